@@ -15,7 +15,17 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SHIPPED = ("app.py", "main.py", "models.toml", "core", "pages", "assets", "data", "static", ".streamlit/config.toml")
+SHIPPED = (
+    "app.py",
+    "main.py",
+    "models.toml",
+    "core",
+    "pages",
+    "assets",
+    "data",
+    "static",
+    ".streamlit/config.toml",
+)
 OWN = re.compile(r"^(\s*(?:>>> |\.\.\. )?)(from|import) (core|pages)(?=[ .])", re.MULTILINE)
 COMMAND = "python -m core"
 TEXTS = {".py", ".toml", ".md", ".js", ".html"}
@@ -33,12 +43,24 @@ def in_package(text: str, code: bool) -> str:
 def shipped(root: Path) -> list[Path]:
     """The files that ship, below `root`: those that git knows or would take, or in an unpacked source archive all that lie there."""
     listed = subprocess.run(
-        ["git", "-C", str(root), "ls-files", "-coz", "--exclude-standard", "--", *SHIPPED], capture_output=True, text=True
+        ["git", "-C", str(root), "ls-files", "-coz", "--exclude-standard", "--", *SHIPPED],
+        capture_output=True,
+        text=True,
     )
     if listed.returncode == 0 and listed.stdout:
-        return [Path(name) for name in listed.stdout.split("\0") if name and (root / name).is_file()]
-    inside = [path for name in SHIPPED for path in ([root / name] if (root / name).is_file() else (root / name).rglob("*"))]
-    return sorted(path.relative_to(root) for path in inside if path.is_file() and "__pycache__" not in path.parts)
+        return [
+            Path(name) for name in listed.stdout.split("\0") if name and (root / name).is_file()
+        ]
+    inside = [
+        path
+        for name in SHIPPED
+        for path in ([root / name] if (root / name).is_file() else (root / name).rglob("*"))
+    ]
+    return sorted(
+        path.relative_to(root)
+        for path in inside
+        if path.is_file() and "__pycache__" not in path.parts
+    )
 
 
 def write_package(root: Path, out: Path) -> None:
@@ -47,7 +69,9 @@ def write_package(root: Path, out: Path) -> None:
         target = out / path
         target.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix in TEXTS:
-            target.write_text(in_package((root / path).read_text("utf-8"), path.suffix == ".py"), "utf-8")
+            target.write_text(
+                in_package((root / path).read_text("utf-8"), path.suffix == ".py"), "utf-8"
+            )
         else:
             shutil.copyfile(root / path, target)
     for path in (root / "hopscope").glob("*.py"):
@@ -59,7 +83,9 @@ class CustomBuildHook(BuildHookInterface):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
-            raise RuntimeError("A checkout is used as it lies: make run, and python -m core. Build a wheel to install it elsewhere.")
+            raise RuntimeError(
+                "A checkout is used as it lies: make run, and python -m core. Build a wheel to install it elsewhere."
+            )
         self._folder = tempfile.TemporaryDirectory(prefix="hopscope-wheel-")
         write_package(Path(self.root), Path(self._folder.name))
         build_data["force_include"][self._folder.name] = "hopscope"

@@ -14,7 +14,9 @@ from pages.parts.shared.sidebar import sidebar
 from pages.parts.shared.wording import tr
 
 keep_private()
-st.set_page_config(page_title="Hopscope", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
+st.set_page_config(
+    page_title="Hopscope", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide"
+)
 st.logo(str(ROOT / "assets" / "logo.svg"), size="large")
 st.html(ROOT / "assets" / "style.css")
 if said(home) is None:

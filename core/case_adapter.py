@@ -40,21 +40,46 @@ def finished(comparison: Comparison) -> Finished:
     lanes = tuple(_lane(comparison, lane) for lane in comparison.lanes)
     corpus = ask.source.name if ask.source.documents else ""
     edits = tuple(edit.written() for edit in ask.source.edits)
-    return Finished(ask.source.graph, ask.question, ask.seeds, lanes, ask.seed, ask.reader, ask.model, corpus, edits)
+    return Finished(
+        ask.source.graph,
+        ask.question,
+        ask.seeds,
+        lanes,
+        ask.seed,
+        ask.reader,
+        ask.model,
+        corpus,
+        edits,
+    )
 
 
 def comparison(finished: Finished, corpus: Corpus | None = None) -> Comparison:
     """A comparison that screens, reports and exports take like one that has just ended; `corpus` is the one asked, where it is here."""
     graph = finished.graph
-    source = CorpusSource(finished.corpus, graph, corpus) if finished.corpus else GraphSource.of(graph)
+    source = (
+        CorpusSource(finished.corpus, graph, corpus) if finished.corpus else GraphSource.of(graph)
+    )
     source = replace(source, edits=tuple(map(Edit.read, finished.edits)))
-    ask = Ask(source, finished.question, finished.seeds, finished.seed, finished.reader, finished.model)
+    ask = Ask(
+        source, finished.question, finished.seeds, finished.seed, finished.reader, finished.model
+    )
     lanes = []
     for lane in finished.lanes:
-        run = LaneRun(ask, lane.instance.line, Environment(Titles(lane.model)), states=list(lane.states), own_graph=lane.graph)
+        run = LaneRun(
+            ask,
+            lane.instance.line,
+            Environment(Titles(lane.model)),
+            states=list(lane.states),
+            own_graph=lane.graph,
+        )
         text = "Cancelled" if lane.status == CANCELLED else ""
         ended = Lane(lane.instance, run, lane.status, text, lane.error, lane.answer, lane.retrieved)
-        ended.repair, ended.rests, ended.build_title, ended.saved_alive = lane.repair, lane.rests, lane.build_title, lane.saved_alive
+        ended.repair, ended.rests, ended.build_title, ended.saved_alive = (
+            lane.repair,
+            lane.rests,
+            lane.build_title,
+            lane.saved_alive,
+        )
         ended.influences, ended.beside = lane.influences, lane.beside
         ended.tried = True
         lanes.append(ended)
@@ -68,7 +93,11 @@ def rating(comparison: Comparison, lane: Lane, up: bool) -> Rating:
     """
     graph, question, state = lane.graph, comparison.ask.question, lane.state
     given = answer(comparison, lane)
-    named = [name for name in graph.names(state.reader or ()) if state.answer is None or match(given, name)]
+    named = [
+        name
+        for name in graph.names(state.reader or ())
+        if state.answer is None or match(given, name)
+    ]
     sizes = next((step.sizes["nodes"] for step in state.trace if "nodes" in step.sizes), None)
     return Rating(
         question.text,
@@ -90,11 +119,17 @@ def answer(comparison: Comparison, lane: Lane) -> str:
     state = lane.state
     if state.answer is None and state.excerpt is not None:
         return state.excerpt.text
-    return state.answer if state.answer is not None else ", ".join(lane.graph.names(state.reader or ()))
+    return (
+        state.answer
+        if state.answer is not None
+        else ", ".join(lane.graph.names(state.reader or ()))
+    )
 
 
 def _lane(comparison: Comparison, lane: Lane) -> FinishedLane:
-    role = next((operator.role for operator in lane.instance.line if operator.stage == "generate"), None)
+    role = next(
+        (operator.role for operator in lane.instance.line if operator.stage == "generate"), None
+    )
     return FinishedLane(
         lane.instance,
         lane.states,

@@ -68,13 +68,17 @@ def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | 
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be printed would fail again
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # what is still to be printed would fail again
         return _complain("What is printed cannot be written: the disk is full.", FAILED)
 
 
 def parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
     """The grammar of these commands; only their modules are loaded, with all that they import."""
-    top = argparse.ArgumentParser(prog="python -m core", description="Explore how graph retrievers find their answers.")
+    top = argparse.ArgumentParser(
+        prog="python -m core", description="Explore how graph retrievers find their answers."
+    )
     top.add_argument("--version", action="version", version=f"Hopscope {__version__}")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     for name in names:

@@ -52,17 +52,25 @@ __all__ = ["Comparison", "Engine", "Lane"]
 class Engine:
     """Graphs, models and jobs of one process."""
 
-    def __init__(self, models: Models | None = None, solved: Callable[[str], Sequence[Question]] = solved):
+    def __init__(
+        self, models: Models | None = None, solved: Callable[[str], Sequence[Question]] = solved
+    ):
         models = Registry() if models is None else models
         self._built = BuiltGraphs(models)
         self.environment = Environment(models, solved, self._built, self._encoding)
         self._viewers = Viewers()
         self.jobs = Jobs(workers=4, weigh=_weight, needed=self._viewers.looking)
-        self.evaluations = Jobs(workers=1)  # apart, so that hours of evaluation never keep a question waiting
+        self.evaluations = Jobs(
+            workers=1
+        )  # apart, so that hours of evaluation never keep a question waiting
         self.preparing = Jobs()  # apart as well: indexes, and measuring how they serve
-        self.trials = Jobs(workers=1)  # apart as well: two lines over some questions, while a person looks
+        self.trials = Jobs(
+            workers=1
+        )  # apart as well: two lines over some questions, while a person looks
         self._prefixes, self._queues, self._waiters = Prefixes(), Queues(), Waiters()
-        self.housekeeping = Housekeeping(self._queues.busy, self._load_answering, begun=self._queues.begun)
+        self.housekeeping = Housekeeping(
+            self._queues.busy, self._load_answering, begun=self._queues.begun
+        )
         self._graphs: dict[str, object] = {}
         self._lock = threading.Lock()
 
@@ -109,7 +117,9 @@ class Engine:
         ask = Ask(GraphSource.of(self.graph()), Question("warm"), (0,), model=False)
         encoder = self.models.info("encoder").present
         if encoder:
-            getattr(self.models.encoder(), "load", lambda: None)()  # also where what it is asked here was saved by an earlier process
+            getattr(
+                self.models.encoder(), "load", lambda: None
+            )()  # also where what it is asked here was saved by an earlier process
         for text in WARMING if encoder else WARMING[:1]:
             LaneRun(ask, parse_line(text), self.environment).retrieve(Progress())
         names(self.graph()).mentions("warm")
@@ -159,11 +169,18 @@ class Engine:
             raise BadInput(f"At most {MAX_LANES} instances at once, please.")
         done = _done(before, ask) if before is None or before.mends == _mends(ask) else {}
         anew = [instance for instance in instances if repr(instance.line) not in done]
-        again = again or not all(operator.remembered for instance in anew for operator in instance.line.parts())
+        again = again or not all(
+            operator.remembered for instance in anew for operator in instance.line.parts()
+        )
         alive = (lambda: True) if waiter is None else waiter.alive
         again = again or self._partly(ask, instances)
-        begin = lambda job: self._begin(job, Repairing(job.comparison, self._queues, self._asks_chat, alive) if repairs else None)
-        job = self.jobs.start(self.key(ask, instances), lambda: self._job(ask, instances, done), again, begin)
+        begin = lambda job: self._begin(
+            job,
+            Repairing(job.comparison, self._queues, self._asks_chat, alive) if repairs else None,
+        )
+        job = self.jobs.start(
+            self.key(ask, instances), lambda: self._job(ask, instances, done), again, begin
+        )
         if waiter is None:
             job.unattended = True
         else:
@@ -176,13 +193,19 @@ class Engine:
         """How many operators of a line are run without being asked for: those before the first that asks a language model (for its answer
         with `answering` alone) or a program of the user's; none where the line names a graph of documents that is not built yet."""
         build = build_of(line)
-        if build is not None and not (source.corpus is not None and self._built.digest(source.corpus, build)):
+        if build is not None and not (
+            source.corpus is not None and self._built.digest(source.corpus, build)
+        ):
             return 0
         return at_once(line, self.models, answering)
 
     def wait(self, job: Job) -> Wait | None:
         """How long a comparison waits for others before its first lane begins; None where it has begun."""
-        return None if job.ended or any(lane.states for lane in job.comparison.lanes) else self._queues.wait(job)
+        return (
+            None
+            if job.ended or any(lane.states for lane in job.comparison.lanes)
+            else self._queues.wait(job)
+        )
 
     def leave(self, waiter: str) -> None:
         """The waiter of that id waits for no comparison any more."""
@@ -198,7 +221,14 @@ class Engine:
             ask.question.aliases,
             ask.reader,
             ask.model,
-            [(i.id, repr(i.line), *(operator.stamp(ask.source.graph, self.environment) for operator in i.line)) for i in instances],
+            [
+                (
+                    i.id,
+                    repr(i.line),
+                    *(operator.stamp(ask.source.graph, self.environment) for operator in i.line),
+                )
+                for i in instances
+            ],
         ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
@@ -211,15 +241,24 @@ class Engine:
 
     def _job(self, ask: Ask, instances: Sequence[Instance], done: Mapping[str, Lane]) -> Job:
         job = Job(self.key(ask, instances))
-        new = lambda instance: Lane(instance, LaneRun(ask, instance.line, self.environment, self._prefixes))
-        lanes = [replace(done[text].again(ask), instance=i) if (text := repr(i.line)) in done else new(i) for i in instances]
+        new = lambda instance: Lane(
+            instance, LaneRun(ask, instance.line, self.environment, self._prefixes)
+        )
+        lanes = [
+            replace(done[text].again(ask), instance=i) if (text := repr(i.line)) in done else new(i)
+            for i in instances
+        ]
         job.comparison = Comparison(ask, lanes, _mends(ask))
         return job
 
     def _partly(self, ask: Ask, instances: Sequence[Instance]) -> bool:
         """Whether what is known of the same question and lanes searched only a part of the vectors, so that it is asked again."""
         job = self.jobs.get(self.key(ask, instances))
-        return job is not None and job.ended and any(lane.state.partly for lane in job.comparison.lanes)
+        return (
+            job is not None
+            and job.ended
+            and any(lane.state.partly for lane in job.comparison.lanes)
+        )
 
     def _encoding(self, graph: Any, encoder: str, of: Of) -> Job:
         """The job that makes vectors of a graph in the background; that of the page Indexes where it is by the usual encoder."""
@@ -232,7 +271,9 @@ class Engine:
         return self.preparing.start(name, lambda: Job(name, work), again=True)
 
     def _begin(self, job: Job, after: Repairing | None) -> None:
-        Comparing(job.comparison, self.models, self._queues, self._asks_chat, after, self._viewers.looking).start(job)
+        Comparing(
+            job.comparison, self.models, self._queues, self._asks_chat, after, self._viewers.looking
+        ).start(job)
 
     def _asks_chat(self, instance: Instance) -> bool:
         """Whether retrieving asks a language model, or a program of the user's: what may take long waits in its own queue."""
@@ -248,10 +289,20 @@ def _done(before: Comparison | None, ask: Ask) -> dict[str, Lane]:
     """The lanes that a comparison has done, by the text of their lines, where it asked the same."""
     if before is None or not ask.same(before.ask):
         return {}
-    return {repr(lane.instance.line): lane for lane in before.lanes if lane.status == DONE and not lane.state.partly}
+    return {
+        repr(lane.instance.line): lane
+        for lane in before.lanes
+        if lane.status == DONE and not lane.state.partly
+    }
 
 
 def _weight(job: Job) -> int:
     """The bytes that the result of a job takes, as far as nothing else holds it: what lanes found."""
     comparison: Comparison | None = getattr(job, "comparison", None)
-    return 0 if comparison is None else weight([(lane.run.states, lane.preview and lane.preview.states) for lane in comparison.lanes])
+    return (
+        0
+        if comparison is None
+        else weight(
+            [(lane.run.states, lane.preview and lane.preview.states) for lane in comparison.lanes]
+        )
+    )

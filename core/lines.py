@@ -30,7 +30,9 @@ class OperatorLine(Generic[O]):
         """Why the operator at a position cannot follow those before it, in a sentence; None where it can."""
 
     def __rshift__(self, other: O | OperatorLine[O]) -> Self:
-        return type(self)(self.operators + (other.operators if isinstance(other, OperatorLine) else (other,)))
+        return type(self)(
+            self.operators + (other.operators if isinstance(other, OperatorLine) else (other,))
+        )
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.operators)
@@ -77,7 +79,9 @@ def named_values(call: ast.expr) -> tuple[str, dict[str, Any]] | None:
             given[keyword.arg or "**"] = value = ast.literal_eval(keyword.value)
             str(value).encode("utf-8")  # half a character of another encoding is no text
         except (ValueError, TypeError, RecursionError, MemoryError):
-            raise BadParameter(f"{call.func.id}: the value of “{keyword.arg}” must be a number, a text, True or False.") from None
+            raise BadParameter(
+                f"{call.func.id}: the value of “{keyword.arg}” must be a number, a text, True or False."
+            ) from None
     return call.func.id, given
 
 

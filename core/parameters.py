@@ -39,7 +39,16 @@ def param(
     return field(
         default=default,
         metadata=dict(
-            label=label, help=help, low=low, high=high, choices=choices, model=model, also=also, chat=chat, known=known, lines=lines
+            label=label,
+            help=help,
+            low=low,
+            high=high,
+            choices=choices,
+            model=model,
+            also=also,
+            chat=chat,
+            known=known,
+            lines=lines,
         ),
     )
 
@@ -67,11 +76,15 @@ class Declared:
     """A value with declared parameters. Subclasses are frozen dataclasses whose fields are made by `param`; each is checked when a
     value is made, which raises BadParameter, and `repr` is the call that makes it, with what differs from the defaults."""
 
-    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]  # as subclasses are dataclasses
+    __dataclass_fields__: ClassVar[
+        dict[str, dataclasses.Field[Any]]
+    ]  # as subclasses are dataclasses
 
     def __post_init__(self) -> None:
         for parameter in parameters(type(self)):
-            object.__setattr__(self, parameter.name, _fit(self, parameter, getattr(self, parameter.name)))
+            object.__setattr__(
+                self, parameter.name, _fit(self, parameter, getattr(self, parameter.name))
+            )
 
     def __repr__(self) -> str:
         changed = [p for p in parameters(type(self)) if getattr(self, p.name) != p.default]
@@ -81,11 +94,17 @@ class Declared:
 def parameters(cls: type[Declared]) -> tuple[Parameter, ...]:
     """The parameters of an operator class, in order."""
     if cls not in _read:
-        _read[cls] = tuple(Parameter(f.name, type(f.default), f.default, **f.metadata) for f in dataclasses.fields(cls) if f.metadata)
+        _read[cls] = tuple(
+            Parameter(f.name, type(f.default), f.default, **f.metadata)
+            for f in dataclasses.fields(cls)
+            if f.metadata
+        )
     return _read[cls]
 
 
-_read: WeakKeyDictionary[type[Declared], tuple[Parameter, ...]] = WeakKeyDictionary()  # a page asks hundreds of times
+_read: WeakKeyDictionary[type[Declared], tuple[Parameter, ...]] = (
+    WeakKeyDictionary()
+)  # a page asks hundreds of times
 
 
 def values(operator: Declared) -> Mapping[str, Any]:
@@ -113,7 +132,9 @@ def make(cls: type[D], given: Mapping[str, Any], where: str = "") -> D:
     prefix = f"{where}: " if where else ""
     for key in given:
         if key not in known:
-            raise BadParameter(f"{prefix}{cls.__name__} has no parameter “{key}”.{nearest(key, known)}")
+            raise BadParameter(
+                f"{prefix}{cls.__name__} has no parameter “{key}”.{nearest(key, known)}"
+            )
     try:
         return cls(**given)
     except BadParameter as error:

@@ -27,8 +27,12 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
     documents that the answer rests on; `aliases`, groups of names of one answer each, where the question's set has any; `edits`, what was
     taken away from what was asked, merged or renamed, where anything was."""
     ask = comparison.ask
-    about: dict[str, Any] = {"corpus": ask.source.name, "gold": list(ask.question.gold)} if ask.source.documents else {}
-    about |= {"aliases": [list(names) for names in ask.question.aliases]} if ask.question.aliases else {}
+    about: dict[str, Any] = (
+        {"corpus": ask.source.name, "gold": list(ask.question.gold)} if ask.source.documents else {}
+    )
+    about |= (
+        {"aliases": [list(names) for names in ask.question.aliases]} if ask.question.aliases else {}
+    )
     about |= {"edits": [edit.words for edit in ask.source.edits]} if ask.source.edits else {}
     return {
         "question": ask.question.text,
@@ -62,8 +66,12 @@ def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
         "hits": hits_dict(graph, state, comparison.ask.question.gold),
         "excerpt": excerpt_dict(graph, state),
         "points": points_list(graph, state),
-        "reports": None if state.reports is None else [dataclasses.asdict(report) for report in state.reports],
-        "subgraph": None if state.subgraph is None else {"nodes": len(state.subgraph.nodes), "edges": len(state.subgraph.edges)},
+        "reports": None
+        if state.reports is None
+        else [dataclasses.asdict(report) for report in state.reports],
+        "subgraph": None
+        if state.subgraph is None
+        else {"nodes": len(state.subgraph.nodes), "edges": len(state.subgraph.edges)},
         "funnel": funnel_dict(comparison, lane),
         "gold": gold_dict(comparison, lane),
         "beside": None if lane.beside is None else dataclasses.asdict(lane.beside),
@@ -77,7 +85,12 @@ def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
 def graph_dict(graph, lane: Lane) -> dict[str, Any]:
     """The graph of a lane: `name`, `build` (null on a graph of triples), and how many `nodes` and `edges` that graph has."""
     nodes, edges = getattr(graph, "whole", (graph.n_nodes, graph.n_edges))[:2]
-    return {"name": graph.name, "build": build_of(lane.instance.line), "nodes": nodes, "edges": edges}
+    return {
+        "name": graph.name,
+        "build": build_of(lane.instance.line),
+        "nodes": nodes,
+        "edges": edges,
+    }
 
 
 def paths_list(graph, state: State) -> list[dict[str, Any]]:
@@ -99,7 +112,14 @@ def paths_list(graph, state: State) -> list[dict[str, Any]]:
 def funnel_dict(comparison: Comparison, lane: Lane) -> dict[str, list[str] | None] | None:
     """The known answers alive at each stage; null for a stage this line has not, and as a whole where no answer is known."""
     ask = comparison.ask
-    stages = funnel(ask.source, lane.graph, lane.state, answers_of(ask.question), lane_by_model(comparison, lane), lane.saved_alive)
+    stages = funnel(
+        ask.source,
+        lane.graph,
+        lane.state,
+        answers_of(ask.question),
+        lane_by_model(comparison, lane),
+        lane.saved_alive,
+    )
     alive = {stage.name: list(stage.alive) for stage in stages}
     return {name: alive.get(name) for name in STAGES_OF[ask.source.kind]} if stages else None
 
@@ -109,9 +129,18 @@ def gold_dict(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
     source, gold = comparison.ask.source, passages_of(comparison.ask.question)
     if not gold:
         return None
-    alive = {stage.name: list(stage.alive) for stage in funnel(source, lane.graph, lane.state, gold, saved=lane.saved_alive)}
-    found = [_fate_dict(fate, lane.state) for fate in fates(lane.graph, lane.states, comparison.ask.question.gold)]
-    return {"alive": {name: alive.get(name) for name in STAGES_OF[source.kind][:-1]}, "fates": found}
+    alive = {
+        stage.name: list(stage.alive)
+        for stage in funnel(source, lane.graph, lane.state, gold, saved=lane.saved_alive)
+    }
+    found = [
+        _fate_dict(fate, lane.state)
+        for fate in fates(lane.graph, lane.states, comparison.ask.question.gold)
+    ]
+    return {
+        "alive": {name: alive.get(name) for name in STAGES_OF[source.kind][:-1]},
+        "fates": found,
+    }
 
 
 def _fate_dict(fate: Fate, state: State) -> dict[str, Any]:
@@ -134,12 +163,26 @@ def hits_dict(graph, state: State, gold: tuple[str, ...] = ()) -> dict[str, list
     of a community its first members.
     """
     rows = gold_rows(graph, gold)
-    return {"relation" if hits.kind == "triple" else hits.kind: _hits(graph, hits, rows) for hits in state.hits}
+    return {
+        "relation" if hits.kind == "triple" else hits.kind: _hits(graph, hits, rows)
+        for hits in state.hits
+    }
 
 
 def _hits(graph, hits: Ranking, gold: frozenset[int]) -> list[dict[str, Any]]:
-    own = leaves(graph, hits.items) if hits.kind == "node" else dict(zip(hits.items, hits.items)) if hits.kind == "chunk" else {}
-    rows = zip(hits.items, hit_names(graph, hits.kind, hits.items), hit_texts(graph, hits.kind, hits.items), _sources(graph, hits))
+    own = (
+        leaves(graph, hits.items)
+        if hits.kind == "node"
+        else dict(zip(hits.items, hits.items))
+        if hits.kind == "chunk"
+        else {}
+    )
+    rows = zip(
+        hits.items,
+        hit_names(graph, hits.kind, hits.items),
+        hit_texts(graph, hits.kind, hits.items),
+        _sources(graph, hits),
+    )
     found = []
     for place, (item, name, text, source) in enumerate(rows):
         row = {"id": name, "score": hits.score(place), "text": text, "source": source}
@@ -157,27 +200,48 @@ def _sources(graph, hits: Ranking) -> list[list[str]]:
     if hits.kind == "community":
         members = table.lists("members")
         return [graph.names(members[row][:MEMBERS]) for row in hits.items]
-    return [[text for name in ("document", "title", "place") if (text := table.text(name, row))] for row in hits.items]
+    return [
+        [text for name in ("document", "title", "place") if (text := table.text(name, row))]
+        for row in hits.items
+    ]
 
 
 def excerpt_dict(graph, state: State) -> dict[str, Any] | None:
     """The sentence nearest to the question, where no language model was asked: `text, chunk, score`."""
     one = state.excerpt
-    return None if one is None else {"text": one.text, "chunk": hit_names(graph, "chunk", [one.chunk])[0], "score": one.score}
+    return (
+        None
+        if one is None
+        else {
+            "text": one.text,
+            "chunk": hit_names(graph, "chunk", [one.chunk])[0],
+            "score": one.score,
+        }
+    )
 
 
 def prompt_dict(state: State) -> dict[str, Any]:
     """`prompt` as one text, `messages` as sent, `prompt_paths` shown, `prompt_tokens` (estimated where no model counted), and
     `prompt_source`, the paper whose prompt it follows, or that it is a person's own."""
     if state.prompt is None:
-        return {"prompt": None, "messages": None, "prompt_paths": None, "prompt_hits": None, "prompt_tokens": None, "prompt_source": ""}
+        return {
+            "prompt": None,
+            "messages": None,
+            "prompt_paths": None,
+            "prompt_hits": None,
+            "prompt_tokens": None,
+            "prompt_source": "",
+        }
     messages = [dict(message) for message in state.prompt.messages]
     counted = state.prompt.tokens
     return {
         "prompt": "\n\n".join(f"{message['role']}:\n{message['content']}" for message in messages),
         "messages": messages,
         "prompt_paths": state.prompt.paths,
-        "prompt_hits": {"relation" if kind == "triple" else kind: count for kind, count in state.prompt.hits.items()},
+        "prompt_hits": {
+            "relation" if kind == "triple" else kind: count
+            for kind, count in state.prompt.hits.items()
+        },
         "prompt_tokens": about_tokens(messages) if counted is None else counted,
         "prompt_source": state.prompt.source,
     }
@@ -206,12 +270,17 @@ def step_dict(step: Step) -> dict[str, Any]:
 
 def answer_fault(state: State) -> str:
     """Why the language model's answer is blank or cut; empty where it is whole, or none was asked for."""
-    return next((step.fault for step in reversed(state.trace) if step.stage == "generate" and step.fault), "")
+    return next(
+        (step.fault for step in reversed(state.trace) if step.stage == "generate" and step.fault),
+        "",
+    )
 
 
 def thought(state: State) -> str:
     """What the language model thought before it answered, which is no part of the answer; empty where it did not."""
-    return "\n\n".join(thought for step in state.trace if step.stage == "generate" for thought in step.thoughts)
+    return "\n\n".join(
+        thought for step in state.trace if step.stage == "generate" for thought in step.thoughts
+    )
 
 
 def influence_dict(lane: Lane, one: Influence) -> dict[str, Any]:
@@ -220,12 +289,26 @@ def influence_dict(lane: Lane, one: Influence) -> dict[str, Any]:
     items = []
     for at, weight in enumerate(one.weights):
         item = item_at(lane.state, one.by_model, weight.kind, weight.place)
-        name = lane.graph.text(item) if weight.kind == "path" else hit_names(lane.graph, weight.kind, [item])[0]
+        name = (
+            lane.graph.text(item)
+            if weight.kind == "path"
+            else hit_names(lane.graph, weight.kind, [item])[0]
+        )
         kind = "relation" if weight.kind == "triple" else weight.kind
-        said = {"influence": weight.influence, "changes": weight.changes, "smallest": at in one.smallest}
+        said = {
+            "influence": weight.influence,
+            "changes": weight.changes,
+            "smallest": at in one.smallest,
+        }
         items.append({"kind": kind, "name": name, **said})
     text = influence_text(one)
-    return {"by": "model" if one.by_model else "reader", "text": text, "exact": one.exact, "others": one.others, "items": items}
+    return {
+        "by": "model" if one.by_model else "reader",
+        "text": text,
+        "exact": one.exact,
+        "others": one.others,
+        "items": items,
+    }
 
 
 def points_list(graph, state: State) -> list[dict[str, Any]] | None:
@@ -234,6 +317,11 @@ def points_list(graph, state: State) -> list[dict[str, Any]] | None:
         return None
     kinds = {"triple": "relation"}
     return [
-        {"score": one.score, "text": one.text, "kind": kinds.get(one.kind, one.kind), "of": hit_names(graph, one.kind, one.items)}
+        {
+            "score": one.score,
+            "text": one.text,
+            "kind": kinds.get(one.kind, one.kind),
+            "of": hit_names(graph, one.kind, one.items),
+        }
         for one in state.points
     ]

@@ -22,10 +22,14 @@ from core.io.home import home
 from core.io.rows import RowFile, Schema
 
 TABLE = "CREATE TABLE owners (kind TEXT NOT NULL, name TEXT NOT NULL, owner TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (kind, name))"
-SCHEMA = Schema("the owners", (TABLE,))  # what cannot be read says so: nobody is taken for an owner unseen
+SCHEMA = Schema(
+    "the owners", (TABLE,)
+)  # what cannot be read says so: nobody is taken for an owner unseen
 VISIT = "visit "  # before the id of somebody who did not sign in; no email address holds a space
 _EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
-_SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)  # of other letters some are told apart by their case alone
+_SMALL = str.maketrans(
+    ascii_uppercase, ascii_lowercase
+)  # of other letters some are told apart by their case alone
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,9 @@ def made(kind: str, name: str) -> None:
         forget_owner(kind, name)  # whoever had one of that name
         return
     with _rows().writing() as database:
-        database.execute("INSERT OR REPLACE INTO owners VALUES (?, ?, ?, ?)", (kind, name, who().id, time.time()))
+        database.execute(
+            "INSERT OR REPLACE INTO owners VALUES (?, ?, ?, ?)", (kind, name, who().id, time.time())
+        )
 
 
 def forget_owner(kind: str, name: str) -> None:

@@ -50,7 +50,10 @@ class Question:
         """The parts of the answer, each as its names: a group of aliases counts as often as it is there, any other answer once."""
         groups = tuple(group for group in self.aliases if group[0] in self.answers)
         grouped = {group[0] for group in groups}
-        return (*groups, *((answer,) for answer in dict.fromkeys(self.answers) if answer not in grouped))
+        return (
+            *groups,
+            *((answer,) for answer in dict.fromkeys(self.answers) if answer not in grouped),
+        )
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -386,9 +389,15 @@ class State:
     communities: Ranking | None = None
     linked: Ranking | None = None
     waiting: tuple[Ranking, ...] = ()
-    hidden: HiddenStates | None = field(default=None, metadata={"saved": False})  # of the nodes that were read; too large to keep
-    tables: tuple[ContextTable, ...] | None = None  # what the prompt will show, each within its budget
-    points: tuple[Point, ...] | None = None  # noted on parts of what was found, in the order of the parts
+    hidden: HiddenStates | None = field(
+        default=None, metadata={"saved": False}
+    )  # of the nodes that were read; too large to keep
+    tables: tuple[ContextTable, ...] | None = (
+        None  # what the prompt will show, each within its budget
+    )
+    points: tuple[Point, ...] | None = (
+        None  # noted on parts of what was found, in the order of the parts
+    )
     excerpt: Excerpt | None = None
     reader: tuple[int, ...] | None = None  # node ids that the graph reader answers
     prompt: Prompt | None = None

@@ -17,10 +17,14 @@ from core.serving.calls import MAX_ITEMS, asked, source_of
 from hopscope.comparing import Method, instance_of
 from hopscope.session import engine, finished
 
-Found = list[tuple[str, str, float | None, dict[str, Any]]]  # id, text, score, and what else is known
+Found = list[
+    tuple[str, str, float | None, dict[str, Any]]
+]  # id, text, score, and what else is known
 
 
-def retrieved(question: str, method: Method, graph: str = "", corpus: str = "", items: int = 10) -> Found:
+def retrieved(
+    question: str, method: Method, graph: str = "", corpus: str = "", items: int = 10
+) -> Found:
     """What a method retrieves for a question, best first: `(id, text, score, metadata)`. Chunks where it finds any, else paths, else its
     other hits. Raises HopscopeError where it fails.
 
@@ -36,9 +40,19 @@ def retrieved(question: str, method: Method, graph: str = "", corpus: str = "", 
         raise HopscopeError(lane["error"])
     hits, most = lane["hits"], max(1, min(items, MAX_ITEMS))
     if not hits.get("chunk") and lane["paths"]:
-        return [("", path["text"], path["score"], {"kind": "path", "nodes": path["nodes"]}) for path in lane["paths"][:most]]
-    kind = "chunk" if hits.get("chunk") else next((kind for kind, ones in hits.items() if ones), "chunk")
-    return [(hit["id"], hit["text"], hit["score"], {"kind": kind, "source": hit["source"]}) for hit in hits.get(kind, [])[:most]]
+        return [
+            ("", path["text"], path["score"], {"kind": "path", "nodes": path["nodes"]})
+            for path in lane["paths"][:most]
+        ]
+    kind = (
+        "chunk"
+        if hits.get("chunk")
+        else next((kind for kind, ones in hits.items() if ones), "chunk")
+    )
+    return [
+        (hit["id"], hit["text"], hit["score"], {"kind": kind, "source": hit["source"]})
+        for hit in hits.get(kind, [])[:most]
+    ]
 
 
 def to_langchain(method: Method, *, graph: str = "", corpus: str = "", items: int = 10) -> Any:
@@ -52,7 +66,10 @@ def to_langchain(method: Method, *, graph: str = "", corpus: str = "", items: in
 
         def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
             found = retrieved(query, method, graph, corpus, items)
-            return [Document(text, id=key or None, metadata={**more, "score": score}) for key, text, score, more in found]
+            return [
+                Document(text, id=key or None, metadata={**more, "score": score})
+                for key, text, score, more in found
+            ]
 
     return HopscopeRetriever()
 
@@ -67,29 +84,44 @@ def to_llama_index(method: Method, *, graph: str = "", corpus: str = "", items: 
 
         def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
             found = retrieved(query_bundle.query_str, method, graph, corpus, items)
-            named = [(TextNode(text=text, metadata=more, **({"id_": key} if key else {})), score) for key, text, score, more in found]
+            named = [
+                (TextNode(text=text, metadata=more, **({"id_": key} if key else {})), score)
+                for key, text, score, more in found
+            ]
             return [NodeWithScore(node=node, score=score) for node, score in named]
 
     return HopscopeRetriever()
 
 
-def from_langchain(retriever: Any, name: str = "langchain") -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+def from_langchain(
+    retriever: Any, name: str = "langchain"
+) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
     """A retriever of LangChain as a method on documents: its documents are found in the corpus by their ids, else by their texts."""
 
     def ask(request: Mapping[str, Any]) -> dict[str, Any]:
         found = retriever.invoke(request["question"])[: request["keep"]]
-        return {"documents": [_document(one.id, one.page_content, one.metadata.get("score")) for one in found]}
+        return {
+            "documents": [
+                _document(one.id, one.page_content, one.metadata.get("score")) for one in found
+            ]
+        }
 
     return _named(ask, name)
 
 
-def from_llama_index(retriever: Any, name: str = "llama_index") -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+def from_llama_index(
+    retriever: Any, name: str = "llama_index"
+) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
     """A retriever of LlamaIndex as a method on documents: its nodes are found in the corpus by the ids of their documents, else by their
     texts."""
 
     def ask(request: Mapping[str, Any]) -> dict[str, Any]:
         found = retriever.retrieve(request["question"])[: request["keep"]]
-        return {"documents": [_document(one.node.ref_doc_id, one.node.get_content(), one.score) for one in found]}
+        return {
+            "documents": [
+                _document(one.node.ref_doc_id, one.node.get_content(), one.score) for one in found
+            ]
+        }
 
     return _named(ask, name)
 

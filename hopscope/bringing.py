@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 Triple = tuple[str, str, str]
 
 
-def graph(triples: str | Path | Sequence[str | Path] | Iterable[Triple], name: str, *, progress: bool = True) -> KnowledgeGraph:
+def graph(
+    triples: str | Path | Sequence[str | Path] | Iterable[Triple],
+    name: str,
+    *,
+    progress: bool = True,
+) -> KnowledgeGraph:
     """A graph of triples, or of one or more files in any format of docs/formats.md, saved under a name to be asked by. What of the files
     was left out or guessed is in warnings. Raises BadInput, also for a name that is taken.
 
@@ -55,7 +60,11 @@ def _paths(given: object) -> list[Path] | None:
 
 
 def corpus(
-    name: str, documents: str | Path | Sequence[str | Path] | Mapping[str, str] | None = None, *, title: str = "", progress: bool = True
+    name: str,
+    documents: str | Path | Sequence[str | Path] | Mapping[str, str] | None = None,
+    *,
+    title: str = "",
+    progress: bool = True,
 ) -> Corpus:
     """The corpus of that name; with `documents` those are brought first: files, folders or zips in any format of docs/formats.md, or texts
     by id. Files go into a corpus that is there, as with `corpus add`; texts make a new one. Raises BadInput.
@@ -68,7 +77,9 @@ def corpus(
     if documents is None:
         return open_corpus(name)
     if isinstance(documents, Mapping):
-        return write(new_folder(name), [Document(key, text) for key, text in documents.items()], title)
+        return write(
+            new_folder(name), [Document(key, text) for key, text in documents.items()], title
+        )
     files = _paths(documents)
     if files is None:
         raise BadInput("Documents are files, folders, or texts by id as a dict.")
@@ -78,7 +89,9 @@ def corpus(
     return brought.corpus
 
 
-def build(corpus: str, graph: str = "rkg", extractor: str = "names", *, progress: bool = True) -> KnowledgeGraph:
+def build(
+    corpus: str, graph: str = "rkg", extractor: str = "names", *, progress: bool = True
+) -> KnowledgeGraph:
     """A graph of a corpus: one of the kinds of docs/building-graphs.md, a build by its id, or a line of building operators. A language
     model is asked only where `extractor` is "llm" or "described". Raises BadInput, ModelUnavailable.
 

@@ -94,7 +94,9 @@ class Comparison:
             return self.lanes[which]
         found = next((lane for lane in self.lanes if lane.method == which), None)
         if found is None:
-            raise KeyError(f"There is no lane “{which}”; there are {', '.join(lane.method for lane in self.lanes)}.")
+            raise KeyError(
+                f"There is no lane “{which}”; there are {', '.join(lane.method for lane in self.lanes)}."
+            )
         return found
 
     def __iter__(self) -> Iterator[Lane]:
@@ -113,7 +115,10 @@ class Comparison:
         """A row for each path and hit of each lane, best first: `method, kind, rank, id, text, score`."""
         found = []
         for lane in self.lanes:
-            paths = [{"kind": "path", "rank": at, "id": "", **_part(path)} for at, path in enumerate(lane.data["paths"], 1)]
+            paths = [
+                {"kind": "path", "rank": at, "id": "", **_part(path)}
+                for at, path in enumerate(lane.data["paths"], 1)
+            ]
             hits = [
                 {"kind": kind, "rank": at, "id": hit["id"], **_part(hit)}
                 for kind, ones in lane.hits.items()
@@ -133,7 +138,10 @@ class Comparison:
         import pyarrow
 
         kinds = {"rank": pyarrow.int64(), "score": pyarrow.float64()}
-        return pyarrow.Table.from_pylist(self.rows(), pyarrow.schema([(name, kinds.get(name, pyarrow.string())) for name in COLUMNS]))
+        return pyarrow.Table.from_pylist(
+            self.rows(),
+            pyarrow.schema([(name, kinds.get(name, pyarrow.string())) for name in COLUMNS]),
+        )
 
     def to_run(self, kind: str = "chunk", question: str = "q") -> str:
         """The hits of a kind in TREC's format: question id, Q0, item, rank, score, method; without scores the rank's reciprocal."""
@@ -141,7 +149,9 @@ class Comparison:
         for row in (row for row in self.rows() if row["kind"] == kind):
             score = 1 / row["rank"] if row["score"] is None else row["score"]
             item = "_".join((row["id"] or row["text"]).split())
-            lines.append(f"{question} Q0 {item} {row['rank']} {score:.6f} {'_'.join(row['method'].split())}")
+            lines.append(
+                f"{question} Q0 {item} {row['rank']} {score:.6f} {'_'.join(row['method'].split())}"
+            )
         return "".join(f"{line}\n" for line in lines)
 
     def to_json(self) -> str:
@@ -179,9 +189,15 @@ def compare(
     ('Christopher Nolan', 'Inception -> release_year -> 2010')
     """
     source = source_of(graph, corpus)
-    given = [methods] if isinstance(methods, str | Instance | Line | Operator) or callable(methods) else list(methods)
+    given = (
+        [methods]
+        if isinstance(methods, str | Instance | Line | Operator) or callable(methods)
+        else list(methods)
+    )
     instances = [instance_of(one, source) for one in given or USUAL[source.kind]]
-    question_asked = asked(engine(), source, question, tuple(entities), tuple(answers), tuple(gold), llm, seed)
+    question_asked = asked(
+        engine(), source, question, tuple(entities), tuple(answers), tuple(gold), llm, seed
+    )
     job = finished(engine().compare(question_asked, instances), "Asking", progress)
     return Comparison(comparison_dict(job.comparison))
 
@@ -195,7 +211,11 @@ def methods(words: str = "") -> dict[str, str]:
     """
     wanted = words.casefold().split()
     titles = {key: instance.title for key, instance in catalogue().items()}
-    return {key: title for key, title in titles.items() if all(word in f"{key} {title}".casefold() for word in wanted)}
+    return {
+        key: title
+        for key, title in titles.items()
+        if all(word in f"{key} {title}".casefold() for word in wanted)
+    }
 
 
 def instance_of(method: Method, source: Source) -> Instance:
@@ -213,9 +233,15 @@ def instance_of(method: Method, source: Source) -> Instance:
         return named(method, known, ())
     if callable(method):
         name = declare(method).name
-        steps = (OwnDocuments(name), OwnAnswer()) if source.documents else (OwnRetriever(name), Answer())
+        steps = (
+            (OwnDocuments(name), OwnAnswer())
+            if source.documents
+            else (OwnRetriever(name), Answer())
+        )
         return Instance(name, name, Line(steps))
-    raise BadInput(f"A method is an id, a line of operators or a function, not {type(method).__name__}.")
+    raise BadInput(
+        f"A method is an id, a line of operators or a function, not {type(method).__name__}."
+    )
 
 
 _runs = count(1)

@@ -34,9 +34,20 @@ class Evaluation:
 
     def _rows(self, names: Sequence[str]) -> list[dict[str, Any]]:
         table = self.summary.table(names)
-        valued = [name for name in names if any(figures[name].mean is not None for figures in table.values())]
+        valued = [
+            name
+            for name in names
+            if any(figures[name].mean is not None for figures in table.values())
+        ]
         counts = {method: self.summary.counts(method)["scored"] for method in table}
-        return [{"method": key, "questions": counts[key], **{name: table[key][name].mean for name in valued}} for key in table]
+        return [
+            {
+                "method": key,
+                "questions": counts[key],
+                **{name: table[key][name].mean for name in valued},
+            }
+            for key in table
+        ]
 
     def to_pandas(self) -> pandas.DataFrame:
         """`rows` as a data frame."""
@@ -107,9 +118,15 @@ def evaluate(
     [2]
     """
     source = source_of(questions)
-    given = [methods] if isinstance(methods, str) or not isinstance(methods, Sequence) else list(methods)
+    given = (
+        [methods]
+        if isinstance(methods, str) or not isinstance(methods, Sequence)
+        else list(methods)
+    )
     instances = [instance_of(one, source) for one in given]
-    plan = make_plan(instances, questions, sample, engine().graph, graph=graph, seed=seed, model=llm, judge=judge)
+    plan = make_plan(
+        instances, questions, sample, engine().graph, graph=graph, seed=seed, model=llm, judge=judge
+    )
     store = Store(evaluations_file())
     job = finished(start(engine(), store, plan), "Evaluating", progress)
     return Evaluation(Summary(store.run(job.number), store.rows(job.number)), store)

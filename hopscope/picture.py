@@ -17,12 +17,28 @@ MARGINS = (110, 36)  # at the sides, and above and below
 DOTS = 24  # of a step, each of which a name should not cover
 LETTER = 6.2  # pixels that a letter of a name is wide, about
 SIDES = (  # where a name may be: pixels to the right of its node and down, and the end at which it is held there
-    *((11, 4, "start"), (-11, 4, "end"), (0, -11, "middle"), (0, 20, "middle"), (8, -9, "start"), (-8, -9, "end")),
+    *(
+        (11, 4, "start"),
+        (-11, 4, "end"),
+        (0, -11, "middle"),
+        (0, 20, "middle"),
+        (8, -9, "start"),
+        (-8, -9, "end"),
+    ),
     *((8, 17, "start"), (-8, 17, "end"), (0, -25, "middle"), (0, 34, "middle")),
 )
 HELD = {"start": 0.0, "middle": 0.5, "end": 1.0}  # the share of a name that is left of its place
 Box = tuple[float, float, float, float]  # left, top, right, bottom
-COLOURS = ("#1d6fa5", "#b3541e", "#2e7d4f", "#7a4fa3", "#8a6d1c", "#a8324a", "#3c6e71", "#5c5c5c")  # of lanes
+COLOURS = (
+    "#1d6fa5",
+    "#b3541e",
+    "#2e7d4f",
+    "#7a4fa3",
+    "#8a6d1c",
+    "#a8324a",
+    "#3c6e71",
+    "#5c5c5c",
+)  # of lanes
 STYLE = """<style>
 .hopscope { font: 13px/1.45 system-ui, sans-serif; color: #1f2933; background: #fff; padding: 8px 10px; max-width: 1100px; }
 .hopscope h4 { margin: 0 0 6px; font-size: 15px; }
@@ -46,7 +62,9 @@ STYLE = """<style>
 
 def html(data: Mapping[str, Any]) -> str:
     """The comparison that `core.results.comparison_dict` gives as a piece of HTML; all names in it are escaped."""
-    cards = "".join(_card(lane, COLOURS[at % len(COLOURS)], data) for at, lane in enumerate(data["lanes"]))
+    cards = "".join(
+        _card(lane, COLOURS[at % len(COLOURS)], data) for at, lane in enumerate(data["lanes"])
+    )
     return f'{STYLE}<div class="hopscope"><h4>{escape(data["question"])}</h4><div class="lanes">{cards}</div>{svg(data)}</div>'
 
 
@@ -58,12 +76,20 @@ def _card(lane: Mapping[str, Any], colour: str, data: Mapping[str, Any]) -> str:
     if lane["error"]:
         parts.append(f'<div class="wrong">{escape(lane["error"])}</div>')
     else:
-        parts += [f'<div class="answer">{_answer(lane, data["answers"])}</div>', _listed(lane), *_alive(lane)]
+        parts += [
+            f'<div class="answer">{_answer(lane, data["answers"])}</div>',
+            _listed(lane),
+            *_alive(lane),
+        ]
     return f'<div class="lane" style="border-top-color:{colour}">{"".join(parts)}<div class="small">{cost}</div></div>'
 
 
 def _answer(lane: Mapping[str, Any], known: Sequence[str]) -> str:
-    found = lane["answer"] or ", ".join((lane["reader_answers"] or [])[:3]) or (lane["excerpt"] or {}).get("text", "")
+    found = (
+        lane["answer"]
+        or ", ".join((lane["reader_answers"] or [])[:3])
+        or (lane["excerpt"] or {}).get("text", "")
+    )
     right = {name.casefold() for name in known}
     first = lane["answer"] or next(iter(lane["reader_answers"] or []), "")
     mark = "" if not right or not first else " ✓" if first.casefold() in right else " ✗"
@@ -71,9 +97,13 @@ def _answer(lane: Mapping[str, Any], known: Sequence[str]) -> str:
 
 
 def _listed(lane: Mapping[str, Any]) -> str:
-    texts = [path["text"] for path in lane["paths"]] or [hit["text"] for hits in lane["hits"].values() for hit in hits]
+    texts = [path["text"] for path in lane["paths"]] or [
+        hit["text"] for hits in lane["hits"].values() for hit in hits
+    ]
     items = "".join(f"<li>{escape(shorten(text, 160))}</li>" for text in texts[:LISTED])
-    more = f'<div class="small">and {len(texts) - LISTED:,} more</div>' if len(texts) > LISTED else ""
+    more = (
+        f'<div class="small">and {len(texts) - LISTED:,} more</div>' if len(texts) > LISTED else ""
+    )
     return f"<ol>{items}</ol>{more}"
 
 
@@ -89,7 +119,10 @@ def svg(data: Mapping[str, Any]) -> str:
     if not steps:
         return ""
     places = _places(list(nodes), steps)
-    answers, starts = {name.casefold() for name in data["answers"]}, {name.casefold() for name in data["entities"]}
+    answers, starts = (
+        {name.casefold() for name in data["answers"]},
+        {name.casefold() for name in data["entities"]},
+    )
     drawn = []
     for (head, tail, relation), lanes in steps.items():
         (x, y), (to_x, to_y) = places[head], places[tail]
@@ -97,12 +130,16 @@ def svg(data: Mapping[str, Any]) -> str:
             shift = 3 * (at - (len(lanes) - 1) / 2)
             title = f"<title>{escape(head)} → {escape(relation)} → {escape(tail)}</title>"
             line = f'x1="{x + shift:.0f}" y1="{y + shift:.0f}" x2="{to_x + shift:.0f}" y2="{to_y + shift:.0f}"'
-            drawn.append(f'<line {line} stroke="{COLOURS[lane % len(COLOURS)]}" stroke-width="2" opacity=".75">{title}</line>')
+            drawn.append(
+                f'<line {line} stroke="{COLOURS[lane % len(COLOURS)]}" stroke-width="2" opacity=".75">{title}</line>'
+            )
     for name, (x, y) in places.items():
         low = name.casefold()
         colour = "#2e7d4f" if low in answers else "#1d4e71" if low in starts else "#9aa5b1"
         size = 7 if low in answers or low in starts else 5
-        drawn.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{size}" fill="{colour}"><title>{escape(name)}</title></circle>')
+        drawn.append(
+            f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{size}" fill="{colour}"><title>{escape(name)}</title></circle>'
+        )
     for text, (x, y), anchor in _labels(places, steps):
         drawn.append(f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{escape(text)}</text>')
     return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img" aria-label="What the lanes retrieved">{"".join(drawn)}</svg>'
@@ -116,7 +153,10 @@ def _labels(
     taken = [(x - 8, y - 8, x + 8, y + 8) for x, y in places.values()]
     for head, tail, _ in steps:
         (x, y), (to_x, to_y) = places[head], places[tail]
-        dots = [(x + share * (to_x - x), y + share * (to_y - y)) for share in (at / DOTS for at in range(1, DOTS))]
+        dots = [
+            (x + share * (to_x - x), y + share * (to_y - y))
+            for share in (at / DOTS for at in range(1, DOTS))
+        ]
         taken += [(dot_x - 3, dot_y - 3, dot_x + 3, dot_y + 3) for dot_x, dot_y in dots]
     for name, (x, y) in places.items():
         text = shorten(name, 28)
@@ -124,8 +164,18 @@ def _labels(
         for right, down, anchor in SIDES:
             left = x + right - len(text) * LETTER * HELD[anchor]
             box = (left, y + down - 10, left + len(text) * LETTER, y + down + 3)
-            outside = max(0.0, -box[0], box[2] - WIDTH) * 13 + max(0.0, -box[1], box[3] - HEIGHT) * WIDTH
-            sides.append((outside + sum(_shared(box, other) for other in taken), len(sides), box, (x + right, y + down), anchor))
+            outside = (
+                max(0.0, -box[0], box[2] - WIDTH) * 13 + max(0.0, -box[1], box[3] - HEIGHT) * WIDTH
+            )
+            sides.append(
+                (
+                    outside + sum(_shared(box, other) for other in taken),
+                    len(sides),
+                    box,
+                    (x + right, y + down),
+                    anchor,
+                )
+            )
         _, _, box, place, anchor = min(sides)
         taken.append(box)
         yield text, place, anchor
@@ -133,11 +183,16 @@ def _labels(
 
 def _shared(one: Box, other: Box) -> float:
     """The area that two boxes share."""
-    wide, high = min(one[2], other[2]) - max(one[0], other[0]), min(one[3], other[3]) - max(one[1], other[1])
+    wide, high = (
+        min(one[2], other[2]) - max(one[0], other[0]),
+        min(one[3], other[3]) - max(one[1], other[1]),
+    )
     return max(0.0, wide) * max(0.0, high)
 
 
-def _steps(lanes: Sequence[Mapping[str, Any]]) -> tuple[dict[tuple[str, str, str], set[int]], dict[str, None]]:
+def _steps(
+    lanes: Sequence[Mapping[str, Any]],
+) -> tuple[dict[tuple[str, str, str], set[int]], dict[str, None]]:
     """The steps of the lanes' paths with the lanes that take them, and their nodes: whole paths, in turn, until the picture is full."""
     steps: dict[tuple[str, str, str], set[int]] = {}
     nodes: dict[str, None] = {}
@@ -152,7 +207,9 @@ def _steps(lanes: Sequence[Mapping[str, Any]]) -> tuple[dict[tuple[str, str, str
     return steps, nodes
 
 
-def _places(nodes: list[str], steps: Mapping[tuple[str, str, str], Any]) -> dict[str, tuple[float, float]]:
+def _places(
+    nodes: list[str], steps: Mapping[tuple[str, str, str], Any]
+) -> dict[str, tuple[float, float]]:
     """A place in the picture for each node, the same in every process."""
     import igraph
 
@@ -167,4 +224,6 @@ def _places(nodes: list[str], steps: Mapping[tuple[str, str, str], Any]) -> dict
         share = (value - lows[axis]) / reach if reach > 1e-9 and math.isfinite(value) else 0.5
         return MARGINS[axis] + share * (size - 2 * MARGINS[axis])
 
-    return {name: (scaled(x, 0, WIDTH), scaled(y, 1, HEIGHT)) for name, (x, y) in zip(nodes, points)}
+    return {
+        name: (scaled(x, 0, WIDTH), scaled(y, 1, HEIGHT)) for name, (x, y) in zip(nodes, points)
+    }

@@ -31,7 +31,14 @@ class Bar:
 
         self._shown: tuple[str, float | None] = ("", None)
         drawn = shown and (sys.stderr.isatty() or "ipykernel" in sys.modules)
-        self._bar = tqdm(total=1.0, desc=text, leave=False, disable=not drawn, delay=1.0, bar_format="{desc} {bar} {percentage:3.0f}%")
+        self._bar = tqdm(
+            total=1.0,
+            desc=text,
+            leave=False,
+            disable=not drawn,
+            delay=1.0,
+            bar_format="{desc} {bar} {percentage:3.0f}%",
+        )
 
     def __enter__(self):
         return self._advanced

@@ -26,7 +26,12 @@ def page() -> None:
     """Draw the screen."""
     known = instances()
     bench = restore(known)
-    head, question, trouble, work = st.container(key="build-head"), st.container(key="build-question"), st.container(), st.container()
+    head, question, trouble, work = (
+        st.container(key="build-head"),
+        st.container(key="build-question"),
+        st.container(),
+        st.container(),
+    )
     with question:
         run = asking(bench)
     with head, st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -34,7 +39,10 @@ def page() -> None:
         start(known, bench)
         line = bench.line
         if st.button(
-            tr("Gallery"), icon=":material/grid_view:", key="build_gallery_open", help=tr("The methods with their lines drawn small.")
+            tr("Gallery"),
+            icon=":material/grid_view:",
+            key="build_gallery_open",
+            help=tr("The methods with their lines drawn small."),
         ):
             gallery(known, bench)
         compare_link(line, known)
@@ -92,7 +100,13 @@ def gallery(known: dict[str, Instance], bench: Bench) -> None:
 def keep(line: Line | None, known: dict[str, Instance]) -> None:
     """Save the line under a name; delete what was saved."""
     with st.container(key="keep-box"), st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.text_input(tr("Name"), key="keep_name", persist_state="session", placeholder=tr("A name of your own"), max_chars=80)
+        name = st.text_input(
+            tr("Name"),
+            key="keep_name",
+            persist_state="session",
+            placeholder=tr("A name of your own"),
+            max_chars=80,
+        )
         pressed = st.button(tr("Save"), key="keep-go", type="primary", disabled=line is None)
     if pressed and line is not None:
         saved = said(lambda: save(name, line))
@@ -105,10 +119,21 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
         st.caption(tr("A line can be saved once it can be run."))
     own = [instance for instance in known.values() if instance.group == OWN]
     if not own:
-        st.caption(tr("Nothing saved yet. What you save appears here, where a line is started from, and as a lane on Compare."))
+        st.caption(
+            tr(
+                "Nothing saved yet. What you save appears here, where a line is started from, and as a lane on Compare."
+            )
+        )
     for instance in own:
         with st.container(horizontal=True, vertical_alignment="center", key=f"own-{instance.id}"):
-            st.text("  ·  ".join(filter(None, (instance.label, instance.line.words(), whose(OWNED_AS, instance.id)))), width="stretch")
+            st.text(
+                "  ·  ".join(
+                    filter(
+                        None, (instance.label, instance.line.words(), whose(OWNED_AS, instance.id))
+                    )
+                ),
+                width="stretch",
+            )
             how = held(barred(OWNED_AS, instance.id))
             st.button(
                 tr("Delete"),

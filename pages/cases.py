@@ -39,9 +39,19 @@ def page() -> None:
 
 def opened(case: Case) -> None:
     """One case: what it is, what can be done with it, and its board."""
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.button(tr("All cases"), key="back", icon=":material/arrow_back:", type="tertiary", on_click=leave)
-        with st.container(horizontal=True, width="content", gap="small", vertical_alignment="center"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+    ):
+        st.button(
+            tr("All cases"),
+            key="back",
+            icon=":material/arrow_back:",
+            type="tertiary",
+            on_click=leave,
+        )
+        with st.container(
+            horizontal=True, width="content", gap="small", vertical_alignment="center"
+        ):
             actions(case)
     with st.container(gap=None):
         st.subheader(plain(case.question), anchor=False)
@@ -51,14 +61,24 @@ def opened(case: Case) -> None:
     if case.notes:
         st.text(case.notes)
     badges(case)
-    start = [tr("Starts from {entities}", entities=", ".join(case.entities))] if case.entities else []
-    known = [tr("known answers: {answers}", answers=", ".join(case.answers))] if case.answers else []
+    start = (
+        [tr("Starts from {entities}", entities=", ".join(case.entities))] if case.entities else []
+    )
+    known = (
+        [tr("known answers: {answers}", answers=", ".join(case.answers))] if case.answers else []
+    )
     if start or known:
         st.caption(plain(" · ".join((*start, *known))))
     opened = Session.case_open.of(case.id, lambda: comparison(whole(case.id)))
     try:
         drawing = finished_board(opened, f"case-{case.id}")
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:  # a file may hold what no run could give
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        IndexError,
+        AttributeError,
+    ) as error:  # a file may hold what no run could give
         st.error(plain(tr("This case cannot be drawn. {sentence}", sentence=sentence(error))))
         return
     with st.container(horizontal=True):
@@ -68,20 +88,40 @@ def opened(case: Case) -> None:
 def actions(case: Case) -> None:
     """Present, ask again, notes and tags, duplicate, export, delete."""
     offer([case])
-    if case.link and (case.link.get("corpus") in corpora() if "corpus" in case.link else case.graph in datasets()):
-        st.page_link("pages/compare.py", label=tr("Ask again"), icon=":material/view_column:", query_params=dict(case.link))
+    if case.link and (
+        case.link.get("corpus") in corpora() if "corpus" in case.link else case.graph in datasets()
+    ):
+        st.page_link(
+            "pages/compare.py",
+            label=tr("Ask again"),
+            icon=":material/view_column:",
+            query_params=dict(case.link),
+        )
     how = held("" if case.example else barred(OWNED_AS, case.id))
     if not case.example:
         with st.popover(tr("Notes and tags"), icon=":material/edit_note:", **how):
             annotate(case)
-    st.button(tr("Duplicate"), key="duplicate", icon=":material/content_copy:", on_click=copy_case, args=(case.id,))
+    st.button(
+        tr("Duplicate"),
+        key="duplicate",
+        icon=":material/content_copy:",
+        on_click=copy_case,
+        args=(case.id,),
+    )
     st.download_button(
-        tr("Export"), lambda: export([case.id]), f"{case.id}.cases.gz", "application/gzip", icon=":material/download:", on_click="ignore"
+        tr("Export"),
+        lambda: export([case.id]),
+        f"{case.id}.cases.gz",
+        "application/gzip",
+        icon=":material/download:",
+        on_click="ignore",
     )
     if not case.example:
         with st.popover(tr("Delete"), icon=":material/delete:", **how):
             st.write(tr("Delete this case? It cannot be brought back."))
-            st.button(tr("Yes, delete it"), key="delete", type="primary", on_click=remove, args=(case.id,))
+            st.button(
+                tr("Yes, delete it"), key="delete", type="primary", on_click=remove, args=(case.id,)
+            )
 
 
 def annotate(case: Case) -> None:
@@ -89,7 +129,11 @@ def annotate(case: Case) -> None:
     with st.form("annotate", border=False):
         notes = st.text_area(tr("Notes"), case.notes, height=160, max_chars=20_000)
         chosen = st.multiselect(
-            tr("Tags"), list(dict.fromkeys((*case.tags, *tags()))), default=list(case.tags), accept_new_options=True, placeholder=tr("none")
+            tr("Tags"),
+            list(dict.fromkeys((*case.tags, *tags()))),
+            default=list(case.tags),
+            accept_new_options=True,
+            placeholder=tr("none"),
         )
         if st.form_submit_button(tr("Keep"), type="primary"):
             edit(case.id, notes, chosen)

@@ -38,7 +38,17 @@ from pages.parts.compare.without import running as at_work
 from pages.parts.shared.address import in_place
 from pages.parts.shared.live import AROUND, fetched_text, near
 from pages.parts.shared.people import admit
-from pages.parts.shared.session import engine, give_up, graph, graph_name, instances, opened_graph, said, source, waiter
+from pages.parts.shared.session import (
+    engine,
+    give_up,
+    graph,
+    graph_name,
+    instances,
+    opened_graph,
+    said,
+    source,
+    waiter,
+)
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -72,7 +82,9 @@ def page() -> None:
         lanes = chosen(known)
         if (pressed or session.submitted) and not stopped:
             session.trouble = ask(lanes, None if pressed else edited())
-        session.submitted = session.edited = False  # only now, so that nothing that breaks in before loses the question
+        session.submitted = session.edited = (
+            False  # only now, so that nothing that breaks in before loses the question
+        )
         if session.trouble is not None:
             suggest(session.trouble)
     with above:
@@ -108,7 +120,13 @@ def page() -> None:
     if on_screen is not None:
         with actions:
             if on_screen.job is not None and not on_screen.job.ended:
-                st.button(tr("Cancel"), icon=":material/stop_circle:", key="cancel", on_click=stop, args=(on_screen.job,))
+                st.button(
+                    tr("Cancel"),
+                    icon=":material/stop_circle:",
+                    key="cancel",
+                    on_click=stop,
+                    args=(on_screen.job,),
+                )
             if on_screen.job is None or on_screen.job.ended:
                 rerank(on_screen.comparison)
             share(on_screen, drawing(on_screen))
@@ -117,18 +135,31 @@ def page() -> None:
 def seen_graph(on_screen: Shown | None) -> Any:
     """The graph that names are looked up in: the chosen one; of one that is asked live, and until it is open, what is on the screen."""
     opened = opened_graph()
-    if on_screen is not None and (opened is None or opened.live is not None and on_screen.comparison.graph.name == opened.name):
+    if on_screen is not None and (
+        opened is None or opened.live is not None and on_screen.comparison.graph.name == opened.name
+    ):
         return on_screen.comparison.graph
     return opened or graph()
 
 
 def answered(case: Case) -> None:
     """What a case on the screen is, and the way on."""
-    what, link = tr("An example that was answered before.") if case.example else tr("A saved case."), case_link(case)
-    missing = tr("It was asked of “{name}”, which is not here: Ask asks what is chosen at the left.", name=link.source.name)
+    what, link = (
+        tr("An example that was answered before.") if case.example else tr("A saved case."),
+        case_link(case),
+    )
+    missing = tr(
+        "It was asked of “{name}”, which is not here: Ask asks what is chosen at the left.",
+        name=link.source.name,
+    )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="example"):
-        st.caption(plain(f"{what} {tr('Ask runs it here and now.') if link.source.here else missing}"), width="content")
-        st.button(tr("Try your own"), key="own", type="tertiary", icon=":material/edit:", on_click=clear)
+        st.caption(
+            plain(f"{what} {tr('Ask runs it here and now.') if link.source.here else missing}"),
+            width="content",
+        )
+        st.button(
+            tr("Try your own"), key="own", type="tertiary", icon=":material/edit:", on_click=clear
+        )
 
 
 def earlier(comparison: Comparison) -> None:
@@ -149,14 +180,24 @@ def languages(comparison: Comparison) -> None:
     for sentence in said:
         if free:
             names = tr(" and ").join(map(tr, free))
-            words = tr("{lanes} does not depend on it.", lanes=names) if len(free) == 1 else tr("{lanes} do not depend on it.", lanes=names)
+            words = (
+                tr("{lanes} does not depend on it.", lanes=names)
+                if len(free) == 1
+                else tr("{lanes} do not depend on it.", lanes=names)
+            )
             st.info(plain(f"{sentence} {words}"), icon=":material/translate:")
         else:
             st.warning(plain(sentence), icon=":material/translate:")
     by_words = instances().get(BY_WORDS)
     room = asked.source.documents and len(session.lanes) < MOST_LANES
     if said and not free and room and by_words is not None and not notes_on(by_words.line):
-        st.button(tr("Search by words too"), key="by_words", icon=":material/add:", on_click=insert, args=(len(session.lanes), BY_WORDS))
+        st.button(
+            tr("Search by words too"),
+            key="by_words",
+            icon=":material/add:",
+            on_click=insert,
+            args=(len(session.lanes), BY_WORDS),
+        )
 
 
 def stop(job: Job) -> None:
@@ -184,7 +225,9 @@ def options() -> None:
             st.toggle(
                 tr("Wait for all vectors"),
                 key=Session.whole.name,
-                help=tr("Of many documents, those passages are searched that are encoded so far. With this on, a question waits for all."),
+                help=tr(
+                    "Of many documents, those passages are searched that are encoded so far. With this on, a question waits for all."
+                ),
                 persist_state="session",
             )
 
@@ -192,19 +235,27 @@ def options() -> None:
 def edited() -> Shown | None:
     """What is on the screen, where only its lanes were changed: what they did is taken over, and the others are asked as they were."""
     on_screen = shown() if session.edited else None
-    same = on_screen is not None and on_screen.comparison.ask.question.text == " ".join(session.question.split())
+    same = on_screen is not None and on_screen.comparison.ask.question.text == " ".join(
+        session.question.split()
+    )
     return on_screen if same else None
 
 
 def ask(lanes, on_screen: Shown | None = None) -> HopscopeError | None:
     """Start the comparison, and put it in the address; what stands in the way, if anything. Lanes that `on_screen` has done stay."""
-    switches = (session.reader, session.model) if on_screen is None else (on_screen.comparison.ask.reader, on_screen.comparison.ask.model)
+    switches = (
+        (session.reader, session.model)
+        if on_screen is None
+        else (on_screen.comparison.ask.reader, on_screen.comparison.ask.model)
+    )
     try:
         put = ask_documents if source().documents else ask_graph
         asked = put(*switches, session.edits)
         before = on_screen.on(asked) if on_screen is not None else None
         if session.edits:
-            session.before = engine().compare(put(*switches), lanes, waiter=waiter("compare-before")).key
+            session.before = (
+                engine().compare(put(*switches), lanes, waiter=waiter("compare-before")).key
+            )
         job = engine().compare(asked, lanes, waiter=waiter("compare"), repairs=True, before=before)
     except HopscopeError as error:
         return error
@@ -217,12 +268,27 @@ def ask(lanes, on_screen: Shown | None = None) -> HopscopeError | None:
 
 def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Ask:
     """The question in the bar to the chosen graph after these edits, ready to be run. Raises BadInput, UnknownEntity."""
-    opened = near(graph(), Question(session.question, entities=tuple(session.entities)), lambda: Session.stopped.put(True))
+    opened = near(
+        graph(),
+        Question(session.question, entities=tuple(session.entities)),
+        lambda: Session.stopped.put(True),
+    )
     if opened.fetched is not None:
         session.entities = list(opened.fetched.starts)
     link_entities(opened)
-    question = Question(session.question, entities=tuple(session.entities), answers=tuple(session.answers), hops=session.hops)
-    return engine().ask(replace(GraphSource.of(opened), edits=tuple(edits)), question, seed=session.seed, reader=reader, model=model)
+    question = Question(
+        session.question,
+        entities=tuple(session.entities),
+        answers=tuple(session.answers),
+        hops=session.hops,
+    )
+    return engine().ask(
+        replace(GraphSource.of(opened), edits=tuple(edits)),
+        question,
+        seed=session.seed,
+        reader=reader,
+        model=model,
+    )
 
 
 def draw(on_screen: Shown) -> None:
@@ -238,8 +304,17 @@ def draw(on_screen: Shown) -> None:
         ended = not at_work((job, before_job(), *measuring(on_screen)))
         ways = [*([] if on_screen.comparison.ask.source.documents else ["walk", "start"]), *WAYS]
         edit = {"editable": True, "most_lanes": MOST_LANES, "ways": ways}
-        drawn = {**with_measuring(with_before(with_wait(payload(on_screen), on_screen), on_screen), on_screen), **edit}
-        react(on_screen, board(show_thumbs(on_screen.comparison, drawn) if ended else drawn, key="board"), drawn["paths"])
+        drawn = {
+            **with_measuring(
+                with_before(with_wait(payload(on_screen), on_screen), on_screen), on_screen
+            ),
+            **edit,
+        }
+        react(
+            on_screen,
+            board(show_thumbs(on_screen.comparison, drawn) if ended else drawn, key="board"),
+            drawn["paths"],
+        )
         if (running and ended) or (repairing and not job.comparison.repairing):
             st.rerun()
         if running or repairing:
@@ -286,14 +361,18 @@ def go(opened, node: int, to: str) -> None:
     name = opened.node_name(node)
     if to == "walk":
         around = {} if opened.fetched is None else {AROUND: name}
-        st.switch_page("pages/graphs.py", query_params={"entity": name, "graph": graph_name(), **around})
+        st.switch_page(
+            "pages/graphs.py", query_params={"entity": name, "graph": graph_name(), **around}
+        )
     session.entities, session.submitted = [name], True
     st.rerun()
 
 
 def draw_idle(lanes) -> None:
     """The lanes before the first question."""
-    clicked = board({**idle(lanes, source().documents), "editable": True, "most_lanes": MOST_LANES}, key="idle")
+    clicked = board(
+        {**idle(lanes, source().documents), "editable": True, "most_lanes": MOST_LANES}, key="idle"
+    )
     if clicked.lane is not None:
         act(int(clicked.lane["lane"]), clicked.lane["do"])
         st.rerun()
@@ -311,7 +390,14 @@ def welcome() -> None:
     )
     answered_before()
     for text in first:
-        st.button(plain(text), key=f"first-{text}", type="tertiary", icon=":material/arrow_forward:", on_click=begin, args=(text,))
+        st.button(
+            plain(text),
+            key=f"first-{text}",
+            type="tertiary",
+            icon=":material/arrow_forward:",
+            on_click=begin,
+            args=(text,),
+        )
 
 
 admit(page)

@@ -31,7 +31,11 @@ def page() -> None:
         else:
             one_run(int(number))
     except (HopscopeError, ValueError) as error:
-        st.error(plain(str(error)) if isinstance(error, HopscopeError) else tr("The address names no evaluation."))
+        st.error(
+            plain(str(error))
+            if isinstance(error, HopscopeError)
+            else tr("The address names no evaluation.")
+        )
         if number:
             st.button(tr("All evaluations"), icon=":material/arrow_back:", on_click=leave)
 
@@ -39,7 +43,10 @@ def page() -> None:
 def start() -> None:
     """A new evaluation and those there are, or a search for a method."""
     st.header(tr("Evaluate"), anchor=False)
-    names = [tr(":material/bar_chart: Compare methods"), tr(":material/travel_explore: Find me a method")]
+    names = [
+        tr(":material/bar_chart: Compare methods"),
+        tr(":material/travel_explore: Find me a method"),
+    ]
     given, searched = st.tabs(names, default=names[1] if st.query_params.get(SEARCH) else None)
     with given:
         new_run()
@@ -51,12 +58,27 @@ def start() -> None:
 def one_run(number: int) -> None:
     """One run: how far it is, and what came out so far."""
     run = store().run(number)
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.button(tr("All evaluations"), icon=":material/arrow_back:", type="tertiary", on_click=leave)
-        with st.container(horizontal=True, width="content", gap="small", vertical_alignment="center"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+    ):
+        st.button(
+            tr("All evaluations"), icon=":material/arrow_back:", type="tertiary", on_click=leave
+        )
+        with st.container(
+            horizontal=True, width="content", gap="small", vertical_alignment="center"
+        ):
             run_actions(run)
     with st.container(gap=None):
-        st.subheader(plain(tr("{methods} on {set}", methods=many(len(run.spec["instances"]), "method"), set=run.spec["set"])), anchor=False)
+        st.subheader(
+            plain(
+                tr(
+                    "{methods} on {set}",
+                    methods=many(len(run.spec["instances"]), "method"),
+                    set=run.spec["set"],
+                )
+            ),
+            anchor=False,
+        )
         st.caption(plain(" · ".join(filter(None, (facts(run), whose(OWNED_AS, str(run.id)))))))
     progress(run)
     if run.done + run.failed:

@@ -28,9 +28,13 @@ TABS = [
 def page() -> None:
     """Draw the screen."""
     known = dataset_of(graph_name())
-    st.header(plain(known.title if known is not None and known.name == graph_name() else graph_name()))
+    st.header(
+        plain(known.title if known is not None and known.name == graph_name() else graph_name())
+    )
     top = st.container()
-    walking, shape, adding, asking = st.tabs(TABS, default=TABS[-1] if st.query_params.get("add") == "questions" else None)
+    walking, shape, adding, asking = st.tabs(
+        TABS, default=TABS[-1] if st.query_params.get("add") == "questions" else None
+    )
     with adding:
         add_graph()  # first, so that it can be used where the graph cannot be opened
     with asking:

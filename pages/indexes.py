@@ -17,9 +17,16 @@ def page() -> None:
     st.header(tr("Indexes"), anchor=False)
     opened = graph()
     if opened.live is not None:
-        st.info(tr("{words} Nothing is prepared for it: what a method needs is made of what was fetched.", words=plain(opened.live.words)))
+        st.info(
+            tr(
+                "{words} Nothing is prepared for it: what a method needs is made of what was fetched.",
+                words=plain(opened.live.words),
+            )
+        )
         return
-    here, methods = st.tabs([tr(":material/inventory_2: Prepared"), tr(":material/speed: PageRank methods")])
+    here, methods = st.tabs(
+        [tr(":material/inventory_2: Prepared"), tr(":material/speed: PageRank methods")]
+    )
     with here:
         cards(opened)
     with methods:

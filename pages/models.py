@@ -20,7 +20,13 @@ def page() -> None:
     """Draw the screen."""
     st.header(tr("Models"))
     _memory()
-    here, trying, adding = st.tabs([tr(":material/memory: Models"), tr(":material/chat: Try one"), tr(":material/add: Add one")])
+    here, trying, adding = st.tabs(
+        [
+            tr(":material/memory: Models"),
+            tr(":material/chat: Try one"),
+            tr(":material/add: Add one"),
+        ]
+    )
     with here:
         choose_roles()
         saved_vectors()
@@ -31,7 +37,10 @@ def page() -> None:
         if who().administrator:
             add_model()
         else:
-            st.info(tr("Where Hopscope is shared, only the administrator adds models."), icon=":material/lock:")
+            st.info(
+                tr("Where Hopscope is shared, only the administrator adds models."),
+                icon=":material/lock:",
+            )
 
 
 def _memory() -> None:

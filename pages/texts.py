@@ -13,7 +13,11 @@ from pages.parts.texts.building import builds
 from pages.parts.texts.chosen import ask_about, choose, missed, opened
 from pages.parts.texts.documents import documents
 
-TABS = (tr(":material/hub: Graph"), tr(":material/description: Documents"), tr(":material/add: Add documents"))
+TABS = (
+    tr(":material/hub: Graph"),
+    tr(":material/description: Documents"),
+    tr(":material/add: Add documents"),
+)
 
 
 def page() -> None:

@@ -13,11 +13,15 @@ from hypothesis import settings
 from core.io.home import graphs_folder, models_folder
 from core.runtime.weight import return_unused
 
-if "PYTEST_XDIST_WORKER" in os.environ:  # workers side by side have a thread each, as threads that wait for each other spin
+if (
+    "PYTEST_XDIST_WORKER" in os.environ
+):  # workers side by side have a thread each, as threads that wait for each other spin
     for name in ("HOPSCOPE_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(name, "1")
 
-os.environ["CUDA_VISIBLE_DEVICES"] = ""  # the same on a computer with a graphics card; tests.benchmarks graphics_card runs on that
+os.environ["CUDA_VISIBLE_DEVICES"] = (
+    ""  # the same on a computer with a graphics card; tests.benchmarks graphics_card runs on that
+)
 
 _HOME = tempfile.TemporaryDirectory(prefix="hopscope-home-", ignore_cleanup_errors=True)
 
@@ -36,7 +40,9 @@ def pytest_unconfigure():
     _HOME.cleanup()
 
 
-GROWTH = 100 << 20  # bytes by which a process may grow before what is no longer used in it is given back
+GROWTH = (
+    100 << 20
+)  # bytes by which a process may grow before what is no longer used in it is given back
 _process = psutil.Process()
 _size = 0
 
@@ -50,7 +56,9 @@ def pytest_collection_finish():
 def pytest_runtest_teardown(item, nextitem):
     """After a module that made the process grow, what it no longer uses is given back: garbage to Python, and free memory to the system."""
     yield
-    if (nextitem is None or nextitem.path != item.path) and _process.memory_info().rss > _size + GROWTH:
+    if (
+        nextitem is None or nextitem.path != item.path
+    ) and _process.memory_info().rss > _size + GROWTH:
         _give_back()
 
 
@@ -63,7 +71,9 @@ def _give_back() -> None:
     _size = _process.memory_info().rss
 
 
-settings.register_profile("tests", deadline=None)  # an example takes what a busy computer needs for it
+settings.register_profile(
+    "tests", deadline=None
+)  # an example takes what a busy computer needs for it
 settings.load_profile("tests")
 
 TOY = ("A>B", "A>C", "B>C", "C>A", "C>D", "E>A", "D>D")  # ids 0..4 are A B C D E

@@ -13,9 +13,13 @@ def retrieve(request):
     for head, relation, tail in TRIPLES:
         score = len(asked & set(relation.lower().split("_")))
         if head in request["entities"]:
-            found.append({"nodes": [head, tail], "relations": [relation], "forward": [True], "score": score})
+            found.append(
+                {"nodes": [head, tail], "relations": [relation], "forward": [True], "score": score}
+            )
         if tail in request["entities"]:
-            found.append({"nodes": [tail, head], "relations": [relation], "forward": [False], "score": score})
+            found.append(
+                {"nodes": [tail, head], "relations": [relation], "forward": [False], "score": score}
+            )
     return {"paths": sorted(found, key=lambda path: -path["score"])[: request["keep"]]}
 
 

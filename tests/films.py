@@ -58,7 +58,11 @@ class Picker:
 
     def choose(self, task, texts, k):
         found = tuple(list(texts).index(pick) for pick in self.picks if pick in texts)
-        return Choice(found[:k] if k > 0 else found, usage=Usage(1, 10, 2), notes=(self.note,) if self.note else ())
+        return Choice(
+            found[:k] if k > 0 else found,
+            usage=Usage(1, 10, 2),
+            notes=(self.note,) if self.note else (),
+        )
 
 
 class Parrot:
@@ -87,7 +91,10 @@ class Bag:
 
     def encode_tokens(self, texts, check=None):
         for place, text in enumerate(texts):
-            yield [place], np.stack([self._vector([word]) for word in ["[", *text.lower().split(), "]"]])
+            yield (
+                [place],
+                np.stack([self._vector([word]) for word in ["[", *text.lower().split(), "]"]]),
+            )
 
     def _vector(self, words):
         vector = np.zeros(self.size, np.float32)
@@ -126,7 +133,9 @@ class Written:
 
 @pytest.fixture(scope="session")
 def films(tmp_path_factory):
-    return build(TRIPLES, tmp_path_factory.mktemp("films") / "films", name="films", direction="both")
+    return build(
+        TRIPLES, tmp_path_factory.mktemp("films") / "films", name="films", direction="both"
+    )
 
 
 @pytest.fixture

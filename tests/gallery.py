@@ -33,8 +33,14 @@ PARTS = {
         "On a graph of films",
         "Questions to MetaQA's graph of films, each of which loses answers in another way. A graph reader answers.",
     ),
-    "documents": ("On documents", "Questions to HotpotQA's passages, two of which hold the answer. The nearest sentence is the answer."),
-    "case-study": ("A paper's case study", "The questions of Figure 9 of LEGO-GraphRAG's report, answered by a small language model."),
+    "documents": (
+        "On documents",
+        "Questions to HotpotQA's passages, two of which hold the answer. The nearest sentence is the answer.",
+    ),
+    "case-study": (
+        "A paper's case study",
+        "The questions of Figure 9 of LEGO-GraphRAG's report, answered by a small language model.",
+    ),
 }
 
 
@@ -85,12 +91,19 @@ def take() -> None:
         browser() as opened,
     ):
         for scheme, ending in SCHEMES.items():
-            context = opened.new_context(viewport={"width": WIDTH, "height": 1400}, color_scheme=scheme)
+            context = opened.new_context(
+                viewport={"width": WIDTH, "height": 1400}, color_scheme=scheme
+            )
             browser_page = context.new_page()
             for case, _ in examples():
-                file, data = PICTURES / f"{case.id}{ending}.webp", photograph(browser_page, address, case)
+                file, data = (
+                    PICTURES / f"{case.id}{ending}.webp",
+                    photograph(browser_page, address, case),
+                )
                 if len(data) > MAX_BYTES:
-                    raise SystemExit(f"{file} would have {len(data):,} bytes; {MAX_BYTES:,} are allowed.")
+                    raise SystemExit(
+                        f"{file} would have {len(data):,} bytes; {MAX_BYTES:,} are allowed."
+                    )
                 file.write_bytes(data)
                 print(f"{file.relative_to(ROOT)}  {len(data) // 1000} KB")
             context.close()

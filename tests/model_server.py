@@ -36,7 +36,9 @@ class ModelServer:
 
 
 @contextmanager
-def model_server(seconds: float, slots: int = 0, busy: str = "queue", port: int = 0) -> Iterator[ModelServer]:
+def model_server(
+    seconds: float, slots: int = 0, busy: str = "queue", port: int = 0
+) -> Iterator[ModelServer]:
     """A server whose replies take `seconds` each, `slots` of them at a time (0: any number). What is more waits (`queue`) or is refused
     as too many (`refuse`, or `storm` for all but one of three)."""
     command = [
@@ -66,7 +68,11 @@ def reply(body: dict) -> str:
     """The reply to a request, by what was asked alone: under a schema what it allows, else words; of no use to any question."""
     schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
     drawn = random.Random(hashlib.sha256(json.dumps(body["messages"]).encode()).digest())
-    return f"Answer {drawn.getrandbits(32):08x}" if schema is None else json.dumps(_filled(schema, drawn))
+    return (
+        f"Answer {drawn.getrandbits(32):08x}"
+        if schema is None
+        else json.dumps(_filled(schema, drawn))
+    )
 
 
 def _filled(schema: dict, drawn: random.Random):
@@ -78,7 +84,10 @@ def _filled(schema: dict, drawn: random.Random):
         return {name: _filled(part, drawn) for name, part in schema.get("properties", {}).items()}
     if kind == "array":
         least = max(1, schema.get("minItems", 1))
-        return [_filled(schema["items"], drawn) for _ in range(max(least, min(FEW, schema.get("maxItems", least))))]
+        return [
+            _filled(schema["items"], drawn)
+            for _ in range(max(least, min(FEW, schema.get("maxItems", least))))
+        ]
     if kind in ("integer", "number"):
         least = schema.get("minimum", 1)
         return drawn.randint(least, schema.get("maximum", least))
@@ -93,7 +102,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
     places: threading.Semaphore | None = None
     lock, seen, asked = (
         threading.Lock(),
-        {"answered": 0, "refused": 0, "different": 0, "most": 0, "now": 0, "first": 0.0, "last": 0.0},
+        {
+            "answered": 0,
+            "refused": 0,
+            "different": 0,
+            "most": 0,
+            "now": 0,
+            "first": 0.0,
+            "last": 0.0,
+        },
         set[str](),
     )
 
@@ -103,7 +120,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self._refuses():
-            self._send(429, "application/json", json.dumps({"error": {"message": "Too many requests."}}).encode())
+            self._send(
+                429,
+                "application/json",
+                json.dumps({"error": {"message": "Too many requests."}}).encode(),
+            )
             return
         self._count(1)
         try:
@@ -114,15 +135,27 @@ class Handler(http.server.BaseHTTPRequestHandler):
         text, read = reply(body), len(json.dumps(body["messages"])) // 4
         pieces = [{"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]}]
         pieces += [{"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}]
-        pieces += [{"choices": [], "usage": {"prompt_tokens": read, "completion_tokens": 8, "total_tokens": read + 8}}]
-        common = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": body["model"]}
+        pieces += [
+            {
+                "choices": [],
+                "usage": {"prompt_tokens": read, "completion_tokens": 8, "total_tokens": read + 8},
+            }
+        ]
+        common = {
+            "id": "1",
+            "object": "chat.completion.chunk",
+            "created": 0,
+            "model": body["model"],
+        }
         events = [f"data: {json.dumps({**common, **piece})}\n\n" for piece in pieces]
         self._send(200, "text/event-stream", ("".join(events) + "data: [DONE]\n\n").encode())
 
     def _refuses(self) -> bool:
         with self.lock:
             full = self.busy != "queue" and self.slots and self.seen["now"] >= self.slots
-            full = full or (self.busy == "storm" and (self.seen["answered"] + self.seen["refused"]) % 3 != 0)
+            full = full or (
+                self.busy == "storm" and (self.seen["answered"] + self.seen["refused"]) % 3 != 0
+            )
             self.seen["refused"] += bool(full)
             return bool(full)
 

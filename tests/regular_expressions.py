@@ -26,7 +26,9 @@ def slow_text(pattern: Pattern, anywhere: bool = True) -> str:
     tried = set()
     for recipe in _recipes(pattern):
         text = _text(recipe, LENGTHS[0])
-        if text not in tried and all(_out_of_proportion(pattern, recipe, anywhere) for _ in range(AGAIN)):
+        if text not in tried and all(
+            _out_of_proportion(pattern, recipe, anywhere) for _ in range(AGAIN)
+        ):
             return text[:60]
         tried.add(text)
     return ""
@@ -44,7 +46,9 @@ def _out_of_proportion(pattern: Pattern, recipe: tuple[str, str, str], anywhere:
         soon = SOON * (length / LENGTHS[-1]) ** 2
         spent = _seconds(pattern, _text(recipe, length), anywhere, soon)
         if spent > SOON:
-            return spent == TOO_LATE or _seconds(pattern, _text(recipe, 2 * length), anywhere) >= min(SQUARE * spent, TOO_LATE)
+            return spent == TOO_LATE or _seconds(
+                pattern, _text(recipe, 2 * length), anywhere
+            ) >= min(SQUARE * spent, TOO_LATE)
         if spent < soon:
             return False
     return False
@@ -60,7 +64,9 @@ def _recipes(pattern: Pattern) -> Iterator[tuple[str, str, str]]:
     for sample in sorted(samples):
         beginnings = [sample[:length] for length in range(len(sample) + 1)]
         for beginning in beginnings:
-            for again in dict.fromkeys([*letters, beginning or "a", sample[len(beginning) :] or "a"]):
+            for again in dict.fromkeys(
+                [*letters, beginning or "a", sample[len(beginning) :] or "a"]
+            ):
                 yield from ((beginning, again, end) for end in ENDS)
 
 
@@ -127,7 +133,9 @@ def _seconds(pattern: Pattern, text: str, anywhere: bool, soon: float = SOON) ->
 def _alarm(late: float) -> Iterator[None]:
     def ring(*_):  # in the time of all threads, some of which may be at other work
         if time.thread_time() >= late:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)  # it rings once, also where what is raised here ends the lines that stop it
+            signal.setitimer(
+                signal.ITIMER_VIRTUAL, 0
+            )  # it rings once, also where what is raised here ends the lines that stop it
             raise TimeoutError
 
     before = signal.signal(signal.SIGVTALRM, ring)

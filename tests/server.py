@@ -14,7 +14,11 @@ from pathlib import Path
 
 from core.io.home import ROOT
 
-CHROMIUM = os.environ.get("HOPSCOPE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+CHROMIUM = (
+    os.environ.get("HOPSCOPE_CHROMIUM")
+    or shutil.which("chromium")
+    or shutil.which("chromium-browser")
+)
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -100,7 +104,9 @@ def open_page(address: str, width: int = 1280, scheme: str = "light"):
             yield page
         except Exception as error:
             with suppress(Exception):  # a page that has crashed says nothing
-                error.add_note(f"{page.url} said: {page.locator('body').inner_text(timeout=2_000)[:4_000]}")
+                error.add_note(
+                    f"{page.url} said: {page.locator('body').inner_text(timeout=2_000)[:4_000]}"
+                )
             raise
         finally:
             _unanswered.discard(page)
@@ -108,7 +114,9 @@ def open_page(address: str, width: int = 1280, scheme: str = "light"):
 
 
 _unanswered: set = set()  # pages whose browser has sent something and heard nothing since
-ANSWERED_WITHIN = 10  # seconds: a server that is busy begins a run late, and until then its page looks settled
+ANSWERED_WITHIN = (
+    10  # seconds: a server that is busy begins a run late, and until then its page looks settled
+)
 
 
 def _follow(page, socket) -> None:

@@ -16,21 +16,33 @@ SIZE = 1024  # a power of four: each number is 1/32 or -1/32, so that lengths ar
 @lru_cache(None)
 def _signs(word: str) -> np.ndarray:
     """int8 [SIZE] of 1 and -1, drawn by the word."""
-    return np.unpackbits(np.frombuffer(shake_128(word.encode()).digest(SIZE // 8), np.uint8)).astype(np.int8) * 2 - 1
+    return (
+        np.unpackbits(np.frombuffer(shake_128(word.encode()).digest(SIZE // 8), np.uint8)).astype(
+            np.int8
+        )
+        * 2
+        - 1
+    )
 
 
 class Sketch:
     """Unit vectors of signs: of the sum of a text's words, each of which has signs of its own. Texts that share words are alike."""
 
     def encode(self, texts, check=None):
-        return np.stack([self._vector(words(text)) for text in texts]) if len(texts) else np.zeros((0, SIZE), np.float32)
+        return (
+            np.stack([self._vector(words(text)) for text in texts])
+            if len(texts)
+            else np.zeros((0, SIZE), np.float32)
+        )
 
     def encode_tokens(self, texts, check=None):
         for place, text in enumerate(texts):
             yield [place], np.stack([self._vector([word]) for word in ["[", *words(text), "]"]])
 
     def _vector(self, found):
-        total = sum((_signs(word).astype(np.int32) * 2 for word in found), _signs("").astype(np.int32))  # which is odd, so never 0
+        total = sum(
+            (_signs(word).astype(np.int32) * 2 for word in found), _signs("").astype(np.int32)
+        )  # which is odd, so never 0
         return np.sign(total).astype(np.float32) / 32
 
 

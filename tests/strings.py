@@ -33,7 +33,13 @@ from pages.parts.shared.wording import DOMAIN, LOCALE
 
 POT = LOCALE / f"{DOMAIN}.pot"
 TEXTS = {"tr"}  # functions whose first argument is a text
-NOUNS = {"many", "noun", "nounOf", "nouns", "plural"}  # those with a noun, after its number except in `nouns`, and perhaps its plural
+NOUNS = {
+    "many",
+    "noun",
+    "nounOf",
+    "nouns",
+    "plural",
+}  # those with a noun, after its number except in `nouns`, and perhaps its plural
 CALL = re.compile(rf"\b({'|'.join(sorted(TEXTS | NOUNS))})\(")
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[()\[\]{},]')
 HEADER = "# The texts of Hopscope's screens, in English: written by `make strings`, see docs/translating.md."
@@ -46,9 +52,16 @@ def python_words(text: str) -> Iterator[Words]:
     >>> list(python_words('tr("{n} left", n=many(n, "reply", "replies")) if n else tr("none")'))
     ['{n} left', ('reply', 'replies'), 'none']
     """
-    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    calls = [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    ]
     for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
-        given = [one.value if isinstance(one, ast.Constant) and isinstance(one.value, str) else None for one in call.args]
+        given = [
+            one.value if isinstance(one, ast.Constant) and isinstance(one.value, str) else None
+            for one in call.args
+        ]
         yield from _words(call.func.id, given)
 
 
@@ -87,7 +100,9 @@ def _words(name: str, given: list[str | None]) -> Iterator[Words]:
 def template() -> Catalog:
     """The catalogue of all texts, by the file that they are first in."""
     found = Catalog(project="Hopscope", charset="utf-8")
-    for path in sorted([ROOT / "main.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "assets").rglob("*.js")]):
+    for path in sorted(
+        [ROOT / "main.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "assets").rglob("*.js")]
+    ):
         read = python_words if path.suffix == ".py" else javascript_words
         for words in read(path.read_text("utf-8")):
             add(found, words, path.relative_to(ROOT).as_posix())
@@ -107,11 +122,17 @@ def core_words() -> Iterator[tuple[str, str]]:
         yield from ((row.label, "methods"), (row.title, "methods"))
     for name in dict.fromkeys((*METRICS, *REPORTED)):
         described = metric(name).described()
-        yield from ((described[key], "metrics") for key in ("title", "definition", "convention", "unit", "better"))
+        yield from (
+            (described[key], "metrics")
+            for key in ("title", "definition", "convention", "unit", "better")
+        )
     for kind in KINDS.values():
         yield from ((kind.title, "indexes"), (kind.purpose, "indexes"), (kind.parts, "indexes"))
     yield from ((state, "indexes") for state in (READY, PARTLY, OTHER, ABSENT, DAMAGED))
-    yield from ((row["title"], "models") for row in tomllib.loads((ROOT / "models.toml").read_text("utf-8"))["model"].values())
+    yield from (
+        (row["title"], "models")
+        for row in tomllib.loads((ROOT / "models.toml").read_text("utf-8"))["model"].values()
+    )
     for stages in STAGES_OF.values():
         yield from ((stage, "stages") for stage in stages)
 
@@ -154,7 +175,9 @@ def faults(translation: Catalog) -> list[str]:
         english = message.id if isinstance(message.id, str) else message.id[0]
         if english:
             found += [
-                f"“{text}” has other names in its braces than “{english}”." for text in texts if text and fields(text) != fields(english)
+                f"“{text}” has other names in its braces than “{english}”."
+                for text in texts
+                if text and fields(text) != fields(english)
             ]
     return found
 
@@ -168,7 +191,10 @@ def bring_up_to_date(po: Path, texts: Catalog) -> list[str]:
         write_po(file, translation, width=120, include_lineno=False, ignore_obsolete=True)
     with po.with_suffix(".mo").open("wb") as file:
         write_mo(file, translation)
-    done = sum(bool(one.id and one.string and (isinstance(one.string, str) or all(one.string))) for one in translation)
+    done = sum(
+        bool(one.id and one.string and (isinstance(one.string, str) or all(one.string)))
+        for one in translation
+    )
     print(f"{po}: {done:,} of {len(translation):,} texts translated.")
     return faults(translation)
 
@@ -178,7 +204,11 @@ def main(folder: Path = LOCALE) -> int:
     POT.parent.mkdir(parents=True, exist_ok=True)
     POT.write_text(pot(), "utf-8")
     texts = template()
-    wrong = [fault for po in sorted(folder.glob(f"*/LC_MESSAGES/{DOMAIN}.po")) for fault in bring_up_to_date(po, texts)]
+    wrong = [
+        fault
+        for po in sorted(folder.glob(f"*/LC_MESSAGES/{DOMAIN}.po"))
+        for fault in bring_up_to_date(po, texts)
+    ]
     print("\n".join([*wrong, f"{POT}: {len(texts):,} texts."]))
     return 1 if wrong else 0
 

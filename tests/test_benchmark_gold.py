@@ -12,7 +12,18 @@ from tests.benchmarks.gold_chunks import sentences
 
 GOLD = Path(__file__).parent / "benchmarks" / "gold"
 CORPORA = ("hotpotqa", "medical", "carol", "transcripts")
-TYPES = {"person", "organisation", "place", "work", "event", "product", "concept", "date", "number", "group"}
+TYPES = {
+    "person",
+    "organisation",
+    "place",
+    "work",
+    "event",
+    "product",
+    "concept",
+    "date",
+    "number",
+    "group",
+}
 ARTICLES = re.compile(r"(?:the|an?) [a-z]")
 
 
@@ -36,7 +47,10 @@ def test_mentions_are_in_the_text_word_for_word(corpus):
         for entity in row["entities"]:
             assert entity["mentions"], (row["id"], entity)
             for mention in entity["mentions"]:
-                assert re.search(rf"(?<!\w){re.escape(mention)}(?!\w)", row["text"]), (row["id"], mention)
+                assert re.search(rf"(?<!\w){re.escape(mention)}(?!\w)", row["text"]), (
+                    row["id"],
+                    mention,
+                )
                 assert not ARTICLES.match(mention), (row["id"], mention)
 
 
@@ -53,23 +67,37 @@ def test_a_form_belongs_to_one_entity(corpus):
 def test_relations_join_two_entities_of_the_chunk(corpus):
     for row in chunks(corpus):
         names = {entity["name"] for entity in row["entities"]}
-        drawn = [tuple(relation[key] for key in ("head", "label", "tail")) for relation in row["relations"]]
+        drawn = [
+            tuple(relation[key] for key in ("head", "label", "tail"))
+            for relation in row["relations"]
+        ]
         assert len(set(drawn)) == len(drawn), row["id"]
         for head, label, tail in drawn:
-            assert head in names and tail in names and head != tail and label.strip(), (row["id"], head, label, tail)
+            assert head in names and tail in names and head != tail and label.strip(), (
+                row["id"],
+                head,
+                label,
+                tail,
+            )
 
 
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_a_fact_hangs_on_each_date_and_number(corpus):
     for row in chunks(corpus):
         joined = {relation[end] for relation in row["relations"] for end in ("head", "tail")}
-        assert {entity["name"] for entity in row["entities"] if entity["type"] in ("date", "number")} <= joined, row["id"]
+        assert {
+            entity["name"] for entity in row["entities"] if entity["type"] in ("date", "number")
+        } <= joined, row["id"]
 
 
 def test_the_readme_says_how_much_there_is():
     rows = [row for corpus in CORPORA for row in chunks(corpus)]
-    said = re.search(r"([\d,]+) entities and ([\d,]+) relations", (GOLD / "README.md").read_text("utf-8"))
-    assert said.groups() == tuple(f"{sum(len(row[part]) for row in rows):,}" for part in ("entities", "relations"))
+    said = re.search(
+        r"([\d,]+) entities and ([\d,]+) relations", (GOLD / "README.md").read_text("utf-8")
+    )
+    assert said.groups() == tuple(
+        f"{sum(len(row[part]) for row in rows):,}" for part in ("entities", "relations")
+    )
 
 
 def test_sentences_join_to_the_text_and_do_not_end_at_a_title():
@@ -101,7 +129,13 @@ def test_agreement_worked_out_by_hand():
         ],
         "relations": [{"head": "Glen or Glenda", "label": "by", "tail": "Wood"}],
     }
-    expected = {"entities": 6 / 7, "mentions": 4 / 7, "types": 2 / 3, "relations": 2 / 3, "directions": 0.0}
+    expected = {
+        "entities": 6 / 7,
+        "mentions": 4 / 7,
+        "types": 2 / 3,
+        "relations": 2 / 3,
+        "directions": 0.0,
+    }
     assert agreement([one], [two]) == pytest.approx(expected)
     assert agreement([one], [one]) == dict.fromkeys(expected, 1.0)
 
@@ -109,5 +143,9 @@ def test_agreement_worked_out_by_hand():
 def test_the_readme_says_how_far_two_passes_agree():
     first, second = passes()
     assert len(first) == len(second) == 20
-    said = re.findall(r"^\| (\w+)[^|]*\| (\.\d\d) \|$", (GOLD / "README.md").read_text("utf-8"), re.MULTILINE)
-    assert dict(said) == {name: f"{value:.2f}".removeprefix("0") for name, value in agreement(first, second).items()}
+    said = re.findall(
+        r"^\| (\w+)[^|]*\| (\.\d\d) \|$", (GOLD / "README.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert dict(said) == {
+        name: f"{value:.2f}".removeprefix("0") for name, value in agreement(first, second).items()
+    }

@@ -45,18 +45,47 @@ def test_what_is_found_whole_scores_one():
         "label",
     )
     assert {name: shares[name] for name in ones} == dict.fromkeys(ones, 1.0)
-    assert (shares["entities"], shares["merges"], shares["wrong merges"], shares["missed merges"]) == (3, 2, 0.0, 0.0)
+    assert (
+        shares["entities"],
+        shares["merges"],
+        shares["wrong merges"],
+        shares["missed merges"],
+    ) == (3, 2, 0.0, 0.0)
 
 
 def test_wrong_and_missed_ones_are_counted():
-    names = {"Hood": "hood", "Amy Hood": "amy", "CFO": "amy", "the Microsoft": "ms", "new Azure": "azure", "May 1999": "date"}
+    names = {
+        "Hood": "hood",
+        "Amy Hood": "amy",
+        "CFO": "amy",
+        "the Microsoft": "ms",
+        "new Azure": "azure",
+        "May 1999": "date",
+    }
     relations = [("ms", "appears with", "hood"), ("hood", "knows", "azure")]
-    shares = scored(GOLD, Found(names, {"amy": "person", "ms": "place", "date": "concept"}, relations)).shares()
+    shares = scored(
+        GOLD, Found(names, {"amy": "person", "ms": "place", "date": "concept"}, relations)
+    ).shares()
     assert shares["entities"] == 4  # the date of the gold is counted on neither side
-    assert (shares["precision"], shares["recall"]) == (3 / 4, 2 / 3)  # hood, amy and ms of four; Azure is missed
-    assert (shares["precision, lenient"], shares["recall, lenient"]) == (1.0, 1.0)  # new Azure ends with Azure
-    assert (shares["merges"], shares["wrong merges"], shares["missed merges"]) == (1, 1.0, 1.0)  # CFO with her; Hood without
-    assert (shares["relation precision"], shares["relation recall"], shares["direction"], shares["label"]) == (1.0, 1.0, 0.5, 0.0)
+    assert (shares["precision"], shares["recall"]) == (
+        3 / 4,
+        2 / 3,
+    )  # hood, amy and ms of four; Azure is missed
+    assert (shares["precision, lenient"], shares["recall, lenient"]) == (
+        1.0,
+        1.0,
+    )  # new Azure ends with Azure
+    assert (shares["merges"], shares["wrong merges"], shares["missed merges"]) == (
+        1,
+        1.0,
+        1.0,
+    )  # CFO with her; Hood without
+    assert (
+        shares["relation precision"],
+        shares["relation recall"],
+        shares["direction"],
+        shares["label"],
+    ) == (1.0, 1.0, 0.5, 0.0)
     assert shares["types"] == 0.5
 
 
@@ -73,6 +102,10 @@ def test_counts_add_up():
 
 def test_a_half_without_chunks_is_refused(tmp_path):
     (tmp_path / "made.jsonl").write_text(f"{json.dumps(ROW)}\n\n", "utf-8")
-    assert [one.id for one in read_gold(tmp_path, "dev")] == ["made-1"] == [one.id for one in read_gold(tmp_path, "both")]
+    assert (
+        [one.id for one in read_gold(tmp_path, "dev")]
+        == ["made-1"]
+        == [one.id for one in read_gold(tmp_path, "both")]
+    )
     with pytest.raises(BadInput, match="no chunk of the half “test”"):
         read_gold(tmp_path, "test")

@@ -19,10 +19,18 @@ from tests.benchmarks.methods import Noted, asks, by_extractors, main
 from tests.films import Written
 
 DOCUMENTS = (
-    Document("carol", "Jacob Marley was dead, to begin with. Ebenezer Scrooge was his partner in London.", "A Christmas Carol"),
-    Document("fred", "Fred, the nephew of Ebenezer Scrooge, wished him a merry Christmas.", "The nephew"),
+    Document(
+        "carol",
+        "Jacob Marley was dead, to begin with. Ebenezer Scrooge was his partner in London.",
+        "A Christmas Carol",
+    ),
+    Document(
+        "fred", "Fred, the nephew of Ebenezer Scrooge, wished him a merry Christmas.", "The nephew"
+    ),
 )
-ASKED = Question("Who was the partner of Jacob Marley?", answers=("Ebenezer Scrooge",), gold=("carol",))
+ASKED = Question(
+    "Who was the partner of Jacob Marley?", answers=("Ebenezer Scrooge",), gold=("carol",)
+)
 
 
 class Recorded:
@@ -34,7 +42,12 @@ class Recorded:
         asked = (schema or {}).get("properties", {})
         told = {"about": {"Jacob Marley": "Scrooge's partner."}, "links": []}
         if "findings" in asked:
-            told = {"title": "Partners", "summary": "They were partners.", "findings": [], "rating": 5}
+            told = {
+                "title": "Partners",
+                "summary": "They were partners.",
+                "findings": [],
+                "rating": 5,
+            }
         text = json.dumps(told) if asked else "Ebenezer Scrooge"
         return Reply(text, 1000, 50, seconds=2.0)
 
@@ -70,27 +83,54 @@ def test_quality_and_cost_by_both_extractors(tmp_path, monkeypatch, capsys):
         build(corpus, name, engine.models)
     main(["vgraphrag", "--corpus", "carols", "--extractor", "described,noun-phrases"], engine)
     out = capsys.readouterr().out
-    rows = {line.split(" | ")[0].strip("| "): [cell.strip(" |") for cell in line.split(" | ")[1:]] for line in out.splitlines()}
+    rows = {
+        line.split(" | ")[0].strip("| "): [cell.strip(" |") for cell in line.split(" | ")[1:]]
+        for line in out.splitlines()
+    }
     head = rows["Method"]
     for name in ("described", "noun-phrases"):
         told = dict(zip(head, rows[f"`vgraphrag-{name}`"]))
         assert told["n"] == "1" and told["Graph"] == f"tkg-{name}"
         assert told[metric("accuracy").described()["title"]].startswith("1")
-        assert told[metric("passage_recall@4").described()["title"]] == "–"  # there are two chunks, so none hands on four
+        assert (
+            told[metric("passage_recall@4").described()["title"]] == "–"
+        )  # there are two chunks, so none hands on four
     chunks, calls, tokens, *_, each, _, _ = rows["tkg-described"]
-    assert chunks == "2" and int(calls) >= 2 and tokens == f"{1050 * int(calls):,}" and each == f"{500 * int(calls):,}"
+    assert (
+        chunks == "2"
+        and int(calls) >= 2
+        and tokens == f"{1050 * int(calls):,}"
+        and each == f"{500 * int(calls):,}"
+    )
     assert rows["tkg-noun-phrases"][:3] == ["2", "0", "0"]
 
 
-def test_without_a_language_model_methods_that_can_do_without_one_are_measured(tmp_path, monkeypatch, capsys):
+def test_without_a_language_model_methods_that_can_do_without_one_are_measured(
+    tmp_path, monkeypatch, capsys
+):
     """KGP then seeks neighbours by the question's words, HyDE searches with the question; walks that a model puts into words need it."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     write(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
     models = Models(Recorded())
     models.is_chat = lambda name: name == "answer"
-    main(["kgp", "dalk", "hyde", "--corpus", "carols", "--extractor", "noun-phrases", "--no-llm", "--no-builds"], Engine(models))
+    main(
+        [
+            "kgp",
+            "dalk",
+            "hyde",
+            "--corpus",
+            "carols",
+            "--extractor",
+            "noun-phrases",
+            "--no-llm",
+            "--no-builds",
+        ],
+        Engine(models),
+    )
     out = capsys.readouterr().out
-    assert all(f"| `{name}` | 1 |" in out for name in ("kgp-noun-phrases", "dalk-noun-phrases", "hyde"))
+    assert all(
+        f"| `{name}` | 1 |" in out for name in ("kgp-noun-phrases", "dalk-noun-phrases", "hyde")
+    )
     known = catalogue()
     assert asks(known["hyde"], models) and not asks(known["hyde"], models, without=True)
     assert asks(known["walk-retrieve-bfs-told"], models, without=True)
@@ -111,9 +151,14 @@ def test_replies_come_along_in_a_file_and_are_not_asked_for_again(tmp_path, monk
     for home in ("first", "second"):
         monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / home))
         write(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
-        main(["zero-shot", "--corpus", "carols", "--no-builds", "--replies", str(file)], Engine(Models(Told("told", 4096))))
+        main(
+            ["zero-shot", "--corpus", "carols", "--no-builds", "--replies", str(file)],
+            Engine(Models(Told("told", 4096))),
+        )
         assert "`zero-shot`" in capsys.readouterr().out
-    assert Told.asked == 1 and [reply.text for _, reply in read_shipped(file)] == ["Ebenezer Scrooge"]
+    assert Told.asked == 1 and [reply.text for _, reply in read_shipped(file)] == [
+        "Ebenezer Scrooge"
+    ]
 
 
 def test_the_replies_that_a_client_finds_are_noted(tmp_path):
@@ -121,5 +166,8 @@ def test_the_replies_that_a_client_finds_are_noted(tmp_path):
     noted.keep("other", "m", Reply("Marley", 100, 2, seconds=1.0))
     noted.noted.clear()
     replies = Replies(on_disk=noted)
-    assert replies.find("other", None, fewest=9).text == "Marley" and replies.find("unknown", None) is None
+    assert (
+        replies.find("other", None, fewest=9).text == "Marley"
+        and replies.find("unknown", None) is None
+    )
     assert set(noted.noted) == {"other"}

@@ -44,8 +44,12 @@ def test_the_fit_of_a_type(graph):
 )
 def test_of_ends_of_one_chain_that_of_the_type_asked_for_comes_first(graph, types, question, first):
     state = State(Question(question), graph.nodes_named("Ann"))
-    paths = TypedVotes(types=types)(state, Context(graph, Environment(Written(encoder=Bag())))).paths
-    assert graph.node_name(paths.items[0].end) == first and list(paths.scores) == sorted(paths.scores, reverse=True)
+    paths = TypedVotes(types=types)(
+        state, Context(graph, Environment(Written(encoder=Bag())))
+    ).paths
+    assert graph.node_name(paths.items[0].end) == first and list(paths.scores) == sorted(
+        paths.scores, reverse=True
+    )
     if not types:  # then it is chain votes
         plain = ChainVotes()(state, Context(graph, Environment(Written(encoder=Bag())))).paths
         assert (plain.items, plain.scores) == (paths.items, paths.scores)
@@ -53,7 +57,12 @@ def test_of_ends_of_one_chain_that_of_the_type_asked_for_comes_first(graph, type
 
 @pytest.mark.parametrize(
     "question, words",
-    [("Which COUNTRY’s capital is X?", "which countrys capital"), ("X lies in what", "what"), ("<script>", ""), ("", "")],
+    [
+        ("Which COUNTRY’s capital is X?", "which countrys capital"),
+        ("X lies in what", "what"),
+        ("<script>", ""),
+        ("", ""),
+    ],
 )
 def test_the_words_that_ask(question, words):
     assert question_words(question) == words

@@ -24,13 +24,24 @@ from tests.films import films, kit
 from tests.test_examples_in_docstrings import failures, names
 
 __all__ = ["films", "kit", "names"]
-ADDED = ("core/operators/degree.py", "core/graph/readers/dot.py")  # which CONTRIBUTING.md adds as examples
+ADDED = (
+    "core/operators/degree.py",
+    "core/graph/readers/dot.py",
+)  # which CONTRIBUTING.md adds as examples
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *DOCS]
-WRITTEN = [page for page in DOCS if page.name != "operators-and-instances.md"]  # by hand, not from docstrings
-MAX_LINES, LINE, FIRST_LINES = 5, 150, 30  # of a paragraph, characters of a line, lines within which a page has its example
+WRITTEN = [
+    page for page in DOCS if page.name != "operators-and-instances.md"
+]  # by hand, not from docstrings
+MAX_LINES, LINE, FIRST_LINES = (
+    5,
+    150,
+    30,
+)  # of a paragraph, characters of a line, lines within which a page has its example
 ITEM = re.compile(r"\s*(?:[-*]|\d+\.) ")
-BLOCK = re.compile(r"\||#|<!--|!\[| {4}")  # the beginning of a line of a table, heading, mark, picture or code
+BLOCK = re.compile(
+    r"\||#|<!--|!\[| {4}"
+)  # the beginning of a line of a table, heading, mark, picture or code
 
 
 def paragraphs(text: str) -> list[tuple[int, list[str]]]:
@@ -40,7 +51,11 @@ def paragraphs(text: str) -> list[tuple[int, list[str]]]:
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("```"):
             fenced, open_ = not fenced, False
-        elif fenced or not line.strip() or (BLOCK.match(line) and not (open_ and line.startswith("    "))):
+        elif (
+            fenced
+            or not line.strip()
+            or (BLOCK.match(line) and not (open_ and line.startswith("    ")))
+        ):
             open_ = False
         elif open_ and not ITEM.match(line):
             found[-1][1].append(line.strip())
@@ -52,7 +67,11 @@ def paragraphs(text: str) -> list[tuple[int, list[str]]]:
 
 def blocks_of(page: str, section: str) -> list[str]:
     """The blocks of Python and TOML of a section of a page, as they are printed."""
-    (text,) = re.findall(rf"^## {re.escape(section)}\n(.*?)(?=^## |\Z)", (ROOT / page).read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    (text,) = re.findall(
+        rf"^## {re.escape(section)}\n(.*?)(?=^## |\Z)",
+        (ROOT / page).read_text("utf-8"),
+        re.DOTALL | re.MULTILINE,
+    )
     return re.findall(r"```(?:python|toml)\n(.*?)```", text, re.DOTALL)
 
 
@@ -77,7 +96,9 @@ def test_readme_is_short():
 def test_no_paragraph_is_longer_than_five_lines(page):
     for number, lines in paragraphs(page.read_text("utf-8")):
         height = max(len(lines), math.ceil(len(" ".join(lines)) / LINE))
-        assert height <= MAX_LINES, f"{page.name}, line {number}: {height} lines of {LINE} characters"
+        assert height <= MAX_LINES, (
+            f"{page.name}, line {number}: {height} lines of {LINE} characters"
+        )
 
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
@@ -85,7 +106,9 @@ def test_a_page_begins_with_its_purpose_and_an_example(page):
     lines = page.read_text("utf-8").splitlines()
     assert lines[0].startswith("# ") and not lines[1], "a heading"
     assert paragraphs("\n".join(lines[:3])), "what the page is for, right under its heading"
-    assert any(line.startswith(("```", "    ", "|")) for line in lines[3:FIRST_LINES]), "a command with its output, or a table"
+    assert any(line.startswith(("```", "    ", "|")) for line in lines[3:FIRST_LINES]), (
+        "a command with its output, or a table"
+    )
 
 
 def test_links_to_a_heading_find_it():
@@ -98,13 +121,22 @@ def test_links_to_a_heading_find_it():
         for page in PAGES
     }
     for page in PAGES:
-        for target, anchor in re.findall(r"\]\((?!https?://)([^)#\s]*)#([^)\s]+)\)", page.read_text("utf-8")):
-            assert anchor in anchors[(page.parent / target).resolve() if target else page], f"{page.name}: {target}#{anchor}"
+        for target, anchor in re.findall(
+            r"\]\((?!https?://)([^)#\s]*)#([^)\s]+)\)", page.read_text("utf-8")
+        ):
+            assert anchor in anchors[(page.parent / target).resolve() if target else page], (
+                f"{page.name}: {target}#{anchor}"
+            )
 
 
 def test_paragraphs_are_counted_by_hand():
     page = "# Title\n\none\ntwo\n\n- item\n  more of it\n- next\n\n    code\n        deeper\n\n| a |\n|---|\n\n```\nfenced\n```\nlast\n"
-    assert paragraphs(page) == [(3, ["one", "two"]), (6, ["- item", "more of it"]), (8, ["- next"]), (19, ["last"])]
+    assert paragraphs(page) == [
+        (3, ["one", "two"]),
+        (6, ["- item", "more of it"]),
+        (8, ["- next"]),
+        (19, ["last"]),
+    ]
 
 
 def test_rooms_that_documents_name_are_there():
@@ -125,17 +157,26 @@ def test_the_example_of_an_operator_runs_as_written(kit, monkeypatch, names):
     space: dict = {}
     exec(compile(test, "tests/core/operators/test_degree.py", "exec"), space)
     space["test_the_best_connected_nodes_near_the_seed_are_kept"](kit)
-    assert repr(parse_line("DegreeNeighbourhood(keep=200) >> ShortestPaths() >> Answer()")).startswith("DegreeNeighbourhood(keep=200)")
+    assert repr(
+        parse_line("DegreeNeighbourhood(keep=200) >> ShortestPaths() >> Answer()")
+    ).startswith("DegreeNeighbourhood(keep=200)")
     assert instance_of("Add an instance on triples").line.operators[0].keep == 200
 
 
 def test_the_example_of_a_method_on_documents_answers(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    texts = {"wool": "The wool of the sheep was sold in Leeds.", "fair": "The fair in Leeds sold sheep.", "sea": "A calm sea."}
+    texts = {
+        "wool": "The wool of the sheep was sold in Leeds.",
+        "fair": "The fair in Leeds sold sheep.",
+        "sea": "A calm sea.",
+    }
     corpus = write(new_folder("towns"), [Document(name, text) for name, text in texts.items()])
     method = instance_of("Add a method on documents")
     engine = Engine(Registry())
-    job = engine.compare(engine.ask(CorpusSource.of(corpus), Question("What was sold in Leeds?"), model=False), [method])
+    job = engine.compare(
+        engine.ask(CorpusSource.of(corpus), Question("What was sold in Leeds?"), model=False),
+        [method],
+    )
     assert job.wait(60)
     (lane,) = job.comparison.lanes
     assert lane.error is None

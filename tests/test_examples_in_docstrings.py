@@ -29,7 +29,9 @@ from tests.core.operators.texts.kit import story
 from tests.films import Parrot, Picker, Table, Written
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-FILES = [path for path in sorted((ROOT / "core").rglob("*.py")) if ">>> " in path.read_text("utf-8")]
+FILES = [
+    path for path in sorted((ROOT / "core").rglob("*.py")) if ">>> " in path.read_text("utf-8")
+]
 
 
 class One(Written):
@@ -63,7 +65,13 @@ def examples() -> list[doctest.DocTest]:
     found = []
     for path in FILES:
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-        found += [test for test in doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name), globs={}) if test.examples]
+        found += [
+            test
+            for test in doctest.DocTestFinder(exclude_empty=True).find(
+                importlib.import_module(name), globs={}
+            )
+            if test.examples
+        ]
     return found
 
 
@@ -83,7 +91,10 @@ def names(toy, tmp_path, monkeypatch):
 
     def retrieve(line, *entities, models=None, question="a question", graph=toy):
         seeds = tuple(node for entity in entities for node in graph.nodes_named(entity))
-        state, context = State(Question(question), seeds), Context(graph, Environment(models or NoModels()))
+        state, context = (
+            State(Question(question), seeds),
+            Context(graph, Environment(models or NoModels())),
+        )
         for operator in parse_line(line):
             state = operator(state, context)
         return state
@@ -91,7 +102,16 @@ def names(toy, tmp_path, monkeypatch):
     def answers(line, *entities, graph=toy, **more):
         return graph.texts(retrieve(line, *entities, graph=graph, **more).paths.items)
 
-    return dict(toy=toy, story=story(), np=np, retrieve=retrieve, answers=answers, scores=scores, picks=picks, says=says)
+    return dict(
+        toy=toy,
+        story=story(),
+        np=np,
+        retrieve=retrieve,
+        answers=answers,
+        scores=scores,
+        picks=picks,
+        says=says,
+    )
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
@@ -102,11 +122,17 @@ def test_example_gives_what_it_says(example, names):
 
 def test_every_example_is_run():
     """An example where doctest does not look, as in a string that is no docstring, would prove nothing."""
-    written = sum(line.lstrip().startswith(">>> ") for path in FILES for line in path.read_text("utf-8").splitlines())
+    written = sum(
+        line.lstrip().startswith(">>> ")
+        for path in FILES
+        for line in path.read_text("utf-8").splitlines()
+    )
     assert sum(len(test.examples) for test in EXAMPLES) == written
 
 
-@pytest.mark.parametrize("operator", [*OPERATORS.values(), Branch], ids=lambda operator: operator.__name__)
+@pytest.mark.parametrize(
+    "operator", [*OPERATORS.values(), Branch], ids=lambda operator: operator.__name__
+)
 def test_every_operator_has_an_example(operator):
     assert f"{operator.__module__}.{operator.__qualname__}" in {test.name for test in EXAMPLES}
 
@@ -114,5 +140,10 @@ def test_every_operator_has_an_example(operator):
 @pytest.mark.parametrize("metric", DECLARED, ids=lambda metric: metric.base)
 def test_every_metric_has_an_example(metric):
     """One in the docstrings of core/evaluation that names it, as "path_hit" or "path_hit@1"."""
-    said = [step.source for test in EXAMPLES if test.name.startswith("core.evaluation.") for step in test.examples]
+    said = [
+        step.source
+        for test in EXAMPLES
+        if test.name.startswith("core.evaluation.")
+        for step in test.examples
+    ]
     assert any(re.search(rf"""["']{metric.base}["'@]""", source) for source in said)

@@ -29,7 +29,9 @@ def test_a_home_that_cannot_be_written(kind, tmp_path):
 
 
 def test_changed_bytes(tmp_path):
-    for met in flips(tmp_path / "home", 12, seed=3, kinds=("graph", "bulk", "index", "evaluation", "cases")):
+    for met in flips(
+        tmp_path / "home", 12, seed=3, kinds=("graph", "bulk", "index", "evaluation", "cases")
+    ):
         assert (met.times, met.corrupt, met.lost) == (12, [], [])
 
 

@@ -26,7 +26,12 @@ def test_the_page_has_the_table_of_the_tools_whose_indexes_open():
 
 def test_versions_of_these_tools_are_those_that_make_the_recorded_indexes():
     programs = (ROOT / "tests/peers/programs.txt").read_text("utf-8")
-    for name, package in {"lightrag": "lightrag-hku", "nano-graphrag": "", "fast-graphrag": "", "hipporag": ""}.items():
+    for name, package in {
+        "lightrag": "lightrag-hku",
+        "nano-graphrag": "",
+        "fast-graphrag": "",
+        "hipporag": "",
+    }.items():
         assert f"{package or name}=={TOOLS[name].versions}" in programs
 
 

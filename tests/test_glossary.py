@@ -12,7 +12,13 @@ import pytest
 
 from core.io.home import ROOT
 
-ROOMS = sorted({file.parent.relative_to(ROOT).as_posix() for room in ("core", "pages", "hopscope") for file in (ROOT / room).rglob("*.py")})
+ROOMS = sorted(
+    {
+        file.parent.relative_to(ROOT).as_posix()
+        for room in ("core", "pages", "hopscope")
+        for file in (ROOT / room).rglob("*.py")
+    }
+)
 SAVED = {"SetAside"}  # operators whose names lie in saved instances
 PAGE = (ROOT / "docs/glossary.md").read_text("utf-8")
 
@@ -26,14 +32,22 @@ def rows(section: str | None = None) -> list[tuple[str, str]]:
 
 def avoided() -> frozenset[str]:
     """Words that the page says are no names."""
-    return frozenset(word.strip() for words, _ in rows("Words that are not used as names") for word in words.split(","))
+    return frozenset(
+        word.strip()
+        for words, _ in rows("Words that are not used as names")
+        for word in words.split(",")
+    )
 
 
 def names_with(words: frozenset[str], file: Path) -> Iterator[str]:
     """Where one of the words is part of a name in a file of Python, as `file:line name`."""
     with file.open("rb") as source:
         for token in tokenize.tokenize(io.BytesIO(source.read()).readline):
-            parts = re.split(r"_|(?<=[a-z])(?=[A-Z])", token.string) if token.type == tokenize.NAME else ()
+            parts = (
+                re.split(r"_|(?<=[a-z])(?=[A-Z])", token.string)
+                if token.type == tokenize.NAME
+                else ()
+            )
             if not words.isdisjoint(part.lower() for part in parts) and token.string not in SAVED:
                 yield f"{file.relative_to(ROOT)}:{token.start[0]} {token.string}"
 
@@ -50,7 +64,9 @@ def test_a_word_that_is_avoided_is_not_used_to_explain_another():
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_names_in_the_code_are_of_the_glossary(room):
-    found = [name for file in sorted((ROOT / room).glob("*.py")) for name in names_with(avoided(), file)]
+    found = [
+        name for file in sorted((ROOT / room).glob("*.py")) for name in names_with(avoided(), file)
+    ]
     assert not found, f"{len(found)} names: " + "; ".join(found[:40])
 
 

@@ -22,7 +22,11 @@ from core.retrievers.runs.formats import FORMATS as RUN_FORMATS
 from core.retrievers.runs.formats import TREC, read_run_file
 from pages.parts.compare.permalink import Link, parse_link
 
-several = lambda examples: settings(max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+several = lambda examples: settings(
+    max_examples=examples,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 QUESTIONS = {
     "q.csv": b'question,answers,entities,hops\nwho directed Inception,Christopher Nolan|Ann,"Inception, the film",1\n',
     "q.txt": b"who directed [Inception]\tChristopher Nolan|Ann\nwho [B]\tA\n",
@@ -86,7 +90,17 @@ PIECES = st.sampled_from(
         b"null",
         b"-1e999",
     ]
-    + [b"\\ud800", b"1" * 5000, b"[" * 3000, b"true", "²".encode(), b"\x1f\x8b", b"<node id='a'/>", b"\\", b"NaN"]
+    + [
+        b"\\ud800",
+        b"1" * 5000,
+        b"[" * 3000,
+        b"true",
+        "²".encode(),
+        b"\x1f\x8b",
+        b"<node id='a'/>",
+        b"\\",
+        b"NaN",
+    ]
 )
 
 
@@ -98,7 +112,9 @@ def spoiled(draw, files: dict[str, bytes]):
         data = draw(st.binary(max_size=200))
     for _ in range(draw(st.integers(0, 3))):
         at = draw(st.integers(0, len(data)))
-        data = data[:at] + draw(PIECES | st.binary(max_size=3)) + data[at + draw(st.integers(0, 8)) :]
+        data = (
+            data[:at] + draw(PIECES | st.binary(max_size=3)) + data[at + draw(st.integers(0, 8)) :]
+        )
     if draw(st.booleans()):
         name, data = name + ".gz", gzip.compress(data, 1)
         if draw(st.integers(0, 3)) == 0:
@@ -108,7 +124,11 @@ def spoiled(draw, files: dict[str, bytes]):
 
 
 @several(250)
-@given(spoiled(QUESTIONS), st.sampled_from(["auto", "auto", "auto", *FORMATS]), st.sampled_from(["", "", "question,answers"]))
+@given(
+    spoiled(QUESTIONS),
+    st.sampled_from(["auto", "auto", "auto", *FORMATS]),
+    st.sampled_from(["", "", "question,answers"]),
+)
 def test_questions(tmp_path, file, format, columns):
     path = tmp_path / file[0]
     path.write_bytes(file[1])
@@ -148,13 +168,28 @@ def test_runs(tmp_path, file, format):
         assert json.dumps([to_plain(row) for row in found.rows], ensure_ascii=False).encode()
 
 
-VALUE = st.none() | st.booleans() | st.integers(-3, 10**20) | st.floats() | st.text(max_size=5) | st.just([]) | st.just({}) | st.just([[1]])
+VALUE = (
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 10**20)
+    | st.floats()
+    | st.text(max_size=5)
+    | st.just([])
+    | st.just({})
+    | st.just([[1]])
+)
 
 
 def places(value, path=()):
     """The paths of all that a JSON value holds."""
     yield path
-    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+    for key, inner in (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    ):
         yield from places(inner, (*path, key))
 
 
@@ -193,7 +228,9 @@ def test_any_bytes_are_no_cases(tmp_path, monkeypatch, data):
 
 
 KEYS = st.sampled_from(["q", "e", "a", "lane", "graph", "seed", "llm", "reader", "corpus", "x"])
-TEXTS = st.sampled_from(["²", "-1", "9" * 40, "../..", "![a](http://b)", "\x00", "metaqa:", "corpus/", ""]) | st.text(max_size=20)
+TEXTS = st.sampled_from(
+    ["²", "-1", "9" * 40, "../..", "![a](http://b)", "\x00", "metaqa:", "corpus/", ""]
+) | st.text(max_size=20)
 
 
 @several(250)
@@ -202,7 +239,12 @@ def test_links(query):
     link = parse_link(query)
     assert isinstance(link, Link) and 1 <= len(link.lanes) <= 4 and 0 <= link.seed < 10**9
     again = parse_link(link.parameters())
-    assert (again.seed, again.model, again.reader, again.source) == (link.seed, link.model, link.reader, link.source)
+    assert (again.seed, again.model, again.reader, again.source) == (
+        link.seed,
+        link.model,
+        link.reader,
+        link.source,
+    )
     try:
         assert parse_qs(link.address("http://here/").partition("?")[2]) is not None
     except UnicodeEncodeError:

@@ -20,7 +20,9 @@ NOT_REACHED = "PyTorch's index cannot be reached; taking torch from the usual on
 TORCH = "2.13.0"
 pytestmark = [
     pytest.mark.skipif(not shutil.which("make"), reason="make is not on this computer"),
-    pytest.mark.skipif(bool(shutil.which("nvidia-smi")), reason="with a graphics card PyTorch's index is not asked"),
+    pytest.mark.skipif(
+        bool(shutil.which("nvidia-smi")), reason="with a graphics card PyTorch's index is not asked"
+    ),
 ]
 
 
@@ -36,8 +38,13 @@ def wheel(folder, version: str) -> None:
     folder.mkdir(parents=True)
     about = f"torch-{version}.dist-info"
     with zipfile.ZipFile(folder / f"torch-{version}-py3-none-any.whl", "w") as file:
-        file.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\n")
-        file.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        file.writestr(
+            f"{about}/METADATA", f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\n"
+        )
+        file.writestr(
+            f"{about}/WHEEL",
+            "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
         file.writestr(f"{about}/RECORD", "")
 
 
@@ -61,12 +68,25 @@ def install(packages, folder, index: str, wanted: str = "") -> subprocess.Comple
     (folder / "wanted.txt").write_text(wanted)
     (environment / ".installed").unlink(missing_ok=True)
     kept = {
-        key: value for key, value in os.environ.items() if not key.startswith(("PIP_", "MAKE", "MFLAGS")) and "proxy" not in key.lower()
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("PIP_", "MAKE", "MFLAGS")) and "proxy" not in key.lower()
     }
-    settings = {"PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": f"{address}/usual", "PIP_RETRIES": "0"}
+    settings = {
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_INDEX_URL": f"{address}/usual",
+        "PIP_RETRIES": "0",
+    }
     given = [f"VENV={environment}", f"REQUIREMENTS={folder / 'wanted.txt'}", f"CPU_INDEX={index}"]
     command = ["make", "--no-print-directory", "install", *given]
-    return subprocess.run(command, cwd=ROOT, env=kept | settings, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return subprocess.run(
+        command,
+        cwd=ROOT,
+        env=kept | settings,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
 
 
 def installed(packages) -> str:
@@ -90,5 +110,8 @@ def test_where_it_answers_the_build_for_processors_is_taken(packages, tmp_path):
 
 def test_an_install_that_fails_shows_pip_s_own_error_and_is_not_taken_for_done(packages, tmp_path):
     ended = install(packages, tmp_path, f"{packages[0]}/cpu", "no-such-package==1.0\n")
-    assert ended.returncode and "No matching distribution found for no-such-package==1.0" in ended.stdout
+    assert (
+        ended.returncode
+        and "No matching distribution found for no-such-package==1.0" in ended.stdout
+    )
     assert not (packages[1] / ".installed").exists()

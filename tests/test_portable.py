@@ -14,8 +14,15 @@ import pytest
 
 from core.io.home import ROOT
 
-FILES = sorted([*ROOT.glob("*.py"), *(file for room in ("core", "pages", "hopscope") for file in (ROOT / room).rglob("*.py"))])
-MODULES = set("crypt fcntl grp msvcrt nis posix pty pwd resource spwd syslog termios tty winreg _winapi".split())
+FILES = sorted(
+    [
+        *ROOT.glob("*.py"),
+        *(file for room in ("core", "pages", "hopscope") for file in (ROOT / room).rglob("*.py")),
+    ]
+)
+MODULES = set(
+    "crypt fcntl grp msvcrt nis posix pty pwd resource spwd syslog termios tty winreg _winapi".split()
+)
 ATTRIBUTES = {
     "os": "fork forkpty getpgid getpgrp getuid geteuid getgid getloadavg killpg mkfifo nice openpty posix_fadvise pread preadv pwrite "
     "sched_getaffinity sched_setaffinity sendfile setpgid setsid setuid statvfs uname wait wait3 wait4 chown lchown O_ASYNC O_CLOEXEC "
@@ -54,7 +61,11 @@ def found_in(tree: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             if node.module in MODULES:
                 yield node.module
-            yield from (f"{node.module}.{one.name}" for one in node.names if one.name in ATTRIBUTES.get(node.module, "").split())
+            yield from (
+                f"{node.module}.{one.name}"
+                for one in node.names
+                if one.name in ATTRIBUTES.get(node.module, "").split()
+            )
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             if node.attr in ATTRIBUTES.get(node.value.id, "").split():
                 yield f"{node.value.id}.{node.attr}"
@@ -67,22 +78,41 @@ def moves_in(tree: ast.AST) -> Iterator[int]:
             by_os = isinstance(node.func.value, ast.Name) and node.func.value.id in ("os", "shutil")
             if by_os and node.func.attr in ("rename", "renames", "replace", "move"):
                 yield node.lineno
-            elif node.func.attr in ("rename", "replace") and len(node.args) == 1 and not node.keywords:  # of a path; a text has two
+            elif (
+                node.func.attr in ("rename", "replace")
+                and len(node.args) == 1
+                and not node.keywords
+            ):  # of a path; a text has two
                 yield node.lineno
 
 
 def without_encoding(tree: ast.AST) -> Iterator[int]:
     """The lines that open a text in the encoding of the system, which is another one on Windows."""
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or any(keyword.arg == "encoding" for keyword in node.keywords):
+        if not isinstance(node, ast.Call) or any(
+            keyword.arg == "encoding" for keyword in node.keywords
+        ):
             continue
-        name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        name = (
+            node.func.id
+            if isinstance(node.func, ast.Name)
+            else node.func.attr
+            if isinstance(node.func, ast.Attribute)
+            else ""
+        )
         if name == "open":
             mode = node.args[1:2] if isinstance(node.func, ast.Name) else node.args[:1]
-            text = isinstance(node.func, ast.Name) if not mode else isinstance(mode[0], ast.Constant) and "b" not in str(mode[0].value)
+            text = (
+                isinstance(node.func, ast.Name)
+                if not mode
+                else isinstance(mode[0], ast.Constant) and "b" not in str(mode[0].value)
+            )
             if text:
                 yield node.lineno
-        elif name in ("read_text", "write_text") and len(node.args) <= ("read_text", "write_text").index(name):
+        elif name in ("read_text", "write_text") and len(node.args) <= (
+            "read_text",
+            "write_text",
+        ).index(name):
             yield node.lineno
 
 
@@ -102,11 +132,17 @@ def test_what_is_imported_where_it_may_be_absent_is_imported_under_a_guard(trees
 
 
 def guard(node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and "sys.platform" in ast.unparse(node.test) or isinstance(node, ast.FunctionDef | ast.ClassDef)
+    return (
+        isinstance(node, ast.If)
+        and "sys.platform" in ast.unparse(node.test)
+        or isinstance(node, ast.FunctionDef | ast.ClassDef)
+    )
 
 
 def test_files_are_moved_by_one_function(trees):
-    assert not [f"{name}:{line}" for name, tree in trees.items() if name != MOVES for line in moves_in(tree)]
+    assert not [
+        f"{name}:{line}" for name, tree in trees.items() if name != MOVES for line in moves_in(tree)
+    ]
 
 
 def test_texts_are_opened_with_their_encoding(trees):
@@ -116,9 +152,18 @@ def test_texts_are_opened_with_their_encoding(trees):
 def test_the_lint_finds_what_it_looks_for():
     tree = ast.parse("import pwd\nfrom os import getuid\nimport os\nos.fork()\nos.getpid()")
     assert set(found_in(tree)) == {"pwd", "os.getuid", "os.fork"}
-    tree = ast.parse("os.replace(a, b)\npath.rename(b)\npath.replace(b)\ntext.replace(a, b)\nstate.replace(hits=1)\nmove(a, b)")
+    tree = ast.parse(
+        "os.replace(a, b)\npath.rename(b)\npath.replace(b)\ntext.replace(a, b)\nstate.replace(hits=1)\nmove(a, b)"
+    )
     assert list(moves_in(tree)) == [1, 2, 3]
-    calls = "open(a)", "open(a, 'rb')", "a.open('w')", "a.open('w', encoding='utf-8')", "a.read_text()", "a.write_text(b, 'utf-8')"
+    calls = (
+        "open(a)",
+        "open(a, 'rb')",
+        "a.open('w')",
+        "a.open('w', encoding='utf-8')",
+        "a.read_text()",
+        "a.write_text(b, 'utf-8')",
+    )
     assert list(without_encoding(ast.parse("\n".join(calls)))) == [1, 3, 5]
 
 

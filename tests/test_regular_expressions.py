@@ -14,7 +14,13 @@ import pytest
 from tests.regular_expressions import slow_text
 
 FILES = ("core.io", "core.questions", "core.corpus", "core.graph", "core.datasets")
-REPLIES = ("core.models", "core.operators", "core.builds", "core.indexes.walks", "core.evaluation.metrics")  # and what servers say
+REPLIES = (
+    "core.models",
+    "core.operators",
+    "core.builds",
+    "core.indexes.walks",
+    "core.evaluation.metrics",
+)  # and what servers say
 
 
 def modules():
@@ -22,7 +28,11 @@ def modules():
         package = importlib.import_module(name)
         yield package
         inside = getattr(package, "__path__", ())
-        yield from (importlib.import_module(found.name) for found in pkgutil.walk_packages(inside, f"{name}.") if inside)
+        yield from (
+            importlib.import_module(found.name)
+            for found in pkgutil.walk_packages(inside, f"{name}.")
+            if inside
+        )
 
 
 MODULES = list(modules())
@@ -45,7 +55,11 @@ def methods_called() -> dict[str, set[str]]:
     called: dict[str, set[str]] = {}
     for module in MODULES:
         for node in ast.walk(tree(module)):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and isinstance(node.func.value, ast.Name)
+            ):
                 called.setdefault(node.func.value.id, set()).add(node.func.attr)
     return called
 
@@ -56,13 +70,23 @@ def tree(module) -> ast.Module:
 
 
 def test_those_of_the_readers_are_among_them():
-    assert {"core.corpus.readers.markdown.MARKS", "core.corpus.readers.html.CHARSET", "core.io.json_pieces.BETWEEN"} <= set(PATTERNS)
-    assert {"core.models.chat.json_reply.TRAILING", "core.models.rating.PAIR", "core.evaluation.metrics.failures.QUOTED"} <= set(PATTERNS)
+    assert {
+        "core.corpus.readers.markdown.MARKS",
+        "core.corpus.readers.html.CHARSET",
+        "core.io.json_pieces.BETWEEN",
+    } <= set(PATTERNS)
+    assert {
+        "core.models.chat.json_reply.TRAILING",
+        "core.models.rating.PAIR",
+        "core.evaluation.metrics.failures.QUOTED",
+    } <= set(PATTERNS)
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_time_is_in_proportion_to_the_text(name):
-    assert not slow_text(PATTERNS[name], anywhere=not ways(name) or not ways(name) <= {"match", "fullmatch"})
+    assert not slow_text(
+        PATTERNS[name], anywhere=not ways(name) or not ways(name) <= {"match", "fullmatch"}
+    )
 
 
 @pytest.mark.parametrize(
@@ -84,7 +108,14 @@ def test_a_careless_one_is_found(careless):
 def test_every_expression_has_a_name_by_which_it_is_found(module):
     """None is compiled within a function, or given to `re` as a text, where the test above would not see it, but for those of a name."""
     inside = [
-        node for function in ast.walk(tree(module)) if isinstance(function, ast.FunctionDef | ast.Lambda) for node in ast.walk(function)
+        node
+        for function in ast.walk(tree(module))
+        if isinstance(function, ast.FunctionDef | ast.Lambda)
+        for node in ast.walk(function)
     ]
-    called = {node.lineno: node for node in inside if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re.")}
+    called = {
+        node.lineno: node
+        for node in inside
+        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re.")
+    }
     assert not [line for line, call in called.items() if "re.escape(" not in ast.unparse(call)]

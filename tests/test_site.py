@@ -62,7 +62,10 @@ def test_examples_of_the_site_s_code_are_true():
 @pytest.mark.parametrize("file", TEXTS)
 def test_links_of_a_page_lead_to_a_page_of_the_site(file):
     text = build.rewritten(TEXTS[file], file)
-    here, known = PurePosixPath(build.site_path(file)).parent, {build.site_path(one): one for one in build.linked(TEXTS[file], file)}
+    here, known = (
+        PurePosixPath(build.site_path(file)).parent,
+        {build.site_path(one): one for one in build.linked(TEXTS[file], file)},
+    )
     for _, target in build.LINK.findall(text):
         path = os.path.normpath(here / target)
         assert path in pages() or (path in known and (ROOT / known[path]).is_file()), target
@@ -82,29 +85,50 @@ def test_a_list_has_a_blank_line_before_it(file):
 
 def test_headings_are_named_as_on_github(settings):
     """So that the anchors which tests/test_docs.py follows are those of the site."""
-    (toc,) = [one["toc"] for one in settings["markdown_extensions"] if isinstance(one, dict) and "toc" in one]
+    (toc,) = [
+        one["toc"]
+        for one in settings["markdown_extensions"]
+        if isinstance(one, dict) and "toc" in one
+    ]
     assert toc["slugify"] == "object/apply:pymdownx.slugs.slugify"
 
 
 def test_the_reference_has_each_public_name():
-    assert sorted(build.public_names()) == sorted(name for name in hopscope.__all__ if not name.startswith("__"))
+    assert sorted(build.public_names()) == sorted(
+        name for name in hopscope.__all__ if not name.startswith("__")
+    )
 
 
 def test_nothing_is_loaded_from_elsewhere(settings):
     assert settings["theme"]["font"] is False
-    assert build.fetched('<img\n alt="a" src=https://example.org/a.png> @import "//example.org/b.css"; url( "c.woff")') == [
+    assert build.fetched(
+        '<img\n alt="a" src=https://example.org/a.png> @import "//example.org/b.css"; url( "c.woff")'
+    ) == [
         "https://example.org/a.png",
         "//example.org/b.css",
     ]
-    assert build.fetched('<a href="https://example.org">a</a> <link href="a.css"> <p>src="https://example.org"</p>') == []
+    assert (
+        build.fetched(
+            '<a href="https://example.org">a</a> <link href="a.css"> <p>src="https://example.org"</p>'
+        )
+        == []
+    )
 
 
 def test_what_makes_it_is_pinned_and_checked(settings):
     pinned = named("requirements-docs.txt")
-    assert {"mkdocs", "mkdocs-material", "mkdocstrings", "mkdocstrings-python", "nbconvert"} <= set(pinned) and all(pinned.values())
-    assert set(settings["validation"]["links"].values()) == set(settings["validation"]["nav"].values()) == {"warn"}
+    assert {"mkdocs", "mkdocs-material", "mkdocstrings", "mkdocstrings-python", "nbconvert"} <= set(
+        pinned
+    ) and all(pinned.values())
+    assert (
+        set(settings["validation"]["links"].values())
+        == set(settings["validation"]["nav"].values())
+        == {"warn"}
+    )
     assert "mkdocs build --strict" in (ROOT / "Makefile").read_text("utf-8")
-    steps = yaml.safe_load((ROOT / ".github/workflows/docs.yml").read_text("utf-8"))["jobs"]["docs"]["steps"]
+    steps = yaml.safe_load((ROOT / ".github/workflows/docs.yml").read_text("utf-8"))["jobs"][
+        "docs"
+    ]["steps"]
     assert "make docs" in [step.get("run") for step in steps]
 
 
@@ -113,5 +137,8 @@ def test_the_gallery_has_each_case_that_ships_with_its_pictures():
     shipped = [case for case, _ in examples.examples()]
     assert gallery.page().count("\n### ") == len(shipped)
     files = {examples.picture(case, dark) for case in shipped for dark in (False, True)}
-    assert files == set(examples.PICTURES.iterdir()) and max(file.stat().st_size for file in files) <= gallery.MAX_BYTES
+    assert (
+        files == set(examples.PICTURES.iterdir())
+        and max(file.stat().st_size for file in files) <= gallery.MAX_BYTES
+    )
     assert examples.picture(replace(shipped[0], example=False)) is None

@@ -18,15 +18,25 @@ def test_all_texts_are_in_the_file_for_translators():
 
 def test_texts_and_nouns_of_python_are_found_within_one_another():
     text = 'tr("{n} of " "all", n=many(len(x), "reply", "replies")); A = nouns("hop", "hops"); many(key); tr(name); other.tr("x")'
-    assert sorted(map(str, python_words(text))) == ["('hop', 'hops')", "('reply', 'replies')", "{n} of all"]
+    assert sorted(map(str, python_words(text))) == [
+        "('hop', 'hops')",
+        "('reply', 'replies')",
+        "{n} of all",
+    ]
 
 
 @pytest.mark.parametrize(
     "text, found",
     [
-        ('tr("Show {all}", { all: plural(size(x, [1, 2]), "hit") })', ["Show {all}", ("hit", "hits")]),
+        (
+            'tr("Show {all}", { all: plural(size(x, [1, 2]), "hit") })',
+            ["Show {all}", ("hit", "hits")],
+        ),
         ('a ? tr("One \\"b\\"") : `${tr("in it")}`', ['One "b"', "in it"]),
-        ('nounOf(n, "step fits", "steps fit") + nouns("path")', [("step fits", "steps fit"), ("path", "paths")]),
+        (
+            'nounOf(n, "step fits", "steps fit") + nouns("path")',
+            [("step fits", "steps fit"), ("path", "paths")],
+        ),
         ('str("no"); tr(name); plural(count(of), noun)', []),
     ],
 )
@@ -50,7 +60,12 @@ def test_a_translation_is_brought_up_to_date_checked_and_compiled(tmp_path):
     (fault,) = bring_up_to_date(po, texts)
     assert "{par}" in fault and "{pairs}" in fault
     again = read_po(io.BytesIO(po.read_bytes()), locale="pl")
-    assert {one.id for one in again if one.id} == {"{found:,} of {pairs} found", "Build", "New", ("reply", "replies")}
+    assert {one.id for one in again if one.id} == {
+        "{found:,} of {pairs} found",
+        "Build",
+        "New",
+        ("reply", "replies"),
+    }
     with po.with_suffix(".mo").open("rb") as file:
         compiled = GNUTranslations(file)
     assert compiled.gettext("Build") == "Buduj" and compiled.gettext("New") == "New"
@@ -67,8 +82,14 @@ def test_nouns_that_nobody_translated_stay_english(tmp_path):
     assert not bring_up_to_date(po, texts)
     with po.with_suffix(".mo").open("rb") as file:
         compiled = GNUTranslations(file)
-    assert compiled.ngettext("reply", "replies", 1) == "reply" and compiled.ngettext("reply", "replies", 2) == "replies"
+    assert (
+        compiled.ngettext("reply", "replies", 1) == "reply"
+        and compiled.ngettext("reply", "replies", 2) == "replies"
+    )
 
 
 def test_names_in_braces_are_the_values_of_a_text():
-    assert fields("{done:,} of {{all}} {name!r}") == {"done", "name"} and fields("lone { brace") == set()
+    assert (
+        fields("{done:,} of {{all}} {name!r}") == {"done", "name"}
+        and fields("lone { brace") == set()
+    )

@@ -27,7 +27,12 @@ from tests.server import CHROMIUM, open_page, settle
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("wheel")
-    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)], cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
     (made,) = out.glob("*.whl")
     return made
 
@@ -38,7 +43,18 @@ def installed(wheel, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     programs = folder / ("Scripts" if os.name == "nt" else "bin")
-    pip = [sys.executable, "-m", "pip", "--python", str(programs / "python"), "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(programs / "python"),
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+        str(wheel),
+    ]
     subprocess.run(pip, check=True, cwd=folder)
     site = subprocess.run(
         [str(programs / "python"), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
@@ -52,17 +68,32 @@ def installed(wheel, tmp_path_factory) -> Path:
 
 def outside(programs: Path, home: Path, *command: str) -> subprocess.CompletedProcess:
     """What a program of that environment prints, begun in a folder that holds a `core` of somebody else."""
-    (home / "core.py").write_text("raise RuntimeError('this is the core of somebody else')\n", "utf-8")
+    (home / "core.py").write_text(
+        "raise RuntimeError('this is the core of somebody else')\n", "utf-8"
+    )
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     return subprocess.run(
-        [str(programs / command[0]), *command[1:]], cwd=home, env=environment, capture_output=True, text=True, timeout=240
+        [str(programs / command[0]), *command[1:]],
+        cwd=home,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
     )
 
 
 def test_it_holds_one_package_and_its_version(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    assert {name.partition("/")[0] for name in names} == {"hopscope", f"hopscope-{__version__}.dist-info"}
-    assert {"hopscope/app.py", "hopscope/models.toml", "hopscope/.streamlit/config.toml", "hopscope/static/cytoscape.min.js"} <= set(names)
+    assert {name.partition("/")[0] for name in names} == {
+        "hopscope",
+        f"hopscope-{__version__}.dist-info",
+    }
+    assert {
+        "hopscope/app.py",
+        "hopscope/models.toml",
+        "hopscope/.streamlit/config.toml",
+        "hopscope/static/cytoscape.min.js",
+    } <= set(names)
     assert not [name for name in names if "/tests/" in name or "__pycache__" in name]
 
 
@@ -72,21 +103,34 @@ def test_what_it_imports_of_ours_lies_in_it(wheel):
         text = files.read(name).decode("utf-8")
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Import | ast.ImportFrom):
-                modules = [one.name for one in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-                assert not [one for one in modules if one.partition(".")[0] in ("core", "pages", "tests")], (name, modules)
+                modules = (
+                    [one.name for one in node.names]
+                    if isinstance(node, ast.Import)
+                    else [node.module or ""]
+                )
+                assert not [
+                    one for one in modules if one.partition(".")[0] in ("core", "pages", "tests")
+                ], (name, modules)
         assert "python -m core" not in text, name
 
 
 def test_no_module_of_ours_is_named_in_a_text():
     """Such a name would not follow the modules into the package."""
     dotted = re.compile(r"(?:from |import )?(?:core|pages)(?:\.[a-z_]+)+")
-    for path in [*(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "main.py", ROOT / "app.py"]:
+    for path in [
+        *(ROOT / "core").rglob("*.py"),
+        *(ROOT / "pages").rglob("*.py"),
+        ROOT / "main.py",
+        ROOT / "app.py",
+    ]:
         tree = ast.parse(path.read_text("utf-8"))
         comments = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         texts = [
             node.value
             for node in ast.walk(tree)
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in comments
+            if isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in comments
         ]
         assert not [text for text in texts if dotted.fullmatch(text.strip().rstrip("."))], path
 
@@ -94,7 +138,10 @@ def test_no_module_of_ours_is_named_in_a_text():
 def test_its_requirements_are_those_of_the_checkout():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
-    required = [*project["dependencies"], *(one for name, ones in extras.items() if name != "gpu" for one in ones)]
+    required = [
+        *project["dependencies"],
+        *(one for name, ones in extras.items() if name != "gpu" for one in ones),
+    ]
     name = lambda text: re.match(r"[\w.-]+", text)[0].lower().replace("_", "-")
     gpu = {name(one) for one in extras["gpu"]}
     assert {name(one) for one in required} | (gpu - {"vllm"}) == set(named("requirements.txt"))
@@ -102,9 +149,21 @@ def test_its_requirements_are_those_of_the_checkout():
 
 
 def test_a_question_is_answered_outside_the_checkout(installed, tmp_path):
-    assert outside(installed, tmp_path, "hopscope", "--version").stdout.strip() == f"Hopscope {__version__}"
+    assert (
+        outside(installed, tmp_path, "hopscope", "--version").stdout.strip()
+        == f"Hopscope {__version__}"
+    )
     line = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
-    said = outside(installed, tmp_path, "hopscope", "ask", "who directed Inception", "--no-llm", "--instance", line)
+    said = outside(
+        installed,
+        tmp_path,
+        "hopscope",
+        "ask",
+        "who directed Inception",
+        "--no-llm",
+        "--instance",
+        line,
+    )
     assert said.returncode == 0, said.stderr
     assert "Inception -> directed_by -> Christopher Nolan" in said.stdout
 
@@ -130,20 +189,28 @@ def test_it_answers_without_torch(installed, tmp_path):
         "print([lane.error for lane in hs.compare('Who built an engine?', ['vanilla-rag', 'hipporag'], corpus='notes', progress=False)])"
     )
     said = outside(installed, tmp_path, "python", "-c", code)
-    assert said.stdout.splitlines() == ["[('Christopher Nolan', ''), ('Christopher Nolan', '')]", "['', '']"], said.stderr
+    assert said.stdout.splitlines() == [
+        "[('Christopher Nolan', ''), ('Christopher Nolan', '')]",
+        "['', '']",
+    ], said.stderr
 
 
 def test_sizes_of_an_install_are_those_of_its_files(tmp_path):
     (tmp_path / "big").mkdir()
     (tmp_path / "big" / "a.so").write_bytes(b"x" * 3_000_000)
     (tmp_path / "big" / "a.pyc").write_bytes(b"x" * 500_000)
-    for name, files in (("big-1.0", 'big/a.so,,\nbig/a.pyc,,\n"big/not, there.py",,\n'), ("small-2", "small.py,,\n")):
+    for name, files in (
+        ("big-1.0", 'big/a.so,,\nbig/a.pyc,,\n"big/not, there.py",,\n'),
+        ("small-2", "small.py,,\n"),
+    ):
         (tmp_path / f"{name}.dist-info").mkdir()
         (tmp_path / f"{name}.dist-info" / "RECORD").write_text(files)
     (tmp_path / "small.py").write_bytes(b"x" * 1_000_000)
     assert sizes(tmp_path) == ({"big": 3_000_000, "small": 1_000_000}, 500_000)
     said = table(Installed(*sizes(tmp_path), (7.2, 31.0)))
-    assert said.startswith("4 MB in 2 packages, 4 MB with what pip compiles; 7 s of the processor, 31 s of the clock")
+    assert said.startswith(
+        "4 MB in 2 packages, 4 MB with what pip compiles; 7 s of the processor, 31 s of the clock"
+    )
     assert "| big | 3 |\n| small | 1 |\n| 0 others | 0 |" in said
 
 
@@ -161,9 +228,20 @@ def test_work_in_another_process_finds_the_package(installed, tmp_path):
 @pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed")
 def test_the_demo_opens_in_a_browser(installed, tmp_path):
     port = free_port()
-    environment = {**os.environ, "HOPSCOPE_HOME": str(tmp_path / "home"), "HOPSCOPE_MODELS": str(tmp_path / "none")}
+    environment = {
+        **os.environ,
+        "HOPSCOPE_HOME": str(tmp_path / "home"),
+        "HOPSCOPE_MODELS": str(tmp_path / "none"),
+    }
     command = [str(installed / "hopscope"), "demo", "--no-browser", "--port", str(port)]
-    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     try:
         address = process.stdout.readline().strip()
         assert address == f"http://127.0.0.1:{port}/cases"

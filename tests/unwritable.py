@@ -41,7 +41,9 @@ class Home:
 
     def _fill(self) -> None:
         if not self._remount:
-            pytest.skip(f"user {os.geteuid()} may not mount a small disk here, and nobody fills the one that holds the tests")
+            pytest.skip(
+                f"user {os.geteuid()} may not mount a small disk here, and nobody fills the one that holds the tests"
+            )
         with open(self.folder.parent / "filling", "wb", buffering=0) as file:
             try:
                 while file.write(bytes(4096)):
@@ -62,7 +64,9 @@ def home_on_a_disk(place: Path) -> Iterator[Home]:
     without a disk, whom no modes hold up."""
     with disk(place, f"size={SIZE}") as remount:
         if remount is None and os.geteuid() == 0:
-            pytest.skip("root can write whatever the modes of a folder are, and may not mount a disk here")
+            pytest.skip(
+                "root can write whatever the modes of a folder are, and may not mount a disk here"
+            )
         (place / "home").mkdir()
         home = Home(place / "home", remount)
         yield home

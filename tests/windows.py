@@ -21,8 +21,14 @@ import pytest
 from core.io import durable
 from core.io.home import ROOT
 
-FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f]|[ .]$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)', re.IGNORECASE)
-SHARING, ACCESS, NAME = 32, 5, 123  # errors of Windows: the file is in use, access is denied, there can be no such name
+FORBIDDEN = re.compile(
+    r'[<>:"|?*\\\x00-\x1f]|[ .]$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)', re.IGNORECASE
+)
+SHARING, ACCESS, NAME = (
+    32,
+    5,
+    123,
+)  # errors of Windows: the file is in use, access is denied, there can be no such name
 LOOKED_AT = ("open", "os.mkdir", "os.remove", "os.rename")
 HERE, CORE, PAGES = (f"{ROOT / name}{os.sep}" for name in ("tests", "core", "pages"))
 MAPPED = re.compile(r"^\S+ \S+ \S+ \S+ [1-9]\d* +(/.+)$", re.MULTILINE)
@@ -67,19 +73,31 @@ def _look(event: str, arguments: tuple) -> None:
     elif event == "os.mkdir":
         _check_name(arguments[0])
     elif event in ("os.remove", "os.rename"):
-        paths = [(arguments[0], arguments[1])] if event == "os.remove" else [(arguments[0], arguments[2]), (arguments[1], arguments[3])]
+        paths = (
+            [(arguments[0], arguments[1])]
+            if event == "os.remove"
+            else [(arguments[0], arguments[2]), (arguments[1], arguments[3])]
+        )
         for path, folder in paths:
             _check_free(path, folder)
         _check_name(paths[-1][0])
 
 
 def _check_open(path: object, mode: object, flags: object) -> None:
-    if not isinstance(path, str | bytes | os.PathLike) or not isinstance(flags, int) or flags & os.O_DIRECTORY:
+    if (
+        not isinstance(path, str | bytes | os.PathLike)
+        or not isinstance(flags, int)
+        or flags & os.O_DIRECTORY
+    ):
         return
     if flags & os.O_CREAT:
         _check_name(path)
     there = _stat(path)
-    if there is not None and stat.S_ISDIR(there.st_mode) and not _within("shutil.py", "tempfile.py", "os.py"):
+    if (
+        there is not None
+        and stat.S_ISDIR(there.st_mode)
+        and not _within("shutil.py", "tempfile.py", "os.py")
+    ):
         raise _refused(path, ACCESS)
     if flags & os.O_TRUNC and os.path.realpath(os.fsdecode(path)) in _mapped():
         raise _refused(path, SHARING)
@@ -142,9 +160,15 @@ def _by_a_test() -> bool:
 def _within(*files: str) -> bool:
     """Whether a file of Python's library asks, which does it in another way on Windows."""
     frame = sys._getframe(3)
-    return os.path.basename(frame.f_code.co_filename) in files and os.path.dirname(frame.f_code.co_filename) == os.path.dirname(os.__file__)
+    return os.path.basename(frame.f_code.co_filename) in files and os.path.dirname(
+        frame.f_code.co_filename
+    ) == os.path.dirname(os.__file__)
 
 
 def _refused(path: object, number: int) -> OSError:
     kind = PermissionError if number in (SHARING, ACCESS) else OSError
-    return kind(13 if kind is PermissionError else 22, f"[WinError {number}] refused on Windows", os.fsdecode(path))  # type: ignore[arg-type]
+    return kind(
+        13 if kind is PermissionError else 22,
+        f"[WinError {number}] refused on Windows",
+        os.fsdecode(path),
+    )  # type: ignore[arg-type]

@@ -16,7 +16,9 @@ T = TypeVar("T")
 W = TypeVar("W")
 
 
-def reply_to(asked: Messages, chat: Chat, ctx: BuildContext, cut: bool = False, **how: Any) -> Reply:
+def reply_to(
+    asked: Messages, chat: Chat, ctx: BuildContext, cut: bool = False, **how: Any
+) -> Reply:
     """A language model's reply, asked for once more where the first is of no use; the report counts both. With `cut` one that was cut is
     of use, as a text is without its end. It is asked to write in the language of the documents."""
     asked = in_language(asked, ctx)
@@ -35,10 +37,14 @@ def in_language(asked: Messages, ctx: BuildContext) -> Messages:
     if is_english(ctx.language):
         return asked
     name = name_of(ctx.language)
-    return instructed(asked, f"The text is in {name}: write in {name}, and names as they are in it.")
+    return instructed(
+        asked, f"The text is in {name}: write in {name}, and names as they are in it."
+    )
 
 
-def side_by_side(work: Callable[[W], T], items: Sequence[W], model: str, ctx: BuildContext) -> Iterator[tuple[int, T]]:
+def side_by_side(
+    work: Callable[[W], T], items: Sequence[W], model: str, ctx: BuildContext
+) -> Iterator[tuple[int, T]]:
     """For each item its number and `work(item)`, as they come, as many at a time as the language model of that name or role takes.
 
     What `work` or `ctx.check` raises is raised once those that run have ended, of which what came is handed out first. Raises CapReached
@@ -56,7 +62,9 @@ def side_by_side(work: Callable[[W], T], items: Sequence[W], model: str, ctx: Bu
             return work(items[number])
 
     with ctx.replies.held():
-        for found in Flight(lambda: ctx.at_once(model) if spending.may_begin() else 0, ctx.check).each(piece, numbers()):
+        for found in Flight(
+            lambda: ctx.at_once(model) if spending.may_begin() else 0, ctx.check
+        ).each(piece, numbers()):
             done += 1
             yield found
     if done < len(items):

@@ -90,7 +90,9 @@ class BuildContext:
     workers: Workers | None = None
     recutting: Recut = field(default_factory=Recut)
     language: str = ""  # the code of that of the documents, empty where it is not known
-    chats: dict[str, CachedChat] = field(default_factory=dict)  # those that were asked, by name or role
+    chats: dict[str, CachedChat] = field(
+        default_factory=dict
+    )  # those that were asked, by name or role
     _engines: dict[str, Chat] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -98,7 +100,9 @@ class BuildContext:
         """The language model of a name or role, whose replies are kept; made once it is asked what is not kept."""
         with self._lock:
             if name not in self.chats:
-                self.chats[name] = CachedChat(lambda: self._engine(name), self.models.weights(name), self.replies)
+                self.chats[name] = CachedChat(
+                    lambda: self._engine(name), self.models.weights(name), self.replies
+                )
             return self.chats[name]
 
     def at_once(self, name: str) -> int:
@@ -135,7 +139,9 @@ class BuildOperator(Declared):
     title: ClassVar[str]  # a few words for a person
     reads: ClassVar[tuple[str, ...]] = ()
     writes: ClassVar[tuple[str, ...]] = ()
-    edition: ClassVar[int] = 1  # one more where the same parameters make another graph than in the version before
+    edition: ClassVar[int] = (
+        1  # one more where the same parameters make another graph than in the version before
+    )
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         """What there is after this operator. Deterministic: the same of the same, whatever was kept from before."""
@@ -195,7 +201,11 @@ class BuildLine(OperatorLine[BuildOperator]):
     @property
     def editions(self) -> dict[str, int]:
         """The editions of the operators that have more than one, by name."""
-        return {type(operator).__name__: operator.edition for operator in self.operators if operator.edition > 1}
+        return {
+            type(operator).__name__: operator.edition
+            for operator in self.operators
+            if operator.edition > 1
+        }
 
     @property
     def indexes(self) -> tuple[BuildOperator, ...]:
@@ -205,7 +215,9 @@ class BuildLine(OperatorLine[BuildOperator]):
     @property
     def unindexed(self) -> BuildLine:
         """The line without these: the graph alone."""
-        return BuildLine(tuple(operator for operator in self.operators if operator.stage != "index"))
+        return BuildLine(
+            tuple(operator for operator in self.operators if operator.stage != "index")
+        )
 
     @property
     def asks_chat(self) -> bool:
@@ -214,7 +226,9 @@ class BuildLine(OperatorLine[BuildOperator]):
 
     def models(self) -> tuple[str, ...]:
         """The names or roles of all models that are asked, each once."""
-        return tuple(dict.fromkeys(name for operator in self.operators for name in operator.models()))
+        return tuple(
+            dict.fromkeys(name for operator in self.operators for name in operator.models())
+        )
 
 
 def unfit(before: Iterable[BuildOperator], operator: BuildOperator) -> str | None:

@@ -31,7 +31,19 @@ KINDS = {
 }
 """Each kind of graph in words."""
 BY = "@"  # between the id of a row and the language model that is asked in the place of the row's
-EXTRACTORS = ("llm", "described", "names", "noun-phrases", "given", "nearest", "terms", "cited", "cited-llm", "paper", "opened")
+EXTRACTORS = (
+    "llm",
+    "described",
+    "names",
+    "noun-phrases",
+    "given",
+    "nearest",
+    "terms",
+    "cited",
+    "cited-llm",
+    "paper",
+    "opened",
+)
 
 
 @dataclass(frozen=True)
@@ -71,7 +83,12 @@ class Build:
             raise BadParameter(f"The build “{self.title}” asks no language model.")
         line = BuildLine(tuple(_asking(operator, model) for operator in self.line))
         known = next((one for one in catalogue().values() if one.line == line), None)
-        return known or replace(self, id=f"{self.row}{BY}{model}", line=line, title=f"{self.title.split(':')[0]}: {model}")
+        return known or replace(
+            self,
+            id=f"{self.row}{BY}{model}",
+            line=line,
+            title=f"{self.title.split(':')[0]}: {model}",
+        )
 
 
 @cache
@@ -105,7 +122,10 @@ def find(spec: str) -> Build:
             f"There is no build “{shorten(spec)}”.{nearest(spec, [*known, *dict.fromkeys(b.graph for b in known.values())])}"
         )
     line = parse_line(spec)
-    return next((build for build in known.values() if build.line == line), Build(repr(line), "Own build", line, kind_of(line)))
+    return next(
+        (build for build in known.values() if build.line == line),
+        Build(repr(line), "Own build", line, kind_of(line)),
+    )
 
 
 def kind_of(line: BuildLine) -> str:
@@ -119,8 +139,16 @@ def kind_of(line: BuildLine) -> str:
     ''
     """
     steps = _graph_steps(line)
-    alike = [(row.graph, other) for row in catalogue().values() if [*map(type, other := _graph_steps(row.line))] == [*map(type, steps)]]
-    differing = lambda pair: sum(values(one)[name] != value for one, two in zip(pair[1], steps) for name, value in values(two).items())
+    alike = [
+        (row.graph, other)
+        for row in catalogue().values()
+        if [*map(type, other := _graph_steps(row.line))] == [*map(type, steps)]
+    ]
+    differing = lambda pair: sum(
+        values(one)[name] != value
+        for one, two in zip(pair[1], steps)
+        for name, value in values(two).items()
+    )
     return min(alike, key=differing)[0] if alike else ""
 
 
@@ -141,23 +169,42 @@ def chosen(graph: str, extractor: str = "") -> Build:
     if not fit:
         return find(graph)
     if extractor and extractor not in EXTRACTORS:
-        raise BadParameter(f"There is no extractor “{shorten(extractor)}”.{nearest(extractor, EXTRACTORS)}")
-    return next((build for wanted in (extractor, "") for build in fit if wanted == build.extractor), fit[0]) if extractor else fit[0]
+        raise BadParameter(
+            f"There is no extractor “{shorten(extractor)}”.{nearest(extractor, EXTRACTORS)}"
+        )
+    return (
+        next(
+            (build for wanted in (extractor, "") for build in fit if wanted == build.extractor),
+            fit[0],
+        )
+        if extractor
+        else fit[0]
+    )
 
 
 def _build(key: str, row: Any, where: str) -> Build:
     check_row(row, FIELDS, where)
-    operators = tuple(_operator(step, f"{where}, operator {i}") for i, step in enumerate(row["line"], 1))
+    operators = tuple(
+        _operator(step, f"{where}, operator {i}") for i, step in enumerate(row["line"], 1)
+    )
     try:
         line = BuildLine(operators)
     except BadParameter as error:
         raise BadParameter(f"{where}: {error}") from None
-    return Build(key, line=line, **{field: row[field] for field in FIELDS if field in row and field != "line"})
+    return Build(
+        key,
+        line=line,
+        **{field: row[field] for field in FIELDS if field in row and field != "line"},
+    )
 
 
 def _asking(operator: BuildOperator, model: str) -> BuildOperator:
     """An operator with another language model, where it asks one."""
-    asked = {p.name: model for p in parameters(type(operator)) if p.chat and getattr(operator, p.name) in operator.models()}
+    asked = {
+        p.name: model
+        for p in parameters(type(operator))
+        if p.chat and getattr(operator, p.name) in operator.models()
+    }
     return replace(operator, **asked)
 
 
@@ -165,7 +212,9 @@ def _operator(step: Any, where: str) -> BuildOperator:
     stage = stage_of(step, STAGES, where)
     cls = operator_class(step[stage], where)
     if cls.stage != stage:
-        raise BadParameter(f"{where}: {cls.__name__} belongs to the stage “{cls.stage}”, not “{stage}”.")
+        raise BadParameter(
+            f"{where}: {cls.__name__} belongs to the stage “{cls.stage}”, not “{stage}”."
+        )
     return make(cls, {key: value for key, value in step.items() if key != stage}, where)
 
 
@@ -177,7 +226,9 @@ def parse_line(text: str) -> BuildLine:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise BadParameter(f"“{shorten(text)}” is neither a build nor a line of building operators.") from None
+        raise BadParameter(
+            f"“{shorten(text)}” is neither a build nor a line of building operators."
+        ) from None
     return BuildLine(tuple(read_operator(call) for call in calls(tree)))
 
 
@@ -194,6 +245,8 @@ def read_operator(call: ast.expr) -> BuildOperator:
     """The building operator that an expression names with its parameters. Raises BadParameter."""
     named = named_values(call)
     if named is None:
-        raise BadParameter(f"“{shorten(ast.unparse(call))}” is neither a build nor a building operator with named parameters.")
+        raise BadParameter(
+            f"“{shorten(ast.unparse(call))}” is neither a build nor a building operator with named parameters."
+        )
     name, given = named
     return make(operator_class(name), given)

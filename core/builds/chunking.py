@@ -29,7 +29,9 @@ class Chunker(BuildOperator):
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         code = "" if is_english(ctx.language) else ctx.language
         cutter = f"{self!r} {self.edition}{code and f' {code}'}"
-        chunks, fresh = ctx.recutting.chunks(made.corpus, cutter, lambda documents: self.table(documents, ctx.check, code))
+        chunks, fresh = ctx.recutting.chunks(
+            made.corpus, cutter, lambda documents: self.table(documents, ctx.check, code)
+        )
         ctx.report.counts["chunks"], ctx.report.counts["documents cut"] = len(chunks), fresh
         return made.replace(chunks=chunks)
 
@@ -51,7 +53,13 @@ class TokenChunks(Chunker):
     title = "chunks by tokens"
 
     size: int = param(1200, "Tokens", "How many tokens a chunk has at most.", low=1, high=100_000)
-    overlap: int = param(100, "Overlap", "How many tokens a chunk has in common with the one before it, at most.", low=0, high=50_000)
+    overlap: int = param(
+        100,
+        "Overlap",
+        "How many tokens a chunk has in common with the one before it, at most.",
+        low=0,
+        high=50_000,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -86,7 +94,9 @@ class CharacterChunks(Chunker):
 
     title = "chunks by characters"
 
-    size: int = param(4096, "Characters", "How many characters a chunk has at most.", low=1, high=1_000_000)
+    size: int = param(
+        4096, "Characters", "How many characters a chunk has at most.", low=1, high=1_000_000
+    )
 
     def table(self, documents: Iterable[Document], check: Check, code: str = "") -> Table:
         return by_characters(documents, self.size, check)

@@ -10,7 +10,10 @@ import numpy as np
 
 from core.errors import ModelUnavailable
 
-SEED, FITTED = 224, 0  # as RAPTOR's: of the mixtures that are compared, and of the one that is taken
+SEED, FITTED = (
+    224,
+    0,
+)  # as RAPTOR's: of the mixtures that are compared, and of the one that is taken
 DIMENSIONS = 10
 SHARE = 0.1  # the least probability with which a vector belongs to a cluster of a mixture
 MAX_COMPONENTS = 49  # components of a mixture
@@ -35,7 +38,9 @@ def mixture(vectors: np.ndarray, reducer: str, check: Check, sought: bool = Fals
     Where it is `sought`, the number of components is found by `least_bic` without trying every number. Deterministic.
     """
     found: dict[tuple[int, ...], None] = {}
-    for outer in _mixed(_reduced(vectors, reducer, math.isqrt(max(1, len(vectors) - 1))), check, sought):
+    for outer in _mixed(
+        _reduced(vectors, reducer, math.isqrt(max(1, len(vectors) - 1))), check, sought
+    ):
         inner = [np.arange(len(outer))]
         if len(outer) > DIMENSIONS + 1:
             inner = _mixed(_reduced(vectors[outer], reducer, 10), check, sought)
@@ -56,7 +61,9 @@ def balanced(vectors: np.ndarray, size: int, check: Check) -> Clusters:
     from sklearn.cluster import KMeans
 
     if len(vectors) > TOGETHER:
-        found = [half[one] for half in _halves(vectors) for one in balanced(vectors[half], size, check)]
+        found = [
+            half[one] for half in _halves(vectors) for one in balanced(vectors[half], size, check)
+        ]
         return sorted(found, key=lambda one: int(one[0]))
     count = max(1, len(vectors) // size)
     if count == 1:
@@ -66,25 +73,41 @@ def balanced(vectors: np.ndarray, size: int, check: Check) -> Clusters:
     for _ in range(ROUNDS):
         check()
         fresh = _assigned(vectors, centres, -(-len(vectors) // count))
-        centres = np.stack([vectors[fresh == one].mean(axis=0) if (fresh == one).any() else centres[one] for one in range(count)])
+        centres = np.stack(
+            [
+                vectors[fresh == one].mean(axis=0) if (fresh == one).any() else centres[one]
+                for one in range(count)
+            ]
+        )
         if np.array_equal(fresh, labels):
             break
         labels = fresh
-    return sorted((np.flatnonzero(labels == one) for one in np.unique(labels)), key=lambda one: int(one[0]))
+    return sorted(
+        (np.flatnonzero(labels == one) for one in np.unique(labels)), key=lambda one: int(one[0])
+    )
 
 
 def _halves(vectors: np.ndarray) -> Clusters:
     """The vectors in two halves, ascending, by how far they lie along the line between two means."""
     from sklearn.cluster import KMeans
 
-    one, other = KMeans(2, n_init=1, max_iter=ROUNDS, random_state=0).fit(vectors[:: -(-len(vectors) // LEARNT)]).cluster_centers_
+    one, other = (
+        KMeans(2, n_init=1, max_iter=ROUNDS, random_state=0)
+        .fit(vectors[:: -(-len(vectors) // LEARNT)])
+        .cluster_centers_
+    )
     order = np.argsort(np.round(vectors @ (other - one), 6), kind="stable")
     return [np.sort(half) for half in np.array_split(order, 2)]
 
 
 def _assigned(vectors: np.ndarray, centres: np.ndarray, room: int) -> np.ndarray:
     """The centre of each vector: pairs by distance, the nearest first, as long as a centre has room."""
-    distances = np.round(((vectors**2).sum(1)[:, None] - 2 * vectors @ centres.T + (centres**2).sum(1)).astype(np.float64), 6)
+    distances = np.round(
+        ((vectors**2).sum(1)[:, None] - 2 * vectors @ centres.T + (centres**2).sum(1)).astype(
+            np.float64
+        ),
+        6,
+    )
     labels, left = np.full(len(vectors), -1, np.int64), np.full(len(centres), room)
     for pair in np.argsort(distances, axis=None, kind="stable").tolist():
         vector, centre = divmod(pair, len(centres))
@@ -103,10 +126,15 @@ def least_bic(bic: Callable[[int], float], most: int) -> int:
     >>> least_bic(lambda count: tried.setdefault(count, (count - 11) ** 2), 49), sorted(tried)
     (11, [1, 2, 4, 6, 8, 9, 10, 11, 12, 14, 16, 32, 49])
     """
-    tried = {count: bic(count) for count in {*(1 << power for power in range(most.bit_length())), most}}
+    tried = {
+        count: bic(count) for count in {*(1 << power for power in range(most.bit_length())), most}
+    }
     while True:
         best = min(tried, key=lambda count: (tried[count], count))
-        below, above = max((one for one in tried if one < best), default=best), min((one for one in tried if one > best), default=best)
+        below, above = (
+            max((one for one in tried if one < best), default=best),
+            min((one for one in tried if one > best), default=best),
+        )
         fresh = {(below + best) // 2, (above + best + 1) // 2} - tried.keys()
         if not fresh:
             return best
@@ -127,7 +155,11 @@ def _mixed(points: np.ndarray, check: Check, sought: bool) -> Clusters:
 
     def bic(components: int) -> float:
         check()
-        return GaussianMixture(components, reg_covar=REGULARISATION, random_state=SEED).fit(learnt).bic(learnt)
+        return (
+            GaussianMixture(components, reg_covar=REGULARISATION, random_state=SEED)
+            .fit(learnt)
+            .bic(learnt)
+        )
 
     if sought:
         with threadpool_limits(1):  # of so little work each thread more costs more than it does
@@ -147,16 +179,25 @@ def _reduced(vectors: np.ndarray, reducer: str, neighbours: int) -> np.ndarray:
         return vectors
     if reducer == "umap":
         if importlib.util.find_spec("umap") is None:
-            raise ModelUnavailable("UMAP is not installed; get it with: pip install umap-learn, or reduce by PCA.")
+            raise ModelUnavailable(
+                "UMAP is not installed; get it with: pip install umap-learn, or reduce by PCA."
+            )
         import umap  # type: ignore[import-not-found]
 
-        how = dict(n_neighbors=max(2, min(neighbours, len(vectors) - 1)), n_components=dimensions, metric="cosine", random_state=SEED)
+        how = dict(
+            n_neighbors=max(2, min(neighbours, len(vectors) - 1)),
+            n_components=dimensions,
+            metric="cosine",
+            random_state=SEED,
+        )
         return umap.UMAP(**how).fit_transform(vectors)
     if len(vectors) > WHOLE:
         return _projected(vectors, dimensions)
     from sklearn.decomposition import PCA
 
-    return PCA(dimensions, svd_solver="full", random_state=SEED).fit_transform(vectors.astype(np.float64))
+    return PCA(dimensions, svd_solver="full", random_state=SEED).fit_transform(
+        vectors.astype(np.float64)
+    )
 
 
 def _projected(vectors: np.ndarray, dimensions: int) -> np.ndarray:
@@ -165,5 +206,7 @@ def _projected(vectors: np.ndarray, dimensions: int) -> np.ndarray:
     mean = sum(block.sum(axis=0, dtype=np.float64) for block in blocks) / len(vectors)
     spread = sum((centred := block - mean).T @ centred for block in blocks)
     axes = np.linalg.eigh(spread)[1][:, : -dimensions - 1 : -1]
-    axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(dimensions)])  # an axis has two directions
+    axes *= np.sign(
+        axes[np.abs(axes).argmax(axis=0), np.arange(dimensions)]
+    )  # an axis has two directions
     return np.concatenate([(block - mean) @ axes for block in blocks])

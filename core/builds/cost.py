@@ -37,7 +37,9 @@ class Asked:
     def __add__(self, other: Asked) -> Asked:
         if not (self.usage.calls and other.usage.calls):
             return self if self.usage.calls else other
-        seconds = None if self.seconds is None or other.seconds is None else self.seconds + other.seconds
+        seconds = (
+            None if self.seconds is None or other.seconds is None else self.seconds + other.seconds
+        )
         paid = self.currency == other.currency  # else they cannot be added up
         money, currency = (self.money + other.money, self.currency) if paid else (0.0, "")
         return Asked(self.usage + other.usage, seconds, money, currency)
@@ -45,7 +47,9 @@ class Asked:
     def words(self) -> str:
         """It in a few words."""
         used = self.usage
-        parts = [f"about {used.calls:,} calls of a language model, {used.tokens_in:,} tokens in, {used.tokens_out:,} out"]
+        parts = [
+            f"about {used.calls:,} calls of a language model, {used.tokens_in:,} tokens in, {used.tokens_out:,} out"
+        ]
         parts += [shown(self.money, self.currency)] if self.currency else []
         parts += [roughly(self.seconds)] if self.seconds is not None else []
         return ", ".join(parts)
@@ -79,10 +83,18 @@ class Cost:
 
     def words(self) -> str:
         """The cost in a sentence or two."""
-        text = f"{self.missing:,} of {self.chunks:,} chunks are to be read" if self.missing else f"{self.chunks:,} chunks"
+        text = (
+            f"{self.missing:,} of {self.chunks:,} chunks are to be read"
+            if self.missing
+            else f"{self.chunks:,} chunks"
+        )
         if self.usage.calls:
             text += f": {self.reading.words()}"
-            text += "" if self.reading.seconds is not None else "; how long that takes here is known once some are done"
+            text += (
+                ""
+                if self.reading.seconds is not None
+                else "; how long that takes here is known once some are done"
+            )
         elif not self.later:
             text += ". No language model is asked"
         return " ".join([f"{text}.", *self.after()])
@@ -100,10 +112,16 @@ class Cost:
     def time(self) -> list[str]:
         """How long it takes where no language model is asked, from half to twice as long as its operators took before; nothing where one
         of them was not measured yet."""
-        return [] if self.seconds is None or self.calls else [f"That takes {roughly(self.seconds)} here."]
+        return (
+            []
+            if self.seconds is None or self.calls
+            else [f"That takes {roughly(self.seconds)} here."]
+        )
 
 
-def cost(corpus: Corpus, build: Build, models: Models, check: Callable[[], None] = lambda: None) -> Cost:
+def cost(
+    corpus: Corpus, build: Build, models: Models, check: Callable[[], None] = lambda: None
+) -> Cost:
     """What a build of a corpus will cost now, with all that is kept from before. Its documents are cut for that, and nothing else is done.
 
     Raises BadInput, StoreError, and what `check` raises.
@@ -122,15 +140,34 @@ def cost(corpus: Corpus, build: Build, models: Models, check: Callable[[], None]
     later, rest = [], Asked()
     for operator in build.line:
         usage = operator.expected(chunks)
-        more = _priced(usage, measured(ctx, operator.chats()[0], usage), operator.chats(), ctx) if usage.calls else Asked()
+        more = (
+            _priced(usage, measured(ctx, operator.chats()[0], usage), operator.chats(), ctx)
+            if usage.calls
+            else Asked()
+        )
         rest += more
         if sentence := operator.later():
-            later.append(f"{sentence}: {more.words()}, less what was replied before." if more.usage.calls else f"{sentence}.")
+            later.append(
+                f"{sentence}: {more.words()}, less what was replied before."
+                if more.usage.calls
+                else f"{sentence}."
+            )
     seconds = reading.seconds
     if not build.line.asks_chat:
-        seconds = foretold(build.line, chunks, missing, missing if status(corpus, build).built else chunks)
+        seconds = foretold(
+            build.line, chunks, missing, missing if status(corpus, build).built else chunks
+        )
     spent = spent_words(place(corpus, build), models, build.line.models())
-    return Cost(chunks, missing, reading, seconds, tuple(later), rest, spent, language_fit(corpus, build, models))
+    return Cost(
+        chunks,
+        missing,
+        reading,
+        seconds,
+        tuple(later),
+        rest,
+        spent,
+        language_fit(corpus, build, models),
+    )
 
 
 def language_fit(corpus: Corpus, build: Build, models: Models) -> tuple[str, ...]:
@@ -143,16 +180,24 @@ def language_fit(corpus: Corpus, build: Build, models: Models) -> tuple[str, ...
         )
     if own.others:
         parts = " and ".join(
-            f"{100 * share:.0f} % of what was looked at is in {languages()[code].name}" for code, share in own.others.items()
+            f"{100 * share:.0f} % of what was looked at is in {languages()[code].name}"
+            for code, share in own.others.items()
         )
         said.append(f"{parts}; all documents are read as {own.name}.")
     if is_english(own.code):
         return tuple(said)
-    if any(isinstance(operator, NounPhrases | NamesAndTerms | DescribedNames) for operator in build.line):
-        said.append(f"The documents are in {own.name}: names are found {by_language.words(own.code)}.")
+    if any(
+        isinstance(operator, NounPhrases | NamesAndTerms | DescribedNames)
+        for operator in build.line
+    ):
+        said.append(
+            f"The documents are in {own.name}: names are found {by_language.words(own.code)}."
+        )
     for name in build.line.models():
         if trained := trained_elsewhere(models, name, own.code):
-            said.append(f"{models.title(name)} was trained on {trained} alone: vectors of {own.name} texts say little. {WHERE}")
+            said.append(
+                f"{models.title(name)} was trained on {trained} alone: vectors of {own.name} texts say little. {WHERE}"
+            )
     return tuple(dict.fromkeys(said))
 
 
@@ -161,4 +206,8 @@ def _priced(usage: Usage, seconds: float | None, names: Sequence[str], ctx: Buil
     price = getattr(ctx.models, "price", lambda name: None)
     found = next((one[1] for name in names if (one := price(name)) is not None), None)
     known = found is not None and found.known and bool(usage.calls)
-    return Asked(usage, seconds, found.of(usage), found.currency) if found is not None and known else Asked(usage, seconds)
+    return (
+        Asked(usage, seconds, found.of(usage), found.currency)
+        if found is not None and known
+        else Asked(usage, seconds)
+    )

@@ -17,7 +17,11 @@ from core.runtime.cluster import Workers
 
 SCALED_ROWS = 8192  # vectors scaled together
 BATCH_TEXTS = 500  # texts looked up, or encoded, together; what a kill costs at most
-SCHEMA = Schema("the vectors", ("create table vectors (key blob primary key, vector blob not null) without rowid",), again=True)
+SCHEMA = Schema(
+    "the vectors",
+    ("create table vectors (key blob primary key, vector blob not null) without rowid",),
+    again=True,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +34,10 @@ class UnitRows:
     @classmethod
     def of(cls, vectors: np.ndarray) -> UnitRows:
         """Those of some vectors."""
-        blocks = (vectors[first : first + SCALED_ROWS].astype(np.float32) for first in range(0, len(vectors), SCALED_ROWS))
+        blocks = (
+            vectors[first : first + SCALED_ROWS].astype(np.float32)
+            for first in range(0, len(vectors), SCALED_ROWS)
+        )
         norms = [np.maximum(np.linalg.norm(block, axis=1), 1e-12) for block in blocks]
         return cls(vectors, np.concatenate([np.empty(0, np.float32), *norms]))
 
@@ -55,7 +62,12 @@ def encoded(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray
     return whole
 
 
-def halves(texts: Sequence[str], encoder: str, ctx: BuildContext, advanced: Callable[[int], None] = lambda encoded: None) -> np.ndarray:
+def halves(
+    texts: Sequence[str],
+    encoder: str,
+    ctx: BuildContext,
+    advanced: Callable[[int], None] = lambda encoded: None,
+) -> np.ndarray:
     """float16 [n, d]: vectors by the encoder of a name or role in half precision, as they are kept or encoded now; `advanced` is called
     with how many there are so far.
 
@@ -68,15 +80,25 @@ def halves(texts: Sequence[str], encoder: str, ctx: BuildContext, advanced: Call
             batch = texts[first : first + BATCH_TEXTS]
             keys = [_key(signature, text) for text in batch]
             part = dict(zip(keys, batch))
-            found = {key: np.frombuffer(data, np.float16) for key, data in by_key(base, "vectors", ("key", "vector"), part)}
+            found = {
+                key: np.frombuffer(data, np.float16)
+                for key, data in by_key(base, "vectors", ("key", "vector"), part)
+            }
             missing = [key for key in part if key not in found]
             if missing:
                 ctx.check()
                 ctx.report.fresh += len(missing)
                 before, wanted = first + len(part) - len(missing), [part[key] for key in missing]
                 so_far = lambda encoded, before=before: advanced(before + encoded)
-                made = np.asarray(encoded_telling(ctx.models.encoder(encoder), wanted, ctx.check, so_far), np.float16)
-                rows.save("vectors", ((key, vector.tobytes()) for key, vector in zip(missing, made)), database=base)
+                made = np.asarray(
+                    encoded_telling(ctx.models.encoder(encoder), wanted, ctx.check, so_far),
+                    np.float16,
+                )
+                rows.save(
+                    "vectors",
+                    ((key, vector.tobytes()) for key, vector in zip(missing, made)),
+                    database=base,
+                )
                 found |= dict(zip(missing, made))
             if not first:
                 whole = np.empty((len(texts), len(found[keys[0]])), np.float16)
@@ -96,7 +118,10 @@ def halves_over(workers: Workers, encoder: str, ctx: BuildContext) -> Encode:
             for number, wanted in blocks:
                 texts = {_key(signature, text): text for text in wanted}
                 with saved.reading() as base:
-                    found = {key: np.frombuffer(data, np.float16) for key, data in by_key(base, "vectors", ("key", "vector"), texts)}
+                    found = {
+                        key: np.frombuffer(data, np.float16)
+                        for key, data in by_key(base, "vectors", ("key", "vector"), texts)
+                    }
                 lacking = [key for key in texts if key not in found]
                 ctx.report.fresh += len(lacking)
                 waiting[number] = [_key(signature, text) for text in wanted], found, lacking

@@ -14,7 +14,11 @@ from core.io.files import lines
 from core.io.home import home
 from core.io.rows import RowFile, Schema, by_key
 
-SCHEMA = Schema("the facts", ("create table facts (key blob primary key, facts blob not null) without rowid",), again=True)
+SCHEMA = Schema(
+    "the facts",
+    ("create table facts (key blob primary key, facts blob not null) without rowid",),
+    again=True,
+)
 
 
 def key_of(operator: str, signature: str, text: str) -> bytes:
@@ -35,22 +39,35 @@ class FactStore:
         self._lock = threading.Lock()
         self._known: dict[bytes, str] | None = None
 
-    def found(self, keys: Sequence[bytes], final: Callable[[Facts], bool] = lambda facts: True) -> dict[bytes, Facts]:
+    def found(
+        self, keys: Sequence[bytes], final: Callable[[Facts], bool] = lambda facts: True
+    ) -> dict[bytes, Facts]:
         """The facts that are saved, by key; of the user's those that are final, of those that ship all."""
         with self._rows.reading() as base:
             rows = by_key(base, "facts", ("key", "facts"), keys)
-            read = ((key, Facts.from_json(zlib.decompress(packed).decode())) for key, packed in rows)
+            read = (
+                (key, Facts.from_json(zlib.decompress(packed).decode())) for key, packed in rows
+            )
             known = {key: facts for key, facts in read if final(facts)}
         came = self._shipped_ones() if self.shipped and len(known) < len(keys) else {}
-        return known | {key: Facts.from_json(came[key]) for key in keys if key in came and key not in known}
+        return known | {
+            key: Facts.from_json(came[key]) for key in keys if key in came and key not in known
+        }
 
     def keep(self, facts: Mapping[bytes, Facts]) -> None:
         """Keep some facts, at once and for good."""
-        self._rows.save("facts", ((key, zlib.compress(one.to_json().encode(), 1)) for key, one in facts.items()))
+        self._rows.save(
+            "facts", ((key, zlib.compress(one.to_json().encode(), 1)) for key, one in facts.items())
+        )
 
     def _shipped_ones(self) -> dict[bytes, str]:
         with self._lock:
             if self._known is None:
-                rows = (json.loads(line) for file in self.shipped if file.exists() for _, line in lines(file))
+                rows = (
+                    json.loads(line)
+                    for file in self.shipped
+                    if file.exists()
+                    for _, line in lines(file)
+                )
                 self._known = {bytes.fromhex(row[ROW]): row["told"] for row in rows if ROW in row}
             return self._known

@@ -52,15 +52,28 @@ class Facts:
 
     def to_json(self) -> str:
         """As one line of JSON: rows of values, in the order of the fields."""
-        rows = lambda items: [list(vars(item).values()) for item in items]  # in the order of the fields, as they were set
-        return json.dumps([rows(self.entities), rows(self.relations), self.unreadable, self.dropped, self.notes], ensure_ascii=False)
+        rows = lambda items: [
+            list(vars(item).values()) for item in items
+        ]  # in the order of the fields, as they were set
+        return json.dumps(
+            [rows(self.entities), rows(self.relations), self.unreadable, self.dropped, self.notes],
+            ensure_ascii=False,
+        )
 
     @classmethod
     def from_json(cls, text: str) -> Facts:
         """The facts of such a line. Raises ValueError, TypeError where it is none."""
         entities, relations, unreadable, dropped, notes = json.loads(text)
-        return cls(tuple(Entity(*row) for row in entities), tuple(Relation(*row) for row in relations), unreadable, dropped, tuple(notes))
+        return cls(
+            tuple(Entity(*row) for row in entities),
+            tuple(Relation(*row) for row in relations),
+            unreadable,
+            dropped,
+            tuple(notes),
+        )
 
 
-SHAPE = [f.metadata.get("saved", f.name) for kind in (Entity, Relation, Facts) for f in fields(kind)]
+SHAPE = [
+    f.metadata.get("saved", f.name) for kind in (Entity, Relation, Facts) for f in fields(kind)
+]
 """What a kept line of JSON holds; another shape makes other keys."""

@@ -28,7 +28,9 @@ MOST_BYTES = 1 << 30  # of what is saved; what was used least recently is remove
 NOT_SAVED = "Merged facts were not saved, so that the next build takes longer. {}"
 SCHEMA = Schema(
     "what facts were gathered to",
-    ("create table runs (key blob primary key, gathered blob not null, used real not null) without rowid",),
+    (
+        "create table runs (key blob primary key, gathered blob not null, used real not null) without rowid",
+    ),
     again=True,
 )
 
@@ -93,7 +95,9 @@ class Columns:
     def include(self, other: Columns, *numbers: np.ndarray | None) -> None:
         """Add the rows of the other, in each column the number `numbers[value]` in the place of a value, where these are given."""
         for column, values, new in zip(self._columns, other.arrays(), numbers):
-            column.frombytes((values if new is None else new[values].astype(values.dtype, copy=False)).tobytes())
+            column.frombytes(
+                (values if new is None else new[values].astype(values.dtype, copy=False)).tobytes()
+            )
 
     def arrays(self) -> tuple[np.ndarray, ...]:
         """The columns, int32 or float64, without a copy; no row can be added while they are there."""
@@ -110,7 +114,11 @@ def runs(keys: Sequence[bytes]) -> Iterator[range]:
     """
     first = 0
     for row, key in enumerate(keys, 1):
-        if row - first == LONGEST or row == len(keys) or int.from_bytes(key[:4], "big") % ENDING == 0:
+        if (
+            row - first == LONGEST
+            or row == len(keys)
+            or int.from_bytes(key[:4], "big") % ENDING == 0
+        ):
             yield range(first, row)
             first = row
 
@@ -127,13 +135,18 @@ class SavedRuns:
         with self._noting(), self._rows.reading() as base:
             known = {key for (key,) in by_key(base, "runs", ("key",), keys)}
             if base.saves:
-                base.executemany("update runs set used = ? where key = ?", ((time.time(), key) for key in known))
+                base.executemany(
+                    "update runs set used = ? where key = ?", ((time.time(), key) for key in known)
+                )
             return known
         return set()
 
     def found(self, key: bytes, empty: C) -> C | None:
         """What was gathered of a run, put into what is empty; None where it cannot be read."""
-        with self._noting(), suppress(ValueError, TypeError, KeyError, OSError, EOFError, BadZipFile, zlib.error):
+        with (
+            self._noting(),
+            suppress(ValueError, TypeError, KeyError, OSError, EOFError, BadZipFile, zlib.error),
+        ):
             ((packed,),) = self._rows.query("select gathered from runs where key = ?", (key,))
             return _filled(empty, packed)
         return None
@@ -145,10 +158,15 @@ class SavedRuns:
 
     def tidy(self) -> None:
         """Remove what was used least recently beyond `MOST_BYTES`."""
-        older = "select key, sum(length(gathered)) over (order by used desc, key) as bytes from runs"
+        older = (
+            "select key, sum(length(gathered)) over (order by used desc, key) as bytes from runs"
+        )
         with self._noting(), self._rows.reading() as base:
             if base.saves:
-                base.execute(f"delete from runs where key in (select key from ({older}) where bytes > ?)", (MOST_BYTES,))
+                base.execute(
+                    f"delete from runs where key in (select key from ({older}) where bytes > ?)",
+                    (MOST_BYTES,),
+                )
 
     @contextmanager
     def _noting(self) -> Iterator[None]:
@@ -158,7 +176,9 @@ class SavedRuns:
         except DamagedFile:
             try:
                 self._rows.remove_damaged()
-                self._note(f"{self._rows.file}, where merged facts are saved, was damaged and is begun anew: its rows were merged again.")
+                self._note(
+                    f"{self._rows.file}, where merged facts are saved, was damaged and is begun anew: its rows were merged again."
+                )
             except StoreError as error:
                 self._note(NOT_SAVED.format(error))
         except StoreError as error:
@@ -188,7 +208,9 @@ def _filled(empty: C, packed: bytes) -> C:
     with np.load(io.BytesIO(zlib.decompress(packed)), allow_pickle=False) as arrays:
         for name, value in vars(empty).items():
             if isinstance(value, Numbered):
-                value.update((text, number) for number, text in enumerate(json.loads(arrays[name].tobytes())))
+                value.update(
+                    (text, number) for number, text in enumerate(json.loads(arrays[name].tobytes()))
+                )
             elif isinstance(value, Columns):
                 value.extend([arrays[f"{name} {place}"] for place in range(len(value))])
     return empty

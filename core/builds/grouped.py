@@ -44,6 +44,11 @@ class ShippedClusters:
     def _shipped_ones(self) -> dict[str, list[list[int]]]:
         with self._lock:
             if self._shipped is None:
-                rows = (json.loads(line) for file in self._files if file.exists() for _, line in lines(file))
+                rows = (
+                    json.loads(line)
+                    for file in self._files
+                    if file.exists()
+                    for _, line in lines(file)
+                )
                 self._shipped = {row[ROW]: row["places"] for row in rows if ROW in row}
             return self._shipped

@@ -45,7 +45,11 @@ def spellings(name: str) -> tuple[str, ...]:
     ('noël’s carols', 'noel’s carols', 'noels carols', 'noel carol')
     """
     case = " ".join(unicodedata.normalize("NFC", name).split()).casefold()
-    accents = "".join(letter for letter in unicodedata.normalize("NFKD", case) if not unicodedata.combining(letter))
+    accents = "".join(
+        letter
+        for letter in unicodedata.normalize("NFKD", case)
+        if not unicodedata.combining(letter)
+    )
     marks = " ".join(OTHERS.sub(" ", APOSTROPHES.sub("", accents)).split())
     return case, accents, marks, " ".join(map(_singular, marks.split()))
 
@@ -63,18 +67,37 @@ def by_spelling(graph: Graph, mends: Mends) -> list[Suggestion]:
         steps, node, name = min(group, key=lambda one: (-counts[one[1]], one[2]))
         for other_steps, other, other_name in sorted(group, key=lambda one: one[2]):
             if other_name != name and pair(other_name, name) not in mends.refused:
-                reason = next(reason for reason, one, two in zip(REASONS, other_steps, steps) if one == two)
-                found.append(Suggestion(Edit("merge", (other_name, name)), reason, None, (int(counts[other]), int(counts[node]))))
-    return sorted(found, key=lambda one: (REASONS.index(one.reason), -sum(one.passages), one.edit.names))
+                reason = next(
+                    reason for reason, one, two in zip(REASONS, other_steps, steps) if one == two
+                )
+                found.append(
+                    Suggestion(
+                        Edit("merge", (other_name, name)),
+                        reason,
+                        None,
+                        (int(counts[other]), int(counts[node])),
+                    )
+                )
+    return sorted(
+        found, key=lambda one: (REASONS.index(one.reason), -sum(one.passages), one.edit.names)
+    )
 
 
 def by_vectors(
-    graph: Graph, mends: Mends, encoder: Encoder, least: float = ALIKE, check: Callable[[], None] = lambda: None
+    graph: Graph,
+    mends: Mends,
+    encoder: Encoder,
+    least: float = ALIKE,
+    check: Callable[[], None] = lambda: None,
 ) -> list[Suggestion]:
     """Merges of entities whose names have vectors of a cosine of `least` or more, the most alike first: of the 4,000 with the most
     relations. Not where their numbers differ, as of two years, or where spelling says it already."""
     entities, counts = list(_entities(graph)), _passages(graph)
-    degrees = graph.degrees(np.array([node for node, _ in entities], np.int64)) if entities else np.empty(0)
+    degrees = (
+        graph.degrees(np.array([node for node, _ in entities], np.int64))
+        if entities
+        else np.empty(0)
+    )
     best = sorted(range(len(entities)), key=lambda at: (-degrees[at], entities[at][1]))[:COMPARED]
     chosen = [entities[at] for at in best]
     if len(chosen) < 2:
@@ -82,16 +105,32 @@ def by_vectors(
     found = []
     pairs = nearest_rows(encoder.encode([name for _, name in chosen], check), NEAREST, least, check)
     for (one, other), cosine in pairs.items():
-        (into, name), (node, other_name) = sorted((chosen[one], chosen[other]), key=lambda entity: (-counts[entity[0]], entity[1]))
-        if name == other_name or pair(name, other_name) in mends.refused or not _may_be_same(name, other_name):
+        (into, name), (node, other_name) = sorted(
+            (chosen[one], chosen[other]), key=lambda entity: (-counts[entity[0]], entity[1])
+        )
+        if (
+            name == other_name
+            or pair(name, other_name) in mends.refused
+            or not _may_be_same(name, other_name)
+        ):
             continue
-        found.append(Suggestion(Edit("merge", (other_name, name)), "alike", cosine, (int(counts[node]), int(counts[into]))))
+        found.append(
+            Suggestion(
+                Edit("merge", (other_name, name)),
+                "alike",
+                cosine,
+                (int(counts[node]), int(counts[into])),
+            )
+        )
     return sorted(found, key=lambda one: (-(one.cosine or 0), one.edit.names))
 
 
 def _may_be_same(name: str, other: str) -> bool:
     """Whether two names have the same numbers, and differ in more than their spelling."""
-    return DIGITS.findall(name) == DIGITS.findall(other) and spellings(name)[-1] != spellings(other)[-1]
+    return (
+        DIGITS.findall(name) == DIGITS.findall(other)
+        and spellings(name)[-1] != spellings(other)[-1]
+    )
 
 
 def _entities(graph: Graph) -> Iterator[tuple[int, str]]:
@@ -104,7 +143,11 @@ def _entities(graph: Graph) -> Iterator[tuple[int, str]]:
 def _passages(graph: Graph) -> np.ndarray:
     """Of how many chunks each node comes; of a graph without any, its edges."""
     table = graph.columns.nodes
-    return table.lists("chunks").counts if table is not None and table.has("chunks") else graph.degrees(np.arange(graph.n_nodes))
+    return (
+        table.lists("chunks").counts
+        if table is not None and table.has("chunks")
+        else graph.degrees(np.arange(graph.n_nodes))
+    )
 
 
 def _singular(word: str) -> str:
@@ -112,4 +155,8 @@ def _singular(word: str) -> str:
         return word
     if word.endswith("ies"):
         return f"{word[:-3]}y"
-    return word[:-2] if word.endswith(("ches", "shes", "xes", "sses", "zes")) else word.removesuffix("s")
+    return (
+        word[:-2]
+        if word.endswith(("ches", "shes", "xes", "sses", "zes"))
+        else word.removesuffix("s")
+    )

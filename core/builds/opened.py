@@ -25,11 +25,17 @@ class OpenedIndex(BuildOperator):
     tool: str = param("graphrag", "Tool", "The tool that made the index.", choices=tuple(TOOLS))
 
     def lacks(self, corpus: Corpus) -> str:
-        return "" if opened_of(corpus, self.tool) else f"The corpus “{corpus.name}” was not opened from an index of {self.called}."
+        return (
+            ""
+            if opened_of(corpus, self.tool)
+            else f"The corpus “{corpus.name}” was not opened from an index of {self.called}."
+        )
 
     def basis(self, corpus: Corpus) -> str:
         taken = opened_of(corpus, self.tool)
-        return taken.corpus if taken is not None and coverage(corpus, taken).holds else corpus.digest
+        return (
+            taken.corpus if taken is not None and coverage(corpus, taken).holds else corpus.digest
+        )
 
     def uncovered(self, corpus: Corpus) -> str:
         taken = opened_of(corpus, self.tool)
@@ -43,12 +49,16 @@ class OpenedIndex(BuildOperator):
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         taken = opened_of(made.corpus, self.tool)
         if taken is None:
-            raise BadInput(f"{self.lacks(made.corpus)} Open its folder with: python -m core corpus open FOLDER --name NAME")
+            raise BadInput(
+                f"{self.lacks(made.corpus)} Open its folder with: python -m core corpus open FOLDER --name NAME"
+            )
         covered = coverage(made.corpus, taken)
         if not covered.holds:
             raise BadInput(covered.sentence())
         graph = opened_graph(made.corpus, self.tool)
-        ctx.report.counts.update({what: count for what, count in taken.counts.items() if count and what != "vectors"})
+        ctx.report.counts.update(
+            {what: count for what, count in taken.counts.items() if count and what != "vectors"}
+        )
         for sentence in taken.sentences():
             ctx.report.note(sentence)
         return made.replace(chunks=graph.columns.chunks, graph=graph, opened=self.tool)

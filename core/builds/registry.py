@@ -11,7 +11,12 @@ from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.group.communities import Communities
 from core.builds.group.reports import Reports
 from core.builds.group.tree import Tree
-from core.builds.merge.corpus_graphs import CitedDocuments, GivenLinks, NearestDocuments, SharedTerms
+from core.builds.merge.corpus_graphs import (
+    CitedDocuments,
+    GivenLinks,
+    NearestDocuments,
+    SharedTerms,
+)
 from core.builds.merge.merging import Merge
 from core.builds.merge.passages import PassageGraph
 from core.builds.merge.synonyms import AddIdentityEdges, AddSynonymEdges

@@ -40,7 +40,12 @@ def step_costs(report: Mapping[str, Any]) -> tuple[StepCost, ...]:
     (StepCost(step='merged', part='graph', seconds=0.5, usage=Usage(calls=0, tokens_in=0, tokens_out=0, texts=0)),)
     """
     return tuple(
-        StepCost(one["step"], one["part"], one["seconds"], Usage(one["calls"], one["tokens_in"], one["tokens_out"]))
+        StepCost(
+            one["step"],
+            one["part"],
+            one["seconds"],
+            Usage(one["calls"], one["tokens_in"], one["tokens_out"]),
+        )
         for one in report.get("steps", ())
     )
 
@@ -90,7 +95,9 @@ class NameMerges:
         refused: Iterable[tuple[str, str]] = (),
     ) -> NameMerges:
         """The rows that a report saves of all."""
-        first = lambda rows, most: tuple(sorted(rows, key=lambda one: (-one.times, one.name))[:most])
+        first = lambda rows, most: tuple(
+            sorted(rows, key=lambda one: (-one.times, one.name))[:most]
+        )
         saved = first(made, SAVED_MERGES), first(near, SAVED_NEAR)
         return cls(*saved, len(made), len(near), tuple(sorted(separated)), tuple(sorted(refused)))
 
@@ -103,9 +110,14 @@ class NameMerges:
         >>> merges.differ_with({("Amy Hood", "Hood")}), merges.differ_with({("Amy", "Hood")})
         (True, False)
         """
-        if any(pair(one.name, one.into) in refused for one in self.made) or not set(self.separated) <= refused:
+        if (
+            any(pair(one.name, one.into) in refused for one in self.made)
+            or not set(self.separated) <= refused
+        ):
             return True
-        left = (sum(pair(one.name, full) not in refused for full in one.candidates) for one in self.near)
+        left = (
+            sum(pair(one.name, full) not in refused for full in one.candidates) for one in self.near
+        )
         unlisted = self.made_in_all > len(self.made) or self.near_in_all > len(self.near)
         return 1 in left or (unlisted and not refused <= set(self.refused))
 
@@ -128,13 +140,17 @@ class BuildReport:
     counts: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     usage: Usage = Usage()
-    usage_saved: Usage = Usage()  # of replies that were saved before, as they cost when they were made
+    usage_saved: Usage = (
+        Usage()
+    )  # of replies that were saved before, as they cost when they were made
     seconds: dict[str, float] = field(default_factory=dict)  # by operator
     steps: list[StepCost] = field(default_factory=list)
     fresh: int = 0  # texts that were read or encoded now, rather than found saved
     models: tuple[str, ...] = ()  # the titles of the language models that it rests on
     joined: NameMerges | None = None  # of a line that resolves names
-    shipped: dict[str, Any] | None = None  # where it came with the corpus: what it took when it was made (`core.builds.shipped`)
+    shipped: dict[str, Any] | None = (
+        None  # where it came with the corpus: what it took when it was made (`core.builds.shipped`)
+    )
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def count(self, **more: int) -> None:
@@ -155,7 +171,10 @@ class BuildReport:
         """Add what another process reports of its part of the work."""
         with self._lock:
             self.counts.update(part.counts)
-            self.usage, self.usage_saved = self.usage + part.usage, self.usage_saved + part.usage_saved
+            self.usage, self.usage_saved = (
+                self.usage + part.usage,
+                self.usage_saved + part.usage_saved,
+            )
         for note in part.notes:
             self.note(note)
 
@@ -176,11 +195,30 @@ class BuildReport:
         used, saved = self._counted(self.usage), self._counted(self.usage_saved)
         seconds = {name: round(took, 1) for name, took in self.seconds.items()}
         counts = dict(sorted(self.counts.items()))
-        steps = [{"step": one.step, "part": one.part, "seconds": round(one.seconds, 3), **self._counted(one.usage)} for one in self.steps]
-        report = {"counts": counts, "notes": list(self.notes), "usage": used, "usage_kept": saved, "seconds": seconds, "steps": steps}
+        steps = [
+            {
+                "step": one.step,
+                "part": one.part,
+                "seconds": round(one.seconds, 3),
+                **self._counted(one.usage),
+            }
+            for one in self.steps
+        ]
+        report = {
+            "counts": counts,
+            "notes": list(self.notes),
+            "usage": used,
+            "usage_kept": saved,
+            "seconds": seconds,
+            "steps": steps,
+        }
         if self.joined is not None:
             report["joined"] = to_plain(self.joined)
-        return report | ({"models": list(self.models)} if self.models else {}) | ({"shipped": self.shipped} if self.shipped else {})
+        return (
+            report
+            | ({"models": list(self.models)} if self.models else {})
+            | ({"shipped": self.shipped} if self.shipped else {})
+        )
 
     @staticmethod
     def _counted(usage: Usage) -> dict[str, int]:

@@ -42,13 +42,17 @@ from core.types import Usage
 
 VERSION = 1
 BUILT = "built.json"  # beside a graph: what it was built from, and the report
-CHANGED = "The documents have changed since it was built. Only what depends on the changes is made anew."
+CHANGED = (
+    "The documents have changed since it was built. Only what depends on the changes is made anew."
+)
 EARLIER = "It was built by an earlier version, which made another graph of them. What was read and replied is not asked again."
 RENAMED = "Since it was built, names were marked as not the same, or as the same after all. Building it anew takes that up."
 UNCOVERED = "what of its corpus it does not cover"  # on an opened graph
 SHIPPED_EXTRACTOR = "noun-phrases"  # who read the chunks of what ships as facts
 MANY_CHUNKS = 5_000  # from which memory that a step no longer uses is handed back before the next
-NEXT = "-next"  # behind the name of a graph's folder: where the next one is made while this one serves
+NEXT = (
+    "-next"  # behind the name of a graph's folder: where the next one is made while this one serves
+)
 Tell = Callable[[str, float | None], None]
 
 
@@ -68,7 +72,9 @@ class Status:
     graph: str = ""
     outdated: str = ""
     uncovered: str = ""
-    indexed: bool = True  # whether its indexes were made with it; else a question makes those that it reads
+    indexed: bool = (
+        True  # whether its indexes were made with it; else a question makes those that it reads
+    )
     renamed: bool = False
 
     @property
@@ -86,7 +92,9 @@ def open_graph(corpus: Corpus, build: str | Build) -> Graph:
     if not now.built:
         raise StoreError(f"“{one.title}” of {corpus.name} is not built yet; {how}")
     if not now.serves:
-        raise StoreError(f"“{one.title}” of {corpus.name} is outdated. {now.outdated}{'' if one.extractor == 'opened' else f' So {how}'}")
+        raise StoreError(
+            f"“{one.title}” of {corpus.name} is outdated. {now.outdated}{'' if one.extractor == 'opened' else f' So {how}'}"
+        )
     graph = Graph.open(now.folder)
     graph.derived.shelf(UNCOVERED).values[""] = RENAMED if now.renamed else now.uncovered
     return graph
@@ -109,14 +117,38 @@ def status(corpus: Corpus, build: str | Build) -> Status:
         same_language = one.extractor == "opened" or code == _read_as(corpus)
         same = known["version"] == VERSION and known.get("editions", {}) == one.line.editions
         first = one.line.operators[0]
-        current = same and same_language and known["corpus"] == first.basis(corpus) and known.get("graph", placed) == placed
+        current = (
+            same
+            and same_language
+            and known["corpus"] == first.basis(corpus)
+            and known.get("graph", placed) == placed
+        )
         uncovered = first.uncovered(corpus)
-        outdated = "" if current else EARLIER if not same else uncovered or CHANGED if same_language else _other_language(code, corpus)
+        outdated = (
+            ""
+            if current
+            else EARLIER
+            if not same
+            else uncovered or CHANGED
+            if same_language
+            else _other_language(code, corpus)
+        )
         indexed = bool(known.get("indexed", True))
         renamed = current and name_merges(known["report"]).differ_with(_refused(corpus))
         if renamed:
             current, outdated = False, RENAMED
-        return Status(one, True, current, folder, known["report"], placed, outdated, uncovered if current else "", indexed, renamed)
+        return Status(
+            one,
+            True,
+            current,
+            folder,
+            known["report"],
+            placed,
+            outdated,
+            uncovered if current else "",
+            indexed,
+            renamed,
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Status(one, False, False, folder)
 
@@ -135,8 +167,12 @@ def _read_as(corpus: Corpus) -> str:
 
 def _other_language(code: str, corpus: Corpus) -> str:
     """That a graph was made of the documents as texts in another language, in a sentence."""
-    before, now = (known.name if (known := language(one)) else one for one in (code, _read_as(corpus)))
-    return f"Its documents were read as {before} when it was built, and their language is {now} now."
+    before, now = (
+        known.name if (known := language(one)) else one for one in (code, _read_as(corpus))
+    )
+    return (
+        f"Its documents were read as {before} when it was built, and their language is {now} now."
+    )
 
 
 def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> Build:
@@ -145,15 +181,24 @@ def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> Build:
     is, the one that asks no language model, and that the corpus has all for: by noun phrases where what a parser found in these documents
     came with them, else the first. Raises BadParameter."""
     known = builds_of(corpus)
-    kind = sorted((one for one in known.values() if one.graph == spec), key=lambda one: one.extractor != "opened")
+    kind = sorted(
+        (one for one in known.values() if one.graph == spec),
+        key=lambda one: one.extractor != "opened",
+    )
     kind = [one for one in kind if not any(operator.lacks(corpus) for operator in one.line)] or kind
     if spec in known or not kind:
         return find(spec)
     known_states = [status(corpus, one) for one in kind]
-    there = (now.build for now in known_states if now.current or now.renamed or (shipped and ships(corpus, now.build)))
+    there = (
+        now.build
+        for now in known_states
+        if now.current or now.renamed or (shipped and ships(corpus, now.build))
+    )
     ready = next(there, next((now.build for now in known_states if now.serves), None))
     free = [one for one in kind if not one.line.asks_chat]
-    came = [one for one in free if one.extractor == SHIPPED_EXTRACTOR] if shipped_facts(corpus) else []
+    came = (
+        [one for one in free if one.extractor == SHIPPED_EXTRACTOR] if shipped_facts(corpus) else []
+    )
     return ready or next(iter(came or free), kind[0])
 
 
@@ -197,10 +242,25 @@ def context(
 ) -> BuildContext:
     """What the operators of a build of this corpus work with."""
     files = shipped_replies(corpus)
-    replies, facts = saved or SavedReplies(shipped=files), FactStore(shipped=[] if saved else [*files, *shipped_facts(corpus)])
+    replies, facts = (
+        saved or SavedReplies(shipped=files),
+        FactStore(shipped=[] if saved else [*files, *shipped_facts(corpus)]),
+    )
     clusters, counted = ShippedClusters(files), spending or BuildSpending(None, None, ())
     made = report or BuildReport()
-    return BuildContext(models, progress, check, made, lanes, replies, facts, clusters, counted, workers, language=corpus.language.code)
+    return BuildContext(
+        models,
+        progress,
+        check,
+        made,
+        lanes,
+        replies,
+        facts,
+        clusters,
+        counted,
+        workers,
+        language=corpus.language.code,
+    )
 
 
 def build(
@@ -228,11 +288,18 @@ def build(
     """
     one = _build(build)
     if workers is not None and cap is not None and one.line.asks_chat:
-        raise BadParameter("A cap is counted in one process; build without --workers and --cluster to have one.")
+        raise BadParameter(
+            "A cap is counted in one process; build without --workers and --cluster to have one."
+        )
     folder = place(corpus, one)
     spending = BuildSpending(spent_file(folder), models, one.line.models(), cap)
     ctx = context(corpus, models, progress, check, report, saved, lanes, spending, workers)
-    ctx.recutting.folders = (folder, *sorted(one.parent for one in folder.parent.glob(f"*/{recut.FILE}") if one.parent != folder))
+    ctx.recutting.folders = (
+        folder,
+        *sorted(
+            one.parent for one in folder.parent.glob(f"*/{recut.FILE}") if one.parent != folder
+        ),
+    )
     started = nullcontext() if workers is None else workers.started()
     with locked(_at_work(folder), True, busy_elsewhere(progress, check)), started:
         try:
@@ -258,18 +325,31 @@ def build(
         spending.forget()
         if written := ctx.recutting.written(graph):
             keep(folder / recut.FILE, written)
-        keep(folder / BUILT, lambda stream: stream.write(json.dumps(digests.marked(record), ensure_ascii=False, indent=1).encode()))
+        keep(
+            folder / BUILT,
+            lambda stream: stream.write(
+                json.dumps(digests.marked(record), ensure_ascii=False, indent=1).encode()
+            ),
+        )
     progress("Done", 1.0)
     return graph
 
 
 def _came(corpus: Corpus, build: Build, ctx: BuildContext) -> None:
     """Report which language models a build rests on; of one that came with the corpus what they took when it was made."""
-    asked = tuple(dict.fromkeys(ctx.models.title(name) for name in build.line.models() if ctx.models.is_chat(name)))
+    asked = tuple(
+        dict.fromkeys(
+            ctx.models.title(name) for name in build.line.models() if ctx.models.is_chat(name)
+        )
+    )
     known, report = ships(corpus, build), ctx.report
     report.models = asked
     if known is not None and not report.usage.calls:
-        report.models, report.usage_saved, report.shipped = known.models, known.usage, to_plain(known)
+        report.models, report.usage_saved, report.shipped = (
+            known.models,
+            known.usage,
+            to_plain(known),
+        )
 
 
 def being_built(corpus: Corpus, build: str | Build) -> bool:
@@ -287,7 +367,9 @@ def _at_work(folder: Path) -> Path:
     return folder.with_name(f"{folder.name}-{AT_WORK}")
 
 
-def _built(build: Build, made: Made, folder: Path, ctx: BuildContext, indexed: bool = True) -> Graph:
+def _built(
+    build: Build, made: Made, folder: Path, ctx: BuildContext, indexed: bool = True
+) -> Graph:
     took: dict[BuildOperator, Took] = {}
     stored, temporary = False, folder.with_name(f"{folder.name}{NEXT}")
     line = build.line if indexed else build.line.unindexed
@@ -302,7 +384,11 @@ def _built(build: Build, made: Made, folder: Path, ctx: BuildContext, indexed: b
         made = _timed(operator, made, part, took)
     graph = (made if stored else _stored(made, build, folder, temporary)).graph
     assert graph is not None and made.chunks is not None  # what was stored
-    if not graph.n_nodes and not _bare(build) and not any(ctx.report.counts[what] for what in UNREADABLE):
+    if (
+        not graph.n_nodes
+        and not _bare(build)
+        and not any(ctx.report.counts[what] for what in UNREADABLE)
+    ):
         ctx.report.note("Nothing was found in these texts: the graph has no nodes.")
     if not build.line.asks_chat:
         learn(line, took, len(made.chunks))
@@ -322,13 +408,23 @@ def _part(ctx: BuildContext, line: BuildLine, number: int) -> BuildContext:
     return ctx.part(with_time_left(tell, " of this step" if number + 1 < len(line) else ""))
 
 
-def _timed(operator: BuildOperator, made: Made, ctx: BuildContext, took: dict[BuildOperator, Took]) -> Made:
+def _timed(
+    operator: BuildOperator, made: Made, ctx: BuildContext, took: dict[BuildOperator, Took]
+) -> Made:
     report = ctx.report
     start, fresh, before = time.monotonic(), report.fresh, report.usage + report.usage_saved
     made = operator.apply(made, ctx)
-    name, seconds, after = type(operator).__name__, time.monotonic() - start, report.usage + report.usage_saved
+    name, seconds, after = (
+        type(operator).__name__,
+        time.monotonic() - start,
+        report.usage + report.usage_saved,
+    )
     report.seconds[name] = report.seconds.get(name, 0.0) + seconds
-    asked = Usage(after.calls - before.calls, after.tokens_in - before.tokens_in, after.tokens_out - before.tokens_out)
+    asked = Usage(
+        after.calls - before.calls,
+        after.tokens_in - before.tokens_in,
+        after.tokens_out - before.tokens_out,
+    )
     report.steps.append(StepCost(operator.words(), _part_of(operator), seconds, asked))
     took[operator] = Took(seconds, report.fresh - fresh)
     return made
@@ -336,7 +432,12 @@ def _timed(operator: BuildOperator, made: Made, ctx: BuildContext, took: dict[Bu
 
 def _part_of(operator: BuildOperator) -> str:
     """Whether a step makes the graph, or groups it and describes the groups, or makes vectors, which is its index."""
-    return INDEX if operator.stage == "index" or (operator.stage in ("group", "tell") and "graph" in operator.reads) else GRAPH
+    return (
+        INDEX
+        if operator.stage == "index"
+        or (operator.stage in ("group", "tell") and "graph" in operator.reads)
+        else GRAPH
+    )
 
 
 def _stored(made: Made, build: Build, folder: Path, temporary: Path) -> Made:
@@ -346,7 +447,9 @@ def _stored(made: Made, build: Build, folder: Path, temporary: Path) -> Made:
         raise BadParameter(f"The build “{build.title}” cuts no chunks; begin it with a chunker.")
     graph = made.graph or assemble(made.corpus.name, [], [], {}, {}, made.chunks)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    return made.replace(graph=Graph.open(folder) if _placed(folder) == graph.digest else store(graph, temporary))
+    return made.replace(
+        graph=Graph.open(folder) if _placed(folder) == graph.digest else store(graph, temporary)
+    )
 
 
 def _placed(folder: Path) -> str:
@@ -365,7 +468,11 @@ def _word(build: Build) -> str:
     """How the command line names a build."""
     if build.own:
         return f'"{build.id}"'
-    return f"{build.graph} --extractor {build.extractor}" if build.extractor else build.graph or f"'{build.id}'"
+    return (
+        f"{build.graph} --extractor {build.extractor}"
+        if build.extractor
+        else build.graph or f"'{build.id}'"
+    )
 
 
 def _bare(build: Build) -> bool:

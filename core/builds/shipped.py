@@ -57,7 +57,9 @@ class ShippedBuild:
         """
         took = f"{self.calls:,} calls, {self.tokens_in + self.tokens_out:,} tokens, {span(self.seconds)}"
         share = self.unreadable / max(1, self.calls)
-        lost = f"{self.unreadable:,} of its replies ({share:.1%}) could not be read".replace("%)", " %)")
+        lost = f"{self.unreadable:,} of its replies ({share:.1%}) could not be read".replace(
+            "%)", " %)"
+        )
         read = lost if self.unreadable else "all of its replies could be read"
         return f"Made by {' and '.join(self.models)} of {self.chunks:,} chunks: {took}; {read}"
 
@@ -87,8 +89,16 @@ def builds_of(corpus: Corpus) -> dict[str, Build]:
     """The builds that can be chosen for a corpus, by id: those of the catalogue, and behind each those by another language model that
     ship with this corpus; those of opened indexes where it was opened from one."""
     more = [find(one.build) for one in shipped(corpus)]
-    both = (one for row in catalogue().values() for one in (row, *(other for other in more if other.row == row.id)))
-    return {one.id: one for one in both if one.extractor != "opened" or not any(operator.lacks(corpus) for operator in one.line)}
+    both = (
+        one
+        for row in catalogue().values()
+        for one in (row, *(other for other in more if other.row == row.id))
+    )
+    return {
+        one.id: one
+        for one in both
+        if one.extractor != "opened" or not any(operator.lacks(corpus) for operator in one.line)
+    }
 
 
 def digest_of(chunks: Table) -> str:
@@ -105,7 +115,9 @@ def head_of(file: Path) -> dict[str, Any]:
         builds = [from_plain(ShippedBuild, one) for one in head["builds"]]
         return {**head, "builds": builds, "corpus": head["corpus"], "chunks": head["chunks"]}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadInput(f"{file} does not begin with what it holds ({error}); write it anew.") from None
+        raise BadInput(
+            f"{file} does not begin with what it holds ({error}); write it anew."
+        ) from None
 
 
 @lru_cache(maxsize=32)
@@ -117,7 +129,9 @@ class Uncovered(ModelUnavailable):
     """What came with a corpus does not cover its graph here, as where the parser is another one."""
 
     def __init__(self) -> None:
-        super().__init__("What came with these documents does not cover this graph here; build it with its language model, or without one.")
+        super().__init__(
+            "What came with these documents does not cover this graph here; build it with its language model, or without one."
+        )
 
 
 class Unasked(NoModels):

@@ -39,12 +39,22 @@ class Gathered:
     def head(self) -> dict[str, Any]:
         """The first row of the file. Raises BadInput where the builds cut chunks in different ways."""
         if len(self.chunks) != 1:
-            raise BadInput("These builds cut the documents in different ways; write a file for each way.")
-        return {HEAD: {"corpus": self.corpus.digest, "chunks": next(iter(self.chunks)), "builds": list(map(to_plain, self.builds))}}
+            raise BadInput(
+                "These builds cut the documents in different ways; write a file for each way."
+            )
+        return {
+            HEAD: {
+                "corpus": self.corpus.digest,
+                "chunks": next(iter(self.chunks)),
+                "builds": list(map(to_plain, self.builds)),
+            }
+        }
 
     def fact_rows(self) -> Iterator[Mapping[str, Any]]:
         """A row for the facts of each chunk, by key, and one for each layer of a tree."""
-        yield from ({ROW: key.hex(), "told": self.facts[key].to_json()} for key in sorted(self.facts))
+        yield from (
+            {ROW: key.hex(), "told": self.facts[key].to_json()} for key in sorted(self.facts)
+        )
         yield from (self.clusters[key] for key in sorted(self.clusters))
 
 
@@ -62,14 +72,25 @@ def gathered(
     """
     found = Gathered(corpus)
     for build in builds:
-        if not build.line.asks_chat and not any(isinstance(operator, Extractor) for operator in build.line):
-            raise BadInput(f"“{build.title}” asks no language model and reads no chunks, so that it has nothing to ship.")
+        if not build.line.asks_chat and not any(
+            isinstance(operator, Extractor) for operator in build.line
+        ):
+            raise BadInput(
+                f"“{build.title}” asks no language model and reads no chunks, so that it has nothing to ship."
+            )
         ctx = context(corpus, Unasked(models), check=check, saved=saved)
         try:
             chunks = _run(build, corpus, ctx, found)
         except Uncovered:
-            raise StoreError(f"Not all replies of “{build.title}” of {corpus.name} are kept; build it first.") from None
-        used = {key: reply for one in ctx.chats.values() for key in one.used if (reply := one.replies.find(key, usable=False)) is not None}
+            raise StoreError(
+                f"Not all replies of “{build.title}” of {corpus.name} are kept; build it first."
+            ) from None
+        used = {
+            key: reply
+            for one in ctx.chats.values()
+            for key in one.used
+            if (reply := one.replies.find(key, usable=False)) is not None
+        }
         found.replies |= used
         if build.line.asks_chat:
             found.clusters |= {row[CLUSTERS]: row for row in ctx.clusters.rows()}
@@ -78,7 +99,11 @@ def gathered(
 
 
 def ship(
-    corpus: Corpus, builds: Sequence[Build], models: Models, file: Path, check: Callable[[], None] = lambda: None
+    corpus: Corpus,
+    builds: Sequence[Build],
+    models: Models,
+    file: Path,
+    check: Callable[[], None] = lambda: None,
 ) -> tuple[ShippedBuild, ...]:
     """Write the facts and replies of these builds into a file; the builds as the file names them. Raises as `gathered` does."""
     found = gathered(corpus, builds, models, check)
@@ -96,8 +121,13 @@ def _run(build: Build, corpus: Corpus, ctx: BuildContext, found: Gathered) -> Ta
     for operator in (one for one in build.line if one.stage != "index"):
         if isinstance(operator, Extractor) and made.chunks is not None:
             texts, signature = made.chunks.texts("text"), operator.signature(ctx)
-            read = [facts for _, facts in sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])]
-            found.facts |= {key_of(repr(operator), signature, text): facts for text, facts in zip(texts, read)}
+            read = [
+                facts
+                for _, facts in sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])
+            ]
+            found.facts |= {
+                key_of(repr(operator), signature, text): facts for text, facts in zip(texts, read)
+            }
             ctx.report.count(**{"unread": sum(one.unreadable for one in read)})
             made = made.replace(facts=tuple(read))
         else:
@@ -107,10 +137,22 @@ def _run(build: Build, corpus: Corpus, ctx: BuildContext, found: Gathered) -> Ta
     return made.chunks
 
 
-def _shipped_build(build: Build, chunks: Table, replies: Sequence[Reply], ctx: BuildContext) -> ShippedBuild:
+def _shipped_build(
+    build: Build, chunks: Table, replies: Sequence[Reply], ctx: BuildContext
+) -> ShippedBuild:
     """What the replies of a build took."""
     read, written = sum(one.tokens_in for one in replies), sum(one.tokens_out for one in replies)
     seconds = round(sum(one.seconds for one in replies), 1)
     unreadable = sum(ctx.report.counts[what] for what in UNREADABLE)
     models = tuple(dict.fromkeys(ctx.models.title(name) for name in ctx.chats))
-    return ShippedBuild(build.id, repr(build.line), models, len(chunks), len(replies), read, written, seconds, unreadable)
+    return ShippedBuild(
+        build.id,
+        repr(build.line),
+        models,
+        len(chunks),
+        len(replies),
+        read,
+        written,
+        seconds,
+        unreadable,
+    )

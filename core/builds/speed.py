@@ -26,13 +26,21 @@ class Took:
 
 def learn(line: BuildLine, took: Mapping[BuildOperator, Took], chunks: int) -> None:
     """Remember how long operators take for a chunk, by a build in which nothing was kept from before. Raises StoreError."""
-    if chunks < LEAST or any(took[operator].fresh < chunks for operator in line if operator.stage == "extract"):
+    if chunks < LEAST or any(
+        took[operator].fresh < chunks for operator in line if operator.stage == "extract"
+    ):
         return
-    fresh = {_key(line, operator): one.seconds / chunks for operator, one in took.items() if one.fresh or not keeps(operator)}
+    fresh = {
+        _key(line, operator): one.seconds / chunks
+        for operator, one in took.items()
+        if one.fresh or not keeps(operator)
+    }
     for operator, one in took.items():
         if one.fresh and operator.stage == "index":
             fresh[ENCODED] = one.seconds / one.fresh
-    keep(home() / FILE, lambda stream: stream.write(json.dumps(_known() | fresh, indent=1).encode()))
+    keep(
+        home() / FILE, lambda stream: stream.write(json.dumps(_known() | fresh, indent=1).encode())
+    )
 
 
 def foretold(line: BuildLine, chunks: int, read: int, encoded: int) -> float | None:
@@ -40,10 +48,15 @@ def foretold(line: BuildLine, chunks: int, read: int, encoded: int) -> float | N
     of its operators was not measured yet."""
     known, total = _known(), 0.0
     for operator in line:
-        each = known.get(_key(line, operator), known.get(ENCODED) if getattr(operator, "of", "") == "chunks" else None)
+        each = known.get(
+            _key(line, operator),
+            known.get(ENCODED) if getattr(operator, "of", "") == "chunks" else None,
+        )
         if each is None:
             return None
-        total += each * (read if operator.stage == "extract" else encoded if keeps(operator) else chunks)
+        total += each * (
+            read if operator.stage == "extract" else encoded if keeps(operator) else chunks
+        )
     return total
 
 

@@ -24,7 +24,9 @@ class BuildSpending:
     So a build that was stopped, killed too, is held to a cap with what it spent before; what is spent is forgotten once the graph is whole.
     """
 
-    def __init__(self, file: Path | None, models: Any, names: Iterable[str], cap: Cap | None = None):
+    def __init__(
+        self, file: Path | None, models: Any, names: Iterable[str], cap: Cap | None = None
+    ):
         """Raises BadInput for a cap in money where no model of these names has a price, or where prices differ in currency, StoreError
         where what counts against a cap cannot be read."""
         self._file, self._lock, self._at_work = file, threading.Lock(), 0
@@ -76,7 +78,10 @@ class BuildSpending:
     def _save(self) -> None:
         if self._file is None:
             return
-        usage = {name: [one.calls, one.tokens_in, one.tokens_out] for name, one in self._spending.account.usage.items()}
+        usage = {
+            name: [one.calls, one.tokens_in, one.tokens_out]
+            for name, one in self._spending.account.usage.items()
+        }
         text = json.dumps({"pieces": self._pieces, "usage": usage})
         keep(self._file, lambda stream: stream.write(text.encode()), durable=False)
 
@@ -109,8 +114,12 @@ def _saved(file: Path | None) -> tuple[dict[str, Usage], int]:
         return {}, 0
     try:
         saved = json.loads(file.read_text("utf-8"))
-        return {str(name): Usage(*map(int, counts)) for name, counts in saved["usage"].items()}, int(saved["pieces"])
+        return {
+            str(name): Usage(*map(int, counts)) for name, counts in saved["usage"].items()
+        }, int(saved["pieces"])
     except FileNotFoundError:
         return {}, 0
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(f"What this build has spent so far cannot be read ({error}); remove {file} to count from nothing.") from None
+        raise StoreError(
+            f"What this build has spent so far cannot be read ({error}); remove {file} to count from nothing."
+        ) from None

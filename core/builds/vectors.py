@@ -36,7 +36,9 @@ class Given:
     source: str
 
 
-def taken_vectors(corpus: Corpus, tool: str, of: Of, items: int, encoder: Encoder, ctx: BuildContext) -> Given | None:
+def taken_vectors(
+    corpus: Corpus, tool: str, of: Of, items: int, encoder: Encoder, ctx: BuildContext
+) -> Given | None:
     """The vectors of the nodes, relations, chunks or communities that the index of a tool came with, where this encoder makes the same: a
     few of their texts, spread over all, are encoded again and each has a cosine of at least ALIKE. Else None, with a note of why; none
     where the index has none."""
@@ -53,12 +55,12 @@ def taken_vectors(corpus: Corpus, tool: str, of: Of, items: int, encoder: Encode
     elif (least := float((anew * found.matrix[spot].astype(np.float32)).sum(axis=1).min())) < ALIKE:
         why = f"of {len(spot):,} texts that were encoded again, one has a cosine of {least:.3f} with its vector there"
     if why:
-        ctx.report.note(f"The vectors of {what} in the index of {called} are not taken: {why}. They are made anew.")
+        ctx.report.note(
+            f"The vectors of {what} in the index of {called} are not taken: {why}. They are made anew."
+        )
         return None
     rest = f", {items - len(there):,} are made here" if len(there) < items else ""
-    source = (
-        f"The vectors of {what} are those of the index of {called}: {len(there):,}{rest}. {len(spot):,} were made again and are the same."
-    )
+    source = f"The vectors of {what} are those of the index of {called}: {len(there):,}{rest}. {len(spot):,} were made again and are the same."
     return Given(found, {found.texts[item]: int(item) for item in there}, source)
 
 
@@ -82,9 +84,23 @@ class Vectors(BuildOperator):
         of: Of = self.of  # type: ignore[assignment]  # one of OF
         if total := count(made.graph, of):
             encoder = ctx.models.encoder(self.encoder)
-            given = taken_vectors(made.corpus, made.opened, of, total, encoder, ctx) if made.opened else None
-            more: dict[str, Any] = {"worded": given.vectors.texts, "source": given.source} if given else {}
-            found = vectors.build(made.graph, encoder, of, ctx.progress, ctx.check, encode=self._encode(ctx, given), **more)
+            given = (
+                taken_vectors(made.corpus, made.opened, of, total, encoder, ctx)
+                if made.opened
+                else None
+            )
+            more: dict[str, Any] = (
+                {"worded": given.vectors.texts, "source": given.source} if given else {}
+            )
+            found = vectors.build(
+                made.graph,
+                encoder,
+                of,
+                ctx.progress,
+                ctx.check,
+                encode=self._encode(ctx, given),
+                **more,
+            )
             ctx.report.counts[f"vectors of {self.of}"] = len(found)
             if found.source:
                 ctx.report.note(found.source)
@@ -107,7 +123,10 @@ class Vectors(BuildOperator):
                     continue
                 more = list(dict.fromkeys(text for text in wanted if text not in given.rows))
                 fresh = dict(zip(more, halves(more, self.encoder, ctx, advanced))) if more else {}
-                rows = [fresh[text] if text in fresh else given.vectors.matrix[given.rows[text]] for text in wanted]
+                rows = [
+                    fresh[text] if text in fresh else given.vectors.matrix[given.rows[text]]
+                    for text in wanted
+                ]
                 yield number, np.array(rows, np.float16) if rows else NONE
 
         return encode
@@ -115,7 +134,11 @@ class Vectors(BuildOperator):
 
 def _note_long(made: Made, most: int, ctx: BuildContext) -> None:
     """Note how many chunks are longer than the tokens that an encoder reads, where it says how many these are."""
-    assert made.graph is not None and made.graph.columns.chunks is not None  # vectors of chunks were just made
+    assert (
+        made.graph is not None and made.graph.columns.chunks is not None
+    )  # vectors of chunks were just made
     long = int((made.graph.columns.chunks.numbers("tokens") > most).sum()) if most else 0
     if long:
-        ctx.report.note(f"Chunks longer than the {most:,} tokens that the encoder reads: {long:,}; their vectors are of their beginnings.")
+        ctx.report.note(
+            f"Chunks longer than the {most:,} tokens that the encoder reads: {long:,}; their vectors are of their beginnings."
+        )

@@ -45,7 +45,15 @@ class Case:
 
     def holds(self, words: Iterable[str]) -> bool:
         """Whether every word, in upper or lower case, is in the question, notes, tags, entities, graph, or instance names or labels."""
-        said = (self.question, self.notes, self.graph, *self.tags, *self.entities, *self.instances, *self.labels)
+        said = (
+            self.question,
+            self.notes,
+            self.graph,
+            *self.tags,
+            *self.entities,
+            *self.instances,
+            *self.labels,
+        )
         text = "\n".join(said).casefold()
         return all(word.casefold() in text for word in words)
 
@@ -76,9 +84,13 @@ def about(finished: Finished) -> Case:
 def pack(comparison: Mapping[str, Any]) -> bytes:
     """Plain data compressed. Raises BadInput where it is larger than a case may be, or holds half a character."""
     try:
-        text = json.dumps(comparison, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        text = json.dumps(
+            comparison, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+        ).encode()
     except UnicodeEncodeError:
-        raise BadInput("This comparison holds text that is not Unicode; it cannot be kept.") from None
+        raise BadInput(
+            "This comparison holds text that is not Unicode; it cannot be kept."
+        ) from None
     if len(text) > LARGEST:
         raise BadInput(
             f"This comparison is too large to keep ({len(text) / 1e6:.0f} MB; at most {LARGEST / 1e6:.0f} MB). "

@@ -35,8 +35,14 @@ def load(data: bytes) -> Loaded:
     found, added, known = list(read(data)), [], 0
     with saved_cases().writing() as database:
         for case, packed in found:
-            row = database.execute(f"SELECT {COLUMNS}, content FROM cases WHERE id = ?", (case.id,)).fetchone()
-            if row is not None and row[-1] == packed and (row[6], row[7]) == (case.notes, json.dumps(case.tags)):
+            row = database.execute(
+                f"SELECT {COLUMNS}, content FROM cases WHERE id = ?", (case.id,)
+            ).fetchone()
+            if (
+                row is not None
+                and row[-1] == packed
+                and (row[6], row[7]) == (case.notes, json.dumps(case.tags))
+            ):
                 known += 1
                 continue
             if row is not None:

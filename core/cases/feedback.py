@@ -14,7 +14,14 @@ from core.sharing import check_may_change, forget_owner, made
 from core.types import Question
 
 OWNED_AS = "rating"
-COLUMNS = ("question", "digest", "line", "answer", "up", "time")  # of the table; what else is told of a rating is one text in JSON
+COLUMNS = (
+    "question",
+    "digest",
+    "line",
+    "answer",
+    "up",
+    "time",
+)  # of the table; what else is told of a rating is one text in JSON
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,8 @@ def unrate(digest: str, question: str, line: str, answer: str) -> None:
     name = _check(digest, question, line, answer)
     with saved_cases().writing() as database:
         database.execute(
-            "DELETE FROM feedback WHERE digest = ? AND question = ? AND line = ? AND answer = ?", (digest, question, line, answer)
+            "DELETE FROM feedback WHERE digest = ? AND question = ? AND line = ? AND answer = ?",
+            (digest, question, line, answer),
         )
         forget_owner(OWNED_AS, name)
 
@@ -74,7 +82,8 @@ def verdict(digest: str, question: str, line: str, answer: str) -> bool | None:
     """Whether that answer was found good (True) or bad (False); None where nobody said."""
     with saved_cases().reading() as database:
         row = database.execute(
-            "SELECT up FROM feedback WHERE digest = ? AND question = ? AND line = ? AND answer = ?", (digest, question, line, answer)
+            "SELECT up FROM feedback WHERE digest = ? AND question = ? AND line = ? AND answer = ?",
+            (digest, question, line, answer),
         ).fetchone()
     return None if row is None else bool(row[0])
 
@@ -98,14 +107,32 @@ def solved(digest: str) -> list[Question]:
     known: dict[str, Question] = {}
     for case in cases():
         if case.digest == digest and case.answers and case.entities:
-            known.setdefault(case.question, Question(case.question, f"case-{case.id}", case.entities, case.answers))
+            known.setdefault(
+                case.question,
+                Question(case.question, f"case-{case.id}", case.entities, case.answers),
+            )
     for rating in reversed(ratings(digest)):
         if rating.up and rating.answers and rating.entities:
-            question = Question(rating.question, f"thumb-{rating.time}", rating.entities, rating.answers, rating.hops)
+            question = Question(
+                rating.question,
+                f"thumb-{rating.time}",
+                rating.entities,
+                rating.answers,
+                rating.hops,
+            )
             known.setdefault(rating.question, question)
     return [known[text] for text in sorted(known)]
 
 
-def _rating(digest: str, question: str, line: str, answer: str, up: int, when: float, about: str) -> Rating:
-    columns = {"question": question, "digest": digest, "line": line, "answer": answer, "up": bool(up), "time": when}
+def _rating(
+    digest: str, question: str, line: str, answer: str, up: int, when: float, about: str
+) -> Rating:
+    columns = {
+        "question": question,
+        "digest": digest,
+        "line": line,
+        "answer": answer,
+        "up": bool(up),
+        "time": when,
+    }
     return from_plain(Rating, json.loads(about), **columns)

@@ -29,7 +29,10 @@ def as_file(cases: Iterable[tuple[Case, Mapping[str, Any]]]) -> bytes:
     with gzip.GzipFile(fileobj=out, mode="wb", mtime=0) as file:
         file.write(_line({"kind": FILE_KIND, "version": VERSION}))
         for case, comparison in cases:
-            fields = {name: getattr(case, name) for name in ("id", "created", "changed", "notes", "tags", "link")}
+            fields = {
+                name: getattr(case, name)
+                for name in ("id", "created", "changed", "notes", "tags", "link")
+            }
             file.write(_line({**fields, "comparison": comparison}))
     return out.getvalue()
 
@@ -37,14 +40,18 @@ def as_file(cases: Iterable[tuple[Case, Mapping[str, Any]]]) -> bytes:
 def read(data: bytes) -> Iterator[tuple[Case, bytes]]:
     """The cases of a file, each checked whole, with its packed comparison. Raises BadInput naming the line at fault."""
     if len(data) > MAX_BYTES:
-        raise BadInput(f"This file of {len(data) / 1e6:,.0f} MB is too large; cases of at most {MAX_BYTES / 1e6:,.0f} MB can be read.")
+        raise BadInput(
+            f"This file of {len(data) / 1e6:,.0f} MB is too large; cases of at most {MAX_BYTES / 1e6:,.0f} MB can be read."
+        )
     lines = _lines(data)
     heading = next(lines, (1, None))[1]
     if not isinstance(heading, Mapping) or heading.get("kind") != FILE_KIND:
         raise BadInput("This is not a file of cases exported from Hopscope.")
     if heading.get("version") != VERSION:
         version = shorten(repr(heading.get("version")), 20)
-        raise BadInput(f"These cases were exported by another version of Hopscope (format {version}; this one reads {VERSION}).")
+        raise BadInput(
+            f"These cases were exported by another version of Hopscope (format {version}; this one reads {VERSION})."
+        )
     for number, row in lines:
         if number - 1 > MAX_CASES:
             raise BadInput(f"This file holds more than {MAX_CASES:,} cases; export fewer at once.")
@@ -53,7 +60,9 @@ def read(data: bytes) -> Iterator[tuple[Case, bytes]]:
         except BadInput as error:
             raise BadInput(f"Line {number} of this file: {error}") from None
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BadInput(f"Line {number} of this file is no case ({type(error).__name__}: {shorten(str(error))}).") from None
+            raise BadInput(
+                f"Line {number} of this file is no case ({type(error).__name__}: {shorten(str(error))})."
+            ) from None
 
 
 def _read(row: Mapping[str, Any]) -> tuple[Case, bytes]:
@@ -61,17 +70,29 @@ def _read(row: Mapping[str, Any]) -> tuple[Case, bytes]:
     times = [float(row[name]) for name in ("created", "changed")]
     if not all(math.isfinite(time) and 0 <= time < 1e11 for time in times):
         raise ValueError("a time that cannot be")
-    if not isinstance(row["tags"], list) or not all(isinstance(text, str) for text in (*row["tags"], row["notes"])):
+    if not isinstance(row["tags"], list) or not all(
+        isinstance(text, str) for text in (*row["tags"], row["notes"])
+    ):
         raise TypeError("notes and tags must be texts")
-    key = row["id"] if isinstance(row["id"], str) and ID.fullmatch(row["id"]) else uuid.uuid4().hex[:12]
-    case = replace(about(finished), id=key, created=times[0], changed=times[1], link=_link(row["link"]))
-    return replace(case, notes=check_notes(row["notes"]), tags=check_tags(row["tags"])), pack(row["comparison"])
+    key = (
+        row["id"]
+        if isinstance(row["id"], str) and ID.fullmatch(row["id"])
+        else uuid.uuid4().hex[:12]
+    )
+    case = replace(
+        about(finished), id=key, created=times[0], changed=times[1], link=_link(row["link"])
+    )
+    return replace(case, notes=check_notes(row["notes"]), tags=check_tags(row["tags"])), pack(
+        row["comparison"]
+    )
 
 
 def _link(parameters: Mapping[str, Any]) -> dict[str, str | list[str]]:
     """Query parameters: texts, or lists of texts."""
     for value in parameters.values():
-        if not isinstance(value, str) and not (isinstance(value, list) and all(isinstance(text, str) for text in value)):
+        if not isinstance(value, str) and not (
+            isinstance(value, list) and all(isinstance(text, str) for text in value)
+        ):
             raise TypeError("the link must hold texts")
     if len(json.dumps(dict(parameters))) > LONGEST_LINK:
         raise ValueError("the link is too long")
@@ -80,7 +101,9 @@ def _link(parameters: Mapping[str, Any]) -> dict[str, str | list[str]]:
 
 def _lines(data: bytes) -> Iterator[tuple[int, Any]]:
     """(number, value) of each line of JSON, unpacked one at a time, so that no file can fill the memory."""
-    stream = gzip.GzipFile(fileobj=io.BytesIO(data)) if data[:2] == b"\x1f\x8b" else io.BytesIO(data)
+    stream = (
+        gzip.GzipFile(fileobj=io.BytesIO(data)) if data[:2] == b"\x1f\x8b" else io.BytesIO(data)
+    )
     number = total = 0
     while True:
         number += 1
@@ -95,8 +118,12 @@ def _lines(data: bytes) -> Iterator[tuple[int, Any]]:
         except (OSError, EOFError, zlib.error) as error:
             raise BadInput(f"This file is damaged or cut short ({shorten(str(error))}).") from None
         except (ValueError, RecursionError) as error:
-            raise BadInput(f"Line {number} of this file is not JSON ({shorten(str(error))}).") from None
+            raise BadInput(
+                f"Line {number} of this file is not JSON ({shorten(str(error))})."
+            ) from None
 
 
 def _line(row: Mapping[str, Any]) -> bytes:
-    return json.dumps(row, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+    return (
+        json.dumps(row, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+    )

@@ -34,11 +34,19 @@ class FinishedLane:
     model: str | None = None
     repair: Repair | None = None  # a change of one step that was seen to bring more
     rests: tuple[Rest, ...] | None = None  # what the sentences of its answer most likely rest on
-    influences: tuple[Influence, ...] = ()  # what each of its answers rests on, as far as that was measured
+    influences: tuple[
+        Influence, ...
+    ] = ()  # what each of its answers rests on, as far as that was measured
     beside: Beside | None = None  # what it said before its graph was edited
-    graph: Any = field(default=None, metadata=BESIDE)  # the lane's own, where it is not that of the question
-    build_title: str = field(default="", metadata={"saved": "stands"})  # the title of the build that made it
-    saved_alive: Mapping[str, tuple[str, ...]] | None = field(default=None, metadata={"saved": "kept"})
+    graph: Any = field(
+        default=None, metadata=BESIDE
+    )  # the lane's own, where it is not that of the question
+    build_title: str = field(
+        default="", metadata={"saved": "stands"}
+    )  # the title of the build that made it
+    saved_alive: Mapping[str, tuple[str, ...]] | None = field(
+        default=None, metadata={"saved": "kept"}
+    )
     """Of the known answers and passages those in the corpus and in the graph."""
 
     @property
@@ -70,14 +78,25 @@ def freeze_finished(finished: Finished) -> dict[str, Any]:
     """The comparison with the part of the graph that it names, as JSON can hold it."""
     graphs = _graphs(finished)
     states = [State(finished.question, finished.seeds), *_states(finished, graphs, 0)]
-    others = [(graph, _states(finished, graphs, place)) for place, graph in enumerate(graphs) if place]
+    others = [
+        (graph, _states(finished, graphs, place)) for place, graph in enumerate(graphs) if place
+    ]
     return {
         "comparison": VERSION,
         **to_plain(finished),
         "lanes": [_lane(lane, _graph_number(lane, graphs)) for lane in finished.lanes],
         "run": freeze_all(states, finished.graph),
         "graph": excerpt(finished.graph, states),
-        **({"apart": [{"run": freeze_all(part, graph), "graph": excerpt(graph, part)} for graph, part in others]} if others else {}),
+        **(
+            {
+                "apart": [
+                    {"run": freeze_all(part, graph), "graph": excerpt(graph, part)}
+                    for graph, part in others
+                ]
+            }
+            if others
+            else {}
+        ),
     }
 
 
@@ -97,7 +116,12 @@ def _graph_number(lane: FinishedLane, graphs: Sequence[Any]) -> int:
 
 def _states(finished: Finished, graphs: Sequence[Any], place: int) -> list[State]:
     """The states of the lanes on one graph, in the order of the lanes."""
-    return [state for lane in finished.lanes if _graph_number(lane, graphs) == place for state in lane.states]
+    return [
+        state
+        for lane in finished.lanes
+        if _graph_number(lane, graphs) == place
+        for state in lane.states
+    ]
 
 
 def thaw_finished(saved: Mapping[str, Any], whole: Any = None) -> Finished:
@@ -119,19 +143,29 @@ def thaw_finished(saved: Mapping[str, Any], whole: Any = None) -> Finished:
             own = ExcerptGraph.thaw(part["graph"])
             parts.append((own, list(thaw_all(part["run"], own))))
         lanes = _lanes(saved["lanes"], parts)
-        return from_plain(Finished, saved, graph=graph, question=first.question, seeds=first.seeds, lanes=lanes)
+        return from_plain(
+            Finished, saved, graph=graph, question=first.question, seeds=first.seeds, lanes=lanes
+        )
     except BadParameter as error:
-        raise BadInput(f"This comparison was made with an instance that this Hopscope cannot read: {error}") from None
+        raise BadInput(
+            f"This comparison was made with an instance that this Hopscope cannot read: {error}"
+        ) from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadInput(f"This saved comparison is damaged ({type(error).__name__}: {shorten(str(error))}).") from None
+        raise BadInput(
+            f"This saved comparison is damaged ({type(error).__name__}: {shorten(str(error))})."
+        ) from None
 
 
 def _lane(lane: FinishedLane, graph: int) -> dict[str, Any]:
-    named = {name: getattr(lane.instance, name) for name in NAMED} | {"line": repr(lane.instance.line)}
+    named = {name: getattr(lane.instance, name) for name in NAMED} | {
+        "line": repr(lane.instance.line)
+    }
     return {**named, "standing": graph, **to_plain(lane), "states": len(lane.states)}
 
 
-def _lanes(rows: Sequence[Mapping[str, Any]], parts: list[tuple[Any, list[State]]]) -> tuple[FinishedLane, ...]:
+def _lanes(
+    rows: Sequence[Mapping[str, Any]], parts: list[tuple[Any, list[State]]]
+) -> tuple[FinishedLane, ...]:
     """The lanes; `parts` are their graphs, None for the question's own, each with the states of its lanes."""
     if not 1 <= len(rows) <= MAX_LANES:
         raise ValueError(f"{len(rows)} lanes")
@@ -147,7 +181,11 @@ def _lanes(rows: Sequence[Mapping[str, Any]], parts: list[tuple[Any, list[State]
         done[place.graph] += place.states
         for state in part:
             _check(state)
-        instance = from_plain(Instance, {name: row[name] for name in NAMED if name in row}, line=parse_line(row["line"]))
+        instance = from_plain(
+            Instance,
+            {name: row[name] for name in NAMED if name in row},
+            line=parse_line(row["line"]),
+        )
         lane = from_plain(FinishedLane, row, instance=instance, states=part, graph=graph)
         if lane.status not in ENDS:
             raise ValueError(f"a lane cannot have ended as {lane.status!r:.20}")

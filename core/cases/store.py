@@ -22,9 +22,16 @@ OWNED_AS = "case"
 COLUMNS = "id, created, changed, digest, about, link, notes, tags"
 
 
-def save(finished: Finished, link: Mapping[str, Any] | None = None, notes: str = "", tags: Iterable[str] = ()) -> Case:
+def save(
+    finished: Finished,
+    link: Mapping[str, Any] | None = None,
+    notes: str = "",
+    tags: Iterable[str] = (),
+) -> Case:
     """Keep a comparison. Raises BadInput where it is too large, StoreError where it cannot be written."""
-    case = replace(about(finished), link=dict(link or {}), notes=check_notes(notes), tags=check_tags(tags))
+    case = replace(
+        about(finished), link=dict(link or {}), notes=check_notes(notes), tags=check_tags(tags)
+    )
     content = pack(freeze_finished(finished))
     with saved_cases().writing() as database:
         insert(database, case, content)
@@ -34,9 +41,16 @@ def save(finished: Finished, link: Mapping[str, Any] | None = None, notes: str =
 def cases(text: str = "", tag: str = "") -> list[Case]:
     """The cases that hold all words of `text` and bear `tag`, the newest first, then the examples."""
     with saved_cases().reading() as database:
-        found = [_listed(row) for row in database.execute(f"SELECT {COLUMNS} FROM cases ORDER BY created DESC, id")]
+        found = [
+            _listed(row)
+            for row in database.execute(f"SELECT {COLUMNS} FROM cases ORDER BY created DESC, id")
+        ]
     words = text.split()
-    return [case for case in (*found, *_examples()) if case.holds(words) and (not tag or tag in case.tags)]
+    return [
+        case
+        for case in (*found, *_examples())
+        if case.holds(words) and (not tag or tag in case.tags)
+    ]
 
 
 def tags() -> dict[str, int]:
@@ -74,7 +88,9 @@ def edit(key: str, notes: str | None = None, tags: Iterable[str] | None = None) 
     )
     with saved_cases().writing() as database:
         values = (case.notes, json.dumps(case.tags), case.changed, key)
-        if not database.execute("UPDATE cases SET notes = ?, tags = ?, changed = ? WHERE id = ?", values).rowcount:
+        if not database.execute(
+            "UPDATE cases SET notes = ?, tags = ?, changed = ? WHERE id = ?", values
+        ).rowcount:
             raise BadInput(_missing(key))
     return case
 
@@ -99,10 +115,25 @@ def delete(key: str) -> None:
 
 def insert(database, case: Case, packed: bytes) -> None:
     """Write a new case; its id must not be there yet."""
-    description = {name: getattr(case, name) for name in ("question", "entities", "answers", "graph", "instances")}
-    row = [case.id, case.created, case.changed, case.digest, digests.marked(description), dict(case.link), case.notes, case.tags, packed]
+    description = {
+        name: getattr(case, name)
+        for name in ("question", "entities", "answers", "graph", "instances")
+    }
+    row = [
+        case.id,
+        case.created,
+        case.changed,
+        case.digest,
+        digests.marked(description),
+        dict(case.link),
+        case.notes,
+        case.tags,
+        packed,
+    ]
     row = [json.dumps(value) if isinstance(value, dict | tuple) else value for value in row]
-    database.execute(f"INSERT INTO cases ({COLUMNS}, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    database.execute(
+        f"INSERT INTO cases ({COLUMNS}, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row
+    )
     made(OWNED_AS, case.id)
 
 
@@ -146,7 +177,9 @@ def _listed(row: tuple) -> Case:
 
 def _found(key: str) -> tuple[Case, bytes]:
     with saved_cases().reading() as database:
-        row = database.execute(f"SELECT {COLUMNS}, content FROM cases WHERE id = ?", (key,)).fetchone()
+        row = database.execute(
+            f"SELECT {COLUMNS}, content FROM cases WHERE id = ?", (key,)
+        ).fetchone()
     if row is not None:
         return _case(row[:-1]), row[-1]
     for case, packed in examples():
@@ -158,7 +191,9 @@ def _found(key: str) -> tuple[Case, bytes]:
 def _own(key: str) -> Case:
     case = get(key)
     if case.example:
-        raise BadInput("This case is an example that ships with Hopscope; duplicate it to change it.")
+        raise BadInput(
+            "This case is an example that ships with Hopscope; duplicate it to change it."
+        )
     check_may_change(OWNED_AS, key)
     return case
 

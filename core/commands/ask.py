@@ -47,11 +47,28 @@ def add(commands) -> None:
         metavar="NAME",
         help="an entity to start from; repeat for more (default: found in the question)",
     )
-    ask.add_argument("--answer", action="append", default=[], metavar="NAME", help="a known answer, for the funnel; repeat for more")
-    ask.add_argument("--corpus", metavar="NAME", help="ask the documents of a corpus, in the place of a graph")
-    ask.add_argument("--gold", action="append", default=[], metavar="ID", help="a document that the answer rests on; repeat for more")
     ask.add_argument(
-        "--graph", default="metaqa", metavar="NAME", help="a graph's name, or a folder that holds a built one (default: metaqa)"
+        "--answer",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a known answer, for the funnel; repeat for more",
+    )
+    ask.add_argument(
+        "--corpus", metavar="NAME", help="ask the documents of a corpus, in the place of a graph"
+    )
+    ask.add_argument(
+        "--gold",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="a document that the answer rests on; repeat for more",
+    )
+    ask.add_argument(
+        "--graph",
+        default="metaqa",
+        metavar="NAME",
+        help="a graph's name, or a folder that holds a built one (default: metaqa)",
     )
     ask.add_argument(
         "--without",
@@ -73,7 +90,9 @@ def add(commands) -> None:
         "core/prompts, or a file of your own with {question}, {paths}, {tables} or {passages} in it",
     )
     ask.add_argument("--seed", type=whole(0), default=0)
-    ask.add_argument("--no-llm", action="store_true", help="do not ask a language model for the answer")
+    ask.add_argument(
+        "--no-llm", action="store_true", help="do not ask a language model for the answer"
+    )
     ask.add_argument(
         "--whole",
         action="store_true",
@@ -88,12 +107,21 @@ def run(options) -> int:
     engine, known = options.engine(), catalogue()
     source: Source = CorpusSource(options.corpus) if options.corpus else GraphSource(options.graph)
     ask = _asked(source, options, engine)
-    chosen = [one_for(find(spec, known), source, known) for spec in options.instance or USUAL[source.kind]]
+    chosen = [
+        one_for(find(spec, known), source, known) for spec in options.instance or USUAL[source.kind]
+    ]
     if options.prompt:
         changed, notes = prompted(chosen, prompt_given(options.prompt), engine.models.is_chat)
         chosen = list(changed)
         warn(notes)
-    warn(notes_on_language([operator for one in chosen for operator in one.line], ask.source.graph, engine.models, ask.question.text))
+    warn(
+        notes_on_language(
+            [operator for one in chosen for operator in one.line],
+            ask.source.graph,
+            engine.models,
+            ask.question.text,
+        )
+    )
     job = engine.compare(ask, chosen)
     watch(job)
     if options.without:
@@ -108,8 +136,14 @@ def run(options) -> int:
     found = [lane.beside for lane in job.comparison.lanes]
     if options.without:
         lanes = [None if one is None else asdict(one) for one in found]
-        result["without"] = {"names": options.without, "text": together(job.comparison, found), "lanes": lanes}
-    for making in engine.preparing.of("index-"):  # vectors, of which what is encoded is kept: this process ends
+        result["without"] = {
+            "names": options.without,
+            "text": together(job.comparison, found),
+            "lanes": lanes,
+        }
+    for making in engine.preparing.of(
+        "index-"
+    ):  # vectors, of which what is encoded is kept: this process ends
         making.stop()
         making.wait(STOPPED)
     if options.json:
@@ -128,13 +162,20 @@ def _measure(comparison: Comparison) -> None:
             if by_model:
                 print(f"{lane.instance.name}: {price(lane).text}", file=sys.stderr)
             with bar(f"What {lane.instance.name} rests on") as advanced, suppress(BadInput):
-                lane.influences = with_influence(lane.influences, influence(lane, by_model, advanced=advanced))
+                lane.influences = with_influence(
+                    lane.influences, influence(lane, by_model, advanced=advanced)
+                )
 
 
 def _without(ask: Ask, names: Sequence[str], engine) -> Ask:
     """The same question to the same source without the documents or entities of these names. Raises BadInput."""
     edits = tuple(Edit("passage" if name in ask.source else "node", (name,)) for name in names)
-    return replace(replace(ask.source, edits=edits).open(engine).ask(ask.question, ask.seed, ask.reader, ask.model), whole=ask.whole)
+    return replace(
+        replace(ask.source, edits=edits)
+        .open(engine)
+        .ask(ask.question, ask.seed, ask.reader, ask.model),
+        whole=ask.whole,
+    )
 
 
 def _asked(source: Source, options, engine) -> Ask:
@@ -142,7 +183,12 @@ def _asked(source: Source, options, engine) -> Ask:
     with bar(f"Opening {source.noun}") as advanced:
         opened = source.open(engine, advanced)
     given = options.entity, options.answer, options.gold
-    return replace(asked(engine, opened, options.question, *given, model=not options.no_llm, seed=options.seed), whole=options.whole)
+    return replace(
+        asked(
+            engine, opened, options.question, *given, model=not options.no_llm, seed=options.seed
+        ),
+        whole=options.whole,
+    )
 
 
 def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> None:
@@ -158,15 +204,23 @@ def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> N
         if one is not None:
             print(f"  against before: {one.text}")
         for rests in answered["influence"]:
-            print(f"  {'language model' if rests['by'] == 'model' else 'reader'}: {rests['text'][0].lower()}{rests['text'][1:]}")
+            print(
+                f"  {'language model' if rests['by'] == 'model' else 'reader'}: {rests['text'][0].lower()}{rests['text'][1:]}"
+            )
             for item in (item for item in rests["items"] if item["influence"]):
-                print(f"  {item['influence']:6.2f}{' *' if item['smallest'] else '  '} {item['kind']} {shorten(item['name'])}")
+                print(
+                    f"  {item['influence']:6.2f}{' *' if item['smallest'] else '  '} {item['kind']} {shorten(item['name'])}"
+                )
         if answered["error"]:
             print(f"  failed: {answered['error']}")
             continue
         if answered["partly"]:
-            print(f"  searched {answered['partly']}; the same command goes on from there, and --whole waits for all")
-        for note in (note for step in lane.state.trace for note in step.notes if note.startswith(UNASKED)):
+            print(
+                f"  searched {answered['partly']}; the same command goes on from there, and --whole waits for all"
+            )
+        for note in (
+            note for step in lane.state.trace for note in step.notes if note.startswith(UNASKED)
+        ):
             print(f"  {note}")
         if answered["reader_answers"] is not None:
             print(f"  graph reader: {', '.join(answered['reader_answers'][:10]) or 'no answer'}")
@@ -175,20 +229,48 @@ def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> N
         if answered["answer_fault"]:
             print(f"  {answered['answer_fault']}")
         if answered["thought"]:
-            print(f"  thought, no part of the answer: {len(answered['thought']):,} characters; --json shows it")
+            print(
+                f"  thought, no part of the answer: {len(answered['thought']):,} characters; --json shows it"
+            )
         if answered["excerpt"] is not None:
-            print(f"  nearest sentence ({answered['excerpt']['chunk']}): {answered['excerpt']['text']}")
+            print(
+                f"  nearest sentence ({answered['excerpt']['chunk']}): {answered['excerpt']['text']}"
+            )
         for kind, hits in answered["hits"].items():
             for hit in hits[:5]:
                 score = "" if hit["score"] is None else format(hit["score"], ".3f")
-                print(f"  {score:>6}  {kind} {hit['id']}{' *' if hit.get('gold') else ''}  {shorten(hit['text'])}")
+                print(
+                    f"  {score:>6}  {kind} {hit['id']}{' *' if hit.get('gold') else ''}  {shorten(hit['text'])}"
+                )
         for path in answered["paths"][:5]:
-            print(f"  {'' if path['score'] is None else format(path['score'], '.3f'):>6}  {path['text']}")
+            print(
+                f"  {'' if path['score'] is None else format(path['score'], '.3f'):>6}  {path['text']}"
+            )
         if answered["funnel"]:
-            print("  alive: " + ", ".join(f"{stage} {len(alive)}" for stage, alive in answered["funnel"].items() if alive is not None))
+            print(
+                "  alive: "
+                + ", ".join(
+                    f"{stage} {len(alive)}"
+                    for stage, alive in answered["funnel"].items()
+                    if alive is not None
+                )
+            )
         if answered["gold"]:
-            print("  passages: " + ", ".join(f"{name} {len(on)}" for name, on in answered["gold"]["alive"].items() if on is not None))
-        extra = ", ".join(f"{seconds:.2f} s {label[0].lower()}{label[1:]}" for label, seconds in besides(lane).items() if seconds >= LEAST)
+            print(
+                "  passages: "
+                + ", ".join(
+                    f"{name} {len(on)}"
+                    for name, on in answered["gold"]["alive"].items()
+                    if on is not None
+                )
+            )
+        extra = ", ".join(
+            f"{seconds:.2f} s {label[0].lower()}{label[1:]}"
+            for label, seconds in besides(lane).items()
+            if seconds >= LEAST
+        )
         found = sum(map(len, answered["hits"].values()))
         what = f"{found} hits" if answered["hits"] else f"{len(answered['paths'])} paths"
-        print(f"  {cost(lane.state.trace):.2f} s, {what}{f'; apart from that {extra}' if extra else ''}")
+        print(
+            f"  {cost(lane.state.trace):.2f} s, {what}{f'; apart from that {extra}' if extra else ''}"
+        )

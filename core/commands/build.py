@@ -48,24 +48,61 @@ def add(commands) -> None:
         "with ids and labels but no edges are tables of nodes",
     )
     build.add_argument(
-        "--nodes", metavar="FILE", action="append", default=[], help="a table of nodes: their ids in the edges, labels, types, descriptions"
+        "--nodes",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a table of nodes: their ids in the edges, labels, types, descriptions",
     )
     build.add_argument("--out", metavar="DIR", help="the folder of the graph")
-    build.add_argument("--dry-run", action="store_true", help="build nothing: print the first triples, and what of the file is taken how")
+    build.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="build nothing: print the first triples, and what of the file is taken how",
+    )
     build.add_argument("--name", help="the graph's name (default: that of the folder)")
-    build.add_argument("--direction", choices=("out", "in", "both"), default="both", help="the way searches run by default")
-    build.add_argument("--format", default=AUTO, help=f"{format_list()}; {AUTO} decides by the file's name and first lines")
     build.add_argument(
-        "--columns", metavar="1,2,3", help="the columns of head, relation and tail, from 1, where lines of text hold more than three"
+        "--direction",
+        choices=("out", "in", "both"),
+        default="both",
+        help="the way searches run by default",
     )
     build.add_argument(
-        "--store", choices=("arrays", "cypher"), default="arrays", help="arrays on disk, or an embedded property-graph database (slower)"
+        "--format",
+        default=AUTO,
+        help=f"{format_list()}; {AUTO} decides by the file's name and first lines",
     )
-    build.add_argument("--memory", metavar="2GiB", help="how much a large build may take (default: a quarter of the machine's)")
-    build.add_argument("--skip-bad", action="store_true", help="leave out lines that are no triples and say which, instead of stopping")
-    build.add_argument("--integers", action="store_true", help="nodes and relations are numbers, as they are; no names are stored")
     build.add_argument(
-        "--drop-relations", metavar="PATTERN,...", default="", help="leave out relations by prefix (common.*), keyword (*sameAs*) or name"
+        "--columns",
+        metavar="1,2,3",
+        help="the columns of head, relation and tail, from 1, where lines of text hold more than three",
+    )
+    build.add_argument(
+        "--store",
+        choices=("arrays", "cypher"),
+        default="arrays",
+        help="arrays on disk, or an embedded property-graph database (slower)",
+    )
+    build.add_argument(
+        "--memory",
+        metavar="2GiB",
+        help="how much a large build may take (default: a quarter of the machine's)",
+    )
+    build.add_argument(
+        "--skip-bad",
+        action="store_true",
+        help="leave out lines that are no triples and say which, instead of stopping",
+    )
+    build.add_argument(
+        "--integers",
+        action="store_true",
+        help="nodes and relations are numbers, as they are; no names are stored",
+    )
+    build.add_argument(
+        "--drop-relations",
+        metavar="PATTERN,...",
+        default="",
+        help="leave out relations by prefix (common.*), keyword (*sameAs*) or name",
     )
     build.add_argument(
         "--language",
@@ -73,7 +110,9 @@ def add(commands) -> None:
         default="",
         help="of RDF: the language of the labels that things are called by (default: en); none: no labels",
     )
-    build.add_argument("--labels", metavar="FILE", help="of RDF: another file that has labels, such as Wikidata's")
+    build.add_argument(
+        "--labels", metavar="FILE", help="of RDF: another file that has labels, such as Wikidata's"
+    )
     build.add_argument(
         "--literals",
         choices=LITERALS,
@@ -82,7 +121,11 @@ def add(commands) -> None:
     )
     databases = build.add_argument_group("of a database")
     databases.add_argument(
-        "--limit", metavar="TRIPLES", type=whole(1), default=MOST_TRIPLES, help="copy at most so many (default: %(default)s)"
+        "--limit",
+        metavar="TRIPLES",
+        type=whole(1),
+        default=MOST_TRIPLES,
+        help="copy at most so many (default: %(default)s)",
     )
     databases.add_argument(
         "--query",
@@ -109,7 +152,13 @@ def add(commands) -> None:
         ("seconds", "S", "live: after which no more is asked for"),
     ):
         kind = type(getattr(usual, name))
-        databases.add_argument(f"--{name}", metavar=metavar, type=kind, default=getattr(usual, name), help=f"{text} (default: %(default)s)")
+        databases.add_argument(
+            f"--{name}",
+            metavar=metavar,
+            type=kind,
+            default=getattr(usual, name),
+            help=f"{text} (default: %(default)s)",
+        )
     build.set_defaults(run=run)
 
 
@@ -118,20 +167,35 @@ def run(options) -> int:
     if options.live:
         return _live(options)
     if not (options.dry_run or options.out):
-        raise BadInput("Name the folder of the graph with --out, or look at the triples with --dry-run.")
+        raise BadInput(
+            "Name the folder of the graph with --out, or look at the triples with --dry-run."
+        )
     with tempfile.TemporaryDirectory() as folder:
-        source = (_of_database if is_address(options.triples[0]) else _of_files)(options, Path(folder))
+        source = (_of_database if is_address(options.triples[0]) else _of_files)(
+            options, Path(folder)
+        )
         return _look(source, options.integers) if options.dry_run else _build(source, options)
 
 
 def _live(options) -> int:
     """Add a database that is asked live; the exit code."""
     if not is_address(options.triples[0]) or len(options.triples) > 1 or not options.name:
-        raise BadInput("A database is asked live by its address and a --name, such as bolt://localhost:7687 --live --name films.")
+        raise BadInput(
+            "A database is asked live by its address and a --name, such as bolt://localhost:7687 --live --name films."
+        )
     if options.out or options.query or options.dry_run:
-        raise BadInput("Nothing is copied of a database that is asked live, so --out, --query and --dry-run do not go with --live.")
+        raise BadInput(
+            "Nothing is copied of a database that is asked live, so --out, --query and --dry-run do not go with --live."
+        )
     bounds = {name: getattr(options, name) for name in ("hops", "each", "edges", "seconds")}
-    settings = Settings(options.triples[0], options.direction, options.key, options.language, options.literals, **bounds)
+    settings = Settings(
+        options.triples[0],
+        options.direction,
+        options.key,
+        options.language,
+        options.literals,
+        **bounds,
+    )
     graph = add_live(settings, free_name(options.name))
     print(f"The graph {graph.name} is ready. {graph.live.words}")
     print(f'Ask it: python -m core ask "..." --graph {graph.name}')
@@ -140,18 +204,39 @@ def _live(options) -> int:
 
 def _of_database(options, folder: Path) -> TripleFile:
     """What the database at an address holds, copied. Raises BadInput, also for options of files."""
-    if len(options.triples) > 1 or options.nodes or options.columns or options.integers or options.labels or options.format != AUTO:
-        raise BadInput("A graph is copied from one database, without files, --format, --columns, --integers and --labels beside it.")
+    if (
+        len(options.triples) > 1
+        or options.nodes
+        or options.columns
+        or options.integers
+        or options.labels
+        or options.format != AUTO
+    ):
+        raise BadInput(
+            "A graph is copied from one database, without files, --format, --columns, --integers and --labels beside it."
+        )
     address = address_of(options.triples[0])
     check_language(options.language)
     with bar(f"Copying from {address.title}") as advanced:
-        limits = Limits(min(options.limit, DRY_COPY) if options.dry_run else options.limit, progress=advanced)
-        file = copied(address, folder, limits, address.key(options.key), options.query, options.language, options.literals)
+        limits = Limits(
+            min(options.limit, DRY_COPY) if options.dry_run else options.limit, progress=advanced
+        )
+        file = copied(
+            address,
+            folder,
+            limits,
+            address.key(options.key),
+            options.query,
+            options.language,
+            options.literals,
+        )
     return replace(file, drop=_dropped(options), skips=options.skip_bad)
 
 
 def _dropped(options) -> tuple[str, ...]:
-    return tuple(pattern.strip() for pattern in options.drop_relations.split(",") if pattern.strip())
+    return tuple(
+        pattern.strip() for pattern in options.drop_relations.split(",") if pattern.strip()
+    )
 
 
 def _of_files(options, unpacked: Path) -> TripleFile:
@@ -188,9 +273,15 @@ def _look(source: TripleFile, numbers: bool) -> int:
 def _build(source: TripleFile, options) -> int:
     with bar("Reading triples") as advanced:
         name = options.name or Path(options.out).resolve().name
-        build: Callable[..., KnowledgeGraph] = build_database if options.store == "cypher" else arrays.build
-        graph = build(source, options.out, name=name, direction=options.direction, progress=advanced)
-    print(f"{graph.n_nodes:,} entities, {graph.n_edges:,} triples, {graph.n_relations:,} relations in {options.out}")
+        build: Callable[..., KnowledgeGraph] = (
+            build_database if options.store == "cypher" else arrays.build
+        )
+        graph = build(
+            source, options.out, name=name, direction=options.direction, progress=advanced
+        )
+    print(
+        f"{graph.n_nodes:,} entities, {graph.n_edges:,} triples, {graph.n_relations:,} relations in {options.out}"
+    )
     for line in source.tally.sentences():
         print(line)
     return OK

@@ -26,7 +26,9 @@ def add(commands) -> None:
     parts = cases.add_subparsers(required=True, metavar="WHAT")
 
     listed = parts.add_parser("list", help="the saved comparisons and the examples")
-    listed.add_argument("words", nargs="*", help="words of a question, note, tag, entity or instance")
+    listed.add_argument(
+        "words", nargs="*", help="words of a question, note, tag, entity or instance"
+    )
     listed.add_argument("--json", action="store_true", help="print a JSON array")
     listed.set_defaults(run=_list)
 
@@ -43,8 +45,13 @@ def add(commands) -> None:
     study.add_argument("--out", required=True, metavar="FILE")
     study.set_defaults(run=_study)
 
-    demo = parts.add_parser("demo", help="make comparisons that ship again, such as those that the first page opens with")
-    demo.add_argument("--list", default=DEMO, metavar="NAME", help="a list in data/cases (default: demo)")
+    demo = parts.add_parser(
+        "demo",
+        help="make comparisons that ship again, such as those that the first page opens with",
+    )
+    demo.add_argument(
+        "--list", default=DEMO, metavar="NAME", help="a list in data/cases (default: demo)"
+    )
     demo.add_argument("--out", required=True, metavar="FILE")
     demo.set_defaults(run=_demo)
 
@@ -52,8 +59,25 @@ def add(commands) -> None:
 def _list(options) -> int:
     found = cases(" ".join(options.words))
     if options.json:
-        fields = ("id", "question", "entities", "answers", "graph", "instances", "notes", "tags", "created", "example")
-        print(json.dumps([{name: getattr(case, name) for name in fields} for case in found], ensure_ascii=False, indent=2))
+        fields = (
+            "id",
+            "question",
+            "entities",
+            "answers",
+            "graph",
+            "instances",
+            "notes",
+            "tags",
+            "created",
+            "example",
+        )
+        print(
+            json.dumps(
+                [{name: getattr(case, name) for name in fields} for case in found],
+                ensure_ascii=False,
+                indent=2,
+            )
+        )
     else:
         for case in found:
             print(f"{case.id:24} {case.question}  ({', '.join(case.instances)})")
@@ -91,7 +115,10 @@ def _study(options) -> int:
     keys = []
     assert dataset.triples is not None  # it is a file that is shipped
     for row in tomllib.loads((dataset.triples.parent / "study.toml").read_text("utf-8"))["case"]:
-        job = engine.compare(engine.ask(GraphSource.of(graph), questions[row["question"]]), [find(key) for key in row["instances"]])
+        job = engine.compare(
+            engine.ask(GraphSource.of(graph), questions[row["question"]]),
+            [find(key) for key in row["instances"]],
+        )
         watch(job)
         for lane in job.comparison.lanes:
             if lane.error or job.error:
@@ -122,16 +149,35 @@ def _demo(options) -> int:
         raise BadInput(f"There is no list “{options.list}”; there are {known}.")
     check_writable(Path(options.out))
     engine, file, made = options.engine(), tomllib.loads(listed.read_text("utf-8")), []
-    asked_of = _of_corpus(engine, file["corpus"]) if "corpus" in file else _of_graph(engine, file["graph"])
+    asked_of = (
+        _of_corpus(engine, file["corpus"]) if "corpus" in file else _of_graph(engine, file["graph"])
+    )
     for row in file["case"]:
         lanes = row.get("lanes") or file["lanes"]
         question, ask = asked_of(row, row.get("model", file["model"]))
         ended = finished(_compared(engine, ask, lanes))
         on = {"corpus": file["corpus"]} if "corpus" in file else {"graph": file["graph"]}
-        link = {"q": question.text, "e": list(question.entities), "a": list(question.answers), "lane": lanes, **on}
-        key, notes = hashlib.sha256(question.text.encode()).hexdigest()[:12], f"{row['title']}. {row['notes'].strip()}"
+        link = {
+            "q": question.text,
+            "e": list(question.entities),
+            "a": list(question.answers),
+            "lane": lanes,
+            **on,
+        }
+        key, notes = (
+            hashlib.sha256(question.text.encode()).hexdigest()[:12],
+            f"{row['title']}. {row['notes'].strip()}",
+        )
         when = float(file["made"])
-        case = replace(about(ended), id=key, created=when, changed=when, link=link, notes=notes, tags=(options.list,))
+        case = replace(
+            about(ended),
+            id=key,
+            created=when,
+            changed=when,
+            link=link,
+            notes=notes,
+            tags=(options.list,),
+        )
         made.append((case, freeze_finished(ended)))
     _write(options.out, as_file(made))
     print(f"{len(made)} cases in {options.out}")

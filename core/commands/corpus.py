@@ -32,7 +32,10 @@ def add(commands) -> None:
     corpus = commands.add_parser("corpus", help="bring documents, see them, take them away")
     parts = corpus.add_subparsers(required=True, metavar="WHAT")
 
-    into = parts.add_parser("add", help="make a corpus of documents, or bring more into one of your own; changed ones take their place")
+    into = parts.add_parser(
+        "add",
+        help="make a corpus of documents, or bring more into one of your own; changed ones take their place",
+    )
     into.add_argument(
         "files",
         nargs="*",
@@ -40,7 +43,9 @@ def add(commands) -> None:
         help="txt, md, html, pdf, docx, xlsx, pptx, epub, eml, ipynb, csv, json, parquet; a folder or a zip of them; a published set as "
         "it is; hf:NAME or irds:ID",
     )
-    into.add_argument("--name", required=True, metavar="NAME", help="the corpus: small letters, digits and dashes")
+    into.add_argument(
+        "--name", required=True, metavar="NAME", help="the corpus: small letters, digits and dashes"
+    )
     into.add_argument("--title", default="", help="what the choosers show (default: the name)")
     into.add_argument(
         "--columns",
@@ -48,13 +53,34 @@ def add(commands) -> None:
         metavar="TEXT=COLUMN,...",
         help="the columns of tables: text=Body,title=Subject,id=No; text=data.body within others; text=2,header=no",
     )
-    into.add_argument("--format", default=FILES, help=f"{FILES}, or for one that is published: {', '.join(FORMATS)}")
     into.add_argument(
-        "--encoding", default="", metavar="NAME", help="of texts that are not UTF-8, as cp1251 or shift_jis (default: by the text)"
+        "--format",
+        default=FILES,
+        help=f"{FILES}, or for one that is published: {', '.join(FORMATS)}",
     )
-    into.add_argument("--replace", action="store_true", help="remove documents that the same files, folders or zips had and no longer have")
-    into.add_argument("--language", default="", metavar="CODE", help="the language of the documents, as de or German (default: found)")
-    into.add_argument("--questions", default="", metavar="FILE", help="their questions, as `questions` takes them: question, answers, gold")
+    into.add_argument(
+        "--encoding",
+        default="",
+        metavar="NAME",
+        help="of texts that are not UTF-8, as cp1251 or shift_jis (default: by the text)",
+    )
+    into.add_argument(
+        "--replace",
+        action="store_true",
+        help="remove documents that the same files, folders or zips had and no longer have",
+    )
+    into.add_argument(
+        "--language",
+        default="",
+        metavar="CODE",
+        help="the language of the documents, as de or German (default: found)",
+    )
+    into.add_argument(
+        "--questions",
+        default="",
+        metavar="FILE",
+        help="their questions, as `questions` takes them: question, answers, gold",
+    )
     into.set_defaults(run=_add)
 
     listed = parts.add_parser("list", help="the corpora that ship and those of your own")
@@ -65,20 +91,36 @@ def add(commands) -> None:
     shown.add_argument("--json", action="store_true", help="print one JSON object")
     shown.set_defaults(run=_show)
 
-    language = parts.add_parser("language", help="the language of a corpus's documents, which decides how they are read")
+    language = parts.add_parser(
+        "language", help="the language of a corpus's documents, which decides how they are read"
+    )
     language.add_argument("name", metavar="NAME")
-    language.add_argument("language", nargs="?", metavar="CODE", help=f"as de or German; {AUTO}: as it is found (default: only say it)")
+    language.add_argument(
+        "language",
+        nargs="?",
+        metavar="CODE",
+        help=f"as de or German; {AUTO}: as it is found (default: only say it)",
+    )
     language.set_defaults(run=_language)
 
-    again = parts.add_parser("export", help="write a corpus with its questions as BEIR has it: corpus.jsonl, queries.jsonl, qrels/")
+    again = parts.add_parser(
+        "export",
+        help="write a corpus with its questions as BEIR has it: corpus.jsonl, queries.jsonl, qrels/",
+    )
     again.add_argument("name", metavar="NAME")
     again.add_argument("folder", metavar="FOLDER")
     again.set_defaults(run=_export)
 
-    out = parts.add_parser("remove", help="take documents out of a corpus of your own, or remove it as a whole")
+    out = parts.add_parser(
+        "remove", help="take documents out of a corpus of your own, or remove it as a whole"
+    )
     out.add_argument("name", metavar="NAME")
-    out.add_argument("documents", nargs="*", metavar="DOCUMENT", help="ids of documents, as show gives them")
-    out.add_argument("--all", action="store_true", help="remove the corpus with all that was built of it")
+    out.add_argument(
+        "documents", nargs="*", metavar="DOCUMENT", help="ids of documents, as show gives them"
+    )
+    out.add_argument(
+        "--all", action="store_true", help="remove the corpus with all that was built of it"
+    )
     out.set_defaults(run=_remove)
     corpus_open.add_part(parts)
     corpus_build.add_parts(parts)
@@ -92,7 +134,10 @@ def _add(options) -> int:
     if options.questions and not options.files:
         print_brought(bring_questions(options.name, file_of(options.questions), options.title))
         return OK
-    columns, code = columns_of(options.columns), known_code(options.language) if options.language else ""
+    columns, code = (
+        columns_of(options.columns),
+        known_code(options.language) if options.language else "",
+    )
     files, questions = [file_of(file) for file in options.files], file_of(options.questions)
     with bar("Reading documents") as advanced:
         brought = bring(
@@ -107,7 +152,9 @@ def _add(options) -> int:
             replace_files=options.replace,
         )
     corpus = brought.corpus.with_language(code) if code else brought.corpus
-    print(f"{_counted(brought.added)} added to {corpus.name}, {brought.changed:,} changed, {brought.known:,} there already")
+    print(
+        f"{_counted(brought.added)} added to {corpus.name}, {brought.changed:,} changed, {brought.known:,} there already"
+    )
     _tell(corpus)
     warn(brought.notes)
     if brought.missing:
@@ -117,7 +164,11 @@ def _add(options) -> int:
 
 def _list(options) -> int:
     for name, corpus in corpora().items():
-        kind = f"{_counted(corpus.n_documents)}" if isinstance(corpus, Corpus) else "comes with Hopscope"
+        kind = (
+            f"{_counted(corpus.n_documents)}"
+            if isinstance(corpus, Corpus)
+            else "comes with Hopscope"
+        )
         print(f"{name:24} {corpus.title}  ({kind})")
     return OK
 
@@ -139,7 +190,9 @@ def _show(options) -> int:
         print(f"  {document.id}{title}  ({len(document.text):,} characters)")
     if odd := {source: origin.notes for source, origin in corpus.origins.items() if origin.notes}:
         print(
-            f"Left out or guessed as {len(odd):,} of their files were read:" if len(odd) > 1 else "Left out or guessed as a file was read:"
+            f"Left out or guessed as {len(odd):,} of their files were read:"
+            if len(odd) > 1
+            else "Left out or guessed as a file was read:"
         )
         for sentence in [sentence for notes in odd.values() for sentence in notes][:SHOWN]:
             print(f"  {sentence}")
@@ -158,13 +211,25 @@ def _shown(corpus: Corpus) -> dict[str, Any]:
         "source": corpus.source,
         "licence": corpus.licence,
         "own": corpus.own,
-        "documents": [{"id": one.id, "title": one.title, "characters": len(one.text)} for one in documents],
+        "documents": [
+            {"id": one.id, "title": one.title, "characters": len(one.text)} for one in documents
+        ],
         "characters": corpus.characters,
         "links": len(corpus.linked) if corpus.linked is not None else 0,
-        "language": {"code": language.code, "name": language.name, "chosen": language.chosen, "shares": dict(language.shares)},
-        "sets": {name: {"title": title, "questions": len(corpus.questions(name))} for name, title in corpus.sets.items()},
+        "language": {
+            "code": language.code,
+            "name": language.name,
+            "chosen": language.chosen,
+            "shares": dict(language.shares),
+        },
+        "sets": {
+            name: {"title": title, "questions": len(corpus.questions(name))}
+            for name, title in corpus.sets.items()
+        },
         "graphs": {came.build: came.words() for came in shipped(corpus)},
-        "notes": {source: list(origin.notes) for source, origin in corpus.origins.items() if origin.notes},
+        "notes": {
+            source: list(origin.notes) for source, origin in corpus.origins.items() if origin.notes
+        },
     }
 
 
@@ -172,7 +237,9 @@ def _language(options) -> int:
     with bar("Opening the corpus"):
         corpus = open_corpus(options.name)
         if options.language:
-            corpus = corpus.with_language("" if options.language == AUTO else known_code(options.language))
+            corpus = corpus.with_language(
+                "" if options.language == AUTO else known_code(options.language)
+            )
     print(f"Language: {corpus.language.words()}")
     return OK
 
@@ -193,7 +260,9 @@ def _remove(options) -> int:
         print(f"{options.name} is removed")
     else:
         corpus = open_corpus(options.name).remove(options.documents)
-        print(f"{_counted(len(set(options.documents)))} removed, {corpus.n_documents:,} left in {corpus.name}")
+        print(
+            f"{_counted(len(set(options.documents)))} removed, {corpus.n_documents:,} left in {corpus.name}"
+        )
     return OK
 
 
@@ -203,7 +272,9 @@ def _tell(corpus: Corpus) -> None:
     print(f"{_counted(corpus.n_documents)}, {corpus.characters:,} characters{linked}")
     print(f"Language: {corpus.language.words()}")
     for name, title in corpus.sets.items():
-        print(f"{name}: {len(corpus.questions(name)):,} questions{f', {title}' if title != name else ''}")
+        print(
+            f"{name}: {len(corpus.questions(name)):,} questions{f', {title}' if title != name else ''}"
+        )
 
 
 def _counted(documents: int) -> str:
@@ -222,13 +293,42 @@ def _add_write_questions(parts) -> None:
     )
     written.add_argument("name", metavar="NAME", help="the corpus")
     written.add_argument("--users", type=whole(1), default=usual.users, metavar="N")
-    written.add_argument("--tasks", type=whole(1), default=usual.tasks, metavar="N", help="of each user")
-    written.add_argument("--questions", type=whole(1), default=usual.questions, metavar="N", help="to each task")
-    written.add_argument("--about", default="", metavar="TEXT", help="what the corpus is about (default: summed up from its passages)")
-    written.add_argument("--linked", type=whole(1), metavar="N", help="N questions to two linked passages of a corpus graph each, instead")
-    written.add_argument("--graph", default="links", metavar="BUILD", help="the corpus graph whose links are taken (default: links)")
-    written.add_argument("--set", default="", metavar="NAME", help="the set's name (default: that of the corpus with -abstract or -linked)")
-    written.add_argument("--model", default=ROLE, metavar="NAME", help="the role or name of the model that writes (default: answer)")
+    written.add_argument(
+        "--tasks", type=whole(1), default=usual.tasks, metavar="N", help="of each user"
+    )
+    written.add_argument(
+        "--questions", type=whole(1), default=usual.questions, metavar="N", help="to each task"
+    )
+    written.add_argument(
+        "--about",
+        default="",
+        metavar="TEXT",
+        help="what the corpus is about (default: summed up from its passages)",
+    )
+    written.add_argument(
+        "--linked",
+        type=whole(1),
+        metavar="N",
+        help="N questions to two linked passages of a corpus graph each, instead",
+    )
+    written.add_argument(
+        "--graph",
+        default="links",
+        metavar="BUILD",
+        help="the corpus graph whose links are taken (default: links)",
+    )
+    written.add_argument(
+        "--set",
+        default="",
+        metavar="NAME",
+        help="the set's name (default: that of the corpus with -abstract or -linked)",
+    )
+    written.add_argument(
+        "--model",
+        default=ROLE,
+        metavar="NAME",
+        help="the role or name of the model that writes (default: answer)",
+    )
     written.set_defaults(run=_write_questions)
 
 
@@ -239,8 +339,12 @@ def _write_questions(options) -> int:
     recipe, engine = Recipe(options.users, options.tasks, options.questions), options.engine()
     with bar("Opening the corpus"):
         corpus = open_corpus(options.name)
-    set_name = options.set or (usual_name(corpus.name) if options.linked is None else f"{corpus.name}-{LINKED}")
-    writing: Writing | LinkedWriting = Writing(corpus, engine.models, recipe, options.about, options.model)
+    set_name = options.set or (
+        usual_name(corpus.name) if options.linked is None else f"{corpus.name}-{LINKED}"
+    )
+    writing: Writing | LinkedWriting = Writing(
+        corpus, engine.models, recipe, options.about, options.model
+    )
     if options.linked is not None:
         with bar("Opening the graph"):
             graph = open_graph(corpus, build_for(corpus, options.graph))

@@ -38,10 +38,23 @@ def add_parts(parts) -> None:
         metavar="WHO",
         help="model: a language model writes them and they are checked; names: gaps and pairs of names (default: model where one is here)",
     )
-    advise.add_argument("--minutes", type=float, default=MINUTES, help=f"the time that it is to take (default: {MINUTES:.0f})")
-    advise.add_argument("--seed", type=whole(0), default=0, help="of all that is drawn (default: 0)")
-    advise.add_argument("--again", action="store_true", help="make the questions and the answer anew")
-    advise.add_argument("--yes", action="store_true", help="do not ask before a language model elsewhere is put to work")
+    advise.add_argument(
+        "--minutes",
+        type=float,
+        default=MINUTES,
+        help=f"the time that it is to take (default: {MINUTES:.0f})",
+    )
+    advise.add_argument(
+        "--seed", type=whole(0), default=0, help="of all that is drawn (default: 0)"
+    )
+    advise.add_argument(
+        "--again", action="store_true", help="make the questions and the answer anew"
+    )
+    advise.add_argument(
+        "--yes",
+        action="store_true",
+        help="do not ask before a language model elsewhere is put to work",
+    )
     advise.add_argument(
         "--paper",
         default=None,
@@ -69,14 +82,41 @@ def run(options) -> int:
     warn([expected.words()])
     if by == BY_MODEL and engine.models.info(ROLE).backend != LOCAL and not options.yes:
         raise BadInput("Say --yes to put the language model to work, or --questions names.")
-    advice = finish(start(engine, store, corpus, by=by, seed=options.seed, minutes=options.minutes, again=options.again))
+    advice = finish(
+        start(
+            engine,
+            store,
+            corpus,
+            by=by,
+            seed=options.seed,
+            minutes=options.minutes,
+            again=options.again,
+        )
+    )
     found = answer(Summary(store.run(advice.run), store.rows(advice.run)), advice)
     if options.json:
-        print(json.dumps({"answer": dataclasses.asdict(found), "advice": dataclasses.asdict(advice)}, ensure_ascii=False, indent=2))
+        print(
+            json.dumps(
+                {"answer": dataclasses.asdict(found), "advice": dataclasses.asdict(advice)},
+                ensure_ascii=False,
+                indent=2,
+            )
+        )
         return OK
-    for paragraph in (found.headline, *(kind.words() for kind in found.kinds), "", *found.details, "", *found.caveats, *found.made, ""):
+    for paragraph in (
+        found.headline,
+        *(kind.words() for kind in found.kinds),
+        "",
+        *found.details,
+        "",
+        *found.caveats,
+        *found.made,
+        "",
+    ):
         print(paragraph)
-    print(f"The questions are saved as {advice.set}, the figures as run {advice.run}: python -m core evaluate --set {advice.set} ...")
+    print(
+        f"The questions are saved as {advice.set}, the figures as run {advice.run}: python -m core evaluate --set {advice.set} ..."
+    )
     return OK
 
 
@@ -88,15 +128,38 @@ def _roadmap(options) -> int:
         with suppress(BadInput):  # its figures were deleted
             found = answer(Summary(store.run(saved.run), store.rows(saved.run)), saved)
     advice = advised(read_answers(options.paper))
-    chosen = (advice,) if isinstance(advice, Leaf) else tuple(leaf for leaf in leaves() if _fits(leaf, read_answers(options.paper)))
-    written = [(leaf, [*leaf.words(), measured(leaf, found.shares, found.names, found.asked)]) for leaf in chosen]
+    chosen = (
+        (advice,)
+        if isinstance(advice, Leaf)
+        else tuple(leaf for leaf in leaves() if _fits(leaf, read_answers(options.paper)))
+    )
+    written = [
+        (leaf, [*leaf.words(), measured(leaf, found.shares, found.names, found.asked)])
+        for leaf in chosen
+    ]
     if options.json:
-        print(json.dumps([dataclasses.asdict(leaf) | {"sentences": said} for leaf, said in written], ensure_ascii=False, indent=2))
+        print(
+            json.dumps(
+                [dataclasses.asdict(leaf) | {"sentences": said} for leaf, said in written],
+                ensure_ascii=False,
+                indent=2,
+            )
+        )
         return OK
     known = questions()
     for leaf, said in written:
-        way = "; ".join(f"{known[key].title} {known[key].options[value]}" for key, value in leaf.when.items())
-        print("\n".join([f"{','.join(leaf.when.values())}: {way}", *(f"  {sentence}" for sentence in said), ""]))
+        way = "; ".join(
+            f"{known[key].title} {known[key].options[value]}" for key, value in leaf.when.items()
+        )
+        print(
+            "\n".join(
+                [
+                    f"{','.join(leaf.when.values())}: {way}",
+                    *(f"  {sentence}" for sentence in said),
+                    "",
+                ]
+            )
+        )
     return OK
 
 

@@ -31,7 +31,12 @@ def add_parts(parts) -> None:
         "continues from there, and after a change of the documents only what depends on it is made again.",
     )
     made.add_argument("name", metavar="NAME", help="the corpus")
-    made.add_argument("--graph", default="rkg", metavar="KIND", help=f"{', '.join(KINDS)}; or a line of building operators (default: rkg)")
+    made.add_argument(
+        "--graph",
+        default="rkg",
+        metavar="KIND",
+        help=f"{', '.join(KINDS)}; or a line of building operators (default: rkg)",
+    )
     made.add_argument(
         "--extractor",
         default="",
@@ -42,7 +47,10 @@ def add_parts(parts) -> None:
         "for links: given, nearest, terms, cited, cited-llm",
     )
     made.add_argument(
-        "--model", default="", metavar="MODEL", help="the language model that is asked, by name, in the place of the build's own"
+        "--model",
+        default="",
+        metavar="MODEL",
+        help="the language model that is asked, by name, in the place of the build's own",
     )
     made.add_argument(
         "--cap",
@@ -52,14 +60,25 @@ def add_parts(parts) -> None:
         "same command with a higher cap goes on",
     )
     made.add_argument(
-        "--estimate", action="store_true", help="say what it will cost in calls, tokens, money and minutes, and build nothing"
+        "--estimate",
+        action="store_true",
+        help="say what it will cost in calls, tokens, money and minutes, and build nothing",
     )
     made.add_argument(
-        "--language", default="", metavar="CODE", help="read the documents as texts in this language, as de; it is saved with them"
+        "--language",
+        default="",
+        metavar="CODE",
+        help="read the documents as texts in this language, as de; it is saved with them",
     )
-    made.add_argument("--yes", action="store_true", help="do not ask before a language model is put to work")
     made.add_argument(
-        "--lanes", type=whole(1), default=LANES, metavar="N", help=f"chunks that a language model reads at a time (default: {LANES})"
+        "--yes", action="store_true", help="do not ask before a language model is put to work"
+    )
+    made.add_argument(
+        "--lanes",
+        type=whole(1),
+        default=LANES,
+        metavar="N",
+        help=f"chunks that a language model reads at a time (default: {LANES})",
     )
     add_workers(made)
     made.set_defaults(run=_build)
@@ -72,11 +91,15 @@ def add_parts(parts) -> None:
         f"without the model. Of builds by noun phrases it is what the parser found, to ship as data/NAME/{FACTS}.",
     )
     ships.add_argument("name", metavar="NAME", help="the corpus")
-    ships.add_argument("builds", nargs="+", metavar="BUILD", help="the builds, as status lists them")
+    ships.add_argument(
+        "builds", nargs="+", metavar="BUILD", help="the builds, as status lists them"
+    )
     ships.add_argument("--to", required=True, metavar="FILE", help="the file to write")
     ships.set_defaults(run=_replies)
 
-    shown = parts.add_parser("status", help="which graphs of a corpus are built, and what building them took")
+    shown = parts.add_parser(
+        "status", help="which graphs of a corpus are built, and what building them took"
+    )
     shown.add_argument("name", metavar="NAME", help="the corpus")
     shown.set_defaults(run=_status)
 
@@ -104,14 +127,25 @@ def _build(options) -> int:
     report = BuildReport()
     try:
         with bar("Building") as advanced:
-            graph = build(corpus, one, models, advanced, report=report, lanes=max(1, options.lanes), cap=cap, workers=workers)
+            graph = build(
+                corpus,
+                one,
+                models,
+                advanced,
+                report=report,
+                lanes=max(1, options.lanes),
+                cap=cap,
+                workers=workers,
+            )
     except NothingRead:
         raise
     except (KeyboardInterrupt, ModelFailed):
         warn([CONTINUE])
         raise
     chunks = graph.columns.chunks
-    print(f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {len(chunks or ()):,} chunks, in {span(sum(report.seconds.values()))}")
+    print(
+        f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {len(chunks or ()):,} chunks, in {span(sum(report.seconds.values()))}"
+    )
     _tell(report.plain())
     return OK
 
@@ -119,7 +153,9 @@ def _build(options) -> int:
 def _replies(options) -> int:
     file, models = Path(options.to), options.engine().models
     with bar("Gathering replies"):
-        builds = ship(open_corpus(options.name), [find(one) for one in options.builds], models, file)
+        builds = ship(
+            open_corpus(options.name), [find(one) for one in options.builds], models, file
+        )
     for one in builds:
         print(f"{one.build}: {one.words()}")
     print(f"{file}: {file.stat().st_size / 1000:,.0f} kB")
@@ -148,8 +184,16 @@ def _state(corpus: Corpus, one: Build) -> str:
     if not now.built:
         return "comes with it, opened when asked" if ships(corpus, one) else "not built"
     counts, used = now.report.get("counts", {}), now.report.get("usage", {})
-    state = {"": "built", EARLIER: "by an earlier version", RENAMED: "built, names marked since"}.get(now.outdated, "of earlier documents")
-    more = [f"{counts[what]:,} {what}" for what in ("chunks", *UNREADABLE, "dropped") if counts.get(what)]
+    state = {
+        "": "built",
+        EARLIER: "by an earlier version",
+        RENAMED: "built, names marked since",
+    }.get(now.outdated, "of earlier documents")
+    more = [
+        f"{counts[what]:,} {what}"
+        for what in ("chunks", *UNREADABLE, "dropped")
+        if counts.get(what)
+    ]
     more += ["not all documents"] if now.uncovered else []
     more += [] if now.indexed else ["vectors when a line reads them"]
     more += [f"{used['calls']:,} calls"] if used.get("calls") else []
@@ -160,5 +204,9 @@ def _tell(report: dict) -> None:
     counts = {what: number for what, number in report["counts"].items() if number}
     print(", ".join(f"{what} {number:,}" for what, number in counts.items()))
     if report["usage"]["calls"]:
-        print(", ".join(f"{what.replace('_', ' ')} {number:,}" for what, number in report["usage"].items()))
+        print(
+            ", ".join(
+                f"{what.replace('_', ' ')} {number:,}" for what, number in report["usage"].items()
+            )
+        )
     warn(report["notes"])

@@ -34,21 +34,75 @@ def add_part(parts) -> None:
         "done again on each graph that is built of it. With --set a question set is asked before and after, and the answers are paired.",
     )
     made.add_argument("name", metavar="NAME", help="the corpus")
-    made.add_argument("--graph", default="", metavar="BUILD", help="a build, as status lists them (default: the first that has entities)")
     made.add_argument(
-        "--alike", nargs="?", type=float, const=ALIKE, metavar="COSINE", help=f"suggest names with alike vectors (default: {ALIKE})"
+        "--graph",
+        default="",
+        metavar="BUILD",
+        help="a build, as status lists them (default: the first that has entities)",
     )
-    made.add_argument("--accept", action="append", default=[], metavar="NAME", help="merge this suggested name, or “all”; repeat for more")
-    made.add_argument("--merge", action="append", default=[], nargs=2, metavar=("NAME", "INTO"), help="merge two names; repeat for more")
-    made.add_argument("--refuse", action="append", default=[], nargs=2, metavar=("NAME", "INTO"), help="two names that are not the same")
     made.add_argument(
-        "--allow", action="append", default=[], nargs=2, metavar=("NAME", "INTO"), help="two names that are the same after all"
+        "--alike",
+        nargs="?",
+        type=float,
+        const=ALIKE,
+        metavar="COSINE",
+        help=f"suggest names with alike vectors (default: {ALIKE})",
     )
-    made.add_argument("--forget", action="append", default=[], metavar="NAME", help="undo the merge of this name, or “all”")
-    made.add_argument("--set", default="", metavar="SET", help="ask this question set before and after the saved merges")
-    made.add_argument("--line", default=USUAL, metavar="ID", help=f"the instance that is asked (default: {USUAL})")
-    made.add_argument("--sample", type=int, metavar="N", help="questions drawn from the set (default: all)")
-    made.add_argument("--llm", action="store_true", help="let a language model answer; else retrieval alone is measured")
+    made.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="merge this suggested name, or “all”; repeat for more",
+    )
+    made.add_argument(
+        "--merge",
+        action="append",
+        default=[],
+        nargs=2,
+        metavar=("NAME", "INTO"),
+        help="merge two names; repeat for more",
+    )
+    made.add_argument(
+        "--refuse",
+        action="append",
+        default=[],
+        nargs=2,
+        metavar=("NAME", "INTO"),
+        help="two names that are not the same",
+    )
+    made.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        nargs=2,
+        metavar=("NAME", "INTO"),
+        help="two names that are the same after all",
+    )
+    made.add_argument(
+        "--forget",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="undo the merge of this name, or “all”",
+    )
+    made.add_argument(
+        "--set",
+        default="",
+        metavar="SET",
+        help="ask this question set before and after the saved merges",
+    )
+    made.add_argument(
+        "--line", default=USUAL, metavar="ID", help=f"the instance that is asked (default: {USUAL})"
+    )
+    made.add_argument(
+        "--sample", type=int, metavar="N", help="questions drawn from the set (default: all)"
+    )
+    made.add_argument(
+        "--llm",
+        action="store_true",
+        help="let a language model answer; else retrieval alone is measured",
+    )
     made.set_defaults(run=run)
 
 
@@ -69,7 +123,9 @@ def run(options) -> int:
         if absent := unmatched(graph, [*mends.edits, *edits]):
             wrong = [edit for edit in absent if edit in edits]
             if wrong:
-                raise BadInput(f"“{wrong[0].names[0]}” and “{wrong[0].names[1]}” are not both entities of {graph.name}.")
+                raise BadInput(
+                    f"“{wrong[0].names[0]}” and “{wrong[0].names[1]}” are not both entities of {graph.name}."
+                )
         mends = mend(corpus, lambda now: now.accepted(edits))
     found = _suggested(graph, mends, engine, options.alike)
     if options.accept:
@@ -89,7 +145,9 @@ def _build(corpus: Corpus, spec: str) -> str | Build:
     for one in builds_of(corpus).values():
         if one.graph not in BARE and status(corpus, one).serves:
             return one
-    raise BadInput(f"No graph with entities is built of {corpus.name}; build one with: python -m core corpus build {corpus.name}")
+    raise BadInput(
+        f"No graph with entities is built of {corpus.name}; build one with: python -m core corpus build {corpus.name}"
+    )
 
 
 def _forgotten(corpus: Corpus, names: list[str]) -> Mends:
@@ -113,7 +171,9 @@ def _suggested(graph, mends: Mends, engine, least: float | None) -> list[Suggest
 def _accepted(corpus: Corpus, found: list[Suggestion], names: list[str]) -> Mends:
     known = {one.edit.names[0] for one in found}
     if missing := [name for name in names if name != ALL and name not in known]:
-        raise BadInput(f"“{shorten(missing[0])}” is not suggested.{nearest(missing[0], known)} Use --merge for two names of your own.")
+        raise BadInput(
+            f"“{shorten(missing[0])}” is not suggested.{nearest(missing[0], known)} Use --merge for two names of your own."
+        )
     chosen = [one.edit for one in found if ALL in names or one.edit.names[0] in names]
     return mend(corpus, lambda now: now.accepted(chosen))
 
@@ -130,9 +190,14 @@ def _print(graph, mends: Mends, found: list[Suggestion], joined: NameMerges) -> 
         print(f"  {near.name}: {', '.join(near.candidates)}")
     _rest(joined.near_in_all)
     absent = set(unmatched(graph, mends.edits))
-    print(f"merges saved: {len(mends.edits):,}" + (f", of which {len(absent):,} fit nothing in {graph.name}" if absent else ""))
+    print(
+        f"merges saved: {len(mends.edits):,}"
+        + (f", of which {len(absent):,} fit nothing in {graph.name}" if absent else "")
+    )
     for edit in mends.edits:
-        print(f"  {edit.names[0]} -> {edit.names[1]}{'  (not in this graph)' if edit in absent else ''}")
+        print(
+            f"  {edit.names[0]} -> {edit.names[1]}{'  (not in this graph)' if edit in absent else ''}"
+        )
     if mends.refused:
         print(f"not the same: {len(mends.refused):,}")
     for names in mends.refused:
@@ -140,7 +205,9 @@ def _print(graph, mends: Mends, found: list[Suggestion], joined: NameMerges) -> 
     print(f"suggestions: {len(found):,}")
     for one in found[:PRINTED]:
         why = one.reason if one.cosine is None else f"{one.reason}, {one.cosine:.2f}"
-        print(f"  {one.edit.names[0]} ({one.passages[0]:,}) -> {one.edit.names[1]} ({one.passages[1]:,})  {why}")
+        print(
+            f"  {one.edit.names[0]} ({one.passages[0]:,}) -> {one.edit.names[1]} ({one.passages[1]:,})  {why}"
+        )
     _rest(len(found))
 
 
@@ -156,7 +223,9 @@ def _evaluate(options, engine, mends: Mends) -> None:
         raise BadInput("No merge is saved, so that nothing differs; accept some first.")
     known = catalogue()
     after = find(options.line, known)
-    plan = make_plan((as_built(after), after), options.set, options.sample, engine.graph, model=options.llm)
+    plan = make_plan(
+        (as_built(after), after), options.set, options.sample, engine.graph, model=options.llm
+    )
     store = Store(evaluations_file())
     job = evaluate(engine, store, plan)
     finish(job)

@@ -28,7 +28,11 @@ def add_part(parts) -> None:
         help="the corpus, in small letters, digits and dashes: a new one, or one that has the same texts, which gets the graph",
     )
     opened.add_argument("--title", default="", help="what the choosers show (default: the name)")
-    opened.add_argument("--dry-run", action="store_true", help="say what would be taken and left out, and write nothing")
+    opened.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="say what would be taken and left out, and write nothing",
+    )
     opened.set_defaults(run=run)
 
 
@@ -39,7 +43,11 @@ def run(options) -> int:
             taken = look(options.path, advanced)
         print(taken.words())
         warn(taken.sentences())
-        print("Nothing was written; give --name NAME to make a corpus of it." if not options.dry_run else "Nothing was written.")
+        print(
+            "Nothing was written; give --name NAME to make a corpus of it."
+            if not options.dry_run
+            else "Nothing was written."
+        )
         return OK
     engine = options.engine()
     with bar("Reading the index") as advanced:
@@ -52,5 +60,7 @@ def run(options) -> int:
     warn(note for note in report.notes if note not in taken.sentences())
     warn(filter(None, (status(corpus, one).uncovered,)))
     print(f"{corpus.name} has the graph {one.id}. To build one of the same texts here:")
-    print(f"  python -m core corpus build {corpus.name} --graph {one.graph} --extractor noun-phrases")
+    print(
+        f"  python -m core corpus build {corpus.name} --graph {one.graph} --extractor noun-phrases"
+    )
     return OK

@@ -28,8 +28,18 @@ def add_part(parts) -> None:
         "entity; with --set also which known answers and gold passages are in no node. No model is asked.",
     )
     made.add_argument("name", metavar="NAME", help="the corpus")
-    made.add_argument("--graph", default="", metavar="BUILD", help="one build, as status lists them (default: all that are built)")
-    made.add_argument("--set", default="", metavar="SET", help="a question set with known answers or gold passages, or a file of questions")
+    made.add_argument(
+        "--graph",
+        default="",
+        metavar="BUILD",
+        help="one build, as status lists them (default: all that are built)",
+    )
+    made.add_argument(
+        "--set",
+        default="",
+        metavar="SET",
+        help="a question set with known answers or gold passages, or a file of questions",
+    )
     made.add_argument("--json", action="store_true", help="print one JSON object")
     made.set_defaults(run=run)
 
@@ -44,10 +54,27 @@ def run(options) -> int:
         graph = edited(open_graph(corpus, build), mends.edits)
         found[build] = quality(graph, questions, mends)
     if options.json:
-        print(json.dumps({build: dataclasses.asdict(one) for build, one in found.items()}, ensure_ascii=False, indent=2))
+        print(
+            json.dumps(
+                {build: dataclasses.asdict(one) for build, one in found.items()},
+                ensure_ascii=False,
+                indent=2,
+            )
+        )
         return OK
     for build, one in found.items():
-        print("\n".join([f"{build}:", *(f"  {sentence}" for sentence in one.sentences() or ["No entities, and no chunks."]), ""]))
+        print(
+            "\n".join(
+                [
+                    f"{build}:",
+                    *(
+                        f"  {sentence}"
+                        for sentence in one.sentences() or ["No entities, and no chunks."]
+                    ),
+                    "",
+                ]
+            )
+        )
     return OK
 
 
@@ -55,7 +82,9 @@ def _built(corpus: Corpus) -> list[str]:
     """The ids of the builds that serve. Raises BadInput where there is none."""
     found = [one.id for one in builds_of(corpus).values() if status(corpus, one).serves]
     if not found:
-        raise BadInput(f"No graph is built of {corpus.name}; build one with: python -m core corpus build {corpus.name}")
+        raise BadInput(
+            f"No graph is built of {corpus.name}; build one with: python -m core corpus build {corpus.name}"
+        )
     return found
 
 

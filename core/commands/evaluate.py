@@ -8,7 +8,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from core.commands.spread import add_workers, workers_of
-from core.commands.terminal import FAILED, OK, bar, check_writable, files_of, finish, warn, whole, write_text
+from core.commands.terminal import (
+    FAILED,
+    OK,
+    bar,
+    check_writable,
+    files_of,
+    finish,
+    warn,
+    whole,
+    write_text,
+)
 from core.datasets import owner
 from core.errors import BadInput
 from core.evaluation.exchange.run_files import write_run_files
@@ -45,7 +55,11 @@ not reach what --fail-below asks for."""
 
 def add(commands) -> None:
     """The command's grammar."""
-    evaluate = commands.add_parser("evaluate", help="run instances over a question set and compare their figures", epilog=EPILOG)
+    evaluate = commands.add_parser(
+        "evaluate",
+        help="run instances over a question set and compare their figures",
+        epilog=EPILOG,
+    )
     evaluate.add_argument(
         "--set",
         default="",
@@ -68,21 +82,51 @@ def add(commands) -> None:
         metavar="FILE",
         help="a finished run from a file as one more instance: TREC, rows with contexts or answers, results, traces (docs/formats.md)",
     )
-    evaluate.add_argument("--qrels", default="", metavar="FILE", help="which documents are relevant to the questions of --run (TREC, BEIR)")
-    evaluate.add_argument("--corpus", default="", metavar="NAME", help="the corpus that --run is of, where no set says so")
-    evaluate.add_argument("--sample", default="200", metavar="N", help="questions drawn from each set, or all (default: 200)")
-    evaluate.add_argument("--seed", type=whole(0), default=0, help="of the sample and of everything else drawn at random (default: 0)")
     evaluate.add_argument(
-        "--graph", metavar="NAME", help="a graph's name or folder (default: the set's own; for a file without graphs, metaqa)"
+        "--qrels",
+        default="",
+        metavar="FILE",
+        help="which documents are relevant to the questions of --run (TREC, BEIR)",
+    )
+    evaluate.add_argument(
+        "--corpus",
+        default="",
+        metavar="NAME",
+        help="the corpus that --run is of, where no set says so",
+    )
+    evaluate.add_argument(
+        "--sample",
+        default="200",
+        metavar="N",
+        help="questions drawn from each set, or all (default: 200)",
+    )
+    evaluate.add_argument(
+        "--seed",
+        type=whole(0),
+        default=0,
+        help="of the sample and of everything else drawn at random (default: 0)",
+    )
+    evaluate.add_argument(
+        "--graph",
+        metavar="NAME",
+        help="a graph's name or folder (default: the set's own; for a file without graphs, metaqa)",
     )
     add_columns(evaluate)
-    evaluate.add_argument("--no-llm", action="store_true", help="ask no language model for answers; the graph reader's are scored")
+    evaluate.add_argument(
+        "--no-llm",
+        action="store_true",
+        help="ask no language model for answers; the graph reader's are scored",
+    )
     evaluate.add_argument(
         "--abstract",
         action="store_true",
         help="ask all questions as abstract ones, which may have long answers (sets of write-questions are asked so by themselves)",
     )
-    evaluate.add_argument("--judge", action="store_true", help="let the model of the role judge say whether each answer is right")
+    evaluate.add_argument(
+        "--judge",
+        action="store_true",
+        help="let the model of the role judge say whether each answer is right",
+    )
     evaluate.add_argument(
         "--second-judge",
         default="",
@@ -95,14 +139,29 @@ def add(commands) -> None:
         metavar="WHO",
         help="whether each sentence of an answer rests on what the prompt showed, by encoder, model, or both: encoder,model",
     )
-    evaluate.add_argument("--cold", action="store_true", help="share and cache nothing, so that the seconds are each instance's own (slow)")
     evaluate.add_argument(
-        "--metrics", default="", metavar="NAMES", help="metrics to show beside the usual ones, as path_hit@5,path_recall@5"
+        "--cold",
+        action="store_true",
+        help="share and cache nothing, so that the seconds are each instance's own (slow)",
+    )
+    evaluate.add_argument(
+        "--metrics",
+        default="",
+        metavar="NAMES",
+        help="metrics to show beside the usual ones, as path_hit@5,path_recall@5",
     )
     evaluate.add_argument("--json", action="store_true", help="print one JSON object")
-    evaluate.add_argument("--csv", metavar="FILE", help="write a row a question and instance; the summary is written to FILE-summary.csv")
-    evaluate.add_argument("--latex", metavar="FILE", help="write the summary as a LaTeX table (booktabs)")
-    evaluate.add_argument("--html", metavar="FILE", help="write a report that opens in a browser, without a network")
+    evaluate.add_argument(
+        "--csv",
+        metavar="FILE",
+        help="write a row a question and instance; the summary is written to FILE-summary.csv",
+    )
+    evaluate.add_argument(
+        "--latex", metavar="FILE", help="write the summary as a LaTeX table (booktabs)"
+    )
+    evaluate.add_argument(
+        "--html", metavar="FILE", help="write a report that opens in a browser, without a network"
+    )
     evaluate.add_argument(
         "--files",
         metavar="FOLDER",
@@ -158,8 +217,14 @@ def add(commands) -> None:
     )
     add_workers(evaluate)
     taken = evaluate.add_mutually_exclusive_group()
-    taken.add_argument("--resume", action="store_true", help="continue an unfinished run with the same settings (the default)")
-    taken.add_argument("--again", action="store_true", help="start a new run; the earlier one stays saved as well")
+    taken.add_argument(
+        "--resume",
+        action="store_true",
+        help="continue an unfinished run with the same settings (the default)",
+    )
+    taken.add_argument(
+        "--again", action="store_true", help="start a new run; the earlier one stays saved as well"
+    )
     evaluate.set_defaults(run=run)
 
 
@@ -176,14 +241,21 @@ def add_columns(command) -> None:
 def run(options) -> int:
     """Evaluate, print and write; the exit code."""
     if options.at_once < 0:
-        raise BadInput("A server is sent at least one request at a time; leave out --at-once to have the number found out.")
-    files, more = _files(options), [metric(name.strip()).name for name in options.metrics.split(",") if name.strip()]
+        raise BadInput(
+            "A server is sent at least one request at a time; leave out --at-once to have the number found out."
+        )
+    files, more = (
+        _files(options),
+        [metric(name.strip()).name for name in options.metrics.split(",") if name.strip()],
+    )
     required, cap = gates(options.fail_below), cap_of(options.cap)
     engine, store = options.engine(), Store(evaluations_file())
     plan = _plan(options, engine)
     warn([*plan.notes, *misfits(plan.drawn, engine.graph)])
     few = ESTIMATED_BY if options.estimate else 0
-    job = evaluate(engine, store, plan, options.again, workers_of(options), options.at_once, cap, few)
+    job = evaluate(
+        engine, store, plan, options.again, workers_of(options), options.at_once, cap, few
+    )
     repairs: tuple[LineRepairs, ...] = ()
     try:
         finish(job)
@@ -204,16 +276,27 @@ def run(options) -> int:
         warn(failed)
     if failed:
         return FAILED
-    return OK if all(summary.counts(instance)["scored"] for instance in summary.instances) else FAILED
+    return (
+        OK if all(summary.counts(instance)["scored"] for instance in summary.instances) else FAILED
+    )
 
 
-def report(summary: Summary, files: dict[Path, Callable], more: list[str], as_json: bool, repairs: Sequence[LineRepairs] = ()) -> None:
+def report(
+    summary: Summary,
+    files: dict[Path, Callable],
+    more: list[str],
+    as_json: bool,
+    repairs: Sequence[LineRepairs] = (),
+) -> None:
     """Write the files and print the figures."""
     _write(files, summary)
     if as_json:
         advice = recommendation(summary)
         data = summary_dict(summary, list(dict.fromkeys([*summary.reported, *more])))
-        said = {"recommendation": advice and dataclasses.asdict(advice), "steps": [dataclasses.asdict(one) for one in worth(summary)]}
+        said = {
+            "recommendation": advice and dataclasses.asdict(advice),
+            "steps": [dataclasses.asdict(one) for one in worth(summary)],
+        }
         said |= {"repairs": [dataclasses.asdict(one) for one in repairs]} if repairs else {}
         print(json.dumps(data | said, ensure_ascii=False, indent=2))
     else:
@@ -231,7 +314,9 @@ def _plan(options, engine):
     sets = options.set or (f"{RUN}{brought[0].name}" if brought else "")
     specs = [*split(",".join(options.instances)), *(f"{RUN}{run.name}" for run in brought)]
     if not sets:
-        raise BadInput("Name a question set (--set), or a finished run of which the questions are asked (--run).")
+        raise BadInput(
+            "Name a question set (--set), or a finished run of which the questions are asked (--run)."
+        )
     known = catalogue()
     found = [one_for(find(spec, known), source_of(sets), known) for spec in specs]
     chosen = {instance.id: instance for instance in found}
@@ -248,7 +333,12 @@ def _plan(options, engine):
         def graph(name):
             return engine.graph(name, progress=advanced)
 
-        settings |= {"graph": options.graph or "", "seed": options.seed, "columns": options.columns, "abstract": options.abstract}
+        settings |= {
+            "graph": options.graph or "",
+            "seed": options.seed,
+            "columns": options.columns,
+            "abstract": options.abstract,
+        }
         return make_plan(instances, sets, size, graph, **settings)
 
 
@@ -258,10 +348,22 @@ def bring_runs(options) -> list[FileRun]:
         raise BadInput("--qrels judges the questions of a run: name one by --run, and no --set.")
     if not options.brought:
         return []
-    source = source_of(options.set) if options.set else CorpusSource(options.corpus) if options.corpus else GraphSource(options.graph or "")
-    source = GraphSource(options.graph or graph_of_set(options.set)) if options.set and not source.documents else source
+    source = (
+        source_of(options.set)
+        if options.set
+        else CorpusSource(options.corpus)
+        if options.corpus
+        else GraphSource(options.graph or "")
+    )
+    source = (
+        GraphSource(options.graph or graph_of_set(options.set))
+        if options.set and not source.documents
+        else source
+    )
     if not source.name or not source.here:
-        raise BadInput("Say what --run is of: a question set (--set), a corpus (--corpus) or a graph (--graph) that is here.")
+        raise BadInput(
+            "Say what --run is of: a question set (--set), a corpus (--corpus) or a graph (--graph) that is here."
+        )
     found = []
     for file in options.brought:
         run = bring(file, source, qrels=options.qrels)
@@ -297,8 +399,14 @@ def _write(files: dict[Path, Callable], summary) -> None:
 
 def _print(summary, more: list[str]) -> None:
     names = list(dict.fromkeys([*summary.defaults.table, *more]))
-    spec, table, sentences = summary.run.spec, summary.table(names), [*summary.faults(), *summary.shallow(names), *summary.brought()]
-    print(f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, run {summary.run.id}")
+    spec, table, sentences = (
+        summary.run.spec,
+        summary.table(names),
+        [*summary.faults(), *summary.shallow(names), *summary.brought()],
+    )
+    print(
+        f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, run {summary.run.id}"
+    )
     if so_far := summary.so_far():
         print(f"Figures of what is done so far; {so_far}.")
     if summary.failed():
@@ -306,24 +414,38 @@ def _print(summary, more: list[str]) -> None:
     if not spec["model"]:
         print(f"No language model answered: the answers scored are the {summary.defaults.reader}.")
     if not spec["judge"] and {"accurate", "hallucination", "truthfulness"}.intersection(names):
-        print("No judge was asked: an answer that holds a known answer counts as accurate (--judge, --second-judge).")
+        print(
+            "No judge was asked: an answer that holds a known answer counts as accurate (--judge, --second-judge)."
+        )
     rows = {instance: _cells(figures, shown) for instance, figures in table.items()}
     if summary.unfinished:
-        names, rows = ["questions", *names], {instance: [summary.done(instance), *row] for instance, row in rows.items()}
+        names, rows = (
+            ["questions", *names],
+            {instance: [summary.done(instance), *row] for instance, row in rows.items()},
+        )
     cells = [["", *names], *([instance, *row] for instance, row in rows.items())]
     widths = [max(map(len, column)) for column in zip(*cells)]
     for row in cells:
-        print("  ".join(cell.ljust(width) if not i else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))))
+        print(
+            "  ".join(
+                cell.ljust(width) if not i else cell.rjust(width)
+                for i, (cell, width) in enumerate(zip(row, widths))
+            )
+        )
     for instance in summary.instances:
         counts = summary.counts(instance)
         if counts["without_context"]:
-            print(f"{instance}: {counts['without_context']} questions had no triple to read and count as answered without context")
+            print(
+                f"{instance}: {counts['without_context']} questions had no triple to read and count as answered without context"
+            )
         if sentence := summary.answered(instance):
             print(f"{instance}: {sentence}")
     for sentence in sentences:
         print(sentence)
     if not any(row.question.answers or row.question.gold for row in summary.rows):
-        print(f"No answers and no passages are known to these questions; “judge {summary.run.id}” holds the answers against one another.")
+        print(
+            f"No answers and no passages are known to these questions; “judge {summary.run.id}” holds the answers against one another."
+        )
     for test in summary.compared():
         between = f"[{shown(test.metric, test.low)}, {shown(test.metric, test.high)}]"
         found = f"{shown(test.metric, test.difference)} {between}, p = {test.p_holm:.2g}, n = {test.n:,}"
@@ -344,7 +466,11 @@ def print_why_lost(engine, store, summary: Summary) -> None:
         found = why_lost(engine, store, summary.run, instance)
         print("\n".join(["", *found.sentences(names)]))
         for one in found.lost[:SHOWN_LOST]:
-            beside = f"; {names[one.nearest]} did not lose it, {one.shared:,} of {one.of:,} in common" if one.nearest else ""
+            beside = (
+                f"; {names[one.nearest]} did not lose it, {one.shared:,} of {one.of:,} in common"
+                if one.nearest
+                else ""
+            )
             print(f"  {one.text}\n    {one.cause}{beside}. {one.change}".rstrip())
         if len(found.lost) > SHOWN_LOST:
             print(f"  and {len(found.lost) - SHOWN_LOST:,} more")
@@ -353,9 +479,16 @@ def print_why_lost(engine, store, summary: Summary) -> None:
 def _print_repairs(one: LineRepairs) -> None:
     """What a line loses, and the changes that bring some of it back, each with the line to name in `--instances`."""
     first, *rest = one.sentences(one.instance)
-    helpful = [f"  {one.brings(attempt)}: {attempt.spec}" for attempt in one.attempts if attempt.back]
+    helpful = [
+        f"  {one.brings(attempt)}: {attempt.spec}" for attempt in one.attempts if attempt.back
+    ]
     print("\n".join(["", first, *(helpful or rest)]))
 
 
 def _cells(figures, shown) -> list[str]:
-    return [f"{shown(name, one.mean)} [{shown(name, one.low)}, {shown(name, one.high)}]" if one.n else "–" for name, one in figures.items()]
+    return [
+        f"{shown(name, one.mean)} [{shown(name, one.low)}, {shown(name, one.high)}]"
+        if one.n
+        else "–"
+        for name, one in figures.items()
+    ]

@@ -41,15 +41,28 @@ PRESET = """cpu: batches of 32, two epochs, positives drawn again, three hard ne
 
 def add(commands) -> None:
     """The command's grammar."""
-    finetune = commands.add_parser("finetune", help="train the encoder or a language model on a question set")
+    finetune = commands.add_parser(
+        "finetune", help="train the encoder or a language model on a question set"
+    )
     trainings = finetune.add_subparsers(required=True, metavar="WHAT")
-    encoder = trainings.add_parser("encoder", help="the sentence encoder, for v1 No. 5, 12 and 18", description=ENCODER, epilog=RESUMES)
+    encoder = trainings.add_parser(
+        "encoder",
+        help="the sentence encoder, for v1 No. 5, 12 and 18",
+        description=ENCODER,
+        epilog=RESUMES,
+    )
     _common(encoder, questions="300")
-    encoder.add_argument("--preset", choices=("cpu", "paper"), default="cpu", help=f"{PRESET} (default: cpu)")
+    encoder.add_argument(
+        "--preset", choices=("cpu", "paper"), default="cpu", help=f"{PRESET} (default: cpu)"
+    )
     encoder.add_argument("--batch", type=whole(1), metavar="N", help="questions a step")
-    encoder.add_argument("--epochs", type=whole(1), metavar="N", help="how often each question is seen")
+    encoder.add_argument(
+        "--epochs", type=whole(1), metavar="N", help="how often each question is seen"
+    )
     encoder.add_argument("--rate", type=_rate, metavar="X", help="the highest learning rate")
-    encoder.add_argument("--negatives", type=whole(0), metavar="N", help="hard negatives a question")
+    encoder.add_argument(
+        "--negatives", type=whole(0), metavar="N", help="hard negatives a question"
+    )
     encoder.add_argument(
         "--margin",
         type=_rate,
@@ -57,44 +70,123 @@ def add(commands) -> None:
         help="train by LEGO-GraphRAG v1's loss with this margin of cosines (default: by ranking in the batch)",
     )
     encoder.add_argument(
-        "--test-sample", type=whole(1), default=50, metavar="N", help="unseen questions of each test set in the report (default: 50)"
+        "--test-sample",
+        type=whole(1),
+        default=50,
+        metavar="N",
+        help="unseen questions of each test set in the report (default: 50)",
     )
     encoder.set_defaults(run=run_encoder)
 
-    triples = trainings.add_parser("triples", help="the scorer of triples, for subgraph-rag", description=TRIPLES, epilog=RESUMES)
+    triples = trainings.add_parser(
+        "triples",
+        help="the scorer of triples, for subgraph-rag",
+        description=TRIPLES,
+        epilog=RESUMES,
+    )
     _common(triples, questions="150", report=False)
-    triples.add_argument("--epochs", type=whole(1), default=8, metavar="N", help="how often each question is seen (default: 8)")
-    triples.add_argument("--hidden", type=whole(1), default=128, metavar="N", help="hidden units (default: 128)")
+    triples.add_argument(
+        "--epochs",
+        type=whole(1),
+        default=8,
+        metavar="N",
+        help="how often each question is seen (default: 8)",
+    )
+    triples.add_argument(
+        "--hidden", type=whole(1), default=128, metavar="N", help="hidden units (default: 128)"
+    )
     triples.set_defaults(run=run_triples)
 
     finetune_reranker.add(trainings)
-    llm = trainings.add_parser("llm", help="a language model, for v1 No. 7, 14 and 20", description=LLM, epilog=RESUMES)
+    llm = trainings.add_parser(
+        "llm", help="a language model, for v1 No. 7, 14 and 20", description=LLM, epilog=RESUMES
+    )
     _common(llm, questions="all")
-    llm.add_argument("--base", default="", metavar="MODEL", help="a folder with a causal language model, or its name on the model hub")
-    llm.add_argument("--batch", type=whole(1), default=8, metavar="N", help="dialogues a step, one at a time (default: 8)")
-    llm.add_argument("--epochs", type=whole(1), default=2, metavar="N", help="how often each question is seen (default: 2)")
-    llm.add_argument("--rate", type=_rate, default=2e-4, metavar="X", help="the highest learning rate (default: 2e-4)")
-    llm.add_argument("--cut", type=whole(1), default=4096, metavar="N", help="dialogues of more tokens are left out (default: 4096)")
     llm.add_argument(
-        "--test-sample", type=whole(1), default=50, metavar="N", help="unseen questions of each test set in the report (default: 50)"
+        "--base",
+        default="",
+        metavar="MODEL",
+        help="a folder with a causal language model, or its name on the model hub",
+    )
+    llm.add_argument(
+        "--batch",
+        type=whole(1),
+        default=8,
+        metavar="N",
+        help="dialogues a step, one at a time (default: 8)",
+    )
+    llm.add_argument(
+        "--epochs",
+        type=whole(1),
+        default=2,
+        metavar="N",
+        help="how often each question is seen (default: 2)",
+    )
+    llm.add_argument(
+        "--rate",
+        type=_rate,
+        default=2e-4,
+        metavar="X",
+        help="the highest learning rate (default: 2e-4)",
+    )
+    llm.add_argument(
+        "--cut",
+        type=whole(1),
+        default=4096,
+        metavar="N",
+        help="dialogues of more tokens are left out (default: 4096)",
+    )
+    llm.add_argument(
+        "--test-sample",
+        type=whole(1),
+        default=50,
+        metavar="N",
+        help="unseen questions of each test set in the report (default: 50)",
     )
     llm.set_defaults(run=run_llm)
 
 
 def _common(parser, questions: str, report: bool = True) -> None:
     parser.add_argument(
-        "--set", default=DEFAULT_SETS, metavar="NAMES", help="question sets, with commas, or files (default: MetaQA's -dev sets)"
+        "--set",
+        default=DEFAULT_SETS,
+        metavar="NAMES",
+        help="question sets, with commas, or files (default: MetaQA's -dev sets)",
     )
-    parser.add_argument("--test", default="", metavar="NAMES", help="test sets of the report (default: the -test set beside each)")
-    parser.add_argument("--questions", default=questions, metavar="N", help=f"questions drawn from each set, or all (default: {questions})")
-    parser.add_argument("--held-out", type=whole(1), default=20, metavar="N", help="of them to choose when to stop (default: 20)")
-    parser.add_argument("--seed", type=whole(0), default=0, metavar="N", help="of every draw (default: 0)")
-    parser.add_argument("--again", action="store_true", help="train again, also where the same training was done or begun")
+    parser.add_argument(
+        "--test",
+        default="",
+        metavar="NAMES",
+        help="test sets of the report (default: the -test set beside each)",
+    )
+    parser.add_argument(
+        "--questions",
+        default=questions,
+        metavar="N",
+        help=f"questions drawn from each set, or all (default: {questions})",
+    )
+    parser.add_argument(
+        "--held-out",
+        type=whole(1),
+        default=20,
+        metavar="N",
+        help="of them to choose when to stop (default: 20)",
+    )
+    parser.add_argument(
+        "--seed", type=whole(0), default=0, metavar="N", help="of every draw (default: 0)"
+    )
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="train again, also where the same training was done or begun",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     if not report:
         return
     reports = parser.add_mutually_exclusive_group()
-    reports.add_argument("--report", action="store_true", help="train nothing, only report on what is here")
+    reports.add_argument(
+        "--report", action="store_true", help="train nothing, only report on what is here"
+    )
     reports.add_argument("--no-report", action="store_true", help="only train")
 
 
@@ -105,11 +197,16 @@ def run_encoder(options) -> int:
     engine, training = options.engine(), None
     if not options.report:
         changes = {
-            name: value for name in ("batch", "epochs", "rate", "negatives", "margin") if (value := getattr(options, name)) is not None
+            name: value
+            for name in ("batch", "epochs", "rate", "negatives", "margin")
+            if (value := getattr(options, name)) is not None
         }
         settings = replace(PRESETS[options.preset], seed=options.seed, **changes)
         split = _split(options)
-        training = _watched("encoder", lambda job: run.encoder(engine, split, settings, job.tell, job.check, options.again))
+        training = _watched(
+            "encoder",
+            lambda job: run.encoder(engine, split, settings, job.tell, job.check, options.again),
+        )
         if not options.json:
             _print_training(training)
     else:
@@ -122,8 +219,16 @@ def run_encoder(options) -> int:
 
 def run_triples(options) -> int:
     """Train and serve; the exit code."""
-    engine, settings = options.engine(), TripleSettings(hidden=options.hidden, epochs=options.epochs, seed=options.seed)
-    training = _watched("triples", lambda job: run.triples(engine, _split(options), settings, job.tell, job.check, options.again))
+    engine, settings = (
+        options.engine(),
+        TripleSettings(hidden=options.hidden, epochs=options.epochs, seed=options.seed),
+    )
+    training = _watched(
+        "triples",
+        lambda job: run.triples(
+            engine, _split(options), settings, job.tell, job.check, options.again
+        ),
+    )
     if options.json:
         print(json.dumps({"training": training}, ensure_ascii=False, indent=2))
     else:
@@ -139,15 +244,28 @@ def run_llm(options) -> int:
     elif not options.base:
         raise BadInput(NEEDED)
     else:
-        settings = LLMSettings(options.batch, options.epochs, options.rate, cut=options.cut, seed=options.seed)
+        settings = LLMSettings(
+            options.batch, options.epochs, options.rate, cut=options.cut, seed=options.seed
+        )
         split, unseen = _split(options), 0 if options.no_report else options.test_sample
-        training = _watched("llm", lambda job: run.llm(engine, split, settings, options.base, unseen, job.tell, job.check, options.again))
+        training = _watched(
+            "llm",
+            lambda job: run.llm(
+                engine, split, settings, options.base, unseen, job.tell, job.check, options.again
+            ),
+        )
     if options.json:
-        print(json.dumps({"training": training, "report": training["report"]}, ensure_ascii=False, indent=2))
+        print(
+            json.dumps(
+                {"training": training, "report": training["report"]}, ensure_ascii=False, indent=2
+            )
+        )
         return OK
     _print_training(training)
     tests = ", ".join(_tests(training))
-    print(f"\nOn questions of {tests}, which the training never saw: loss a token of the right reply, and how often the")
+    print(
+        f"\nOn questions of {tests}, which the training never saw: loss a token of the right reply, and how often the"
+    )
     print("first number that the model names is right")
     for row in training["report"]:
         hit = "" if row["hit"] is None else f"  right first {row['hit']:.3f}"
@@ -162,7 +280,10 @@ def _tests(training: dict) -> tuple[str, ...]:
 
 def _report(engine, training: dict, options) -> list[dict]:
     store = Store(evaluations_file())
-    split, numbers = Split(**{**training["split"], **({"tests": options.test} if options.test else {})}), []
+    split, numbers = (
+        Split(**{**training["split"], **({"tests": options.test} if options.test else {})}),
+        [],
+    )
     for job in evaluations(split, options.test_sample, engine, store):
         finish(job)
         numbers.append(job.number)
@@ -172,7 +293,9 @@ def _report(engine, training: dict, options) -> list[dict]:
             warn([f"{instance}: {failed}"])
     rows = table(summary)
     if not options.json:
-        print(f"\nOne-shot ranking of the same paths, {', '.join(split.test_names)}, which the training never saw:")
+        print(
+            f"\nOne-shot ranking of the same paths, {', '.join(split.test_names)}, which the training never saw:"
+        )
         print("before is v1 No. 16 with the plain encoder, after is v1 No. 18 with the trained one")
         print("\n".join(lines(rows)))
     return rows
@@ -182,12 +305,18 @@ def _print_training(training: dict) -> None:
     split = training["split"]
     examples, asked = training["examples"], training["asked"]
     some = f"{examples:,} of {asked:,} questions" if examples < asked else f"{asked:,} questions"
-    print(f"Trained on {some} of {split['sets']}, {training['held_out']:,} more held out, seed {split['seed']}.")
+    print(
+        f"Trained on {some} of {split['sets']}, {training['held_out']:,} more held out, seed {split['seed']}."
+    )
     if examples < asked:
-        print("From the others no retrieved path ends in a known answer, or none misses all of them.")
+        print(
+            "From the others no retrieved path ends in a known answer, or none misses all of them."
+        )
     for step, loss, figure in training["looks"]:
         mark = "  ← saved" if step == training["best_step"] else ""
-        print(f"  step {step:>5,}  {'' if loss is None else f'loss {loss:.3f}':10}  held-out {figure:.3f}{mark}")
+        print(
+            f"  step {step:>5,}  {'' if loss is None else f'loss {loss:.3f}':10}  held-out {figure:.3f}{mark}"
+        )
 
 
 def _split(options):
@@ -201,7 +330,9 @@ def _there(engine, name: str, command: str) -> dict:
     """The record of the trained model that is here. Raises BadInput that names the `finetune` command that makes it."""
     training = trained(target(engine, name))
     if training is None:
-        raise BadInput(f"There is no trained model to report on; make it with: python -m core finetune {command}")
+        raise BadInput(
+            f"There is no trained model to report on; make it with: python -m core finetune {command}"
+        )
     return training
 
 

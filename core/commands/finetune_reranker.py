@@ -22,20 +22,78 @@ interrupt or a kill the same command continues where it was."""
 
 def add(trainings) -> None:
     """The command's grammar."""
-    parser = trainings.add_parser("reranker", help="a cross-encoder, for FastInsight and re-ranking", description=ABOUT)
-    parser.add_argument("--corpora", default=",".join(CORPORA), metavar="NAMES", help=f"with commas (default: {','.join(CORPORA)})")
-    parser.add_argument("--questions", type=whole(0), default=0, metavar="N", help="drawn from each corpus's half (default: all)")
-    parser.add_argument(
-        "--titles", type=whole(0), default=2000, metavar="N", help="documents a corpus whose title is asked (default: 2000)"
+    parser = trainings.add_parser(
+        "reranker", help="a cross-encoder, for FastInsight and re-ranking", description=ABOUT
     )
-    parser.add_argument("--paths", type=whole(0), default=60, metavar="N", help="of MetaQA's development questions (default: 60)")
-    parser.add_argument("--test-sample", type=whole(0), default=100, metavar="N", help="unseen questions a corpus (default: 100)")
-    parser.add_argument("--epochs", type=whole(0), default=3, metavar="N", help="how often each question is seen (default: 3)")
-    parser.add_argument("--tokens", type=whole(0), default=192, metavar="N", help="of a question and a text that are read (default: 192)")
-    parser.add_argument("--seed", type=whole(0), default=0, metavar="N", help="of every draw (default: 0)")
-    parser.add_argument("--again", action="store_true", help="train again, also where the same training was done or begun")
-    parser.add_argument("--ship", default="", metavar="FOLDER", help="write the trained one as small as it ships, and measure that")
-    parser.add_argument("--rank", type=whole(0), default=32, metavar="N", help="of the matrices of --ship: more is larger (default: 32)")
+    parser.add_argument(
+        "--corpora",
+        default=",".join(CORPORA),
+        metavar="NAMES",
+        help=f"with commas (default: {','.join(CORPORA)})",
+    )
+    parser.add_argument(
+        "--questions",
+        type=whole(0),
+        default=0,
+        metavar="N",
+        help="drawn from each corpus's half (default: all)",
+    )
+    parser.add_argument(
+        "--titles",
+        type=whole(0),
+        default=2000,
+        metavar="N",
+        help="documents a corpus whose title is asked (default: 2000)",
+    )
+    parser.add_argument(
+        "--paths",
+        type=whole(0),
+        default=60,
+        metavar="N",
+        help="of MetaQA's development questions (default: 60)",
+    )
+    parser.add_argument(
+        "--test-sample",
+        type=whole(0),
+        default=100,
+        metavar="N",
+        help="unseen questions a corpus (default: 100)",
+    )
+    parser.add_argument(
+        "--epochs",
+        type=whole(0),
+        default=3,
+        metavar="N",
+        help="how often each question is seen (default: 3)",
+    )
+    parser.add_argument(
+        "--tokens",
+        type=whole(0),
+        default=192,
+        metavar="N",
+        help="of a question and a text that are read (default: 192)",
+    )
+    parser.add_argument(
+        "--seed", type=whole(0), default=0, metavar="N", help="of every draw (default: 0)"
+    )
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="train again, also where the same training was done or begun",
+    )
+    parser.add_argument(
+        "--ship",
+        default="",
+        metavar="FOLDER",
+        help="write the trained one as small as it ships, and measure that",
+    )
+    parser.add_argument(
+        "--rank",
+        type=whole(0),
+        default=32,
+        metavar="N",
+        help="of the matrices of --ship: more is larger (default: 32)",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
 
@@ -44,7 +102,14 @@ def run(options) -> int:
     """Train, measure, serve; the exit code."""
     engine = options.engine()
     corpora = tuple(filter(None, map(str.strip, options.corpora.split(","))))
-    lessons = Lessons(corpora, options.questions, options.test_sample, titles=options.titles, paths=options.paths, seed=options.seed)
+    lessons = Lessons(
+        corpora,
+        options.questions,
+        options.test_sample,
+        titles=options.titles,
+        paths=options.paths,
+        seed=options.seed,
+    )
     if not corpora or not options.epochs or options.tokens < 16:
         raise BadInput("Name a corpus, one epoch and 16 tokens at least.")
     if options.ship:
@@ -65,7 +130,9 @@ def _ship(engine: Any, lessons: Lessons, options: Any) -> int:
 
 
 def _figures(record: dict[str, Any]) -> None:
-    print(f"Trained on {record['examples']:,} groups, {record['held_out']:,} more held out, {record['steps']:,} steps.")
+    print(
+        f"Trained on {record['examples']:,} groups, {record['held_out']:,} more held out, {record['steps']:,} steps."
+    )
     for row in record["report"]:
         figures = f"{row[RERANKER]:.3f}, late interaction {row['late-interaction']:.3f}"
         print(f"  {row['corpus']}: nDCG@10 on {row['questions']:,} unseen questions {figures}")
@@ -73,5 +140,9 @@ def _figures(record: dict[str, Any]) -> None:
 
 def _print(record: dict[str, Any]) -> None:
     _figures(record)
-    verdict = "it is served" if record["kept"] else "it is no better than late interaction, so it is not saved"
+    verdict = (
+        "it is served"
+        if record["kept"]
+        else "it is no better than late interaction, so it is not saved"
+    )
     print(f"{RERANKER}: {verdict}")

@@ -20,15 +20,37 @@ def add(commands) -> None:
     """The command's grammar."""
     graph = commands.add_parser("graph", help="write a graph in a format that other tools read")
     parts = graph.add_subparsers(required=True, metavar="WHAT")
-    out = parts.add_parser("export", help="write a graph as GraphML, Turtle, CSV for Neo4j, or Parquet")
-    out.add_argument("name", metavar="NAME", help="a graph's name or folder; with --build the name of a corpus")
-    out.add_argument("--build", default="", metavar="BUILD", help="a graph that was built of the documents of the corpus NAME")
-    out.add_argument("--format", default="graphml", choices=tuple(WRITTEN), help=f"{LISTED} (default: graphml)")
-    out.add_argument("--out", metavar="PATH", help="the file, or for two tables the folder; it must not be there yet (default: NAME here)")
+    out = parts.add_parser(
+        "export", help="write a graph as GraphML, Turtle, CSV for Neo4j, or Parquet"
+    )
+    out.add_argument(
+        "name", metavar="NAME", help="a graph's name or folder; with --build the name of a corpus"
+    )
+    out.add_argument(
+        "--build",
+        default="",
+        metavar="BUILD",
+        help="a graph that was built of the documents of the corpus NAME",
+    )
+    out.add_argument(
+        "--format", default="graphml", choices=tuple(WRITTEN), help=f"{LISTED} (default: graphml)"
+    )
+    out.add_argument(
+        "--out",
+        metavar="PATH",
+        help="the file, or for two tables the folder; it must not be there yet (default: NAME here)",
+    )
     out.set_defaults(run=run)
-    language = parts.add_parser("language", help="the language of a graph's names, which decides how questions are read")
+    language = parts.add_parser(
+        "language", help="the language of a graph's names, which decides how questions are read"
+    )
     language.add_argument("name", metavar="NAME", help="a graph's name or folder")
-    language.add_argument("language", nargs="?", metavar="CODE", help=f"as de or German; {AUTO}: as it is found (default: only say it)")
+    language.add_argument(
+        "language",
+        nargs="?",
+        metavar="CODE",
+        help=f"as de or German; {AUTO}: as it is found (default: only say it)",
+    )
     language.set_defaults(run=_language)
 
 
@@ -52,7 +74,9 @@ def run(options) -> int:
         name = Path(options.name).name if not options.build else f"{options.name}-{options.build}"
         out = Path(options.out or usual_name(name, options.format))
         if graph.live is not None:
-            raise BadInput(f"Nothing of “{name}” is here, as it is asked live; copy it with build, and write the copy.")
+            raise BadInput(
+                f"Nothing of “{name}” is here, as it is asked live; copy it with build, and write the copy."
+            )
         if not graph.n_nodes:
             raise BadInput(f"The graph “{name}” is empty; there is nothing to write.")
         files = export(graph, options.format, out, advanced)

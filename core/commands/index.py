@@ -18,7 +18,9 @@ from core.operators.base import DIRECTIONS
 
 def add(commands) -> None:
     """The command's grammar."""
-    index = commands.add_parser("index", help="what is prepared ahead for a graph: encode vectors, list, delete")
+    index = commands.add_parser(
+        "index", help="what is prepared ahead for a graph: encode vectors, list, delete"
+    )
     parts = index.add_subparsers(required=True, metavar="WHAT")
     vectors = parts.add_parser(
         "vectors",
@@ -27,9 +29,21 @@ def add(commands) -> None:
         "neighbours); of a graph made of documents also chunks, relations and communities. Every block is saved as it is done; after "
         "Ctrl-C or a crash the same command continues from there. What an earlier content of the graph had is not encoded again.",
     )
-    vectors.add_argument("--of", choices=get_args(Of), default="nodes", help="what is encoded (default: nodes)")
-    vectors.add_argument("--model", default="encoder", metavar="NAME", help="the role or name of the encoder (default: encoder)")
-    vectors.add_argument("--limit", type=int, metavar="N", help="encode up to N (default: 1,000,000); says what more would cost")
+    vectors.add_argument(
+        "--of", choices=get_args(Of), default="nodes", help="what is encoded (default: nodes)"
+    )
+    vectors.add_argument(
+        "--model",
+        default="encoder",
+        metavar="NAME",
+        help="the role or name of the encoder (default: encoder)",
+    )
+    vectors.add_argument(
+        "--limit",
+        type=int,
+        metavar="N",
+        help="encode up to N (default: 1,000,000); says what more would cost",
+    )
     add_workers(vectors)
     walks = parts.add_parser(
         "walks",
@@ -37,19 +51,53 @@ def add(commands) -> None:
         description="Encode the walks of each node, put into words (for walk-retrieve-bfs and its neighbours). Every block is saved as it "
         "is done; after Ctrl-C the same command continues from there. A node whose walks are what they were is not encoded again.",
     )
-    walks.add_argument("--strategy", choices=STRATEGIES, default="breadth-first", help="how walks are found (default: breadth-first)")
-    walks.add_argument("--walks", type=int, default=60, metavar="N", help="walks of a node (default: 60)")
-    walks.add_argument("--length", type=int, default=4, metavar="N", help="steps of a walk at most (default: 4)")
-    walks.add_argument("--direction", choices=DIRECTIONS, default="graph", help="of the steps (default: the graph's own)")
-    walks.add_argument("--seed", type=whole(0), default=0, metavar="N", help="of random walks (default: 0)")
-    walks.add_argument("--unique", action="store_true", help="a random walk drawn twice counts once")
-    walks.add_argument("--limit", type=int, default=walk_index.LIMIT, metavar="N", help="of graphs of up to N nodes (default: %(default)s)")
-    walks.add_argument("--model", default="encoder", metavar="NAME", help="the role or name of the encoder (default: encoder)")
+    walks.add_argument(
+        "--strategy",
+        choices=STRATEGIES,
+        default="breadth-first",
+        help="how walks are found (default: breadth-first)",
+    )
+    walks.add_argument(
+        "--walks", type=int, default=60, metavar="N", help="walks of a node (default: 60)"
+    )
+    walks.add_argument(
+        "--length", type=int, default=4, metavar="N", help="steps of a walk at most (default: 4)"
+    )
+    walks.add_argument(
+        "--direction",
+        choices=DIRECTIONS,
+        default="graph",
+        help="of the steps (default: the graph's own)",
+    )
+    walks.add_argument(
+        "--seed", type=whole(0), default=0, metavar="N", help="of random walks (default: 0)"
+    )
+    walks.add_argument(
+        "--unique", action="store_true", help="a random walk drawn twice counts once"
+    )
+    walks.add_argument(
+        "--limit",
+        type=int,
+        default=walk_index.LIMIT,
+        metavar="N",
+        help="of graphs of up to N nodes (default: %(default)s)",
+    )
+    walks.add_argument(
+        "--model",
+        default="encoder",
+        metavar="NAME",
+        help="the role or name of the encoder (default: encoder)",
+    )
     listed = parts.add_parser("list", help="what is prepared for a graph, with sizes")
     deleted = parts.add_parser("delete", help="delete one kind of index of a graph")
     deleted.add_argument("kind", metavar="KIND", help="as list names it, such as vectors-nodes")
     for part, run in ((vectors, _vectors), (walks, _walks), (listed, _list), (deleted, _delete)):
-        part.add_argument("--graph", default="metaqa", metavar="NAME", help="a graph's name or folder (default: metaqa)")
+        part.add_argument(
+            "--graph",
+            default="metaqa",
+            metavar="NAME",
+            help="a graph's name or folder (default: metaqa)",
+        )
         part.set_defaults(run=run)
 
 
@@ -60,25 +108,44 @@ def _vectors(options) -> int:
     encode = spread(workers, options.model, lambda: None) if workers else None
     limit = LIMIT if options.limit is None else options.limit
     with bar("Encoding") as advanced:
-        found = build(graph, encoder, options.of, with_time_left(advanced), lambda: None, limit, encode)
+        found = build(
+            graph, encoder, options.of, with_time_left(advanced), lambda: None, limit, encode
+        )
     facts = found.facts
-    print(f"{len(found):,} {options.of} of {graph.name} as vectors of {facts['dimension']} numbers, searched by faiss {facts['kind']}.")
+    print(
+        f"{len(found):,} {options.of} of {graph.name} as vectors of {facts['dimension']} numbers, searched by faiss {facts['kind']}."
+    )
     if found.approximate:
         print(found.approximate)
-    print(f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an earlier content, in {span(facts['seconds'])}.")
+    print(
+        f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an earlier content, in {span(facts['seconds'])}."
+    )
     return OK
 
 
 def _walks(options) -> int:
     """Encode the walks and say how many; the exit code."""
     engine, graph = _opened(options)
-    plan = WalkPlan(options.strategy, options.walks, options.length, options.direction, options.unique, options.seed)
+    plan = WalkPlan(
+        options.strategy,
+        options.walks,
+        options.length,
+        options.direction,
+        options.unique,
+        options.seed,
+    )
     with bar("Encoding") as advanced:
         encoder = engine.models.encoder(options.model)
-        found = walk_index.build(graph, encoder, plan, progress=with_time_left(advanced), limit=options.limit)
+        found = walk_index.build(
+            graph, encoder, plan, progress=with_time_left(advanced), limit=options.limit
+        )
     facts = found.index.facts
-    print(f"The walks of {len(found.nodes):,} nodes of {graph.name} as vectors of {facts['dimension']} numbers.")
-    print(f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an earlier content, in {span(facts['seconds'])}.")
+    print(
+        f"The walks of {len(found.nodes):,} nodes of {graph.name} as vectors of {facts['dimension']} numbers."
+    )
+    print(
+        f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an earlier content, in {span(facts['seconds'])}."
+    )
     return OK
 
 
@@ -97,7 +164,9 @@ def _delete(options) -> int:
     """Delete the files of one kind; the exit code."""
     engine, graph = _opened(options)
     if options.kind not in KINDS:
-        raise BadParameter(f"There is no kind of index “{options.kind}”.{nearest(options.kind, KINDS)}")
+        raise BadParameter(
+            f"There is no kind of index “{options.kind}”.{nearest(options.kind, KINDS)}"
+        )
     delete(engine.jobs, graph, KINDS[options.kind])
     print(f"{KINDS[options.kind].title} of {graph.name} deleted.")
     return OK
@@ -110,7 +179,9 @@ def _opened(options):
     with bar("Opening the graph") as advanced:
         graph = engine.graph(options.graph, progress=advanced)
     if graph.live is not None:
-        raise BadInput(f"Nothing is prepared of “{graph.name}”, as it is asked live: what a method needs is made of what was fetched.")
+        raise BadInput(
+            f"Nothing is prepared of “{graph.name}”, as it is asked live: what a method needs is made of what was fetched."
+        )
     return engine, graph
 
 

@@ -16,7 +16,9 @@ def add(commands) -> None:
     """The command's grammar."""
     instances = commands.add_parser("instances", help="list the instances")
     instances.add_argument("--json", action="store_true")
-    instances.add_argument("--page", action="store_true", help="print docs/operators-and-instances.md")
+    instances.add_argument(
+        "--page", action="store_true", help="print docs/operators-and-instances.md"
+    )
     instances.set_defaults(run=run)
 
 
@@ -27,7 +29,14 @@ def run(options) -> int:
         return OK
     registry = Registry()
     rows = [
-        {"id": i.id, "title": i.title, "paper": i.paper, "group": i.group, "line": repr(i.line), "missing": missing(i.line, registry)}
+        {
+            "id": i.id,
+            "title": i.title,
+            "paper": i.paper,
+            "group": i.group,
+            "line": repr(i.line),
+            "missing": missing(i.line, registry),
+        }
         for i in catalogue().values()
     ]
     for sentence in (*faults(), *registry.faults()):

@@ -27,11 +27,27 @@ def add(commands) -> None:
         description="Which of two answers is better, by Comprehensiveness, Diversity, Empowerment and Overall.",
         epilog=EPILOG,
     )
-    judge.add_argument("evaluation", type=int, metavar="NUMBER", help="the number of an evaluation with answers of a language model")
-    judge.add_argument("--sample", type=int, metavar="N", help="its first N questions (default: all)")
-    judge.add_argument("--judge", default=ROLE, metavar="NAME", help="the role or name of the model that judges (default: judge)")
+    judge.add_argument(
+        "evaluation",
+        type=int,
+        metavar="NUMBER",
+        help="the number of an evaluation with answers of a language model",
+    )
+    judge.add_argument(
+        "--sample", type=int, metavar="N", help="its first N questions (default: all)"
+    )
+    judge.add_argument(
+        "--judge",
+        default=ROLE,
+        metavar="NAME",
+        help="the role or name of the model that judges (default: judge)",
+    )
     judge.add_argument("--json", action="store_true", help="print one JSON object")
-    judge.add_argument("--html", metavar="FILE", help="write the win rates as a page that opens in a browser, without a network")
+    judge.add_argument(
+        "--html",
+        metavar="FILE",
+        help="write the win rates as a page that opens in a browser, without a network",
+    )
     judge.set_defaults(run=run)
 
 
@@ -48,7 +64,11 @@ def run(options) -> int:
     if options.html:
         write_text(Path(options.html), page_html(tally, names))
     if options.json:
-        print(json.dumps({"evaluation": options.evaluation, **tally.plain()}, ensure_ascii=False, indent=2))
+        print(
+            json.dumps(
+                {"evaluation": options.evaluation, **tally.plain()}, ensure_ascii=False, indent=2
+            )
+        )
     else:
         _print(tally, names)
     return OK if tally.read else FAILED
@@ -65,4 +85,6 @@ def _print(tally: Tally, names: dict[str, Called]) -> None:
         for (a, b), one in tally.wins(criterion).items():
             if tally.instances.index(a) < tally.instances.index(b):
                 mean, low, high = one.numbers()
-                print(f"  {names[a]} over {names[b]}: {mean:.0%} [{low:.0%}, {high:.0%}], n = {one.n:,}")
+                print(
+                    f"  {names[a]} over {names[b]}: {mean:.0%} [{low:.0%}, {high:.0%}], n = {one.n:,}"
+                )

@@ -7,8 +7,16 @@ from core.commands.terminal import OK, port
 
 def add(commands) -> None:
     """The command's grammar."""
-    mcp = commands.add_parser("mcp", help="serve tools for agents over the Model Context Protocol: on standard input and output, or HTTP")
-    mcp.add_argument("--http", type=port, metavar="PORT", help="serve http://127.0.0.1:PORT/mcp in the place of standard input and output")
+    mcp = commands.add_parser(
+        "mcp",
+        help="serve tools for agents over the Model Context Protocol: on standard input and output, or HTTP",
+    )
+    mcp.add_argument(
+        "--http",
+        type=port,
+        metavar="PORT",
+        help="serve http://127.0.0.1:PORT/mcp in the place of standard input and output",
+    )
     mcp.set_defaults(run=run)
 
 

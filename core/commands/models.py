@@ -11,20 +11,46 @@ from core.models.declared import ROLES
 from core.models.discovery import find_servers, list_models, role_kind
 from core.models.registry import Registry
 
-BACKENDS = {"chat": "openai", "encoder": "openai-embeddings", "reranker": "rerank"}  # of what lies behind a server
+BACKENDS = {
+    "chat": "openai",
+    "encoder": "openai-embeddings",
+    "reranker": "rerank",
+}  # of what lies behind a server
 
 
 def add(commands) -> None:
     """The command's grammar."""
-    models = commands.add_parser("models", help="list the models, fetch one, add or measure a server")
+    models = commands.add_parser(
+        "models", help="list the models, fetch one, add or measure a server"
+    )
     models.add_argument("--fetch", metavar="NAME", help="fetch this model's file")
-    models.add_argument("--find", action="store_true", help="look for model servers on the usual ports of this computer")
+    models.add_argument(
+        "--find",
+        action="store_true",
+        help="look for model servers on the usual ports of this computer",
+    )
     models.add_argument("--add", metavar="NAME", help="add a server under this name; needs --url")
     models.add_argument("--url", help="the server's address, usually ending in /v1")
-    models.add_argument("--model", help="the model as the server calls it; may be left out where it has just one")
-    models.add_argument("--kind", choices=tuple(BACKENDS), help="what the model is (read from its name where left out)")
-    models.add_argument("--role", action="append", choices=tuple(ROLES), default=[], help="give the added model this role; repeatable")
-    models.add_argument("--key", action="store_true", help="ask for the server's key, which is saved for its address alone")
+    models.add_argument(
+        "--model", help="the model as the server calls it; may be left out where it has just one"
+    )
+    models.add_argument(
+        "--kind",
+        choices=tuple(BACKENDS),
+        help="what the model is (read from its name where left out)",
+    )
+    models.add_argument(
+        "--role",
+        action="append",
+        choices=tuple(ROLES),
+        default=[],
+        help="give the added model this role; repeatable",
+    )
+    models.add_argument(
+        "--key",
+        action="store_true",
+        help="ask for the server's key, which is saved for its address alone",
+    )
     models.add_argument(
         "--measure",
         metavar="NAME",
@@ -49,7 +75,8 @@ def run(options) -> int:
             registry.fetch(options.fetch, advanced)
     for info in registry.declared():
         print(
-            f"{'●' if info.present else '○'} {info.name:20} {info.kind:9} {info.title}" + ("" if info.present else f"  ({info.how_to_get})")
+            f"{'●' if info.present else '○'} {info.name:20} {info.kind:9} {info.title}"
+            + ("" if info.present else f"  ({info.how_to_get})")
         )
         if info.roles and info.kind == "encoder" and info.figures:
             print(f"  {info.figures}")
@@ -74,14 +101,25 @@ def _add(registry: Registry, options) -> int:
     model = options.model or _only(list_models(options.url, key=key or None))
     kind = options.kind or role_kind(model)
     title = f"{model.split('/')[-1]} at {options.url}"
-    registry.add(options.add, kind, BACKENDS[kind], serves=options.role, key=key, url=options.url, model=model, title=title)
+    registry.add(
+        options.add,
+        kind,
+        BACKENDS[kind],
+        serves=options.role,
+        key=key,
+        url=options.url,
+        model=model,
+        title=title,
+    )
     print(f"Added {title} as {options.add}, kind {kind}.")
     return _measure(registry, options.add) if kind == "chat" else OK
 
 
 def _only(models: tuple[str, ...]) -> str:
     if len(models) != 1:
-        raise BadInput(f"Say which model with --model; the server has: {', '.join(models) or 'none'}")
+        raise BadInput(
+            f"Say which model with --model; the server has: {', '.join(models) or 'none'}"
+        )
     return models[0]
 
 

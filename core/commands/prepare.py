@@ -29,11 +29,17 @@ def run(options) -> int:
                 with bar(f"Fetching {info.title}") as advanced:
                     engine.models.fetch(info.name, advanced)
             except HopscopeError as error:
-                print(f"hopscope: {info.title} is not here: {error} Everything else works without it.", file=sys.stderr)
+                print(
+                    f"hopscope: {info.title} is not here: {error} Everything else works without it.",
+                    file=sys.stderr,
+                )
     if engine.models.info("encoder").present:
         try:
             with bar("Measuring how the encoder is computed fastest") as advanced:
                 engine.models.measure_encoder(progress=advanced, again=False)
         except HopscopeError as error:
-            print(f"hopscope: the encoder was not measured: {error} It is computed as is usual for this processor.", file=sys.stderr)
+            print(
+                f"hopscope: the encoder was not measured: {error} It is computed as is usual for this processor.",
+                file=sys.stderr,
+            )
     return OK

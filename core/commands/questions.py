@@ -13,23 +13,41 @@ from core.errors import BadInput
 
 def add(commands) -> None:
     """The command's grammar."""
-    questions = commands.add_parser("questions", help="keep a file of questions as a set, which evaluate, ask and the pages then know")
+    questions = commands.add_parser(
+        "questions",
+        help="keep a file of questions as a set, which evaluate, ask and the pages then know",
+    )
     questions.add_argument(
-        "file", metavar="FILE", help="a table, text, JSON rows, Parquet or Arrow; plain or packed (.gz, .bz2, .zst); or hf:NAME"
+        "file",
+        metavar="FILE",
+        help="a table, text, JSON rows, Parquet or Arrow; plain or packed (.gz, .bz2, .zst); or hf:NAME",
     )
     about = questions.add_mutually_exclusive_group(required=True)
     about.add_argument("--graph", metavar="NAME", help="the graph that the questions are about")
-    about.add_argument("--corpus", metavar="NAME", help="the corpus of your own that they are about; rows may name gold documents")
-    questions.add_argument("--name", default="", metavar="SET", help="the set's name: letters, digits and dashes (default: the corpus's)")
+    about.add_argument(
+        "--corpus",
+        metavar="NAME",
+        help="the corpus of your own that they are about; rows may name gold documents",
+    )
+    questions.add_argument(
+        "--name",
+        default="",
+        metavar="SET",
+        help="the set's name: letters, digits and dashes (default: the corpus's)",
+    )
     questions.add_argument("--title", default="", help="what the choosers show (default: the name)")
-    questions.add_argument("--format", default="auto", help="the file's format (default: by its first lines)")
+    questions.add_argument(
+        "--format", default="auto", help="the file's format (default: by its first lines)"
+    )
     questions.add_argument(
         "--columns",
         default="",
         metavar="NAMES",
         help="the columns of a file without a header, in their order: question,answers,entities,gold,options,id,hops, - for others",
     )
-    questions.add_argument("--own-graphs", action="store_true", help="ask each question on the graph of its own row")
+    questions.add_argument(
+        "--own-graphs", action="store_true", help="ask each question on the graph of its own row"
+    )
     questions.set_defaults(run=run)
 
 
@@ -38,9 +56,13 @@ def run(options) -> int:
     file = file_of(options.file)
     if options.corpus:
         if options.own_graphs:
-            raise BadInput("Questions of a corpus are asked of its documents; leave out --own-graphs.")
+            raise BadInput(
+                "Questions of a corpus are asked of its documents; leave out --own-graphs."
+            )
         if any(options.name in known.sets for known in datasets().values()):
-            raise BadInput(f"There is already a question set “{options.name}” of a graph; choose another name.")
+            raise BadInput(
+                f"There is already a question set “{options.name}” of a graph; choose another name."
+            )
         how = {"set": options.name, "format": options.format, "columns": options.columns}
         print_brought(bring_questions(options.corpus, file, options.title, **how))
         return OK
@@ -55,7 +77,9 @@ def run(options) -> int:
         if options.own_graphs:
             misfit = own_fit(known, found).words("graphs of their own")
         else:
-            misfit = fit(options.engine().graph(options.graph, progress=advanced), found).words(options.graph)
+            misfit = fit(options.engine().graph(options.graph, progress=advanced), found).words(
+                options.graph
+            )
     warn(filter(None, [known.note(), misfit]))
     return OK
 

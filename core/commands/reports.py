@@ -20,16 +20,36 @@ def add(commands) -> None:
         description="Write the reports of communities that are not written yet: of named entities, of the entities of a question set, "
         "or of all. Ctrl-C stops; what was written stays, and the same command continues from there.",
     )
-    reports.add_argument("--entity", action="append", default=[], metavar="NAME", help="of this entity's community; repeat for more")
+    reports.add_argument(
+        "--entity",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="of this entity's community; repeat for more",
+    )
     reports.add_argument("--set", metavar="NAME", help="of the entities in this question set")
     reports.add_argument(
-        "--sample", type=int, metavar="N", help="only N of its questions, the same ones that evaluate draws with that seed"
+        "--sample",
+        type=int,
+        metavar="N",
+        help="only N of its questions, the same ones that evaluate draws with that seed",
     )
     reports.add_argument("--seed", type=whole(0), default=0)
-    reports.add_argument("--all", action="store_true", help="of every community of the graph, the largest first")
-    reports.add_argument("--graph", default="metaqa", metavar="NAME", help="a graph's name (default: metaqa)")
-    reports.add_argument("--size", type=int, default=10, metavar="N", help="the largest community (default: 10)")
-    reports.add_argument("--model", default="answer", metavar="NAME", help="the role or name of the writing model (default: answer)")
+    reports.add_argument(
+        "--all", action="store_true", help="of every community of the graph, the largest first"
+    )
+    reports.add_argument(
+        "--graph", default="metaqa", metavar="NAME", help="a graph's name (default: metaqa)"
+    )
+    reports.add_argument(
+        "--size", type=int, default=10, metavar="N", help="the largest community (default: 10)"
+    )
+    reports.add_argument(
+        "--model",
+        default="answer",
+        metavar="NAME",
+        help="the role or name of the writing model (default: answer)",
+    )
     reports.set_defaults(run=run)
 
 
@@ -41,10 +61,19 @@ def run(options) -> int:
     with bar("Opening the graph") as advanced:
         graph = engine.graph(options.graph, progress=advanced)
         found = communities(graph, options.size, advanced)
-    reports = Reports(graph, found, lambda: engine.models.chat(options.model), engine.models.signature(options.model))
+    reports = Reports(
+        graph,
+        found,
+        lambda: engine.models.chat(options.model),
+        engine.models.signature(options.model),
+    )
     with bar("Reports") as advanced:
-        written, saved = reports.prepare(_wanted(options, graph, found), with_time_left(advanced), lambda: None)
-    print(f"{written:,} reports written, {saved:,} were there, of {len(found):,} communities of {graph.name}.")
+        written, saved = reports.prepare(
+            _wanted(options, graph, found), with_time_left(advanced), lambda: None
+        )
+    print(
+        f"{written:,} reports written, {saved:,} were there, of {len(found):,} communities of {graph.name}."
+    )
     return OK
 
 
@@ -56,7 +85,11 @@ def _wanted(options, graph, found) -> list[int]:
         return np.argsort(-found.sizes(), kind="stable").tolist()
     entities = list(options.entity)
     if options.set:
-        entities += [entity for question in sample(questions(options.set), options.sample, options.seed) for entity in question.entities]
+        entities += [
+            entity
+            for question in sample(questions(options.set), options.sample, options.seed)
+            for entity in question.entities
+        ]
     if not entities:
         raise BadInput("Say whose reports: --entity NAME, --set NAME or --all.")
     return [int(found.of[names(graph).find(entity)]) for entity in dict.fromkeys(entities)]

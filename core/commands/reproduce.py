@@ -17,7 +17,15 @@ from core.commands.terminal import OK, bar, check_writable, finish, warn, write_
 from core.corpus import open_corpus
 from core.errors import BadInput, nearest
 from core.evaluation.pairwise.judging import start
-from core.evaluation.papers.beside import Beside, Measured, beside, markdown, order_of_sets, wide, written
+from core.evaluation.papers.beside import (
+    Beside,
+    Measured,
+    beside,
+    markdown,
+    order_of_sets,
+    wide,
+    written,
+)
 from core.evaluation.papers.experiments import Experiment, PublishedSet, costs, experiment, papers
 from core.evaluation.papers.gains import gains, quartiles
 from core.evaluation.papers.measures import MEASURES
@@ -40,8 +48,12 @@ minutes; its figures show that all of it runs, and say little of the methods."""
 
 def add(commands) -> None:
     """The command's grammar."""
-    reproduce = commands.add_parser("reproduce", help="make a paper's table, beside the values that it prints", epilog=EPILOG)
-    reproduce.add_argument("name", nargs="?", metavar="NAME", help="the experiment, such as lego-table-7")
+    reproduce = commands.add_parser(
+        "reproduce", help="make a paper's table, beside the values that it prints", epilog=EPILOG
+    )
+    reproduce.add_argument(
+        "name", nargs="?", metavar="NAME", help="the experiment, such as lego-table-7"
+    )
     reproduce.add_argument(
         "--data",
         action="append",
@@ -49,7 +61,13 @@ def add(commands) -> None:
         metavar="WHERE",
         help="a folder with the published files, or CWQ=FILE, CWQ=SET for one set of the paper; may be repeated",
     )
-    reproduce.add_argument("--set", action="append", default=[], metavar="NAME", help="only this set of the paper; may be repeated")
+    reproduce.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only this set of the paper; may be repeated",
+    )
     reproduce.add_argument(
         "--graph",
         action="append",
@@ -57,15 +75,41 @@ def add(commands) -> None:
         metavar="NAME",
         help="the graph that questions without graphs of their own are asked on, or CRAG=NAME for one set of the paper; may be repeated",
     )
-    reproduce.add_argument("--small", action="store_true", help=f"{SMALL} shipped questions of each set, and the methods that need no more")
-    reproduce.add_argument("--sample", default="", metavar="N", help=f"questions of each set, or all (default: all; with --small {SMALL})")
     reproduce.add_argument(
-        "--answer", default="", metavar="MODEL", help="the language model that answers and picks (default: those of the roles)"
+        "--small",
+        action="store_true",
+        help=f"{SMALL} shipped questions of each set, and the methods that need no more",
     )
-    reproduce.add_argument("--no-llm", action="store_true", help="ask no language model for answers; the graph reader's are scored")
-    reproduce.add_argument("--judge", action="store_true", help="let the model of the role judge say whether each answer is right")
-    reproduce.add_argument("--fetch", action="store_true", help="say where the sets are published, and run nothing")
-    reproduce.add_argument("--out", metavar="FILE", help="write the tables as Markdown; of costs the picture beside it, as HTML")
+    reproduce.add_argument(
+        "--sample",
+        default="",
+        metavar="N",
+        help=f"questions of each set, or all (default: all; with --small {SMALL})",
+    )
+    reproduce.add_argument(
+        "--answer",
+        default="",
+        metavar="MODEL",
+        help="the language model that answers and picks (default: those of the roles)",
+    )
+    reproduce.add_argument(
+        "--no-llm",
+        action="store_true",
+        help="ask no language model for answers; the graph reader's are scored",
+    )
+    reproduce.add_argument(
+        "--judge",
+        action="store_true",
+        help="let the model of the role judge say whether each answer is right",
+    )
+    reproduce.add_argument(
+        "--fetch", action="store_true", help="say where the sets are published, and run nothing"
+    )
+    reproduce.add_argument(
+        "--out",
+        metavar="FILE",
+        help="write the tables as Markdown; of costs the picture beside it, as HTML",
+    )
     reproduce.add_argument("--json", action="store_true", help="print one JSON object")
     add_workers(reproduce)
     reproduce.set_defaults(run=run)
@@ -89,9 +133,14 @@ def run(options) -> int:
         check_writable(out)
     sets = _sets(options, wanted)
     missing = [name for name in options.set or wanted.printed if name not in sets]
-    warn(f"{name} is left out: no file of it was named. {wanted.sets[name].fetch}." for name in missing)
+    warn(
+        f"{name} is left out: no file of it was named. {wanted.sets[name].fetch}."
+        for name in missing
+    )
     if not sets:
-        raise BadInput(f"No set of {wanted.id} is here. Name a folder or file with --data, or try it with --small.")
+        raise BadInput(
+            f"No set of {wanted.id} is here. Name a folder or file with --data, or try it with --small."
+        )
     engine = options.engine()
     if options.answer:
         for role in ("answer", "choose"):
@@ -103,14 +152,25 @@ def run(options) -> int:
     return OK
 
 
-def _measured(options, engine, wanted: Experiment, sets: dict[str, str]) -> tuple[list[Beside | Measured], list[str]]:
+def _measured(
+    options, engine, wanted: Experiment, sets: dict[str, str]
+) -> tuple[list[Beside | Measured], list[str]]:
     """The tables of what is taken without an evaluation, and what differs from the paper."""
     with bar("Opening the graph") as advanced:
-        found = MEASURES[wanted.measures](engine, sets, dict(wanted.rows), _size(options), partial(_graph, options.graph), advanced)
+        found = MEASURES[wanted.measures](
+            engine,
+            sets,
+            dict(wanted.rows),
+            _size(options),
+            partial(_graph, options.graph),
+            advanced,
+        )
     return [*found], [*wanted.differs, *_small(options, wanted, sets)]
 
 
-def _evaluated(options, engine, wanted: Experiment, sets: dict[str, str]) -> tuple[list[Beside | Measured], list[str]]:
+def _evaluated(
+    options, engine, wanted: Experiment, sets: dict[str, str]
+) -> tuple[list[Beside | Measured], list[str]]:
     """The tables of an evaluation a set, and what differs from the paper."""
     tables: list[Beside | Measured] = []
     differs = _differs(options, wanted, sets, engine)
@@ -118,13 +178,19 @@ def _evaluated(options, engine, wanted: Experiment, sets: dict[str, str]) -> tup
         here, instances = wanted.asked(catalogue(), name, options.small)
         _check_built(asked, instances if here.builds else ())
         summary = _asked(options, engine, here, instances, name, asked)
-        differs += [f"{name}: {sentence}" for sentence in filter(None, [_part(summary), summary.so_far(), *summary.failed()])]
+        differs += [
+            f"{name}: {sentence}"
+            for sentence in filter(None, [_part(summary), summary.so_far(), *summary.failed()])
+        ]
         found = gains(here, name, summary) if here.after else beside(here, name, summary)
         differs += _quartiles(here, name, summary)
         if here.against:
             tally = finish(start(engine, summary, against=here.against))
             rates = won(here, name, summary, tally)
-            differs += [f"{name}: {sentence}" for sentence in (*tally.doubts(), *goes_with(found, rates, tally))]
+            differs += [
+                f"{name}: {sentence}"
+                for sentence in (*tally.doubts(), *goes_with(found, rates, tally))
+            ]
             found = [*found, rates]
         tables += [wide(found)] if here.wide else found
     differs += order_of_sets(tables) if len(wanted.rows) == 1 else []
@@ -148,7 +214,11 @@ def _graph(given: Sequence[str], name: str) -> str:
 def _list(as_json: bool) -> None:
     """Every table and figure of the papers, and what makes it."""
     if as_json:
-        print(json.dumps([dataclasses.asdict(paper) for paper in papers()], ensure_ascii=False, indent=2))
+        print(
+            json.dumps(
+                [dataclasses.asdict(paper) for paper in papers()], ensure_ascii=False, indent=2
+            )
+        )
         return
     for paper in papers():
         print(f"\n{paper.title}")
@@ -157,7 +227,9 @@ def _list(as_json: bool) -> None:
             hours = f"about {one.hours} hour{'s' * (one.hours != 1)} on a graphics card"
             print(f"  {one.id:22} {one.place}. {one.title}; {hours}; sets in small: {here}")
         for cost in paper.costs:
-            print(f"  {cost.id:22} {cost.place}. {cost.title}; about {cost.hours} hours on a graphics card; in small: {cost.small}")
+            print(
+                f"  {cost.id:22} {cost.place}. {cost.title}; about {cost.hours} hours on a graphics card; in small: {cost.small}"
+            )
         for place, command in paper.elsewhere.items():
             print(f"  {'':22} {place}: {command}")
         for place, why in paper.open.items():
@@ -166,13 +238,22 @@ def _list(as_json: bool) -> None:
 
 def _sets(options, wanted: Experiment) -> dict[str, str]:
     """The question set or file of each set of the paper that is here, in the paper's order. Raises BadInput."""
-    for name in (*options.set, *(graph.partition("=")[0] for graph in options.graph if "=" in graph)):
+    for name in (
+        *options.set,
+        *(graph.partition("=")[0] for graph in options.graph if "=" in graph),
+    ):
         if name not in wanted.printed:
-            raise BadInput(f"{wanted.id} has no set “{name}”.{nearest(name, tuple(wanted.printed))}")
+            raise BadInput(
+                f"{wanted.id} has no set “{name}”.{nearest(name, tuple(wanted.printed))}"
+            )
     if options.small:
         if not wanted.small():
             raise BadInput(f"No set of {wanted.id} ships, so that it cannot be tried in small.")
-        return {name: asked for name, asked in wanted.small().items() if not options.set or name in options.set}
+        return {
+            name: asked
+            for name, asked in wanted.small().items()
+            if not options.set or name in options.set
+        }
     named, folders = {}, []
     for given in options.data:
         name, sign, where = given.partition("=")
@@ -181,9 +262,18 @@ def _sets(options, wanted: Experiment) -> dict[str, str]:
         elif Path(given).is_dir():
             folders.append(Path(given))
         else:
-            raise BadInput(f"--data is a folder, or one of {', '.join(wanted.printed)} with = and a file or set; “{given}” is neither.")
-    found = {name: named.get(name) or _in(folders, wanted.sets[name]) or wanted.sets[name].set for name in wanted.printed}
-    return {name: asked for name, asked in found.items() if asked and (not options.set or name in options.set)}
+            raise BadInput(
+                f"--data is a folder, or one of {', '.join(wanted.printed)} with = and a file or set; “{given}” is neither."
+            )
+    found = {
+        name: named.get(name) or _in(folders, wanted.sets[name]) or wanted.sets[name].set
+        for name in wanted.printed
+    }
+    return {
+        name: asked
+        for name, asked in found.items()
+        if asked and (not options.set or name in options.set)
+    }
 
 
 def _in(folders: list[Path], published: PublishedSet) -> str:
@@ -201,7 +291,9 @@ def _check_built(asked: str, instances: Sequence[Instance]) -> None:
     if source is None:
         return
     corpus, missing = open_corpus(source.name), dict[str, None]()
-    for operator in (operator for one in instances for operator in one.line if isinstance(operator, BuiltGraph)):
+    for operator in (
+        operator for one in instances for operator in one.line if isinstance(operator, BuiltGraph)
+    ):
         one = find(operator.build)
         if one.line.asks_chat and not status(corpus, one).serves:
             missing[f'python -m core corpus build {corpus.name} --graph "{one.line!r}"'] = None
@@ -210,15 +302,28 @@ def _check_built(asked: str, instances: Sequence[Instance]) -> None:
         raise BadInput("\n".join([first, *missing]))
 
 
-def _asked(options, engine, wanted: Experiment, instances: Sequence[Instance], name: str, asked: str) -> Summary:
+def _asked(
+    options, engine, wanted: Experiment, instances: Sequence[Instance], name: str, asked: str
+) -> Summary:
     """The run of one set, finished. Raises BadInput, HopscopeError."""
     size, model = _size(options), wanted.model and not options.no_llm
-    settings: dict[str, Any] = {"model": model, "judge": options.judge or (wanted.judge and model), "cold": wanted.cold}
+    settings: dict[str, Any] = {
+        "model": model,
+        "judge": options.judge or (wanted.judge and model),
+        "cold": wanted.cold,
+    }
     settings |= {"graph": _graph(options.graph, name), "only": wanted.sets[name].only}
     store = Store(evaluations_file())
     with bar("Opening the graph") as advanced:
         by_name = lambda graph: engine.graph(graph, progress=advanced)
-        plan = make_plan(instances, asked, size, by_name, abstract=wanted.abstract or bool(wanted.against), **settings)
+        plan = make_plan(
+            instances,
+            asked,
+            size,
+            by_name,
+            abstract=wanted.abstract or bool(wanted.against),
+            **settings,
+        )
     warn(plan.notes)
     with bar("Encoding walks") as advanced:
         prepare_walks(plan, engine, with_time_left(advanced))
@@ -232,11 +337,25 @@ def _differs(options, wanted: Experiment, sets: dict[str, str], engine) -> list[
     if wanted.retrieval and wanted.model:
         keywords, others = engine.models.title("choose"), engine.models.title("answer")
         said = (
-            "none, so that rows that would ask one work on the question itself" if options.no_llm else f"{others}, for keywords {keywords}"
+            "none, so that rows that would ask one work on the question itself"
+            if options.no_llm
+            else f"{others}, for keywords {keywords}"
         )
-        return [*wanted.differs, f"Language models while retrieving: {said}.", *_small(options, wanted, sets)]
-    answered = "nobody: the graph reader's names are scored" if options.no_llm else engine.models.title("answer")
-    found = [*wanted.differs, f"Answers in the paper: {wanted.answers}. Here: {answered}."] if wanted.model else [*wanted.differs]
+        return [
+            *wanted.differs,
+            f"Language models while retrieving: {said}.",
+            *_small(options, wanted, sets),
+        ]
+    answered = (
+        "nobody: the graph reader's names are scored"
+        if options.no_llm
+        else engine.models.title("answer")
+    )
+    found = (
+        [*wanted.differs, f"Answers in the paper: {wanted.answers}. Here: {answered}."]
+        if wanted.model
+        else [*wanted.differs]
+    )
     return [*found, *_small(options, wanted, sets)]
 
 
@@ -244,12 +363,24 @@ def _small(options, wanted: Experiment, sets: dict[str, str]) -> list[str]:
     """What a small run has in the place of the paper's sets, and what it leaves out, in sentences."""
     if not options.small:
         return []
-    left = [name for id, name in wanted.rows.items() if wanted.small_rows and id not in wanted.small_rows]
-    fewer = zip(*(dict.fromkeys(one for ones in by.values() for one in ones) for by in (wanted.small_vary, wanted.vary)))
+    left = [
+        name
+        for id, name in wanted.rows.items()
+        if wanted.small_rows and id not in wanted.small_rows
+    ]
+    fewer = zip(
+        *(
+            dict.fromkeys(one for ones in by.values() for one in ones)
+            for by in (wanted.small_vary, wanted.vary)
+        )
+    )
     return [
         *(f"{name}: {said}." for name in sets if (said := wanted.sets[name].small_is)),
         *([f"Left out in small: {', '.join(left)}."] if left else []),
-        *(f"Values in small: {few.partition('=')[2]} of {all.partition('=')[2]}." for few, all in fewer),
+        *(
+            f"Values in small: {few.partition('=')[2]} of {all.partition('=')[2]}."
+            for few, all in fewer
+        ),
     ]
 
 
@@ -266,12 +397,22 @@ def _quartiles(wanted: Experiment, name: str, summary: Summary) -> list[str]:
 
 def _part(summary: Summary) -> str:
     spec = summary.run.spec
-    return f"{spec['sample']:,} of the {spec['of']:,} questions of {spec['set']}." if spec["sample"] < spec["of"] else ""
+    return (
+        f"{spec['sample']:,} of the {spec['of']:,} questions of {spec['set']}."
+        if spec["sample"] < spec["of"]
+        else ""
+    )
 
 
-def _print(wanted: Experiment, tables: list[Beside | Measured], differs: list[str], as_json: bool) -> None:
+def _print(
+    wanted: Experiment, tables: list[Beside | Measured], differs: list[str], as_json: bool
+) -> None:
     if as_json:
-        found = {"experiment": wanted.id, "tables": [dataclasses.asdict(one) for one in tables], "differs": differs}
+        found = {
+            "experiment": wanted.id,
+            "tables": [dataclasses.asdict(one) for one in tables],
+            "differs": differs,
+        }
         print(json.dumps(found, ensure_ascii=False, indent=2))
         return
     for one in tables:
@@ -279,6 +420,11 @@ def _print(wanted: Experiment, tables: list[Beside | Measured], differs: list[st
         widths = [max(map(len, column)) for column in zip(head, *rows)]
         print(f"\n{wanted.paper}, {wanted.place}: {title}")
         for row in (head, *rows):
-            print("  ".join(cell.rjust(width) if i else cell.ljust(width) for i, (cell, width) in enumerate(zip(row, widths))))
+            print(
+                "  ".join(
+                    cell.rjust(width) if i else cell.ljust(width)
+                    for i, (cell, width) in enumerate(zip(row, widths))
+                )
+            )
         print("\n".join(notes))
     print("\n" + "\n".join(differs))

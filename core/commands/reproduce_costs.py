@@ -16,14 +16,26 @@ from core.builds.shipped import Unasked, ships
 from core.commands.terminal import OK, bar, write_text
 from core.corpus import Corpus, open_corpus, write
 from core.errors import BadInput
-from core.evaluation.papers.building import HEAD, BuildingCosts, GraphCost, claims, graph_cost, markdown, rows
+from core.evaluation.papers.building import (
+    HEAD,
+    BuildingCosts,
+    GraphCost,
+    claims,
+    graph_cost,
+    markdown,
+    rows,
+)
 from core.evaluation.reports.build_plots import page
 from core.io.home import home, models_folder
 
 
 def run(options, wanted: BuildingCosts) -> int:
     """Build what is missing, print and write; the exit code."""
-    files = {suffix: Path(options.out).with_suffix(suffix) for suffix in (".md", ".html")} if options.out else {}
+    files = (
+        {suffix: Path(options.out).with_suffix(suffix) for suffix in (".md", ".html")}
+        if options.out
+        else {}
+    )
     if files and not files[".md"].parent.is_dir():
         raise BadInput(f"{options.out} cannot be written: there is no such folder.")
     engine = options.engine()
@@ -31,15 +43,21 @@ def run(options, wanted: BuildingCosts) -> int:
         engine.models.set_role("answer", options.answer, save=False)
     if options.small:
         with new_home():
-            asked, costs = _measured(_first(wanted, options.sample), wanted.small_builds, engine.models)
+            asked, costs = _measured(
+                _first(wanted, options.sample), wanted.small_builds, engine.models
+            )
     else:
         if len(options.data) != 1:
-            raise BadInput(f"{wanted.id} is of one corpus: name it with --data NAME, or try it with --small.")
+            raise BadInput(
+                f"{wanted.id} is of one corpus: name it with --data NAME, or try it with --small."
+            )
         asked, costs = _measured(open_corpus(options.data[0]), wanted.builds, engine.models)
     asked += f" Language model: {engine.models.title('answer')}."
     sentences = [*claims(wanted, costs), *wanted.differs, asked]
     for suffix, file in files.items():
-        drawn = page({cost.name: cost.steps for cost in costs}, f"{wanted.paper}, {wanted.place}", sentences)
+        drawn = page(
+            {cost.name: cost.steps for cost in costs}, f"{wanted.paper}, {wanted.place}", sentences
+        )
         write_text(file, markdown(wanted, asked, costs, sentences) if suffix == ".md" else drawn)
     _print(wanted, costs, sentences, options.json)
     return OK
@@ -58,7 +76,9 @@ def _measured(corpus: Corpus, builds: Mapping[str, str], models) -> tuple[str, l
     return f"{corpus.n_documents:,} documents of {corpus.title}.", costs
 
 
-def _named(name: str, advanced: Callable[[str, float | None], None]) -> Callable[[str, float | None], None]:
+def _named(
+    name: str, advanced: Callable[[str, float | None], None]
+) -> Callable[[str, float | None], None]:
     return lambda text, share: advanced(f"{name}: {text}", share)
 
 
@@ -66,7 +86,11 @@ def _named(name: str, advanced: Callable[[str, float | None], None]) -> Callable
 def new_home() -> Iterator[Path]:
     """An empty folder in the place of the person's while this lasts, with the same models, so that nothing is found that was saved before.
     For commands: the whole process sees it."""
-    before, models, declared = os.environ.get("HOPSCOPE_HOME"), models_folder(), [home() / name for name in ("models.toml", "keys.toml")]
+    before, models, declared = (
+        os.environ.get("HOPSCOPE_HOME"),
+        models_folder(),
+        [home() / name for name in ("models.toml", "keys.toml")],
+    )
     known = os.environ.get("HOPSCOPE_MODELS")
     with tempfile.TemporaryDirectory() as folder:
         for file in filter(Path.is_file, declared):
@@ -87,17 +111,32 @@ def _first(wanted: BuildingCosts, sample: str) -> Corpus:
     count = min(int(sample or wanted.documents), len(whole))
     if count < 1:
         raise BadInput("A sample needs at least one document.")
-    return write(home() / "corpora" / "small", (whole.at(row) for row in range(count)), f"{whole.title}, the first {count:,}")
+    return write(
+        home() / "corpora" / "small",
+        (whole.at(row) for row in range(count)),
+        f"{whole.title}, the first {count:,}",
+    )
 
 
-def _print(wanted: BuildingCosts, costs: list[GraphCost], sentences: list[str], as_json: bool) -> None:
+def _print(
+    wanted: BuildingCosts, costs: list[GraphCost], sentences: list[str], as_json: bool
+) -> None:
     if as_json:
-        found = {"experiment": wanted.id, "graphs": [dataclasses.asdict(one) for one in costs], "sentences": sentences}
+        found = {
+            "experiment": wanted.id,
+            "graphs": [dataclasses.asdict(one) for one in costs],
+            "sentences": sentences,
+        }
         print(json.dumps(found, ensure_ascii=False, indent=2))
         return
     table = [list(HEAD), *rows(costs)]
     widths = [max(map(len, column)) for column in zip(*table)]
     print(f"\n{wanted.paper}, {wanted.place}")
     for row in table:
-        print("  ".join(cell.rjust(width) if i > 2 else cell.ljust(width) for i, (cell, width) in enumerate(zip(row, widths))).rstrip())
+        print(
+            "  ".join(
+                cell.rjust(width) if i > 2 else cell.ljust(width)
+                for i, (cell, width) in enumerate(zip(row, widths))
+            ).rstrip()
+        )
     print("\n" + "\n".join(sentences))

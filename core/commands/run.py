@@ -19,15 +19,22 @@ STARTING = 60  # seconds that the server may take until the browser is opened
 
 def add(commands) -> None:
     """The command's grammar."""
-    run_app = commands.add_parser("run", help="open the app: fetch and build what its first question needs, then serve it on 127.0.0.1")
+    run_app = commands.add_parser(
+        "run",
+        help="open the app: fetch and build what its first question needs, then serve it on 127.0.0.1",
+    )
     add_serving(run_app)
     run_app.set_defaults(run=run)
 
 
 def add_serving(parser) -> None:
     """`--port`, `--host` and `--no-browser`."""
-    parser.add_argument("--port", type=port, default=PORT, help=f"where it listens (default: {PORT})")
-    parser.add_argument("--host", default=HOST, help=f"on which address (default: {HOST}, this computer alone)")
+    parser.add_argument(
+        "--port", type=port, default=PORT, help=f"where it listens (default: {PORT})"
+    )
+    parser.add_argument(
+        "--host", default=HOST, help=f"on which address (default: {HOST}, this computer alone)"
+    )
     parser.add_argument("--no-browser", action="store_true", help="print the address alone")
 
 
@@ -45,7 +52,9 @@ def serve(options, page: str) -> int:
     where = ["--server.address", options.host, "--server.port", str(options.port)]
     command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), *where]
     process = subprocess.Popen(command)
-    before = signal.signal(signal.SIGTERM, lambda *_: process.terminate())  # else the server would go on by itself
+    before = signal.signal(
+        signal.SIGTERM, lambda *_: process.terminate()
+    )  # else the server would go on by itself
     print(f"{address}/{page}", flush=True)
     if not options.no_browser:
         threading.Thread(target=_open, args=[process, address, page], daemon=True).start()

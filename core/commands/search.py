@@ -15,7 +15,14 @@ from core.evaluation.reports.export import shown
 from core.evaluation.runs.plan import misfits, source_of
 from core.evaluation.runs.store import Store, evaluations_file
 from core.evaluation.search.points import Point, front
-from core.evaluation.search.verdict import POINTS, SearchPlan, SearchVerdict, plan_search, references, start
+from core.evaluation.search.verdict import (
+    POINTS,
+    SearchPlan,
+    SearchVerdict,
+    plan_search,
+    references,
+    start,
+)
 from core.instances.catalogue import catalogue, find, save
 from core.lines import split
 
@@ -25,23 +32,68 @@ with more --trials tries more lines. The exit code is 1 where no line is within 
 
 def add(commands) -> None:
     """The command's grammar."""
-    search = commands.add_parser("search", help="find an instance under a budget of seconds or tokens a question", epilog=EPILOG)
-    search.add_argument("--set", required=True, metavar="NAME", help="question sets to search with, separated by commas (metaqa-2hop-dev)")
-    search.add_argument("--sample", type=int, default=30, metavar="N", help="questions drawn from each set (default: 30)")
+    search = commands.add_parser(
+        "search",
+        help="find an instance under a budget of seconds or tokens a question",
+        epilog=EPILOG,
+    )
+    search.add_argument(
+        "--set",
+        required=True,
+        metavar="NAME",
+        help="question sets to search with, separated by commas (metaqa-2hop-dev)",
+    )
+    search.add_argument(
+        "--sample",
+        type=int,
+        default=30,
+        metavar="N",
+        help="questions drawn from each set (default: 30)",
+    )
     search.add_argument(
         "--unseen",
         default="",
         metavar="NAME",
         help="question sets on which what is found is compared with published lines; questions that were searched with are left out",
     )
-    search.add_argument("--unseen-sample", type=int, default=60, metavar="N", help="questions drawn from each unseen set (default: 60)")
-    search.add_argument("--metric", default="", metavar="NAME", help="the quality (default: reader_hit@1; on documents passage_recall)")
+    search.add_argument(
+        "--unseen-sample",
+        type=int,
+        default=60,
+        metavar="N",
+        help="questions drawn from each unseen set (default: 60)",
+    )
+    search.add_argument(
+        "--metric",
+        default="",
+        metavar="NAME",
+        help="the quality (default: reader_hit@1; on documents passage_recall)",
+    )
     budget = search.add_mutually_exclusive_group(required=True)
-    budget.add_argument("--budget-seconds", type=float, metavar="S", help="mean seconds a question that a line may take")
-    budget.add_argument("--budget-tokens", type=float, metavar="N", help="mean tokens a question that a line may use")
-    search.add_argument("--trials", type=int, default=40, metavar="N", help="lines to try (default: 40)")
-    search.add_argument("--seed", type=whole(0), default=0, help="of the samples and the search (default: 0)")
-    search.add_argument("--graph", default="", metavar="NAME", help="a graph's name or folder (default: the set's own)")
+    budget.add_argument(
+        "--budget-seconds",
+        type=float,
+        metavar="S",
+        help="mean seconds a question that a line may take",
+    )
+    budget.add_argument(
+        "--budget-tokens",
+        type=float,
+        metavar="N",
+        help="mean tokens a question that a line may use",
+    )
+    search.add_argument(
+        "--trials", type=int, default=40, metavar="N", help="lines to try (default: 40)"
+    )
+    search.add_argument(
+        "--seed", type=whole(0), default=0, help="of the samples and the search (default: 0)"
+    )
+    search.add_argument(
+        "--graph",
+        default="",
+        metavar="NAME",
+        help="a graph's name or folder (default: the set's own)",
+    )
     add_columns(search)
     search.add_argument(
         "--with",
@@ -51,12 +103,24 @@ def add(commands) -> None:
         help="published, beyond, solved, llm (default: published,beyond)",
     )
     search.add_argument(
-        "--calls", type=int, default=200, metavar="N", help="on documents with llm: how often language models may be asked (default: 200)"
+        "--calls",
+        type=int,
+        default=200,
+        metavar="N",
+        help="on documents with llm: how often language models may be asked (default: 200)",
     )
     search.add_argument(
-        "--against", default="", metavar="IDS", help="published lines to compare with (default: those of Table 1 without a language model)"
+        "--against",
+        default="",
+        metavar="IDS",
+        help="published lines to compare with (default: those of Table 1 without a language model)",
     )
-    search.add_argument("--save", default="", metavar="NAME", help="save the best line within the budget as an instance of your own")
+    search.add_argument(
+        "--save",
+        default="",
+        metavar="NAME",
+        help="save the best line within the budget as an instance of your own",
+    )
     search.add_argument("--json", action="store_true", help="print one JSON object")
     search.set_defaults(run=run)
 
@@ -70,9 +134,19 @@ def run(options) -> int:
     job = start(engine, Store(evaluations_file()), planned)
     points, verdict = finish(job)
     best = front(points)
-    saved = save(options.save, best[0].line, _notes(planned.search.config)) if options.save and best else None
+    saved = (
+        save(options.save, best[0].line, _notes(planned.search.config))
+        if options.save and best
+        else None
+    )
     if options.json:
-        print(json.dumps(search_dict(planned, points, verdict) | ({"saved": saved.id} if saved else {}), ensure_ascii=False, indent=2))
+        print(
+            json.dumps(
+                search_dict(planned, points, verdict) | ({"saved": saved.id} if saved else {}),
+                ensure_ascii=False,
+                indent=2,
+            )
+        )
     else:
         _print(planned, points, verdict, saved)
     return OK if best else FAILED
@@ -82,7 +156,11 @@ def _planned(options, engine):
     """What the options ask for. Raises BadInput, BadParameter, StoreError."""
     known, sets = catalogue(), files_of(options.set)
     asked = source_of(sets)
-    against = [find(spec, known) for spec in split(options.against)] if options.against else references(known, engine.models, asked)
+    against = (
+        [find(spec, known) for spec in split(options.against)]
+        if options.against
+        else references(known, engine.models, asked)
+    )
     cost = "seconds" if options.budget_tokens is None else "tokens"
     if options.save and not options.save.strip():
         raise BadInput("Give the instance a name first.")
@@ -115,19 +193,29 @@ def _notes(config) -> str:
 
 def _print(planned, points, verdict, saved) -> None:
     best, config = front(points), planned.search.config
-    print(f"{len(points)} lines tried on {len(config.tuning.drawn)} questions of {config.tuning.set}")
+    print(
+        f"{len(points)} lines tried on {len(config.tuning.drawn)} questions of {config.tuning.set}"
+    )
     print(f"Budget: {config.budget:g} {config.cost} a question")
     if config.asks:
-        print(f"Language models were asked {planned.search.calls():,} times, of {config.calls:,} that were allowed")
+        print(
+            f"Language models were asked {planned.search.calls():,} times, of {config.calls:,} that were allowed"
+        )
     given_up = [point.tried.stopped for point in points if point.tried.stopped]
     for reason in dict.fromkeys(given_up):
         print(f"{given_up.count(reason)} given up: {reason}")
     for point in points:
         if not point.tried.stopped and not point.tried.answered:
             print(f"Line {point.number}: {point.tried.words()}")
-    print(f"The front, by {config.quality} and {config.cost}:" if best else "No line keeps the budget.")
+    print(
+        f"The front, by {config.quality} and {config.cost}:"
+        if best
+        else "No line keeps the budget."
+    )
     for point in best:
-        print(f"{point.number:4}  {point.tried.quality:.3f}  {shown(config.cost, point.tried.cost)}  {point.line.words()}")
+        print(
+            f"{point.number:4}  {point.tried.quality:.3f}  {shown(config.cost, point.tried.cost)}  {point.line.words()}"
+        )
         if point.tried.failed:
             print(f"      {point.tried.words()}")
     for one in verdict.against if verdict else ():
@@ -140,7 +228,9 @@ def _print(planned, points, verdict, saved) -> None:
         print(f"Saved as {saved.id}")
 
 
-def search_dict(planned: SearchPlan, points: Sequence[Point], verdict: SearchVerdict | None) -> dict[str, Any]:
+def search_dict(
+    planned: SearchPlan, points: Sequence[Point], verdict: SearchVerdict | None
+) -> dict[str, Any]:
     """Everything as plain data."""
     config, best = planned.search.config, {point.number for point in front(tuple(points))}
     found = {
@@ -157,7 +247,10 @@ def search_dict(planned: SearchPlan, points: Sequence[Point], verdict: SearchVer
     if verdict is None:
         why = planned.unjudged(front(tuple(points))[:POINTS])
         return found | ({"unjudged": why} if why else {})
-    published = {key: {name: asdict(one) for name, one in row.items()} for key, row in verdict.figures.items()}
+    published = {
+        key: {name: asdict(one) for name, one in row.items()}
+        for key, row in verdict.figures.items()
+    }
     against = [
         {
             "number": one.point.number,
@@ -169,10 +262,20 @@ def search_dict(planned: SearchPlan, points: Sequence[Point], verdict: SearchVer
         }
         for one in verdict.against
     ]
-    unseen = {"set": planned.on_unseen.set, "sample": verdict.questions, "run": verdict.run, "best_published": verdict.best.id}
+    unseen = {
+        "set": planned.on_unseen.set,
+        "sample": verdict.questions,
+        "run": verdict.run,
+        "best_published": verdict.best.id,
+    }
     unseen["failed"] = list(verdict.failed)
     return found | {"unseen": {**unseen, "published": published, "found": against}}
 
 
 def _point(point: Point) -> dict[str, Any]:
-    return {"number": point.number, "line": repr(point.line), "words": point.line.words(), **asdict(point.tried)}
+    return {
+        "number": point.number,
+        "line": repr(point.line),
+        "words": point.line.words(),
+        **asdict(point.tried),
+    }

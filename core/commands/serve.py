@@ -20,8 +20,14 @@ def add(commands) -> None:
         help="serve ask, retrieve and evaluate over HTTP, with a key; /docs describes them",
         epilog=f"The key is that of {KEY}, else a new one that is printed. Where others may reach the port, put TLS before it.",
     )
-    serve.add_argument("--port", type=port, default=PORT, help=f"where it listens (default: {PORT})")
-    serve.add_argument("--host", default="127.0.0.1", help="on which address (default: 127.0.0.1, this computer alone)")
+    serve.add_argument(
+        "--port", type=port, default=PORT, help=f"where it listens (default: {PORT})"
+    )
+    serve.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help="on which address (default: 127.0.0.1, this computer alone)",
+    )
     serve.set_defaults(run=run)
 
 
@@ -32,7 +38,9 @@ def run(options) -> int:
 
         from core.serving.http_api import api
     except ImportError:
-        raise HopscopeError("The HTTP interface needs its libraries: pip install fastapi uvicorn") from None
+        raise HopscopeError(
+            "The HTTP interface needs its libraries: pip install fastapi uvicorn"
+        ) from None
 
     key = os.environ.get(KEY) or secrets.token_urlsafe(24)
     made = api(options.engine(), key)

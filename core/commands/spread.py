@@ -10,7 +10,10 @@ from core.runtime.cluster import Workers
 def add_workers(parser) -> None:
     """`--workers` and `--cluster`."""
     parser.add_argument(
-        "--workers", type=int, metavar="N", help="spread the work over N processes, each with a core and models of its own (needs Ray)"
+        "--workers",
+        type=int,
+        metavar="N",
+        help="spread the work over N processes, each with a core and models of its own (needs Ray)",
     )
     parser.add_argument(
         "--cluster",

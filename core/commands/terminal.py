@@ -26,7 +26,13 @@ class bar:
         from tqdm import tqdm
 
         self._logs, self._printed, self._text = not sys.stderr.isatty(), time.monotonic(), ""
-        self._bar = tqdm(total=1.0, desc=text, leave=False, disable=not sys.stderr.isatty(), bar_format="{desc} {bar} {percentage:3.0f}%")
+        self._bar = tqdm(
+            total=1.0,
+            desc=text,
+            leave=False,
+            disable=not sys.stderr.isatty(),
+            bar_format="{desc} {bar} {percentage:3.0f}%",
+        )
 
     def __enter__(self):
         return self._advanced
@@ -54,7 +60,11 @@ def whole(low: int, high: int | None = None) -> Callable[[str], int]:
     """What reads a whole number from `low` to `high` out of an option's text, as argparse takes it."""
 
     def read(text: str) -> int:
-        if text.removeprefix("-").isdecimal() and low <= int(text) and (high is None or int(text) <= high):
+        if (
+            text.removeprefix("-").isdecimal()
+            and low <= int(text)
+            and (high is None or int(text) <= high)
+        ):
             return int(text)
         wanted = f"of at least {low}" if high is None else f"from {low} to {high}"
         raise argparse.ArgumentTypeError(f"expected a whole number {wanted}, not “{text}”")

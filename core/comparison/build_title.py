@@ -11,7 +11,11 @@ from core.graph.store import Graph
 
 def build_title(comparison: Comparison, lane: Lane) -> str:
     """The title of the build that made the graph of a lane on documents; empty on triples, or where the line names none."""
-    own, corpus, spec = lane.run.own_graph, comparison.ask.source.corpus, build_of(lane.instance.line)
+    own, corpus, spec = (
+        lane.run.own_graph,
+        comparison.ask.source.corpus,
+        build_of(lane.instance.line),
+    )
     if isinstance(own, Graph) and (build := built_as(own)) is not None:
         return build.title
     return build_for(corpus, spec).title if corpus is not None and spec else lane.build_title

@@ -30,9 +30,15 @@ class BuiltGraphs:
 
     def __init__(self, models: Models):
         self._models, self._lock = models, threading.Lock()
-        self._making: dict[Key, threading.Lock] = {}  # so that nobody waits for the graph of another corpus
-        self._so_far: dict[Key, tuple[str, float | None]] = {}  # how far those are that are being made, for others that wait for them
-        self._uncovered: set[Key] = set()  # those that came with a corpus, and do not fit what is here
+        self._making: dict[
+            Key, threading.Lock
+        ] = {}  # so that nobody waits for the graph of another corpus
+        self._so_far: dict[
+            Key, tuple[str, float | None]
+        ] = {}  # how far those are that are being made, for others that wait for them
+        self._uncovered: set[Key] = (
+            set()
+        )  # those that came with a corpus, and do not fit what is here
         self._opened: LRUCache[Key, tuple[int, Graph | None]] = LRUCache(OPENED)
 
     def __call__(
@@ -64,7 +70,13 @@ class BuiltGraphs:
             return ""
         return now.graph if now.serves else ""
 
-    def _graph(self, corpus: Corpus, one: Build, check: Callable[[], None], progress: Callable[[str, float | None], None] | None) -> Graph:
+    def _graph(
+        self,
+        corpus: Corpus,
+        one: Build,
+        check: Callable[[], None],
+        progress: Callable[[str, float | None], None] | None,
+    ) -> Graph:
         file = place(corpus, one) / BUILT
         key = (str(corpus.folder), corpus.digest, repr(one.line))
         with self._lock:
@@ -81,9 +93,13 @@ class BuiltGraphs:
             if known is not None and file.exists() and stamp == file.stat().st_mtime_ns:
                 return known
             with passed_on():
-                if not status(corpus, one).serves and (one.graph == CHUNKS or (progress is not None and _soon(corpus, one))):
+                if not status(corpus, one).serves and (
+                    one.graph == CHUNKS or (progress is not None and _soon(corpus, one))
+                ):
                     try:
-                        graph = self._made(corpus, one, check, self._telling(key, progress or silent))
+                        graph = self._made(
+                            corpus, one, check, self._telling(key, progress or silent)
+                        )
                     finally:
                         self._so_far.pop(key, None)
                 else:
@@ -92,7 +108,9 @@ class BuiltGraphs:
                 self._opened[key] = (file.stat().st_mtime_ns, graph)
             return graph
 
-    def _telling(self, key: Key, progress: Callable[[str, float | None], None]) -> Callable[[str, float | None], None]:
+    def _telling(
+        self, key: Key, progress: Callable[[str, float | None], None]
+    ) -> Callable[[str, float | None], None]:
         """Tells how far a graph is to who makes it, and to all who wait for it meanwhile."""
 
         def tell(text: str, share: float | None) -> None:
@@ -101,7 +119,13 @@ class BuiltGraphs:
 
         return tell
 
-    def _made(self, corpus: Corpus, one: Build, check: Callable[[], None], progress: Callable[[str, float | None], None]) -> Graph:
+    def _made(
+        self,
+        corpus: Corpus,
+        one: Build,
+        check: Callable[[], None],
+        progress: Callable[[str, float | None], None],
+    ) -> Graph:
         """The graph, built without asking a language model. Raises Uncovered where it came with the corpus and does not fit here."""
         indexed = isinstance(one.line.operators[0], OpenedIndex)  # whose vectors came with it
         if not one.line.asks_chat:
@@ -118,4 +142,6 @@ class BuiltGraphs:
 
 def _soon(corpus: Corpus, one: Build) -> bool:
     """Whether a graph can be made while a person waits."""
-    return (not one.line.asks_chat or ships(corpus, one) is not None) and corpus.characters <= AT_ONCE
+    return (
+        not one.line.asks_chat or ships(corpus, one) is not None
+    ) and corpus.characters <= AT_ONCE

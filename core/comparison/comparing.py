@@ -40,35 +40,62 @@ class Lane:
     error: str | None = None
     answer: str = ""  # as far as it has been written
     retrieved: bool = False  # whether everything before the answer is done
-    repair: Repair | None = None  # a change of one step that was seen to bring more of the known answers
+    repair: Repair | None = (
+        None  # a change of one step that was seen to bring more of the known answers
+    )
     tried: bool = False  # whether changes of one step were tried on it
     taken: bool = False  # whether it was done by an earlier comparison and taken from it
-    waited: dict[str, float] = field(default_factory=dict)  # seconds in the queue, by the status that came after
-    prepared: dict[str, float] = field(default_factory=dict)  # seconds of what was made ready before the first operator
+    waited: dict[str, float] = field(
+        default_factory=dict
+    )  # seconds in the queue, by the status that came after
+    prepared: dict[str, float] = field(
+        default_factory=dict
+    )  # seconds of what was made ready before the first operator
     progress: HowFar | None = None  # of what it does now, where that is known
-    rests: tuple[Rest, ...] | None = None  # what the sentences of its answer most likely rest on, once that was looked up
-    preview: Preview | None = None  # what it shows before it has retrieved, and if it is cancelled before
+    rests: tuple[Rest, ...] | None = (
+        None  # what the sentences of its answer most likely rest on, once that was looked up
+    )
+    preview: Preview | None = (
+        None  # what it shows before it has retrieved, and if it is cancelled before
+    )
     beside: Beside | None = None  # what it said before its graph was edited, once that is known
-    influences: tuple[Influence, ...] = ()  # what each of its answers rests on, as far as that was measured
+    influences: tuple[
+        Influence, ...
+    ] = ()  # what each of its answers rests on, as far as that was measured
     build_title: str = ""  # of a saved one: the title of the build that made its graph
-    saved_alive: Mapping[str, tuple[str, ...]] | None = None  # of a saved one: known answers and passages in the corpus and in the graph
+    saved_alive: Mapping[str, tuple[str, ...]] | None = (
+        None  # of a saved one: known answers and passages in the corpus and in the graph
+    )
 
     def again(self, ask: Ask) -> Lane:
         """A lane of the same end for another comparison of the same question, which then holds its own."""
-        return replace(self, run=replace(self.run, ask=ask, states=list(self.run.states)), taken=True)
+        return replace(
+            self, run=replace(self.run, ask=ask, states=list(self.run.states)), taken=True
+        )
 
     @property
     def shown(self) -> Lane:
         """This lane as a screen shows it: where it has not retrieved, as if it had come to what its preview holds."""
         preview = self.preview  # read first, as what takes its place is there before it goes
         if preview is None or self.retrieved:
-            return replace(self, preview=None)  # of one moment, also where the lane goes on meanwhile
-        return replace(self, run=replace(self.run, states=list(preview.states)), retrieved=True, preview=preview)
+            return replace(
+                self, preview=None
+            )  # of one moment, also where the lane goes on meanwhile
+        return replace(
+            self,
+            run=replace(self.run, states=list(preview.states)),
+            retrieved=True,
+            preview=preview,
+        )
 
     @property
     def version(self) -> tuple[int, bool, int]:
         """Differs whenever the lane has come further: how many states it has, whether it has retrieved, and the number of its preview."""
-        return len(self.run.states), self.retrieved, 0 if self.preview is None else self.preview.number
+        return (
+            len(self.run.states),
+            self.retrieved,
+            0 if self.preview is None else self.preview.number,
+        )
 
     @property
     def states(self) -> tuple[State, ...]:
@@ -91,7 +118,9 @@ class Comparison:
     ask: Ask
     lanes: list[Lane] = field(default_factory=list)
     mends: str = ""  # the digest of the merges that were saved for the corpus when it was asked
-    repairing: bool = False  # whether changes of one step are still tried, after the lanes have ended
+    repairing: bool = (
+        False  # whether changes of one step are still tried, after the lanes have ended
+    )
 
     @property
     def graph(self):
@@ -122,7 +151,9 @@ class Queues:
         self.retrieving = Fair("retrieval", max(2, min(8, os.cpu_count() or 2)))
         self.asking = Fair("asking", 2)
         self.repairing = Fair("repairing", 1)
-        self.pace: dict[str, float] = {}  # seconds that a line took last, so that quick ones go first
+        self.pace: dict[
+            str, float
+        ] = {}  # seconds that a line took last, so that quick ones go first
         self._answering: dict[str, Fair] = {}
         self._lock = threading.Lock()
 
@@ -139,7 +170,9 @@ class Queues:
         many = side_by_side(models, role)
         with self._lock:
             if name not in self._answering:
-                self._answering[name] = Fair("answering", SIDE_BY_SIDE if many else 1, alone=not many)
+                self._answering[name] = Fair(
+                    "answering", SIDE_BY_SIDE if many else 1, alone=not many
+                )
             return self._answering[name]
 
     def busy(self) -> bool:
@@ -185,7 +218,12 @@ class Comparing:
     ):
         """`after(job, when the last lane ended)` is done once all lanes have ended well, in a queue of its own, so as to delay no lane.
         `watched` says whether somebody looks at what a job compares, who is then shown how far its rankings are."""
-        self.comparison, self._models, self._queues, self._asks_chat = comparison, models, queues, asks_chat
+        self.comparison, self._models, self._queues, self._asks_chat = (
+            comparison,
+            models,
+            queues,
+            asks_chat,
+        )
         self._after, self._watched = after, watched
         self._at_work: list[Lane] = []
         self._lock = threading.RLock()
@@ -193,13 +231,26 @@ class Comparing:
     def start(self, job: Job) -> None:
         """Put the lanes into their queues; the job ends when the last one has."""
         self._job, job.on_cancel = job, self._cancelled
-        queues, lanes, asks_chat = self._queues, self.comparison.lanes, self._asks_chat  # not by way of this, which would then hold itself
+        queues, lanes, asks_chat = (
+            self._queues,
+            self.comparison.lanes,
+            self._asks_chat,
+        )  # not by way of this, which would then hold itself
         self._head_start = HeadStart(lambda: queues.others(job))
-        left = lambda lane: not lane.retrieved and lane.status not in ENDED and not asks_chat(lane.instance)
-        self._first_look = FirstLook(lambda: [i for i, lane in enumerate(lanes) if left(lane)], lambda: queues.others(job))
+        left = lambda lane: (
+            not lane.retrieved and lane.status not in ENDED and not asks_chat(lane.instance)
+        )
+        self._first_look = FirstLook(
+            lambda: [i for i, lane in enumerate(lanes) if left(lane)], lambda: queues.others(job)
+        )
         waiting = [lane for lane in self.comparison.lanes if lane.status not in ENDED]
         for lane in sorted(waiting, key=lambda lane: self._queues.expected(lane.instance.line)):
-            self._put(self._queues.asking if self._asks_chat(lane.instance) else self._queues.retrieving, lane, RUNNING, self._retrieve)
+            self._put(
+                self._queues.asking if self._asks_chat(lane.instance) else self._queues.retrieving,
+                lane,
+                RUNNING,
+                self._retrieve,
+            )
         if not waiting:
             self._end_with_the_last()
 
@@ -231,15 +282,24 @@ class Comparing:
         if not self._part(lane, LaneRun.retrieve, lambda: self._head_start.pause(self._job.check)):
             return
         lane.retrieved, lane.preview = True, None
-        self._queues.pace[repr(lane.instance.line)] = sum(step.seconds + step.saved for step in lane.state.trace)
-        role = next((operator.role for operator in lane.instance.line if operator.stage == "generate"), None)
+        self._queues.pace[repr(lane.instance.line)] = sum(
+            step.seconds + step.saved for step in lane.state.trace
+        )
+        role = next(
+            (operator.role for operator in lane.instance.line if operator.stage == "generate"), None
+        )
         if role is None or not self.comparison.ask.model or lane.run.answered():
             lane.status = ANSWERING
             self._answer(lane)
             return
         lane.text = "Retrieved; waiting for the language model"
         self._job.touch()
-        self._put(self._queues.answering(self._models, role), lane, ANSWERING, lambda lane: self._ask(lane, role))
+        self._put(
+            self._queues.answering(self._models, role),
+            lane,
+            ANSWERING,
+            lambda lane: self._ask(lane, role),
+        )
 
     def _answer(self, lane: Lane) -> None:
         if self._part(lane, LaneRun.answer, self._job.check):
@@ -256,7 +316,9 @@ class Comparing:
         finally:
             self._head_start.end()
 
-    def _part(self, lane: Lane, part: Callable[[LaneRun, Progress], None], check: Callable[[], None]) -> bool:
+    def _part(
+        self, lane: Lane, part: Callable[[LaneRun, Progress], None], check: Callable[[], None]
+    ) -> bool:
         """Whether one part of a lane went well; its failure is written on it and goes no further."""
         job = self._job
 
@@ -293,12 +355,17 @@ class Comparing:
         number = next(number for number, one in enumerate(self.comparison.lanes) if one is lane)
 
         def preview(text: str, states: Callable[[], tuple[State, ...]]) -> None:
-            if previews(text, states) and threading.get_ident() == here:  # a model that reads elsewhere is not kept waiting
+            if (
+                previews(text, states) and threading.get_ident() == here
+            ):  # a model that reads elsewhere is not kept waiting
                 self._first_look.give_way(number, check)
 
         try:
             check()
-            part(lane.run, Progress(advanced, reached, wrote, check, far, None if lane.retrieved else preview))
+            part(
+                lane.run,
+                Progress(advanced, reached, wrote, check, far, None if lane.retrieved else preview),
+            )
             return True
         except Cancelled:
             lane.status, lane.text = CANCELLED, "Cancelled"
@@ -331,7 +398,13 @@ class Comparing:
                 self.comparison.repairing = True
                 ended = time.monotonic()
                 self._queues.repairing.put(job, lambda: self._afterwards(after, ended))
-            traces.send([traces.Traced(lane.instance.name, lane.run, lane.error or "") for lane in self.comparison.lanes if not lane.taken])
+            traces.send(
+                [
+                    traces.Traced(lane.instance.name, lane.run, lane.error or "")
+                    for lane in self.comparison.lanes
+                    if not lane.taken
+                ]
+            )
             job.end(CANCELLED if job.cancelled else DONE)
 
     def _afterwards(self, after: Callable[[Job, float], None], ended: float) -> None:

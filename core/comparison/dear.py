@@ -19,7 +19,8 @@ def asks(operator: Operator, models: Models, answering: bool = False) -> bool:
             p.chat or uses_chat(value, models.is_chat)
             for part in operator.parts()
             for p, value in zip(parameters(type(part)), values(part).values())
-            if (p.model or (p.chat and (answering or part.stage != "generate"))) and value not in p.also
+            if (p.model or (p.chat and (answering or part.stage != "generate")))
+            and value not in p.also
         )
     except BadParameter:
         return False
@@ -27,9 +28,14 @@ def asks(operator: Operator, models: Models, answering: bool = False) -> bool:
 
 def free(operator: Operator) -> bool:
     """Whether an operator reads what was found without a model, which takes no time."""
-    return operator.stage == "read" and not any(p.model or p.chat for p in parameters(type(operator)))
+    return operator.stage == "read" and not any(
+        p.model or p.chat for p in parameters(type(operator))
+    )
 
 
 def at_once(line: Line, models: Models, answering: bool = False) -> int:
     """How many operators of a line come before the first that `asks`; all of them where none does."""
-    return next((place for place, operator in enumerate(line) if asks(operator, models, answering)), len(line))
+    return next(
+        (place for place, operator in enumerate(line) if asks(operator, models, answering)),
+        len(line),
+    )

@@ -11,7 +11,13 @@ WORDS = {FAILED: "Failed", CANCELLED: "Cancelled"}
 
 def unfinished(lane: Lane) -> str:
     """What a sentence says of a lane that retrieved nothing whole: failed, was cancelled; empty of others."""
-    return "failed" if lane.error is not None else "was cancelled" if lane.status == CANCELLED and not lane.retrieved else ""
+    return (
+        "failed"
+        if lane.error is not None
+        else "was cancelled"
+        if lane.status == CANCELLED and not lane.retrieved
+        else ""
+    )
 
 
 def ending(lane: Lane) -> str:
@@ -19,17 +25,28 @@ def ending(lane: Lane) -> str:
     of others."""
     if lane.status not in WORDS:
         return ""
-    read = f", with {lane.preview.text}" if lane.preview is not None and lane.status == CANCELLED else ""
+    read = (
+        f", with {lane.preview.text}"
+        if lane.preview is not None and lane.status == CANCELLED
+        else ""
+    )
     return f"{WORDS[lane.status]} {_where(lane)}{read}"
 
 
 def _where(lane: Lane) -> str:
     """Up to where a lane came."""
-    steps, done = [step for step in lane.instance.line if step.stage != "generate"], len(lane.states)
+    steps, done = (
+        [step for step in lane.instance.line if step.stage != "generate"],
+        len(lane.states),
+    )
     if lane.retrieved:
         return "before its language model had answered"
     if any(isinstance(step, Branch) for step in steps):
         return f"after {done:,} step{'s' * (done != 1)}"
     if not done and steps:
         return f"before the first of {len(steps):,} step{'s' * (len(steps) != 1)} was done, {steps[0].title}"
-    return f"at step {done + 1:,} of {len(steps):,}, {steps[done].title}" if done < len(steps) else "at its last step"
+    return (
+        f"at step {done + 1:,} of {len(steps):,}, {steps[done].title}"
+        if done < len(steps)
+        else "at its last step"
+    )

@@ -20,7 +20,9 @@ class FirstLook:
 
     def __init__(self, left: Callable[[], Sequence[int]], others: Callable[[], bool]):
         self._left, self._others, self._lock = left, others, threading.Lock()
-        self._order: dict[int, float] = {}  # lanes that have shown something, and until when each lets others come to that
+        self._order: dict[
+            int, float
+        ] = {}  # lanes that have shown something, and until when each lets others come to that
 
     def give_way(self, lane: int, check: Callable[[], None]) -> None:
         """Return once a lane that has just shown something may go on. Raises what `check` raises."""
@@ -41,4 +43,8 @@ class FirstLook:
             until = self._order[lane]
         if any(one in before for one in left):
             return not self._others()
-        return time.monotonic() < until and any(one not in order for one in left) and not self._others()
+        return (
+            time.monotonic() < until
+            and any(one not in order for one in left)
+            and not self._others()
+        )

@@ -41,7 +41,13 @@ class Housekeeping:
         held: Callable[[], int] = sys.getallocatedblocks,
         begun: Callable[[], int] = lambda: 0,
     ):
-        self._busy, self._once, self._clock, self._held, self._begun = busy, once, clock, held, begun
+        self._busy, self._once, self._clock, self._held, self._begun = (
+            busy,
+            once,
+            clock,
+            held,
+            begun,
+        )
         self._seen = begun()  # by the last look
         self._rested = self._collected = clock()
         self._left = held()  # by the last collection, or fewer where some were let go of since

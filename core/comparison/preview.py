@@ -11,7 +11,9 @@ from core.runtime.meter import spent
 from core.types import State
 
 EVERY = 0.6  # seconds between two previews of a lane, at least
-SELDOM = 3.0  # the same where others wait, for whom drawing one takes as long as reading twenty texts
+SELDOM = (
+    3.0  # the same where others wait, for whom drawing one takes as long as reading twenty texts
+)
 SHARE = 30  # times what a preview took goes by before the next one
 
 
@@ -37,7 +39,13 @@ class Previews:
         others: Callable[[], bool] = lambda: False,
     ):
         """`wanted` says whether somebody looks on, `others` whether anybody else waits for the machine."""
-        self._show, self._wanted, self._clock, self._worked, self._others = show, wanted, clock, worked, others
+        self._show, self._wanted, self._clock, self._worked, self._others = (
+            show,
+            wanted,
+            clock,
+            worked,
+            others,
+        )
         self._number, self._next = 0, 0.0
 
     def __call__(self, text: str, states: Callable[[], tuple[State, ...]]) -> bool:
@@ -55,5 +63,7 @@ class Previews:
             logging.getLogger(__name__).exception("A preview failed")
             self._next = float("inf")
             return False
-        self._next = self._clock() + max(SELDOM if self._others() else EVERY, SHARE * (self._worked() - begun))
+        self._next = self._clock() + max(
+            SELDOM if self._others() else EVERY, SHARE * (self._worked() - begun)
+        )
         return wanted

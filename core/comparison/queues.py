@@ -32,14 +32,26 @@ class Fair:
     prepares.
     """
 
-    def __init__(self, name: str, workers: int = 2, alone: bool = True, clock: Callable[[], float] = time.monotonic):
+    def __init__(
+        self,
+        name: str,
+        workers: int = 2,
+        alone: bool = True,
+        clock: Callable[[], float] = time.monotonic,
+    ):
         self._name, self._workers, self._alone = name, workers, alone
         self._waiting: OrderedDict[Hashable, deque[Work]] = OrderedDict()
         self._busy: Counter[Hashable] = Counter()  # owners with pieces at work
-        self._turns: Counter[Hashable] = Counter()  # those of them that have not passed their turn on
+        self._turns: Counter[Hashable] = (
+            Counter()
+        )  # those of them that have not passed their turn on
         self._preparing = self._idle = 0
         self.begun = 0  # pieces so far
-        self._clock, self._ended, self.pace = clock, 0.0, 0.0  # seconds from the end of one piece to that of the next, while others wait
+        self._clock, self._ended, self.pace = (
+            clock,
+            0.0,
+            0.0,
+        )  # seconds from the end of one piece to that of the next, while others wait
         self._changed = threading.Condition()
 
     def put(self, owner: Hashable, work: Work) -> None:
@@ -67,7 +79,9 @@ class Fair:
                 return None
             order = list(self._waiting)
             before = order[: order.index(owner)]
-            return Wait(len({*self._busy, *before} - {owner}), (1 + len(before)) * self.pace or None)
+            return Wait(
+                len({*self._busy, *before} - {owner}), (1 + len(before)) * self.pace or None
+            )
 
     def _wake(self) -> None:
         """A piece may begin: let a thread look for it."""
@@ -85,7 +99,9 @@ class Fair:
             del taken  # else a thread that waits holds on to what it did last
 
     def _do(self, owner: Hashable, work: Work) -> None:
-        turn = Turn(lambda waits: self._pass_on(owner, waits), lambda waits: self._take_back(owner, waits))
+        turn = Turn(
+            lambda waits: self._pass_on(owner, waits), lambda waits: self._take_back(owner, waits)
+        )
         try:
             with turn.held():
                 work()
@@ -102,7 +118,9 @@ class Fair:
         """A piece has ended. What lies between two ends counts as long as others wait: a queue at rest has no pace."""
         now = self._clock()
         if self._ended and self._waiting:
-            self.pace += (now - self._ended - self.pace) / RECENT if self.pace else now - self._ended
+            self.pace += (
+                (now - self._ended - self.pace) / RECENT if self.pace else now - self._ended
+            )
         self._ended = now if self._waiting else 0.0
 
     def _pass_on(self, owner: Hashable, waits: bool) -> bool:

@@ -40,7 +40,11 @@ def mended_in(line: Line) -> bool:
 
 
 def graph_of(
-    line: Line, source: Source, environment: Environment, check: Callable[[], None] = lambda: None, progress: Advanced | None = None
+    line: Line,
+    source: Source,
+    environment: Environment,
+    check: Callable[[], None] = lambda: None,
+    progress: Advanced | None = None,
 ) -> KnowledgeGraph | None:
     """The graph of its own that a line stands on, opened; None for a line that names none. Raises as `Source.built` does."""
     first = line.operators[0] if len(line) else None
@@ -55,7 +59,9 @@ class Prefixes:
 
     def __init__(self, size: int = 64, most: int = MOST):
         self._lock = threading.Lock()
-        self._states: LRUCache[tuple, State] = LRUCache(most, lambda state: min(most, max(most // size, weight(state))))
+        self._states: LRUCache[tuple, State] = LRUCache(
+            most, lambda state: min(most, max(most // size, weight(state)))
+        )
 
     def get(self, key: tuple) -> State | None:
         with self._lock:
@@ -111,7 +117,9 @@ class LaneRun:
     seen: set = field(default_factory=set)  # what models were asked for
     stamp: str = ""  # what the operators so far said that they depend on
     own_graph: KnowledgeGraph | None = None  # the graph of its own, once that was opened
-    times: list[tuple[int, int]] = field(default_factory=list)  # when each state was begun and reached, in nanoseconds since the epoch
+    times: list[tuple[int, int]] = field(
+        default_factory=list
+    )  # when each state was begun and reached, in nanoseconds since the epoch
 
     @property
     def graph(self) -> KnowledgeGraph:
@@ -122,7 +130,9 @@ class LaneRun:
         """Open the graph that the line stands on, built first where that is soon done. Raises BadInput for a line on documents without a
         corpus, StoreError where it is not built."""
         if self.own_graph is None:
-            self.own_graph = graph_of(self.line, self.ask.source, self.environment, progress.check, progress.advanced)
+            self.own_graph = graph_of(
+                self.line, self.ask.source, self.environment, progress.check, progress.advanced
+            )
 
     def retrieve(self, progress: Progress) -> None:
         """Run everything up to the answer, with a reader where one is wanted."""
@@ -134,8 +144,16 @@ class LaneRun:
         operators = [operator for operator in self.line if operator.stage != "generate"]
         if self.ask.reader and not any(operator.stage == "read" for operator in operators):
             if any("paths" in operator.writes for operator in operators):
-                operators.append(GraphReader(anywhere=any(part.wanders for operator in operators for part in operator.parts())))
-            elif not self.ask.model and any({"chunks", "nodes"} & {*operator.writes} for operator in operators):
+                operators.append(
+                    GraphReader(
+                        anywhere=any(
+                            part.wanders for operator in operators for part in operator.parts()
+                        )
+                    )
+                )
+            elif not self.ask.model and any(
+                {"chunks", "nodes"} & {*operator.writes} for operator in operators
+            ):
                 operators.append(NearestSentence())
         return operators
 
@@ -153,7 +171,12 @@ class LaneRun:
         operator = next((operator for operator in self.line if operator.stage == "generate"), None)
         if operator is None:
             return False
-        return self.prefixes.get(self._key(operator, self.stamp + operator.stamp(self.graph, self.environment))) is not None
+        return (
+            self.prefixes.get(
+                self._key(operator, self.stamp + operator.stamp(self.graph, self.environment))
+            )
+            is not None
+        )
 
     def _run(self, operators: list, progress: Progress) -> None:
         self.stand(progress)
@@ -173,7 +196,9 @@ class LaneRun:
         waiting = list(operators)
         while waiting:
             operator = waiting.pop(0)
-            if isinstance(operator, Branch):  # its operators run like all others, so that each has a state of its own
+            if isinstance(
+                operator, Branch
+            ):  # its operators run like all others, so that each has a state of its own
                 waiting = [*operator.arm(self.state), *waiting]
                 continue
             self.stamp += operator.stamp(self.graph, self.environment)
@@ -182,7 +207,9 @@ class LaneRun:
             key, begun = self._key(operator, self.stamp), time.time_ns()
             state = self.prefixes.get(key) if operator.remembered else None
             if state is None:
-                state = operator(self.state, replace(context, preview=self._preview(operator, waiting, progress)))
+                state = operator(
+                    self.state, replace(context, preview=self._preview(operator, waiting, progress))
+                )
                 if operator.remembered:
                     if not (state.trace and state.trace[-1].unusable) and not state.partly:
                         self.prefixes.put(key, state)
@@ -194,7 +221,9 @@ class LaneRun:
             self.times.append((begun, time.time_ns()))
             progress.reached(state)
 
-    def _preview(self, operator, rest: list, progress: Progress) -> Callable[[str, Callable[[Recorder], State]], None] | None:
+    def _preview(
+        self, operator, rest: list, progress: Progress
+    ) -> Callable[[str, Callable[[Recorder], State]], None] | None:
         """What previews an operator at work with `rest` behind it; None where nobody looks on."""
         show, states = progress.preview, tuple(self.states)
         if show is None:
@@ -224,4 +253,11 @@ class LaneRun:
         """What the state after `operator`, run next, is known by."""
         done = tuple((step.operator, tuple(step.parameters.items())) for step in self.state.trace)
         asks = operator.stage == "generate" and self.ask.model
-        return (self.graph.digest, *self.ask.key(self.environment.models.signature())[1:], done, stamp, repr(operator), asks)
+        return (
+            self.graph.digest,
+            *self.ask.key(self.environment.models.signature())[1:],
+            done,
+            stamp,
+            repr(operator),
+            asks,
+        )

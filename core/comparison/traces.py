@@ -25,8 +25,17 @@ if TYPE_CHECKING:
 
 ITEMS, CHARACTERS = 20, 4_000  # of a ranking that a span names; of a text
 LOG = "HOPSCOPE_LOG"  # the environment variable that asks for a line of JSON a lane, on the error stream
-SWITCHES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_TRACES_EXPORTER")
-KINDS = {"extract": "RETRIEVER", "retrieve": "RETRIEVER", "refine": "RERANKER", "generate": "LLM"}  # of spans by stage; CHAIN for others
+SWITCHES = (
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    "OTEL_TRACES_EXPORTER",
+)
+KINDS = {
+    "extract": "RETRIEVER",
+    "retrieve": "RETRIEVER",
+    "refine": "RERANKER",
+    "generate": "LLM",
+}  # of spans by stage; CHAIN for others
 RANKED = ("paths", "chunks", "nodes", "relations", "communities")  # fields of a state
 LIBRARIES = "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http"
 
@@ -42,7 +51,10 @@ class Traced:
 
 def wanted() -> bool:
     """Whether spans are to be made: a variable of OpenTelemetry names where to, or this process has a tracer provider already."""
-    if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true" or os.environ.get("OTEL_TRACES_EXPORTER") == "none":
+    if (
+        os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
+        or os.environ.get("OTEL_TRACES_EXPORTER") == "none"
+    ):
         return False
     return any(os.environ.get(name) for name in SWITCHES) or _provided() is not None
 
@@ -65,13 +77,29 @@ def send(lanes: Sequence[Traced]) -> None:
 
 def _logged(lane: Traced) -> dict[str, Any]:
     run, steps = lane.run, lane.run.state.trace
-    seconds, tokens = sum(step.seconds for step in steps), sum(step.usage.tokens_in + step.usage.tokens_out for step in steps)
-    about = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "event": "lane", "level": "error" if lane.error else "info"}
-    asked = {"source": run.ask.source.name, "question": run.ask.question.text, "method": lane.method}
+    seconds, tokens = (
+        sum(step.seconds for step in steps),
+        sum(step.usage.tokens_in + step.usage.tokens_out for step in steps),
+    )
+    about = {
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "event": "lane",
+        "level": "error" if lane.error else "info",
+    }
+    asked = {
+        "source": run.ask.source.name,
+        "question": run.ask.question.text,
+        "method": lane.method,
+    }
     return (
         about
         | asked
-        | {"seconds": round(seconds, 3), "tokens": tokens, "calls": sum(step.usage.calls for step in steps), "error": lane.error}
+        | {
+            "seconds": round(seconds, 3),
+            "tokens": tokens,
+            "calls": sum(step.usage.calls for step in steps),
+            "error": lane.error,
+        }
     )
 
 
@@ -79,17 +107,31 @@ def _send(tracer: Any, lanes: Sequence[Traced]) -> None:
     from opentelemetry.trace import Status, StatusCode, set_span_in_context
 
     ask, now = lanes[0].run.ask, time.time_ns()
-    times = {at: lane.run.times or [(now, now)] for at, lane in enumerate(lanes)}  # one that failed at once has none
+    times = {
+        at: lane.run.times or [(now, now)] for at, lane in enumerate(lanes)
+    }  # one that failed at once has none
     about = _chain(ask.question.text, "") | {"hopscope.source": ask.source.name}
-    whole = tracer.start_span("compare", start_time=min(of[0][0] for of in times.values()), attributes=about)
+    whole = tracer.start_span(
+        "compare", start_time=min(of[0][0] for of in times.values()), attributes=about
+    )
     for at, lane in enumerate(lanes):
         run, (begun, ended) = lane.run, (times[at][0][0], times[at][-1][1])
         about = _chain(ask.question.text, _answer(run)) | {"hopscope.line": repr(run.line)}
-        span = tracer.start_span(lane.method, set_span_in_context(whole), start_time=begun, attributes=about)
-        for (before, after), (first, last) in zip(pairwise([State(ask.question, ask.seeds), *run.states]), run.times):
-            found = {key: value for key, value in attributes(run.graph, ask.question.text, before, after).items() if value is not None}
+        span = tracer.start_span(
+            lane.method, set_span_in_context(whole), start_time=begun, attributes=about
+        )
+        for (before, after), (first, last) in zip(
+            pairwise([State(ask.question, ask.seeds), *run.states]), run.times
+        ):
+            found = {
+                key: value
+                for key, value in attributes(run.graph, ask.question.text, before, after).items()
+                if value is not None
+            }
             name = after.trace[-1].operator
-            tracer.start_span(name, set_span_in_context(span), start_time=first, attributes=found).end(last)
+            tracer.start_span(
+                name, set_span_in_context(span), start_time=first, attributes=found
+            ).end(last)
         if lane.error:
             span.set_status(Status(StatusCode.ERROR, lane.error))
         span.end(ended)
@@ -103,7 +145,14 @@ def attributes(graph: Any, question: str, before: State, after: State) -> dict[s
     found: dict[str, Any] = {
         "openinference.span.kind": kind,
         "input.value": question,
-        "metadata": json.dumps({"parameters": dict(step.parameters), "sizes": dict(step.sizes), "notes": list(step.notes)}, default=str),
+        "metadata": json.dumps(
+            {
+                "parameters": dict(step.parameters),
+                "sizes": dict(step.sizes),
+                "notes": list(step.notes),
+            },
+            default=str,
+        ),
     }
     prefix = {"RERANKER": "reranker.output_documents"}.get(kind, "retrieval.documents")
     if kind == "RERANKER":
@@ -143,7 +192,9 @@ def _documents(graph: Any, prefix: str, before: State, after: State) -> Iterator
             continue
         part = ranking.items[:ITEMS]
         names = [""] * len(part) if ranking.kind == "path" else hit_names(graph, ranking.kind, part)
-        texts = graph.texts(part) if ranking.kind == "path" else hit_texts(graph, ranking.kind, part)
+        texts = (
+            graph.texts(part) if ranking.kind == "path" else hit_texts(graph, ranking.kind, part)
+        )
         for place, (called, text) in enumerate(zip(names, texts)):
             document = f"{prefix}.{at}.document"
             yield f"{document}.id", called or f"{ranking.kind} {place + 1}"
@@ -159,7 +210,9 @@ def _chain(question: str, answer: str) -> dict[str, Any]:
 
 def _answer(run: LaneRun) -> str:
     state = run.state
-    return state.answer or ("" if state.reader is None else ", ".join(run.graph.names(state.reader)[:ITEMS]))
+    return state.answer or (
+        "" if state.reader is None else ", ".join(run.graph.names(state.reader)[:ITEMS])
+    )
 
 
 def _provided() -> Any:
@@ -192,5 +245,7 @@ def _own_provider() -> Any:
     named = {} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": "hopscope"}
     provider = TracerProvider(resource=Resource.create(named))
     console = os.environ.get("OTEL_TRACES_EXPORTER") == "console"
-    provider.add_span_processor(BatchSpanProcessor(ConsoleSpanExporter(out=sys.stderr) if console else OTLPSpanExporter()))
+    provider.add_span_processor(
+        BatchSpanProcessor(ConsoleSpanExporter(out=sys.stderr) if console else OTLPSpanExporter())
+    )
     return provider

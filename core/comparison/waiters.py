@@ -66,7 +66,9 @@ class Waiters:
             with self._lock:
                 self._waits = {key: wait for key, wait in self._waits.items() if not wait[1].ended}
                 jobs = {job for _, job in self._waits.values()}
-                self._left_since = {job: since for job, since in self._left_since.items() if job in jobs}
+                self._left_since = {
+                    job: since for job, since in self._left_since.items() if job in jobs
+                }
                 if not jobs:
                     self._sweeping = False
                     return

@@ -20,10 +20,16 @@ from core.types import Question
 Sets = Mapping[str, FilePath | None]
 ROWS = (".jsonl", *(f".jsonl{packed}" for packed in PACKED), *COLUMNAR)
 JUDGED = (*ROWS, ".tsv", ".txt", ".qrels", ".trec", *(f".tsv{packed}" for packed in PACKED))
-COLUMNS = (("query-id", "query_id", "qid"), ("corpus-id", "corpus_id", "docid", "doc_id"), ("score", "relevance", "rel"))
+COLUMNS = (
+    ("query-id", "query_id", "qid"),
+    ("corpus-id", "corpus_id", "docid", "doc_id"),
+    ("score", "relevance", "rel"),
+)
 
 
-def beir(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) -> tuple[list[Document], dict[str, QuestionFile]]:
+def beir(
+    path: FilePath, sets: Sets, tell: Tell | None, titled: Titled
+) -> tuple[list[Document], dict[str, QuestionFile]]:
     """The documents and question sets of a folder in the form of BEIR (Thakur et al., NeurIPS 2021; github.com/beir-cellar/beir,
     `GenericDataLoader`): `corpus.jsonl`, `queries*.jsonl` and `qrels/NAME.tsv`, plain or packed; the same as Parquet, as the sets of
     HuggingFace have them (`corpus/*.parquet`, `queries/*.parquet`), or with judgements as rows (MTEB) or in TREC's four columns.
@@ -32,16 +38,26 @@ def beir(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) -> tuple
     with a score above 0. Judgements of a query or a document that the folder does not have are left out and counted. A set may name its
     file of judgements; with no sets given, each file of judgements is one.
     """
-    documents = [_document(file, where, row) for file in _found(path, "corpus") for where, row in file_rows(file, tell, MAX_BYTES)]
+    documents = [
+        _document(file, where, row)
+        for file in _found(path, "corpus")
+        for where, row in file_rows(file, tell, MAX_BYTES)
+    ]
     texts: dict[str, str] = {}
     for file in _found(path, "queries"):
         for where, row in file_rows(file, most=MAX_BYTES):
             with RowErrors(file, where):
                 id, text = str(row["_id"]), row["text"]
                 if texts.setdefault(id, text) != text:
-                    raise BadInput(f"{file.name}, {where}: there is another query with the id “{id}”; each needs one of its own.")
+                    raise BadInput(
+                        f"{file.name}, {where}: there is another query with the id “{id}”; each needs one of its own."
+                    )
     judged = {name: file or _judgements(path, name) for name, file in sets.items()}
-    judged = judged or {file.name.split(".")[0]: file for file in sorted((path / "qrels").glob("*")) if _ends(file, JUDGED)}
+    judged = judged or {
+        file.name.split(".")[0]: file
+        for file in sorted((path / "qrels").glob("*"))
+        if _ends(file, JUDGED)
+    }
     known = {document.id for document in documents}
     return documents, {name: _judged(file, texts, known) for name, file in judged.items()}
 
@@ -55,14 +71,25 @@ def unpacked(file: FilePath, folder: FilePath) -> FilePath | None:
     """The folder in BEIR's form that a zip holds, as they are published, unpacked into `folder`; None where it holds none. Raises BadInput
     for a damaged zip, or one that is too large."""
     inside, _ = zipped(file)
-    roots = [name.rpartition("/")[0] for name in inside if name.rpartition("/")[2].startswith("corpus.")]
-    root = next((root for root in roots if any(name.startswith(f"{root}/queries".lstrip("/")) for name in inside)), None)
+    roots = [
+        name.rpartition("/")[0] for name in inside if name.rpartition("/")[2].startswith("corpus.")
+    ]
+    root = next(
+        (
+            root
+            for root in roots
+            if any(name.startswith(f"{root}/queries".lstrip("/")) for name in inside)
+        ),
+        None,
+    )
     if root is None:
         return None
     place = folder / (root.rpartition("/")[2] or file.name.split(".")[0])
     for name, source in inside.items():
         within = name.removeprefix(f"{root}/") if root else name
-        if within.startswith(("corpus", "queries", "qrels/", LINKS)) and (within != name or not root):
+        if within.startswith(("corpus", "queries", "qrels/", LINKS)) and (
+            within != name or not root
+        ):
             (place / within).parent.mkdir(parents=True, exist_ok=True)
             with source.open() as packed, open(place / within, "wb") as out:
                 shutil.copyfileobj(packed, out)
@@ -71,19 +98,27 @@ def unpacked(file: FilePath, folder: FilePath) -> FilePath | None:
 
 def _files(folder: FilePath, name: str) -> Iterator[FilePath]:
     """The files of rows whose name begins so, in the folder or in one of that name."""
-    yield from (file for file in sorted(folder.glob(f"{name}*")) if file.is_file() and _ends(file, ROWS))
-    yield from (file for file in sorted((folder / name).glob("*")) if file.is_file() and _ends(file, ROWS))
+    yield from (
+        file for file in sorted(folder.glob(f"{name}*")) if file.is_file() and _ends(file, ROWS)
+    )
+    yield from (
+        file for file in sorted((folder / name).glob("*")) if file.is_file() and _ends(file, ROWS)
+    )
 
 
 def _found(folder: FilePath, name: str) -> list[FilePath]:
     files = list(_files(folder, name))
     if not files:
-        raise BadInput(f"The folder {folder.name} holds no {name}.jsonl, plain or packed, and none as Parquet.")
+        raise BadInput(
+            f"The folder {folder.name} holds no {name}.jsonl, plain or packed, and none as Parquet."
+        )
     return files
 
 
 def _judgements(folder: FilePath, name: str) -> FilePath:
-    file = next((file for file in sorted((folder / "qrels").glob(f"{name}.*")) if _ends(file, JUDGED)), None)
+    file = next(
+        (file for file in sorted((folder / "qrels").glob(f"{name}.*")) if _ends(file, JUDGED)), None
+    )
     if file is None:
         raise BadInput(f"The folder {folder.name} holds no qrels/{name}.tsv, plain or packed.")
     return file
@@ -111,10 +146,15 @@ def _judged(file: FilePath, texts: Mapping[str, str], documents: set[str]) -> Qu
             strange["document"].append(document)
         elif score > 0:
             gold.setdefault(query, []).append(document)
-    asked = tuple(Question(texts[query], query, gold=tuple(dict.fromkeys(found))) for query, found in gold.items())
+    asked = tuple(
+        Question(texts[query], query, gold=tuple(dict.fromkeys(found)))
+        for query, found in gold.items()
+    )
     left_out = tuple(_without(file, what, ids) for what, ids in strange.items() if ids)
     if not asked:
-        raise BadInput(" ".join([f"{file.name} judges no document of this folder above 0.", *left_out]))
+        raise BadInput(
+            " ".join([f"{file.name} judges no document of this folder above 0.", *left_out])
+        )
     return QuestionFile(asked, file.name, left_out=left_out)
 
 
@@ -128,7 +168,9 @@ def _scores(file: FilePath) -> Iterator[tuple[str, str, float]]:
     if _ends(file, ROWS):
         for where, row in file_rows(file, most=MAX_BYTES):
             with RowErrors(file, where):
-                query, document, score = (next((row[key] for key in keys if key in row), None) for keys in COLUMNS)
+                query, document, score = (
+                    next((row[key] for key in keys if key in row), None) for keys in COLUMNS
+                )
                 if query is None or document is None:
                     raise KeyError("query-id, corpus-id")
                 yield str(query), str(document), float(1 if score is None else score)
@@ -138,7 +180,9 @@ def _scores(file: FilePath) -> Iterator[tuple[str, str, float]]:
         if len(parts) != 3 and len(line.split()) == 4:
             parts = [part for place, part in enumerate(line.split()) if place != 1]
         if len(parts) != 3:
-            raise BadInput(f"{file.name}, line {number}: expected query, document and score, separated by tabs; found “{shorten(line)}”.")
+            raise BadInput(
+                f"{file.name}, line {number}: expected query, document and score, separated by tabs; found “{shorten(line)}”."
+            )
         if number == 1 and not parts[2].strip().lstrip("-").isdecimal():
             continue
         with RowErrors(file, f"line {number}"):

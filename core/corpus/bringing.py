@@ -31,13 +31,17 @@ class Brought:
     changed: int
     known: int
     notes: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()  # ids of documents that files had earlier and no longer have, and the corpus still has
+    missing: tuple[
+        str, ...
+    ] = ()  # ids of documents that files had earlier and no longer have, and the corpus still has
     more: str = ""
 
     def on_missing(self) -> str:
         """The sentence on documents that the files no longer have; empty where there are none."""
         number = len(self.missing)
-        shown = ", ".join(shorten(id, 40) for id in self.missing[:NAMED]) + (", …" if number > NAMED else "")
+        shown = ", ".join(shorten(id, 40) for id in self.missing[:NAMED]) + (
+            ", …" if number > NAMED else ""
+        )
         return (
             f"{counted(number, 'document')} of an earlier state of these files {'is' if number == 1 else 'are'} no longer in them: {shown}."
             * bool(number)
@@ -69,16 +73,33 @@ def bring(
     before = own_corpus(name)
     progress, check = progress or (lambda text, share: None), check or (lambda: None)
     found = found_in(name, files, columns, format, questions, progress, check, encoding)
-    documents, sets, notes, missing = found.documents, found.sets, found.notes, _missing(before, found.plain)
+    documents, sets, notes, missing = (
+        found.documents,
+        found.sets,
+        found.notes,
+        _missing(before, found.plain),
+    )
     progress("Writing the corpus", 1.0)
     by_id = _ById([*(before or ()), *documents])
-    asked: dict[str, Asked] = {set: (_title(set, name, title), by_id.put(found.questions)) for set, found in sets.items()}
+    asked: dict[str, Asked] = {
+        set: (_title(set, name, title), by_id.put(found.questions)) for set, found in sets.items()
+    }
     notes += filter(None, (found.note() for found in sets.values()))
     if before is None:
-        corpus = write(new_folder(name), documents, title, sets=asked, check=check, links=found.links, origins=found.plain.origins)
+        corpus = write(
+            new_folder(name),
+            documents,
+            title,
+            sets=asked,
+            check=check,
+            links=found.links,
+            origins=found.plain.origins,
+        )
     else:
         removed = missing if replace_files else ()
-        corpus = before.put(documents, check, title, asked, found.links, found.plain.origins, removed)
+        corpus = before.put(
+            documents, check, title, asked, found.links, found.plain.origins, removed
+        )
     unique = {document.id: document for document in documents}
     there = [before.document(id) for id in unique if before and id in before]
     same = sum(document == unique[document.id] for document in there)
@@ -87,19 +108,34 @@ def bring(
             f"{counted(len(missing), 'document')} that these files no longer have {'was' if len(missing) == 1 else 'were'} removed."
         )
     odd = (*notes, *_lacking(corpus, asked))
-    return Brought(corpus, len(unique) - len(there), len(there) - same, same, odd, () if replace_files else tuple(missing))
+    return Brought(
+        corpus,
+        len(unique) - len(there),
+        len(there) - same,
+        same,
+        odd,
+        () if replace_files else tuple(missing),
+    )
 
 
 def _missing(before: Corpus | None, found: Read) -> list[str]:
     """The ids of documents whose files were read again and no longer have them, or whose folders were and no longer have their files."""
     if before is None:
         return []
-    ids, folders = {document.id for document in found.documents}, {origin.folder for origin in found.origins.values()} - {""}
+    ids, folders = (
+        {document.id for document in found.documents},
+        {origin.folder for origin in found.origins.values()} - {""},
+    )
     again = lambda source: (
-        source in found.origins or (source not in found.failed and before.origins.get(source, Origin()).folder in folders)
+        source in found.origins
+        or (source not in found.failed and before.origins.get(source, Origin()).folder in folders)
     )
     of = {source: again(source) for source in set(before.table.texts("source"))}
-    return [id for id, source in zip(before.ids, before.table.texts("source")) if of[source] and id not in ids]
+    return [
+        id
+        for id, source in zip(before.ids, before.table.texts("source"))
+        if of[source] and id not in ids
+    ]
 
 
 @dataclass(frozen=True)
@@ -116,7 +152,12 @@ class BroughtQuestions:
 
 
 def bring_questions(
-    name: str, file: str | Path, title: str = "", set: str = "", format: str = "auto", columns: str = ""
+    name: str,
+    file: str | Path,
+    title: str = "",
+    set: str = "",
+    format: str = "auto",
+    columns: str = "",
 ) -> BroughtQuestions:
     """The questions of a file, kept as a set of a corpus of one's own, in the place of the one before; its name is that of the corpus where
     none is given. `format` and `columns` are as `core.questions.read_file` has them. Raises BadInput where there is no such corpus or
@@ -130,9 +171,23 @@ def bring_questions(
     set = _set_of(before, set or name)
     asked: dict[str, Asked] = {set: (title or (before.title if set == name else set), questions)}
     corpus = before.put((), sets=asked)
-    answered, gold = (sum(bool(values) for values in column) for column in zip(*((one.answers, one.gold) for one in questions)))
-    notes = ["None of them has a known answer or a gold document, so nothing can be scored."] if not answered and not gold else []
-    return BroughtQuestions(corpus, set, len(questions), answered, gold, (*notes, *filter(None, [found.note()]), *_lacking(corpus, asked)))
+    answered, gold = (
+        sum(bool(values) for values in column)
+        for column in zip(*((one.answers, one.gold) for one in questions))
+    )
+    notes = (
+        ["None of them has a known answer or a gold document, so nothing can be scored."]
+        if not answered and not gold
+        else []
+    )
+    return BroughtQuestions(
+        corpus,
+        set,
+        len(questions),
+        answered,
+        gold,
+        (*notes, *filter(None, [found.note()]), *_lacking(corpus, asked)),
+    )
 
 
 def _title(set: str, name: str, title: str) -> str:
@@ -143,10 +198,21 @@ def _title(set: str, name: str, title: str) -> str:
 def _set_of(corpus: Corpus, name: str) -> str:
     """The name of a set of a corpus. Raises BadInput where it cannot be, or is that of a set of another corpus."""
     if not SAFE_NAME.fullmatch(name):
-        raise BadInput(f"“{shorten(name)}” cannot be a set's name; give one of small letters, digits and dashes, 40 at most.")
-    owner = next((other for other, known in corpora().items() if other != corpus.name and name in known.sets), "")
+        raise BadInput(
+            f"“{shorten(name)}” cannot be a set's name; give one of small letters, digits and dashes, 40 at most."
+        )
+    owner = next(
+        (
+            other
+            for other, known in corpora().items()
+            if other != corpus.name and name in known.sets
+        ),
+        "",
+    )
     if owner:
-        raise BadInput(f"The corpus “{owner}” has a question set “{name}” already; choose another name.")
+        raise BadInput(
+            f"The corpus “{owner}” has a question set “{name}” already; choose another name."
+        )
     return name
 
 
@@ -165,11 +231,16 @@ class _ById:
                 rows.setdefault(document.id[len(document.source) + 1 :], set()).add(document.id)
             self._titles.setdefault(document.title, document.id)
             self._passages.setdefault((document.title, _digest(document.text)), document.id)
-        self._titles = {row: next(iter(ids)) for row, ids in rows.items() if len(ids) == 1} | self._titles
+        self._titles = {
+            row: next(iter(ids)) for row, ids in rows.items() if len(ids) == 1
+        } | self._titles
 
     def put(self, questions: Iterable[Question]) -> list[Question]:
         """The questions with their gold passages by the id of the document; a name that is none of them stays as it is."""
-        return [replace(question, gold=tuple(dict.fromkeys(map(self._id, question.gold)))) for question in questions]
+        return [
+            replace(question, gold=tuple(dict.fromkeys(map(self._id, question.gold))))
+            for question in questions
+        ]
 
     def _id(self, name: str) -> str:
         if name in self._ids:
@@ -187,7 +258,15 @@ def _digest(text: str) -> str:
 
 def _lacking(corpus: Corpus, asked: Mapping[str, Asked]) -> list[str]:
     """Tells of gold documents that the corpus does not have."""
-    gold = [id for _, questions in asked.values() for question in questions for id in question.gold if not corpus.has_passage(id)]
+    gold = [
+        id
+        for _, questions in asked.values()
+        for question in questions
+        for id in question.gold
+        if not corpus.has_passage(id)
+    ]
     if not gold:
         return []
-    return [f"The questions name gold documents that the corpus does not have: “{shorten(gold[0])}”, {len(gold):,} in all."]
+    return [
+        f"The questions name gold documents that the corpus does not have: “{shorten(gold[0])}”, {len(gold):,} in all."
+    ]

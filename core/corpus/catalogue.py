@@ -41,14 +41,20 @@ class Shipped:
     format: str
     file: FilePath  # or a folder
     sets: Mapping[str, str]  # the titles of its question sets by name
-    files: Mapping[str, FilePath | None]  # those of its question sets, None where the corpus's own holds the questions
+    files: Mapping[
+        str, FilePath | None
+    ]  # those of its question sets, None where the corpus's own holds the questions
     examples: tuple[str, ...] = ()
     links: FilePath | None = None  # the file of the links between its documents
 
     @property
     def made_of(self) -> str:
         """What tells one state of its files from another."""
-        named = {self.file.parent / DESCRIPTION, self.file, *(file for file in self.files.values() if file)}
+        named = {
+            self.file.parent / DESCRIPTION,
+            self.file,
+            *(file for file in self.files.values() if file),
+        }
         named |= {self.links} if self.links else set()
         inner = {file for folder in named if folder.is_dir() for file in folder.rglob("*")}
         files = [file for file in sorted(named | inner) if file.is_file()]
@@ -61,11 +67,28 @@ class Shipped:
             if known and known.made_of == made_of:
                 return known
             documents, asked = read(self.format, self.file, self.files)
-            sets: dict[str, Asked] = {name: (title, asked[name].questions) for name, title in self.sets.items() if name in self.files}
-            sets = {name: (title, known.questions(name)) for name, title in self._added(known).items()} | sets if known else sets
+            sets: dict[str, Asked] = {
+                name: (title, asked[name].questions)
+                for name, title in self.sets.items()
+                if name in self.files
+            }
+            sets = (
+                {name: (title, known.questions(name)) for name, title in self._added(known).items()}
+                | sets
+                if known
+                else sets
+            )
             about = (self.title, self.licence, self.source, sets, self.examples)
             links = read_links(self.links) if self.links else ()
-            write(corpora_folder() / self.name, documents, *about, own=False, made_of=made_of, check=check, links=links)
+            write(
+                corpora_folder() / self.name,
+                documents,
+                *about,
+                own=False,
+                made_of=made_of,
+                check=check,
+                links=links,
+            )
             return _opened(corpora_folder() / self.name)
 
     def with_added(self) -> Shipped:
@@ -93,7 +116,9 @@ def corpora_folder() -> FilePath:
 def corpora() -> dict[str, Corpus | Shipped]:
     """All corpora by name: the shipped ones, then a person's own, each part by name. A damaged one is left out;
     `damaged_corpora` says why."""
-    known: dict[str, Corpus | Shipped] = {name: found.with_added() for name, found in shipped().items()}
+    known: dict[str, Corpus | Shipped] = {
+        name: found.with_added() for name, found in shipped().items()
+    }
     for folder in sorted(corpora_folder().iterdir()) if corpora_folder().is_dir() else []:
         if folder.name not in known and (folder / META).is_file():
             try:
@@ -117,7 +142,10 @@ def damaged_corpora() -> list[str]:
 
 def shipped() -> dict[str, Shipped]:
     """The corpora in `data/` by name."""
-    found = (_descriptions.of(path, files, partial(_described, path)) for path, files in described(DATA, DESCRIPTION))
+    found = (
+        _descriptions.of(path, files, partial(_described, path))
+        for path, files in described(DATA, DESCRIPTION)
+    )
     return {one.name: one for one in found}
 
 
@@ -146,7 +174,9 @@ def own_corpus(name: str) -> Corpus | None:
             f"“{shorten(name)}” cannot be a corpus's name; give one of small letters, digits and dashes, 40 at most, such as my-reports."
         )
     if name in shipped():
-        raise BadInput(f"There is already a corpus “{name}”, which comes with Hopscope; choose another name.")
+        raise BadInput(
+            f"There is already a corpus “{name}”, which comes with Hopscope; choose another name."
+        )
     folder = corpora_folder() / name
     return _opened(folder) if (folder / META).is_file() else None
 
@@ -165,14 +195,18 @@ def remove_corpus(name: str) -> None:
         try:
             remove(folder, lambda: forget_owner(OWNED_AS, name))
         except OSError as error:
-            raise StoreError(f"The corpus in {folder} cannot be removed: {error.strerror or error}.") from None
+            raise StoreError(
+                f"The corpus in {folder} cannot be removed: {error.strerror or error}."
+            ) from None
 
 
 def corpus_of(set_name: str) -> str:
     """The name of the corpus that a question set belongs to. Raises BadInput naming the known sets."""
     owners = {set: name for name, corpus in corpora().items() for set in corpus.sets}
     if set_name not in owners:
-        raise BadInput(f"There is no question set “{shorten(set_name)}” of a corpus.{nearest(set_name, owners)}")
+        raise BadInput(
+            f"There is no question set “{shorten(set_name)}” of a corpus.{nearest(set_name, owners)}"
+        )
     return owners[set_name]
 
 
@@ -194,13 +228,25 @@ def _described(path: FilePath) -> Shipped:
         row = tomllib.loads(path.read_text("utf-8"))
         folder = path.parent
         if row["format"] not in FORMATS:
-            raise BadInput(f"{folder.name}/{path.name} has format = “{row['format']}”.{nearest(row['format'], FORMATS)}")
+            raise BadInput(
+                f"{folder.name}/{path.name} has format = “{row['format']}”.{nearest(row['format'], FORMATS)}"
+            )
         sets = row.get("questions", {})
-        files = {name: folder / entry["file"] if "file" in entry else None for name, entry in sets.items()}
+        files = {
+            name: folder / entry["file"] if "file" in entry else None
+            for name, entry in sets.items()
+        }
         titles = {name: entry["title"] for name, entry in sets.items()}
         known = {key: row[key] for key in ("name", "title", "licence", "source", "format")}
         links = folder / row["links"] if "links" in row else None
-        return Shipped(**known, file=folder / row["file"], sets=titles, files=files, examples=tuple(row.get("examples", ())), links=links)
+        return Shipped(
+            **known,
+            file=folder / row["file"],
+            sets=titles,
+            files=files,
+            examples=tuple(row.get("examples", ())),
+            links=links,
+        )
     except KeyError as error:
         raise BadInput(f"{path.parent.name}/{path.name} lacks {error}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError, AttributeError) as error:

@@ -14,13 +14,19 @@ from core.errors import BadParameter
 from core.graph.columns import Table
 
 Check = Callable[[], None]
-Cut = Callable[[str], Iterable[tuple[int, int, int]]]  # a text to where its chunks begin and end, in characters, and their tokens
+Cut = Callable[
+    [str], Iterable[tuple[int, int, int]]
+]  # a text to where its chunks begin and end, in characters, and their tokens
 NUMBERED = re.compile(r"#\d+$")
-SPACELESS = re.compile("[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")  # Chinese and Japanese
+SPACELESS = re.compile(
+    "[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
+)  # Chinese and Japanese
 OPENING, CLOSING = frozenset("「『（【《〈“‘"), frozenset("、。，．！？；：」』）】》〉”’…")
 
 
-def by_tokens(documents: Iterable[Document], size: int = 1200, overlap: int = 100, check: Check | None = None) -> Table:
+def by_tokens(
+    documents: Iterable[Document], size: int = 1200, overlap: int = 100, check: Check | None = None
+) -> Table:
     """Chunks of at most `size` tokens, each beginning about `overlap` tokens before the last one ended; a table of `id`, `document`,
     `title`, `place`, `text` and `tokens`, in the order of the documents.
 
@@ -35,11 +41,15 @@ def by_tokens(documents: Iterable[Document], size: int = 1200, overlap: int = 10
     (['d#0', 'd#1'], ['One two three. Four', 'Four five six.'], [5, 4])
     """
     if not 0 <= overlap < size:
-        raise BadParameter(f"The overlap of chunks must be below their size of {size} tokens, not {overlap}.")
+        raise BadParameter(
+            f"The overlap of chunks must be below their size of {size} tokens, not {overlap}."
+        )
     return _table(documents, lambda text: _windows(text, tokens(text), size, overlap), check)
 
 
-def by_sentences(documents: Iterable[Document], size: int = 100, check: Check | None = None, code: str = "") -> Table:
+def by_sentences(
+    documents: Iterable[Document], size: int = 100, check: Check | None = None, code: str = ""
+) -> Table:
     """Chunks of whole sentences, as many as together have at most `size` tokens; a sentence that alone has more is cut at words.
     A table as that of `by_tokens`; the chunks of a document do not overlap. `code` is their language's. Source: the leaves of RAPTOR.
 
@@ -53,7 +63,9 @@ def by_sentences(documents: Iterable[Document], size: int = 100, check: Check | 
     return _table(documents, lambda text: _packed(text, size, code), check)
 
 
-def by_characters(documents: Iterable[Document], size: int = 4096, check: Check | None = None) -> Table:
+def by_characters(
+    documents: Iterable[Document], size: int = 4096, check: Check | None = None
+) -> Table:
     """Chunks of at most `size` characters, side by side, cut at blanks; a word that alone is longer is cut. A table as that of `by_tokens`.
     Source: the nodes of FastInsight's ACL-OCL, which says nothing of where within a word it cuts.
 
@@ -75,7 +87,9 @@ def as_given(documents: Iterable[Document], check: Check | None = None) -> Table
     >>> as_given([Document("d", "One two. ", "D")]).texts("text")
     ['One two. ']
     """
-    return _table(documents, lambda text: [(0, len(text), len(tokens(text)))] if text.strip() else [], check)
+    return _table(
+        documents, lambda text: [(0, len(text), len(tokens(text)))] if text.strip() else [], check
+    )
 
 
 def chunk_id(document: str, number: int, of: int) -> str:
@@ -89,7 +103,9 @@ def chunk_id(document: str, number: int, of: int) -> str:
 
 
 def _table(documents: Iterable[Document], cut: Cut, check: Check | None) -> Table:
-    rows: dict[str, list] = {name: [] for name in ("id", "document", "title", "place", "text", "tokens")}
+    rows: dict[str, list] = {
+        name: [] for name in ("id", "document", "title", "place", "text", "tokens")
+    }
     for document in documents:
         if check:
             check()
@@ -104,7 +120,9 @@ def _table(documents: Iterable[Document], cut: Cut, check: Check | None) -> Tabl
     return Table.of(**rows)
 
 
-def _windows(text: str, found: np.ndarray, size: int, overlap: int) -> Iterator[tuple[int, int, int]]:
+def _windows(
+    text: str, found: np.ndarray, size: int, overlap: int
+) -> Iterator[tuple[int, int, int]]:
     """Windows of at most `size` tokens, cut between words where there is such a place; each reaches further than the one before."""
     n, first, last = len(found), 0, 0
     cuts = _cuts(text, found)
@@ -113,7 +131,11 @@ def _windows(text: str, found: np.ndarray, size: int, overlap: int) -> Iterator[
         if end is None and first < last:  # the next word fits only where nothing is told again
             first = last
             continue
-        first, last, begun = _next(cuts, end or first + size, first, overlap), end or first + size, first
+        first, last, begun = (
+            _next(cuts, end or first + size, first, overlap),
+            end or first + size,
+            first,
+        )
         yield int(found[begun, 0]), int(found[last - 1, 1]), last - begun
 
 
@@ -137,8 +159,14 @@ def _cuts(text: str, found: np.ndarray) -> np.ndarray:
     free = found[1:, 0] > found[:-1, 1]
     if SPACELESS.search(text):
         touching = np.flatnonzero(~free)
-        pairs = ((text[end - 1], text[start]) for end, start in zip(found[touching, 1], found[touching + 1, 0]))
-        free[touching] = [bool(SPACELESS.match(a) or SPACELESS.match(b)) and a not in OPENING and b not in CLOSING for a, b in pairs]
+        pairs = (
+            (text[end - 1], text[start])
+            for end, start in zip(found[touching, 1], found[touching + 1, 0])
+        )
+        free[touching] = [
+            bool(SPACELESS.match(a) or SPACELESS.match(b)) and a not in OPENING and b not in CLOSING
+            for a, b in pairs
+        ]
     return np.flatnonzero(free) + 1
 
 

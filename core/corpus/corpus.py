@@ -54,8 +54,12 @@ class Corpus:
     origin_bytes: bytes = field(
         default=b"{}", repr=False
     )  # what is known of its files as it is stored; none of those that hold nothing odd
-    later: digests.Later | None = field(default=None, repr=False)  # what reads the files of a large one whole
-    stored_language: Mapping[str, Any] = field(default_factory=dict, repr=False)  # that of its documents; none in a corpus of before
+    later: digests.Later | None = field(
+        default=None, repr=False
+    )  # what reads the files of a large one whole
+    stored_language: Mapping[str, Any] = field(
+        default_factory=dict, repr=False
+    )  # that of its documents; none in a corpus of before
 
     @classmethod
     def open(cls, folder: str | FilePath) -> Corpus:
@@ -66,9 +70,13 @@ class Corpus:
             try:
                 return cls._open(folder, meta)
             except (StoreError, OSError, ValueError, KeyError, TypeError) as error:
-                newer = stored.read_meta(folder)  # a writer may have put another state in place between our two looks
+                newer = stored.read_meta(
+                    folder
+                )  # a writer may have put another state in place between our two looks
                 if newer == meta:
-                    raise StoreError(f"The corpus in {folder} is damaged ({error}); remove it and add its documents again.") from None
+                    raise StoreError(
+                        f"The corpus in {folder} is damaged ({error}); remove it and add its documents again."
+                    ) from None
                 meta = newer
 
     @classmethod
@@ -76,13 +84,23 @@ class Corpus:
         data = folder / meta["data"]
         later = digests.opened(data)
         table = Table.open(data / stored.DOCUMENTS)
-        known = {key: meta[key] for key in ("name", "title", "licence", "source", "digest", "sets", "own", "made_of")}
+        known = {
+            key: meta[key]
+            for key in ("name", "title", "licence", "source", "digest", "sets", "own", "made_of")
+        }
         if table.names != stored.COLUMNS or len(table) != meta["n_documents"]:
             raise StoreError(f"{data} does not hold what {stored.META} says")
         asked = (data / stored.QUESTIONS).read_bytes()
         linked = Table.open(data / stored.LINKS) if (data / stored.LINKS).is_file() else None
-        origins = (data / stored.ORIGINS).read_bytes() if (data / stored.ORIGINS).is_file() else b"{}"
-        more: dict[str, Any] = {"linked": linked, "origin_bytes": origins, "examples": tuple(meta["examples"]), "later": later}
+        origins = (
+            (data / stored.ORIGINS).read_bytes() if (data / stored.ORIGINS).is_file() else b"{}"
+        )
+        more: dict[str, Any] = {
+            "linked": linked,
+            "origin_bytes": origins,
+            "examples": tuple(meta["examples"]),
+            "later": later,
+        }
         more["stored_language"] = meta.get("language", {})
         return cls(**known, n_documents=len(table), folder=folder, table=table, asked=asked, **more)
 
@@ -100,9 +118,15 @@ class Corpus:
         if self.later is not None:
             self.later.begin()
             if self.later.damage:
-                raise StoreError(f"The corpus in {self.folder} is damaged ({self.later.damage}); remove it and add its documents again.")
-        id, title, source, text, places = (self.table.text(name, row) for name in ("id", "title", "source", "text", "places"))
-        return Document(id, text, title, source, tuple((at, label) for at, label in json.loads(places)))
+                raise StoreError(
+                    f"The corpus in {self.folder} is damaged ({self.later.damage}); remove it and add its documents again."
+                )
+        id, title, source, text, places = (
+            self.table.text(name, row) for name in ("id", "title", "source", "text", "places")
+        )
+        return Document(
+            id, text, title, source, tuple((at, label) for at, label in json.loads(places))
+        )
 
     def row(self, id: str) -> int:
         """The row of a document. Raises BadInput where the corpus has none of that id."""
@@ -135,7 +159,11 @@ class Corpus:
     @cached_property
     def language(self) -> Found:
         """The language of its documents: as a person chose it, or as it was found when they were added."""
-        return from_plain(Found, self.stored_language) if self.stored_language else _language_in(self.table)
+        return (
+            from_plain(Found, self.stored_language)
+            if self.stored_language
+            else _language_in(self.table)
+        )
 
     @cached_property
     def language_as_found(self) -> Found:
@@ -154,12 +182,16 @@ class Corpus:
         try:
             return stored.origins_in(self.origin_bytes)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise StoreError(f"What was noted in {self.folder} is damaged ({error}); add its documents again.") from None
+            raise StoreError(
+                f"What was noted in {self.folder} is damaged ({error}); add its documents again."
+            ) from None
 
     def questions(self, set_name: str) -> tuple[Question, ...]:
         """The questions of a set; `gold` are ids of documents. Raises BadInput naming the known sets, StoreError for a damaged file."""
         if set_name not in self.sets:
-            raise BadInput(f"The corpus “{self.name}” has no question set “{set_name}”.{nearest(set_name, self.sets)}")
+            raise BadInput(
+                f"The corpus “{self.name}” has no question set “{set_name}”.{nearest(set_name, self.sets)}"
+            )
         return self._questions[set_name]
 
     @cached_property
@@ -167,7 +199,9 @@ class Corpus:
         try:
             return stored.questions_in(self.asked)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise StoreError(f"The question sets in {self.folder} are damaged ({error}); add them again.") from None
+            raise StoreError(
+                f"The question sets in {self.folder} are damaged ({error}); add them again."
+            ) from None
 
     def add(self, documents: Iterable[Document], check: Check | None = None) -> Corpus:
         """The corpus with some documents more. One that it has in the very same form is kept once; raises BadInput where it has another
@@ -177,7 +211,9 @@ class Corpus:
         def added(current: Corpus) -> Table:
             for document in given:
                 if document.id in current and current.document(document.id) != document:
-                    raise BadInput(f"The corpus “{self.name}” has another document “{shorten(document.id)}” already.")
+                    raise BadInput(
+                        f"The corpus “{self.name}” has another document “{shorten(document.id)}” already."
+                    )
             return stored.changed(current.table, given)
 
         return self._rewritten(added, check)
@@ -208,7 +244,9 @@ class Corpus:
         links are given they take the place of those that it had; `origins` take that of those of their sources."""
         given, without = list(documents), frozenset(removed)
         change = lambda current: stored.changed(current.table, given, without)
-        return self._rewritten(change, check, title, sets or {}, tuple(links), origins=origins or {})
+        return self._rewritten(
+            change, check, title, sets or {}, tuple(links), origins=origins or {}
+        )
 
     def with_questions(self, sets: Mapping[str, Asked], check: Check | None = None) -> Corpus:
         """The corpus with more question sets, each in the place of the one of its name; one that ships takes some as well."""
@@ -226,7 +264,9 @@ class Corpus:
             for id in sorted(given):
                 current.row(id)
             if len(given) == len(current):
-                raise BadInput(f"These are all documents of the corpus “{self.name}”; remove the corpus instead.")
+                raise BadInput(
+                    f"These are all documents of the corpus “{self.name}”; remove the corpus instead."
+                )
             return stored.changed(current.table, removed=given)
 
         return self._rewritten(without, check)
@@ -244,16 +284,22 @@ class Corpus:
     ) -> Corpus:
         """The corpus after a change, written down; one that changes nothing writes nothing. `fixed` is what one that ships keeps."""
         if fixed and not self.own:
-            raise BadInput(f"The corpus “{self.name}” comes with Hopscope and stays as it is; make one of your own with these documents.")
+            raise BadInput(
+                f"The corpus “{self.name}” comes with Hopscope and stays as it is; make one of your own with these documents."
+            )
         with stored.locked(self.folder, check):
             check_may_change(OWNED_AS, self.name)
             current = Corpus.open(self.folder)
             table, meta = change(current), stored.read_meta(self.folder)
-            asked = current._questions | {name: tuple(questions) for name, (_, questions) in sets.items()}
+            asked = current._questions | {
+                name: tuple(questions) for name, (_, questions) in sets.items()
+            }
             titles = current.sets | {name: known for name, (known, _) in sets.items()}
             fresh = {**meta, "title": title or meta["title"], "sets": titles}
             if language is not None or (table is not current.table and not current.language.chosen):
-                fresh["language"] = to_plain(Found(language, chosen=True) if language else _language_in(table))
+                fresh["language"] = to_plain(
+                    Found(language, chosen=True) if language else _language_in(table)
+                )
             linked = links_table(links) if links else current.linked
             known = _known_origins({**current.origins, **origins}, table)
             same = (fresh, asked, known) == (meta, current._questions, current.origins)
@@ -292,8 +338,18 @@ def write(
     table = stored.table_of(documents)
     if not len(table):
         raise BadInput(f"The corpus “{folder.name}” would have no documents.")
-    meta: dict[str, Any] = {"name": folder.name, "title": title or folder.name, "licence": licence, "source": source}
-    meta |= {"examples": list(examples), "sets": {name: known for name, (known, _) in asked.items()}, "own": own, "made_of": made_of}
+    meta: dict[str, Any] = {
+        "name": folder.name,
+        "title": title or folder.name,
+        "licence": licence,
+        "source": source,
+    }
+    meta |= {
+        "examples": list(examples),
+        "sets": {name: known for name, (known, _) in asked.items()},
+        "own": own,
+        "made_of": made_of,
+    }
     meta["language"] = to_plain(_language_in(table))
     with stored.locked(folder, check):
         if own and (folder / stored.META).is_file():
@@ -322,4 +378,8 @@ def _known_origins(origins: Mapping[str, Origin], table: Table) -> dict[str, Ori
     if not origins:
         return {}
     sources = set(table.texts("source"))
-    return {source: origin for source, origin in origins.items() if origin != Origin() and source in sources}
+    return {
+        source: origin
+        for source, origin in origins.items()
+        if origin != Origin() and source in sources
+    }

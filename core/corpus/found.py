@@ -47,7 +47,9 @@ def found_in(
 ) -> Found:
     """What the files hold, for a corpus of that name; see `core.corpus.bring`. Raises BadInput."""
     if format not in (FILES, *FORMATS):
-        raise BadInput(f"There is no format “{shorten(format)}” of documents.{nearest(format, [FILES, *FORMATS])}")
+        raise BadInput(
+            f"There is no format “{shorten(format)}” of documents.{nearest(format, [FILES, *FORMATS])}"
+        )
     if format != FILES and len(files) != 1:
         raise BadInput(f"Give one file or folder in the format “{format}”, not {len(files)}.")
     found, others, folder, titled = Found(), list[Path](), temporary_folder(), Titled()
@@ -65,10 +67,18 @@ def found_in(
             wanted = _wanted(name, place, form, questions, found.sets)
             documents, sets = read(form, place, wanted, _telling(file, progress, check), titled)
             found.documents += documents
-            found.sets |= {set if set in wanted else f"{name}-{set}": asked for set, asked in sets.items()}
+            found.sets |= {
+                set if set in wanted else f"{name}-{set}": asked for set, asked in sets.items()
+            }
             if form == BEIR:
                 found.links += links_beside(place)
-                found.notes += [] if sets else [f"{file.name} holds no judgements (qrels/NAME.tsv), so its queries are left out."]
+                found.notes += (
+                    []
+                    if sets
+                    else [
+                        f"{file.name} holds no judgements (qrels/NAME.tsv), so its queries are left out."
+                    ]
+                )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if others or not files:
@@ -99,9 +109,15 @@ def _telling(file: Path, progress: Tell, check: Callable[[], None]) -> Callable[
     return tell
 
 
-def _wanted(name: str, file: Path, form: str, questions: str | Path, taken: Mapping[str, QuestionFile]) -> dict[str, Path | None]:
+def _wanted(
+    name: str, file: Path, form: str, questions: str | Path, taken: Mapping[str, QuestionFile]
+) -> dict[str, Path | None]:
     """The sets that are wanted of a published file, each with its file of questions where it has one."""
     if questions and name not in taken:
         return {name: Path(questions)}
-    own = name if name not in taken else f"{name}-{UNFIT.sub('-', file.name.split('.')[0].casefold()).strip('-')}"
+    own = (
+        name
+        if name not in taken
+        else f"{name}-{UNFIT.sub('-', file.name.split('.')[0].casefold()).strip('-')}"
+    )
     return {own: None} if form in BRING_QUESTIONS and not questions else {}

@@ -51,8 +51,15 @@ def _link(file: FilePath, number: int, cells: list[str], line: str) -> Link:
     except ValueError:
         count = -1.0
     if not 0 < count < float("inf"):
-        raise BadInput(f"{file.name}, line {number}: the count “{shorten(cells[3])}” is no number above 0.")
-    return Link(sound(cells[0].strip()), sound(cells[1].strip()), sound(cells[2].strip()) if len(cells) > 2 else "", count)
+        raise BadInput(
+            f"{file.name}, line {number}: the count “{shorten(cells[3])}” is no number above 0."
+        )
+    return Link(
+        sound(cells[0].strip()),
+        sound(cells[1].strip()),
+        sound(cells[2].strip()) if len(cells) > 2 else "",
+        count,
+    )
 
 
 def links_beside(folder: FilePath) -> list[Link]:
@@ -72,7 +79,9 @@ def table_of(links: Iterable[Link]) -> Table:
     keys = sorted(counts)
     columns = zip(*keys) if keys else ((), (), ())
     known = {name: pa.array(values, pa.large_string()) for name, values in zip(COLUMNS, columns)}
-    return Table(pa.table(known | {COLUMNS[3]: pa.array([counts[key] for key in keys], pa.float64())}))
+    return Table(
+        pa.table(known | {COLUMNS[3]: pa.array([counts[key] for key in keys], pa.float64())})
+    )
 
 
 def links_in(table: Table | None) -> list[Link]:

@@ -32,7 +32,9 @@ class Mends:
         """A short hash of the merges; empty where there are none."""
         if not self.edits:
             return ""
-        return hashlib.sha256(json.dumps([edit.written() for edit in self.edits]).encode()).hexdigest()[:16]
+        return hashlib.sha256(
+            json.dumps([edit.written() for edit in self.edits]).encode()
+        ).hexdigest()[:16]
 
     def accepted(self, edits: Iterable[Edit]) -> Mends:
         """With some merges more, whose names are no longer said not to be the same. Raises BadInput where there are too many."""
@@ -50,7 +52,11 @@ class Mends:
     def refusing(self, names: Iterable[Sequence[str]]) -> Mends:
         """With some pairs of names that are not the same, and without the merges of these."""
         more = [pair(name, other) for name, other in names]
-        edits = tuple(edit for edit in self.edits if edit.names not in {*more, *((other, name) for name, other in more)})
+        edits = tuple(
+            edit
+            for edit in self.edits
+            if edit.names not in {*more, *((other, name) for name, other in more)}
+        )
         return replace(self, edits=edits, refused=tuple(dict.fromkeys([*self.refused, *more])))
 
     def allowing(self, names: Iterable[Sequence[str]]) -> Mends:
@@ -69,11 +75,16 @@ def mends_of(corpus: Corpus) -> Mends:
     file = corpus.folder / FILE
     try:
         saved = digests.check_marked(json.loads(file.read_text("utf-8")))
-        return Mends(tuple(map(Edit.read, saved["edits"])), tuple((one, other) for one, other in saved["refused"]))
+        return Mends(
+            tuple(map(Edit.read, saved["edits"])),
+            tuple((one, other) for one, other in saved["refused"]),
+        )
     except FileNotFoundError:
         return Mends()
     except (OSError, ValueError, KeyError, TypeError, AttributeError, BadInput) as error:
-        raise StoreError(f"The merges in {file} are damaged ({error}); remove that file to go on without them.") from None
+        raise StoreError(
+            f"The merges in {file} are damaged ({error}); remove that file to go on without them."
+        ) from None
 
 
 def mend(corpus: Corpus, change: Callable[[Mends], Mends]) -> Mends:
@@ -83,7 +94,12 @@ def mend(corpus: Corpus, change: Callable[[Mends], Mends]) -> Mends:
     with locked(corpus.folder):
         changed = change(mends_of(corpus))
         text = json.dumps(
-            digests.marked({"edits": [edit.written() for edit in changed.edits], "refused": [list(names) for names in changed.refused]}),
+            digests.marked(
+                {
+                    "edits": [edit.written() for edit in changed.edits],
+                    "refused": [list(names) for names in changed.refused],
+                }
+            ),
             ensure_ascii=False,
             indent=1,
         )

@@ -39,7 +39,9 @@ LOOKED_AT = 3  # rows by which a file is recognised
 ROWS, GRAPHRAG_BENCH, BEIR, PASSAGE_ROWS = "rows", "graphrag-bench", "beir", "passages"
 
 
-def read(format: str, path: FilePath, sets: Sets, tell: Tell | None = None, titled: Titled | None = None) -> Read:
+def read(
+    format: str, path: FilePath, sets: Sets, tell: Tell | None = None, titled: Titled | None = None
+) -> Read:
     """The documents of a published corpus and the questions of its sets, by name: each from its own file where one is given, else from
     the corpus's own. `format` is one of `FORMATS`, and `tell` hears the share read. `titled` has the documents of files before, which are
     not given again. Raises BadInput, naming file and line, for what cannot be read."""
@@ -65,7 +67,10 @@ def form_of(path: FilePath, columns: Mapping[str, str] | None = None) -> str:
     try:
         if not holds_rows(path):
             return ""
-        first = [row for _, row in islice(file_rows(path, most=MAX_BYTES, longest=LONGEST_ROW), LOOKED_AT)]
+        first = [
+            row
+            for _, row in islice(file_rows(path, most=MAX_BYTES, longest=LONGEST_ROW), LOOKED_AT)
+        ]
     except BadInput:
         return ""  # who reads it says what is wrong
     if columns and any(columns.get("text") in row for row in first):
@@ -75,7 +80,9 @@ def form_of(path: FilePath, columns: Mapping[str, str] | None = None) -> str:
     asks = any(key in row for row in first for key in (*QUESTIONS[:-1], "questions"))
     if asks and any(map(_brings, first)):
         return ROWS
-    return PASSAGE_ROWS if path.suffix.lower() in ARROW else ""  # which is no table of documents elsewhere
+    return (
+        PASSAGE_ROWS if path.suffix.lower() in ARROW else ""
+    )  # which is no table of documents elsewhere
 
 
 def _brings(row: Mapping) -> bool:
@@ -107,14 +114,27 @@ def rows(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) -> Read:
                         id = _added(titled, one, text)
                         whole = (id,) if one.whole else ()
             for place, question in questions_in(row, path.name, where, collected, gold=GOLD):
-                collected.add(place, replace(question, text=_as_written(row, question.text), gold=whole or question.gold))
+                collected.add(
+                    place,
+                    replace(
+                        question, text=_as_written(row, question.text), gold=whole or question.gold
+                    ),
+                )
     if not titled.found:
         found = ", ".join(list(collected.there)[:12])
-        raise BadInput(f"{path.name}: no row brings passages. Looked for {', '.join(PASSAGES)}; the rows have {shorten(found, 200)}.")
-    asked = [replace(one, gold=()) for one in collected.questions] if whole and len(titled.found) == 1 else collected.questions
+        raise BadInput(
+            f"{path.name}: no row brings passages. Looked for {', '.join(PASSAGES)}; the rows have {shorten(found, 200)}."
+        )
+    asked = (
+        [replace(one, gold=()) for one in collected.questions]
+        if whole and len(titled.found) == 1
+        else collected.questions
+    )
     left_out = (*collected.left_out(), *page_text.left_out(path.name))
     own = QuestionFile(tuple(asked), path.name, collected.ignored(), left_out)
-    return titled.found, {name: _questions(file, name) if file else own for name, file in sets.items()}
+    return titled.found, {
+        name: _questions(file, name) if file else own for name, file in sets.items()
+    }
 
 
 def _as_written(row: Mapping, text: str) -> str:
@@ -126,7 +146,9 @@ def _as_written(row: Mapping, text: str) -> str:
 def _added(titled: Titled, one: Passage, text: str) -> str:
     """The id of the document that a passage is: its title, or of a whole text its own id; else the other of both, or the file's name."""
     named = (one.id, one.title) if one.whole else (one.title, one.id)
-    return titled.add(next(filter(None, named), titled.source.split(".")[0]), text, one.title or None)
+    return titled.add(
+        next(filter(None, named), titled.source.split(".")[0]), text, one.title or None
+    )
 
 
 class _Pages:
@@ -140,7 +162,9 @@ class _Pages:
         self._reader = self._reader or self._stack.enter_context(SeparateReader())
         name = shorten(page.title or page.id, 40) + ".html"
         try:
-            (document,), _ = self._reader.read(name, Held(name, page.text.encode("utf-8", "replace")), lambda share: None)
+            (document,), _ = self._reader.read(
+                name, Held(name, page.text.encode("utf-8", "replace")), lambda share: None
+            )
         except BadInput:
             self._empty += 1
             return ""
@@ -148,7 +172,11 @@ class _Pages:
 
     def left_out(self, name: str) -> tuple[str, ...]:
         """A sentence on the pages that were left out."""
-        return (f"Left out of {name}: {self._empty:,} page{'s' * (self._empty != 1)} without a text.",) if self._empty else ()
+        return (
+            (f"Left out of {name}: {self._empty:,} page{'s' * (self._empty != 1)} without a text.",)
+            if self._empty
+            else ()
+        )
 
 
 def passage_rows(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) -> Read:
@@ -170,7 +198,9 @@ def graphrag_bench(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled
         with RowErrors(path, where):
             titled.add(row["corpus_name"], row["context"])
     sourced = ["source"] if len(titled.found) > 1 else []
-    return titled.found, {name: _questions(file or path, name, *sourced) for name, file in sets.items()}
+    return titled.found, {
+        name: _questions(file or path, name, *sourced) for name, file in sets.items()
+    }
 
 
 def book(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) -> Read:
@@ -178,12 +208,16 @@ def book(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) -> Read:
     with opened(path, tell, MAX_BYTES) as source:
         text = text_of(path.name, source.read())
     name = path.name.split(".")[0]
-    return [Document(name, text, source=path.name)], {name: _questions(file or path, name) for name, file in sets.items()}
+    return [Document(name, text, source=path.name)], {
+        name: _questions(file or path, name) for name, file in sets.items()
+    }
 
 
 FORMATS: Mapping[str, Callable[..., Read]] = {
     ROWS: rows,
-    **dict.fromkeys(("hotpotqa", "2wikimultihopqa", "musique", "alce", "crag", "quality", "ultradomain"), rows),
+    **dict.fromkeys(
+        ("hotpotqa", "2wikimultihopqa", "musique", "alce", "crag", "quality", "ultradomain"), rows
+    ),
     PASSAGE_ROWS: passage_rows,
     GRAPHRAG_BENCH: graphrag_bench,
     BEIR: beir,
@@ -196,7 +230,9 @@ TITLES = {
     BEIR: "documents, queries and judgements in the form of BEIR",
 }
 """What is in a file that is recognised, in words."""
-BRING_QUESTIONS = frozenset(name for name, form in FORMATS.items() if form is rows)  # formats whose own rows are questions
+BRING_QUESTIONS = frozenset(
+    name for name, form in FORMATS.items() if form is rows
+)  # formats whose own rows are questions
 
 
 def _questions(path: FilePath, name: str, *more: str) -> QuestionFile:

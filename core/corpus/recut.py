@@ -18,7 +18,9 @@ from core.graph.store import Graph
 from core.io import digests
 
 FILE = "documents.npz"  # beside a graph: of which documents its chunks are
-Cutter = Callable[[Iterable[Document]], Table]  # documents to the chunks of each by itself, in their order
+Cutter = Callable[
+    [Iterable[Document]], Table
+]  # documents to the chunks of each by itself, in their order
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +67,9 @@ def recut(corpus: Corpus, cut: Cutter, before: Cuts | None) -> tuple[Cuts, int]:
         return Cuts(keys, counts, fresh), len(new)
     old = known >= 0
     counts[old] = before.counts[known[old]]
-    first = np.zeros(len(keys), np.int64)  # of each document's chunks, in the chunks before with the fresh ones behind them
+    first = np.zeros(
+        len(keys), np.int64
+    )  # of each document's chunks, in the chunks before with the fresh ones behind them
     first[old] = (np.cumsum(before.counts) - before.counts)[known[old]]
     first[new] = len(before.chunks) + np.cumsum(counts[new]) - counts[new]
     rows = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
@@ -92,7 +96,9 @@ class Recut:
         """The chunks of a corpus by the cutter of a name, and how many documents were cut for it."""
         if not self.folders:
             return cut(corpus), len(corpus)
-        before = next((found for folder in self.folders if (found := saved(folder, cutter)) is not None), None)
+        before = next(
+            (found for folder in self.folders if (found := saved(folder, cutter)) is not None), None
+        )
         self.cutter, (self.cuts, fresh) = cutter, recut(corpus, cut, before)
         return self.cuts.chunks, fresh
 
@@ -102,7 +108,9 @@ class Recut:
         if cuts is None or chunks is None or len(chunks) != len(cuts.chunks):
             return None
         facts = json.dumps({"graph": graph.digest, "cutter": self.cutter})
-        return lambda stream: np.savez(stream, keys=cuts.keys, counts=cuts.counts, facts=np.array(facts))
+        return lambda stream: np.savez(
+            stream, keys=cuts.keys, counts=cuts.counts, facts=np.array(facts)
+        )
 
 
 def saved(folder: Path, cutter: str) -> Cuts | None:
@@ -117,7 +125,12 @@ def saved(folder: Path, cutter: str) -> Cuts | None:
         chunks = graph.columns.chunks
     except (OSError, ValueError, EOFError, KeyError, TypeError, StoreError):
         return None
-    fits = chunks is not None and graph.digest == facts["graph"] and len(chunks) == counts.sum() and len(keys) == len(counts)
+    fits = (
+        chunks is not None
+        and graph.digest == facts["graph"]
+        and len(chunks) == counts.sum()
+        and len(keys) == len(counts)
+    )
     return Cuts(keys, counts, chunks) if fits and chunks is not None else None
 
 
@@ -126,5 +139,7 @@ def _counted(chunks: Table, ids: list[str]) -> np.ndarray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    number = pc.index_in(chunks.arrow.column("document"), value_set=pa.array(ids, pa.large_string())).to_numpy()
+    number = pc.index_in(
+        chunks.arrow.column("document"), value_set=pa.array(ids, pa.large_string())
+    ).to_numpy()
     return np.bincount(number, minlength=len(ids))

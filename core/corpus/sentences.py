@@ -9,7 +9,9 @@ from core.languages import language
 
 Span = tuple[int, int]
 CLOSERS = "\"'”’»)\\]」』）】》〉"
-BREAK = re.compile(rf"(?<![.!?…؟۔।॥])[.!?…؟۔।॥]++[{CLOSERS}]*+(?=\s)|[。！？｡．]+[{CLOSERS}]*|\n[^\S\n]*(?=\n)")
+BREAK = re.compile(
+    rf"(?<![.!?…؟۔।॥])[.!?…؟۔।॥]++[{CLOSERS}]*+(?=\s)|[。！？｡．]+[{CLOSERS}]*|\n[^\S\n]*(?=\n)"
+)
 ABBREVIATED = re.compile(
     r"(?:^|[\s(\"'“‘])(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|cf|etc|e\.g|i\.e|al|No|Nos|Fig|Figs|Eq|Sec|Vol|Inc|Ltd|Co|Corp|"
     r"Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Oct|Nov|Dec|approx|Gen|Col|Capt|Lt|Rev|Hon|Messrs|pp|U\.S|U\.K)$"
@@ -50,11 +52,21 @@ def _ends(text: str, match: re.Match[str], code: str) -> bool:
     marks = match.group()
     if marks[0] not in ".!?…":
         return True
-    if marks == "." and ABBREVIATED.search(text, max(0, match.start() - LONGEST_ABBREVIATION), match.start()):
+    if marks == "." and ABBREVIATED.search(
+        text, max(0, match.start() - LONGEST_ABBREVIATION), match.start()
+    ):
         return False
-    if marks == "." and (own := _own_abbreviations(code)) and own.search(text, max(0, match.start() - LONGEST_ABBREVIATION), match.start()):
+    if (
+        marks == "."
+        and (own := _own_abbreviations(code))
+        and own.search(text, max(0, match.start() - LONGEST_ABBREVIATION), match.start())
+    ):
         return False
-    if marks == "." and code in ORDINALS and ORDINAL.search(text, max(0, match.start() - LONGEST_ABBREVIATION), match.start()):
+    if (
+        marks == "."
+        and code in ORDINALS
+        and ORDINAL.search(text, max(0, match.start() - LONGEST_ABBREVIATION), match.start())
+    ):
         return False
     following = NEXT_WORD.match(text, match.end())
     return not (following and following.group(1).islower())
@@ -66,7 +78,9 @@ def _own_abbreviations(code: str) -> re.Pattern[str] | None:
     known = language(code)
     if known is None or not known.abbreviations:
         return None
-    return re.compile(rf"(?:^|[\s(\"'“‘„«])(?:{'|'.join(re.escape(one) for one in known.abbreviations)})$")
+    return re.compile(
+        rf"(?:^|[\s(\"'“‘„«])(?:{'|'.join(re.escape(one) for one in known.abbreviations)})$"
+    )
 
 
 def _stripped(text: str, start: int, end: int) -> Span:

@@ -21,7 +21,13 @@ from core.io.plain import from_plain, to_plain
 from core.types import Question
 
 VERSION = 1
-META, DOCUMENTS, QUESTIONS, LINKS, ORIGINS = "corpus.json", "documents.arrow", "questions.json", "links.arrow", "origins.json"
+META, DOCUMENTS, QUESTIONS, LINKS, ORIGINS = (
+    "corpus.json",
+    "documents.arrow",
+    "questions.json",
+    "links.arrow",
+    "origins.json",
+)
 COLUMNS = ("id", "title", "source", "text", "places", "digest")
 
 
@@ -33,9 +39,16 @@ def table_of(documents: Iterable[Document]) -> Table:
             raise BadInput(f"A document from {document.source or 'these files'} has no id.")
         other = known.setdefault(document.id, document)
         if other != document:
-            raise BadInput(f"Two documents have the id “{document.id}” and differ; give one of them another id.")
+            raise BadInput(
+                f"Two documents have the id “{document.id}” and differ; give one of them another id."
+            )
     rows = [known[id] for id in sorted(known)]
-    return columns_of([(r.id, r.title, r.source, r.text, json.dumps(r.places, ensure_ascii=False), r.digest) for r in rows])
+    return columns_of(
+        [
+            (r.id, r.title, r.source, r.text, json.dumps(r.places, ensure_ascii=False), r.digest)
+            for r in rows
+        ]
+    )
 
 
 def columns_of(rows: list[tuple[str, ...]]) -> Table:
@@ -43,10 +56,16 @@ def columns_of(rows: list[tuple[str, ...]]) -> Table:
     import pyarrow as pa
 
     columns = zip(*rows) if rows else ([],) * len(COLUMNS)
-    return Table(pa.table({name: pa.array(values, pa.large_string()) for name, values in zip(COLUMNS, columns)}))
+    return Table(
+        pa.table(
+            {name: pa.array(values, pa.large_string()) for name, values in zip(COLUMNS, columns)}
+        )
+    )
 
 
-def changed(table: Table, put: Iterable[Document] = (), removed: frozenset[str] = frozenset()) -> Table:
+def changed(
+    table: Table, put: Iterable[Document] = (), removed: frozenset[str] = frozenset()
+) -> Table:
     """The table with some documents put in, in the place of those of their ids, and others taken away."""
     import pyarrow as pa
 
@@ -60,7 +79,9 @@ def changed(table: Table, put: Iterable[Document] = (), removed: frozenset[str] 
 def digest_of(table: Table, linked: Table | None = None) -> str:
     """The sha256 of a corpus's content in hex: the digests of its documents by id, so that no order of adding tells, and of its links."""
     more = [digest_of_links(linked)] if linked is not None and len(linked) else []
-    return sha256("\n".join([f"corpus {VERSION}", *table.texts("digest"), *more]).encode()).hexdigest()
+    return sha256(
+        "\n".join([f"corpus {VERSION}", *table.texts("digest"), *more]).encode()
+    ).hexdigest()
 
 
 @contextmanager
@@ -71,7 +92,9 @@ def locked(folder: FilePath, check: Callable[[], None] | None = None) -> Iterato
         with locks.locked(folder.parent / f"{folder.name}.lock", check or (lambda: None)):
             yield
     except OSError as error:
-        raise StoreError(f"The corpus cannot be stored in {folder}: {error.strerror or error}.") from None
+        raise StoreError(
+            f"The corpus cannot be stored in {folder}: {error.strerror or error}."
+        ) from None
 
 
 def put(
@@ -93,11 +116,24 @@ def put(
         if linked is not None and len(linked):
             linked.save(unfinished / LINKS)
         if origins:
-            known = {source: {"folder": origin.folder, "notes": origin.notes} for source, origin in origins.items()}
+            known = {
+                source: {"folder": origin.folder, "notes": origin.notes}
+                for source, origin in origins.items()
+            }
             (unfinished / ORIGINS).write_text(json.dumps(known, ensure_ascii=False), "utf-8")
         rows = {name: list(map(to_plain, asked)) for name, asked in questions.items()}
         (unfinished / QUESTIONS).write_text(json.dumps(rows), "utf-8")
-        place(folder, unfinished, META, {**meta, "version": VERSION, "digest": digest_of(table, linked), "n_documents": len(table)})
+        place(
+            folder,
+            unfinished,
+            META,
+            {
+                **meta,
+                "version": VERSION,
+                "digest": digest_of(table, linked),
+                "n_documents": len(table),
+            },
+        )
     finally:
         clean(folder, META)
 
@@ -110,22 +146,38 @@ def read_meta(folder: FilePath) -> dict[str, Any]:
     except FileNotFoundError:
         raise StoreError(f"There is no corpus in {folder}.") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(f"The corpus in {folder} is damaged ({error}); remove it and add its documents again.") from None
+        raise StoreError(
+            f"The corpus in {folder} is damaged ({error}); remove it and add its documents again."
+        ) from None
     if version != VERSION:
-        raise StoreError(f"The corpus in {folder} is of version {version}, this is version {VERSION}; add its documents again.")
+        raise StoreError(
+            f"The corpus in {folder} is of version {version}, this is version {VERSION}; add its documents again."
+        )
     return meta
 
 
 def questions_in(data: bytes) -> dict[str, tuple[Question, ...]]:
     """The question sets of a file of them, by name."""
-    return {name: tuple(from_plain(Question, one) for one in asked) for name, asked in json.loads(data).items()}
+    return {
+        name: tuple(from_plain(Question, one) for one in asked)
+        for name, asked in json.loads(data).items()
+    }
 
 
 def origins_in(data: bytes) -> dict[str, Origin]:
     """The origins of a file of them, by source."""
-    return {source: Origin(one["folder"], tuple(one["notes"])) for source, one in json.loads(data).items()}
+    return {
+        source: Origin(one["folder"], tuple(one["notes"]))
+        for source, one in json.loads(data).items()
+    }
 
 
 def _sound(document: Document) -> Document:
     places = tuple((at, sound(label)) for at, label in document.places)
-    return Document(sound(document.id), sound(document.text), sound(document.title), sound(document.source), places)
+    return Document(
+        sound(document.id),
+        sound(document.text),
+        sound(document.title),
+        sound(document.source),
+        places,
+    )

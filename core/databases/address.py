@@ -58,12 +58,26 @@ def address_of(text: str) -> Address:
     text = text.strip()
     try:
         parts = urlsplit(text.removeprefix("sparql+"))
-        host, secret, _ = parts.hostname or "", parts.username is not None or parts.password is not None, parts.port
+        host, secret, _ = (
+            parts.hostname or "",
+            parts.username is not None or parts.password is not None,
+            parts.port,
+        )
     except ValueError:
-        raise BadInput(f"“{shorten(text.rpartition('@')[2])}” is no address of a database, such as {EXAMPLES}.") from None
+        raise BadInput(
+            f"“{shorten(text.rpartition('@')[2])}” is no address of a database, such as {EXAMPLES}."
+        ) from None
     if secret:
-        raise BadInput("An address holds no name and no password: others may see it. Put them into a variable, as the docs on graphs say.")
-    kind = SPARQL if parts.scheme in WEB else BOLT if parts.scheme in CYPHER and not text.startswith("sparql+") else ""
+        raise BadInput(
+            "An address holds no name and no password: others may see it. Put them into a variable, as the docs on graphs say."
+        )
+    kind = (
+        SPARQL
+        if parts.scheme in WEB
+        else BOLT
+        if parts.scheme in CYPHER and not text.startswith("sparql+")
+        else ""
+    )
     if not kind:
         schemes = ("sparql+https", "sparql+http", *CYPHER)
         near = nearest(text.partition("://")[0], schemes)
@@ -73,7 +87,9 @@ def address_of(text: str) -> Address:
     url = text.removeprefix("sparql+").rstrip("/").partition("#")[0]
     check_host(url if kind == SPARQL else f"http://{parts.netloc}/")
     if kind == BOLT and shared() and parts.scheme.startswith("neo4j"):
-        raise BadInput("A neo4j:// server says itself which computers answer; where Hopscope is shared, use bolt:// or bolt+s://.")
+        raise BadInput(
+            "A neo4j:// server says itself which computers answer; where Hopscope is shared, use bolt:// or bolt+s://."
+        )
     if kind == SPARQL:
         return Address(kind, url, parts.netloc + parts.path.rstrip("/"))
     return Address(kind, f"{parts.scheme}://{parts.netloc}", parts.netloc, parts.path.strip("/"))

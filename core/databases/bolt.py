@@ -20,8 +20,15 @@ from core.databases.limits import CONNECT, WAIT, Limits
 from core.errors import BadInput, shorten
 from core.graph.readers.graphml import EDGE_LABELS, NODE_LABELS, READ_OF_EDGES, READ_OF_NODES
 
-ABSENT = "The driver of databases that speak Bolt is not installed here; get it with: pip install neo4j"
-OTHER_NAMES = ("id", "uuid", "fullname", "code")  # properties that call a node which has none of the usual ones
+ABSENT = (
+    "The driver of databases that speak Bolt is not installed here; get it with: pip install neo4j"
+)
+OTHER_NAMES = (
+    "id",
+    "uuid",
+    "fullname",
+    "code",
+)  # properties that call a node which has none of the usual ones
 OF_NODES = tuple(sorted({*NODE_LABELS, *OTHER_NAMES, *READ_OF_NODES}))
 OF_EDGES = tuple(sorted({*EDGE_LABELS, *READ_OF_EDGES} - {"type"}))
 NODES_AT_ONCE = 1_000
@@ -46,7 +53,9 @@ class Database:
         if missing():
             raise BadInput(ABSENT)
         self.address, self.limits, self._key = address, limits, key
-        logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # it warns of properties that no node has
+        logging.getLogger("neo4j").setLevel(
+            logging.CRITICAL
+        )  # it warns of properties that no node has
 
     def records(self, query: str, **given: Any) -> Iterator[list[Any]]:
         """The records of a query. Another thread reads them, so that a database which is silent can be left."""
@@ -62,7 +71,9 @@ class Database:
                 except Empty:
                     waited += 0.2
                     if waited > wait:
-                        raise BadInput(f"{self.address.title} did not answer within {wait:g} s.") from None
+                        raise BadInput(
+                            f"{self.address.title} did not answer within {wait:g} s."
+                        ) from None
                     continue
                 waited = 0.0
                 if batch is None:
@@ -74,7 +85,9 @@ class Database:
         finally:
             left.set()
 
-    def _read(self, query: str, given: Mapping[str, Any], batches: Queue, left: threading.Event) -> None:
+    def _read(
+        self, query: str, given: Mapping[str, Any], batches: Queue, left: threading.Event
+    ) -> None:
         """Puts the records into the queue, in batches; at the end None, or what went wrong."""
 
         def put(what: Any) -> None:
@@ -104,8 +117,14 @@ class Database:
         name, parted, word = self._key.partition(":")
         auth = (name, word) if parted else neo4j.bearer_auth(self._key) if self._key else None
         with (
-            neo4j.GraphDatabase.driver(self.address.url, auth=auth, connection_timeout=CONNECT, user_agent="Hopscope") as driver,
-            driver.session(database=self.address.database or None, default_access_mode=neo4j.READ_ACCESS, fetch_size=RECORDS) as session,
+            neo4j.GraphDatabase.driver(
+                self.address.url, auth=auth, connection_timeout=CONNECT, user_agent="Hopscope"
+            ) as driver,
+            driver.session(
+                database=self.address.database or None,
+                default_access_mode=neo4j.READ_ACCESS,
+                fetch_size=RECORDS,
+            ) as session,
         ):
             transaction = session.begin_transaction(timeout=self.limits.seconds)
             try:
@@ -119,7 +138,9 @@ class Database:
         from neo4j import exceptions
 
         who = self.address.title
-        if isinstance(error, exceptions.AuthError | exceptions.AuthConfigurationError) or "Unauthorized" in str(getattr(error, "code", "")):
+        if isinstance(
+            error, exceptions.AuthError | exceptions.AuthConfigurationError
+        ) or "Unauthorized" in str(getattr(error, "code", "")):
             return f"{who} wants a name and password, or refuses those given: {self.address.wants_key}."
         if isinstance(error, exceptions.Neo4jError):
             return f"{who} refuses the query: {shorten(error.message or error.code or 'without a reason', 300)}"
@@ -138,31 +159,49 @@ def copy(address: Address, key: str, limits: Limits, file: Path, query: str = ""
     database = Database(address, key, limits)
     id = id_function(database)
     whole = None if query else _number(database, "MATCH ()-[r]->() RETURN count(r)")
-    written, nodes, notes = write_graphml(file, database, id, islice(_edges(database, id, query), limits.triples), whole)
+    written, nodes, notes = write_graphml(
+        file, database, id, islice(_edges(database, id, query), limits.triples), whole
+    )
     if not written:
-        hint = " for this query. It has to return relationships or paths, as in MATCH (a)-[r]->(b) RETURN r" if query else ""
+        hint = (
+            " for this query. It has to return relationships or paths, as in MATCH (a)-[r]->(b) RETURN r"
+            if query
+            else ""
+        )
         raise BadInput(f"{address.title} gives no relationships{hint}.")
     of = f" of {whole:,}" if whole is not None and whole > written else ""
     cut = ", the most that were to be copied" if written >= limits.triples and (query or of) else ""
     several = "s" * (written != 1 or bool(of))
-    return [f"{written:,}{of} relationship{several} and {nodes:,} nodes copied from {address.title}{cut}.", *notes]
+    return [
+        f"{written:,}{of} relationship{several} and {nodes:,} nodes copied from {address.title}{cut}.",
+        *notes,
+    ]
 
 
 def write_graphml(
-    file: Path, database: Database, id: str, edges: Iterable[tuple[Any, str, Any, list[Any]]], whole: int | None = None
+    file: Path,
+    database: Database,
+    id: str,
+    edges: Iterable[tuple[Any, str, Any, list[Any]]],
+    whole: int | None = None,
 ) -> tuple[int, int, list[str]]:
     """Writes edges (source, type, target, properties) and their nodes, which are asked for, as GraphML: how many edges and nodes there are,
     and sentences on the nodes. `whole` is how many edges there are to come, where that is known."""
     nodes: dict[Any, None] = {}
     written, limits = 0, database.limits
     with file.open("w", encoding="utf-8") as out:
-        out.write('<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="directed">\n')
+        out.write(
+            '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="directed">\n'
+        )
         for edge in edges:
             _write_edge(out, *edge)
             written += 1
             nodes.update(((edge[0], None), (edge[2], None)))
             if not written % RECORDS:
-                limits.progress(f"{written:,} relationships", 0.7 * min(1.0, written / min(limits.triples, whole or limits.triples)))
+                limits.progress(
+                    f"{written:,} relationships",
+                    0.7 * min(1.0, written / min(limits.triples, whole or limits.triples)),
+                )
         notes = _write_nodes(out, database, id, list(nodes))
         out.write("</graph></graphml>\n")
     return written, len(nodes), notes
@@ -190,7 +229,9 @@ def _edges(database: Database, id: str, query: str) -> Iterator[tuple[Any, str, 
     """Source, type, target and properties of each relationship; one that a query returns twice comes once."""
     if not query:
         all_of_them = ALL.format(id=id, taken=TAKEN.format("r", "wanted"))
-        for record in database.records(all_of_them, wanted=list(OF_EDGES), most=database.limits.triples + 1):
+        for record in database.records(
+            all_of_them, wanted=list(OF_EDGES), most=database.limits.triples + 1
+        ):
             yield record[0], record[1], record[2], record[3]
         return
     seen = set[str]()
@@ -200,7 +241,12 @@ def _edges(database: Database, id: str, query: str) -> Iterator[tuple[Any, str, 
                 continue
             seen.add(one.element_id)
             ends = [node.element_id if id == ID else node.id for node in one.nodes]
-            yield ends[0], one.type, ends[1], [[key, value] for key, value in one.items() if key.lower() in OF_EDGES]
+            yield (
+                ends[0],
+                one.type,
+                ends[1],
+                [[key, value] for key, value in one.items() if key.lower() in OF_EDGES],
+            )
 
 
 def _relationships(value: Any) -> Iterator[Any]:
@@ -224,7 +270,12 @@ def _write_edge(out: TextIO, source: Any, kind: str, target: Any, taken: list[An
 
 def _write_nodes(out: TextIO, database: Database, id: str, ids: list[Any]) -> list[str]:
     """Writes the nodes of these ids; sentences on how they are called, and which properties were not asked for."""
-    query, others, called, wanted = NODES.format(id=id, taken=TAKEN.format("n", "wanted")), Counter[str](), Counter[str](), list(OF_NODES)
+    query, others, called, wanted = (
+        NODES.format(id=id, taken=TAKEN.format("n", "wanted")),
+        Counter[str](),
+        Counter[str](),
+        list(OF_NODES),
+    )
     for at in range(0, len(ids), NODES_AT_ONCE):
         some, found = ids[at : at + NODES_AT_ONCE], set[Any]()
         database.limits.progress("Nodes", 0.7 + 0.3 * at / len(ids))
@@ -234,24 +285,39 @@ def _write_nodes(out: TextIO, database: Database, id: str, ids: list[Any]) -> li
             found.add(one)
             lower = {str(key).lower(): value for key, value in taken if value is not None}
             others.update(key for key in keys if key.lower() not in OF_NODES)
-            name = next((key for key in OTHER_NAMES if key in lower), "") if not any(key in lower for key in NODE_LABELS) else ""
+            name = (
+                next((key for key in OTHER_NAMES if key in lower), "")
+                if not any(key in lower for key in NODE_LABELS)
+                else ""
+            )
             named = _data("name", lower[name]) if name else ""
             called.update([name] if name else [])
             kinds = _data("labels", "".join(f":{label}" for label in labels)) if labels else ""
             rest = [[key, value] for key, value in taken if str(key).lower() not in OTHER_NAMES]
-            out.write(f"<node id={quoteattr(_text(one))}>{kinds}{named}{_properties(rest)}</node>\n")
+            out.write(
+                f"<node id={quoteattr(_text(one))}>{kinds}{named}{_properties(rest)}</node>\n"
+            )
         for one in some:
             if one not in found:  # it was deleted meanwhile
                 out.write(f"<node id={quoteattr(_text(one))}/>\n")
-    notes = [f"{number:,} without a label, name or title: called by the property {key}." for key, number in called.most_common()]
+    notes = [
+        f"{number:,} without a label, name or title: called by the property {key}."
+        for key, number in called.most_common()
+    ]
     if others:
         shown = ", ".join(key for key, _ in others.most_common(8))
-        notes.append(f"Properties of nodes that were not copied: {shown}{' …' * (len(others) > 8)}.")
+        notes.append(
+            f"Properties of nodes that were not copied: {shown}{' …' * (len(others) > 8)}."
+        )
     return notes
 
 
 def _properties(taken: list[Any]) -> str:
-    return "".join(_data(str(key).lower(), value) for key, value in taken if isinstance(value, str | int | float | list) and value != "")
+    return "".join(
+        _data(str(key).lower(), value)
+        for key, value in taken
+        if isinstance(value, str | int | float | list) and value != ""
+    )
 
 
 def _data(key: str, value: Any) -> str:

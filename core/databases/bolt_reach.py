@@ -8,7 +8,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from core.databases.bolt import ID, OF_EDGES, OTHER_NAMES, TAKEN, Database, id_function, write_graphml
+from core.databases.bolt import (
+    ID,
+    OF_EDGES,
+    OTHER_NAMES,
+    TAKEN,
+    Database,
+    id_function,
+    write_graphml,
+)
 from core.databases.neighbourhood import START, Edge, Reach
 from core.errors import BadInput
 from core.graph.readers.graphml import NODE_LABELS
@@ -39,7 +47,9 @@ class BoltReach(Reach):
     def named(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
         """Nodes whose property label, name or title is one of these texts."""
         tests = " OR ".join(f"n.{key} IN $names" for key in NODE_LABELS)
-        query = EXACT.format(id=self._id, tests=tests, properties=", ".join(f"n.{key}" for key in NODE_LABELS))
+        query = EXACT.format(
+            id=self._id, tests=tests, properties=", ".join(f"n.{key}" for key in NODE_LABELS)
+        )
         return self._by_name(self.database.records(query, names=list(names)), set(names), str)
 
     def alike(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
@@ -51,30 +61,47 @@ class BoltReach(Reach):
             return by_id
         lower = {name.lower() for name in names}
         keys = [*NODE_LABELS, *OTHER_NAMES]
-        found = self.database.records(ANY_CASE.format(id=self._id), keys=keys, names=list(lower), most=ALIKE)
+        found = self.database.records(
+            ANY_CASE.format(id=self._id), keys=keys, names=list(lower), most=ALIKE
+        )
         return {**by_id, **self._by_name(found, lower, lambda name: str(name).lower())}
 
     def _of_ids(self, names: Sequence[str]) -> dict[str, list[Any]]:
         """The nodes whose ids the names are or have behind them; none where the database does not take one of them for an id."""
-        texts = {(behind[1] if (behind := ID_BEHIND.fullmatch(name)) else name): name for name in names}
-        ids: list[Any] = list(texts) if self._id == ID else [int(text) for text in texts if text.isdecimal()]
+        texts = {
+            (behind[1] if (behind := ID_BEHIND.fullmatch(name)) else name): name for name in names
+        }
+        ids: list[Any] = (
+            list(texts) if self._id == ID else [int(text) for text in texts if text.isdecimal()]
+        )
         with suppress(BadInput):
-            found = [one for [one] in self.database.records(OF_IDS.format(id=self._id), ids=ids)] if ids else []
+            found = (
+                [one for [one] in self.database.records(OF_IDS.format(id=self._id), ids=ids)]
+                if ids
+                else []
+            )
             return {texts[str(one)]: [one] for one in found if str(one) in texts}
         return {}
 
     @staticmethod
-    def _by_name(records: Iterable[list[Any]], wanted: set[str], form: Any) -> Mapping[str, Collection[Any]]:
+    def _by_name(
+        records: Iterable[list[Any]], wanted: set[str], form: Any
+    ) -> Mapping[str, Collection[Any]]:
         found: dict[str, dict[Any, None]] = {}
         for one, said in records:
-            name = next((str(name) for name in said if name is not None and form(name) in wanted), None)
+            name = next(
+                (str(name) for name in said if name is not None and form(name) in wanted), None
+            )
             if name is not None:
                 found.setdefault(name, {})[one] = None
         return {name: list(nodes) for name, nodes in found.items()}
 
     def degrees(self, things: Sequence[Any]) -> Mapping[Any, int]:
         """How many relationships nodes have."""
-        return {one: int(number) for one, number in self.database.records(DEGREES.format(id=self._id), ids=list(things))}
+        return {
+            one: int(number)
+            for one, number in self.database.records(DEGREES.format(id=self._id), ids=list(things))
+        }
 
     def leads_on(self, thing: Any) -> bool:
         """Always."""
@@ -85,7 +112,9 @@ class BoltReach(Reach):
         edges, full = [], set()
         for query in (OUT, IN):
             text = query.format(id=self._id, taken=TAKEN.format("r", "wanted"))
-            for node, some in self.database.records(text, ids=list(things), wanted=list(OF_EDGES), most=each + 1):
+            for node, some in self.database.records(
+                text, ids=list(things), wanted=list(OF_EDGES), most=each + 1
+            ):
                 full.update([node] if len(some) > each else [])
                 for key, kind, other, taken in some[:each]:
                     head, tail = (node, other) if query is OUT else (other, node)

@@ -11,7 +11,13 @@ from core.graph.readers.triple_file import TripleFile
 
 
 def copied(
-    address: Address, folder: Path, limits: Limits, key: str = "", query: str = "", language: str = "", literals: str = "triples"
+    address: Address,
+    folder: Path,
+    limits: Limits,
+    key: str = "",
+    query: str = "",
+    language: str = "",
+    literals: str = "triples",
 ) -> TripleFile:
     """The triples of a database, or of a query to it, as a file in `folder`; its tally says what was copied and what was left out.
 
@@ -19,8 +25,12 @@ def copied(
     database cannot be reached, refuses, breaks off, or gives nothing.
     """
     if address.kind == SPARQL:
-        file = TripleFile(folder / "copy.nt", "ntriples", keep=False, language=language, literals=literals)
-        notes = sparql.copy(sparql.Endpoint(address, key, limits), file.path, query, language, literals)
+        file = TripleFile(
+            folder / "copy.nt", "ntriples", keep=False, language=language, literals=literals
+        )
+        notes = sparql.copy(
+            sparql.Endpoint(address, key, limits), file.path, query, language, literals
+        )
     else:
         file = TripleFile(folder / "copy.graphml", "graphml", keep=False)
         notes = bolt.copy(address, key, limits, file.path, query)

@@ -26,7 +26,9 @@ class Limits:
     seconds: float = SECONDS
     progress: Callable[[str, float], None] = lambda text, share: None
     check: Callable[[], None] = lambda: None
-    less: str = "copy fewer triples, or ask for less with a query"  # what to do where it is too much
+    less: str = (
+        "copy fewer triples, or ask for less with a query"  # what to do where it is too much
+    )
     _began: float = field(default_factory=time.monotonic)
     _read: int = 0
 

@@ -70,18 +70,23 @@ class Settings:
         check_language(self.language)
         check_literals(self.literals)
         if self.direction not in ("out", "in", "both"):
-            raise BadInput(f"A graph's direction is out, in or both, not “{shorten(self.direction)}”.")
+            raise BadInput(
+                f"A graph's direction is out, in or both, not “{shorten(self.direction)}”."
+            )
         for name, highest in HIGHEST.items():
             if not 1 <= getattr(self, name) <= highest:
-                raise BadInput(f"{name} is a number from 1 to {highest:,g}, not {getattr(self, name)}.")
+                raise BadInput(
+                    f"{name} is a number from 1 to {highest:,g}, not {getattr(self, name)}."
+                )
 
     @property
     def text(self) -> str:
         """The file that says so."""
         import tomli_w
 
-        return "# A database that is asked live. No secret belongs here: key names an environment variable.\n\n" + tomli_w.dumps(
-            asdict(self)
+        return (
+            "# A database that is asked live. No secret belongs here: key names an environment variable.\n\n"
+            + tomli_w.dumps(asdict(self))
         )
 
     @classmethod
@@ -114,7 +119,9 @@ class Live:
         """The graph before anything is asked: without nodes, and with this as its `live`."""
         none = np.empty(0, np.int64)
         arrays, blob = arrays_and_names([], (none, none, none), 0, lambda: None)
-        digest = hashlib.sha256(json.dumps(["live", self.name, {**asdict(self.settings), "key": ""}]).encode()).hexdigest()
+        digest = hashlib.sha256(
+            json.dumps(["live", self.name, {**asdict(self.settings), "key": ""}]).encode()
+        ).hexdigest()
         parts: dict[str, Any] = {**arrays, "names_utf8": blob, "live": self}
         return Graph(self.name, digest, self.settings.direction, (), **parts)
 
@@ -137,14 +144,20 @@ class Live:
         self._reach(check, lambda text, share: None)
 
     def around(
-        self, text: str, entities: Sequence[str] = (), check: Check = lambda: None, progress: Progress = lambda text, share: None
+        self,
+        text: str,
+        entities: Sequence[str] = (),
+        check: Check = lambda: None,
+        progress: Progress = lambda text, share: None,
     ) -> Graph:
         """The neighbourhood of these entities, or where none are given of those that the question names; what was fetched and what was left
         out says its `fetched`.
 
         Fetched once as long as this lives. Raises UnknownEntity, BadInput where the database fails, and what `check` raises.
         """
-        asked = tuple(dict.fromkeys(" ".join(entity.split()) for entity in entities)) or check_question(text)
+        asked = tuple(
+            dict.fromkeys(" ".join(entity.split()) for entity in entities)
+        ) or check_question(text)
         found = self._once(("starts", asked), lambda: self._starts(asked, check, progress))
         return self._once(("near", *found), lambda: self._near(found, check, progress))
 
@@ -159,13 +172,25 @@ class Live:
     def _reach(self, check: Check, progress: Progress) -> Reach:
         given = self.settings
         less = f"lower the bounds in its {FILE}, or ask of an entity with fewer neighbours"
-        limits = Limits(size=BYTES // 4, seconds=min(SECONDS, 2 * given.seconds), progress=progress, check=check, less=less)
-        key = self.address.key(given.key) if given.key or not shared() else ""  # a key of a file is lent to nobody
+        limits = Limits(
+            size=BYTES // 4,
+            seconds=min(SECONDS, 2 * given.seconds),
+            progress=progress,
+            check=check,
+            less=less,
+        )
+        key = (
+            self.address.key(given.key) if given.key or not shared() else ""
+        )  # a key of a file is lent to nobody
         if self.address.kind == SPARQL:
-            return SparqlReach(sparql.Endpoint(self.address, key, limits), given.language, given.literals)
+            return SparqlReach(
+                sparql.Endpoint(self.address, key, limits), given.language, given.literals
+            )
         return BoltReach(bolt.Database(self.address, key, limits))
 
-    def _starts(self, asked: str | tuple[str, ...], check: Check, progress: Progress) -> tuple[tuple[str, Id, int], ...]:
+    def _starts(
+        self, asked: str | tuple[str, ...], check: Check, progress: Progress
+    ) -> tuple[tuple[str, Id, int], ...]:
         """The things to start from: the name of each, what it is, and how many things have that name."""
         reach = self._reach(check, progress)
         progress("Looking for the entities", 0.0)
@@ -173,22 +198,40 @@ class Live:
             return self._mentioned(reach, asked)
         found = reach.named(asked)
         missing = [name for name in asked if not found.get(name)]
-        alike = {name.casefold(): things for name, things in reach.alike(missing).items()} if missing else {}
+        alike = (
+            {name.casefold(): things for name, things in reach.alike(missing).items()}
+            if missing
+            else {}
+        )
         for name in missing:
             if name.casefold() not in alike:
-                raise UnknownEntity(name, (), f"“{shorten(name)}” was not found by its name at {self.address.title}.")
-        return tuple(self._best(reach, name, found.get(name) or alike[name.casefold()]) for name in asked)
+                raise UnknownEntity(
+                    name,
+                    (),
+                    f"“{shorten(name)}” was not found by its name at {self.address.title}.",
+                )
+        return tuple(
+            self._best(reach, name, found.get(name) or alike[name.casefold()]) for name in asked
+        )
 
     def _mentioned(self, reach: Reach, text: str) -> tuple[tuple[str, Id, int], ...]:
         """The things that a question names, chosen among its parts by the rules for names of graphs that are here."""
         marked = BRACKETS.findall(text)
         parts = marked or list(_parts(text))
-        found = reach.named(list(dict.fromkeys(spelt for part in parts for spelt in _spellings(part))))
+        found = reach.named(
+            list(dict.fromkeys(spelt for part in parts for spelt in _spellings(part)))
+        )
         found = {name: things for name, things in found.items() if things} or reach.alike(parts)
         if not found:
-            raise UnknownEntity(text, (), f"No entity of {self.address.title} was found in the question; name one to start from.")
+            raise UnknownEntity(
+                text,
+                (),
+                f"No entity of {self.address.title} was found in the question; name one to start from.",
+            )
         names = in_memory([(name, "is", name) for name in found], self.name)
-        return tuple(self._best(reach, name, found[name]) for name in names.names(seeds_of(names, text)))
+        return tuple(
+            self._best(reach, name, found[name]) for name in names.names(seeds_of(names, text))
+        )
 
     @staticmethod
     def _best(reach: Reach, name: str, things: Collection[Id]) -> tuple[str, Id, int]:
@@ -197,7 +240,9 @@ class Live:
         counts = reach.degrees(several) if len(several) > 1 else {}
         return name, max(several, key=lambda one: counts.get(one, 0)), len(several)
 
-    def _near(self, found: Sequence[tuple[str, Id, int]], check: Check, progress: Progress) -> Graph:
+    def _near(
+        self, found: Sequence[tuple[str, Id, int]], check: Check, progress: Progress
+    ) -> Graph:
         reach, given = self._reach(check, progress), self.settings
         starts = list(dict.fromkeys(thing for _, thing, _ in found))
         near = gather(reach, starts, given.hops, given.each, given.edges, given.seconds)
@@ -208,13 +253,21 @@ class Live:
             file = reach.write(Path(folder), near.edges.values(), starts)
             triples = list(file.read())
         called = tuple(head for head, relation, _ in triples if relation == START)
-        graph = in_memory(triples[: len(triples) - len(called)], self.name, given.direction, file.attributes)
+        graph = in_memory(
+            triples[: len(triples) - len(called)], self.name, given.direction, file.attributes
+        )
         here = tuple(name for name in called if graph.nodes_named(name))
         notes = [*self._notes(graph, near, shorten(names), [one for one in found if one[2] > 1])]
-        notes += [f"There are no triples about {shorten(', '.join(set(called).difference(here)))}."] if len(here) < len(called) else []
+        notes += (
+            [f"There are no triples about {shorten(', '.join(set(called).difference(here)))}."]
+            if len(here) < len(called)
+            else []
+        )
         return replace(graph, fetched=Fetched(here, tuple(notes)))
 
-    def _notes(self, graph: Graph, near: Gathered, names: str, several: Sequence[tuple[str, Id, int]]) -> Iterator[str]:
+    def _notes(
+        self, graph: Graph, near: Gathered, names: str, several: Sequence[tuple[str, Id, int]]
+    ) -> Iterator[str]:
         """What was fetched, and what was left out."""
         given = self.settings
         yield f"{ASKED_LIVE}{_many(graph.n_edges, 'triple')} within {_hops(given.hops)} of {names}, from {self.address.title}."
@@ -241,7 +294,9 @@ def save_live(folder: Path, settings: Settings) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / FILE, lambda temporary: temporary.write_text(settings.text, "utf-8"))
     except OSError as error:
-        raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
+        raise StoreError(
+            f"The graph cannot be stored in {folder}: {error.strerror or error}."
+        ) from None
 
 
 def _many(number: int, what: str) -> str:
@@ -256,12 +311,23 @@ def _parts(text: str) -> Iterator[str]:
     """The parts of a question that may be names, the longest first: between words, and between blanks for names such as Mother!"""
     words = words_of(text)
     ends = {word.end: WORD_END.match(text, word.end).end() for word in words}  # type: ignore[union-attr]
-    spans = [(first, last) for length in range(WORDS, 0, -1) for first in range(len(words)) if (last := first + length) <= len(words)]
+    spans = [
+        (first, last)
+        for length in range(WORDS, 0, -1)
+        for first in range(len(words))
+        if (last := first + length) <= len(words)
+    ]
     for first, last in spans[-SPANS:]:
         start, end = words[first].start, words[last - 1].end
-        yield from dict.fromkeys((text[start : ends[end]], text[start : ends[end]].rstrip("?.,;:"), text[start:end]))
+        yield from dict.fromkeys(
+            (text[start : ends[end]], text[start : ends[end]].rstrip("?.,;:"), text[start:end])
+        )
 
 
 def _spellings(part: str) -> tuple[str, ...]:
     """A part of a question as it is, and with capitals where names have them."""
-    return part, part[:1].upper() + part[1:], " ".join(word[:1].upper() + word[1:] for word in part.split(" "))
+    return (
+        part,
+        part[:1].upper() + part[1:],
+        " ".join(word[:1].upper() + word[1:] for word in part.split(" ")),
+    )

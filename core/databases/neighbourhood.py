@@ -68,7 +68,9 @@ class Gathered:
     left: int = 0  # things that were not asked
 
 
-def gather(reach: Reach, starts: Collection[Id], hops: int, each: int, most: int, seconds: float) -> Gathered:
+def gather(
+    reach: Reach, starts: Collection[Id], hops: int, each: int, most: int, seconds: float
+) -> Gathered:
     """The edges within so many hops of the starts, breadth first in the order of the database: at most `each` out of and into a thing, and
     `most` in all. No request begins once that many are there, or `seconds` have passed.
 
@@ -85,12 +87,17 @@ def gather(reach: Reach, starts: Collection[Id], hops: int, each: int, most: int
             if found.stopped:
                 found.left = len(asked) - at
                 return found
-            reach.limits.progress(f"Hop {hop + 1}: {len(found.edges):,} edges", (hop + at / len(asked)) / hops)
+            reach.limits.progress(
+                f"Hop {hop + 1}: {len(found.edges):,} edges", (hop + at / len(asked)) / hops
+            )
             edges, full = reach.edges(asked[at : at + reach.batch], each)
             found.full |= full
             for edge in edges:
                 if len(found.edges) >= most and edge.key not in found.edges:
-                    found.stopped, found.left = f"{most:,} edges are the most that are fetched", len(asked) - at
+                    found.stopped, found.left = (
+                        f"{most:,} edges are the most that are fetched",
+                        len(asked) - at,
+                    )
                     return found
                 found.edges.setdefault(edge.key, edge)
                 fresh = [end for end in (edge.head, edge.tail) if end not in seen]

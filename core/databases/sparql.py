@@ -23,7 +23,10 @@ TRIES, LONGEST_PAUSE = 4, 30.0
 ROWS, TRIPLES = "application/sparql-results+json", "application/n-triples"
 IRI = re.compile(r"<[^<>\s]{0,2000}>")
 COMMENT = re.compile(r"(?m)#[^\n]{0,2000}$")
-FORM = re.compile(r"(?<![\w:?$])(SELECT|CONSTRUCT|DESCRIBE|ASK|INSERT|DELETE|LOAD|CLEAR|DROP|CREATE)(?![\w:])", re.IGNORECASE)
+FORM = re.compile(
+    r"(?<![\w:?$])(SELECT|CONSTRUCT|DESCRIBE|ASK|INSERT|DELETE|LOAD|CLEAR|DROP|CREATE)(?![\w:])",
+    re.IGNORECASE,
+)
 DEFAULT, NAMED = "?s ?p ?o", "GRAPH ?g { ?s ?p ?o }"
 NO_LITERALS = " FILTER(!isLiteral(?o))"
 
@@ -37,8 +40,14 @@ class Endpoint:
         self.address, self.limits = address, limits
         self._session = requests.Session()
         host = address.title.partition("/")[0].partition(":")[0]
-        self._session.trust_env = host not in ("localhost", "127.0.0.1", "[")  # no proxy on the way to this computer
-        self._session.headers["User-Agent"] = "Hopscope (graph retrieval; https://www.w3.org/TR/sparql11-protocol/)"
+        self._session.trust_env = host not in (
+            "localhost",
+            "127.0.0.1",
+            "[",
+        )  # no proxy on the way to this computer
+        self._session.headers["User-Agent"] = (
+            "Hopscope (graph retrieval; https://www.w3.org/TR/sparql11-protocol/)"
+        )
         self._session.auth = _authorised(key)
 
     def rows(self, query: str, names: tuple[str, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -52,7 +61,9 @@ class Endpoint:
             variables = [one.value for one in found.variables]
             given = names or tuple(variables[:3])
             if not given or not set(given) <= set(variables):
-                raise BadInput(f"{self.address.title} did not answer with the variables {', '.join(given)}.")
+                raise BadInput(
+                    f"{self.address.title} did not answer with the variables {', '.join(given)}."
+                )
             while (row := self._parsed(lambda: next(found, None))) is not None:
                 yield tuple(row[name] for name in given)
 
@@ -77,7 +88,9 @@ class Endpoint:
         try:
             return step()
         except (SyntaxError, ValueError) as error:
-            raise BadInput(f"{self.address.title} answers with what cannot be read: {shorten(str(error))}.") from None
+            raise BadInput(
+                f"{self.address.title} answers with what cannot be read: {shorten(str(error))}."
+            ) from None
 
     @contextmanager
     def _answer(self, query: str, accept: str) -> Iterator[_Body]:
@@ -109,7 +122,9 @@ class Endpoint:
         except requests.exceptions.Timeout:
             raise BadInput(f"{who} did not answer within {wait:g} s.") from None
         except (requests.exceptions.RequestException, UnicodeError):
-            raise BadInput(f"{who} cannot be reached, or broke off. Is the address right, and does it run?") from None
+            raise BadInput(
+                f"{who} cannot be reached, or broke off. Is the address right, and does it run?"
+            ) from None
 
     def _wait(self, seconds: float) -> None:
         until = time.monotonic() + min(LONGEST_PAUSE, seconds)
@@ -119,18 +134,38 @@ class Endpoint:
 
     def _check(self, response: Any) -> None:
         """Raises BadInput where a reply is no result of a query."""
-        who, code, kind = self.address.title, response.status_code, response.headers.get("Content-Type", "").lower()
+        who, code, kind = (
+            self.address.title,
+            response.status_code,
+            response.headers.get("Content-Type", "").lower(),
+        )
         if code in (401, 403):
-            raise BadInput(f"{who} wants a name and password, or refuses those given: {self.address.wants_key}.")
+            raise BadInput(
+                f"{who} wants a name and password, or refuses those given: {self.address.wants_key}."
+            )
         if code in (301, 302, 303, 307, 308):
-            raise BadInput(f"{who} sends to another address: {shorten(response.headers.get('Location', ''))}. Use that, if you trust it.")
+            raise BadInput(
+                f"{who} sends to another address: {shorten(response.headers.get('Location', ''))}. Use that, if you trust it."
+            )
         if code in BUSY:
-            raise BadInput(f"{who} is busy ({code}), also after {TRIES} tries; try later, or copy less.")
+            raise BadInput(
+                f"{who} is busy ({code}), also after {TRIES} tries; try later, or copy less."
+            )
         if code != 200:
-            said = " ".join(response.raw.read(600, decode_content=True).decode("utf-8", "replace").split()) if "html" not in kind else ""
-            raise BadInput(f"{who} refuses the query ({code}){': ' + shorten(said) if said else ''}.")
+            said = (
+                " ".join(
+                    response.raw.read(600, decode_content=True).decode("utf-8", "replace").split()
+                )
+                if "html" not in kind
+                else ""
+            )
+            raise BadInput(
+                f"{who} refuses the query ({code}){': ' + shorten(said) if said else ''}."
+            )
         if "html" in kind:
-            raise BadInput(f"{who} answers with a web page. Is this the address of its SPARQL endpoint?")
+            raise BadInput(
+                f"{who} answers with a web page. Is this the address of its SPARQL endpoint?"
+            )
 
 
 def _authorised(key: str) -> Any:
@@ -138,7 +173,9 @@ def _authorised(key: str) -> Any:
     import base64
 
     name, parted, _ = key.partition(":")
-    value = "Basic " + base64.b64encode(key.encode()).decode() if parted and name else f"Bearer {key}"
+    value = (
+        "Basic " + base64.b64encode(key.encode()).decode() if parted and name else f"Bearer {key}"
+    )
 
     def add(request: Any) -> Any:
         if key:
@@ -153,7 +190,12 @@ class _Body:
 
     def __init__(self, response: Any, limits: Limits, who: str):
         self.type = response.headers.get("Content-Type", "").lower()
-        self._pieces, self._limits, self._who, self._rest = response.iter_content(1 << 16), limits, who, b""
+        self._pieces, self._limits, self._who, self._rest = (
+            response.iter_content(1 << 16),
+            limits,
+            who,
+            b"",
+        )
 
     def read(self, size: int = -1) -> bytes:
         while not self._rest:
@@ -172,11 +214,15 @@ def form_of(query: str) -> str:
     found = FORM.search(COMMENT.sub("", IRI.sub("<>", query)))
     form = found[1].upper() if found else ""
     if form not in ("SELECT", "CONSTRUCT", "DESCRIBE"):
-        raise BadInput("A query for a graph is a SELECT of three variables (head, relation, tail), a CONSTRUCT or a DESCRIBE.")
+        raise BadInput(
+            "A query for a graph is a SELECT of three variables (head, relation, tail), a CONSTRUCT or a DESCRIBE."
+        )
     return form
 
 
-def copy(endpoint: Endpoint, file: Path, query: str = "", language: str = "", literals: str = "") -> list[str]:
+def copy(
+    endpoint: Endpoint, file: Path, query: str = "", language: str = "", literals: str = ""
+) -> list[str]:
     """Writes the statements of an endpoint, or of a query to it, and labels of things, as N-Triples; sentences on what was left out.
 
     Without a query it is the default graph, or all named graphs where that is empty. Literals are not asked for where `literals` says that
@@ -193,14 +239,19 @@ def copy(endpoint: Endpoint, file: Path, query: str = "", language: str = "", li
         if language != NO_LABELS:
             found.labels(out, language, notes)
     if not found.written:
-        raise BadInput(f"{endpoint.address.title} gives no triples{' for this query' if query else ''}.")
+        raise BadInput(
+            f"{endpoint.address.title} gives no triples{' for this query' if query else ''}."
+        )
     return [found.said(), *notes]
 
 
 def labels_pattern(graphs: str, given: str = "") -> str:
     """The pattern of labels: ?s has the label ?o by the relation ?p, in the `graphs`, which are `DEFAULT` or `NAMED`. What is `given` of ?s
     or ?o is repeated at each relation: servers look up what is bound, and read everything to join what is not."""
-    parts = (f"{{ {given} {graphs.replace(DEFAULT, f'?s <{one}> ?o')} BIND(<{one}> AS ?p) }}" for one in LABELS)
+    parts = (
+        f"{{ {given} {graphs.replace(DEFAULT, f'?s <{one}> ?o')} BIND(<{one}> AS ?p) }}"
+        for one in LABELS
+    )
     return " UNION ".join(parts)
 
 
@@ -222,7 +273,17 @@ class Copied:
     def all(self, out: BinaryIO, rest: str, notes: list[str]) -> None:
         """Page by page, until one is empty."""
         pattern = DEFAULT + rest
-        if next(iter(self.endpoint.rows(f"SELECT ?s ?p ?o WHERE {{ {pattern} }} LIMIT 1", ("s", "p", "o"))), None) is None:
+        if (
+            next(
+                iter(
+                    self.endpoint.rows(
+                        f"SELECT ?s ?p ?o WHERE {{ {pattern} }} LIMIT 1", ("s", "p", "o")
+                    )
+                ),
+                None,
+            )
+            is None
+        ):
             pattern = NAMED + rest
             notes.append("Its default graph is empty; all its named graphs are read as one.")
         self.there = self.endpoint.count(pattern)
@@ -234,7 +295,9 @@ class Copied:
             if not read or (self.there is not None and offset >= self.there):
                 break
         if pages > 1:
-            notes.append(f"Read in {pages:,} pages in the order of the server; what it changed meanwhile may be missing.")
+            notes.append(
+                f"Read in {pages:,} pages in the order of the server; what it changed meanwhile may be missing."
+            )
 
     def take(self, out: BinaryIO, rows: Iterator[tuple[Any, ...]]) -> int:
         """Writes statements until there are enough; how many rows were read."""
@@ -273,14 +336,28 @@ class Copied:
             whole = min(self.limits.triples, self.there or self.limits.triples)
             self.limits.progress(f"{self.written:,} triples", min(0.9, 0.9 * self.written / whole))
 
-    def labels(self, out: BinaryIO, language: str, notes: list[str], any_language: bool = False) -> None:
+    def labels(
+        self, out: BinaryIO, language: str, notes: list[str], any_language: bool = False
+    ) -> None:
         """Labels of what was copied that has none yet, in the language, English or without one; where `any_language`, those of things that
         have none of these too. Where the endpoint fails at it, that is a sentence."""
-        wanted = dict.fromkeys(one for thing in self._things if thing not in self._labelled for one in (_labelled_as(thing),) if one)
-        asked = [one for one in wanted if one not in self._labelled and IRI.fullmatch(f"<{one}>")][:MOST_NAMED]
+        wanted = dict.fromkeys(
+            one
+            for thing in self._things
+            if thing not in self._labelled
+            for one in (_labelled_as(thing),)
+            if one
+        )
+        asked = [one for one in wanted if one not in self._labelled and IRI.fullmatch(f"<{one}>")][
+            :MOST_NAMED
+        ]
         if len(wanted) > MOST_NAMED:
-            notes.append(f"Labels were asked for of {MOST_NAMED:,} of {len(wanted):,} things without one.")
-        tags = " || ".join(f'LANGMATCHES(LANG(?o), "{tag}")' for tag in dict.fromkeys((language or "en", "en")))
+            notes.append(
+                f"Labels were asked for of {MOST_NAMED:,} of {len(wanted):,} things without one."
+            )
+        tags = " || ".join(
+            f'LANGMATCHES(LANG(?o), "{tag}")' for tag in dict.fromkeys((language or "en", "en"))
+        )
         rules = [f'FILTER(LANG(?o) = "" || {tags})', *([""] if any_language else [])]
         for rule in rules:
             left = [one for one in asked if one not in self._labelled]
@@ -289,7 +366,9 @@ class Copied:
                 try:
                     self._label(out, left[at : at + NAMED_AT_ONCE], rule)
                 except BadInput as error:
-                    notes.append(f"Labels of {len(left) - at:,} things could not be asked for: {error}")
+                    notes.append(
+                        f"Labels of {len(left) - at:,} things could not be asked for: {error}"
+                    )
                     return
 
     def _label(self, out: BinaryIO, things: Sequence[str], rule: str) -> None:
@@ -298,19 +377,27 @@ class Copied:
         given = f"VALUES ?s {{ {' '.join(f'<{one}>' for one in things)} }}"
         query = f"SELECT ?s ?p ?o WHERE {{ {labels_pattern(self.graphs, given)} {rule} }}"
         for row in self.endpoint.rows(query, ("s", "p", "o")):
-            if isinstance(row[0], NamedNode) and isinstance(row[1], NamedNode) and isinstance(row[2], Literal):
+            if (
+                isinstance(row[0], NamedNode)
+                and isinstance(row[1], NamedNode)
+                and isinstance(row[2], Literal)
+            ):
                 out.write(f"{row[0]} {row[1]} {row[2]} .\n".encode())
                 self._labelled.add(row[0].value)
 
     def said(self) -> str:
         """What was copied, and what was left out of it."""
-        whole = f" of {self.there:,}" if self.there is not None and self.there != self.written else ""
+        whole = (
+            f" of {self.there:,}" if self.there is not None and self.there != self.written else ""
+        )
         text = f"{self.written:,}{whole} triples copied from {self.endpoint.address.title}"
         if not self.cut and self.there and self.there > self.written + self.odd:
             text += ", the others being the same in another graph, or not given"
         if self.cut:
             text += f", the most that were to be copied{'' if self.there is not None else '; there are more'}"
-        return f"{text}; {self.odd:,} rows that are no triples left out." if self.odd else f"{text}."
+        return (
+            f"{text}; {self.odd:,} rows that are no triples left out." if self.odd else f"{text}."
+        )
 
 
 def _labelled_as(iri: str) -> str:

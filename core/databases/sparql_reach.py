@@ -17,7 +17,11 @@ NAMED_ROWS = 10_000  # things of the names of one request
 BATCH = 16  # things whose statements one request asks for
 LOOKED_UP = 400  # literals of one request
 ALIKE = 50  # things whose names differ in case only
-TAGS = ("", "en", "mul")  # of the languages in which a name is looked up, beside the wanted one; Wikidata has mul
+TAGS = (
+    "",
+    "en",
+    "mul",
+)  # of the languages in which a name is looked up, beside the wanted one; Wikidata has mul
 SAID_BEHIND = re.compile(r".{1,500} \((https?://[^\s()]{1,2000}|urn:[^\s()]{1,2000})\)")
 END = -1  # the number of the last row of a reply
 
@@ -26,12 +30,26 @@ class SparqlReach(Reach):
     """A SPARQL endpoint. Ids are terms of pyoxigraph; `language` and `literals` are as for a copy."""
 
     def __init__(self, endpoint: Endpoint, language: str = "", literals: str = "triples"):
-        self.endpoint, self.limits, self.language, self.literals = endpoint, endpoint.limits, language, literals
-        first = next(iter(endpoint.rows(f"SELECT ?s ?p ?o WHERE {{ {DEFAULT} }} LIMIT 1", ("s", "p", "o"))), None)
+        self.endpoint, self.limits, self.language, self.literals = (
+            endpoint,
+            endpoint.limits,
+            language,
+            literals,
+        )
+        first = next(
+            iter(endpoint.rows(f"SELECT ?s ?p ?o WHERE {{ {DEFAULT} }} LIMIT 1", ("s", "p", "o"))),
+            None,
+        )
         self._graphs = NAMED if first is None else DEFAULT
-        rules = [] if language == NO_LABELS else [f"?p NOT IN ({', '.join(f'<{one}>' for one in LABELS)})"]
+        rules = (
+            []
+            if language == NO_LABELS
+            else [f"?p NOT IN ({', '.join(f'<{one}>' for one in LABELS)})"]
+        )
         rules += ["!isLiteral(?o)"] if literals == LEAVE_OUT else []
-        self._select = "SELECT DISTINCT" if first is None else "SELECT"  # a statement may be in several graphs
+        self._select = (
+            "SELECT DISTINCT" if first is None else "SELECT"
+        )  # a statement may be in several graphs
         self._filter = f" FILTER({' && '.join(rules)})" if rules else ""
         self.batch = BATCH
 
@@ -39,14 +57,25 @@ class SparqlReach(Reach):
         """Things of these very labels; an IRI is the name of itself."""
         from pyoxigraph import Literal, NamedNode
 
-        found: dict[str, dict[Any, None]] = {name: {NamedNode(_iri(name)): None} for name in names if _iri(name)}
+        found: dict[str, dict[Any, None]] = {
+            name: {NamedNode(_iri(name)): None} for name in names if _iri(name)
+        }
         if self.language == NO_LABELS:
             return found
         tags = dict.fromkeys((*TAGS, *([self.language.lower()] if self.language else [])))
-        labels = [str(Literal(name, language=tag) if tag else Literal(name)) for name in names if name not in found for tag in tags]
+        labels = [
+            str(Literal(name, language=tag) if tag else Literal(name))
+            for name in names
+            if name not in found
+            for tag in tags
+        ]
         for at in range(0, len(labels), LOOKED_UP):
             some = " ".join(labels[at : at + LOOKED_UP])
-            self._named_into(found, labels_pattern(self._graphs, f"VALUES ?o {{ {some} }}"), lambda label: label.value)
+            self._named_into(
+                found,
+                labels_pattern(self._graphs, f"VALUES ?o {{ {some} }}"),
+                lambda label: label.value,
+            )
         return found
 
     def alike(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
@@ -63,10 +92,14 @@ class SparqlReach(Reach):
             query = f"SELECT DISTINCT ?s WHERE {{ {{ {self._at('?s ?p ?o')} }} UNION {{ {self._at('?x ?p ?s')} }} {ends} }} LIMIT {ALIKE}"
             for (thing,) in self.endpoint.rows(query, ("s",)):
                 if isinstance(thing, NamedNode):
-                    found.setdefault(thing.value.rstrip("/#").replace("#", "/").rpartition("/")[2], {})[thing] = None
+                    found.setdefault(
+                        thing.value.rstrip("/#").replace("#", "/").rpartition("/")[2], {}
+                    )[thing] = None
         return found
 
-    def _named_into(self, found: dict[str, dict[Any, None]], pattern: str, name_of: Callable[[Any], str]) -> None:
+    def _named_into(
+        self, found: dict[str, dict[Any, None]], pattern: str, name_of: Callable[[Any], str]
+    ) -> None:
         from pyoxigraph import Literal, NamedNode
 
         query = f"SELECT DISTINCT ?s ?o WHERE {{ {pattern} }} LIMIT {NAMED_ROWS}"
@@ -84,7 +117,9 @@ class SparqlReach(Reach):
         """Whether a thing has the same name in every request, which a blank node has not."""
         from pyoxigraph import BlankNode, Literal
 
-        return not isinstance(thing, BlankNode) and (self.literals == "triples" or not isinstance(thing, Literal))
+        return not isinstance(thing, BlankNode) and (
+            self.literals == "triples" or not isinstance(thing, Literal)
+        )
 
     def edges(self, things: Sequence[Any], each: int) -> tuple[list[Edge], set[Any]]:
         """Statements with things as subjects, then as objects. A reply that was cut is asked for again in halves."""
@@ -108,7 +143,10 @@ class SparqlReach(Reach):
 
     def _halves(self, things: Sequence[Any], each: int) -> tuple[list[Edge], set[Any]]:
         middle = len(things) // 2
-        (some, full), (others, more) = self.edges(things[:middle], each), self.edges(things[middle:], each)
+        (some, full), (others, more) = (
+            self.edges(things[:middle], each),
+            self.edges(things[middle:], each),
+        )
         return some + others, full | more
 
     def _rows(self, things: Sequence[Any], each: int) -> Iterator[tuple[int, tuple[Any, Any, Any]]]:
@@ -121,12 +159,16 @@ class SparqlReach(Reach):
                 if end == "s" and isinstance(thing, Literal):
                     continue
                 given = f"VALUES (?n ?{end}) {{ ({2 * place + way} {thing}) }}"
-                parts.append(f"{{ {self._select} ?n ?s ?p ?o WHERE {{ {given} {self._at('?s ?p ?o')}{self._filter} }} LIMIT {each + 1} }}")
+                parts.append(
+                    f"{{ {self._select} ?n ?s ?p ?o WHERE {{ {given} {self._at('?s ?p ?o')}{self._filter} }} LIMIT {each + 1} }}"
+                )
         query = f"SELECT ?n ?s ?p ?o WHERE {{ {' UNION '.join(parts)} UNION {{ VALUES ?n {{ {END} }} }} }}"
         for number, subject, predicate, object in self.endpoint.rows(query, ("n", "s", "p", "o")):
             one = self._number(number)
             triple = subject, predicate, object
-            ends = isinstance(subject, NamedNode | BlankNode) and isinstance(object, NamedNode | BlankNode | Literal)
+            ends = isinstance(subject, NamedNode | BlankNode) and isinstance(
+                object, NamedNode | BlankNode | Literal
+            )
             if one == END or (ends and isinstance(predicate, NamedNode)):
                 yield one, triple
 
@@ -134,7 +176,9 @@ class SparqlReach(Reach):
         try:
             return int(term.value)
         except (AttributeError, ValueError):
-            raise BadInput(f"{self.endpoint.address.title} answers with what was not asked for: {shorten(str(term))}.") from None
+            raise BadInput(
+                f"{self.endpoint.address.title} answers with what was not asked for: {shorten(str(term))}."
+            ) from None
 
     def _at(self, pattern: str) -> str:
         """A pattern in the default graph, or in any named graph where that is empty."""
@@ -142,7 +186,13 @@ class SparqlReach(Reach):
 
     def write(self, folder: Path, edges: Iterable[Edge], starts: Sequence[Any]) -> TripleFile:
         """The statements and the labels of what they name as N-Triples."""
-        file = TripleFile(folder / "near.nt", "ntriples", keep=False, language=self.language, literals=self.literals)
+        file = TripleFile(
+            folder / "near.nt",
+            "ntriples",
+            keep=False,
+            language=self.language,
+            literals=self.literals,
+        )
         copied = Copied(self.endpoint, file.path, self._graphs)
         with file.path.open("wb") as out:
             copied.take(out, (edge.row for edge in edges))
@@ -156,6 +206,12 @@ class SparqlReach(Reach):
 def _iri(name: str) -> str:
     """The IRI that a name is, with or without its brackets, or that is behind it, as in `Paris (http://x/Paris)`; else empty."""
     behind = SAID_BEHIND.fullmatch(name)
-    bare = behind[1] if behind else name[1:-1] if name.startswith("<") and name.endswith(">") else name
-    whole = bare.startswith(("http://", "https://", "urn:")) and not any(sign in bare for sign in ' <>"{}|\\^`') and bare.isprintable()
+    bare = (
+        behind[1] if behind else name[1:-1] if name.startswith("<") and name.endswith(">") else name
+    )
+    whole = (
+        bare.startswith(("http://", "https://", "urn:"))
+        and not any(sign in bare for sign in ' <>"{}|\\^`')
+        and bare.isprintable()
+    )
     return bare if whole else ""

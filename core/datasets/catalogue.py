@@ -46,10 +46,16 @@ class Dataset:
     sets: Mapping[str, QuestionSet] = field(default_factory=dict)
     source: str = ""
     examples: tuple[str, ...] = ()  # questions to begin with
-    relations: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # in words, along the triple and against it
+    relations: Mapping[str, tuple[str, str]] = field(
+        default_factory=dict
+    )  # in words, along the triple and against it
     live: bool = False  # whether its graph is a database that is asked live
 
-    def open(self, progress: Callable[[str, float], None] | None = None, check: Callable[[], None] | None = None) -> KnowledgeGraph:
+    def open(
+        self,
+        progress: Callable[[str, float], None] | None = None,
+        check: Callable[[], None] | None = None,
+    ) -> KnowledgeGraph:
         """The graph, built first where its store is absent, damaged or of another state of the file; waits for another
         process that builds it. Raises StoreError or BadInput where that fails."""
         if self.live:
@@ -57,7 +63,9 @@ class Dataset:
         if self.triples is None:
             return _opened(self.folder)
         with _opening:  # the threads of one process build once
-            return open_or_build(self.triples, self.folder, self.name, self.direction, progress, check, wait=True)
+            return open_or_build(
+                self.triples, self.folder, self.name, self.direction, progress, check, wait=True
+            )
 
     def questions(self, set_name: str) -> Sequence[Question]:
         """The questions of one of its sets, read when first asked for. Raises BadInput for an unknown set."""
@@ -129,7 +137,15 @@ def _read_own(folder: FilePath) -> Dataset | None:
             return Dataset(folder.name, store.name, "", store.direction, None, folder)
         if (folder / LIVE).is_file():
             settings = Settings.read(folder / LIVE)
-            return Dataset(folder.name, f"{folder.name} (live)", "", settings.direction, None, folder, live=True)
+            return Dataset(
+                folder.name,
+                f"{folder.name} (live)",
+                "",
+                settings.direction,
+                None,
+                folder,
+                live=True,
+            )
     except HopscopeError:
         pass
     return None
@@ -138,7 +154,10 @@ def _read_own(folder: FilePath) -> Dataset | None:
 def shipped() -> dict[str, Dataset]:
     """The data sets in `data/` by name."""
     built = graphs_folder()
-    found = (_descriptions.of((path, built), files, partial(_shipped, path)) for path, files in described(DATA, DESCRIPTION))
+    found = (
+        _descriptions.of((path, built), files, partial(_shipped, path))
+        for path, files in described(DATA, DESCRIPTION)
+    )
     return {dataset.name: dataset for dataset in found}
 
 
@@ -146,26 +165,38 @@ def unreadable(known: Mapping[str, Dataset]) -> list[str]:
     """The names of graphs that a person built and that are not among the `known`, since they cannot be opened; who opens one by
     name is told why."""
     folders = sorted(graphs_folder().iterdir()) if graphs_folder().is_dir() else []
-    return [folder.name for folder in folders if folder.name not in known and any((folder / file).is_file() for file in (META, LIVE))]
+    return [
+        folder.name
+        for folder in folders
+        if folder.name not in known and any((folder / file).is_file() for file in (META, LIVE))
+    ]
 
 
 def dataset_of(graph_name: str) -> Dataset | None:
     """The data set that a graph belongs to, by the graph's name; None for a graph of none."""
     known = shipped()
     for name in (graph_name, graph_name.partition(":")[0]):
-        found = known.get(name) or (_own(graphs_folder() / name) if FilePath(name).name == name else None)
+        found = known.get(name) or (
+            _own(graphs_folder() / name) if FilePath(name).name == name else None
+        )
         if found is not None:
             return _with_added({name: found})[name]
     return None
 
 
-def open_graph(name: str | FilePath, progress: Callable[[str, float], None] | None = None) -> KnowledgeGraph:
+def open_graph(
+    name: str | FilePath, progress: Callable[[str, float], None] | None = None
+) -> KnowledgeGraph:
     """The graph of a data set by name, that of one question (`webqsp-cwq:WebQTest-1`), or the store in a folder, which nobody
     names from a browser where people share. Raises BadInput naming the known ones, or StoreError."""
     known = datasets()
     if str(name) in known:
         return known[str(name)].open(progress)
-    for folder in (FilePath(name), graphs_folder() / str(name)) if who() == OPERATOR else (graphs_folder() / FilePath(name).name,):
+    for folder in (
+        (FilePath(name), graphs_folder() / str(name))
+        if who() == OPERATOR
+        else (graphs_folder() / FilePath(name).name,)
+    ):
         if (folder / META).is_file():
             return _opened(folder)
         if (folder / LIVE).is_file():
@@ -198,7 +229,14 @@ def keep_set(file: FilePath, name: str, title: str, graph: str, **how: str) -> Q
     known = datasets()
     if graph not in known:
         raise BadInput(_unknown("graph", graph, known))
-    return save_set(file, name, title, graph, {taken for dataset in known.values() for taken in dataset.sets}, **how)
+    return save_set(
+        file,
+        name,
+        title,
+        graph,
+        {taken for dataset in known.values() for taken in dataset.sets},
+        **how,
+    )
 
 
 def graph_for(set_or_file: str | FilePath, question: Question) -> KnowledgeGraph:
@@ -230,7 +268,9 @@ def full_name(set_name: str) -> str:
     if name not in known:
         if FilePath(set_name).name == set_name and (sets_folder() / set_name).is_dir():
             graph, _ = added_set(set_name)  # tells what is wrong with it
-            raise BadInput(f"The question set “{set_name}” belongs to the graph “{graph}”, which is not here.")
+            raise BadInput(
+                f"The question set “{set_name}” belongs to the graph “{graph}”, which is not here."
+            )
         raise BadInput(_unknown("question set", set_name, known))
     return name
 
@@ -249,7 +289,10 @@ def _shipped(path: FilePath) -> Dataset:
     """The data set that a `dataset.toml` describes. Raises BadInput naming the file and the key that is wrong."""
     try:
         description = tomllib.loads(path.read_text("utf-8"))
-        sets = {name: QuestionSet.described(name, row, path.parent) for name, row in description.get("questions", {}).items()}
+        sets = {
+            name: QuestionSet.described(name, row, path.parent)
+            for name, row in description.get("questions", {}).items()
+        }
         return Dataset(
             description["name"],
             description["title"],

@@ -28,10 +28,19 @@ class Fit:
     def words(self, where: str) -> str:
         """One sentence that says what does not fit `where` they are asked; empty where all fits."""
         clauses = [
-            _counted(len(self.astray), "name", "names", "an entity that is not in the graph", self.astray),
-            _counted(len(self.unanswerable), "have", "has", "no answer that is in it", self.unanswerable),
+            _counted(
+                len(self.astray), "name", "names", "an entity that is not in the graph", self.astray
+            ),
+            _counted(
+                len(self.unanswerable), "have", "has", "no answer that is in it", self.unanswerable
+            ),
             _counted(self.unanswered, "tell", "tells", "no answer"),
-            _counted(self.alone, "come without a graph of their", "comes without a graph of its", "own and cannot be asked"),
+            _counted(
+                self.alone,
+                "come without a graph of their",
+                "comes without a graph of its",
+                "own and cannot be asked",
+            ),
         ]
         what = f"Of {self.questions:,} question{'s' * (self.questions != 1)} on {where}, "
         return what + "; ".join(filter(None, clauses)) + "." if any(clauses) else ""
@@ -43,7 +52,9 @@ def fit(graph: KnowledgeGraph, questions: Iterable[Question]) -> Fit:
     if graph.live is not None:
         return _fit([(question, lambda name: True) for question in questions])
     known = names(graph)
-    return _fit([(question, lambda name: bool(known.exact(name.strip()))) for question in questions])
+    return _fit(
+        [(question, lambda name: bool(known.exact(name.strip()))) for question in questions]
+    )
 
 
 def rows_fit(questions: int, graphs: int) -> Fit:
@@ -70,8 +81,15 @@ def own_fit(known: QuestionSet, questions: Iterable[Question]) -> Fit:
 
 
 def _fit(placed: Sequence[tuple[Question, Callable[[str], bool]]], alone: int = 0) -> Fit:
-    astray = [next((name for name in question.entities if not holds(name)), "") for question, holds in placed]
-    lost = [question.answers[0] for question, holds in placed if question.answers and not any(map(holds, question.answers))]
+    astray = [
+        next((name for name in question.entities if not holds(name)), "")
+        for question, holds in placed
+    ]
+    lost = [
+        question.answers[0]
+        for question, holds in placed
+        if question.answers and not any(map(holds, question.answers))
+    ]
     unanswered = sum(not question.answers for question, _ in placed)
     return Fit(len(placed) + alone, tuple(filter(None, astray)), tuple(lost), unanswered, alone)
 

@@ -50,11 +50,17 @@ def _unpacked(path: Path, folder: Path, most: int | None, notes: list[str]) -> l
     """The files of a zip, each written into the folder under the last part of its name, hidden ones left out."""
     members, said = zipped(path)
     notes += said
-    wanted = {name: member for name, member in members.items() if not any(part.startswith((".", "__")) for part in name.split("/"))}
+    wanted = {
+        name: member
+        for name, member in members.items()
+        if not any(part.startswith((".", "__")) for part in name.split("/"))
+    }
     if not wanted:
         raise BadInput(f"{path.name} holds no files.")
     if most is not None and sum(member.size for member in wanted.values()) > most:
-        raise BadInput(f"{path.name} would unpack to more than {size_text(most)}, so it is not read.")
+        raise BadInput(
+            f"{path.name} would unpack to more than {size_text(most)}, so it is not read."
+        )
     found: list[Path] = []
     for number, (name, member) in enumerate(wanted.items()):
         place = folder / f"{path.stem}-{number}" / name.rsplit("/", 1)[-1]

@@ -61,10 +61,14 @@ def added_set(name: str) -> tuple[str, QuestionSet]:
     except FileNotFoundError:
         raise StoreError(f"There is no question set “{name}” of your own.") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(f"The question set in {folder} is damaged ({error}); remove it and add it again.") from None
+        raise StoreError(
+            f"The question set in {folder} is damaged ({error}); remove it and add it again."
+        ) from None
 
 
-def save_set(file: FilePath, name: str, title: str, graph: str, taken: Container[str], **how: str) -> QuestionSet:
+def save_set(
+    file: FilePath, name: str, title: str, graph: str, taken: Container[str], **how: str
+) -> QuestionSet:
     """A file of questions kept as a set of that name on a graph; either all of it is kept or nothing.
 
     `taken` holds the names of all sets there are; `how` tells `format`, `graphs` and `columns` as a `QuestionSet` has them.
@@ -83,19 +87,28 @@ def save_set(file: FilePath, name: str, title: str, graph: str, taken: Container
         raise BadInput(f"{file} cannot be read: {error.strerror or error}.") from None
     packed = file.suffix.lower() if file.suffix.lower() in PACKED else ""
     file_name = "questions" + bare_suffix(file) + packed
-    description = {"title": " ".join(title.split()) or cleaned, "graph": graph, "file": file_name, **how}
+    description = {
+        "title": " ".join(title.split()) or cleaned,
+        "graph": graph,
+        "file": file_name,
+        **how,
+    }
     known = QuestionSet.described(cleaned, description, sets_folder() / cleaned, own=True)
     folder = None
     try:
         sets_folder().mkdir(parents=True, exist_ok=True)
-        QuestionSet.described(cleaned, {**description, "file": file.name}, file.parent).questions()  # all of it can be read
+        QuestionSet.described(
+            cleaned, {**description, "file": file.name}, file.parent
+        ).questions()  # all of it can be read
         folder = temporary_folder()
         shutil.copyfile(file, folder / file_name)
         (folder / DESCRIPTION).write_text(tomli_w.dumps(description), "utf-8")
         move(folder, known.file.parent)
         made(OWNED_AS, cleaned)
     except OSError as error:
-        raise StoreError(f"The question set cannot be stored in {sets_folder()}: {error.strerror or error}.") from None
+        raise StoreError(
+            f"The question set cannot be stored in {sets_folder()}: {error.strerror or error}."
+        ) from None
     finally:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -111,4 +124,6 @@ def remove_set(name: str) -> None:
     try:
         remove(folder, lambda: forget_owner(OWNED_AS, folder.name))
     except OSError as error:
-        raise StoreError(f"The question set in {folder} cannot be removed: {error.strerror or error}.") from None
+        raise StoreError(
+            f"The question set in {folder} cannot be removed: {error.strerror or error}."
+        ) from None

@@ -44,7 +44,9 @@ def add_graph(
     return graph
 
 
-def add_live(settings: Settings, name: str, check: Callable[[], None] = lambda: None) -> KnowledgeGraph:
+def add_live(
+    settings: Settings, name: str, check: Callable[[], None] = lambda: None
+) -> KnowledgeGraph:
     """The graph of a database that is asked live, kept under a name as `free_name` gives it, once the database has answered. Raises
     BadInput where there is one of that name by now or the database does not answer, and StoreError."""
     if clean_name(name) != name or name in datasets() or (graphs_folder() / name).exists():

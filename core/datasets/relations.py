@@ -12,14 +12,21 @@ _PARTS = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-def relation_words(relation: str, forward: bool = True, table: Mapping[str, tuple[str, str]] | None = None) -> str:
+def relation_words(
+    relation: str, forward: bool = True, table: Mapping[str, tuple[str, str]] | None = None
+) -> str:
     """A relation as it is said along its triple (`directed by`) or against it (`directed`).
 
     `table` holds both for the relations that it knows. A dotted name, as in Freebase, is said by its last part.
     """
     if table and relation in table:
         return table[relation][0 if forward else 1]
-    words = [word.lower() for word in _PARTS.findall(_CAMEL.sub(" ", relation.rsplit("/", 1)[-1].split("#")[-1].split(".")[-1]))]
+    words = [
+        word.lower()
+        for word in _PARTS.findall(
+            _CAMEL.sub(" ", relation.rsplit("/", 1)[-1].split("#")[-1].split(".")[-1])
+        )
+    ]
     text = " ".join(words)
     if forward or not words:
         return text or relation
@@ -27,10 +34,15 @@ def relation_words(relation: str, forward: bool = True, table: Mapping[str, tupl
         return " ".join(words[:-1])
     if words[-1] in PREPOSITIONS:
         return f"{text}, backwards"
-    return " ".join(words[1:] if words[0] in ("has", "have", "is", "in") and len(words) > 1 else words) + " of"
+    return (
+        " ".join(words[1:] if words[0] in ("has", "have", "is", "in") and len(words) > 1 else words)
+        + " of"
+    )
 
 
-def chain_words(steps: list[tuple[str, bool]], table: Mapping[str, tuple[str, str]] | None = None) -> str:
+def chain_words(
+    steps: list[tuple[str, bool]], table: Mapping[str, tuple[str, str]] | None = None
+) -> str:
     """Relations one after the other, each with its direction: `starred in, then has genre`."""
     return ", then ".join(relation_words(relation, forward, table) for relation, forward in steps)
 
@@ -39,7 +51,13 @@ def read_table(table: Mapping[str, object]) -> dict[str, tuple[str, str]]:
     """The table of a description's `relations`. Raises BadInput where a relation has not two texts, one each way."""
     found = {}
     for relation, both in table.items():
-        if not isinstance(both, list) or len(both) != 2 or not all(isinstance(text, str) and text.strip() for text in both):
-            raise BadInput(f"The words of the relation “{relation}” must be two texts: along the triple, and against it.")
+        if (
+            not isinstance(both, list)
+            or len(both) != 2
+            or not all(isinstance(text, str) and text.strip() for text in both)
+        ):
+            raise BadInput(
+                f"The words of the relation “{relation}” must be two texts: along the triple, and against it."
+            )
         found[relation] = (both[0], both[1])
     return found

@@ -60,11 +60,26 @@ class QuestionSet:
         kinds = folder / row["kinds"] if "kinds" in row else None
         graphs, format = row.get("graphs", "union"), row.get("format", "auto")
         if graphs not in GRAPHS:
-            raise BadInput(f"The question set “{name}” has graphs = “{graphs}”.{nearest(str(graphs), GRAPHS)}")
+            raise BadInput(
+                f"The question set “{name}” has graphs = “{graphs}”.{nearest(str(graphs), GRAPHS)}"
+            )
         if format not in ("auto", *FORMATS):
-            raise BadInput(f"The question set “{name}” has format = “{format}”.{nearest(str(format), FORMATS)}")
+            raise BadInput(
+                f"The question set “{name}” has format = “{format}”.{nearest(str(format), FORMATS)}"
+            )
         only, columns = row.get("only", ""), row.get("columns", "")
-        return cls(name, row.get("title", name), folder / row["file"], row.get("hops"), kinds, format, graphs, only, own, columns)
+        return cls(
+            name,
+            row.get("title", name),
+            folder / row["file"],
+            row.get("hops"),
+            kinds,
+            format,
+            graphs,
+            only,
+            own,
+            columns,
+        )
 
     def questions(self) -> Sequence[Question]:
         """Its questions, read once as long as the file stays as it is."""
@@ -72,11 +87,23 @@ class QuestionSet:
 
     def note(self) -> str:
         """A sentence on what was not read of a file that a person gave; empty where all was, and for a set that ships."""
-        return "" if self.file.is_relative_to(ROOT / "data") else self._read().note(self.name if self.own else "")
+        return (
+            ""
+            if self.file.is_relative_to(ROOT / "data")
+            else self._read().note(self.name if self.own else "")
+        )
 
     def _read(self) -> QuestionFile:
         with _reading:
-            return _questions(self.file, _stamp(self.file), self.name, self.hops, self.format, self.only, self.columns)
+            return _questions(
+                self.file,
+                _stamp(self.file),
+                self.name,
+                self.hops,
+                self.format,
+                self.only,
+                self.columns,
+            )
 
     def named(self, text: str) -> Question | None:
         """The question of exactly that text, of several the last. Where the file does not hold the text its questions are not read."""
@@ -123,7 +150,9 @@ _reading = threading.Lock()  # so that two who ask at once do not both read a fi
 
 
 @lru_cache(maxsize=64)
-def _questions(file: FilePath, stamp: tuple, name: str, hops: int | None, format: str, only: str, columns: str) -> QuestionFile:
+def _questions(
+    file: FilePath, stamp: tuple, name: str, hops: int | None, format: str, only: str, columns: str
+) -> QuestionFile:
     return read_file(file, name, hops, format, only, columns=columns)
 
 
@@ -166,8 +195,12 @@ def _packed_graphs(file: FilePath, stamp: tuple, only: str) -> tuple[bytes, ...]
 
 
 @lru_cache(maxsize=32)
-def _own_graph(known: QuestionSet, stamp: tuple, question_id: str, name: str, direction: Direction) -> Graph:
+def _own_graph(
+    known: QuestionSet, stamp: tuple, question_id: str, name: str, direction: Direction
+) -> Graph:
     triples = known.own_triples(question_id)
     if not triples:
-        raise BadInput(f"The question “{question_id}” of “{known.name}” comes without a graph of its own.")
+        raise BadInput(
+            f"The question “{question_id}” of “{known.name}” comes without a graph of its own."
+        )
     return in_memory(triples, name, direction)

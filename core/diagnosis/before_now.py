@@ -44,7 +44,15 @@ def figures(comparison: Comparison, lane: Lane) -> Figures:
     spent = sum(one.tokens_in + one.tokens_out for one in usage)
     asked = any(one.calls for one in usage)
     tokens = spent if asked else _prompt(state)
-    return Figures(alive, len(targets), given, _first_right(lane, given, by_model), cost(state.trace), tokens, asked)
+    return Figures(
+        alive,
+        len(targets),
+        given,
+        _first_right(lane, given, by_model),
+        cost(state.trace),
+        tokens,
+        asked,
+    )
 
 
 def _first_right(lane: Lane, given: int | None, by_model: bool) -> bool | None:
@@ -52,7 +60,11 @@ def _first_right(lane: Lane, given: int | None, by_model: bool) -> bool | None:
     state = lane.state
     if given is None or by_model or state.reader is None:
         return None if given is None else given > 0
-    known = {node for answer in state.question.answers for node in gold_nodes(lane.graph, *state.question.names(answer))}
+    known = {
+        node
+        for answer in state.question.answers
+        for node in gold_nodes(lane.graph, *state.question.names(answer))
+    }
     return not known.isdisjoint(state.reader[:1])
 
 
@@ -60,7 +72,11 @@ def _prompt(state: State) -> int | None:
     prompt = state.prompt
     if prompt is None:
         return None
-    return about_tokens([dict(message) for message in prompt.messages]) if prompt.tokens is None else prompt.tokens
+    return (
+        about_tokens([dict(message) for message in prompt.messages])
+        if prompt.tokens is None
+        else prompt.tokens
+    )
 
 
 def turn(before: bool | None, now: bool) -> Turn:

@@ -72,7 +72,13 @@ BRIEF = {
 }
 """Each cause in a few words, where questions are counted by it."""
 Chain = tuple[tuple[str, bool], ...]  # relations with their directions
-DROPPED = (Cause.NOT_READ, Cause.OUTRANKED, Cause.NOT_CHOSEN, Cause.NOT_HANDED_ON, Cause.NO_ROOM)  # of what was seen
+DROPPED = (
+    Cause.NOT_READ,
+    Cause.OUTRANKED,
+    Cause.NOT_CHOSEN,
+    Cause.NOT_HANDED_ON,
+    Cause.NO_ROOM,
+)  # of what was seen
 
 
 @dataclass(frozen=True)
@@ -97,7 +103,13 @@ class Fate:
     @property
     def kind(self) -> Literal["found", "dropped", "never"]:
         """Whether it is there, was seen and dropped, or was never reached."""
-        return "found" if self.cause is Cause.FOUND else "dropped" if self.cause in DROPPED else "never"
+        return (
+            "found"
+            if self.cause is Cause.FOUND
+            else "dropped"
+            if self.cause in DROPPED
+            else "never"
+        )
 
 
 @dataclass(frozen=True)
@@ -140,26 +152,50 @@ class Phrase:
 
 PHRASES = {
     Cause.NOT_IN_GRAPH: Phrase(
-        "Not in the graph", "cannot know {what}, which the graph lacks", "cannot know {what}, which the graph lacks"
+        "Not in the graph",
+        "cannot know {what}, which the graph lacks",
+        "cannot know {what}, which the graph lacks",
     ),
     Cause.NOT_SHOWN: Phrase("Not known", "does not know {what}", "do not know {what}"),
     Cause.NOT_SOUGHT: Phrase("No answer", "gives no answer", "give no answer"),
-    Cause.LEFT_OUT: Phrase("Never in the subgraph", "leaves {what} out of its subgraph", "leave {what} out of their subgraphs"),
-    Cause.FILTERED: Phrase("Lost when filtering", "filters out the way to {what}", "filter out the way to {what}"),
+    Cause.LEFT_OUT: Phrase(
+        "Never in the subgraph",
+        "leaves {what} out of its subgraph",
+        "leave {what} out of their subgraphs",
+    ),
+    Cause.FILTERED: Phrase(
+        "Lost when filtering", "filters out the way to {what}", "filter out the way to {what}"
+    ),
     Cause.EDGE_LEFT_OUT: Phrase("Cut off", "cuts the way to {what}", "cut the way to {what}"),
     Cause.TOO_FAR: Phrase("Too far", "does not search far enough", "do not search far enough"),
     Cause.NO_WAY: Phrase("No way there", "finds no way to {what}", "find no way to {what}"),
-    Cause.ONE_WAY: Phrase("Against the arrows", "follows edges one way only", "follow edges one way only"),
-    Cause.BEAM: Phrase("Lost at hop {hop}", "loses {what} at hop {hop}", "lose {what} at hop {hop}"),
-    Cause.NOT_TRIED: Phrase("Not tried at hop {hop}", "does not try the step at hop {hop}", "do not try the step at hop {hop}"),
-    Cause.OTHER_RELATIONS: Phrase("Followed other relations", "follows other relations", "follow other relations"),
-    Cause.NOT_READ: Phrase("Not read when ranking", "does not read the paths to {what}", "do not read the paths to {what}"),
+    Cause.ONE_WAY: Phrase(
+        "Against the arrows", "follows edges one way only", "follow edges one way only"
+    ),
+    Cause.BEAM: Phrase(
+        "Lost at hop {hop}", "loses {what} at hop {hop}", "lose {what} at hop {hop}"
+    ),
+    Cause.NOT_TRIED: Phrase(
+        "Not tried at hop {hop}",
+        "does not try the step at hop {hop}",
+        "do not try the step at hop {hop}",
+    ),
+    Cause.OTHER_RELATIONS: Phrase(
+        "Followed other relations", "follows other relations", "follow other relations"
+    ),
+    Cause.NOT_READ: Phrase(
+        "Not read when ranking",
+        "does not read the paths to {what}",
+        "do not read the paths to {what}",
+    ),
     Cause.OUTRANKED: Phrase("Lost when ranking", "ranks {what} too low", "rank {what} too low"),
     Cause.NOT_DRAWN: Phrase("Lost by lot", "does not draw {what}", "do not draw {what}"),
     Cause.NOT_CHOSEN: Phrase("Not chosen", "does not choose {what}", "do not choose {what}"),
     Cause.NOT_HANDED_ON: Phrase("Not handed on", "hands nothing on", "hand nothing on"),
     Cause.NO_ROOM: Phrase("Found too late", "finds {what} too late", "find {what} too late"),
-    Cause.NOT_FOLLOWED: Phrase("Read another relation", "reads another relation", "read another relation"),
+    Cause.NOT_FOLLOWED: Phrase(
+        "Read another relation", "reads another relation", "read another relation"
+    ),
     Cause.ON_THE_WAY: Phrase("Passed by", "passes by {what}", "pass by {what}"),
     Cause.NOT_NAMED: Phrase("Not named", "does not name {what}", "do not name {what}"),
     Cause.NOT_SAID: Phrase(

@@ -26,7 +26,9 @@ from core.types import Ranking, State
 
 HOPS = range(1, 7)  # values of hops that are looked at
 FROM, POINTS = 1, 10  # the smallest value of a cut, and how many values a curve has at most
-Places = dict[Target, int | None]  # from 1; None for a target that no value brings in, as far as is known
+Places = dict[
+    Target, int | None
+]  # from 1; None for a target that no value brings in, as far as is known
 
 
 @dataclass(frozen=True)
@@ -49,11 +51,18 @@ def curves(comparison: Comparison, lane: Lane, place: int) -> Mapping[str, Curve
     None of them where no target is known, a branch chose its operators, the operator has not run, or its order was not that of its cut.
     """
     targets, line = targets_of(comparison), lane.instance.line
-    if not targets or place >= min(len(lane.states), len(line)) or any(isinstance(one, Branch) for one in line):
+    if (
+        not targets
+        or place >= min(len(lane.states), len(line))
+        or any(isinstance(one, Branch) for one in line)
+    ):
         return {}
     operator, state = line.operators[place], lane.states[place]
     before = lane.states[place - 1] if place else None
-    found = {"keep": _cut_places(lane, state, targets), "hops": _hops(lane, operator, state, before, targets)}
+    found = {
+        "keep": _cut_places(lane, state, targets),
+        "hops": _hops(lane, operator, state, before, targets),
+    }
     known = {one.name: one for one in parameters(type(operator)) if one.type is int}
     return {
         name: curve(known[name], getattr(operator, name), places.values())
@@ -81,7 +90,9 @@ def curve(parameter: Parameter, value: int, places: Iterable[int | None]) -> Cur
     else:
         last = max([value, *(place for place in known if place <= high)])
         grid = {1 << power for power in range(FROM - 1, last.bit_length() + 1)}
-    wanted = sorted({one for one in grid if low <= one <= high} | {value} | ({coming} if coming else set()))
+    wanted = sorted(
+        {one for one in grid if low <= one <= high} | {value} | ({coming} if coming else set())
+    )
     while len(wanted) > POINTS:  # the smallest tell the least
         wanted.remove(next(one for one in wanted if one not in (value, coming)))
     alive = tuple(sum(place <= one for place in known) for one in wanted)
@@ -92,7 +103,10 @@ def _cut_places(lane: Lane, state: State, targets: Sequence[Target]) -> Places |
     """The place of each target in the order that the last operator cut its first ones from; None where there is no such order."""
     nodes = pagerank_places(lane.graph, state)
     if nodes is not None:
-        return {one: min((int(nodes[node]) for node in _nodes(lane, one) if nodes[node]), default=None) for one in targets}
+        return {
+            one: min((int(nodes[node]) for node in _nodes(lane, one) if nodes[node]), default=None)
+            for one in targets
+        }
     order = state.trace[-1].before_cut
     if order is None or not _is_head(state, order) or not _is_counted(lane, order, targets):
         return None
@@ -109,7 +123,9 @@ def _is_counted(lane: Lane, order: Ranking, targets: Sequence[Target]) -> bool:
     """Whether the items of an order can hold the targets: passages are chunks, or nodes that are; answers are nodes, on paths or alone.
     Words of an answer on documents are not looked for."""
     if targets[0].kind == "passage":
-        return order.kind == "chunk" or (order.kind == "node" and bool(leaves(lane.graph, order.items)))
+        return order.kind == "chunk" or (
+            order.kind == "node" and bool(leaves(lane.graph, order.items))
+        )
     return not lane.graph.columns.of_texts and order.kind in ("path", "node")
 
 
@@ -117,8 +133,14 @@ def _place(lane: Lane, order: Ranking, target: Target) -> int | None:
     """The place, from 1, of the first item that holds a target."""
     if order.kind == "path":
         return best_place(order, set(_nodes(lane, target)))
-    own: Mapping[Any, int] = leaves(lane.graph, order.items) if target.kind == "passage" and order.kind == "node" else {}
-    wanted = chunk_rows(lane.graph, target.name) if target.kind == "passage" else set(_nodes(lane, target))
+    own: Mapping[Any, int] = (
+        leaves(lane.graph, order.items) if target.kind == "passage" and order.kind == "node" else {}
+    )
+    wanted = (
+        chunk_rows(lane.graph, target.name)
+        if target.kind == "passage"
+        else set(_nodes(lane, target))
+    )
     items = (own.get(item) for item in order.items) if own else order.items
     return next((place for place, item in enumerate(items, 1) if item in wanted), None)
 
@@ -127,7 +149,9 @@ def _nodes(lane: Lane, target: Target) -> tuple[int, ...]:
     return () if target.kind == "passage" else gold_nodes(lane.graph, *target.names)
 
 
-def _hops(lane: Lane, operator: Operator, state: State, before: State | None, targets: Sequence[Target]) -> Places | None:
+def _hops(
+    lane: Lane, operator: Operator, state: State, before: State | None, targets: Sequence[Target]
+) -> Places | None:
     """How many hops each target is from the seeds: in the graph for a neighbourhood, in the subgraph for what finds all or the shortest
     paths there; None for other operators, on a large graph, and where a limit on nodes or paths was reached."""
     if state.trace[-1].notes or any(target.kind == "passage" for target in targets):
@@ -135,12 +159,23 @@ def _hops(lane: Lane, operator: Operator, state: State, before: State | None, ta
     if isinstance(operator, EgoNetwork) and lane.graph.n_edges <= MOST_EDGES:
         nodes, hops = nearest(lane.graph, state.seeds, HOPS[-1], operator.direction, operator.keep)
         away = dict(zip(nodes.tolist(), hops.tolist()))
-    elif isinstance(operator, ShortestPaths | SimplePaths) and before is not None and before.subgraph is not None:
+    elif (
+        isinstance(operator, ShortestPaths | SimplePaths)
+        and before is not None
+        and before.subgraph is not None
+    ):
         local, away = Local(lane.graph, before.subgraph, operator.direction), {}
         for seed in dict.fromkeys(state.seeds):
-            for path in shortest_paths(local, seed, HOPS[-1], parallel=False)[0] if seed in before.subgraph else ():
+            for path in (
+                shortest_paths(local, seed, HOPS[-1], parallel=False)[0]
+                if seed in before.subgraph
+                else ()
+            ):
                 away[path.end] = min(len(path), away.get(path.end, len(path)))
                 away.setdefault(seed, 1)  # it lies on any path
     else:
         return None
-    return {one: min((away[node] for node in _nodes(lane, one) if node in away), default=None) for one in targets}
+    return {
+        one: min((away[node] for node in _nodes(lane, one) if node in away), default=None)
+        for one in targets
+    }

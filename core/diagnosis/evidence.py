@@ -31,14 +31,19 @@ def evidence(graph, state: State, answer: str = "") -> tuple[Evidence, ...]:
     """
     if state.paths is None:
         return ()
-    nodes = list(dict.fromkeys(node for path in state.paths.items for node in (path.end, *path.nodes)))
+    nodes = list(
+        dict.fromkeys(node for path in state.paths.items for node in (path.end, *path.nodes))
+    )
     seeds = set(state.seeds)
     named = {node: name for node, name in zip(nodes, graph.names(nodes)) if node not in seeds}
     words = [(named[node], node) for node in state.reader or () if node in named]
     words += _in_text(answer, named)
     words = list(dict.fromkeys(words))[:MOST]
     routes, lines = _routes(state.paths.items, {node for _, node in words}), _lines(state)
-    return tuple(Evidence(text, node, routes.get(node, ()), _holding(lines, named[node])) for text, node in words)
+    return tuple(
+        Evidence(text, node, routes.get(node, ()), _holding(lines, named[node]))
+        for text, node in words
+    )
 
 
 def _in_text(answer: str, named: dict[int, str]) -> list[tuple[str, int]]:

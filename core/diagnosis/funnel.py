@@ -35,7 +35,12 @@ class Stage:
 
 
 def funnel(
-    source: Source, graph, state: State, targets: Sequence[Target], by_model: bool | None = None, saved: SavedAlive = None
+    source: Source,
+    graph,
+    state: State,
+    targets: Sequence[Target],
+    by_model: bool | None = None,
+    saved: SavedAlive = None,
 ) -> tuple[Stage, ...]:
     """The stages that the run has reached so far, for targets of one kind; empty where there is none.
 
@@ -62,7 +67,10 @@ def funnel(
         tests = _words(source, graph, state, targets, saved)
     else:
         by_model = state.answer is not None if by_model is None else by_model
-        tests, bypassed = _nodes(graph, state, targets, by_model), "" if by_model or state.reader is None else "prompt"
+        tests, bypassed = (
+            _nodes(graph, state, targets, by_model),
+            "" if by_model or state.reader is None else "prompt",
+        )
     return _survivors(tests, targets, bypassed)
 
 
@@ -79,8 +87,15 @@ def _nodes(graph, state: State, targets: Sequence[Target], by_model: bool) -> Te
         if state.prompt is not None:
             on_prompt = _on(paths[: state.prompt.paths])
             report_texts = [report.text for report in (state.reports or ())[: state.prompt.reports]]
-            reported = lambda target: any(match(text, name) for text in report_texts for name in target.names)
-            found.append(("prompt", lambda target: not on_prompt.isdisjoint(nodes[target]) or reported(target)))
+            reported = lambda target: any(
+                match(text, name) for text in report_texts for name in target.names
+            )
+            found.append(
+                (
+                    "prompt",
+                    lambda target: not on_prompt.isdisjoint(nodes[target]) or reported(target),
+                )
+            )
     if by_model and said is not None:
         found.append(("answer", lambda target: any(match(said, name) for name in target.names)))
     elif read is not None:
@@ -91,33 +106,71 @@ def _nodes(graph, state: State, targets: Sequence[Target], by_model: bool) -> Te
 def _passages(source: Source, graph, state: State, saved: SavedAlive) -> Tests:
     found: Tests = [
         ("corpus", lambda target: target.name in (saved["corpus"] if saved else source)),
-        ("graph", lambda target: target.name in saved["graph"] if saved else bool(described(graph, chunk_rows(graph, target.name)))),
+        (
+            "graph",
+            lambda target: (
+                target.name in saved["graph"]
+                if saved
+                else bool(described(graph, chunk_rows(graph, target.name)))
+            ),
+        ),
     ]
     hits, shown = retrieved_chunks(graph, state), shown_chunks(graph, state)
     if hits is not None:
-        found.append(("retrieved", lambda target: not chunk_rows(graph, target.name).isdisjoint(hits)))
+        found.append(
+            ("retrieved", lambda target: not chunk_rows(graph, target.name).isdisjoint(hits))
+        )
         if shown is not None:
-            found.append(("prompt", lambda target: not chunk_rows(graph, target.name).isdisjoint(shown)))
+            found.append(
+                ("prompt", lambda target: not chunk_rows(graph, target.name).isdisjoint(shown))
+            )
     return found
 
 
-def _words(source: Source, graph, state: State, targets: Sequence[Target], saved: SavedAlive) -> Tests:
-    said = state.answer if state.answer is not None else state.excerpt.text if state.excerpt else None
+def _words(
+    source: Source, graph, state: State, targets: Sequence[Target], saved: SavedAlive
+) -> Tests:
+    said = (
+        state.answer if state.answer is not None else state.excerpt.text if state.excerpt else None
+    )
     if all(normalize(target.name) in BARE for target in targets):
         return [("answer", lambda target: says(said, target.name))] if said is not None else []
     found: Tests = [
         (
             "corpus",
-            lambda target: target.name in saved["corpus"] if saved else any(in_corpus(source, graph, name) for name in target.names),
+            lambda target: (
+                target.name in saved["corpus"]
+                if saved
+                else any(in_corpus(source, graph, name) for name in target.names)
+            ),
         ),
-        ("graph", lambda target: target.name in saved["graph"] if saved else any(in_graph(graph, name) for name in target.names)),
+        (
+            "graph",
+            lambda target: (
+                target.name in saved["graph"]
+                if saved
+                else any(in_graph(graph, name) for name in target.names)
+            ),
+        ),
     ]
     if state.hits:
         listed = [hits.listed for hits in state.hits]
-        texts = [text for hits in listed for of in (hit_names, hit_texts) for text in of(graph, hits.kind, hits.items)]
-        found.append(("retrieved", lambda target: any(match(text, name) for text in texts for name in target.names)))
+        texts = [
+            text
+            for hits in listed
+            for of in (hit_names, hit_texts)
+            for text in of(graph, hits.kind, hits.items)
+        ]
+        found.append(
+            (
+                "retrieved",
+                lambda target: any(match(text, name) for text in texts for name in target.names),
+            )
+        )
     if state.prompt is not None and state.hits:
-        prompt = "\n".join(message["content"] for message in state.prompt.messages if message["role"] == "user")
+        prompt = "\n".join(
+            message["content"] for message in state.prompt.messages if message["role"] == "user"
+        )
         context = prompt.replace(state.question.text, " ")
         found.append(("prompt", lambda target: any(match(context, name) for name in target.names)))
     if said is not None:
@@ -133,7 +186,9 @@ def _survivors(tests: Tests, targets: Sequence[Target], bypassed: str) -> tuple[
         if name == bypassed:
             stages.append(Stage(name, alive, (), len(targets), bypassed=True))
             continue
-        stages.append(Stage(name, alive, tuple(one for one in before if one not in alive), len(targets)))
+        stages.append(
+            Stage(name, alive, tuple(one for one in before if one not in alive), len(targets))
+        )
         before = alive
     return tuple(stages)
 
@@ -144,9 +199,15 @@ def saved_alive(comparison: Comparison, lane: Lane) -> Mapping[str, tuple[str, .
     if not ask.source.documents or lane.saved_alive is not None:
         return lane.saved_alive
     begun = State(ask.question)
-    answers, passages = (funnel(ask.source, lane.graph, begun, wanted(ask.question)) for wanted in (answers_of, passages_of))
+    answers, passages = (
+        funnel(ask.source, lane.graph, begun, wanted(ask.question))
+        for wanted in (answers_of, passages_of)
+    )
     alive = {(stage.name, name) for stage in (*answers, *passages) for name in stage.alive}
-    return {place: tuple(sorted(name for stage, name in alive if stage == place)) for place in ("corpus", "graph")}
+    return {
+        place: tuple(sorted(name for stage, name in alive if stage == place))
+        for place in ("corpus", "graph")
+    }
 
 
 def right(graph, state: State, answers: Sequence[str], reader: bool) -> int | None:
@@ -157,9 +218,19 @@ def right(graph, state: State, answers: Sequence[str], reader: bool) -> int | No
     names = state.question.names
     if reader:
         read = state.reader
-        return None if read is None else sum(not set(read).isdisjoint(gold_nodes(graph, *names(answer))) for answer in answers)
+        return (
+            None
+            if read is None
+            else sum(
+                not set(read).isdisjoint(gold_nodes(graph, *names(answer))) for answer in answers
+            )
+        )
     said = state.answer
-    return None if said is None else sum(any(match(said, name) for name in names(answer)) for answer in answers)
+    return (
+        None
+        if said is None
+        else sum(any(match(said, name) for name in names(answer)) for answer in answers)
+    )
 
 
 def gold_nodes(graph, *named: str) -> tuple[int, ...]:

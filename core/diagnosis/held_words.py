@@ -20,7 +20,11 @@ def in_corpus(source: Source, graph: KnowledgeGraph, name: str) -> bool:
         return False
     removed, table = source.removed, corpus.table
     if removed:
-        table = table.taken(np.array([row for row, id in enumerate(table.texts("id")) if id not in removed], np.int64))
+        table = table.taken(
+            np.array(
+                [row for row, id in enumerate(table.texts("id")) if id not in removed], np.int64
+            )
+        )
     seek = lambda: holds(table, ("title", "text"), name)
     return graph.derived.once("in the corpus", (corpus.digest, removed, name), seek, REMEMBERED)
 
@@ -30,7 +34,11 @@ def in_graph(graph: KnowledgeGraph, name: str) -> bool:
 
     def seek() -> bool:
         columns, word = graph.columns, _longest(name)
-        tables = [(columns.chunks, ("title", "text")), (columns.nodes, ("description",)), (columns.edges, ("description",))]
+        tables = [
+            (columns.chunks, ("title", "text")),
+            (columns.nodes, ("description",)),
+            (columns.edges, ("description",)),
+        ]
         if any(table is not None and holds(table, fields, name) for table, fields in tables):
             return True
         return any(match(node, name) for node in _node_names(graph) if word in node.casefold())
@@ -40,7 +48,11 @@ def in_graph(graph: KnowledgeGraph, name: str) -> bool:
 
 def _longest(name: str) -> str:
     """The longest word of a name, casefolded, by which its texts are sought; empty where it has none."""
-    return max("".join(char if char.isalnum() else " " for char in name.casefold()).split(), key=len, default="")
+    return max(
+        "".join(char if char.isalnum() else " " for char in name.casefold()).split(),
+        key=len,
+        default="",
+    )
 
 
 def _node_names(graph: KnowledgeGraph) -> list[str]:

@@ -25,11 +25,22 @@ from core.operators.generate import about_tokens
 from core.types import Influence, State, Weight
 
 HALF = 0.5  # of a text's words, by F1: with fewer of them left it is another answer
-READ_ITEMS, READ_SETS = 200, 2_000  # of a reader: items that are left out, and sets of them that are tried, at most
+READ_ITEMS, READ_SETS = (
+    200,
+    2_000,
+)  # of a reader: items that are left out, and sets of them that are tried, at most
 ASKED_ITEMS, ASKED_SETS = 32, 16  # of a language model
-PUT_BACK = 8  # items that are put back one by one, to see whether a language model's answer needed them
+PUT_BACK = (
+    8  # items that are put back one by one, to see whether a language model's answer needed them
+)
 LONGEST = 60  # characters of a name that are repeated
-NOUNS = {"path": "path", "chunk": "passage", "node": "entity", "triple": "relation", "community": "report"}
+NOUNS = {
+    "path": "path",
+    "chunk": "passage",
+    "node": "entity",
+    "triple": "relation",
+    "community": "report",
+}
 POINTS = "Its model noted points on what it read, and answered from these: no passage can be left out of its prompt."
 NOTHING = "Nothing that it read can be left out: its prompt shows no path and no passage."
 WITHIN = "Its answer is made within another step, which cannot be run alone."
@@ -53,17 +64,27 @@ class Price:
     def text(self) -> str:
         """`up to 38 calls, about 18,000 tokens and 6 min`"""
         seconds = self.seconds
-        span = [] if seconds is None else [f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"]
-        return joined([f"up to {counted(self.calls, 'call')}", f"about {self.tokens:,} tokens", *span])
+        span = (
+            []
+            if seconds is None
+            else [f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"]
+        )
+        return joined(
+            [f"up to {counted(self.calls, 'call')}", f"about {self.tokens:,} tokens", *span]
+        )
 
 
 def price(lane: Lane) -> Price:
     """What it costs to measure what the answer of a lane's language model rests on. Raises BadInput where it cannot be measured."""
     items, state = _checked(lane, by_model=True), lane.state
     step = next(step for step in reversed(state.trace) if step.stage == "generate")
-    tokens = step.usage.tokens_in or (about_tokens(state.prompt.messages) if state.prompt is not None else 0)
+    tokens = step.usage.tokens_in or (
+        about_tokens(state.prompt.messages) if state.prompt is not None else 0
+    )
     times, seconds = _most(min(len(items), ASKED_ITEMS)), step.seconds + step.saved
-    return Price(times * max(1, step.usage.calls), times * tokens, times * seconds if seconds > 0 else None)
+    return Price(
+        times * max(1, step.usage.calls), times * tokens, times * seconds if seconds > 0 else None
+    )
 
 
 def measurable(lane: Lane, by_model: bool) -> str:
@@ -75,7 +96,12 @@ def measurable(lane: Lane, by_model: bool) -> str:
     return ""
 
 
-def influence(lane: Lane, by_model: bool, check: Callable[[], None] = lambda: None, advanced: Advanced = lambda *_: None) -> Influence:
+def influence(
+    lane: Lane,
+    by_model: bool,
+    check: Callable[[], None] = lambda: None,
+    advanced: Advanced = lambda *_: None,
+) -> Influence:
     """What an answer of a lane rests on: that of its language model, or else of its reader.
 
     The first items are left out, at most 200, of a language model 32. See `smallest` for how sets of them are tried. Raises BadInput where
@@ -89,25 +115,51 @@ def influence(lane: Lane, by_model: bool, check: Callable[[], None] = lambda: No
     weights = []
     for at, (kind, place) in enumerate(items):
         alone = frozenset((at,))
-        weights.append(Weight(kind, place, round(distance(answers.before, answers.without(alone)), 6), answers.changes(alone)))
-    order = sorted(range(len(items)), key=lambda at: (-weights[at].changes, -weights[at].influence, not answers.leads(at), at))
+        weights.append(
+            Weight(
+                kind,
+                place,
+                round(distance(answers.before, answers.without(alone)), 6),
+                answers.changes(alone),
+            )
+        )
+    order = sorted(
+        range(len(items)),
+        key=lambda at: (-weights[at].changes, -weights[at].influence, not answers.leads(at), at),
+    )
     sets, back = (max(ASKED_SETS, len(items)), PUT_BACK) if by_model else (READ_SETS, READ_ITEMS)
     found, exact = smallest(order, answers.changes, sets, back)
     lost = answers.lost(frozenset(found)) if found else ""
-    return Influence(by_model, tuple(weights), found, exact, len(every) - len(items), answers.unusable, lost)
+    return Influence(
+        by_model, tuple(weights), found, exact, len(every) - len(items), answers.unusable, lost
+    )
 
 
 def with_influence(known: Iterable[Influence], new: Influence) -> tuple[Influence, ...]:
     """What was measured by now: one for each of a lane's answers, that of the reader first."""
-    return tuple(sorted([*(one for one in known if one.by_model != new.by_model), new], key=lambda one: one.by_model))
+    return tuple(
+        sorted(
+            [*(one for one in known if one.by_model != new.by_model), new],
+            key=lambda one: one.by_model,
+        )
+    )
 
 
 def gold_items(lane: Lane, one: Influence, gold: Iterable[str]) -> set[int] | None:
     """Which of the weights are of gold passages, as places in `one.weights`; None where no passage is marked, or none was an item."""
-    rows, chunks = {row for document in gold for row in chunk_rows(lane.graph, document)}, dict[int, int]()
+    rows, chunks = (
+        {row for document in gold for row in chunk_rows(lane.graph, document)},
+        dict[int, int](),
+    )
     for at, weight in enumerate(one.weights):
         item = item_at(lane.state, one.by_model, weight.kind, weight.place)
-        own = {item: item} if weight.kind == "chunk" else leaves(lane.graph, [item]) if weight.kind == "node" else {}
+        own = (
+            {item: item}
+            if weight.kind == "chunk"
+            else leaves(lane.graph, [item])
+            if weight.kind == "node"
+            else {}
+        )
         if item in own:
             chunks[at] = own[item]
     return {at for at, row in chunks.items() if row in rows} if rows and chunks else None
@@ -125,7 +177,10 @@ def distance(before: Sequence[str], now: Sequence[str]) -> float:
 
 
 def smallest(
-    order: Sequence[int], changes: Callable[[frozenset[int]], bool], sets: int, back: int = READ_ITEMS
+    order: Sequence[int],
+    changes: Callable[[frozenset[int]], bool],
+    sets: int,
+    back: int = READ_ITEMS,
 ) -> tuple[tuple[int, ...], bool]:
     """The fewest of some things without which something changes, ascending, and whether no fewer do; empty where it never changes.
 
@@ -160,7 +215,9 @@ def influence_text(one: Influence) -> str:
     """A sentence on what an answer rests on: how many items, whether fewer would do, and what it no longer says without them."""
     text, others = _rests_on(one), one.others
     if others and one.smallest:
-        text += f" {_many(others, _noun(one))} more {'was' if others == 1 else 'were'} never left out."
+        text += (
+            f" {_many(others, _noun(one))} more {'was' if others == 1 else 'were'} never left out."
+        )
     if one.unusable:
         text += f" {f'{one.unusable:,} replies were' if one.unusable > 1 else 'One reply was'} blank or cut."
     return text
@@ -191,11 +248,24 @@ def _noun(one: Influence) -> str:
 class _Answers:
     """A lane's answers without some of the items that they were made from, each made once."""
 
-    def __init__(self, lane: Lane, by_model: bool, items: Sequence[Item], check: Callable[[], None], advanced: Advanced):
+    def __init__(
+        self,
+        lane: Lane,
+        by_model: bool,
+        items: Sequence[Item],
+        check: Callable[[], None],
+        advanced: Advanced,
+    ):
         self._lane, self._by_model, self._items, self._advanced = lane, by_model, items, advanced
         self._operator = _operator(lane, by_model)
-        self._context = Context(lane.graph, lane.run.environment, lane.run.ask.seed, check, answering=by_model)
-        self._first = lane.state.reader[:1] if not by_model and lane.state.excerpt is None and lane.state.reader else ()
+        self._context = Context(
+            lane.graph, lane.run.environment, lane.run.ask.seed, check, answering=by_model
+        )
+        self._first = (
+            lane.state.reader[:1]
+            if not by_model and lane.state.excerpt is None and lane.state.reader
+            else ()
+        )
         self._state = shown(lane.state, self._operator) if by_model else read(lane.state)
         self._known: dict[frozenset[int], tuple[Parts, str]] = {}
         self._right = self._answers_in(self._text(lane.state))
@@ -210,7 +280,11 @@ class _Answers:
         parts, text = self._made(left_out)
         if self._first:
             return self.before[0] not in parts
-        return self._answers_in(text) != self._right if self._right else distance(self.before, parts) > HALF
+        return (
+            self._answers_in(text) != self._right
+            if self._right
+            else distance(self.before, parts) > HALF
+        )
 
     def lost(self, left_out: frozenset[int]) -> str:
         """What is no longer said without them; empty where only words differ."""
@@ -227,8 +301,14 @@ class _Answers:
         if left_out not in self._known:
             if self._by_model:
                 time, most = len(self._known) + 1, _most(len(self._items))
-                self._advanced(f"Asking without {counted(len(left_out), 'item')}: {time:,} of at most {most:,}", time / most)
-            state = self._operator(without(self._state, [self._items[at] for at in left_out], self._operator), self._context)
+                self._advanced(
+                    f"Asking without {counted(len(left_out), 'item')}: {time:,} of at most {most:,}",
+                    time / most,
+                )
+            state = self._operator(
+                without(self._state, [self._items[at] for at in left_out], self._operator),
+                self._context,
+            )
             self.unusable += bool(state.trace[-1].fault)
             self._known[left_out] = self._parts(state), self._text(state)
         return self._known[left_out]
@@ -236,7 +316,11 @@ class _Answers:
     def _answers_in(self, text: str) -> set[str]:
         """The known answers that a text gives."""
         question = self._lane.run.ask.question
-        return {answer for answer in question.answers if any(says(text, name) for name in question.names(answer))}
+        return {
+            answer
+            for answer in question.answers
+            if any(says(text, name) for name in question.names(answer))
+        }
 
     def _text(self, state: State) -> str:
         if self._by_model:
@@ -245,7 +329,9 @@ class _Answers:
 
     def _parts(self, state: State) -> Parts:
         if self._first:
-            return tuple(normalize(name) or name for name in self._lane.graph.names(state.reader or ()))
+            return tuple(
+                normalize(name) or name for name in self._lane.graph.names(state.reader or ())
+            )
         return tuple(normalize(self._text(state)).split())
 
 
@@ -266,7 +352,9 @@ def _checked(lane: Lane, by_model: bool) -> list[Item]:
 
 def _operator(lane: Lane, by_model: bool) -> Operator:
     """The operator that gave the answer. Raises BadInput where it is within another."""
-    operators: Sequence[Operator] = lane.instance.line.operators if by_model else lane.run.retrieving()
+    operators: Sequence[Operator] = (
+        lane.instance.line.operators if by_model else lane.run.retrieving()
+    )
     found = [one for one in operators if one.stage == ("generate" if by_model else "read")]
     if not found:
         raise BadInput(WITHIN)
@@ -279,4 +367,6 @@ def _most(items: int) -> int:
 
 
 def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") and count != 1 else counted(count, noun)
+    return (
+        f"{count:,} {noun[:-1]}ies" if noun.endswith("y") and count != 1 else counted(count, noun)
+    )

@@ -12,9 +12,15 @@ from core.graph.order import steady, top_k
 from core.graph.pagerank.best import pagerank_exact
 from core.types import State
 
-MOST_EDGES = 400_000  # of a graph for which all nodes are ranked again; WikiMovies' 133,582 take some 0.03 s
+MOST_EDGES = (
+    400_000  # of a graph for which all nodes are ranked again; WikiMovies' 133,582 take some 0.03 s
+)
 CLOSE = 1e-7  # the error of the scores, summed over all nodes
-LIKE_EXACT = ("auto", "push", "exact")  # the methods whose order is that of the equation; push in what was saved before
+LIKE_EXACT = (
+    "auto",
+    "push",
+    "exact",
+)  # the methods whose order is that of the equation; push in what was saved before
 
 
 def place_beyond(graph, state: State, nodes: Iterable[int]) -> int | None:
@@ -36,9 +42,15 @@ def pagerank_places(graph, state: State) -> np.ndarray | None:
     """The place of every node, int32 [n], from 1, by the PageRank that `state`'s last operator kept the first of; 0 for those that the walk
     never reaches. None where that was no PageRank, where it approximated by chance or by clusters, and where the graph is too large."""
     step = state.trace[-1]
-    if step.operator != "PersonalizedPageRank" or step.parameters["method"] not in LIKE_EXACT or graph.n_edges > MOST_EDGES:
+    if (
+        step.operator != "PersonalizedPageRank"
+        or step.parameters["method"] not in LIKE_EXACT
+        or graph.n_edges > MOST_EDGES
+    ):
         return None
-    return _places(_Order(graph, tuple(state.seeds), step.parameters["damping"], step.parameters["direction"]))
+    return _places(
+        _Order(graph, tuple(state.seeds), step.parameters["damping"], step.parameters["direction"])
+    )
 
 
 class _Order:

@@ -41,7 +41,9 @@ class LaneStages:
     def says(self, answer: str) -> bool:
         """Whether the answer that counts, the model's or the graph reader's, holds one of the known answer's names."""
         if self.by_model:
-            return any(match(self.state.answer or "", name) for name in self.state.question.names(answer))
+            return any(
+                match(self.state.answer or "", name) for name in self.state.question.names(answer)
+            )
         return not set(self.state.reader or ()).isdisjoint(self.nodes(answer))
 
     @cached_property
@@ -53,7 +55,10 @@ class LaneStages:
 
     def chain(self, path: Path) -> Chain:
         """The relations of a path with their directions."""
-        return tuple((self.graph.relation_name(edge), forward) for edge, forward in zip(path.edges, path.forward))
+        return tuple(
+            (self.graph.relation_name(edge), forward)
+            for edge, forward in zip(path.edges, path.forward)
+        )
 
     def searched(self) -> Step | None:
         """What first gave paths."""
@@ -62,13 +67,19 @@ class LaneStages:
 
 def losses(run: LaneStages, answers: Sequence[str], ways: Mapping[str, Path]) -> tuple[Loss, ...]:
     """The known answers that the run does not give, each with where it was lost; `ways` has a path to those that some lane saw."""
-    return tuple(_loss(run, answer, ways.get(answer)) for answer in dict.fromkeys(answers) if not run.says(answer))
+    return tuple(
+        _loss(run, answer, ways.get(answer))
+        for answer in dict.fromkeys(answers)
+        if not run.says(answer)
+    )
 
 
 def best_place(ranking: Ranking | None, nodes: set[int]) -> int | None:
     """The place, from 1, of the first path on which one of the nodes lies."""
     items = ranking.items if ranking is not None else ()
-    return next((place for place, path in enumerate(items, 1) if not nodes.isdisjoint(path.nodes)), None)
+    return next(
+        (place for place, path in enumerate(items, 1) if not nodes.isdisjoint(path.nodes)), None
+    )
 
 
 def _loss(run: LaneStages, answer: str, way: Path | None) -> Loss:
@@ -83,7 +94,11 @@ def _loss(run: LaneStages, answer: str, way: Path | None) -> Loss:
     if state.paths is None:
         inside = state.subgraph is not None and any(node in state.subgraph for node in nodes)
         return Loss(answer, "answer", Cause.NOT_SHOWN) if inside else _outside(run, answer, nodes)
-    return _dropped(run, answer, nodes) or (_on_the_way(run, answer, nodes, way) if way is not None else _without_a_way(run, answer, nodes))
+    return _dropped(run, answer, nodes) or (
+        _on_the_way(run, answer, nodes, way)
+        if way is not None
+        else _without_a_way(run, answer, nodes)
+    )
 
 
 def _unanswered(run: LaneStages, answer: str, nodes: set[int], place: int) -> Loss:
@@ -102,8 +117,23 @@ def _unanswered(run: LaneStages, answer: str, nodes: set[int], place: int) -> Lo
     path = paths.items[(ending or place) - 1]
     instead = run.chain(run.chosen) if run.chosen is not None else ()
     chain = run.chain(path) if ending else ()  # none where it only lies on the way
-    cause = Cause.ON_THE_WAY if not ending else Cause.NOT_FOLLOWED if instead and chain != instead else Cause.NOT_NAMED
-    return Loss(answer, "answer", cause, ending or place, of, len(state.reader or ()), chain=chain, instead=instead)
+    cause = (
+        Cause.ON_THE_WAY
+        if not ending
+        else Cause.NOT_FOLLOWED
+        if instead and chain != instead
+        else Cause.NOT_NAMED
+    )
+    return Loss(
+        answer,
+        "answer",
+        cause,
+        ending or place,
+        of,
+        len(state.reader or ()),
+        chain=chain,
+        instead=instead,
+    )
 
 
 def _dropped(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
@@ -115,14 +145,32 @@ def _dropped(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
             continue
         if place is not None and len(after.paths):
             assert step.before_cut is not None  # it has that place
-            return Loss(answer, "paths", Cause.OUTRANKED, place, len(step.before_cut), len(after.paths), step=step)
+            return Loss(
+                answer,
+                "paths",
+                Cause.OUTRANKED,
+                place,
+                len(step.before_cut),
+                len(after.paths),
+                step=step,
+            )
         if place is not None or best_place(before, nodes) is not None:
             seen = before if before is not None else step.before_cut
             assert seen is not None  # the answer was on it
             of = len(seen)
             if step.before_cut is not None and reads_part(step.parameters) and after.paths:
-                return Loss(answer, "paths", Cause.NOT_READ, None, of, len(step.before_cut), step=step)
-            return Loss(answer, "paths", Cause.NOT_CHOSEN if after.paths else Cause.NOT_HANDED_ON, None, of, len(after.paths), step=step)
+                return Loss(
+                    answer, "paths", Cause.NOT_READ, None, of, len(step.before_cut), step=step
+                )
+            return Loss(
+                answer,
+                "paths",
+                Cause.NOT_CHOSEN if after.paths else Cause.NOT_HANDED_ON,
+                None,
+                of,
+                len(after.paths),
+                step=step,
+            )
     return None
 
 
@@ -135,16 +183,38 @@ def _on_the_way(run: LaneStages, answer: str, nodes: set[int], way: Path) -> Los
         paths = run.state.paths
         instead = run.chain(paths.items[0]) if paths else ()
         if instead != run.chain(way):
-            return Loss(answer, stage, Cause.OTHER_RELATIONS, chain=run.chain(way), instead=instead, step=end.step)
+            return Loss(
+                answer,
+                stage,
+                Cause.OTHER_RELATIONS,
+                chain=run.chain(way),
+                instead=instead,
+                step=end.step,
+            )
     if end.cause is Cause.LEFT_OUT:
-        return Loss(answer, stage, Cause.LEFT_OUT, end.place, retained=end.retained, what=end.what, step=end.step)
+        return Loss(
+            answer,
+            stage,
+            Cause.LEFT_OUT,
+            end.place,
+            retained=end.retained,
+            what=end.what,
+            step=end.step,
+        )
     if end.cause is Cause.EDGE_LEFT_OUT:
-        return Loss(answer, stage, Cause.EDGE_LEFT_OUT, retained=end.retained, what=end.what, step=end.step)
+        return Loss(
+            answer, stage, Cause.EDGE_LEFT_OUT, retained=end.retained, what=end.what, step=end.step
+        )
     if end.cause in (Cause.BEAM, Cause.NOT_TRIED):
         return _beam(run, answer, way, end)
     if end.cause is Cause.TOO_FAR:
         return _without_a_way(run, answer, nodes)
-    return Loss(answer, stage, Cause.ONE_WAY if end.cause is Cause.ONE_WAY else Cause.NOT_REACHED, step=search)
+    return Loss(
+        answer,
+        stage,
+        Cause.ONE_WAY if end.cause is Cause.ONE_WAY else Cause.NOT_REACHED,
+        step=search,
+    )
 
 
 def _beam(run: LaneStages, answer: str, way: Path, end: Fate) -> Loss:
@@ -152,7 +222,19 @@ def _beam(run: LaneStages, answer: str, way: Path, end: Fate) -> Loss:
     beginning = Path(way.nodes[: hop + 1], way.edges[:hop], way.forward[:hop])
     start, where = run.graph.names(way.nodes[hop - 1 : hop + 1])
     chain = run.chain(beginning)
-    return Loss(answer, "paths", end.cause, end.place, end.of, end.retained, hop, where, start, chain, step=end.step)
+    return Loss(
+        answer,
+        "paths",
+        end.cause,
+        end.place,
+        end.of,
+        end.retained,
+        hop,
+        where,
+        start,
+        chain,
+        step=end.step,
+    )
 
 
 def _without_a_way(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
@@ -161,12 +243,25 @@ def _without_a_way(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
     if subgraph is None or not any(node in subgraph for node in nodes):
         return _outside(run, answer, nodes)
     hops = search.parameters.get("hops") if search is not None else None
-    away = distance(run.graph, subgraph, run.state.seeds, nodes, search.parameters.get("direction", "graph") if search else "graph")
+    away = distance(
+        run.graph,
+        subgraph,
+        run.state.seeds,
+        nodes,
+        search.parameters.get("direction", "graph") if search else "graph",
+    )
     if away is None and distance(run.graph, subgraph, run.state.seeds, nodes, "both") is not None:
         return Loss(answer, "paths", Cause.ONE_WAY, step=search)
     if away is None:
         return Loss(answer, "paths", Cause.NO_WAY, step=search)
-    return Loss(answer, "paths", Cause.TOO_FAR if hops and away > hops else Cause.NOT_REACHED, retained=hops, hop=away, step=search)
+    return Loss(
+        answer,
+        "paths",
+        Cause.TOO_FAR if hops and away > hops else Cause.NOT_REACHED,
+        retained=hops,
+        hop=away,
+        step=search,
+    )
 
 
 def _outside(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
@@ -178,18 +273,38 @@ def _outside(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
                 instead = run.chain(run.state.paths.items[0]) if run.state.paths else ()
                 return Loss(answer, "subgraph", Cause.OTHER_RELATIONS, instead=instead, step=step)
             place = place_beyond(run.graph, state, nodes)
-            return Loss(answer, "subgraph", Cause.LEFT_OUT, place, retained=len(state.subgraph.nodes), what=answer, step=step)
+            return Loss(
+                answer,
+                "subgraph",
+                Cause.LEFT_OUT,
+                place,
+                retained=len(state.subgraph.nodes),
+                what=answer,
+                step=step,
+            )
     return Loss(answer, "paths", Cause.NOT_REACHED, step=run.searched())
 
 
 def _follows(step: Step | None) -> bool:
     """Whether the operator seeks paths in the whole graph, and its subgraph is only what it walked."""
     cls = OPERATORS.get(step.operator) if step is not None else None
-    return cls is not None and cls.stage == "retrieve" and isinstance(cls.writes, tuple) and "subgraph" in cls.writes
+    return (
+        cls is not None
+        and cls.stage == "retrieve"
+        and isinstance(cls.writes, tuple)
+        and "subgraph" in cls.writes
+    )
 
 
-def distance(graph, subgraph: Subgraph, seeds: Sequence[int], nodes: set[int], direction: str) -> int | None:
+def distance(
+    graph, subgraph: Subgraph, seeds: Sequence[int], nodes: set[int], direction: str
+) -> int | None:
     """The number of hops from the nearest seed to the nearest of the nodes inside the subgraph; None where it is more than eight."""
     local = Local(graph, subgraph, direction)
-    found = [len(path) for seed in dict.fromkeys(seeds) for path in shortest_paths(local, seed, FAR)[0] if path.end in nodes]
+    found = [
+        len(path)
+        for seed in dict.fromkeys(seeds)
+        for path in shortest_paths(local, seed, FAR)[0]
+        if path.end in nodes
+    ]
     return min(found, default=None)

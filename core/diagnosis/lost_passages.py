@@ -18,7 +18,15 @@ def lost_passages(run: LaneRun | Lane, stages: Sequence[Stage]) -> tuple[Loss, .
     lost = [(stage.name, document) for stage in stages for document in stage.lost]
     found = fates(run.graph, run.states, [document for _, document in lost])
     return tuple(
-        Loss(_title(run.graph, fate), stage, fate.cause, fate.place, fate.of, fate.retained, step=fate.step)
+        Loss(
+            _title(run.graph, fate),
+            stage,
+            fate.cause,
+            fate.place,
+            fate.of,
+            fate.retained,
+            step=fate.step,
+        )
         for (stage, _), fate in zip(lost, found)
     )
 
@@ -32,7 +40,9 @@ def _title(graph, fate: Fate) -> str:
 def title_of_chunk(graph, row: int) -> str:
     """The title of a chunk's document, without a full stop, as it stands inside a sentence; its id where it has none."""
     table = graph.columns.chunks
-    return (table.text("title", row) if table.has("title") else "").strip().removesuffix(".") or table.text("document", row)
+    return (table.text("title", row) if table.has("title") else "").strip().removesuffix(
+        "."
+    ) or table.text("document", row)
 
 
 def why(lost: Loss) -> str:

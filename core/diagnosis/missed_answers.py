@@ -24,14 +24,23 @@ def lost_paths(
     left out.
     """
     question = next((states[-1].question for states in runs if states), Question(""))
-    goals = {answer: set(gold_nodes(graph, *question.names(answer))) for answer in dict.fromkeys(answers)}
+    goals = {
+        answer: set(gold_nodes(graph, *question.names(answer))) for answer in dict.fromkeys(answers)
+    }
     known: dict[str, Path] = {}
     for answer, nodes in goals.items():
         path = _chosen(runs, nodes) or _seen(runs, nodes) or _shortest(graph, runs, nodes)
         if path is not None:
             known[answer] = path
     counted = zip(runs, by_model or [True] * len(runs))
-    return [[(answer, path) for answer, path in known.items() if not _ends(states, goals[answer], model)] for states, model in counted]
+    return [
+        [
+            (answer, path)
+            for answer, path in known.items()
+            if not _ends(states, goals[answer], model)
+        ]
+        for states, model in counted
+    ]
 
 
 def read_paths(state: State, by_model: bool) -> tuple[Path, ...]:
@@ -52,11 +61,18 @@ def _ends(states: Sequence[State], nodes: set[int], by_model: bool) -> bool:
 
 
 def _first(ranking: Ranking | None, nodes: set[int]) -> Path | None:
-    return next((path for path in ranking.items if path.end in nodes), None) if ranking is not None else None
+    return (
+        next((path for path in ranking.items if path.end in nodes), None)
+        if ranking is not None
+        else None
+    )
 
 
 def _chosen(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
-    reading = sorted((states for states in runs if states), key=lambda states: nodes.isdisjoint(states[-1].reader or ()))
+    reading = sorted(
+        (states for states in runs if states),
+        key=lambda states: nodes.isdisjoint(states[-1].reader or ()),
+    )
     found = (_first(states[-1].paths, nodes) for states in reading)
     return next((path for path in found if path is not None), None)
 
@@ -71,7 +87,12 @@ def _seen(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
 
 
 def _shortest(graph, runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
-    extracted = [(state.subgraph, state.seeds) for states in runs for state in states if state.subgraph is not None]
+    extracted = [
+        (state.subgraph, state.seeds)
+        for states in runs
+        for state in states
+        if state.subgraph is not None
+    ]
     if not extracted:
         return None
     subgraph, seeds = max(extracted, key=lambda pair: len(pair[0].edges))

@@ -21,7 +21,10 @@ QUOTED = 1024  # passages by quotation whose chunks are remembered
 def fates(graph: KnowledgeGraph, states: Sequence[State], gold: Sequence[str]) -> tuple[Fate, ...]:
     """For each passage that the answer rests on what became of it in a lane's states, in the order given: of its best chunk in the last
     ranking, else in the last one that an operator cut from."""
-    return tuple(replace(_fate(graph, states, document), document=document) for document in dict.fromkeys(gold))
+    return tuple(
+        replace(_fate(graph, states, document), document=document)
+        for document in dict.fromkeys(gold)
+    )
 
 
 def _fate(graph: KnowledgeGraph, states: Sequence[State], document: str) -> Fate:
@@ -29,13 +32,26 @@ def _fate(graph: KnowledgeGraph, states: Sequence[State], document: str) -> Fate
     last = states[-1] if states else None
     if last is None or not rows:
         return Fate(Cause.NOT_IN_GRAPH, "not in the graph")
-    handed_on, named = handed_on_chunks(graph, last), lambda row: hit_names(graph, "chunk", [row])[0]
+    handed_on, named = (
+        handed_on_chunks(graph, last),
+        lambda row: hit_names(graph, "chunk", [row])[0],
+    )
     for order in filter(None, (_as_chunks(graph, last.chunks), _as_chunks(graph, last.nodes))):
         place = _place(order, rows)
         if place is not None:
-            cause, text, step, retained, of = Cause.FOUND, f"place {place:,}", None, None, len(order)
+            cause, text, step, retained, of = (
+                Cause.FOUND,
+                f"place {place:,}",
+                None,
+                None,
+                len(order),
+            )
             if handed_on is not None and rows.isdisjoint(handed_on):
-                steps = (one for one in reversed(last.trace) if one.operator == DocumentsOfNodes.__name__ and one.before_cut is not None)
+                steps = (
+                    one
+                    for one in reversed(last.trace)
+                    if one.operator == DocumentsOfNodes.__name__ and one.before_cut is not None
+                )
                 cause, retained, step = Cause.NO_ROOM, len(handed_on), next(steps, None)
                 text = too_late(place, retained)
             elif rows.isdisjoint(shown_chunks(graph, last) or rows):
@@ -47,9 +63,15 @@ def _fate(graph: KnowledgeGraph, states: Sequence[State], document: str) -> Fate
         place = _place(order, rows)
         if place is not None:
             retained = retained_by(step)
-            text = f"never reached: place {place:,} of the first search" if walked else too_late(place, retained)
+            text = (
+                f"never reached: place {place:,} of the first search"
+                if walked
+                else too_late(place, retained)
+            )
             cause = Cause.BATCH if walked else Cause.OUTRANKED
-            return Fate(cause, text, place, len(order), retained, step=step, chunk=named(order[place - 1]))
+            return Fate(
+                cause, text, place, len(order), retained, step=step, chunk=named(order[place - 1])
+            )
     return Fate(Cause.NOT_REACHED, "never reached", chunk=named(min(rows)))
 
 
@@ -60,7 +82,9 @@ def too_late(place: int, retained: int | None) -> str:
     >>> too_late(12, 1), too_late(1200, None)
     ('found too late: place 12, 1 is kept', 'found too late: place 1,200')
     """
-    return f"found too late: place {place:,}" + (f", {retained:,} {are(retained)} kept" if retained else "")
+    return f"found too late: place {place:,}" + (
+        f", {retained:,} {are(retained)} kept" if retained else ""
+    )
 
 
 def handed_on_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
@@ -97,7 +121,9 @@ def chunk_rows(graph: KnowledgeGraph, passage: str) -> frozenset[int]:
 
     def make() -> frozenset[int]:
         texts = dict(zip(sorted(rows), hit_texts(graph, "chunk", sorted(rows))))
-        holding = lambda *quotes: frozenset(row for row, text in texts.items() if any(holds(text, one) for one in quotes))
+        holding = lambda *quotes: frozenset(
+            row for row, text in texts.items() if any(holds(text, one) for one in quotes)
+        )
         return holding(quote) or holding(*filter(None, halves(quote)))
 
     return graph.derived.once("chunks by quotation", passage, make, QUOTED)
@@ -125,7 +151,9 @@ def retrieved_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | No
     return frozenset(_as_chunks(graph, state.chunks)) | frozenset(_as_chunks(graph, state.nodes))
 
 
-def chunk_order(graph: KnowledgeGraph, state: State) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+def chunk_order(
+    graph: KnowledgeGraph, state: State
+) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """The chunks found, best first, and these in the longer order they were cut from where that is known; None where none were sought."""
     if state.chunks is None and (state.nodes is None or not node_chunks(graph)):
         return None
@@ -142,9 +170,14 @@ def shown_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
     if state.prompt is None:
         return None
     shown = state.prompt.hits
-    parts = [(hits, shown.get(hits.kind, 0)) for hits in (state.chunks, state.nodes) if hits is not None]
+    parts = [
+        (hits, shown.get(hits.kind, 0)) for hits in (state.chunks, state.nodes) if hits is not None
+    ]
     tables: dict[str, ContextTable] = {table.kind: table for table in state.tables or ()}
-    heads = [Ranking(hits.kind, (tables[hits.kind].items if hits.kind in tables else hits.items)[:count]) for hits, count in parts]
+    heads = [
+        Ranking(hits.kind, (tables[hits.kind].items if hits.kind in tables else hits.items)[:count])
+        for hits, count in parts
+    ]
     return frozenset(row for head in heads for row in _as_chunks(graph, head))
 
 
@@ -166,5 +199,9 @@ def described(graph: KnowledgeGraph, rows: frozenset[int]) -> frozenset[int]:
     """Of some chunks those that a node of the graph comes from; all of them where it has chunks alone."""
     if not graph.n_nodes:
         return rows
-    with_nodes = graph.derived.once("chunks with nodes", None, lambda: frozenset(np.unique(chunks_of(graph, "nodes").ids).tolist()))
+    with_nodes = graph.derived.once(
+        "chunks with nodes",
+        None,
+        lambda: frozenset(np.unique(chunks_of(graph, "nodes").ids).tolist()),
+    )
     return rows & with_nodes

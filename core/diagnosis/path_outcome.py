@@ -18,7 +18,9 @@ def fate(graph, states: Sequence[State], path: Path, by_model: bool = True) -> F
     """The fate of `path` in a run whose states after each operator are `states`, the oldest first. Where a language model's answer counts
     (`by_model`) it has to be in the prompt; the graph reader reads all paths."""
     if not states or all(state.paths is None for state in states):
-        return _left_out(graph, states, path) or Fate(Cause.NOT_SOUGHT, "this method finds no paths")
+        return _left_out(graph, states, path) or Fate(
+            Cause.NOT_SOUGHT, "this method finds no paths"
+        )
     paths, shown = states[-1].paths, prompt_paths(states[-1])
     position = _position(paths, path)
     if paths is not None and position is not None:
@@ -35,7 +37,11 @@ def fate_in(graph, states: Sequence[State], path: Path, known, by_model: bool = 
     if states and all(state.paths is None for state in states) and graph is not known:
         return Fate(Cause.NOT_SOUGHT, "this method finds no paths")
     same = path if graph is known else in_graph(known, path, graph)
-    return fate(graph, states, same, by_model) if same is not None else Fate(Cause.NOT_IN_GRAPH, "never reached: not in this lane's graph")
+    return (
+        fate(graph, states, same, by_model)
+        if same is not None
+        else Fate(Cause.NOT_IN_GRAPH, "never reached: not in this lane's graph")
+    )
 
 
 def in_graph(graph, path: Path, other) -> Path | None:
@@ -47,7 +53,9 @@ def in_graph(graph, path: Path, other) -> Path | None:
     if not all(found):
         return None
     same = Path((found[0][0],))
-    for (node, *_), relation, forward in zip(found[1:], relation_names(graph, path.edges), path.forward):
+    for (node, *_), relation, forward in zip(
+        found[1:], relation_names(graph, path.edges), path.forward
+    ):
         near, edges, along = other.steps(same.end, "both")
         steps = zip(near.tolist(), relation_names(other, edges), along.tolist(), edges.tolist())
         step = next((edge for *one, edge in steps if one == [node, relation, forward]), None)
@@ -79,7 +87,14 @@ def _dropped(states: Sequence[State], path: Path) -> Fate | None:
             assert step.before_cut is not None  # it has that place
             of = len(step.before_cut)
             if retained == 0:
-                return Fate(Cause.NOT_HANDED_ON, f"found, but {title(step)} handed nothing on", place + 1, of, 0, step=step)
+                return Fate(
+                    Cause.NOT_HANDED_ON,
+                    f"found, but {title(step)} handed nothing on",
+                    place + 1,
+                    of,
+                    0,
+                    step=step,
+                )
             late = f"found too late: place {place + 1:,} of {of:,}, {retained:,} {'is' if retained == 1 else 'are'} kept"
             return Fate(Cause.OUTRANKED, late, place + 1, of, retained, step=step)
         assert before is not None  # the path was there
@@ -88,7 +103,12 @@ def _dropped(states: Sequence[State], path: Path) -> Fate | None:
             text = f"not read by {title(step)}, which read {read:,} of {len(before):,}"
             return Fate(Cause.NOT_READ, text, None, len(before), read, step=step)
         return Fate(
-            Cause.NOT_CHOSEN, f"dropped by {title(step)}: one of {len(before):,} not chosen", None, len(before), retained, step=step
+            Cause.NOT_CHOSEN,
+            f"dropped by {title(step)}: one of {len(before):,} not chosen",
+            None,
+            len(before),
+            retained,
+            step=step,
         )
     return None
 
@@ -102,12 +122,23 @@ def _never(graph, states: Sequence[State], path: Path) -> Fate:
         return _left_by_beam(step, path)
     hops = step.parameters.get("hops")
     if hops and len(path) > hops:
-        return Fate(Cause.TOO_FAR, f"never reached: {_hops(len(path))} away, {hops} {_are(hops)} searched", retained=hops, step=step)
+        return Fate(
+            Cause.TOO_FAR,
+            f"never reached: {_hops(len(path))} away, {hops} {_are(hops)} searched",
+            retained=hops,
+            step=step,
+        )
     way = graph.resolve(step.parameters.get("direction", "graph"))
     if way != "both" and any(forward != (way == "out") for forward in path.forward):
-        return Fate(Cause.ONE_WAY, "never reached: edges are followed one way only, and it needs the other", step=step)
+        return Fate(
+            Cause.ONE_WAY,
+            "never reached: edges are followed one way only, and it needs the other",
+            step=step,
+        )
     if step.operator == "ShortestPaths":
-        return Fate(Cause.TIE, "never reached: another path to its end is as short or shorter", step=step)
+        return Fate(
+            Cause.TIE, "never reached: another path to its end is as short or shorter", step=step
+        )
     return Fate(Cause.NOT_REACHED, f"never reached by {title(step)}", step=step)
 
 
@@ -128,28 +159,56 @@ def _left_out(graph, states: Sequence[State], path: Path) -> Fate | None:
             if not state.subgraph.has_edge(edge):
                 name = graph.relation_name(edge)
                 text = f"never reached: a “{name}” edge was left out by {title(step)}"
-                return Fate(Cause.EDGE_LEFT_OUT, text, retained=len(state.subgraph.edges), what=name, step=step)
+                return Fate(
+                    Cause.EDGE_LEFT_OUT,
+                    text,
+                    retained=len(state.subgraph.edges),
+                    what=name,
+                    step=step,
+                )
     return None
 
 
 def _left_by_beam(step: Step, path: Path) -> Fate:
     """The hop at which the beam went on without the path, and the rank of its beginning there."""
-    frames = [frame for frame in step.frames if not frame.ranking.items or frame.ranking.items[0].start == path.start]
+    frames = [
+        frame
+        for frame in step.frames
+        if not frame.ranking.items or frame.ranking.items[0].start == path.start
+    ]
     for hop, frame in enumerate(frames, 1):
         if hop > len(path):
             break
         beginning = Path(path.nodes[: hop + 1], path.edges[:hop], path.forward[:hop])
         if _position(frame.ranking, beginning) is None:
-            place, text = _position(frame.before_cut, beginning), f"never reached: left at hop {hop}"
-            cause = Cause.NOT_TRIED if place is None and frame.before_cut is not None else Cause.BEAM
-            rank = f", place {place + 1:,} of {frame.considered:,}, {len(frame.ranking):,} kept" if place is not None else ""
+            place, text = (
+                _position(frame.before_cut, beginning),
+                f"never reached: left at hop {hop}",
+            )
+            cause = (
+                Cause.NOT_TRIED if place is None and frame.before_cut is not None else Cause.BEAM
+            )
+            rank = (
+                f", place {place + 1:,} of {frame.considered:,}, {len(frame.ranking):,} kept"
+                if place is not None
+                else ""
+            )
             at = None if place is None else place + 1
-            return Fate(cause, text + rank, at, frame.considered, len(frame.ranking), hop, step=step)
+            return Fate(
+                cause, text + rank, at, frame.considered, len(frame.ranking), hop, step=step
+            )
     if len(path) <= len(frames):
-        return Fate(Cause.ONLY_LONGER, "never handed on by itself: only paths that begin with it were", step=step)
+        return Fate(
+            Cause.ONLY_LONGER,
+            "never handed on by itself: only paths that begin with it were",
+            step=step,
+        )
     retained = len(frames)
     return Fate(
-        Cause.TOO_FAR, f"never reached: {_hops(len(path))} away, {retained} {_are(retained)} searched", retained=retained, step=step
+        Cause.TOO_FAR,
+        f"never reached: {_hops(len(path))} away, {retained} {_are(retained)} searched",
+        retained=retained,
+        step=step,
     )
 
 
@@ -172,5 +231,7 @@ def _are(number: int) -> str:
 
 def ordinal(number: int) -> str:
     """1st, 2nd, 3rd, 4th, 11th, 1,001st."""
-    suffix = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    suffix = (
+        "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    )
     return f"{number:,}{suffix}"

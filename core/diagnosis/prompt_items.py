@@ -9,7 +9,13 @@ from typing import Any
 from core.operators.base import Operator
 from core.types import ContextTable, Kind, Ranking, State
 
-FIELDS = {"path": "paths", "node": "nodes", "triple": "relations", "chunk": "chunks", "community": "communities"}  # of a state
+FIELDS = {
+    "path": "paths",
+    "node": "nodes",
+    "triple": "relations",
+    "chunk": "chunks",
+    "community": "communities",
+}  # of a state
 Item = tuple[Kind, int]  # the kind of an item, and its place among those of the kind
 
 
@@ -17,7 +23,11 @@ def items_of(state: State, by_model: bool) -> list[Item]:
     """The items that an answer was made from, kind by kind: those that the prompt shows, or those that the reader read."""
     if by_model and state.tables is not None and state.prompt is not None:
         counts = state.prompt.hits
-        return [(table.kind, place) for table in state.tables for place in range(min(len(table.items), counts.get(table.kind, 0)))]
+        return [
+            (table.kind, place)
+            for table in state.tables
+            for place in range(min(len(table.items), counts.get(table.kind, 0)))
+        ]
     ranked = (shown(state) if by_model else read(state)).ranked
     return [(kind, place) for kind, ranking in ranked.items() for place in range(len(ranking))]
 
@@ -25,7 +35,9 @@ def items_of(state: State, by_model: bool) -> list[Item]:
 def item_at(state: State, by_model: bool, kind: Kind, place: int) -> Any:
     """The path, or the row of the hit, of an item of `items_of`. Raises LookupError where there is none."""
     tables = (state.tables or ()) if by_model else ()
-    items = {table.kind: table.items for table in tables} or {kind: ranking.items for kind, ranking in state.ranked.items()}
+    items = {table.kind: table.items for table in tables} or {
+        kind: ranking.items for kind, ranking in state.ranked.items()
+    }
     return items[kind][place]
 
 
@@ -41,7 +53,11 @@ def shown(state: State, operator: Operator | None = None) -> State:
 def read(state: State) -> State:
     """The state with nothing but what a reader read: paths, or passages, or where there are none nodes."""
     kind: Kind = "path" if state.excerpt is None else "chunk" if state.chunks else "node"
-    return replace(_only(state, {kind: len(state.ranked[kind])} if kind in state.ranked else {}), reader=None, excerpt=None)
+    return replace(
+        _only(state, {kind: len(state.ranked[kind])} if kind in state.ranked else {}),
+        reader=None,
+        excerpt=None,
+    )
 
 
 def without(state: State, left_out: Iterable[Item], operator: Operator) -> State:
@@ -49,7 +65,9 @@ def without(state: State, left_out: Iterable[Item], operator: Operator) -> State
     places: dict[Kind, set[int]] = {}
     for kind, place in left_out:
         places.setdefault(kind, set()).add(place)
-    left = lambda values, kind: tuple(value for place, value in enumerate(values) if place not in places.get(kind, ()))
+    left = lambda values, kind: tuple(
+        value for place, value in enumerate(values) if place not in places.get(kind, ())
+    )
     changes: dict[str, Any] = {"tables": _tables(state, left)}
     for kind, ranking in state.ranked.items():
         if kind in places:
@@ -63,17 +81,29 @@ def without(state: State, left_out: Iterable[Item], operator: Operator) -> State
 def one_report_a_path(state: State, operator: Operator) -> bool:
     """Whether each report is of one path, as where walks were put into words."""
     reports, paths = state.reports, state.paths
-    return reports is not None and paths is not None and len(reports) == len(paths) and "reports" not in operator.reads
+    return (
+        reports is not None
+        and paths is not None
+        and len(reports) == len(paths)
+        and "reports" not in operator.reads
+    )
 
 
 def _only(state: State, counts: Mapping[str, int]) -> State:
     """The state with so many of the first items of each kind."""
-    heads: dict[str, Any] = {FIELDS[kind]: ranking.head(counts.get(kind, 0)) for kind, ranking in state.ranked.items()}
-    return replace(state, tables=_tables(state, lambda values, kind: values[: counts.get(kind, 0)]), **heads)
+    heads: dict[str, Any] = {
+        FIELDS[kind]: ranking.head(counts.get(kind, 0)) for kind, ranking in state.ranked.items()
+    }
+    return replace(
+        state, tables=_tables(state, lambda values, kind: values[: counts.get(kind, 0)]), **heads
+    )
 
 
 def _tables(state: State, part: Callable[[tuple, Kind], tuple]) -> tuple[ContextTable, ...] | None:
     """The tables with a part of their rows; None where there are none."""
     if state.tables is None:
         return None
-    return tuple(replace(one, rows=part(one.rows, one.kind), items=part(one.items, one.kind)) for one in state.tables)
+    return tuple(
+        replace(one, rows=part(one.rows, one.kind), items=part(one.items, one.kind))
+        for one in state.tables
+    )

@@ -54,10 +54,16 @@ class Quality:
         """
         found = []
         if self.entities:
-            found.append(f"{self.entities:,} entities with {self.relations:,} relations; {_of(self.isolated, self.entities)} without any.")
-            found.append(f"{self.components:,} components; the largest has {_share(self.largest, self.entities)} of the entities.")
+            found.append(
+                f"{self.entities:,} entities with {self.relations:,} relations; {_of(self.isolated, self.entities)} without any."
+            )
+            found.append(
+                f"{self.components:,} components; the largest has {_share(self.largest, self.entities)} of the entities."
+            )
             if self.alike:
-                found.append(f"{_of(self.alike, self.entities)} are spelled nearly as another one: “corpus mend” lists them.")
+                found.append(
+                    f"{_of(self.alike, self.entities)} are spelled nearly as another one: “corpus mend” lists them."
+                )
         if self.chunks and self.entities:
             bare = f"{self.bare:,} of {self.chunks:,} chunks ({_share(self.bare, self.chunks)})"
             found.append(f"{bare} have no entity: no search over the graph comes to them.")
@@ -65,12 +71,19 @@ class Quality:
             unnamed = f"{self.unnamed:,} of {self.answers:,} known answers ({_share(self.unnamed, self.answers)})"
             found.append(f"{unnamed} are in no entity's name.")
         if self.golds:
-            lost, unmentioned = (f"{count:,} ({_share(count, self.golds)})" for count in (self.lost, self.unmentioned))
-            found.append(f"Of {self.golds:,} gold passages {lost} are not in the graph, and {unmentioned} have no entity.")
+            lost, unmentioned = (
+                f"{count:,} ({_share(count, self.golds)})"
+                for count in (self.lost, self.unmentioned)
+            )
+            found.append(
+                f"Of {self.golds:,} gold passages {lost} are not in the graph, and {unmentioned} have no entity."
+            )
         return found
 
 
-def quality(graph: Graph, questions: Iterable[Question] = (), mends: Mends | None = None) -> Quality:
+def quality(
+    graph: Graph, questions: Iterable[Question] = (), mends: Mends | None = None
+) -> Quality:
     """The counts of a graph of texts, and of the known answers and gold passages of some questions, each counted once.
 
     (In-depth Analysis of Graph-based RAG, its open problem of a graph's quality before it is used.)
@@ -80,10 +93,23 @@ def quality(graph: Graph, questions: Iterable[Question] = (), mends: Mends | Non
     n = 0 if texts else graph.n_nodes
     nodes = np.arange(n)
     count, labels = component_labels(graph, nodes, np.arange(graph.n_edges)) if n else (0, nodes)
-    mentioned = np.unique(table.lists("chunks").ids) if n and table is not None and table.has("chunks") else np.empty(0, np.int64)
+    mentioned = (
+        np.unique(table.lists("chunks").ids)
+        if n and table is not None and table.has("chunks")
+        else np.empty(0, np.int64)
+    )
     asked = list(questions)
-    answers = {answer: one for one in asked for answer in one.answers if answer.casefold() not in ("yes", "no")}
-    golds = dict.fromkeys(passage for one in asked for passage in one.gold) if chunks is not None else {}
+    answers = {
+        answer: one
+        for one in asked
+        for answer in one.answers
+        if answer.casefold() not in ("yes", "no")
+    }
+    golds = (
+        dict.fromkeys(passage for one in asked for passage in one.gold)
+        if chunks is not None
+        else {}
+    )
     rows = [chunk_rows(graph, passage) for passage in golds]
     return Quality(
         entities=n,
@@ -95,10 +121,16 @@ def quality(graph: Graph, questions: Iterable[Question] = (), mends: Mends | Non
         chunks=0 if chunks is None else len(chunks),
         bare=0 if chunks is None or not n else len(chunks) - len(mentioned),
         answers=len(answers) if n else 0,
-        unnamed=sum(not gold_nodes(graph, *one.names(answer)) for answer, one in answers.items()) if n else 0,
+        unnamed=sum(not gold_nodes(graph, *one.names(answer)) for answer, one in answers.items())
+        if n
+        else 0,
         golds=len(golds),
         lost=sum(not found for found in rows),
-        unmentioned=sum(bool(found) and not found.intersection(mentioned.tolist()) for found in rows) if n else 0,
+        unmentioned=sum(
+            bool(found) and not found.intersection(mentioned.tolist()) for found in rows
+        )
+        if n
+        else 0,
     )
 
 

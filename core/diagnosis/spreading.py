@@ -19,7 +19,10 @@ from core.operators.texts.pagerank import PageRankNodes, restarts
 from core.types import State
 
 STEPS = (0, 1, 2, 3, 5, 8)  # after which a moment is shown, before the one where it has settled
-MAX_EDGES, MAX_READ = 2_000_000, 20_000  # of a graph whose steps are computed one by one, and of one that is read from a database for it
+MAX_EDGES, MAX_READ = (
+    2_000_000,
+    20_000,
+)  # of a graph whose steps are computed one by one, and of one that is read from a database for it
 SHOWN_NODES = 80  # of largest mass, at each moment
 SETTLED = 1e-6  # mass that may still move, summed over all nodes, where it counts as settled
 
@@ -40,14 +43,20 @@ def spread(lane: Lane) -> tuple[Moment, ...]:
     number = first_pagerank(lane)
     if number is None:
         return ()
-    before = lane.states[number - 1] if number else State(lane.states[0].question, lane.states[0].seeds)
+    before = (
+        lane.states[number - 1] if number else State(lane.states[0].question, lane.states[0].seeds)
+    )
     problem = _problem(lane.graph, lane.instance.line.operators[number], before)
     return moments(problem) if problem is not None else ()
 
 
 def first_pagerank(lane: Lane) -> int | None:
     """The place of the first PageRank in a line, as far as that has run; None where it has none."""
-    places = (at for at, operator in enumerate(lane.instance.line) if isinstance(operator, PersonalizedPageRank | PageRankNodes))
+    places = (
+        at
+        for at, operator in enumerate(lane.instance.line)
+        if isinstance(operator, PersonalizedPageRank | PageRankNodes)
+    )
     return next((at for at in places if at < len(lane.states)), None)
 
 
@@ -64,7 +73,9 @@ def moments(problem: Problem) -> tuple[Moment, ...]:
         mass, before = step(mass), mass
         if number in STEPS:
             found.append(_moment(number, mass, _moved(mass, before)))
-    settled = solve(problem.links, problem.seeds, problem.shares, problem.damping, SETTLED, problem.check)
+    settled = solve(
+        problem.links, problem.seeds, problem.shares, problem.damping, SETTLED, problem.check
+    )
     return (*found, _moment(None, settled / settled.sum(), 0.0))
 
 
@@ -76,10 +87,15 @@ class _Step:
 
         links, n = problem.links, problem.graph.n_nodes
         alike = np.ones(len(links.tails))  # where every edge counts alike
-        ways = ((links.in_indptr, links.in_heads, links.in_weights), (links.out_indptr, links.tails, links.out_weights))
+        ways = (
+            (links.in_indptr, links.in_heads, links.in_weights),
+            (links.out_indptr, links.tails, links.out_weights),
+        )
         sides = [side for way, side in zip((1, 2), ways) if links.way & way]
         weigh = lambda weights: weights if problem.weights is not None else alike
-        self._flows = [csr_array((weigh(weights), near, indptr), (n, n)) for indptr, near, weights in sides]
+        self._flows = [
+            csr_array((weigh(weights), near, indptr), (n, n)) for indptr, near, weights in sides
+        ]
         strength = links.strength if problem.weights is not None else _steps(links)
         self._strength, self._dangling = np.where(strength > 0, strength, 1.0), strength == 0
         self._origin, self._damping = origin, problem.damping
@@ -92,21 +108,33 @@ class _Step:
 
 def _steps(links: Links) -> np.ndarray:
     """How many steps lead on from each node."""
-    sides = [indptr for way, indptr in ((1, links.out_indptr), (2, links.in_indptr)) if links.way & way]
+    sides = [
+        indptr for way, indptr in ((1, links.out_indptr), (2, links.in_indptr)) if links.way & way
+    ]
     return np.asarray(sum(np.diff(indptr).astype(float) for indptr in sides))
 
 
 def _problem(graph, operator: Any, before: State) -> Problem | None:
     """What the operator solves; None where it has nothing to start from or the graph is too large to walk step by step."""
-    if isinstance(graph, ExcerptGraph) or graph.n_edges > (MAX_EDGES if graph.at_hand else MAX_READ):
+    if isinstance(graph, ExcerptGraph) or graph.n_edges > (
+        MAX_EDGES if graph.at_hand else MAX_READ
+    ):
         return None
     if isinstance(operator, PersonalizedPageRank):
-        return pose(graph, before.seeds, 0, operator.damping, graph.resolve(operator.direction)) if before.seeds else None
+        return (
+            pose(graph, before.seeds, 0, operator.damping, graph.resolve(operator.direction))
+            if before.seeds
+            else None
+        )
     shares = restarts(operator.reset, before, graph)
     if not shares.any():
         return None
     seeds, weigh = np.flatnonzero(shares), weights(graph) if operator.weighted else None
-    return replace(pose(graph, seeds, 0, operator.damping, "both", weights=weigh), seeds=seeds, shares=shares[seeds] / shares.sum())
+    return replace(
+        pose(graph, seeds, 0, operator.damping, "both", weights=weigh),
+        seeds=seeds,
+        shares=shares[seeds] / shares.sum(),
+    )
 
 
 def _moved(mass: np.ndarray, before: np.ndarray) -> float:

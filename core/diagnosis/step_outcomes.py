@@ -41,7 +41,9 @@ class StepOutcome:
 def targets_of(comparison: Comparison) -> tuple[Target, ...]:
     """What a comparison's lanes are to bring: the gold passages of a question to documents where it has some, else its known answers."""
     question = comparison.ask.question
-    return (passages_of(question) if comparison.ask.source.documents else ()) or answers_of(question)
+    return (passages_of(question) if comparison.ask.source.documents else ()) or answers_of(
+        question
+    )
 
 
 def step_outcomes(comparison: Comparison, lane: Lane) -> tuple[StepOutcome, ...]:
@@ -53,12 +55,21 @@ def step_outcomes(comparison: Comparison, lane: Lane) -> tuple[StepOutcome, ...]
         steps, trace = state.trace[trace:], len(state.trace)
         alive = _alive(comparison, lane, state, targets, by_model)
         lost = () if alive is None else tuple(name for name in before if name not in alive)
-        found.append(_outcome(steps, alive, lost, next((f"{name}: {where[name]}" for name in _nearest(lost, where)), "")))
+        found.append(
+            _outcome(
+                steps,
+                alive,
+                lost,
+                next((f"{name}: {where[name]}" for name in _nearest(lost, where)), ""),
+            )
+        )
         before = before if alive is None else tuple(name for name in before if name in alive)
     return tuple(found)
 
 
-def _outcome(steps: Sequence[Step], alive: tuple[str, ...] | None, lost: tuple[str, ...], where: str) -> StepOutcome:
+def _outcome(
+    steps: Sequence[Step], alive: tuple[str, ...] | None, lost: tuple[str, ...], where: str
+) -> StepOutcome:
     """The outcome of one operator, which of a branch may be several steps."""
     sizes: dict[str, int] = {}
     for step in steps:
@@ -69,22 +80,36 @@ def _outcome(steps: Sequence[Step], alive: tuple[str, ...] | None, lost: tuple[s
     return StepOutcome(sizes, seconds, usage, notes, alive, lost, where, saved)
 
 
-def _alive(comparison: Comparison, lane: Lane, state: State, targets: tuple[Target, ...], by_model: bool) -> tuple[str, ...] | None:
+def _alive(
+    comparison: Comparison, lane: Lane, state: State, targets: tuple[Target, ...], by_model: bool
+) -> tuple[str, ...] | None:
     """The targets alive in the last stage that a state has reached."""
     stages = funnel(comparison.ask.source, lane.graph, state, targets, by_model, lane.saved_alive)
     return next((stage.alive for stage in reversed(stages) if not stage.bypassed), None)
 
 
-def _places(comparison: Comparison, lane: Lane, states: Sequence[State], targets: tuple[Target, ...], by_model: bool) -> dict[str, str]:
+def _places(
+    comparison: Comparison,
+    lane: Lane,
+    states: Sequence[State],
+    targets: tuple[Target, ...],
+    by_model: bool,
+) -> dict[str, str]:
     """By name of a target that was lost a few words on where, those of the nearest place first."""
     if comparison.ask.source.documents:
         gold = [target.name for target in targets if target.kind == "passage"]
         lost = [one for one in fates(lane.graph, states, gold) if one.kind != "found"]
-        return {one.document: one.text for one in sorted(lost, key=lambda one: (one.place is None, one.place or 0))}
+        return {
+            one.document: one.text
+            for one in sorted(lost, key=lambda one: (one.place is None, one.place or 0))
+        }
     answers = [target.name for target in targets]
     ways = lost_paths(lane.graph, [states], answers, [by_model])[0] if answers else []
     found = losses(LaneStages(lane.graph, states, by_model), answers, dict(ways)) if states else ()
-    return {one.name: place_words(one) for one in sorted(found, key=lambda one: (one.place is None, one.place or 0))}
+    return {
+        one.name: place_words(one)
+        for one in sorted(found, key=lambda one: (one.place is None, one.place or 0))
+    }
 
 
 def place_words(loss: Loss) -> str:
@@ -96,7 +121,13 @@ def place_words(loss: Loss) -> str:
     ('place 41 of 1,317', 'no way there')
     """
     if loss.place is not None:
-        behind = f" of {loss.of:,}" if loss.of is not None else f", {loss.retained:,} kept" if loss.retained else ""
+        behind = (
+            f" of {loss.of:,}"
+            if loss.of is not None
+            else f", {loss.retained:,} kept"
+            if loss.retained
+            else ""
+        )
         return f"place {loss.place:,}{behind}"
     head = PHRASES[loss.cause].head.format(hop=loss.hop)
     return head[:1].lower() + head[1:]

@@ -37,7 +37,9 @@ class Support:
     score: float
 
 
-def supports(graph: KnowledgeGraph, state: State, encoder: Encoder, check: Callable[[], None] = lambda: None) -> tuple[Support, ...]:
+def supports(
+    graph: KnowledgeGraph, state: State, encoder: Encoder, check: Callable[[], None] = lambda: None
+) -> tuple[Support, ...]:
     """For each sentence of the answer the nearest sentence of the chunks that the prompt showed, else of those that were found.
 
     By the cosine of the encoder's vectors, of equal ones the first of the first chunk. None where there is no answer or no chunk. It tells
@@ -50,7 +52,9 @@ def supports(graph: KnowledgeGraph, state: State, encoder: Encoder, check: Calla
     return tuple(found)
 
 
-def rests(graph: KnowledgeGraph, state: State, encoder: Encoder, check: Callable[[], None] = lambda: None) -> tuple[Rest, ...]:
+def rests(
+    graph: KnowledgeGraph, state: State, encoder: Encoder, check: Callable[[], None] = lambda: None
+) -> tuple[Rest, ...]:
     """As `supports`, by the ids of chunks; of the sentences that hold all words of the answer's the nearest goes before all others, as a
     short answer, a name or a year, is like no sentence as a whole. A bare yes or no is held by none.
 
@@ -65,21 +69,47 @@ def rests(graph: KnowledgeGraph, state: State, encoder: Encoder, check: Callable
     for (start, end), places, cosines in _likeness(graph, state, encoder, check):
         said = answer[start:end]
         sought = [said] if normalize(said) not in BARE else []
-        holds = [place for place, (row, (at, to)) in enumerate(places) if marks(chunk_text(graph, row)[at:to], sought)]
+        holds = [
+            place
+            for place, (row, (at, to)) in enumerate(places)
+            if marks(chunk_text(graph, row)[at:to], sought)
+        ]
         best = max(holds or range(len(places)), key=lambda place: (cosines[place], -place))
         row, span = places[best]
-        found.append(Rest(start, end, hit_names(graph, "chunk", [row])[0], span, float(cosines[best]), bool(holds)))
+        found.append(
+            Rest(
+                start,
+                end,
+                hit_names(graph, "chunk", [row])[0],
+                span,
+                float(cosines[best]),
+                bool(holds),
+            )
+        )
     return tuple(found)
 
 
 def sureness(rest: Rest) -> str:
     """How sure that is: `words` where the chunk holds them, else by the cosine `alike`, `maybe` or `none`."""
-    return "words" if rest.words else "alike" if rest.score >= ALIKE else "maybe" if rest.score >= MAYBE else "none"
+    return (
+        "words"
+        if rest.words
+        else "alike"
+        if rest.score >= ALIKE
+        else "maybe"
+        if rest.score >= MAYBE
+        else "none"
+    )
 
 
-def _likeness(graph: KnowledgeGraph, state: State, encoder: Encoder, check: Callable[[], None]) -> Iterator[tuple[Span, list[Place], Any]]:
+def _likeness(
+    graph: KnowledgeGraph, state: State, encoder: Encoder, check: Callable[[], None]
+) -> Iterator[tuple[Span, list[Place], Any]]:
     """For each sentence of the answer the sentences of the chunks that were shown, else found, and its cosine with each."""
-    answer, rows = state.answer or "", sorted(shown_chunks(graph, state) or retrieved_chunks(graph, state) or ())
+    answer, rows = (
+        state.answer or "",
+        sorted(shown_chunks(graph, state) or retrieved_chunks(graph, state) or ()),
+    )
     said = sentences(answer)
     texts = {row: chunk_text(graph, row) for row in rows}
     found = [(row, span) for row, text in texts.items() for span in sentences(text)][:MOST]
@@ -87,7 +117,11 @@ def _likeness(graph: KnowledgeGraph, state: State, encoder: Encoder, check: Call
         return
     known = encoder.encode([texts[row][start:end] for row, (start, end) in found], check)
     asked = encoder.encode([answer[start:end] for start, end in said], check)
-    yield from zip(said, [found] * len(said), np.round(asked.astype(np.float64) @ known.T.astype(np.float64), 6))
+    yield from zip(
+        said,
+        [found] * len(said),
+        np.round(asked.astype(np.float64) @ known.T.astype(np.float64), 6),
+    )
 
 
 def marks(text: str, names: Iterable[str]) -> tuple[Span, ...]:
@@ -98,7 +132,9 @@ def marks(text: str, names: Iterable[str]) -> tuple[Span, ...]:
     >>> [text[start:end] for start, end in marks(text, ["tiny tim", "Tim", "a miser"])]
     ['miser', 'Tim', 'Tiny Tim']
     """
-    words = [(match.start(), match.end(), match.group().casefold()) for match in WORD.finditer(text)]
+    words = [
+        (match.start(), match.end(), match.group().casefold()) for match in WORD.finditer(text)
+    ]
     plain = [word for word in words if word[2] not in ARTICLES]
     found: list[Span] = []
     for name in names:

@@ -22,7 +22,10 @@ class Target:
 
 def answers_of(question: Question) -> tuple[Target, ...]:
     """The known answers, each once."""
-    return tuple(Target("answer", answer, question.names(answer)) for answer in dict.fromkeys(question.answers))
+    return tuple(
+        Target("answer", answer, question.names(answer))
+        for answer in dict.fromkeys(question.answers)
+    )
 
 
 def passages_of(question: Question) -> tuple[Target, ...]:

@@ -25,14 +25,20 @@ def beside(before: Comparison, now: Comparison) -> list[Beside | None]:
 
     Lanes are paired by their lines. What a lane had read are the paths, triples, entities and passages that its answer was made from.
     """
-    earlier = {repr(lane.instance.line): (lane, one) for lane, one in zip(before.lanes, explain(before).lanes)}
+    earlier = {
+        repr(lane.instance.line): (lane, one)
+        for lane, one in zip(before.lanes, explain(before).lanes)
+    }
     found: list[Beside | None] = []
     for lane, one in zip(now.lanes, explain(now).lanes):
         old, explained = earlier.get(repr(lane.instance.line), (None, None))
         if old is None or not (_answered(now, lane) and _answered(before, old)):
             found.append(None)
             continue
-        rights = explained.right if explained is not None else None, one.right if one is not None else None
+        rights = (
+            explained.right if explained is not None else None,
+            one.right if one is not None else None,
+        )
         found.append(_beside(before, now, old, lane, rights))
     return found
 
@@ -40,14 +46,22 @@ def beside(before: Comparison, now: Comparison) -> list[Beside | None]:
 def together(comparison: Comparison, found: Sequence[Beside | None]) -> str:
     """A sentence for all lanes: which stood on what was taken away or answer otherwise after another change, and which say the same; empty
     for none."""
-    named_lanes = [(name, one) for name, one in zip(lane_names(comparison), found) if one is not None and not one.silent]
+    named_lanes = [
+        (name, one)
+        for name, one in zip(lane_names(comparison), found)
+        if one is not None and not one.silent
+    ]
     if not named_lanes:
         return ""
     changed = [name for name, one in named_lanes if not one.same]
     another = [name for name, one in named_lanes if one.same and one.read]
     others = [name for name, one in named_lanes if one.same and not one.read]
     removed = all(edit.removes for edit in comparison.ask.source.edits)
-    otherwise, same = ("stood on it", "found another way") if removed else ("gave another answer", "said the same")
+    otherwise, same = (
+        ("stood on it", "found another way")
+        if removed
+        else ("gave another answer", "said the same")
+    )
     parts = [f"{joined(changed)} {otherwise}" if changed else f"No lane {otherwise}"]
     parts += [f"{joined(another)} {same}"] if another else []
     parts += [f"{joined(others)} had not read it"] if others else []
@@ -56,21 +70,38 @@ def together(comparison: Comparison, found: Sequence[Beside | None]) -> str:
 
 def _answered(comparison: Comparison, lane: Lane) -> bool:
     """Whether a lane says all that it is going to say."""
-    return lane.retrieved and lane.error is None and (lane.status == DONE or not comparison.ask.model)
+    return (
+        lane.retrieved and lane.error is None and (lane.status == DONE or not comparison.ask.model)
+    )
 
 
-def _beside(before: Comparison, now: Comparison, old: Lane, lane: Lane, rights: tuple[int | None, int | None]) -> Beside:
+def _beside(
+    before: Comparison,
+    now: Comparison,
+    old: Lane,
+    lane: Lane,
+    rights: tuple[int | None, int | None],
+) -> Beside:
     edits = now.ask.source.edits
     absent = unmatched(_whole(lane), edits)
     by_model = lane_by_model(before, old)
     read = any(_read(old, edit, by_model) for edit in edits if edit not in absent)
     said, says_now = _said(before, old), _said(now, lane)
     if not now.ask.source.documents:
-        said = carried(said, [edit for edit in edits if not edit.removes])  # a new name is no new answer
+        said = carried(
+            said, [edit for edit in edits if not edit.removes]
+        )  # a new name is no new answer
     lost, new = _difference(said, says_now), _difference(says_now, said)
     if not said and not says_now:
         return Beside(read, (), (), rights, "No answer, before and now.", silent=True)
-    return Beside(read, lost, new, rights, _text(now, lane, read, lost, new, absent, len(edits)), said=_said(before, old))
+    return Beside(
+        read,
+        lost,
+        new,
+        rights,
+        _text(now, lane, read, lost, new, absent, len(edits)),
+        said=_said(before, old),
+    )
 
 
 def _whole(lane: Lane):
@@ -81,7 +112,9 @@ def _said(comparison: Comparison, lane: Lane) -> tuple[str, ...]:
     if comparison.ask.source.documents and lane.state.answer is None:
         return (lane.state.excerpt.text,) if lane.state.excerpt is not None else ()
     if comparison.ask.source.documents:
-        return (lane.state.answer.strip(),) if lane.state.answer and lane.state.answer.strip() else ()
+        return (
+            (lane.state.answer.strip(),) if lane.state.answer and lane.state.answer.strip() else ()
+        )
     return says(lane, lane_by_model(comparison, lane))
 
 
@@ -102,7 +135,11 @@ def _read(lane: Lane, edit: Edit, by_model: bool) -> bool:
     if edit.kind == "edge":
         names = [graph.relation_names[one] for one in relations.tolist()]
         return edit.names in set(zip(graph.names(heads), names, graph.names(tails)))
-    nodes = {node for path in paths for node in path.nodes} | _items(lane, "node") | {*heads.tolist(), *tails.tolist()}
+    nodes = (
+        {node for path in paths for node in path.nodes}
+        | _items(lane, "node")
+        | {*heads.tolist(), *tails.tolist()}
+    )
     return edit.names[0] in graph.names(nodes)
 
 
@@ -125,13 +162,27 @@ def _chunks(graph, kind: str, items: Sequence[int]) -> list[int]:
     """The rows of the chunks that hits are or come from."""
     if kind not in ("node", "triple"):
         return list(items) if kind == "chunk" else []
-    return [row for rows in chunk_lists(graph, "nodes" if kind == "node" else "edges", items) for row in rows]
+    return [
+        row
+        for rows in chunk_lists(graph, "nodes" if kind == "node" else "edges", items)
+        for row in rows
+    ]
 
 
-def _text(now: Comparison, lane: Lane, read: bool, lost: Sequence[str], new: Sequence[str], absent: Sequence[Edit], of: int) -> str:
+def _text(
+    now: Comparison,
+    lane: Lane,
+    read: bool,
+    lost: Sequence[str],
+    new: Sequence[str],
+    absent: Sequence[Edit],
+    of: int,
+) -> str:
     """A lane's sentence."""
     if len(absent) == of:
-        return f"Its graph has no {named([f'“{edit.name}”' for edit in absent])}, so nothing changed."
+        return (
+            f"Its graph has no {named([f'“{edit.name}”' for edit in absent])}, so nothing changed."
+        )
     if not lost and not new and read and not all(edit.removes for edit in now.ask.source.edits):
         return "Same answer."
     if not lost and not new:
@@ -150,5 +201,8 @@ def _another(now: Comparison, lane: Lane) -> str:
 
 def _names(names: Sequence[str]) -> str:
     return named(
-        [name if len(name) <= LONGEST else f"{name[: LONGEST - 1].rstrip(' .')}…" for name in (one.removesuffix(".") for one in names)]
+        [
+            name if len(name) <= LONGEST else f"{name[: LONGEST - 1].rstrip(' .')}…"
+            for name in (one.removesuffix(".") for one in names)
+        ]
     )

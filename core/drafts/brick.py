@@ -66,11 +66,22 @@ class Brick:
         """Its canonical text, with `...` for rows that hold no brick yet."""
         if not self.arms:
             return repr(make(self.cls, self.given))
-        rows = {name: " >> ".join(brick.text for brick in row) or OPEN for name, row in self.arms.items()}
+        rows = {
+            name: " >> ".join(brick.text for brick in row) or OPEN
+            for name, row in self.arms.items()
+        }
         if issubclass(self.cls, Branch):
-            numbered = ", ".join(f"{name}: {row}" for name, row in rows.items() if name != OTHERWISE)
-            return f"Branch(on={self.given['on']!r}, arms={{{numbered}}}, otherwise={rows[OTHERWISE]})"
-        changed = [f"{p.name}={given!r}" for p in parameters(self.cls) if (given := self.given.get(p.name, p.default)) != p.default]
+            numbered = ", ".join(
+                f"{name}: {row}" for name, row in rows.items() if name != OTHERWISE
+            )
+            return (
+                f"Branch(on={self.given['on']!r}, arms={{{numbered}}}, otherwise={rows[OTHERWISE]})"
+            )
+        changed = [
+            f"{p.name}={given!r}"
+            for p in parameters(self.cls)
+            if (given := self.given.get(p.name, p.default)) != p.default
+        ]
         return f"{self.cls.__name__}({', '.join([*(f'{name}={row}' for name, row in rows.items()), *changed])})"
 
     def each(self) -> Iterator[Brick]:
@@ -96,10 +107,17 @@ def brick_of(operator: Any, keys: Iterator[int]) -> Brick:
     key = next(keys)
     row = lambda arm: tuple(brick_of(one, keys) for one in arm)
     if isinstance(operator, Branch):
-        arms = {str(number): row(arm) for number, arm in operator.arms} | {OTHERWISE: row(operator.otherwise)}
+        arms = {str(number): row(arm) for number, arm in operator.arms} | {
+            OTHERWISE: row(operator.otherwise)
+        }
         return Brick(key, Branch, {"on": operator.on}, arms)
     if isinstance(operator, Combinator):
-        return Brick(key, type(operator), values(operator), {name: row(getattr(operator, name)) for name in operator.lines})
+        return Brick(
+            key,
+            type(operator),
+            values(operator),
+            {name: row(getattr(operator, name)) for name in operator.lines},
+        )
     brick = Brick(key, type(operator), values(operator))
     brick.__dict__["_made"] = operator, ""  # it need not be made again
     return brick
@@ -134,7 +152,9 @@ class Draft:
     def of(cls, line: Iterable[Any]) -> Draft:
         """A line as a draft."""
         keys = count(1)
-        return cls(tuple(brick_of(operator, keys) for operator in line), next(keys), vocabulary_of(line))
+        return cls(
+            tuple(brick_of(operator, keys) for operator in line), next(keys), vocabulary_of(line)
+        )
 
     def each(self) -> Iterator[Brick]:
         """Every brick, those inside others too."""
@@ -167,4 +187,8 @@ class Draft:
 def recounted(brick: Brick, keys: Iterator[int]) -> Brick:
     """The same brick with new keys, as a copy of it has."""
     key = next(keys)
-    return replace(brick, key=key, arms={name: tuple(recounted(one, keys) for one in row) for name, row in brick.arms.items()})
+    return replace(
+        brick,
+        key=key,
+        arms={name: tuple(recounted(one, keys) for one in row) for name, row in brick.arms.items()},
+    )

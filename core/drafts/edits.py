@@ -88,12 +88,16 @@ def edit(draft: Draft, change: Change) -> Draft:
     that does not exist, a value that it cannot have, and for more bricks than a draft may have."""
     if isinstance(change, Insert):
         keys = count(draft.following)
-        return _counted(_put(draft, change.slot, new_brick(class_of(change.name, draft.vocabulary), keys)), keys)
+        return _counted(
+            _put(draft, change.slot, new_brick(class_of(change.name, draft.vocabulary), keys)), keys
+        )
     place, brick = place_of(draft, change.key), draft.find(change.key)
     if place is None or brick is None:
         return draft
     if isinstance(change, Remove):
-        return with_row(draft, place, lambda row: tuple(one for one in row if one.key != change.key))
+        return with_row(
+            draft, place, lambda row: tuple(one for one in row if one.key != change.key)
+        )
     if isinstance(change, Duplicate):
         keys = count(draft.following)
         return _counted(_put(draft, replace(place, at=place.at + 1), recounted(brick, keys)), keys)
@@ -101,8 +105,20 @@ def edit(draft: Draft, change: Change) -> Draft:
         return _moved(draft, brick, place, change.slot)
     if isinstance(change, Replace):
         keys = count(draft.following)
-        return _counted(_instead(draft, place, brick, _replaced(brick, class_of(change.name, draft.vocabulary), keys)), keys)
-    return _instead(draft, place, brick, _with_arm(brick, change) if isinstance(change, AddArm | RemoveArm) else _with_value(brick, change))
+        return _counted(
+            _instead(
+                draft, place, brick, _replaced(brick, class_of(change.name, draft.vocabulary), keys)
+            ),
+            keys,
+        )
+    return _instead(
+        draft,
+        place,
+        brick,
+        _with_arm(brick, change)
+        if isinstance(change, AddArm | RemoveArm)
+        else _with_value(brick, change),
+    )
 
 
 def class_of(name: str, vocabulary: Vocabulary) -> type[Any]:
@@ -127,7 +143,9 @@ def _counted(draft: Draft, keys: Iterator[int]) -> Draft:
 
 
 def _instead(draft: Draft, place: Slot, brick: Brick, other: Brick) -> Draft:
-    return with_row(draft, place, lambda row: tuple(other if one.key == brick.key else one for one in row))
+    return with_row(
+        draft, place, lambda row: tuple(other if one.key == brick.key else one for one in row)
+    )
 
 
 def _moved(draft: Draft, brick: Brick, place: Slot, to: Slot) -> Draft:
@@ -151,7 +169,9 @@ def _replaced(brick: Brick, cls: type[Any], keys: Iterator[int]) -> Brick:
 def _with_value(brick: Brick, change: Set) -> Brick:
     known = [parameter.name for parameter in parameters(brick.cls)]
     if change.name not in known:
-        raise BadParameter(f"{brick.cls.__name__} has no parameter “{change.name[:80]}”.{nearest(change.name, known)}")
+        raise BadParameter(
+            f"{brick.cls.__name__} has no parameter “{change.name[:80]}”.{nearest(change.name, known)}"
+        )
     given = {**brick.given, change.name: change.value}
     if brick.arms:
         changed = replace(brick, given=given)
@@ -212,8 +232,14 @@ class History:
 
     def undo(self) -> History:
         """One change back; the same where there is none."""
-        return History(self.before[-1], self.before[:-1], (self.now, *self.after)) if self.before else self
+        return (
+            History(self.before[-1], self.before[:-1], (self.now, *self.after))
+            if self.before
+            else self
+        )
 
     def redo(self) -> History:
         """One change forth again; the same where there is none."""
-        return History(self.after[0], (*self.before, self.now), self.after[1:]) if self.after else self
+        return (
+            History(self.after[0], (*self.before, self.now), self.after[1:]) if self.after else self
+        )

@@ -26,8 +26,14 @@ class _Before:
     def and_then(self, brick: Brick, stages: Sequence[str]) -> _Before:
         """With one more brick."""
         operator = brick.operator
-        writes = operator.writes if operator is not None else [field for one in brick.each() for field in _writes(one)]
-        return _Before(self.writes.union(writes), max(self.stage or brick.stage, brick.stage, key=stages.index))
+        writes = (
+            operator.writes
+            if operator is not None
+            else [field for one in brick.each() for field in _writes(one)]
+        )
+        return _Before(
+            self.writes.union(writes), max(self.stage or brick.stage, brick.stage, key=stages.index)
+        )
 
 
 def title_of(operator: Any) -> str:
@@ -42,7 +48,13 @@ def faults(draft: Draft) -> dict[int, str]:
     return found
 
 
-def _walk(row: Bricks, before: _Before | None, inside: Brick | None, found: dict[int, str], vocabulary: Vocabulary) -> None:
+def _walk(
+    row: Bricks,
+    before: _Before | None,
+    inside: Brick | None,
+    found: dict[int, str],
+    vocabulary: Vocabulary,
+) -> None:
     """Add the faults of a row behind what is `before` it."""
     for brick in row:
         operator = brick.operator
@@ -51,8 +63,14 @@ def _walk(row: Bricks, before: _Before | None, inside: Brick | None, found: dict
             _walk(arm, before, brick, found, vocabulary)
         if reason is None:
             known: tuple[Any, ...] = (before,) if before else ()
-            reason = _said(vocabulary.unfit(known, operator), operator) if operator is not None else brick.lacks
-        if reason and not (brick.arms and any(one.key in found for one in brick.each())):  # else a brick in it says so already
+            reason = (
+                _said(vocabulary.unfit(known, operator), operator)
+                if operator is not None
+                else brick.lacks
+            )
+        if reason and not (
+            brick.arms and any(one.key in found for one in brick.each())
+        ):  # else a brick in it says so already
             found[brick.key] = reason
         before = (before or _Before(frozenset(), "")).and_then(brick, vocabulary.stages)
 
@@ -78,7 +96,11 @@ def _refused(holder: Brick | None, brick: Brick) -> str | None:
 
 def _said(reason: str | None, operator: Any) -> str | None:
     """A reason with the operator's title in place of the name of its class."""
-    return None if reason is None else reason.replace(type(operator).__name__, f"“{title_of(operator)}”", 1)
+    return (
+        None
+        if reason is None
+        else reason.replace(type(operator).__name__, f"“{title_of(operator)}”", 1)
+    )
 
 
 def misfit(draft: Draft, change: Change, before: Mapping[int, str] | None = None) -> str | None:
@@ -92,9 +114,15 @@ def misfit(draft: Draft, change: Change, before: Mapping[int, str] | None = None
     if isinstance(change, Insert):
         put = {key for key in range(draft.following, after.following)}
     else:
-        put = {one.key for one in (after.find(change.key) or _nothing).each()} if isinstance(change, Replace | Move) else set()
+        put = (
+            {one.key for one in (after.find(change.key) or _nothing).each()}
+            if isinstance(change, Replace | Move)
+            else set()
+        )
     own = next((new[key] for key in sorted(put) if key in new and not _open(after, key)), None)
-    return own or next((reason for key, reason in new.items() if key not in before and key not in put), None)
+    return own or next(
+        (reason for key, reason in new.items() if key not in before and key not in put), None
+    )
 
 
 _nothing = Brick(-1, Operator)
@@ -116,7 +144,11 @@ def _open(draft: Draft, key: int) -> bool:
 def offers(draft: Draft, place: Slot | int) -> dict[str, str | None]:
     """For each operator by name why it does not fit in a slot, or in the place of the brick of that key; None where it fits."""
     known = faults(draft)
-    put = (lambda name: Insert(place, name)) if isinstance(place, Slot) else (lambda name: Replace(place, name))
+    put = (
+        (lambda name: Insert(place, name))
+        if isinstance(place, Slot)
+        else (lambda name: Replace(place, name))
+    )
     return {name: misfit(draft, put(name), known) for name in draft.vocabulary.operators}
 
 
@@ -129,18 +161,28 @@ def slots_for(draft: Draft, name: str) -> tuple[Slot, ...]:
 def bricks_for(draft: Draft, name: str) -> tuple[int, ...]:
     """The keys of the bricks in whose place an operator fits."""
     known = faults(draft)
-    return tuple(brick.key for brick in draft.each() if misfit(draft, Replace(brick.key, name), known) is None)
+    return tuple(
+        brick.key
+        for brick in draft.each()
+        if misfit(draft, Replace(brick.key, name), known) is None
+    )
 
 
 def moves(draft: Draft, key: int) -> tuple[Slot, ...]:
     """The slots to which a brick can be moved so that no brick lacks anything that it had."""
     known = faults(draft)
-    return tuple(slot for slot in slots(draft) if edit(draft, Move(key, slot)) != draft and misfit(draft, Move(key, slot), known) is None)
+    return tuple(
+        slot
+        for slot in slots(draft)
+        if edit(draft, Move(key, slot)) != draft and misfit(draft, Move(key, slot), known) is None
+    )
 
 
 def usual_slot(draft: Draft) -> Slot:
     """Where a brick is put unless a place is chosen: before the first that lacks something, before an answer or vectors, at the end."""
     known = faults(draft)
-    broken: Iterable[int] = (at for at, brick in enumerate(draft.bricks) if any(one.key in known for one in brick.each()))
+    broken: Iterable[int] = (
+        at for at, brick in enumerate(draft.bricks) if any(one.key in known for one in brick.each())
+    )
     rest = (at for at, brick in enumerate(draft.bricks) if brick.stage == draft.vocabulary.last)
     return Slot(next(iter(broken), next(rest, len(draft.bricks))))

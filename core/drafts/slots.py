@@ -48,18 +48,30 @@ def rows(draft: Draft) -> Iterator[tuple[int, str, Bricks]]:
 
 def slots(draft: Draft) -> tuple[Slot, ...]:
     """Every slot of a draft."""
-    return tuple(Slot(at, owner, arm) for owner, arm, row in rows(draft) for at in range(len(row) + 1))
+    return tuple(
+        Slot(at, owner, arm) for owner, arm, row in rows(draft) for at in range(len(row) + 1)
+    )
 
 
 def row_at(draft: Draft, slot: Slot) -> Bricks | None:
     """The row that a slot is in; None where there is none or it is shorter."""
-    found = next((row for owner, arm, row in rows(draft) if (owner, arm) == (slot.owner, slot.arm)), None)
+    found = next(
+        (row for owner, arm, row in rows(draft) if (owner, arm) == (slot.owner, slot.arm)), None
+    )
     return found if found is not None and slot.at <= len(found) else None
 
 
 def place_of(draft: Draft, key: int) -> Slot | None:
     """The slot before the brick of that key."""
-    return next((Slot(at, owner, arm) for owner, arm, row in rows(draft) for at, one in enumerate(row) if one.key == key), None)
+    return next(
+        (
+            Slot(at, owner, arm)
+            for owner, arm, row in rows(draft)
+            for at, one in enumerate(row)
+            if one.key == key
+        ),
+        None,
+    )
 
 
 def with_row(draft: Draft, slot: Slot, change: Callable[[Bricks], Bricks]) -> Draft:
@@ -71,7 +83,12 @@ def with_row(draft: Draft, slot: Slot, change: Callable[[Bricks], Bricks]) -> Dr
     def changed(brick: Brick) -> Brick:
         if not brick.arms:
             return brick
-        arms = {arm: change(row) if (brick.key, arm) == (slot.owner, slot.arm) else inside(row) for arm, row in brick.arms.items()}
+        arms = {
+            arm: change(row) if (brick.key, arm) == (slot.owner, slot.arm) else inside(row)
+            for arm, row in brick.arms.items()
+        }
         return replace(brick, arms=arms)
 
-    return replace(draft, bricks=change(draft.bricks) if slot.owner == LINE else inside(draft.bricks))
+    return replace(
+        draft, bricks=change(draft.bricks) if slot.owner == LINE else inside(draft.bricks)
+    )

@@ -33,10 +33,16 @@ def parse_draft(text: str, vocabulary: Vocabulary = RETRIEVAL) -> Draft:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise BadParameter("This cannot be read as a line: Operator(parameter=value) >> Operator() …") from None
+        raise BadParameter(
+            "This cannot be read as a line: Operator(parameter=value) >> Operator() …"
+        ) from None
     keys = count(1)
     if vocabulary is not RETRIEVAL:
-        return Draft(tuple(brick_of(vocabulary.read(call), keys) for call in calls(tree)), next(keys), vocabulary)
+        return Draft(
+            tuple(brick_of(vocabulary.read(call), keys) for call in calls(tree)),
+            next(keys),
+            vocabulary,
+        )
     return Draft(_row(tree, keys), next(keys))
 
 
@@ -59,9 +65,16 @@ def _brick(call: ast.expr, keys: Iterator[int]) -> Brick:
 def _branch(given: dict[str, ast.expr], keys: Iterator[int]) -> Brick:
     key = next(keys)
     on, arms, otherwise = (given.get(name) for name in ("on", "arms", OTHERWISE))
-    fits = len(given) == 3 and isinstance(on, ast.Constant) and on.value in DECIDES and isinstance(arms, ast.Dict)
+    fits = (
+        len(given) == 3
+        and isinstance(on, ast.Constant)
+        and on.value in DECIDES
+        and isinstance(arms, ast.Dict)
+    )
     if not fits or otherwise is None or not all(_whole(number) for number in arms.keys):  # type: ignore[union-attr]
-        raise BadParameter("A branch is written Branch(on='hops', arms={1: ..., 2: ...}, otherwise=...).")
+        raise BadParameter(
+            "A branch is written Branch(on='hops', arms={1: ..., 2: ...}, otherwise=...)."
+        )
     rows = {str(number.value): _row(arm, keys) for number, arm in zip(arms.keys, arms.values)}  # type: ignore[union-attr]
     return Brick(key, Branch, {"on": on.value}, {**rows, OTHERWISE: _row(otherwise, keys)})  # type: ignore[union-attr]
 
@@ -70,13 +83,20 @@ def _whole(number: ast.expr | None) -> bool:
     return isinstance(number, ast.Constant) and type(number.value) is int and number.value >= 0
 
 
-def _holder(cls: type[Combinator], name: ast.expr, given: dict[str, ast.expr], keys: Iterator[int]) -> Brick:
+def _holder(
+    cls: type[Combinator], name: ast.expr, given: dict[str, ast.expr], keys: Iterator[int]
+) -> Brick:
     key = next(keys)
     usual: Operator = cls()
     rows = {
-        arm: _row(given.pop(arm), keys) if arm in given else tuple(brick_of(one, keys) for one in getattr(usual, arm)) for arm in cls.lines
+        arm: _row(given.pop(arm), keys)
+        if arm in given
+        else tuple(brick_of(one, keys) for one in getattr(usual, arm))
+        for arm in cls.lines
     }
-    named = named_values(ast.Call(name, [], [ast.keyword(arg, value) for arg, value in given.items()]))
+    named = named_values(
+        ast.Call(name, [], [ast.keyword(arg, value) for arg, value in given.items()])
+    )
     settings = named[1] if named else {}
     checked = make(cls, settings)  # by its usual rows; raises for a parameter that it does not have
     return Brick(key, cls, {p.name: getattr(checked, p.name) for p in parameters(cls)}, rows)

@@ -33,8 +33,12 @@ class Vocabulary:
     read: Callable[[ast.expr], Any]
 
 
-RETRIEVAL = Vocabulary({**OPERATORS, Branch.__name__: Branch}, STAGES, "generate", unfit, Line, read_operator)
-BUILDING = Vocabulary(BUILDING_OPERATORS, building.STAGES, "index", building.unfit, building.BuildLine, read_building)
+RETRIEVAL = Vocabulary(
+    {**OPERATORS, Branch.__name__: Branch}, STAGES, "generate", unfit, Line, read_operator
+)
+BUILDING = Vocabulary(
+    BUILDING_OPERATORS, building.STAGES, "index", building.unfit, building.BuildLine, read_building
+)
 
 
 def vocabulary_of(line: Iterable[Any]) -> Vocabulary:

@@ -52,7 +52,11 @@ class Example:
 
 
 def example(
-    graph: Graph, question: Question, seeds: Sequence[int], seed: int = 0, check: Callable[[], None] = lambda: None
+    graph: Graph,
+    question: Question,
+    seeds: Sequence[int],
+    seed: int = 0,
+    check: Callable[[], None] = lambda: None,
 ) -> Example | None:
     """The training example of a question; None where no retrieved path ends in a known answer, or none misses them all.
 
@@ -74,11 +78,20 @@ def example(
     if best is None:
         return None
     right = [path for path in chains[best] if path.end in golds]
-    wrong = [(chain, path) for chain, paths in chains.items() if chain != best for path in paths if golds.isdisjoint(path.nodes)]
+    wrong = [
+        (chain, path)
+        for chain, paths in chains.items()
+        if chain != best
+        for path in paths
+        if golds.isdisjoint(path.nodes)
+    ]
     if not wrong:
         return None
     rng = np.random.default_rng([seed, *question.id.encode()])
-    wrong = turns(turns([wrong[int(i)] for i in rng.permutation(len(wrong))], lambda one: one[0]), lambda one: len(one[0]))
+    wrong = turns(
+        turns([wrong[int(i)] for i in rng.permutation(len(wrong))], lambda one: one[0]),
+        lambda one: len(one[0]),
+    )
     wrong_paths = [path for _, path in wrong[:NEGATIVES]]
     plan = [graph.relation_names[code >> 1] for code in best]
     others = [graph.relation_names[r] for r in np.unique(graph.triples(state.subgraph.edges)[1])]
@@ -119,4 +132,6 @@ def _texts(unit: str, positives: Iterable[str], negatives: Iterable[str]) -> Tex
 
 def _triples(graph: Graph, paths: Iterable[Path]) -> list[str]:
     steps = [zip(path.nodes, path.nodes[1:], path.edges, path.forward) for path in paths]
-    return newest(graph, [Path((a, b), (edge,), (along,)) for path in steps for a, b, edge, along in path])
+    return newest(
+        graph, [Path((a, b), (edge,), (along,)) for path in steps for a, b, edge, along in path]
+    )

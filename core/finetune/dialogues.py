@@ -14,7 +14,12 @@ from core.models.llm_chooser import prompt
 from core.operators.retrieve import plans
 
 PLAN = "plan"
-TASKS = ("path", "triple", "relation", PLAN)  # the units that v1's No. 20, 14 and 7 choose, and the plans of Reasoning on Graphs
+TASKS = (
+    "path",
+    "triple",
+    "relation",
+    PLAN,
+)  # the units that v1's No. 20, 14 and 7 choose, and the plans of Reasoning on Graphs
 PLANS, PLAN_HOPS = 3, 3  # as the instances with plans ask for them
 
 
@@ -29,10 +34,16 @@ class Dialogue:
     shown: int = 0
 
 
-def dialogues(examples: Sequence[Example], shown: int, seed: int, tasks: Sequence[str] = TASKS) -> list[Dialogue]:
+def dialogues(
+    examples: Sequence[Example], shown: int, seed: int, tasks: Sequence[str] = TASKS
+) -> list[Dialogue]:
     """A dialogue for each example and task, in the examples' order, with lists of at most `shown` candidates."""
     rng = np.random.default_rng(seed)
-    return [plan(one, rng) if task == PLAN else choice(one, task, shown, rng) for one in examples for task in tasks]
+    return [
+        plan(one, rng) if task == PLAN else choice(one, task, shown, rng)
+        for one in examples
+        for task in tasks
+    ]
 
 
 def choice(example: Example, unit: str, shown: int, rng: np.random.Generator) -> Dialogue:
@@ -46,7 +57,9 @@ def choice(example: Example, unit: str, shown: int, rng: np.random.Generator) ->
     listed = [texts[int(i)] for i in rng.permutation(len(texts))]
     numbers = [listed.index(text) + 1 for text in good]
     messages = prompt(Task(example.question, unit), listed, len(listed))
-    return Dialogue(unit, messages, json.dumps({"choices": numbers}), frozenset(numbers), len(listed))
+    return Dialogue(
+        unit, messages, json.dumps({"choices": numbers}), frozenset(numbers), len(listed)
+    )
 
 
 def plan(example: Example, rng: np.random.Generator) -> Dialogue:

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 SCALE = 20.0  # of cosines, as sentence-transformers' loss has it
 MAX_TOKENS = 256  # as the encoder reads
-PART, DIRECT = 1_536, 4_096  # tokens, padding counted: of one pass through the model, and up to which a batch is held as a whole
+PART, DIRECT = (
+    1_536,
+    4_096,
+)  # tokens, padding counted: of one pass through the model, and up to which a batch is held as a whole
 WEIGHTS = "model.safetensors"
 
 
@@ -46,7 +49,9 @@ class EncoderSettings:
 
 PRESETS = {
     "cpu": EncoderSettings(),
-    "paper": EncoderSettings(batch=1024, epochs=10, rate=2e-5, negatives=0, positives="first", measure=5),
+    "paper": EncoderSettings(
+        batch=1024, epochs=10, rate=2e-5, negatives=0, positives="first", measure=5
+    ),
 }
 """paper: LEGO-GraphRAG's code, as far as it tells (batch 1024, 10 epochs, the first positive only; the rate is
 sentence-transformers' own). cpu: fewer questions at a time and more steps, for which hard negatives make up; minutes, not hours."""
@@ -70,7 +75,9 @@ def batches(examples: Sequence[Example], settings: EncoderSettings, epoch: int) 
     rng = np.random.default_rng([settings.seed, epoch])
     found: list[list[Pair]] = []
     for unit in settings.units:
-        rows = [_pair(examples[int(i)], unit, settings, rng) for i in rng.permutation(len(examples))]
+        rows = [
+            _pair(examples[int(i)], unit, settings, rng) for i in rng.permutation(len(examples))
+        ]
         found += [rows[at : at + settings.batch] for at in range(0, len(rows), settings.batch)]
     found = [rows for rows in found if len(rows) > 1 or rows[0].negatives]
     return [found[int(i)] for i in rng.permutation(len(found))]
@@ -80,7 +87,12 @@ def _pair(example: Example, unit: str, settings: EncoderSettings, rng: np.random
     part = example.part(unit)
     place = 0 if settings.positives == "first" else int(rng.integers(len(part.positives)))
     negatives = rng.permutation(len(part.negatives))[: settings.negatives]
-    return Pair(example.question, part.positives[place], tuple(part.negatives[int(i)] for i in negatives), frozenset(part.positives))
+    return Pair(
+        example.question,
+        part.positives[place],
+        tuple(part.negatives[int(i)] for i in negatives),
+        frozenset(part.positives),
+    )
 
 
 def ranking_loss(questions: Tensor, texts: Tensor, wrong: Tensor) -> Tensor:
@@ -94,7 +106,9 @@ def ranking_loss(questions: Tensor, texts: Tensor, wrong: Tensor) -> Tensor:
     scores = SCALE * questions @ texts.T
     own = torch.eye(len(questions), len(texts), dtype=torch.bool)
     scores = scores.masked_fill(~(wrong | own).to(scores.device), float("-inf"))
-    return torch.nn.functional.cross_entropy(scores, torch.arange(len(questions), device=scores.device))
+    return torch.nn.functional.cross_entropy(
+        scores, torch.arange(len(questions), device=scores.device)
+    )
 
 
 def margin_loss(questions: Tensor, texts: Tensor, wrong: Tensor, margin: float) -> Tensor:
@@ -120,7 +134,9 @@ class TrainableEncoder:
         transformers.utils.logging.set_verbosity_error()  # it would print a table of what it read
         transformers.utils.logging.disable_progress_bar()
         self._torch, self.device = torch, device()
-        self.net = transformers.AutoModel.from_pretrained(str(folder), local_files_only=True, add_pooling_layer=False).float()
+        self.net = transformers.AutoModel.from_pretrained(
+            str(folder), local_files_only=True, add_pooling_layer=False
+        ).float()
         self.net.to(self.device)
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()
@@ -152,16 +168,27 @@ class TrainableEncoder:
         gradients = vectors.grad
         assert gradients is not None  # just computed
         for place, (rows, ids) in enumerate(parts):
-            (self._part(ids, seed + place) * gradients[self._torch.from_numpy(rows).to(self.device)]).sum().backward()
+            (
+                self._part(ids, seed + place)
+                * gradients[self._torch.from_numpy(rows).to(self.device)]
+            ).sum().backward()
         return float(value.detach())
 
     def save(self, folder: Path, base: Path) -> None:
         """Write the weights into `folder`, with what else the base folder holds."""
         from safetensors.torch import save_file
 
-        other = shutil.ignore_patterns("*.safetensors", "*.bin", "*.onnx", "README.md", ".*", "training.json")
+        other = shutil.ignore_patterns(
+            "*.safetensors", "*.bin", "*.onnx", "README.md", ".*", "training.json"
+        )
         shutil.copytree(base, folder, ignore=other, dirs_exist_ok=True)
-        save_file({name: value.detach().cpu().contiguous() for name, value in self.net.state_dict().items()}, folder / WEIGHTS)
+        save_file(
+            {
+                name: value.detach().cpu().contiguous()
+                for name, value in self.net.state_dict().items()
+            },
+            folder / WEIGHTS,
+        )
 
     def _parts(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
         """The texts, shortest first, in parts of at most `PART` tokens: (places, ids padded with -1)."""
@@ -172,11 +199,23 @@ class TrainableEncoder:
             if not cut or (len(cut[-1]) + 1) * len(codes[place]) > PART:
                 cut.append([])
             cut[-1].append(place)
-        padded = [np.array([codes[i] + [-1] * (len(codes[rows[-1]]) - len(codes[i])) for i in rows], np.int64) for rows in cut]
+        padded = [
+            np.array(
+                [codes[i] + [-1] * (len(codes[rows[-1]]) - len(codes[i])) for i in rows], np.int64
+            )
+            for rows in cut
+        ]
         return [(np.array(rows), ids) for rows, ids in zip(cut, padded)]
 
-    def _forward(self, parts: list[tuple[np.ndarray, np.ndarray]], n: int, seed: int | None) -> Tensor:
-        vectors = self._torch.cat([self._part(ids, None if seed is None else seed + place) for place, (_, ids) in enumerate(parts)])
+    def _forward(
+        self, parts: list[tuple[np.ndarray, np.ndarray]], n: int, seed: int | None
+    ) -> Tensor:
+        vectors = self._torch.cat(
+            [
+                self._part(ids, None if seed is None else seed + place)
+                for place, (_, ids) in enumerate(parts)
+            ]
+        )
         back = np.empty(n, np.int64)
         back[np.concatenate([rows for rows, _ in parts])] = np.arange(n)
         return vectors[self._torch.from_numpy(back).to(self.device)]
@@ -203,7 +242,9 @@ def train(
 ) -> tuple[TrainableEncoder, TrainingState]:
     """The trained model, its best weights in place, and how the training went. Raises BadInput, Cancelled, StoreError."""
     if not examples or not held:
-        raise BadInput("No training question, or none of those held out, has a path to a known answer within four hops.")
+        raise BadInput(
+            "No training question, or none of those held out, has a path to a known answer within four hops."
+        )
     tell("Loading the encoder", None)
     model = TrainableEncoder(base)
     sizes = len(batches(examples, settings, 0))
@@ -214,11 +255,24 @@ def train(
         if turn not in epoch:
             epoch.clear()
             epoch[turn] = batches(examples, settings, turn)
-        return _step(model, epoch[turn][number % sizes], drawn(settings.seed, number), settings.margin)
+        return _step(
+            model, epoch[turn][number % sizes], drawn(settings.seed, number), settings.margin
+        )
 
-    schedule = Schedule(sizes * settings.epochs, settings.rate, settings.warmup, "linear", settings.measure, settings.patience)
-    weights = {name: weight for name, weight in model.net.named_parameters() if weight.requires_grad}
-    training = Training(weights, schedule, step, lambda: reciprocal_rank(model, held, check), work, key, tell, check)
+    schedule = Schedule(
+        sizes * settings.epochs,
+        settings.rate,
+        settings.warmup,
+        "linear",
+        settings.measure,
+        settings.patience,
+    )
+    weights = {
+        name: weight for name, weight in model.net.named_parameters() if weight.requires_grad
+    }
+    training = Training(
+        weights, schedule, step, lambda: reciprocal_rank(model, held, check), work, key, tell, check
+    )
     return model, training.run(settings.seed)
 
 
@@ -237,7 +291,9 @@ def _step(model: TrainableEncoder, rows: Sequence[Pair], seed: int, margin: floa
     return model.backward(questions + texts, loss, seed)
 
 
-def reciprocal_rank(model: TrainableEncoder, held: Sequence[Example], check: Check = lambda: None) -> float:
+def reciprocal_rank(
+    model: TrainableEncoder, held: Sequence[Example], check: Check = lambda: None
+) -> float:
     """The mean reciprocal rank of the first positive path among the negative paths of its question; in a tie it comes last."""
     found = []
     for one in held:

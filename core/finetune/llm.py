@@ -44,7 +44,9 @@ class LLMSettings:
     shown: int = 24
     seed: int = 0
     looks: int = 4  # at held-out questions, over the whole training
-    save_memory: bool = False  # compute activations twice rather than keep them; always on a graphics card
+    save_memory: bool = (
+        False  # compute activations twice rather than keep them; always on a graphics card
+    )
 
 
 def base_folder(base: str, tell: Tell) -> Path:
@@ -65,7 +67,9 @@ def base_folder(base: str, tell: Tell) -> Path:
     try:
         return Path(huggingface_hub.snapshot_download(base, allow_patterns=FILES))
     except Exception as error:  # whatever the hub's client raises, from a name it does not know to a lost connection
-        raise ModelUnavailable(f"{base} is no folder here and could not be fetched: {shorten(str(error), 200)} {NEEDED}") from error
+        raise ModelUnavailable(
+            f"{base} is no folder here and could not be fetched: {shorten(str(error), 200)} {NEEDED}"
+        ) from error
 
 
 class TrainableLLM:
@@ -82,14 +86,27 @@ class TrainableLLM:
         self._torch, self.device = torch, device()
         precision = torch.float32 if self.device == "cpu" else torch.bfloat16
         try:
-            self.tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
-            plain = transformers.AutoModelForCausalLM.from_pretrained(str(folder), local_files_only=True, dtype=precision)
+            self.tokenizer = transformers.AutoTokenizer.from_pretrained(
+                str(folder), local_files_only=True
+            )
+            plain = transformers.AutoModelForCausalLM.from_pretrained(
+                str(folder), local_files_only=True, dtype=precision
+            )
         except (OSError, ValueError, KeyError) as error:
-            raise BadInput(f"{folder} cannot be read as a causal language model: {shorten(str(error), 200)}") from error
+            raise BadInput(
+                f"{folder} cannot be read as a causal language model: {shorten(str(error), 200)}"
+            ) from error
         if not self.tokenizer.chat_template:
-            raise BadInput(f"The tokenizer in {folder} has no chat template; an instruction-tuned model is needed.")
+            raise BadInput(
+                f"The tokenizer in {folder} has no chat template; an instruction-tuned model is needed."
+            )
         torch.manual_seed(drawn(settings.seed, 0))  # the adapters begin at random
-        lora = peft.LoraConfig(r=settings.rank, lora_alpha=settings.alpha, target_modules="all-linear", task_type="CAUSAL_LM")
+        lora = peft.LoraConfig(
+            r=settings.rank,
+            lora_alpha=settings.alpha,
+            target_modules="all-linear",
+            task_type="CAUSAL_LM",
+        )
         self.net = peft.get_peft_model(plain, lora).to(self.device)
         if settings.save_memory or self.device != "cpu":
             self.net.gradient_checkpointing_enable()
@@ -98,7 +115,9 @@ class TrainableLLM:
     @property
     def adapters(self) -> dict[str, Tensor]:
         """The weights that are trained, by name."""
-        return {name: weight for name, weight in self.net.named_parameters() if weight.requires_grad}
+        return {
+            name: weight for name, weight in self.net.named_parameters() if weight.requires_grad
+        }
 
     def codes(self, one: Dialogue) -> tuple[list[int], list[int]]:
         """The tokens of prompt and reply, as the chat template puts them. Raises BadInput for one that takes no such messages."""
@@ -106,12 +125,20 @@ class TrainableLLM:
 
         whole = [*map(dict, one.messages), {"role": "assistant", "content": one.reply}]
         try:
-            asked = self.tokenizer.apply_chat_template(whole[:-1], tokenize=False, add_generation_prompt=True)
+            asked = self.tokenizer.apply_chat_template(
+                whole[:-1], tokenize=False, add_generation_prompt=True
+            )
             text = self.tokenizer.apply_chat_template(whole, tokenize=False)
         except TemplateError as error:
-            raise BadInput(f"The base model's chat template does not take these messages: {error}") from error
+            raise BadInput(
+                f"The base model's chat template does not take these messages: {error}"
+            ) from error
         assert isinstance(asked, str) and isinstance(text, str)  # not tokens
-        reply = text[len(asked) :] if text.startswith(asked) else one.reply + (self.tokenizer.eos_token or "")
+        reply = (
+            text[len(asked) :]
+            if text.startswith(asked)
+            else one.reply + (self.tokenizer.eos_token or "")
+        )
         plain = lambda part: list(self.tokenizer(part, add_special_tokens=False)["input_ids"])
         return plain(asked), plain(reply)
 
@@ -120,9 +147,13 @@ class TrainableLLM:
         prompt, reply = codes
         ids = self._torch.tensor([prompt + reply], device=self.device)
         logits = self.net(input_ids=ids, logits_to_keep=len(reply) + 1).logits[0, :-1].float()
-        return self._torch.nn.functional.cross_entropy(logits, ids[0, -len(reply) :], reduction="sum")
+        return self._torch.nn.functional.cross_entropy(
+            logits, ids[0, -len(reply) :], reduction="sum"
+        )
 
-    def mean_loss(self, dialogues: Sequence[tuple[list[int], list[int]]], check: Check = lambda: None) -> float:
+    def mean_loss(
+        self, dialogues: Sequence[tuple[list[int], list[int]]], check: Check = lambda: None
+    ) -> float:
         """The mean cross-entropy of a reply's token."""
         self.net.eval()
         total = 0.0
@@ -193,16 +224,38 @@ def train(
         return model.backward([codes[int(i)] for i in order[at : at + settings.batch]])
 
     steps = sizes * settings.epochs
-    schedule = Schedule(steps, settings.rate, settings.warmup, "cosine", max(1, -(-steps // settings.looks)), settings.looks + 1)
-    return Training(model.adapters, schedule, step, lambda: -model.mean_loss(looked_at, check), work, key, tell, check).run(settings.seed)
+    schedule = Schedule(
+        steps,
+        settings.rate,
+        settings.warmup,
+        "cosine",
+        max(1, -(-steps // settings.looks)),
+        settings.looks + 1,
+    )
+    return Training(
+        model.adapters,
+        schedule,
+        step,
+        lambda: -model.mean_loss(looked_at, check),
+        work,
+        key,
+        tell,
+        check,
+    ).run(settings.seed)
 
 
-def fitting(model: TrainableLLM, dialogues: Sequence[Dialogue], cut: int) -> list[tuple[list[int], list[int]]]:
+def fitting(
+    model: TrainableLLM, dialogues: Sequence[Dialogue], cut: int
+) -> list[tuple[list[int], list[int]]]:
     """The tokens of those dialogues that are no longer than `cut`."""
-    return [codes for one in dialogues if len((codes := model.codes(one))[0]) + len(codes[1]) <= cut]
+    return [
+        codes for one in dialogues if len((codes := model.codes(one))[0]) + len(codes[1]) <= cut
+    ]
 
 
-def figures(model: TrainableLLM, unseen: Sequence[Dialogue], settings: LLMSettings, tell: Tell, check: Check) -> list[dict[str, Any]]:
+def figures(
+    model: TrainableLLM, unseen: Sequence[Dialogue], settings: LLMSettings, tell: Tell, check: Check
+) -> list[dict[str, Any]]:
     """Before and after on dialogues of unseen questions, by task: `loss` a token of the right reply, and of the choices `hit`, the
     share of which the first number that the model names is right."""
     rows = []
@@ -214,12 +267,21 @@ def figures(model: TrainableLLM, unseen: Sequence[Dialogue], settings: LLMSettin
                 hits = []
                 for place, one in enumerate(part if part[0].shown else ()):
                     check()
-                    tell(f"Unseen questions, {task}s, {when}: {place} of {len(part)}", place / len(part))
+                    tell(
+                        f"Unseen questions, {task}s, {when}: {place} of {len(part)}",
+                        place / len(part),
+                    )
                     numbers, _ = parse(separated(model.reply(one))[1], [""] * one.shown)
                     hits.append(bool(numbers and numbers[0] in one.right))
                 hit = float(np.mean(hits)) if hits else None
                 rows.append(
-                    {"when": when, "task": task, "n": len(part), "loss": model.mean_loss(codes, check) if codes else None, "hit": hit}
+                    {
+                        "when": when,
+                        "task": task,
+                        "n": len(part),
+                        "loss": model.mean_loss(codes, check) if codes else None,
+                        "hit": hit,
+                    }
                 )
     return rows
 

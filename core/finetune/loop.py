@@ -52,7 +52,9 @@ class Schedule:
         if step < rising:
             return self.rate * (step + 1) / rising
         elapsed = (step - rising) / max(1, self.steps - rising)
-        return self.rate * ((1 - elapsed) if self.shape == "linear" else 0.5 * (1 + math.cos(math.pi * elapsed)))
+        return self.rate * (
+            (1 - elapsed) if self.shape == "linear" else 0.5 * (1 + math.cos(math.pi * elapsed))
+        )
 
 
 def drawn(seed: int, number: int) -> int:
@@ -109,8 +111,15 @@ class Training:
         import torch
 
         hold_memory()
-        self._optimizer = torch.optim.AdamW(list(self.weights.values()), lr=self.schedule.rate, weight_decay=0.01)
-        state, saved_at, begun, first = self._resumed() or TrainingState(), time.monotonic(), time.monotonic(), None
+        self._optimizer = torch.optim.AdamW(
+            list(self.weights.values()), lr=self.schedule.rate, weight_decay=0.01
+        )
+        state, saved_at, begun, first = (
+            self._resumed() or TrainingState(),
+            time.monotonic(),
+            time.monotonic(),
+            None,
+        )
         if not state.looks:
             self._look(state)
         while state.step < self.schedule.steps and state.stale < self.schedule.patience:
@@ -120,7 +129,10 @@ class Training:
                 self._keep(state)
                 raise
             first = state.step if first is None else first
-            self._tell(state, (time.monotonic() - begun) / (state.step - first) if state.step > first else None)
+            self._tell(
+                state,
+                (time.monotonic() - begun) / (state.step - first) if state.step > first else None,
+            )
             for group in self._optimizer.param_groups:
                 group["lr"] = self.schedule.at(state.step)
             torch.manual_seed(drawn(seed, state.step))
@@ -140,19 +152,28 @@ class Training:
 
     def _look(self, state: TrainingState) -> None:
         """Measure the weights; the best so far, of equals the latest, are kept at once."""
-        self.tell(f"Step {state.step:,} of {self.schedule.steps:,}: looking at held-out questions", state.step / self.schedule.steps)
+        self.tell(
+            f"Step {state.step:,} of {self.schedule.steps:,}: looking at held-out questions",
+            state.step / self.schedule.steps,
+        )
         figure = self.measure()
         mean = sum(state.losses) / len(state.losses) if state.losses else None
         state.looks.append((state.step, mean, figure))
         state.losses, state.stale = [], state.stale + 1
         if figure >= state.figure:
             state.best, state.figure, state.stale = state.step, figure, 0
-            self._write(f"best-{state.step}", {name: weight.detach() for name, weight in self.weights.items()})
+            self._write(
+                f"best-{state.step}",
+                {name: weight.detach() for name, weight in self.weights.items()},
+            )
 
     def _tell(self, state: TrainingState, pace: float | None) -> None:
         left = f", about {span(pace * (self.schedule.steps - state.step))} left" if pace else ""
         loss = f", loss {state.losses[-1]:.3f}" if state.losses else ""
-        self.tell(f"Step {state.step:,} of {self.schedule.steps:,}{loss}{left}", state.step / self.schedule.steps)
+        self.tell(
+            f"Step {state.step:,} of {self.schedule.steps:,}{loss}{left}",
+            state.step / self.schedule.steps,
+        )
 
     def _keep(self, state: TrainingState) -> None:
         """Keep everything: first the tensors under a new name, then the state that names them, then drop what it replaced."""
@@ -163,7 +184,10 @@ class Training:
                     tensors[f"{moment}.{name}"] = self._optimizer.state[weight][moment]
         self._write(f"step-{state.step}", tensors)
         record = {"key": self.key, **vars(state)}
-        keep(self.folder / STATE, lambda stream: stream.write(json.dumps(record, indent=1).encode("utf-8")))
+        keep(
+            self.folder / STATE,
+            lambda stream: stream.write(json.dumps(record, indent=1).encode("utf-8")),
+        )
         for file in self.folder.glob("*-*.safetensors"):
             if file.stem not in (f"step-{state.step}", f"best-{state.best}"):
                 file.unlink(missing_ok=True)
@@ -182,12 +206,22 @@ class Training:
             tensors = self._read(f"step-{state.step}")
             self._read(f"best-{state.best}")
         except (OSError, ValueError, KeyError, TypeError, StoreError) as error:
-            log.warning("What was trained so far cannot be read (%s); the training begins anew.", error)
+            log.warning(
+                "What was trained so far cannot be read (%s); the training begins anew.", error
+            )
             return None
-        self._load({name.removeprefix("weight."): value for name, value in tensors.items() if name.startswith("weight.")})
+        self._load(
+            {
+                name.removeprefix("weight."): value
+                for name, value in tensors.items()
+                if name.startswith("weight.")
+            }
+        )
         for name, weight in self.weights.items():
             if f"{MOMENTS[0]}.{name}" in tensors:
-                moments = {moment: tensors[f"{moment}.{name}"].to(weight.device) for moment in MOMENTS}
+                moments = {
+                    moment: tensors[f"{moment}.{name}"].to(weight.device) for moment in MOMENTS
+                }
                 self._optimizer.state[weight] = {"step": torch.tensor(float(state.step)), **moments}
         return state
 
@@ -204,7 +238,12 @@ class Training:
 
         file = self.folder / f"{name}.safetensors"
         try:
-            write_whole(file, lambda temporary: save_file({key: value.cpu().contiguous() for key, value in tensors.items()}, temporary))
+            write_whole(
+                file,
+                lambda temporary: save_file(
+                    {key: value.cpu().contiguous() for key, value in tensors.items()}, temporary
+                ),
+            )
         except OSError as error:
             raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None
 
@@ -216,4 +255,6 @@ class Training:
         try:
             return load_file(self.folder / f"{name}.safetensors")
         except (OSError, SafetensorError) as error:
-            raise StoreError(f"{self.folder / name}.safetensors cannot be read ({error}); train again.") from None
+            raise StoreError(
+                f"{self.folder / name}.safetensors cannot be read ({error}); train again."
+            ) from None

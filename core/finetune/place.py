@@ -24,7 +24,9 @@ def workplace(target: Path) -> Iterator[Path]:
     folder = target.with_name(f"{target.name}.training")
 
     def busy() -> None:
-        raise StoreError(f"{target.name} is being trained by another process; try again when it is done.")
+        raise StoreError(
+            f"{target.name} is being trained by another process; try again when it is done."
+        )
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -46,7 +48,9 @@ def publish(target: Path, record: dict[str, Any], fill: Callable[[Path], None]) 
         try:
             fill(temporary)
             weights = {file.name: digest(file) for file in sorted(temporary.glob("*.safetensors"))}
-            (temporary / TRAINING).write_text(json.dumps({**record, "sha256": weights}, ensure_ascii=False, indent=1), "utf-8")
+            (temporary / TRAINING).write_text(
+                json.dumps({**record, "sha256": weights}, ensure_ascii=False, indent=1), "utf-8"
+            )
             os.chmod(temporary, 0o755)
             for file in (*temporary.rglob("*"), temporary):
                 sync(file)
@@ -79,7 +83,9 @@ def digest(file: Path) -> str:
 
 def key(*parts: Any) -> str:
     """A digest of everything parts, as JSON can hold it."""
-    return hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()
+    ).hexdigest()
 
 
 def _old(target: Path) -> Path:

@@ -13,7 +13,10 @@ from core.finetune.split import Split
 from core.instances.catalogue import catalogue, find
 from core.runtime.jobs import Job
 
-BEFORE, AFTER = "lego-v1-16", "lego-v1-18"  # one-shot ranking of the same paths, by the role encoder and by encoder-finetuned
+BEFORE, AFTER = (
+    "lego-v1-16",
+    "lego-v1-18",
+)  # one-shot ranking of the same paths, by the role encoder and by encoder-finetuned
 SHOWN = ("path_hit@1", "path_hit@32", "path_recall@32")
 
 
@@ -32,7 +35,10 @@ def together(runs: Sequence[tuple[Run, Sequence[StoredRow]]]) -> Summary:
     """One summary of runs of an instance each over the same questions."""
     first = runs[0][0]
     instances = [instance for run, _ in runs for instance in run.spec["instances"]]
-    return Summary(replace(first, spec={**first.spec, "instances": instances}), [row for _, rows in runs for row in rows])
+    return Summary(
+        replace(first, spec={**first.spec, "instances": instances}),
+        [row for _, rows in runs for row in rows],
+    )
 
 
 def table(summary: Summary) -> list[dict[str, Any]]:
@@ -53,7 +59,11 @@ def table(summary: Summary) -> list[dict[str, Any]]:
                     "metric": name,
                     "before": asdict(figures[first][name]),
                     "after": asdict(figures[second][name]),
-                    "change": {key: change[key] for key in ("difference", "low", "high", "p", "n") if key in change},
+                    "change": {
+                        key: change[key]
+                        for key in ("difference", "low", "high", "p", "n")
+                        if key in change
+                    },
                 }
             )
     return rows
@@ -65,9 +75,15 @@ def lines(rows: Sequence[dict[str, Any]]) -> list[str]:
     cells = [head, *map(_cells, rows)]
     widths = [max(map(len, column)) for column in zip(*cells)]
     text = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in cells]
-    worse = [f"{row['metric']} at {_hops(row)} hops" for row in rows if row["change"] and row["change"]["difference"] <= 0]
+    worse = [
+        f"{row['metric']} at {_hops(row)} hops"
+        for row in rows
+        if row["change"] and row["change"]["difference"] <= 0
+    ]
     unsure = [
-        f"{row['metric']} at {_hops(row)} hops" for row in rows if row["change"] and row["change"]["low"] <= 0 < row["change"]["difference"]
+        f"{row['metric']} at {_hops(row)} hops"
+        for row in rows
+        if row["change"] and row["change"]["low"] <= 0 < row["change"]["difference"]
     ]
     if worse:
         text.append(f"No gain: {', '.join(worse)}.")
@@ -78,11 +94,23 @@ def lines(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     change, n = row["change"], str(row["after"]["n"])
-    shown = lambda figure: "–" if figure["mean"] is None else f"{figure['mean']:.3f} [{figure['low']:.3f}, {figure['high']:.3f}]"
+    shown = lambda figure: (
+        "–"
+        if figure["mean"] is None
+        else f"{figure['mean']:.3f} [{figure['low']:.3f}, {figure['high']:.3f}]"
+    )
     if not change:
         return _hops(row), n, row["metric"], shown(row["before"]), shown(row["after"]), "–", "–"
     interval = f"{change['difference']:+.3f} [{change['low']:+.3f}, {change['high']:+.3f}]"
-    return _hops(row), n, row["metric"], shown(row["before"]), shown(row["after"]), interval, f"{change['p']:.2g}"
+    return (
+        _hops(row),
+        n,
+        row["metric"],
+        shown(row["before"]),
+        shown(row["after"]),
+        interval,
+        f"{change['p']:.2g}",
+    )
 
 
 def _hops(row: dict[str, Any]) -> str:

@@ -56,8 +56,14 @@ class TrainableReranker:
         transformers.utils.logging.set_verbosity_error()
         transformers.utils.logging.disable_progress_bar()
         kind = transformers.AutoModelForSequenceClassification
-        self.net = kind.from_pretrained(str(folder), num_labels=1, local_files_only=True).float().to(device())
-        self.tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
+        self.net = (
+            kind.from_pretrained(str(folder), num_labels=1, local_files_only=True)
+            .float()
+            .to(device())
+        )
+        self.tokenizer = transformers.AutoTokenizer.from_pretrained(
+            str(folder), local_files_only=True
+        )
         self.tokens, self.half = tokens, self.net.device.type == "cpu" and computes_in_bfloat16()
 
     def scores(self, query: str, texts: Sequence[str]) -> Tensor:
@@ -65,9 +71,16 @@ class TrainableReranker:
         import torch
 
         given = self.tokenizer(
-            [query] * len(texts), list(texts), truncation=True, max_length=self.tokens, padding=True, return_tensors="pt"
+            [query] * len(texts),
+            list(texts),
+            truncation=True,
+            max_length=self.tokens,
+            padding=True,
+            return_tensors="pt",
         )
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.half and torch.is_grad_enabled()):
+        with torch.autocast(
+            "cpu", dtype=torch.bfloat16, enabled=self.half and torch.is_grad_enabled()
+        ):
             return self.net(**given.to(self.net.device)).logits[:, 0].float()
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
@@ -85,7 +98,9 @@ class TrainableReranker:
 
         before = encoder_weights(self.net)
         difference = change(before, load_file(folder / WEIGHTS), rank, WORDS)
-        self.net.load_state_dict({name: torch.from_numpy(value) for name, value in changed(before, difference).items()})
+        self.net.load_state_dict(
+            {name: torch.from_numpy(value) for name, value in changed(before, difference).items()}
+        )
         return difference
 
     def save(self, folder: Path, base: Path) -> None:
@@ -98,12 +113,21 @@ class TrainableReranker:
 
 
 def train(
-    base: Path, rows: Sequence[Group], held: Sequence[Group], settings: RerankerSettings, work: Path, key: str, tell: Tell, check: Check
+    base: Path,
+    rows: Sequence[Group],
+    held: Sequence[Group],
+    settings: RerankerSettings,
+    work: Path,
+    key: str,
+    tell: Tell,
+    check: Check,
 ) -> tuple[TrainableReranker, TrainingState]:
     """The trained model, its best weights in place, and how the training went. The loss is the cross-entropy of finding the right text in
     its group. Raises BadInput, Cancelled, StoreError."""
     if not rows or not held:
-        raise BadInput("There are no questions with known documents to train on, or none is held out.")
+        raise BadInput(
+            "There are no questions with known documents to train on, or none is held out."
+        )
     tell("Loading the encoder", None)
     model = TrainableReranker(base, settings.tokens, settings.seed)
     steps = math.ceil(len(rows) / settings.batch)
@@ -112,11 +136,27 @@ def train(
         rng = np.random.default_rng([settings.seed, number // steps])
         order = rng.permutation(len(rows))
         part = order[(number % steps) * settings.batch : (number % steps + 1) * settings.batch]
-        return _step(model, [rows[int(place)] for place in part], settings.negatives, drawn(settings.seed, number))
+        return _step(
+            model,
+            [rows[int(place)] for place in part],
+            settings.negatives,
+            drawn(settings.seed, number),
+        )
 
-    schedule = Schedule(steps * settings.epochs, settings.rate, settings.warmup, "linear", settings.measure, settings.patience)
-    weights = {name: weight for name, weight in model.net.named_parameters() if weight.requires_grad}
-    training = Training(weights, schedule, step, lambda: figure(model.score, held, check), work, key, tell, check)
+    schedule = Schedule(
+        steps * settings.epochs,
+        settings.rate,
+        settings.warmup,
+        "linear",
+        settings.measure,
+        settings.patience,
+    )
+    weights = {
+        name: weight for name, weight in model.net.named_parameters() if weight.requires_grad
+    }
+    training = Training(
+        weights, schedule, step, lambda: figure(model.score, held, check), work, key, tell, check
+    )
     return model, training.run(settings.seed)
 
 
@@ -127,10 +167,15 @@ def _step(model: TrainableReranker, part: Sequence[Group], negatives: int, seed:
     model.net.train()
     rng, total = np.random.default_rng(seed), 0.0
     for group in part:
-        others = [group.negatives[int(place)] for place in rng.permutation(len(group.negatives))[:negatives]]
+        others = [
+            group.negatives[int(place)]
+            for place in rng.permutation(len(group.negatives))[:negatives]
+        ]
         right = group.positives[int(rng.integers(len(group.positives)))]
         scores = model.scores(group.question, [right, *others])
-        loss = torch.nn.functional.cross_entropy(scores[None], torch.zeros(1, dtype=torch.long, device=scores.device)) / len(part)
+        loss = torch.nn.functional.cross_entropy(
+            scores[None], torch.zeros(1, dtype=torch.long, device=scores.device)
+        ) / len(part)
         loss.backward()
         total += float(loss.detach())
     return total
@@ -149,9 +194,13 @@ def figure(score: Score, groups: Sequence[Group], check: Check = lambda: None) -
         check()
         texts, right = candidates(group)
         scores = score(Task(group.question), texts)
-        order = sorted(range(len(texts)), key=lambda place: (-scores[place], place in right, place))[:SHOWN]
+        order = sorted(
+            range(len(texts)), key=lambda place: (-scores[place], place in right, place)
+        )[:SHOWN]
         gain = sum(1 / math.log2(2 + place) for place, one in enumerate(order) if one in right)
-        found.append(gain / sum(1 / math.log2(2 + place) for place in range(min(SHOWN, len(right)))))
+        found.append(
+            gain / sum(1 / math.log2(2 + place) for place in range(min(SHOWN, len(right))))
+        )
     return float(np.mean(found))
 
 

@@ -51,20 +51,38 @@ class Lookalikes:
         """The query with the texts at these rows, and those that share most words with it beside them; None where there are no others."""
         known = [word for word in words(query) if word in self._index.vocab_dict]
         scores = np.asarray(self._index.get_scores(known)) if known else np.zeros(len(self.texts))
-        best = [row for row in np.argsort(-scores, kind="stable")[: CANDIDATES + len(right)].tolist() if row not in right]
+        best = [
+            row
+            for row in np.argsort(-scores, kind="stable")[: CANDIDATES + len(right)].tolist()
+            if row not in right
+        ]
         negatives = tuple(self.texts[row] for row in best[:CANDIDATES])
-        return Group(query, tuple(self.texts[row] for row in sorted(right)), negatives) if negatives else None
+        return (
+            Group(query, tuple(self.texts[row] for row in sorted(right)), negatives)
+            if negatives
+            else None
+        )
 
 
 def groups(corpus: Corpus, part: int, most: int, seed: int, check: Check) -> list[Group]:
     """Groups of the questions of one half of a corpus's first set, `most` drawn with a seed (0: all): positives are their gold documents,
     negatives those that share most words by BM25. Raises BadInput where the corpus has no question with gold documents."""
-    asked = [one for one in corpus.questions(next(iter(corpus.sets), "")) if half(one) == part and any(id in corpus for id in one.gold)]
+    asked = [
+        one
+        for one in corpus.questions(next(iter(corpus.sets), ""))
+        if half(one) == part and any(id in corpus for id in one.gold)
+    ]
     if not asked:
-        raise BadInput(f"The corpus “{corpus.name}” has no questions with known documents to learn from.")
+        raise BadInput(
+            f"The corpus “{corpus.name}” has no questions with known documents to learn from."
+        )
     texts = ["\n".join(dict.fromkeys(filter(None, one))) for one in _titled_texts(corpus)]
     chosen = (asked[place] for place in _drawn(len(asked), most, [seed, part]))
-    return _grouped(Lookalikes(texts), ((one.text, {corpus.row(id) for id in one.gold if id in corpus}) for one in chosen), check)
+    return _grouped(
+        Lookalikes(texts),
+        ((one.text, {corpus.row(id) for id in one.gold if id in corpus}) for one in chosen),
+        check,
+    )
 
 
 def of_titles(corpus: Corpus, most: int, seed: int, check: Check) -> list[Group]:
@@ -73,7 +91,9 @@ def of_titles(corpus: Corpus, most: int, seed: int, check: Check) -> list[Group]
     titled = _titled_texts(corpus)
     places = [row for row, (title, text) in enumerate(titled) if title and text and title != text]
     chosen = (places[place] for place in _drawn(len(places), most, [seed, len(places)]))
-    return _grouped(Lookalikes([text for _, text in titled]), ((titled[row][0], {row}) for row in chosen), check)
+    return _grouped(
+        Lookalikes([text for _, text in titled]), ((titled[row][0], {row}) for row in chosen), check
+    )
 
 
 def _titled_texts(corpus: Corpus) -> list[tuple[str, str]]:
@@ -97,7 +117,11 @@ def _grouped(texts: Lookalikes, asked: Iterable[tuple[str, set[int]]], check: Ch
 def of_paths(examples: Iterable[Example]) -> list[Group]:
     """Groups of questions to a graph of triples: texts of paths that lead to an answer, and of others."""
     parts = [(one.question, one.part("path")) for one in examples]
-    return [Group(question, part.positives, part.negatives[:CANDIDATES]) for question, part in parts if part.negatives]
+    return [
+        Group(question, part.positives, part.negatives[:CANDIDATES])
+        for question, part in parts
+        if part.negatives
+    ]
 
 
 def candidates(group: Group) -> tuple[Sequence[str], frozenset[int]]:

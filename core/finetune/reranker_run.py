@@ -40,7 +40,12 @@ class Lessons:
 
 
 def reranker(
-    engine: Any, lessons: Lessons, settings: rerankers.RerankerSettings, tell: Tell, check: Check, again: bool = False
+    engine: Any,
+    lessons: Lessons,
+    settings: rerankers.RerankerSettings,
+    tell: Tell,
+    check: Check,
+    again: bool = False,
 ) -> dict[str, Any]:
     """Train the re-ranker and put it where `reranker-finetuned` is served from, if it ranks the candidates of unseen questions better than
     late interaction does; what is told of it, with `report`, nDCG@10 of both by corpus, and `improved`.
@@ -49,15 +54,27 @@ def reranker(
     """
     place, base = target(engine, RERANKER), base_folder(engine)
     tell("Gathering candidates", None)
-    parts = {name: groups(open_corpus(name), 0, lessons.questions, lessons.seed, check) for name in lessons.corpora}
-    unseen = {name: groups(open_corpus(name), 1, lessons.unseen, lessons.seed, check) for name in lessons.corpora}
+    parts = {
+        name: groups(open_corpus(name), 0, lessons.questions, lessons.seed, check)
+        for name in lessons.corpora
+    }
+    unseen = {
+        name: groups(open_corpus(name), 1, lessons.unseen, lessons.seed, check)
+        for name in lessons.corpora
+    }
     rows, held = _paths(engine, lessons, place, tell, check)
     for part in parts.values():
         cut = min(lessons.held, len(part) // 5)
         held, rows = held + part[:cut], rows + part[cut:]
     for name in lessons.corpora if lessons.titles else ():
         rows = rows + of_titles(open_corpus(name), lessons.titles, lessons.seed, check)
-    known = key(VERSION, repr(lessons), rerankers.described(settings), digest(base / WEIGHTS), [repr(row) for row in (*rows, *held)])
+    known = key(
+        VERSION,
+        repr(lessons),
+        rerankers.described(settings),
+        digest(base / WEIGHTS),
+        [repr(row) for row in (*rows, *held)],
+    )
     there = trained(place)
     if there and there.get("key") == known and not again:
         return there
@@ -68,7 +85,13 @@ def reranker(
         late = LateInteractionScorer(engine.models.encoder(BASE))
         report = [_compared(name, part, model, late, tell, check) for name, part in unseen.items()]
         improved = mean(report, RERANKER) > mean(report, "late-interaction")
-        record = {"key": known, "base": BASE, "settings": rerankers.described(settings), "examples": len(rows), "held_out": len(held)}
+        record = {
+            "key": known,
+            "base": BASE,
+            "settings": rerankers.described(settings),
+            "examples": len(rows),
+            "held_out": len(held),
+        }
         record |= course(state) | {"report": report, "kept": improved}
         if improved:
             publish(place, record, lambda temporary: model.save(temporary, base))
@@ -76,7 +99,9 @@ def reranker(
     return record
 
 
-def ship(engine: Any, lessons: Lessons, folder: Path, rank: int, tokens: int, tell: Tell, check: Check) -> dict[str, Any]:
+def ship(
+    engine: Any, lessons: Lessons, folder: Path, rank: int, tokens: int, tell: Tell, check: Check
+) -> dict[str, Any]:
     """Write the re-ranker that was trained here into a folder, as the change of its encoder's weights by matrices of a rank, words' vectors
     as they are; what is told of its training, with the figures of what was written where it reads so many tokens of question and text.
 
@@ -86,37 +111,64 @@ def ship(engine: Any, lessons: Lessons, folder: Path, rank: int, tokens: int, te
     place, base = target(engine, RERANKER), base_folder(engine)
     record = trained(place)
     if record is None:
-        raise BadInput("No re-ranker was trained here yet; train one with: python -m core finetune reranker")
+        raise BadInput(
+            "No re-ranker was trained here yet; train one with: python -m core finetune reranker"
+        )
     model = rerankers.TrainableReranker(base, tokens, lessons.seed)
     difference = model.change(place, rank)
     late = LateInteractionScorer(engine.models.encoder(BASE))
-    unseen = {name: groups(open_corpus(name), 1, lessons.unseen, lessons.seed, check) for name in lessons.corpora}
+    unseen = {
+        name: groups(open_corpus(name), 1, lessons.unseen, lessons.seed, check)
+        for name in lessons.corpora
+    }
     report = [_compared(name, part, model, late, tell, check) for name, part in unseen.items()]
     if mean(report, RERANKER) <= mean(report, "late-interaction"):
-        raise BadInput(f"With matrices of rank {rank} it is no better than late interaction; name a higher rank.")
-    publish(folder, record | {"rank": rank, "tokens": tokens, "report": report}, lambda temporary: write(difference, temporary))
+        raise BadInput(
+            f"With matrices of rank {rank} it is no better than late interaction; name a higher rank."
+        )
+    publish(
+        folder,
+        record | {"rank": rank, "tokens": tokens, "report": report},
+        lambda temporary: write(difference, temporary),
+    )
     return record | {"rank": rank, "tokens": tokens, "report": report}
 
 
 def mean(report: Sequence[dict[str, Any]], model: str) -> float:
     """The mean figure of a model over the unseen questions of all corpora."""
-    return sum(row[model] * row["questions"] for row in report) / max(1, sum(row["questions"] for row in report))
+    return sum(row[model] * row["questions"] for row in report) / max(
+        1, sum(row["questions"] for row in report)
+    )
 
 
 def _compared(
-    name: str, part: Sequence[Group], model: rerankers.TrainableReranker, late: LateInteractionScorer, tell: Tell, check: Check
+    name: str,
+    part: Sequence[Group],
+    model: rerankers.TrainableReranker,
+    late: LateInteractionScorer,
+    tell: Tell,
+    check: Check,
 ) -> dict[str, Any]:
     tell(f"Measuring on unseen questions of {name}", None)
-    figures = {RERANKER: rerankers.figure(model.score, part, check), "late-interaction": rerankers.figure(late.score, part, check)}
-    return {"corpus": name, "questions": len(part)} | {who: round(value, 4) for who, value in figures.items()}
+    figures = {
+        RERANKER: rerankers.figure(model.score, part, check),
+        "late-interaction": rerankers.figure(late.score, part, check),
+    }
+    return {"corpus": name, "questions": len(part)} | {
+        who: round(value, 4) for who, value in figures.items()
+    }
 
 
-def _paths(engine: Any, lessons: Lessons, place: Any, tell: Tell, check: Check) -> tuple[list[Group], list[Group]]:
+def _paths(
+    engine: Any, lessons: Lessons, place: Any, tell: Tell, check: Check
+) -> tuple[list[Group], list[Group]]:
     """Groups of MetaQA's development questions: (to train on, held out)."""
     if not lessons.paths:
         return [], []
     held = max(1, lessons.paths // 10)
-    questions = Questions.of(Split(questions=max(held + 1, lessons.paths // 3), held=held, seed=lessons.seed), engine)
+    questions = Questions.of(
+        Split(questions=max(held + 1, lessons.paths // 3), held=held, seed=lessons.seed), engine
+    )
     with workplace(place) as folder:
         train, rest = questions.examples(folder, tell, check)
     return of_paths(train), of_paths(rest)

@@ -37,7 +37,9 @@ def target(engine, name: str) -> Path:
     settings = engine.models.resolve(name).settings
     folder = getattr(settings, "folder", "") or (getattr(settings, "get", "") and settings.weights)
     if not folder:
-        raise BadParameter(f"“{name}” is declared without a folder of its own, so a trained model has no place to go.")
+        raise BadParameter(
+            f"“{name}” is declared without a folder of its own, so a trained model has no place to go."
+        )
     return weights_folder(folder)
 
 
@@ -57,7 +59,10 @@ class Questions:
 
     def inputs(self) -> list[Any]:
         """Everything that the examples depend on."""
-        asked = [[one.question.id, one.question.text, one.question.entities, one.question.answers] for one in (*self.train, *self.held)]
+        asked = [
+            [one.question.id, one.question.text, one.question.entities, one.question.answers]
+            for one in (*self.train, *self.held)
+        ]
         names = (one.source.name for one in (*self.train, *self.held) if one.source.name)
         graphs = {name: self.engine.graph(name).digest for name in names}
         return [VERSION, repr(RETRIEVAL), self.split.seed, len(self.train), asked, graphs]
@@ -66,11 +71,21 @@ class Questions:
         """(to train on, held out), kept in `work`. Raises Cancelled, StoreError."""
         known = key(self.inputs())
         parts = ((self.train, work / "train.json"), (self.held, work / "held-out.json"))
-        train, held = (examples(part, self.engine, self.split.seed, file, known, tell, check) for part, file in parts)
+        train, held = (
+            examples(part, self.engine, self.split.seed, file, known, tell, check)
+            for part, file in parts
+        )
         return train, held
 
 
-def encoder(engine, split: Split, settings: encoders.EncoderSettings, tell: Tell, check: Check, again: bool = False) -> dict[str, Any]:
+def encoder(
+    engine,
+    split: Split,
+    settings: encoders.EncoderSettings,
+    tell: Tell,
+    check: Check,
+    again: bool = False,
+) -> dict[str, Any]:
     """Train the sentence encoder and put it where `encoder-finetuned` is served from; what is told of it.
 
     One that was trained with the same questions, settings and base is there already and is left as it is, unless `again`.
@@ -83,14 +98,27 @@ def encoder(engine, split: Split, settings: encoders.EncoderSettings, tell: Tell
     def work(folder: Path) -> tuple[dict[str, Any], Callable[[Path], None]]:
         train, held = questions.examples(folder, tell, check)
         model, state = encoders.train(base, train, held, settings, folder, known, tell, check)
-        figures = {"base": BASE, "settings": encoders.described(settings), "asked": len(questions.train)}
-        return figures | {"examples": len(train), "held_out": len(held)} | course(state), lambda temporary: model.save(temporary, base)
+        figures = {
+            "base": BASE,
+            "settings": encoders.described(settings),
+            "asked": len(questions.train),
+        }
+        return figures | {"examples": len(train), "held_out": len(held)} | course(
+            state
+        ), lambda temporary: model.save(temporary, base)
 
     return _made(place, known, split, work, again)
 
 
 def llm(
-    engine, split: Split, settings: llms.LLMSettings, base: str, unseen: int, tell: Tell, check: Check, again: bool = False
+    engine,
+    split: Split,
+    settings: llms.LLMSettings,
+    base: str,
+    unseen: int,
+    tell: Tell,
+    check: Check,
+    again: bool = False,
 ) -> dict[str, Any]:
     """Train a language model and put it, adapters merged, where `chat-finetuned` is served from; what is told of it.
 
@@ -111,15 +139,31 @@ def llm(
         parts = [dialogues(part, settings.shown, split.seed) for part in (train, held, rest)]
         state = llms.train(model, parts[0], parts[1], settings, folder, known, tell, check)
         rows = llms.figures(model, parts[2], settings, tell, check)
-        record = {"base": base, "settings": llms.described(settings), "asked": len(questions.train), "report": rows}
+        record = {
+            "base": base,
+            "settings": llms.described(settings),
+            "asked": len(questions.train),
+            "report": rows,
+        }
         return record | {"examples": len(train), "held_out": len(held)} | course(state), model.save
 
     return _made(place, known, split, work, again)
 
 
-def triples(engine, split: Split, settings: scorers.TripleSettings, tell: Tell, check: Check, again: bool = False) -> dict[str, Any]:
+def triples(
+    engine,
+    split: Split,
+    settings: scorers.TripleSettings,
+    tell: Tell,
+    check: Check,
+    again: bool = False,
+) -> dict[str, Any]:
     """Train the triple scorer and put it where the operator Scored triples reads it; what is told of it, as for `encoder`."""
-    place, encoder, questions = models_folder() / NAME, engine.models.encoder(), Questions.of(split, engine)
+    place, encoder, questions = (
+        models_folder() / NAME,
+        engine.models.encoder(),
+        Questions.of(split, engine),
+    )
     known = key(questions.inputs(), scorers.described(settings), fingerprint(encoder))
 
     def read(graph: Any) -> Vectors:
@@ -127,9 +171,16 @@ def triples(engine, split: Split, settings: scorers.TripleSettings, tell: Tell, 
         return Vectors(Context(graph, engine.environment, check=check), "encoder", Recorder())
 
     def work(folder: Path) -> tuple[dict[str, Any], Callable[[Path], None]]:
-        parts = [scorers.all_scored(part, engine, settings, read, tell, check) for part in (questions.train, questions.held)]
+        parts = [
+            scorers.all_scored(part, engine, settings, read, tell, check)
+            for part in (questions.train, questions.held)
+        ]
         weights, state = scorers.train(parts[0], parts[1], settings, folder, known, tell, check)
-        figures = {"base": BASE, "settings": scorers.described(settings), "asked": len(questions.train)}
+        figures = {
+            "base": BASE,
+            "settings": scorers.described(settings),
+            "asked": len(questions.train),
+        }
         figures |= {"examples": len(parts[0]), "held_out": len(parts[1])}
         return figures | course(state), lambda temporary: scorers.save(weights, temporary)
 
@@ -164,7 +215,9 @@ def clear(folder: Path) -> None:
 def base_folder(engine) -> Path:
     """The folder of the encoder that trainings begin from. Raises ModelUnavailable."""
     settings = engine.models.resolve(BASE).settings
-    folder = weights_folder(settings.folder) if settings.folder else package_folder(settings.package)
+    folder = (
+        weights_folder(settings.folder) if settings.folder else package_folder(settings.package)
+    )
     if not (folder / encoders.WEIGHTS).is_file():
         raise ModelUnavailable(f"{folder} holds no {encoders.WEIGHTS} to begin from.")
     return folder

@@ -46,9 +46,13 @@ class Split:
             raise BadInput("Name a question set to train on.")
         for name in self.names:
             if self._known(name).endswith("-test"):
-                raise BadInput(f"{self._known(name)} is a test set, which nothing may be trained on; name its -dev or -train part.")
+                raise BadInput(
+                    f"{self._known(name)} is a test set, which nothing may be trained on; name its -dev or -train part."
+                )
         if self.questions is not None and self.questions <= self.held:
-            raise BadInput(f"Of {self.questions} questions a set, {self.held} choose when to stop; nothing is left to train on.")
+            raise BadInput(
+                f"Of {self.questions} questions a set, {self.held} choose when to stop; nothing is left to train on."
+            )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -68,7 +72,9 @@ class Split:
         train: list[Drawn] = []
         held: list[Drawn] = []
         for part in self._of(self.names, graph).values():
-            fit = [one for one in part if one.question.answers and text(one) not in unseen][: self.questions]
+            fit = [one for one in part if one.question.answers and text(one) not in unseen][
+                : self.questions
+            ]
             held += fit[: self.held]
             train += fit[self.held :]
         if not train:
@@ -84,12 +90,20 @@ class Split:
         """An evaluation of the instances, asked through the graph reader alone, on `size` unseen questions of each test set."""
         parts = self._unseen(graph)
         whole = self._plan(tuple(parts), graph, tuple(instances))
-        return replace(whole, drawn=tuple(self.unseen(size, graph)), of=sum(map(len, parts.values())), model=False)
+        return replace(
+            whole,
+            drawn=tuple(self.unseen(size, graph)),
+            of=sum(map(len, parts.values())),
+            model=False,
+        )
 
     def _unseen(self, graph: Callable[[str], Any]) -> dict[str, list[Drawn]]:
         found = self._of(self.test_names, graph)
         own = {self._known(name) for name in self.names}
-        return {name: part[: max(1, len(part) // UNSEEN)] if name in own else part for name, part in found.items()}
+        return {
+            name: part[: max(1, len(part) // UNSEEN)] if name in own else part
+            for name, part in found.items()
+        }
 
     def _of(self, names: Sequence[str], graph: Callable[[str], Any]) -> dict[str, list[Drawn]]:
         """All questions of these sets in an order that the seed tells, by the sets' full names."""
@@ -99,8 +113,19 @@ class Split:
                 found.setdefault(one.set, []).append(one)
         return found
 
-    def _plan(self, names: Sequence[str], graph: Callable[[str], Any], instances: tuple[Instance, ...] = ()) -> Plan:
-        return make_plan(instances or (Instance("none", "", Line()),), ",".join(names), None, graph, seed=self.seed)
+    def _plan(
+        self,
+        names: Sequence[str],
+        graph: Callable[[str], Any],
+        instances: tuple[Instance, ...] = (),
+    ) -> Plan:
+        return make_plan(
+            instances or (Instance("none", "", Line()),),
+            ",".join(names),
+            None,
+            graph,
+            seed=self.seed,
+        )
 
     @staticmethod
     def _known(name: str) -> str:
@@ -113,7 +138,15 @@ def text(one: Drawn) -> str:
     return " ".join(one.question.text.lower().split())
 
 
-def examples(drawn: Sequence[Drawn], engine, seed: int, file: Path, key: str, tell: Tell, check: Callable[[], None]) -> list[Example]:
+def examples(
+    drawn: Sequence[Drawn],
+    engine,
+    seed: int,
+    file: Path,
+    key: str,
+    tell: Tell,
+    check: Callable[[], None],
+) -> list[Example]:
     """The examples of the questions that have one, in their order; kept in `file` under `key`, and read from there the next time.
 
     Questions whose entities are not in their graph, or to whose answers nothing leads, give none. Raises StoreError.
@@ -143,4 +176,11 @@ def examples(drawn: Sequence[Drawn], engine, seed: int, file: Path, key: str, te
 def _beside(name: str) -> str:
     """The test set beside a set to learn from; an empty text where there is none."""
     known = {other for dataset in datasets().values() for other in dataset.sets}
-    return next((test for end in LEARNING if name.endswith(end) and (test := name.removesuffix(end) + "-test") in known), "")
+    return next(
+        (
+            test
+            for end in LEARNING
+            if name.endswith(end) and (test := name.removesuffix(end) + "-test") in known
+        ),
+        "",
+    )

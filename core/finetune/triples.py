@@ -49,7 +49,9 @@ class Scored:
     right: np.ndarray
 
 
-def subgraph_of(graph: Any, question: Question, seeds: tuple[int, ...], nodes: int, check: Check) -> Subgraph:
+def subgraph_of(
+    graph: Any, question: Question, seeds: tuple[int, ...], nodes: int, check: Check
+) -> Subgraph:
     """The subgraph whose triples are scored: the `nodes` of highest PageRank, as the row `subgraph-rag` takes it."""
     context = Context(graph, Environment(NoModels()), check=check)
     found = PersonalizedPageRank(keep=nodes)(State(question, seeds), context).subgraph
@@ -57,7 +59,9 @@ def subgraph_of(graph: Any, question: Question, seeds: tuple[int, ...], nodes: i
     return found
 
 
-def on_shortest_ways(heads: np.ndarray, tails: np.ndarray, starts: Sequence[int], ends: Sequence[int], n: int) -> np.ndarray:
+def on_shortest_ways(
+    heads: np.ndarray, tails: np.ndarray, starts: Sequence[int], ends: Sequence[int], n: int
+) -> np.ndarray:
     """bool [triples]: whether a triple lies on a shortest way from any of `starts` to any of `ends`, in either direction.
 
     All are places below `n`. A way of no step has no triple.
@@ -75,24 +79,49 @@ def on_shortest_ways(heads: np.ndarray, tails: np.ndarray, starts: Sequence[int]
     for from_start in far[: len(starts)]:
         for end, to_end in zip(ends, far[len(starts) :]):
             if np.isfinite(from_start[end]):
-                there = np.minimum(from_start[heads] + to_end[tails], from_start[tails] + to_end[heads])
+                there = np.minimum(
+                    from_start[heads] + to_end[tails], from_start[tails] + to_end[heads]
+                )
                 right |= there + 1 == from_start[end]
     return right
 
 
-def scored(graph: Any, question: Question, seeds: tuple[int, ...], settings: TripleSettings, read: Any, check: Check) -> Scored | None:
+def scored(
+    graph: Any,
+    question: Question,
+    seeds: tuple[int, ...],
+    settings: TripleSettings,
+    read: Any,
+    check: Check,
+) -> Scored | None:
     """The triples of a question with those that are right; None where no known answer is among them."""
     subgraph = subgraph_of(graph, question, seeds, settings.nodes, check)
-    answers = sorted({node for answer in question.answers[:MOST_ANSWERS] for node in names(graph).exact(answer)} - set(seeds))
+    answers = sorted(
+        {node for answer in question.answers[:MOST_ANSWERS] for node in names(graph).exact(answer)}
+        - set(seeds)
+    )
     heads, _, tails = graph.triples(subgraph.edges)
-    nodes, ends = np.unique(np.concatenate([heads, tails, np.asarray(seeds, np.int64)]), return_inverse=True)
+    nodes, ends = np.unique(
+        np.concatenate([heads, tails, np.asarray(seeds, np.int64)]), return_inverse=True
+    )
     starts, found = (np.flatnonzero(np.isin(nodes, part)).tolist() for part in (seeds, answers))
-    right = on_shortest_ways(ends[: len(heads)], ends[len(heads) : 2 * len(heads)], starts, found, len(nodes))
-    return Scored(triple_features(graph, subgraph, seeds, question.text, read), right) if right.any() else None
+    right = on_shortest_ways(
+        ends[: len(heads)], ends[len(heads) : 2 * len(heads)], starts, found, len(nodes)
+    )
+    return (
+        Scored(triple_features(graph, subgraph, seeds, question.text, read), right)
+        if right.any()
+        else None
+    )
 
 
 def all_scored(
-    drawn: Sequence[Drawn], engine, settings: TripleSettings, read: Callable[[Any], Any], tell: Tell, check: Check
+    drawn: Sequence[Drawn],
+    engine,
+    settings: TripleSettings,
+    read: Callable[[Any], Any],
+    tell: Tell,
+    check: Check,
 ) -> list[Scored]:
     """Those of the questions that have any, in their order; `read(graph)` gives what reads its vectors."""
     found = []
@@ -110,7 +139,13 @@ def all_scored(
 
 
 def train(
-    questions: Sequence[Scored], held: Sequence[Scored], settings: TripleSettings, folder: Path, key: str, tell: Tell, check: Check
+    questions: Sequence[Scored],
+    held: Sequence[Scored],
+    settings: TripleSettings,
+    folder: Path,
+    key: str,
+    tell: Tell,
+    check: Check,
 ) -> tuple[dict[str, Tensor], TrainingState]:
     """The weights and how the training went; one question a step, binary cross-entropy over all its triples.
 
@@ -119,19 +154,27 @@ def train(
     import torch
 
     if not questions or not held:
-        raise BadInput("No question has a known answer among the triples around its entities, so there is nothing to train on.")
+        raise BadInput(
+            "No question has a known answer among the triples around its entities, so there is nothing to train on."
+        )
     weights = beginning(len(questions[0].features[0]), settings)
 
     def step(number: int) -> float:
-        order = np.random.default_rng([settings.seed, number // len(questions)]).permutation(len(questions))
+        order = np.random.default_rng([settings.seed, number // len(questions)]).permutation(
+            len(questions)
+        )
         one = questions[int(order[number % len(questions)])]
-        loss = torch.nn.functional.binary_cross_entropy_with_logits(logits(weights, one), torch.from_numpy(one.right.astype(np.float32)))
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(
+            logits(weights, one), torch.from_numpy(one.right.astype(np.float32))
+        )
         loss.backward()
         return float(loss.detach())
 
     def measure() -> float:
         with torch.no_grad():
-            return float(np.mean([_recall(logits(weights, one).numpy(), one.right) for one in held]))
+            return float(
+                np.mean([_recall(logits(weights, one).numpy(), one.right) for one in held])
+            )
 
     steps = settings.epochs * len(questions)
     schedule = Schedule(steps, settings.rate, measure=max(1, len(questions) // 2), patience=6)
@@ -153,9 +196,14 @@ def beginning(dimension: int, settings: TripleSettings) -> dict[str, Tensor]:
         "tail_place": width(),
     }
     scale = (2 / sum(reads.values())) ** 0.5
-    weights = {name: torch.randn(rows, settings.hidden, generator=generator) * scale for name, rows in reads.items()}
+    weights = {
+        name: torch.randn(rows, settings.hidden, generator=generator) * scale
+        for name, rows in reads.items()
+    }
     weights |= {"bias": torch.zeros(settings.hidden), "out_bias": torch.zeros(1)}
-    weights["out"] = torch.randn(settings.hidden, generator=generator) * (2 / settings.hidden) ** 0.5
+    weights["out"] = (
+        torch.randn(settings.hidden, generator=generator) * (2 / settings.hidden) ** 0.5
+    )
     assert set(weights) == set(PARTS)
     return {name: weight.requires_grad_() for name, weight in weights.items()}
 
@@ -165,10 +213,18 @@ def logits(weights: dict[str, Tensor], one: Scored) -> Tensor:
     import torch
 
     question, nodes, relations, places, (heads, kinds, tails) = one.features
-    question, nodes, relations, places = (torch.from_numpy(np.asarray(part, np.float32)) for part in (question, nodes, relations, places))
+    question, nodes, relations, places = (
+        torch.from_numpy(np.asarray(part, np.float32))
+        for part in (question, nodes, relations, places)
+    )
     as_head = nodes @ weights["head"] + places @ weights["head_place"]
     as_tail = nodes @ weights["tail"] + places @ weights["tail_place"]
-    hidden = as_head[heads] + (relations @ weights["relation"])[kinds] + as_tail[tails] + (question @ weights["question"] + weights["bias"])
+    hidden = (
+        as_head[heads]
+        + (relations @ weights["relation"])[kinds]
+        + as_tail[tails]
+        + (question @ weights["question"] + weights["bias"])
+    )
     return torch.relu(hidden) @ weights["out"] + weights["out_bias"][0]
 
 
@@ -177,7 +233,10 @@ def save(weights: dict[str, Tensor], folder: Path) -> None:
     import torch
     from safetensors.torch import save_file
 
-    save_file({name: weight.to(torch.float16).contiguous() for name, weight in weights.items()}, folder / WEIGHTS)
+    save_file(
+        {name: weight.to(torch.float16).contiguous() for name, weight in weights.items()},
+        folder / WEIGHTS,
+    )
 
 
 def described(settings: TripleSettings) -> dict[str, Any]:

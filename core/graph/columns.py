@@ -18,7 +18,9 @@ from core.errors import StoreError
 
 TEXTS_HASHED = 10_000  # texts of a column put into its digest at a time
 HELD_BYTES = 64 << 20  # of a column that is being made; more goes into a temporary file
-MAPPED: WeakValueDictionary[int, mmap.mmap] = WeakValueDictionary()  # temporary files of texts, by the address of their first byte
+MAPPED: WeakValueDictionary[int, mmap.mmap] = (
+    WeakValueDictionary()
+)  # temporary files of texts, by the address of their first byte
 FEW_ROWS = 16  # rows of a column that are read one by one
 TYPES = {
     "type": "string",  # of a node
@@ -60,7 +62,8 @@ class Rows:
         lists = list(lists)
         ids = [np.asarray(one, np.int64) for one in lists]
         return cls(
-            np.concatenate([[0], np.cumsum([len(one) for one in ids])]).astype(np.int64), np.concatenate([*ids, np.empty(0, np.int64)])
+            np.concatenate([[0], np.cumsum([len(one) for one in ids])]).astype(np.int64),
+            np.concatenate([*ids, np.empty(0, np.int64)]),
         )
 
     def __len__(self) -> int:
@@ -104,7 +107,10 @@ class Rows:
         """
         counts = self.counts
         first = np.arange(len(self.ids)) - np.repeat(self.indptr[:-1], counts) < most
-        return Rows(np.concatenate([[0], np.cumsum(np.minimum(counts, most))]).astype(np.int64), self.ids[first])
+        return Rows(
+            np.concatenate([[0], np.cumsum(np.minimum(counts, most))]).astype(np.int64),
+            self.ids[first],
+        )
 
     def lists(self) -> list[list[int]]:
         """The rows as lists."""
@@ -118,13 +124,19 @@ class Rows:
         [[0], [1], []]
         """
         inside, new = there[self.ids], np.cumsum(there, dtype=np.int64) - 1
-        return Rows(np.concatenate([[0], np.cumsum(inside)]).astype(np.int64)[self.indptr], new[self.ids[inside]])
+        return Rows(
+            np.concatenate([[0], np.cumsum(inside)]).astype(np.int64)[self.indptr],
+            new[self.ids[inside]],
+        )
 
     def inverse(self, n: int) -> Rows:
         """For each of `n` ids the rows that hold it, ascending."""
         order = np.argsort(self.ids, kind="stable")
         rows = np.repeat(np.arange(len(self)), self.counts)[order]
-        return Rows(np.concatenate([[0], np.cumsum(np.bincount(self.ids, minlength=n))]).astype(np.int64), rows)
+        return Rows(
+            np.concatenate([[0], np.cumsum(np.bincount(self.ids, minlength=n))]).astype(np.int64),
+            rows,
+        )
 
 
 class Table:
@@ -144,7 +156,12 @@ class Table:
         """A table of some columns; lists of ids, or `Rows`, for those of the type `ids`. What is an Arrow column is taken as it is."""
         import pyarrow as pa
 
-        types = {"string": pa.large_string(), "float": pa.float32(), "int": pa.int32(), "ids": pa.large_list(pa.int64())}
+        types = {
+            "string": pa.large_string(),
+            "float": pa.float32(),
+            "int": pa.int32(),
+            "ids": pa.large_list(pa.int64()),
+        }
 
         def made(name: str, values: Any) -> Any:
             if isinstance(values, Rows):
@@ -167,7 +184,10 @@ class Table:
         """Write the table as one Arrow file."""
         import pyarrow as pa
 
-        with pa.OSFile(str(file), "wb") as stream, pa.ipc.new_file(stream, self.arrow.schema) as writer:
+        with (
+            pa.OSFile(str(file), "wb") as stream,
+            pa.ipc.new_file(stream, self.arrow.schema) as writer,
+        ):
             writer.write_table(self.arrow.combine_chunks())
         self.release()
 
@@ -251,7 +271,9 @@ class Table:
             digest.update(f"{name} {len(self)}\n".encode())
             if TYPES[name] == "string":
                 for batch in self._bytes(name):
-                    digest.update(b"".join(len(data).to_bytes(8, "little") + data for data in batch))
+                    digest.update(
+                        b"".join(len(data).to_bytes(8, "little") + data for data in batch)
+                    )
                     self.release()
             elif TYPES[name] == "ids":
                 rows = self.lists(name)
@@ -264,7 +286,10 @@ class Table:
     def _bytes(self, name: str) -> Iterator[list[bytes]]:
         """A column of texts in UTF-8, some thousands at a time."""
         column = self._flat(name).cast("large_binary")
-        return (column[first : first + TEXTS_HASHED].to_pylist() for first in range(0, len(column), TEXTS_HASHED))
+        return (
+            column[first : first + TEXTS_HASHED].to_pylist()
+            for first in range(0, len(column), TEXTS_HASHED)
+        )
 
     def _flat(self, name: str) -> Any:
         column = self.arrow.column(name)
@@ -283,7 +308,10 @@ def joined(rows: Rows, texts: Sequence[str], between: str) -> Any:
 
     used, place = np.unique(rows.ids, return_inverse=True)  # of very many texts few are copied
     words = pa.array([texts[one] for one in used.tolist()], pa.large_string()).take(pa.array(place))
-    return pc.binary_join(pa.LargeListArray.from_arrays(pa.array(rows.indptr, pa.int64()), words), pa.scalar(between, pa.large_string()))
+    return pc.binary_join(
+        pa.LargeListArray.from_arrays(pa.array(rows.indptr, pa.int64()), words),
+        pa.scalar(between, pa.large_string()),
+    )
 
 
 def texts_of(blocks: Iterable[Any]) -> Any:
@@ -302,15 +330,25 @@ def texts_of(blocks: Iterable[Any]) -> Any:
         with tempfile.SpooledTemporaryFile(max_size=HELD_BYTES) as file:
             for block in blocks:
                 _, offsets, letters = block.buffers()
-                bounds = np.frombuffer(offsets, np.int64, len(block) + 1, 8 * block.offset) if len(block) else np.zeros(1, np.int64)
+                bounds = (
+                    np.frombuffer(offsets, np.int64, len(block) + 1, 8 * block.offset)
+                    if len(block)
+                    else np.zeros(1, np.int64)
+                )
                 ends.append(bounds[1:] - bounds[0] + size)
                 if bounds[-1] > bounds[0]:
                     size += file.write(memoryview(letters)[bounds[0] : bounds[-1]])
             file.seek(0)
-            mapped = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size > HELD_BYTES else None
+            mapped = (
+                mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+                if size > HELD_BYTES
+                else None
+            )
             data = pa.py_buffer(file.read() if mapped is None else mapped)
     except OSError as error:
-        raise StoreError(f"Very many texts are joined in a temporary file, which cannot be written: {error.strerror or error}.") from None
+        raise StoreError(
+            f"Very many texts are joined in a temporary file, which cannot be written: {error.strerror or error}."
+        ) from None
     if mapped is not None:
         MAPPED[data.address] = mapped
     whole = np.concatenate(ends)
@@ -326,7 +364,9 @@ def advise(mapped: mmap.mmap, advice: str) -> None:
 def _id_lists(rows: Rows) -> Any:
     import pyarrow as pa
 
-    return pa.LargeListArray.from_arrays(pa.array(rows.indptr, pa.int64()), pa.array(rows.ids, pa.int64()))
+    return pa.LargeListArray.from_arrays(
+        pa.array(rows.indptr, pa.int64()), pa.array(rows.ids, pa.int64())
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -357,7 +397,9 @@ class Columns:
 
     def tables(self) -> Mapping[str, Table]:
         """The tables that are there, by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
+        return {
+            f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None
+        }
 
     def replace(self, **tables: Table | None) -> Columns:
         """These with other tables in the place of some."""
@@ -366,7 +408,9 @@ class Columns:
     @cached_property
     def digest(self) -> str:
         """The sha256 of all tables in hex."""
-        return hashlib.sha256("\n".join(f"{name} {table.digest}" for name, table in self.tables().items()).encode()).hexdigest()
+        return hashlib.sha256(
+            "\n".join(f"{name} {table.digest}" for name, table in self.tables().items()).encode()
+        ).hexdigest()
 
     def save(self, folder: FilePath) -> None:
         """Write each table into a folder, made for it."""

@@ -46,17 +46,26 @@ def graph_difference(first: KnowledgeGraph, second: KnowledgeGraph) -> GraphDiff
     >>> found.nodes, found.links, found.first.nodes.tolist(), found.alike
     (5, 5, [], ())
     """
-    names = [[name_key(name) for name in graph.names(np.arange(graph.n_nodes))] for graph in (first, second)]
+    names = [
+        [name_key(name) for name in graph.names(np.arange(graph.n_nodes))]
+        for graph in (first, second)
+    ]
     sets = [set(one) for one in names]
     links = [_links(graph, keys) for graph, keys in zip((first, second), names)]
     missing = []
     for at, graph in enumerate((first, second)):
-        alone = np.array([node for node, key in enumerate(names[at]) if key not in sets[1 - at]], np.int64)
+        alone = np.array(
+            [node for node, key in enumerate(names[at]) if key not in sets[1 - at]], np.int64
+        )
         own = links[at] - links[1 - at]
         ordered = alone[np.lexsort((alone, -graph.degrees(alone)))] if len(alone) else alone
-        missing.append(Missing(ordered, len(own), sum(sets[1 - at].issuperset(pair) for pair in own)))
+        missing.append(
+            Missing(ordered, len(own), sum(sets[1 - at].issuperset(pair) for pair in own))
+        )
     a, b = missing
-    return GraphDifference(len(sets[0] & sets[1]), len(links[0] & links[1]), a, b, _alike(first, second, a, b))
+    return GraphDifference(
+        len(sets[0] & sets[1]), len(links[0] & links[1]), a, b, _alike(first, second, a, b)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +94,10 @@ def union(first: KnowledgeGraph, second: KnowledgeGraph, most: int) -> Union:
             shares[key] = shares.get(key, 0.0) + degree / max(1, int(degrees.sum()))
     chosen = sorted(shares, key=lambda key: (-shares[key], key))[:most]
     place = {key: at for at, key in enumerate(chosen)}
-    names, pairs = ([""] * len(chosen), [""] * len(chosen)), (set[tuple[int, int]](), set[tuple[int, int]]())
+    names, pairs = (
+        ([""] * len(chosen), [""] * len(chosen)),
+        (set[tuple[int, int]](), set[tuple[int, int]]()),
+    )
     for graph, known, shown, joined in zip(graphs, keys, names, pairs):
         for node, key in enumerate(known):
             if key in place and not shown[place[key]]:
@@ -104,7 +116,9 @@ def name_key(name: str) -> str:
     """
     plain = unicodedata.normalize("NFKD", name.replace("’", "'"))
     letters = "".join(letter for letter in plain if not unicodedata.combining(letter)).casefold()
-    return " ".join(word.strip('.,;:!?"()[]') for word in letters.split()).strip() or " ".join(name.split())
+    return " ".join(word.strip('.,;:!?"()[]') for word in letters.split()).strip() or " ".join(
+        name.split()
+    )
 
 
 def _links(graph: KnowledgeGraph, keys: list[str]) -> set[tuple[str, str]]:
@@ -114,15 +128,22 @@ def _links(graph: KnowledgeGraph, keys: list[str]) -> set[tuple[str, str]]:
     return {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}
 
 
-def _alike(first: KnowledgeGraph, second: KnowledgeGraph, a: Missing, b: Missing) -> tuple[tuple[int, int, float], ...]:
+def _alike(
+    first: KnowledgeGraph, second: KnowledgeGraph, a: Missing, b: Missing
+) -> tuple[tuple[int, int, float], ...]:
     """For nodes that only one graph has the most alike one that only the other has, the most alike pairs first; each node once."""
     from rapidfuzz import fuzz, process
 
     left, right = a.nodes[:COMPARED], b.nodes[:COMPARED]
     if not len(left) or not len(right):
         return ()
-    names = [[name_key(name) for name in graph.names(nodes)] for graph, nodes in ((first, left), (second, right))]
-    scores = process.cdist(*names, scorer=fuzz.token_sort_ratio, score_cutoff=ALIKE, dtype=np.float32)
+    names = [
+        [name_key(name) for name in graph.names(nodes)]
+        for graph, nodes in ((first, left), (second, right))
+    ]
+    scores = process.cdist(
+        *names, scorer=fuzz.token_sort_ratio, score_cutoff=ALIKE, dtype=np.float32
+    )
     rows, columns = np.nonzero(scores)
     order = np.lexsort((columns, rows, -scores[rows, columns]))
     found, used = list[tuple[int, int, float]](), (set[int](), set[int]())

@@ -16,7 +16,13 @@ from core.graph.columns import Columns, Rows, Table
 from core.graph.store import Graph, slices
 
 LARGEST = 5_000_000  # edges of a graph that is arranged anew within a question
-NAMES = {"node": 1, "edge": 3, "passage": 1, "merge": 2, "rename": 2}  # how many names an edit of each kind has
+NAMES = {
+    "node": 1,
+    "edge": 3,
+    "passage": 1,
+    "merge": 2,
+    "rename": 2,
+}  # how many names an edit of each kind has
 
 
 @dataclass(frozen=True)
@@ -35,8 +41,12 @@ class Edit:
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        if NAMES.get(self.kind) != len(self.names) or not all(isinstance(name, str) and name for name in self.names):
-            raise BadInput(f"There is no change {shorten(str((self.kind, *self.names)), 80)} of a graph.")
+        if NAMES.get(self.kind) != len(self.names) or not all(
+            isinstance(name, str) and name for name in self.names
+        ):
+            raise BadInput(
+                f"There is no change {shorten(str((self.kind, *self.names)), 80)} of a graph."
+            )
 
     @property
     def name(self) -> str:
@@ -116,7 +126,9 @@ def edited(graph: Graph, edits: Sequence[Edit]) -> Graph:
         return graph
     graph = graph if graph.edited_from is None else graph.edited_from.graph
     if not isinstance(graph, Graph) or graph.n_edges > LARGEST:
-        raise BadInput(f"“{graph.name}” is too large to be changed for one question; at most {LARGEST:,} triples, held as arrays, can be.")
+        raise BadInput(
+            f"“{graph.name}” is too large to be changed for one question; at most {LARGEST:,} triples, held as arrays, can be."
+        )
     return graph.derived.once("edited", tuple(edits), lambda: _Editing(graph).after(edits))
 
 
@@ -138,8 +150,13 @@ class _Editing:
         self._graph = graph
         self._heads, self._tails = graph.heads.astype(np.int64), graph.tails.astype(np.int64)
         self._nodes, self._edges = np.ones(graph.n_nodes, bool), np.ones(graph.n_edges, bool)
-        self._chunks = np.ones(0 if graph.columns.chunks is None else len(graph.columns.chunks), bool)
-        self._new_nodes, self._new_edges = np.zeros(graph.n_nodes, bool), np.zeros(graph.n_edges, bool)
+        self._chunks = np.ones(
+            0 if graph.columns.chunks is None else len(graph.columns.chunks), bool
+        )
+        self._new_nodes, self._new_edges = (
+            np.zeros(graph.n_nodes, bool),
+            np.zeros(graph.n_edges, bool),
+        )
         self._names: dict[int, str] = {}  # of renamed nodes
         self._merged: dict[int, list[int]] = {}  # nodes merged into a node
 
@@ -151,11 +168,22 @@ class _Editing:
         """The graph after the edits."""
         for edit in edits:
             self.apply(edit)
-        return self._made(hashlib.sha256(json.dumps([self._graph.digest, *(edit.written() for edit in edits)]).encode()).hexdigest())
+        return self._made(
+            hashlib.sha256(
+                json.dumps([self._graph.digest, *(edit.written() for edit in edits)]).encode()
+            ).hexdigest()
+        )
 
     def _named(self, name: str) -> list[int]:
-        found = [node for node in self._graph.nodes_named(name) if self._nodes[node] and node not in self._names]
-        return [*found, *(node for node, new in self._names.items() if new == name and self._nodes[node])]
+        found = [
+            node
+            for node in self._graph.nodes_named(name)
+            if self._nodes[node] and node not in self._names
+        ]
+        return [
+            *found,
+            *(node for node, new in self._names.items() if new == name and self._nodes[node]),
+        ]
 
     def _node(self, name: str) -> bool:
         found = self._named(name)
@@ -178,7 +206,15 @@ class _Editing:
 
     def _passage(self, document: str) -> bool:
         table = self._graph.columns.chunks
-        rows = [row for row, id in enumerate(table.texts("document")) if id == document and self._chunks[row]] if table is not None else []
+        rows = (
+            [
+                row
+                for row, id in enumerate(table.texts("document"))
+                if id == document and self._chunks[row]
+            ]
+            if table is not None
+            else []
+        )
         if not rows:
             return False
         self._chunks[rows] = False
@@ -219,7 +255,11 @@ class _Editing:
     def _made(self, digest: str) -> Graph:
         graph, nodes = self._graph, np.flatnonzero(self._nodes)
         left, new_node = np.flatnonzero(self._edges), np.cumsum(self._nodes, dtype=np.int64) - 1
-        heads, relations, tails = new_node[self._heads[left]], graph.relations[left].astype(np.int64), new_node[self._tails[left]]
+        heads, relations, tails = (
+            new_node[self._heads[left]],
+            graph.relations[left].astype(np.int64),
+            new_node[self._tails[left]],
+        )
         order = np.lexsort((left, tails, relations, heads))
         triples = np.stack([heads, relations, tails])[:, order]
         fresh = np.ones(len(order), bool)
@@ -228,9 +268,19 @@ class _Editing:
         columns, communities = self._columns(nodes, edges)
         rows = nodes, edges, np.flatnonzero(self._chunks), communities
         edited_from = Origin(graph, *rows, self._new_nodes[nodes], self._new_edges[edges])
-        arrays: dict[str, Any] = {**edge_arrays((heads, relations, tails), len(nodes), graph.n_relations), **self._spelled(nodes)}
-        inside: dict[str, Any] = {"folder": None, "data": None, "later": None, "stored_degree_bytes": None}
-        return replace(graph, digest=digest, columns=columns, edited_from=edited_from, **inside, **arrays)
+        arrays: dict[str, Any] = {
+            **edge_arrays((heads, relations, tails), len(nodes), graph.n_relations),
+            **self._spelled(nodes),
+        }
+        inside: dict[str, Any] = {
+            "folder": None,
+            "data": None,
+            "later": None,
+            "stored_degree_bytes": None,
+        }
+        return replace(
+            graph, digest=digest, columns=columns, edited_from=edited_from, **inside, **arrays
+        )
 
     def _spelled(self, nodes: np.ndarray) -> dict[str, np.ndarray]:
         """The names of the nodes that are left, and their order."""
@@ -239,9 +289,16 @@ class _Editing:
             rows, letters = slices(graph.name_offsets, nodes)
             order = (np.cumsum(self._nodes) - 1)[graph.name_order[self._nodes[graph.name_order]]]
             return _named(np.bincount(rows, minlength=len(nodes)), graph.names_utf8[letters], order)
-        names = [self._names.get(node, graph.node_name(node)).encode("utf-8", "surrogatepass") for node in nodes.tolist()]
+        names = [
+            self._names.get(node, graph.node_name(node)).encode("utf-8", "surrogatepass")
+            for node in nodes.tolist()
+        ]
         order = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
-        return _named(np.array([len(name) for name in names], np.int64), np.frombuffer(b"".join(names), np.uint8), order)
+        return _named(
+            np.array([len(name) for name in names], np.int64),
+            np.frombuffer(b"".join(names), np.uint8),
+            order,
+        )
 
     def _columns(self, nodes: np.ndarray, edges: np.ndarray) -> tuple[Columns, np.ndarray]:
         """The tables of what is left, and the rows of the communities that are."""
@@ -251,34 +308,60 @@ class _Editing:
             tables[name] = None if table is None else self._without_chunks(table.taken(rows))
         if tables["nodes"] is not None and self._merged:
             tables["nodes"] = self._joined(tables["nodes"], nodes)
-        tables["chunks"] = None if columns.chunks is None else columns.chunks.taken(np.flatnonzero(self._chunks))
+        tables["chunks"] = (
+            None if columns.chunks is None else columns.chunks.taken(np.flatnonzero(self._chunks))
+        )
         if columns.communities is None:
             return Columns(**tables), np.empty(0, np.int64)
         members = columns.communities.lists("members").left(self._nodes)
         there = members.counts > 0
-        left, starts = np.flatnonzero(there), np.concatenate([[0], np.cumsum(members.counts[there])])
-        table = columns.communities.taken(left).with_ids("members", Rows(starts.astype(np.int64), members.ids))
+        left, starts = (
+            np.flatnonzero(there),
+            np.concatenate([[0], np.cumsum(members.counts[there])]),
+        )
+        table = columns.communities.taken(left).with_ids(
+            "members", Rows(starts.astype(np.int64), members.ids)
+        )
         if table.has("parent"):
             new, parents = np.cumsum(there) - 1, table.numbers("parent")
-            table = table.with_columns(parent=[int(new[one]) if one >= 0 and there[one] else -1 for one in parents.tolist()])
+            table = table.with_columns(
+                parent=[
+                    int(new[one]) if one >= 0 and there[one] else -1 for one in parents.tolist()
+                ]
+            )
         return Columns(**tables, communities=table), left
 
     def _without_chunks(self, table: Table) -> Table:
-        return table.with_ids("chunks", table.lists("chunks").left(self._chunks)) if table.has("chunks") else table
+        return (
+            table.with_ids("chunks", table.lists("chunks").left(self._chunks))
+            if table.has("chunks")
+            else table
+        )
 
     def _joined(self, table: Table, nodes: np.ndarray) -> Table:
         """The table of nodes in which those that others were merged into have the chunks and descriptions of these too."""
         source, fresh = self._graph.columns.nodes, dict[str, list[Any]]()
         assert source is not None  # the table is a part of it
-        groups = {row: [node, *self._merged[node]] for row, node in enumerate(nodes.tolist()) if node in self._merged}
+        groups = {
+            row: [node, *self._merged[node]]
+            for row, node in enumerate(nodes.tolist())
+            if node in self._merged
+        }
         if table.has("chunks"):
-            before, fresh["chunks"] = source.lists("chunks").left(self._chunks), table.lists("chunks").lists()
+            before, fresh["chunks"] = (
+                source.lists("chunks").left(self._chunks),
+                table.lists("chunks").lists(),
+            )
             for row, group in groups.items():
-                fresh["chunks"][row] = sorted({chunk for node in group for chunk in before[node].tolist()})
+                fresh["chunks"][row] = sorted(
+                    {chunk for node in group for chunk in before[node].tolist()}
+                )
         if table.has("description"):
             fresh["description"] = table.texts("description")
             for row, group in groups.items():
-                fresh["description"][row] = " ".join(filter(None, dict.fromkeys(source.texts("description", group))))
+                fresh["description"][row] = " ".join(
+                    filter(None, dict.fromkeys(source.texts("description", group)))
+                )
         return table.with_columns(**fresh)
 
 

@@ -9,7 +9,9 @@ import numpy as np
 if TYPE_CHECKING:
     from core.graph.store import Graph
 
-IDS_UP_TO = 1_000_000  # triples of a store without digests whose ids are all looked at when it is opened
+IDS_UP_TO = (
+    1_000_000  # triples of a store without digests whose ids are all looked at when it is opened
+)
 
 
 def check_sizes(graph: Graph) -> None:
@@ -17,7 +19,9 @@ def check_sizes(graph: Graph) -> None:
     n, m, tables = graph.n_nodes, graph.n_edges, graph.columns.tables()
     named = 0 if graph.numbered else n
     sizes = {"heads": m, "relations": m, "in_edges": m, "in_heads": m, "in_indptr": n + 1}
-    sizes |= {"name_offsets": named + 1, "name_order": named} | ({} if graph.stored_degree_bytes is None else {"stored_degree_bytes": n})
+    sizes |= {"name_offsets": named + 1, "name_order": named} | (
+        {} if graph.stored_degree_bytes is None else {"stored_degree_bytes": n}
+    )
     for key, size in sizes.items():
         if len(getattr(graph, key)) != size:
             raise ValueError(f"{key} holds {len(getattr(graph, key))} values, not {size}")
@@ -35,11 +39,22 @@ def check_ids(graph: Graph) -> None:
     n, m = graph.n_nodes, graph.n_edges
     if m > IDS_UP_TO:
         return
-    for key, last in {"out_indptr": m, "in_indptr": m, "name_offsets": len(graph.names_utf8)}.items():
+    for key, last in {
+        "out_indptr": m,
+        "in_indptr": m,
+        "name_offsets": len(graph.names_utf8),
+    }.items():
         values = getattr(graph, key)
         if values[0] != 0 or values[-1] != last or np.any(values[1:] < values[:-1]):
             raise ValueError(f"{key} does not rise from 0 to {last}")
-    for key, most in {"heads": n, "tails": n, "in_heads": n, "name_order": n, "in_edges": m, "relations": graph.n_relations}.items():
+    for key, most in {
+        "heads": n,
+        "tails": n,
+        "in_heads": n,
+        "name_order": n,
+        "in_edges": m,
+        "relations": graph.n_relations,
+    }.items():
         values = getattr(graph, key)
         if len(values) and not 0 <= int(values.min()) <= int(values.max()) < most:
             raise ValueError(f"{key} holds what is not in 0 to {most - 1}")

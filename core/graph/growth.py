@@ -53,7 +53,9 @@ class Growth:
 
     def adds(self, row: int) -> ChunkAdds:
         """What the chunk in this row says."""
-        nodes, edges = (chunks_of(self._graph, what).inverse(self._chunks)[row] for what in ("nodes", "edges"))
+        nodes, edges = (
+            chunks_of(self._graph, what).inverse(self._chunks)[row] for what in ("nodes", "edges")
+        )
         degrees = self._graph.degrees(nodes) if len(nodes) else np.empty(0)
         nodes = nodes[np.lexsort((nodes, -degrees))]
         fresh, fresh_edges = self._first["nodes"][nodes] == row, self._first["edges"][edges] == row
@@ -61,7 +63,11 @@ class Growth:
 
     def _sizes(self, what: str) -> np.ndarray:
         first = self._first[what]
-        return np.cumsum(np.bincount(np.maximum(first, 0), minlength=self._chunks)) if self._chunks else np.empty(0, np.int64)
+        return (
+            np.cumsum(np.bincount(np.maximum(first, 0), minlength=self._chunks))
+            if self._chunks
+            else np.empty(0, np.int64)
+        )
 
 
 def _first(graph: KnowledgeGraph, what: str) -> np.ndarray:

@@ -38,7 +38,9 @@ def _gather(node, values, way, out_indptr, tails, in_indptr, in_heads):
 
 
 @njit(cache=True, nogil=True)
-def power_iterate(estimate, residual, damping, tolerance, rounds, way, out_indptr, tails, in_indptr, in_heads):
+def power_iterate(
+    estimate, residual, damping, tolerance, rounds, way, out_indptr, tails, in_indptr, in_heads
+):
     """Adds to `estimate` what `residual` will become, by pushing all nodes at once until at most `tolerance` is left.
 
     False where that takes more than so many rounds: call it again to go on.
@@ -51,7 +53,9 @@ def power_iterate(estimate, residual, damping, tolerance, rounds, way, out_indpt
         rounds -= 1
         for node in range(n):
             estimate[node] += (1.0 - damping) * residual[node]
-            spread[node] = damping * residual[node] / max(1, _degree(node, way, out_indptr, in_indptr))
+            spread[node] = (
+                damping * residual[node] / max(1, _degree(node, way, out_indptr, in_indptr))
+            )
         for node in range(n):
             residual[node] = _gather(node, spread, way, out_indptr, tails, in_indptr, in_heads)
     for node in range(n):
@@ -60,7 +64,9 @@ def power_iterate(estimate, residual, damping, tolerance, rounds, way, out_indpt
 
 
 @njit(cache=True, nogil=True)
-def conjugate_gradient(estimate, residual, work, sizes, damping, tolerance, rounds, out_indptr, tails, in_indptr):
+def conjugate_gradient(
+    estimate, residual, work, sizes, damping, tolerance, rounds, out_indptr, tails, in_indptr
+):
     """Adds to `estimate` what `residual` will become, both directions: x of (I - damping A D^-1) x = (1 - damping) residual.
 
     With w = D^-1 x that is (D - damping A) w = (1 - damping) residual, symmetric and positive, so conjugate gradients with
@@ -118,7 +124,9 @@ def fill_scores(scores, found, damping, way, out_indptr, tails, in_indptr, in_he
         if scores[node] > 0.0:
             continue
         total = 0.0
-        for side in range(2):  # steps to the node: triples into it along them, out of it against them
+        for side in range(
+            2
+        ):  # steps to the node: triples into it along them, out of it against them
             if not way & (side + 1):
                 continue
             indptr, neighbours = (in_indptr, in_heads) if side == 0 else (out_indptr, tails)

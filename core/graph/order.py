@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-ROUNDED_BITS = 16  # of the 52 of a float64: scores that agree to about 1e-11 of their size count as equal
+ROUNDED_BITS = (
+    16  # of the 52 of a float64: scores that agree to about 1e-11 of their size count as equal
+)
 
 
 def top_k(ids: np.ndarray, scores: np.ndarray, keep: int) -> tuple[np.ndarray, np.ndarray]:

@@ -181,7 +181,9 @@ class KnowledgeGraph(Protocol):
         """
         return int(self.degrees(np.array([node]), direction)[0])
 
-    def steps(self, node: int, direction: str = "both") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def steps(
+        self, node: int, direction: str = "both"
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Every step from a node: (neighbours, edges, forward), out-edges first, each part by ascending edge id.
 
         A self-loop is one step forward and, in `both`, one backward.
@@ -220,10 +222,15 @@ class KnowledgeGraph(Protocol):
         >>> toy.triple_texts([4, 6])
         ['C -> r4 -> D', 'E -> r5 -> A']
         """
-        heads, relations, tails = (ids.tolist() for ids in self.triples(np.asarray(edges, np.int64)))
+        heads, relations, tails = (
+            ids.tolist() for ids in self.triples(np.asarray(edges, np.int64))
+        )
         nodes = list(dict.fromkeys((*heads, *tails)))
         called = dict(zip(nodes, self.names(nodes)))
-        return [f"{called[h]} -> {self.relation_names[r]} -> {called[t]}" for h, r, t in zip(heads, relations, tails)]
+        return [
+            f"{called[h]} -> {self.relation_names[r]} -> {called[t]}"
+            for h, r, t in zip(heads, relations, tails)
+        ]
 
     def triple_text(self, edge: int) -> str:
         """One triple in words."""

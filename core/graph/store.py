@@ -31,7 +31,17 @@ PAGE = 4096  # bytes
 LARGE = 200_000  # names; those of a graph of more are searched on disk, by compiled code
 BUSIEST = 8  # nodes told as the best connected
 LOOPS_UP_TO = 50_000_000  # triples; counting self-loops reads them all
-ARRAYS = ("out_indptr", "heads", "tails", "relations", "in_indptr", "in_edges", "in_heads", "name_offsets", "name_order")
+ARRAYS = (
+    "out_indptr",
+    "heads",
+    "tails",
+    "relations",
+    "in_indptr",
+    "in_edges",
+    "in_heads",
+    "name_offsets",
+    "name_order",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,16 +65,22 @@ class Graph(KnowledgeGraph):
     in_edges: np.ndarray  # int32 or int64 [m]
     in_heads: np.ndarray  # int32 [m], heads[in_edges]
     name_offsets: np.ndarray  # int64 [n + 1] into names_utf8; [0] where the nodes are only numbered
-    name_order: np.ndarray  # int32 [n], node ids ordered by the bytes of their names; empty where they are only numbered
+    name_order: (
+        np.ndarray
+    )  # int32 [n], node ids ordered by the bytes of their names; empty where they are only numbered
     names_utf8: np.ndarray  # uint8
     folder: FilePath | None = None
     data: FilePath | None = None  # the folder of the array files within it
     columns: Columns = columns.NONE
-    stored_degree_bytes: np.ndarray | None = None  # uint8 [n], what `degree_bytes` tells; None where the store was written without it
+    stored_degree_bytes: np.ndarray | None = (
+        None  # uint8 [n], what `degree_bytes` tells; None where the store was written without it
+    )
     edited_from: Any = None
     live: Any = None
     fetched: Fetched | None = None
-    later: digests.Later | None = None  # what reads the files of a large one whole; None where they are none
+    later: digests.Later | None = (
+        None  # what reads the files of a large one whole; None where they are none
+    )
 
     @classmethod
     def open(cls, folder: str | FilePath) -> Graph:
@@ -75,7 +91,9 @@ class Graph(KnowledgeGraph):
             try:
                 return cls._open(folder, meta)
             except StoreError:
-                newer = read_meta(folder)  # a build may have put a new store in place between our two looks
+                newer = read_meta(
+                    folder
+                )  # a build may have put a new store in place between our two looks
                 if newer == meta:
                     raise
                 meta = newer
@@ -87,20 +105,35 @@ class Graph(KnowledgeGraph):
             later = digests.opened(data)
             arrays: dict[str, Any] = arrays_of(data, _mapped)
             blob = data / BLOB
-            arrays["names_utf8"] = np.asarray(np.memmap(blob, np.uint8, "r")) if blob.stat().st_size else np.empty(0, np.uint8)
+            arrays["names_utf8"] = (
+                np.asarray(np.memmap(blob, np.uint8, "r"))
+                if blob.stat().st_size
+                else np.empty(0, np.uint8)
+            )
             rest = {
                 **arrays,
                 "columns": columns_in(data),
-                "stored_degree_bytes": _mapped(data / DEGREES) if (data / DEGREES).exists() else None,
+                "stored_degree_bytes": _mapped(data / DEGREES)
+                if (data / DEGREES).exists()
+                else None,
             }
             graph = cls(
-                meta["name"], meta["digest"], meta["direction"], tuple(meta["relations"]), folder=folder, data=data, later=later, **rest
+                meta["name"],
+                meta["digest"],
+                meta["direction"],
+                tuple(meta["relations"]),
+                folder=folder,
+                data=data,
+                later=later,
+                **rest,
             )
             check_sizes(graph)
             if not digests.noted(data):
                 check_ids(graph)
         except (OSError, ValueError, EOFError, KeyError, TypeError, IndexError) as error:
-            raise StoreError(f"The graph in {folder} is damaged ({error}); build it again.") from None
+            raise StoreError(
+                f"The graph in {folder} is damaged ({error}); build it again."
+            ) from None
         return graph
 
     def check_sound(self) -> None:
@@ -108,7 +141,9 @@ class Graph(KnowledgeGraph):
         if self.later is not None:
             self.later.begin()
             if self.later.damage:
-                raise StoreError(f"The graph in {self.folder} is damaged ({self.later.damage}); build it again.")
+                raise StoreError(
+                    f"The graph in {self.folder} is damaged ({self.later.damage}); build it again."
+                )
 
     @property
     def data_folder(self) -> FilePath:
@@ -149,7 +184,11 @@ class Graph(KnowledgeGraph):
         """The nodes of this very name, ascending."""
         self.check_sound()
         if self.numbered:
-            number = int(name) if name.isascii() and name.isdecimal() and len(name) < 20 else self.n_nodes
+            number = (
+                int(name)
+                if name.isascii() and name.isdecimal() and len(name) < 20
+                else self.n_nodes
+            )
             return (number,) if number < self.n_nodes and str(number) == name else ()
         wanted, order = name.encode("utf-8", "surrogatepass"), self.name_order
         low = self._first_at_least(wanted)
@@ -164,7 +203,9 @@ class Graph(KnowledgeGraph):
         if self.n_nodes > LARGE:
             from core.graph.bytes.spelling import first_in_order  # brings numba
 
-            names, offsets, order = map(np.asarray, (self.names_utf8, self.name_offsets, self.name_order))
+            names, offsets, order = map(
+                np.asarray, (self.names_utf8, self.name_offsets, self.name_order)
+            )
             return first_in_order(names, offsets, order, np.frombuffer(wanted, np.uint8))
         low, high = 0, self.n_nodes
         while low < high:
@@ -177,8 +218,14 @@ class Graph(KnowledgeGraph):
 
     def degrees(self, nodes: np.ndarray, direction: str = "both") -> np.ndarray:
         """The number of edges at each node, int64; in `both`, a self-loop counts twice."""
-        ways = {"out": (self.out_indptr,), "in": (self.in_indptr,), "both": (self.out_indptr, self.in_indptr)}[self.resolve(direction)]
-        return reduce(np.add, (np.asarray(indptr[nodes + 1] - indptr[nodes], np.int64) for indptr in ways))
+        ways = {
+            "out": (self.out_indptr,),
+            "in": (self.in_indptr,),
+            "both": (self.out_indptr, self.in_indptr),
+        }[self.resolve(direction)]
+        return reduce(
+            np.add, (np.asarray(indptr[nodes + 1] - indptr[nodes], np.int64) for indptr in ways)
+        )
 
     def steps_from(self, nodes: np.ndarray, direction: str = "both") -> Steps:
         """Every step from the nodes: those along triples first, node by node as they are given, each by ascending edge."""
@@ -189,27 +236,41 @@ class Graph(KnowledgeGraph):
             found.append((rows, self.tails[edges], edges, np.ones(len(edges), bool)))
         if direction != "out":
             rows, places = slices(self.in_indptr, nodes)
-            found.append((rows, self.in_heads[places], self.in_edges[places], np.zeros(len(places), bool)))
-        rows, near, edges, forward = found[0] if len(found) == 1 else (np.concatenate(parts) for parts in zip(*found))
+            found.append(
+                (rows, self.in_heads[places], self.in_edges[places], np.zeros(len(places), bool))
+            )
+        rows, near, edges, forward = (
+            found[0] if len(found) == 1 else (np.concatenate(parts) for parts in zip(*found))
+        )
         edges = np.asarray(edges, np.int64)
-        return Steps(rows, np.asarray(near, np.int64), edges, self.relations[edges].astype(np.int64), forward)
+        return Steps(
+            rows, np.asarray(near, np.int64), edges, self.relations[edges].astype(np.int64), forward
+        )
 
     def triples(self, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(heads, relations, tails) of the edges, int64, in their order."""
         self.check_sound()
-        return tuple(np.asarray(column[edges], np.int64) for column in (self.heads, self.relations, self.tails))  # type: ignore[return-value]
+        return tuple(
+            np.asarray(column[edges], np.int64)
+            for column in (self.heads, self.relations, self.tails)
+        )  # type: ignore[return-value]
 
     def adjacency(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """(out_indptr, tails, in_indptr, in_heads) of the whole graph, without memory maps around them."""
         self.check_sound()
-        return tuple(np.asarray(values) for values in (self.out_indptr, self.tails, self.in_indptr, self.in_heads))  # type: ignore[return-value]
+        return tuple(
+            np.asarray(values)
+            for values in (self.out_indptr, self.tails, self.in_indptr, self.in_heads)
+        )  # type: ignore[return-value]
 
     @cached_property
     def degree_bytes(self) -> np.ndarray:
         """The degree of each node in one byte, uint8 [n]; see `core.graph.degrees`."""
         if self.stored_degree_bytes is None:
             return degrees.degree_bytes(self.out_indptr, self.in_indptr)
-        threading.Thread(target=self.stored_degree_bytes[::PAGE].sum, daemon=True).start()  # has the system read all of them
+        threading.Thread(
+            target=self.stored_degree_bytes[::PAGE].sum, daemon=True
+        ).start()  # has the system read all of them
         return self.stored_degree_bytes
 
     def shape(self) -> Shape:
@@ -221,11 +282,21 @@ class Graph(KnowledgeGraph):
         bar = np.partition(degrees, -BUSIEST)[-BUSIEST] if len(degrees) > BUSIEST else 0
         best = np.flatnonzero(degrees >= bar)
         best = best[np.lexsort((best, -degrees[best]))][:BUSIEST]
-        loops = int(np.count_nonzero(self.heads == self.tails)) if self.n_edges <= LOOPS_UP_TO else None
-        return Shape(shown, each[shown], np.bincount(self.relations, minlength=self.n_relations), tuple(best.tolist()), loops)
+        loops = (
+            int(np.count_nonzero(self.heads == self.tails)) if self.n_edges <= LOOPS_UP_TO else None
+        )
+        return Shape(
+            shown,
+            each[shown],
+            np.bincount(self.relations, minlength=self.n_relations),
+            tuple(best.tolist()),
+            loops,
+        )
 
     def _name_bytes(self, node: int) -> bytes:
-        return bytes(self.names_utf8[int(self.name_offsets[node]) : int(self.name_offsets[node + 1])])
+        return bytes(
+            self.names_utf8[int(self.name_offsets[node]) : int(self.name_offsets[node + 1])]
+        )
 
 
 def slices(indptr: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -266,9 +337,13 @@ def read_meta(folder: FilePath) -> dict:
     except (FileNotFoundError, NotADirectoryError):
         raise StoreError(f"There is no graph in {folder}.") from None
     except (OSError, ValueError) as error:
-        raise StoreError(f"The graph in {folder} is damaged ({META}: {error}); build it again.") from None
+        raise StoreError(
+            f"The graph in {folder} is damaged ({META}: {error}); build it again."
+        ) from None
     if meta.get("version") != VERSION:
         raise StoreError(f"The graph in {folder} was written by another version; build it again.")
     if not isinstance(meta.get("data"), str) or FilePath(meta["data"]).name != meta["data"]:
-        raise StoreError(f"The graph in {folder} is damaged ({META} names no data folder); build it again.")
+        raise StoreError(
+            f"The graph in {folder} is damaged ({META} names no data folder); build it again."
+        )
     return meta

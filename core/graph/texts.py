@@ -38,7 +38,10 @@ def node_texts(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
     """The description of each node, or the text of the chunk that it is; empty where nothing is told."""
     table, own = graph.columns.nodes, leaves(graph, nodes)
     descriptions = table.texts("description", nodes) if table is not None else [""] * len(nodes)
-    return [chunk_text(graph, own[int(node)]) if int(node) in own else text or "" for node, text in zip(nodes, descriptions)]
+    return [
+        chunk_text(graph, own[int(node)]) if int(node) in own else text or ""
+        for node, text in zip(nodes, descriptions)
+    ]
 
 
 def node_labels(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
@@ -64,7 +67,10 @@ def _own_labels(graph: KnowledgeGraph, nodes: Sequence[int]) -> list[str]:
         return names
     high = table.numbers("level")[nodes] > 0 if table.has("level") else [False] * len(names)
     parts = zip(names, table.texts("type", nodes), table.texts("description", nodes), high)
-    return [text if summary and text else ": ".join(filter(None, (name, kind, text))) for name, kind, text, summary in parts]
+    return [
+        text if summary and text else ": ".join(filter(None, (name, kind, text)))
+        for name, kind, text, summary in parts
+    ]
 
 
 def relation_labels(graph: KnowledgeGraph, edges: Ids, name_alone: bool = False) -> list[str]:
@@ -78,7 +84,10 @@ def relation_labels(graph: KnowledgeGraph, edges: Ids, name_alone: bool = False)
     if name_alone and any(names):
         return names
     table = graph.columns.edges
-    keywords, descriptions = (table.texts(name, edges) if table is not None else [""] * len(edges) for name in ("keywords", "description"))
+    keywords, descriptions = (
+        table.texts(name, edges) if table is not None else [""] * len(edges)
+        for name in ("keywords", "description")
+    )
     parts = zip(names, keywords, graph.names(heads), graph.names(tails), descriptions)
     return [" ".join(filter(None, one)) for one in parts]
 
@@ -87,13 +96,20 @@ def relation_names(graph: KnowledgeGraph, edges: Ids) -> list[str]:
     """The relation's name of each edge; empty where all edges of the graph have the same, which then tells nothing."""
     if graph.n_relations < 2:
         return [""] * len(edges)
-    return [graph.relation_names[relation] for relation in graph.triples(np.asarray(edges, np.int64))[1].tolist()]
+    return [
+        graph.relation_names[relation]
+        for relation in graph.triples(np.asarray(edges, np.int64))[1].tolist()
+    ]
 
 
 def relation_texts(graph: KnowledgeGraph, edges: Ids) -> list[str]:
     """The description of each edge; empty where nothing is told."""
     table = graph.columns.edges
-    return [text or "" for text in table.texts("description", edges)] if table is not None else [""] * len(edges)
+    return (
+        [text or "" for text in table.texts("description", edges)]
+        if table is not None
+        else [""] * len(edges)
+    )
 
 
 def chunk_text(graph: KnowledgeGraph, row: int) -> str:
@@ -111,7 +127,10 @@ def chunk_labels(graph: KnowledgeGraph, rows: Ids) -> list[str]:
     chunks = graph.columns.chunks
     if chunks is None:
         return [""] * len(rows)
-    return ["\n".join(dict.fromkeys(filter(None, both))) for both in zip(chunks.texts("title", rows), chunks.texts("text", rows))]
+    return [
+        "\n".join(dict.fromkeys(filter(None, both)))
+        for both in zip(chunks.texts("title", rows), chunks.texts("text", rows))
+    ]
 
 
 def chunk_title(graph: KnowledgeGraph, row: int) -> str:
@@ -124,16 +143,27 @@ def chunk_title(graph: KnowledgeGraph, row: int) -> str:
     chunks = graph.columns.chunks
     if chunks is None:
         return str(row)
-    id, document, title = (chunks.text(name, row) if chunks.has(name) else "" for name in ("id", "document", "title"))
+    id, document, title = (
+        chunks.text(name, row) if chunks.has(name) else "" for name in ("id", "document", "title")
+    )
     number = id.removeprefix(document) if id.startswith(f"{document}#") else ""
     return f"{title or document or id}{' ' if title and number else ''}{number}"
 
 
 def hit_titles(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:
     """What hits are called for a person: as `hit_names`, but chunks, and nodes that are chunks, by their titles."""
-    own = leaves(graph, ids) if kind == "node" else {int(row): int(row) for row in ids} if kind == "chunk" else {}
+    own = (
+        leaves(graph, ids)
+        if kind == "node"
+        else {int(row): int(row) for row in ids}
+        if kind == "chunk"
+        else {}
+    )
     names = hit_names(graph, kind, ids)
-    return [chunk_title(graph, own[int(one)]) if int(one) in own else name for one, name in zip(ids, names)]
+    return [
+        chunk_title(graph, own[int(one)]) if int(one) in own else name
+        for one, name in zip(ids, names)
+    ]
 
 
 def community_text(graph: KnowledgeGraph, row: int) -> str:
@@ -141,20 +171,29 @@ def community_text(graph: KnowledgeGraph, row: int) -> str:
     table = graph.columns.communities
     if table is None:
         return ""
-    return table.text("report", row) or ", ".join(graph.names(table.lists("members")[row][:MEMBERS]))
+    return table.text("report", row) or ", ".join(
+        graph.names(table.lists("members")[row][:MEMBERS])
+    )
 
 
 def community_label(graph: KnowledgeGraph, row: int) -> str:
     """What an encoder reads of a community: its title and its report."""
     table = graph.columns.communities
-    return "\n".join(filter(None, (table.text("title", row), community_text(graph, row)))) if table is not None else ""
+    return (
+        "\n".join(filter(None, (table.text("title", row), community_text(graph, row))))
+        if table is not None
+        else ""
+    )
 
 
 def chunks_of(graph: KnowledgeGraph, what: str) -> Rows:
     """For each of the `nodes` or `edges` the rows of the chunks that tell of it; none where the graph does not know."""
     table: Table | None = getattr(graph.columns, what)
     if table is None or not table.has("chunks"):
-        return Rows(np.zeros((graph.n_nodes if what == "nodes" else graph.n_edges) + 1, np.int64), np.empty(0, np.int64))
+        return Rows(
+            np.zeros((graph.n_nodes if what == "nodes" else graph.n_edges) + 1, np.int64),
+            np.empty(0, np.int64),
+        )
     return graph.derived.once("chunks of", what, lambda: table.lists("chunks"))
 
 
@@ -173,7 +212,9 @@ def weights(graph: KnowledgeGraph) -> np.ndarray | None:
     table = graph.columns.edges
     if table is None or not table.has("weight"):
         return None
-    return graph.derived.once("weights", None, lambda: np.maximum(table.numbers("weight").astype(np.float64), 1e-9))
+    return graph.derived.once(
+        "weights", None, lambda: np.maximum(table.numbers("weight").astype(np.float64), 1e-9)
+    )
 
 
 def chunk_lists(graph: KnowledgeGraph, what: str, ids: Iterable[int]) -> list[list[int]]:
@@ -189,9 +230,15 @@ def hit_names(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:
     if kind == "triple":
         return graph.triple_texts(np.asarray(ids, np.int64))
     if kind == "chunk":
-        return graph.columns.chunks.texts("id", ids) if graph.columns.chunks is not None else [str(row) for row in ids]
+        return (
+            graph.columns.chunks.texts("id", ids)
+            if graph.columns.chunks is not None
+            else [str(row) for row in ids]
+        )
     table = graph.columns.communities
-    return [(table.text("title", row) if table is not None else "") or f"Community {row}" for row in ids]
+    return [
+        (table.text("title", row) if table is not None else "") or f"Community {row}" for row in ids
+    ]
 
 
 def hit_texts(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:

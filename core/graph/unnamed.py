@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-IDENTIFIER = re.compile(r"(m\.0|g\.1)\w+|_:[\w.-]{1,200}|[QPL]\d{1,12}-[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+IDENTIFIER = re.compile(
+    r"(m\.0|g\.1)\w+|_:[\w.-]{1,200}|[QPL]\d{1,12}-[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
+)
 """What is there where there is no name: an identifier of Freebase, a blank node of RDF, a statement of Wikidata."""
 
 

@@ -56,7 +56,9 @@ class Order:
     def first(self, places: np.ndarray, n: int) -> np.ndarray:
         """The items at the first `n` places that have one, of each row, int64 [rows, n]; -1 where a row has fewer."""
         found = np.where(places >= 0, self.items[places], -1)
-        return np.take_along_axis(found, np.argsort(found < 0, axis=1, kind="stable"), axis=1)[:, :n]
+        return np.take_along_axis(found, np.argsort(found < 0, axis=1, kind="stable"), axis=1)[
+            :, :n
+        ]
 
 
 def grown(blocks: Blocks, kind: str, width: int) -> tuple[Any, Order] | None:
@@ -80,7 +82,11 @@ def grown(blocks: Blocks, kind: str, width: int) -> tuple[Any, Order] | None:
         if max(order.added, order.masked) > MOST * len(order.items):
             continue
         try:
-            new_ones = np.ascontiguousarray(blocks.rows(fresh), np.float32) if len(fresh) else np.empty((0, width), np.float32)
+            new_ones = (
+                np.ascontiguousarray(blocks.rows(fresh), np.float32)
+                if len(fresh)
+                else np.empty((0, width), np.float32)
+            )
             return added_to(folder, parts, blocks.folder, new_ones), order
         except RuntimeError:  # of an earlier version, without a digest, and damaged
             continue
@@ -102,7 +108,9 @@ def matched(before: np.ndarray, now: np.ndarray) -> np.ndarray:
     new[1:] = (np.diff(both[order], axis=0) != 0).any(axis=1)
     group = np.empty(len(order), np.int64)
     group[order] = np.cumsum(new)
-    known, asked = (_numbered(part, len(both) + 1) for part in (group[: len(before)], group[len(before) :]))
+    known, asked = (
+        _numbered(part, len(both) + 1) for part in (group[: len(before)], group[len(before) :])
+    )
     _, old, item = np.intersect1d(known, asked, assume_unique=True, return_indices=True)
     found = np.full(len(before), -1, np.int64)
     found[old] = item

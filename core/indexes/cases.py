@@ -64,14 +64,18 @@ class Cases:
             self.texts + tuple(other.texts[i] for i in rows),
             self.chains + tuple(other.chains[i] for i in rows),
             self.fits + tuple(other.fits[i] for i in rows),
-            np.concatenate([self.vectors, other.vectors[rows]]) if len(self) else other.vectors[rows],
+            np.concatenate([self.vectors, other.vectors[rows]])
+            if len(self)
+            else other.vectors[rows],
         )
 
     def nearest(self, vector: np.ndarray) -> list[tuple[int, float]]:
         """Every case by (-cosine, place): (place, cosine), cosines that agree to six digits being equal."""
         if not len(self):
             return []
-        cosines = np.round(np.einsum("nd,d->n", self.vectors.astype(np.float32), vector.astype(np.float32)), 6)
+        cosines = np.round(
+            np.einsum("nd,d->n", self.vectors.astype(np.float32), vector.astype(np.float32)), 6
+        )
         order = np.argsort(-cosines, kind="stable")
         return list(zip(order.tolist(), cosines[order].tolist()))
 
@@ -84,7 +88,9 @@ def key_of(question: Question) -> str:
 
 def asked(question: Question) -> str:
     """The part of a key that two solutions of the same question share."""
-    return hashlib.sha256(question.text.replace("[", "").replace("]", "").casefold().encode()).hexdigest()[:16]
+    return hashlib.sha256(
+        question.text.replace("[", "").replace("]", "").casefold().encode()
+    ).hexdigest()[:16]
 
 
 @spent("preparation", "Solved questions of the graph")
@@ -113,7 +119,9 @@ def cases(
     with waiting(shelf.lock, check):  # two lanes that need the same cases solve them once
         found = shelf.values.get(key)
         if found is None:
-            found = _solved(graph, encoder, file, _drawn(sets, size), steps, place[2], progress, check)
+            found = _solved(
+                graph, encoder, file, _drawn(sets, size), steps, place[2], progress, check
+            )
             shelf.values[key] = found
         if OWN in parts:
             found = found + _solved(graph, encoder, file, own, steps, place[2], progress, check)
@@ -127,7 +135,9 @@ def forget(graph: Graph) -> None:
         shelf.values.clear()
 
 
-def coverage(graph: Graph, encoder, source: str, size: int, steps: int, own: Sequence[Question] = ()) -> tuple[int, int]:
+def coverage(
+    graph: Graph, encoder, source: str, size: int, steps: int, own: Sequence[Question] = ()
+) -> tuple[int, int]:
     """How many questions of the sources are solved already, and how many can be: those whose entities and answers the graph has."""
     asked_for = (*_drawn(tuple(part for part in parts_of(source) if part != OWN), size), *own)
     by_key = {key_of(question): question for question in asked_for if question.answers}
@@ -135,7 +145,11 @@ def coverage(graph: Graph, encoder, source: str, size: int, steps: int, own: Seq
     if file.is_file():
         with RowFile(file, SCHEMA).reading() as store:
             solved = {key for (key,) in rows_by_key(store, "cases", ("key",), by_key)}
-    able = [key for key, question in by_key.items() if key in solved or _ends(graph, question) is not None]
+    able = [
+        key
+        for key, question in by_key.items()
+        if key in solved or _ends(graph, question) is not None
+    ]
     return len(solved), len(able)
 
 
@@ -159,12 +173,23 @@ def _drawn(sets: tuple[str, ...], size: int) -> tuple[Question, ...]:
     found: list[Question] = []
     for name in sets:
         known = questions_of(name)
-        rows = np.sort(np.random.default_rng(DRAW).choice(len(known), min(size, len(known)), replace=False))
+        rows = np.sort(
+            np.random.default_rng(DRAW).choice(len(known), min(size, len(known)), replace=False)
+        )
         found += [known[int(row)] for row in rows]
     return tuple(found)
 
 
-def _solved(graph: Graph, encoder, file: Path, questions: Sequence[Question], steps: int, direction: str, progress: Tell, check) -> Cases:
+def _solved(
+    graph: Graph,
+    encoder,
+    file: Path,
+    questions: Sequence[Question],
+    steps: int,
+    direction: str,
+    progress: Tell,
+    check,
+) -> Cases:
     """The cases of these questions in their order, read from `file` or solved and added to it."""
     by_key = {key_of(question): question for question in questions if question.answers}
     saved = RowFile(file, SCHEMA)
@@ -173,7 +198,16 @@ def _solved(graph: Graph, encoder, file: Path, questions: Sequence[Question], st
         missing = [key for key in by_key if key not in known]
         for at in range(0, len(missing), BATCH_CASES):
             progress(f"Solving known questions: {at:,} of {len(missing):,}", at / len(missing))
-            fresh = list(_solve(graph, encoder, {key: by_key[key] for key in missing[at : at + BATCH_CASES]}, steps, direction, check))
+            fresh = list(
+                _solve(
+                    graph,
+                    encoder,
+                    {key: by_key[key] for key in missing[at : at + BATCH_CASES]},
+                    steps,
+                    direction,
+                    check,
+                )
+            )
             saved.save("cases", fresh, database=store)
             known |= {row[0]: row for row in fresh}
     rows = [known[key] for key in by_key if key in known]
@@ -182,11 +216,15 @@ def _solved(graph: Graph, encoder, file: Path, questions: Sequence[Question], st
         tuple(row[1] for row in rows),
         tuple(tuple(map(tuple, json.loads(row[2]))) for row in rows),
         tuple(row[3] for row in rows),
-        np.stack([np.frombuffer(row[4], "<f4") for row in rows]) if rows else np.zeros((0, 1), np.float32),
+        np.stack([np.frombuffer(row[4], "<f4") for row in rows])
+        if rows
+        else np.zeros((0, 1), np.float32),
     )
 
 
-def _solve(graph: Graph, encoder, questions: dict[str, Question], steps: int, direction: str, check):
+def _solve(
+    graph: Graph, encoder, questions: dict[str, Question], steps: int, direction: str, check
+):
     """A row for each question whose entities the graph has."""
     found = []
     for key, question in questions.items():
@@ -202,9 +240,15 @@ def _solve(graph: Graph, encoder, questions: dict[str, Question], steps: int, di
 
 def _ends(graph: Graph, question: Question) -> tuple[list[int], list[int]] | None:
     """The nodes of a question's entities and of its answers; None where the graph lacks an entity or all answers."""
-    seeds = [_busiest(graph, known) for entity in question.entities if (known := names(graph).exact(entity))]
+    seeds = [
+        _busiest(graph, known)
+        for entity in question.entities
+        if (known := names(graph).exact(entity))
+    ]
     answers = {node for answer in question.answers for node in names(graph).exact(answer)}
-    return (seeds, sorted(answers)) if answers and len(seeds) == len(question.entities) > 0 else None
+    return (
+        (seeds, sorted(answers)) if answers and len(seeds) == len(question.entities) > 0 else None
+    )
 
 
 def _busiest(graph: Graph, nodes: Sequence[int]) -> int:

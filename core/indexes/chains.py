@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 MAX_CHAINS = 10_000  # about 50 MB
-RARE = 0.002  # share of the nodes reached; a step that fewer can take follows by an accident of names
+RARE = (
+    0.002  # share of the nodes reached; a step that fewer can take follows by an accident of names
+)
 MAX_EDGES = 2_000_000  # triples looked at to learn which steps follow each other
 SHELF = "relation chains"  # where those read are kept on their graph
 PROBE = "Which words does this encoder put near each other?"
@@ -49,14 +51,20 @@ class Alike:
         """float64 [n], in [-1, 1]."""
         precision, recall = self.sums / np.maximum(self.lengths, 1), self.covered.mean(axis=1)
         total = precision + recall
-        return np.where(total > 0, 2 * precision * recall / np.where(total > 0, total, 1), total / 2)
+        return np.where(
+            total > 0, 2 * precision * recall / np.where(total > 0, total, 1), total / 2
+        )
 
     def __getitem__(self, rows: np.ndarray) -> Alike:
         return Alike(self.sums[rows], self.lengths[rows], self.covered[rows])
 
     def beside(self, other: Alike) -> Alike:
         """Two texts said one after the other, row by row."""
-        return Alike(self.sums + other.sums, self.lengths + other.lengths, np.maximum(self.covered, other.covered))
+        return Alike(
+            self.sums + other.sums,
+            self.lengths + other.lengths,
+            np.maximum(self.covered, other.covered),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,13 +116,21 @@ class ChainIndex:
         lengths = np.diff(self.starts)[places]
         rows = np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in places])
         # einsum, unlike a matrix product, adds each row in an order that does not depend on the other rows
-        alike = np.einsum("td,qd->tq", self.tokens[rows].astype(np.float32), question.astype(np.float32)).astype(np.float64)
+        alike = np.einsum(
+            "td,qd->tq", self.tokens[rows].astype(np.float32), question.astype(np.float32)
+        ).astype(np.float64)
         alike *= self.scales[rows, None]
         cuts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-        return Alike(np.add.reduceat(alike.max(axis=1), cuts), lengths, np.maximum.reduceat(alike, cuts, axis=0))
+        return Alike(
+            np.add.reduceat(alike.max(axis=1), cuts),
+            lengths,
+            np.maximum.reduceat(alike, cuts, axis=0),
+        )
 
 
-def token_vectors(encoder, texts: Sequence[str], check: Callable[[], None] = nothing) -> list[np.ndarray]:
+def token_vectors(
+    encoder, texts: Sequence[str], check: Callable[[], None] = nothing
+) -> list[np.ndarray]:
     """For each text its tokens' unit vectors, float32 [tokens, d], without the marks at both ends; for an encoder that
     gives none, the text's own vector."""
     if not hasattr(encoder, "encode_tokens"):
@@ -133,16 +149,28 @@ def fingerprint(encoder) -> str:
     largest number of that vector count, so that another model behind the same name is told from it.
     """
     if encoder not in _fingerprints:
-        vector, named = np.asarray(encoder.encode([PROBE])[0], np.float64), getattr(encoder, "identity", "")
+        vector, named = (
+            np.asarray(encoder.encode([PROBE])[0], np.float64),
+            getattr(encoder, "identity", ""),
+        )
         counts = (
-            f"{named} {len(vector)} {np.abs(vector).argmax()}".encode() if named else (np.round(vector, 2) + 0.0).astype("<f4").tobytes()
+            f"{named} {len(vector)} {np.abs(vector).argmax()}".encode()
+            if named
+            else (np.round(vector, 2) + 0.0).astype("<f4").tobytes()
         )
         _fingerprints[encoder] = hashlib.sha256(counts).hexdigest()[:12]
     return _fingerprints[encoder]
 
 
 @spent("preparation", "Relation chains of the graph")
-def chain_index(graph: Graph, encoder, steps: int, direction: str = "graph", progress: Tell = silent, check=nothing) -> ChainIndex:
+def chain_index(
+    graph: Graph,
+    encoder,
+    steps: int,
+    direction: str = "graph",
+    progress: Tell = silent,
+    check=nothing,
+) -> ChainIndex:
     """The graph's chains of at most `steps` steps, encoded first where they are not kept yet.
 
     Raises StoreError where they cannot be kept, and what `check` raises.
@@ -153,7 +181,15 @@ def chain_index(graph: Graph, encoder, steps: int, direction: str = "graph", pro
         if index is None:
             index = _read(_file(graph, key))
         if index is None:
-            index = build(graph, encoder, steps, key[2], progress, check, _whole(graph, encoder, steps, key[2], progress, check))
+            index = build(
+                graph,
+                encoder,
+                steps,
+                key[2],
+                progress,
+                check,
+                _whole(graph, encoder, steps, key[2], progress, check),
+            )
             keep_if_possible(_file(graph, key), lambda stream: _write(stream, index))
         shelf.values[key] = index
     return index
@@ -185,14 +221,26 @@ def _file(graph: KnowledgeGraph, key: tuple) -> Path:
     return index_folder(graph) / f"chains-{key[0]}-{key[1]}-{key[2]}.npz"
 
 
-def _whole(graph: Graph, encoder, steps: int, direction: str, progress: Tell, check) -> ChainIndex | None:
+def _whole(
+    graph: Graph, encoder, steps: int, direction: str, progress: Tell, check
+) -> ChainIndex | None:
     """The chains of the graph that an edited one comes from, most of which it still has."""
     known = graph.edited_from
-    return None if known is None else chain_index(known.graph, encoder, steps, direction, progress, check)
+    return (
+        None
+        if known is None
+        else chain_index(known.graph, encoder, steps, direction, progress, check)
+    )
 
 
 def build(
-    graph: Graph, encoder, steps: int, direction: str, progress: Tell, check: Callable[[], None], known: ChainIndex | None = None
+    graph: Graph,
+    encoder,
+    steps: int,
+    direction: str,
+    progress: Tell,
+    check: Callable[[], None],
+    known: ChainIndex | None = None,
 ) -> ChainIndex:
     """The chains that the graph is seen to have, in words and encoded. At most `MAX_CHAINS`, shorter and commoner ones first. Those that
     are `known` in the same words are not encoded again."""
@@ -210,7 +258,9 @@ def build(
         parts |= zip(some, map(in_steps, token_vectors(encoder, some, check)))
     every = [parts[text] for text in texts] or [in_steps(np.zeros((0, 1)))]
     tokens, scales = (np.concatenate(arrays) for arrays in zip(*every))
-    starts = np.concatenate([[0], np.cumsum([len(parts[text][0]) for text in texts])]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum([len(parts[text][0]) for text in texts])]).astype(
+        np.int64
+    )
     return ChainIndex(tuple(chains), tuple(texts), tokens, scales, starts, found)
 
 
@@ -225,22 +275,35 @@ def takes_part(graph: Graph) -> csr_matrix:
 
     From all triples, or from `MAX_EDGES` of them spread evenly.
     """
-    edges = np.arange(graph.n_edges) if graph.n_edges <= MAX_EDGES else np.linspace(0, graph.n_edges - 1, MAX_EDGES).astype(np.int64)
+    edges = (
+        np.arange(graph.n_edges)
+        if graph.n_edges <= MAX_EDGES
+        else np.linspace(0, graph.n_edges - 1, MAX_EDGES).astype(np.int64)
+    )
     heads, relations, tails = graph.triples(edges)
     codes = 2 * relations
-    nodes, steps, others = np.concatenate([heads, tails]), np.concatenate([codes, codes + 1]), np.concatenate([tails, heads])
+    nodes, steps, others = (
+        np.concatenate([heads, tails]),
+        np.concatenate([codes, codes + 1]),
+        np.concatenate([tails, heads]),
+    )
     order = np.lexsort((others, steps, nodes))
     nodes, steps, others = nodes[order], steps[order], others[order]
     fresh = np.ones(len(nodes), bool)
     fresh[1:] = (nodes[1:] != nodes[:-1]) | (steps[1:] != steps[:-1]) | (others[1:] != others[:-1])
     from scipy.sparse import csr_matrix
 
-    matrix = csr_matrix((np.ones(int(fresh.sum())), (nodes[fresh], steps[fresh])), (graph.n_nodes, 2 * graph.n_relations))
+    matrix = csr_matrix(
+        (np.ones(int(fresh.sum())), (nodes[fresh], steps[fresh])),
+        (graph.n_nodes, 2 * graph.n_relations),
+    )
     matrix.data = np.minimum(matrix.data, 2)
     return matrix
 
 
-def possible_chains(has: csr_matrix, steps: int, direction: str, most: int, check: Callable[[], None]) -> tuple[list[Chain], int]:
+def possible_chains(
+    has: csr_matrix, steps: int, direction: str, most: int, check: Callable[[], None]
+) -> tuple[list[Chain], int]:
     """Chains of which each step can be taken at some of the nodes the one before leads to, and not at `RARE` ones only: (chains
     by (length, codes), how many there are).
 
@@ -249,11 +312,19 @@ def possible_chains(has: csr_matrix, steps: int, direction: str, most: int, chec
     continue kept ones.
     """
     can, several = has.sign().tocsr(), (has > 1).astype(np.float64).tocsr()
-    follows = (can.T @ can).tocsr()  # [way back of the step before, next step]: at how many nodes both are
-    again = np.asarray(several.sum(axis=0)).ravel()  # a step back leads on only where there is another node to reach
+    follows = (
+        can.T @ can
+    ).tocsr()  # [way back of the step before, next step]: at how many nodes both are
+    again = np.asarray(
+        several.sum(axis=0)
+    ).ravel()  # a step back leads on only where there is another node to reach
     total = np.asarray(can.sum(axis=0)).ravel()
-    allowed = (total > 0) & ((direction == "both") | (np.arange(has.shape[1]) % 2 == (direction == "in")))
-    level: dict[Chain, float] = {(code,): float(total[code]) for code in np.flatnonzero(allowed).tolist()}
+    allowed = (total > 0) & (
+        (direction == "both") | (np.arange(has.shape[1]) % 2 == (direction == "in"))
+    )
+    level: dict[Chain, float] = {
+        (code,): float(total[code]) for code in np.flatnonzero(allowed).tolist()
+    }
     chains, found = _commonest(level, most), len(level)
     level = {chain: level[chain] for chain in chains}
     for _ in range(1, steps):
@@ -263,7 +334,13 @@ def possible_chains(has: csr_matrix, steps: int, direction: str, most: int, chec
 
 
 def _longer(
-    level: dict[Chain, float], follows: csr_matrix, again: np.ndarray, total: np.ndarray, allowed: np.ndarray, most: int, check
+    level: dict[Chain, float],
+    follows: csr_matrix,
+    again: np.ndarray,
+    total: np.ndarray,
+    allowed: np.ndarray,
+    most: int,
+    check,
 ) -> tuple[dict[Chain, float], int]:
     """The commonest chains that continue these by one step, at most `most`, with how common each is; and how many there are."""
     chains, codes, counts = sorted(level), [np.empty(0, np.int64)], [np.empty(0)]
@@ -278,7 +355,11 @@ def _longer(
         counts.append(level[chain] * both[fits] / total[back])
     place = np.repeat(np.arange(len(chains)), [len(part) for part in codes[1:]])
     after, common = np.concatenate(codes), np.concatenate(counts)
-    best = np.flatnonzero(common >= np.partition(common, -most)[-most]) if 0 < most < len(common) else np.arange(len(common))
+    best = (
+        np.flatnonzero(common >= np.partition(common, -most)[-most])
+        if 0 < most < len(common)
+        else np.arange(len(common))
+    )
     best = best[np.lexsort((after[best], place[best], -common[best]))][:most]
     return {(*chains[place[i]], int(after[i])): float(common[i]) for i in best}, len(common)
 
@@ -288,8 +369,15 @@ def _commonest(level: dict[Chain, float], most: int) -> list[Chain]:
 
 
 def _write(stream, index: ChainIndex) -> None:
-    text = json.dumps({"version": VERSION, "found": index.found, "chains": index.chains, "texts": index.texts}, ensure_ascii=False)
-    arrays: dict[str, Any] = {"tokens": index.tokens, "scales": index.scales, "starts": index.starts}
+    text = json.dumps(
+        {"version": VERSION, "found": index.found, "chains": index.chains, "texts": index.texts},
+        ensure_ascii=False,
+    )
+    arrays: dict[str, Any] = {
+        "tokens": index.tokens,
+        "scales": index.scales,
+        "starts": index.starts,
+    }
     arrays["told"] = np.frombuffer(text.encode("utf-8"), np.uint8)
     np.savez(stream, **arrays)
 
@@ -303,7 +391,13 @@ def _read(file) -> ChainIndex | None:
             if saved["version"] != VERSION:
                 return None
             arrays = data["tokens"], data["scales"], data["starts"]
-            index = ChainIndex(tuple(map(tuple, saved["chains"])), tuple(saved["texts"]), *arrays, saved["found"])
+            index = ChainIndex(
+                tuple(map(tuple, saved["chains"])), tuple(saved["texts"]), *arrays, saved["found"]
+            )
     except (OSError, ValueError, EOFError, KeyError, BadZipFile):
         return None
-    return index if len(index.starts) == len(index.chains) + 1 and index.starts[-1] == len(index.tokens) else None
+    return (
+        index
+        if len(index.starts) == len(index.chains) + 1 and index.starts[-1] == len(index.tokens)
+        else None
+    )

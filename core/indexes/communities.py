@@ -16,13 +16,22 @@ from core.runtime.meter import silent, spent
 MAX_SIZE = 10  # of Microsoft's GraphRAG
 
 
-def clusters(graph: Graph, progress: Tell = silent, check: Callable[[], None] = lambda: None) -> Communities:
+def clusters(
+    graph: Graph, progress: Tell = silent, check: Callable[[], None] = lambda: None
+) -> Communities:
     """The communities of at most `CLUSTER` nodes each that PageRank inside clusters works in. Raises BadInput, StoreError."""
-    return graph.derived.once("clusters", None, lambda: communities(graph, CLUSTER, progress, check))
+    return graph.derived.once(
+        "clusters", None, lambda: communities(graph, CLUSTER, progress, check)
+    )
 
 
 @spent("preparation", "Communities of the graph")
-def communities(graph: Graph, max_size: int = MAX_SIZE, progress: Tell = silent, check: Callable[[], None] = lambda: None) -> Communities:
+def communities(
+    graph: Graph,
+    max_size: int = MAX_SIZE,
+    progress: Tell = silent,
+    check: Callable[[], None] = lambda: None,
+) -> Communities:
     """The graph's communities, found where they are not saved yet; the same for the same graph in any process.
 
     Raises StoreError where they cannot be saved although others can be.
@@ -59,5 +68,7 @@ def _read(file, n_nodes: int) -> np.ndarray | None:
         known = np.load(file, allow_pickle=False)
     except (OSError, ValueError, EOFError):
         return None
-    fits = known.shape == (n_nodes,) and known.dtype == np.int32 and (not n_nodes or known.min() >= 0)
+    fits = (
+        known.shape == (n_nodes,) and known.dtype == np.int32 and (not n_nodes or known.min() >= 0)
+    )
     return known if fits else None

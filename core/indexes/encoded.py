@@ -14,7 +14,14 @@ import numpy as np
 
 from core.errors import HopscopeError, StoreError
 from core.graph.store import Graph
-from core.graph.texts import chunk_label, community_label, n_chunks, n_communities, node_labels, relation_labels
+from core.graph.texts import (
+    chunk_label,
+    community_label,
+    n_chunks,
+    n_communities,
+    node_labels,
+    relation_labels,
+)
 from core.indexes.place import keep
 from core.io import digests
 from core.models.registry import Registry
@@ -25,7 +32,9 @@ Of = Literal["nodes", "triples", "relations", "relation-names", "chunks", "commu
 Tell = Callable[[str, float | None], None]
 Texts = tuple[int, list[str]]  # a block's number, and what of it is to be encoded
 Vectors = Generator[tuple[int, np.ndarray], None, None]  # of a block of that number
-Encode = Callable[[Iterable[Texts], Callable[[int], None]], Vectors]  # told of a block how many of its texts are encoded so far
+Encode = Callable[
+    [Iterable[Texts], Callable[[int], None]], Vectors
+]  # told of a block how many of its texts are encoded so far
 BLOCK = 1024  # texts; what a kill costs at most
 KEYS, DONE = "keys.npy", "index.json"
 EARLIER = 4  # earlier contents of a graph that are looked through
@@ -51,7 +60,11 @@ def texts(graph: Graph, of: Of, items: Sequence[int] | np.ndarray) -> list[str]:
         return [community_label(graph, item) for item in items]
     if of in ("relations", "relation-names"):
         return relation_labels(graph, items, of == "relation-names")
-    return node_labels(graph, items) if of == "nodes" else graph.triple_texts(np.asarray(items, np.int64))
+    return (
+        node_labels(graph, items)
+        if of == "nodes"
+        else graph.triple_texts(np.asarray(items, np.int64))
+    )
 
 
 def here(encoder, check: Callable[[], None] | None = None) -> Encode:
@@ -135,16 +148,22 @@ class Blocks:
             digests.check_sealed(file)
             return np.load(file, mmap_mode="r")
         except (OSError, ValueError, EOFError) as error:
-            raise StoreError(f"{file} is damaged ({error}); delete it and build the vectors again.") from None
+            raise StoreError(
+                f"{file} is damaged ({error}); delete it and build the vectors again."
+            ) from None
 
     def rows(self, items: np.ndarray) -> np.ndarray:
         """float16 [n, d]: the vectors of some items, ascending. Raises StoreError as `read`."""
         numbers = np.unique(items // BLOCK).tolist()
-        return np.concatenate([self.read(number)[items[items // BLOCK == number] % BLOCK] for number in numbers])
+        return np.concatenate(
+            [self.read(number)[items[items // BLOCK == number] % BLOCK] for number in numbers]
+        )
 
     def missing(self) -> list[int]:
         """The blocks that are not there yet."""
-        return [number for number in range(len(self)) if not block_file(self.folder, number).exists()]
+        return [
+            number for number in range(len(self)) if not block_file(self.folder, number).exists()
+        ]
 
     def complete(self, encode: Encode, progress: Tell, check: Callable[[], None]) -> None:
         """Keep the keys of all texts, for the graph's next content; then encode the missing blocks and keep each as it comes.
@@ -163,7 +182,12 @@ class Blocks:
             for number in missing:
                 check()
                 rows = waiting[number] = earlier.rows(every[number])
-                yield number, self.texts_of([self.items(number)[i] for i in np.flatnonzero(rows < 0).tolist()])
+                yield (
+                    number,
+                    self.texts_of(
+                        [self.items(number)[i] for i in np.flatnonzero(rows < 0).tolist()]
+                    ),
+                )
 
         def advanced(encoded: int) -> None:
             done = min(total, round(share * total) + encoded)
@@ -173,7 +197,10 @@ class Blocks:
             for done, (number, vectors) in enumerate(found, 1):
                 block = earlier.filled(waiting.pop(number), vectors)
                 keep(block_file(self.folder, number), partial(np.save, arr=block))
-                self.encoded, self.reused = self.encoded + len(vectors), self.reused + len(block) - len(vectors)
+                self.encoded, self.reused = (
+                    self.encoded + len(vectors),
+                    self.reused + len(block) - len(vectors),
+                )
                 share = 1 - (len(missing) - done) / len(self)
                 progress(f"Encoding {self.label}: {round(share * total):,} of {total:,}", share)
 
@@ -211,7 +238,10 @@ class Earlier:
                 keys = np.load(other / KEYS)
             except (OSError, ValueError, EOFError):  # damaged: its texts are encoded anew
                 continue
-            encoded = np.repeat([block_file(other, number).exists() for number in range(-(-len(keys) // BLOCK))], BLOCK)[: len(keys)]
+            encoded = np.repeat(
+                [block_file(other, number).exists() for number in range(-(-len(keys) // BLOCK))],
+                BLOCK,
+            )[: len(keys)]
             order = np.argsort(keys[:, 0], kind="stable")
             order = order[encoded[order]]
             if len(order):
@@ -258,7 +288,9 @@ class Earlier:
                 digests.check_sealed(file)
                 self._blocks[file] = np.load(file, mmap_mode="r")
             except (OSError, ValueError, EOFError) as error:
-                raise StoreError(f"{file} is damaged ({error}); delete the vectors in {folder} and try again.") from None
+                raise StoreError(
+                    f"{file} is damaged ({error}); delete the vectors in {folder} and try again."
+                ) from None
         return self._blocks[file]
 
 
@@ -267,12 +299,18 @@ def earlier_folders(folder: Path, others: bool = False) -> list[Path]:
     beside this one."""
     indexes = folder.parent.parent
     places = [*indexes.glob(f"*/{folder.name}/{KEYS}")]
-    places += indexes.parent.parent.glob(f"*/{indexes.name}/*/{folder.name}/{KEYS}") if others else []
+    places += (
+        indexes.parent.parent.glob(f"*/{indexes.name}/*/{folder.name}/{KEYS}") if others else []
+    )
     known = {file.parent for file in places if file.parent != folder}
-    return sorted(known, key=lambda other: (-(other / KEYS).stat().st_mtime_ns, str(other)))[:EARLIER]
+    return sorted(known, key=lambda other: (-(other / KEYS).stat().st_mtime_ns, str(other)))[
+        :EARLIER
+    ]
 
 
 def keys(texts: Sequence[str]) -> np.ndarray:
     """The keys of texts: 128 bits of a hash of each, uint64 [n, 2]."""
-    hashed = b"".join(hashlib.blake2b(text.encode("utf-8"), digest_size=16).digest() for text in texts)
+    hashed = b"".join(
+        hashlib.blake2b(text.encode("utf-8"), digest_size=16).digest() for text in texts
+    )
     return np.frombuffer(hashed, "<u8").reshape(-1, 2)

@@ -14,7 +14,11 @@ def masked(graph: Graph, text: str, seeds: Sequence[int]) -> str:
     """The question with X for its entities: where they are written as named, else in another case, else where the text mentions them."""
     text = text.replace("[", "").replace("]", "")
     called = sorted(set(graph.names(seeds)), key=lambda name: (-len(name), name))
-    for spelt, flags in ((called, 0), (called, re.IGNORECASE), ([name.replace("_", " ") for name in called], re.IGNORECASE)):
+    for spelt, flags in (
+        (called, 0),
+        (called, re.IGNORECASE),
+        ([name.replace("_", " ") for name in called], re.IGNORECASE),
+    ):
         without = _without(text, spelt, flags)
         if without != text:
             return without

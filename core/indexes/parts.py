@@ -49,7 +49,9 @@ class Parts:
         """The place of the first vector of each part, and behind them how many there are, int64."""
         return np.cumsum([0, *(part.ntotal for part in self.parts)])
 
-    def search(self, asked: np.ndarray, k: int, there: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def search(
+        self, asked: np.ndarray, k: int, there: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The `k` of largest cosine with each of some vectors, as faiss gives them: (cosines float32, places int64), -1 where there are
         fewer; none that is not `there`, bool by place."""
         cosines, places = [], []
@@ -68,7 +70,9 @@ class Parts:
         of = np.searchsorted(starts, places, "right") - 1
         for number in np.unique(of).tolist():
             here = np.flatnonzero(of == number)
-            found[here] = self.parts[number].reconstruct_batch(np.ascontiguousarray(places[here] - starts[number], np.int64))
+            found[here] = self.parts[number].reconstruct_batch(
+                np.ascontiguousarray(places[here] - starts[number], np.int64)
+            )
         return found
 
 
@@ -84,9 +88,15 @@ def only(index: Any, there: np.ndarray | None) -> Any:
     return faiss.SearchParameters(sel=bits)  # type: ignore[call-arg]
 
 
-def search(index: Any, asked: np.ndarray, k: int, there: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def search(
+    index: Any, asked: np.ndarray, k: int, there: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
     """The (cosines, places) of the `k` nearest in an index of faiss or in parts, of the places that are `there`."""
-    return index.search(asked, k, there) if isinstance(index, Parts) else index.search(asked, k, params=only(index, there))
+    return (
+        index.search(asked, k, there)
+        if isinstance(index, Parts)
+        else index.search(asked, k, params=only(index, there))
+    )
 
 
 def tuned(index: Any) -> Any:

@@ -29,9 +29,15 @@ AT_WORK = "building"  # beside its lock file, in a folder that is made bit by bi
 
 def index_folder(graph: KnowledgeGraph) -> Path:
     """The folder for indexes of this graph's content: beside its store, else in the person's folder; absent where it cannot be made."""
-    if graph.edited_from is not None or graph.fetched is not None:  # of an edited or a fetched one nothing outlives this process
+    if (
+        graph.edited_from is not None or graph.fetched is not None
+    ):  # of an edited or a fetched one nothing outlives this process
         return _temporary(graph.digest[:NAMED])
-    beside = graph.folder / INDEXES if graph.folder is not None and os.access(graph.folder, os.W_OK) else home() / INDEXES
+    beside = (
+        graph.folder / INDEXES
+        if graph.folder is not None and os.access(graph.folder, os.W_OK)
+        else home() / INDEXES
+    )
     folder = beside / graph.digest[:NAMED]
     with suppress(OSError):  # said by who writes there
         folder.mkdir(parents=True, exist_ok=True)
@@ -65,7 +71,9 @@ def take_indexes(temporary: Path, folder: Path) -> None:
                 shutil.rmtree(there)
             move(one, there)
     except OSError as error:
-        raise StoreError(f"What is prepared for a graph cannot be moved to {folder}: {error.strerror or error}.") from None
+        raise StoreError(
+            f"What is prepared for a graph cannot be moved to {folder}: {error.strerror or error}."
+        ) from None
 
 
 def keep(file: Path, write: Callable[[IO[bytes]], object], durable: bool = True) -> None:
@@ -99,7 +107,9 @@ def being_made(folder: Path) -> bool:
     return is_locked(folder / f"{AT_WORK}.lock")
 
 
-def busy_elsewhere(progress: Callable[[str, float | None], None], check: Callable[[], None]) -> Callable[[], None]:
+def busy_elsewhere(
+    progress: Callable[[str, float | None], None], check: Callable[[], None]
+) -> Callable[[], None]:
     """A check for as long as another process makes the same, which says so."""
 
     def look() -> None:

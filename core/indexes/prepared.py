@@ -20,7 +20,13 @@ from core.io.durations import with_time_left
 from core.runtime.jobs import Job, Jobs
 from core.sharing import check_administrator, check_may_change, forget_owner, made
 
-READY, PARTLY, OTHER, ABSENT, DAMAGED = "ready", "partly there", "for another setting", "not built", "damaged"
+READY, PARTLY, OTHER, ABSENT, DAMAGED = (
+    "ready",
+    "partly there",
+    "for another setting",
+    "not built",
+    "damaged",
+)
 OWNED_AS = "index"
 SETTLED = 600.0  # seconds after which a file that was never put in place is one that a killed process left
 
@@ -99,7 +105,10 @@ def _prepared(graph: Graph, env: Environment, kind: Kind, there: Sequence[Path])
     absent = [how for role in kind.models if (how := env.models.info(role).how_to_get)]
     usual = "" if absent else kind.usual(graph, env)
     matches = [(path, match) for path in there if (match := kind.match(path.name))]
-    saved = tuple(SavedIndex(path, kind.words(match), *_weight(path), path.name == usual) for path, match in matches)
+    saved = tuple(
+        SavedIndex(path, kind.words(match), *_weight(path), path.name == usual)
+        for path, match in matches
+    )
     lacks, parts = kind.lacks(graph, env) or next(iter(absent), ""), None
     try:
         parts = kind.coverage(graph, env) if saved and not absent else None
@@ -119,11 +128,19 @@ def leftovers(graph: Graph) -> list[Leftover]:
             found.append(Leftover(path, path.name, size, changed))
         elif time.time() - changed > SETTLED:
             found.append(Leftover(path, "A file that was never finished", size, changed))
-    if graph.folder is not None and folder.parent == graph.folder / "indexes":  # elsewhere, other graphs' lie beside it
+    if (
+        graph.folder is not None and folder.parent == graph.folder / "indexes"
+    ):  # elsewhere, other graphs' lie beside it
         for path in entries(folder.parent):
             if path != folder and re.fullmatch(f"[0-9a-f]{{{NAMED}}}", path.name):
-                kinds = [kind.title for kind in KINDS.values() if any(kind.owns(one.name) for one in path.iterdir())]
-                found.append(Leftover(path, ", ".join(kinds) or "Nothing", *_weight(path), earlier=True))
+                kinds = [
+                    kind.title
+                    for kind in KINDS.values()
+                    if any(kind.owns(one.name) for one in path.iterdir())
+                ]
+                found.append(
+                    Leftover(path, ", ".join(kinds) or "Nothing", *_weight(path), earlier=True)
+                )
     return sorted(found, key=lambda one: (-one.changed, one.path.name))
 
 
@@ -172,7 +189,9 @@ def _remove(graph: Graph, kind: Kind) -> None:
     for path in entries(index_folder(graph)):
         if kind.owns(path.name):
             if being_made(path):
-                raise StoreError(f"“{kind.title}” is being built by another process; delete it when that is done.")
+                raise StoreError(
+                    f"“{kind.title}” is being built by another process; delete it when that is done."
+                )
             _unlink(path)
 
 
@@ -197,5 +216,8 @@ def _weight(path: Path) -> tuple[int, float]:
     for one in [path, *path.rglob("*")]:
         with suppress(FileNotFoundError):  # put in place or deleted while we look
             stat = one.stat()
-            size, changed = size + (0 if S_ISDIR(stat.st_mode) else stat.st_size), max(changed, stat.st_mtime)
+            size, changed = (
+                size + (0 if S_ISDIR(stat.st_mode) else stat.st_size),
+                max(changed, stat.st_mtime),
+            )
     return size, changed

@@ -64,11 +64,20 @@ class Reports:
     technical report, B.10, which does not name the level).
     """
 
-    def __init__(self, graph: Graph, communities: Communities, chat: Callable[[], Chat], signature: str):
-        self.graph, self.communities, self._chat, self._signature = graph, communities, chat, signature
+    def __init__(
+        self, graph: Graph, communities: Communities, chat: Callable[[], Chat], signature: str
+    ):
+        self.graph, self.communities, self._chat, self._signature = (
+            graph,
+            communities,
+            chat,
+            signature,
+        )
         self._rows = RowFile(index_folder(graph) / "reports.sqlite", SAVED)
 
-    def get(self, community: int, seed: int = 0, check: Callable[[], None] | None = None) -> Written:
+    def get(
+        self, community: int, seed: int = 0, check: Callable[[], None] | None = None
+    ) -> Written:
         """The report of a community, written now where it is not saved yet, or could not be read and the model may do better now.
 
         Raises StoreError and what the model raises."""
@@ -83,16 +92,22 @@ class Reports:
             return known
         if known is not None and getattr(chat, "steady", False):
             return known
-        made = write(chat, report_prompt(self.graph, self.communities.members(community)), seed, check)
+        made = write(
+            chat, report_prompt(self.graph, self.communities.members(community)), seed, check
+        )
         self._rows.save("reports", [(self._key(community), made.title, made.text, made.note)])
         return made
 
     def saved(self, community: int) -> Written | None:
         """The report of a community where it is kept, else None."""
-        rows = self._rows.query("select title, text, note from reports where key = ?", (self._key(community),))
+        rows = self._rows.query(
+            "select title, text, note from reports where key = ?", (self._key(community),)
+        )
         return Written(*rows[0]) if rows else None
 
-    def prepare(self, wanted: Iterable[int], progress: Tell, check: Callable[[], None]) -> tuple[int, int]:
+    def prepare(
+        self, wanted: Iterable[int], progress: Tell, check: Callable[[], None]
+    ) -> tuple[int, int]:
         """Write the wanted reports that are not kept yet, as many at a time as the model takes: (written, kept before). Each is kept at
         once, so that a stop costs those at work.
 
@@ -127,8 +142,15 @@ class Reports:
         return [community for community in wanted if self._key(community) not in there]
 
     def _key(self, community: int) -> str:
-        known = [self.graph.digest, self.communities.digest(community), self._signature, prompts("report")["report"]]
-        return hashlib.sha256(json.dumps([*known, SCHEMA, FACTS_TOKENS, REPORT_TOKENS], sort_keys=True).encode()).hexdigest()
+        known = [
+            self.graph.digest,
+            self.communities.digest(community),
+            self._signature,
+            prompts("report")["report"],
+        ]
+        return hashlib.sha256(
+            json.dumps([*known, SCHEMA, FACTS_TOKENS, REPORT_TOKENS], sort_keys=True).encode()
+        ).hexdigest()
 
 
 def report_prompt(graph: Graph, members: np.ndarray) -> Messages:
@@ -147,17 +169,25 @@ def report_prompt(graph: Graph, members: np.ndarray) -> Messages:
         facts.append(text)
     shown = sorted(members.tolist(), key=lambda node: (-graph.degree(node), node))[:NAMES_SHOWN]
     prompt = prompts("report")["report"]
-    user = filled(prompt["user"], entities=", ".join(graph.names(shown)), facts="\n".join(facts) or "(none)")
+    user = filled(
+        prompt["user"], entities=", ".join(graph.names(shown)), facts="\n".join(facts) or "(none)"
+    )
     return ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": user})
 
 
-def write(chat: Chat, messages: Messages, seed: int = 0, check: Callable[[], None] | None = None) -> Written:
+def write(
+    chat: Chat, messages: Messages, seed: int = 0, check: Callable[[], None] | None = None
+) -> Written:
     """The report in the model's reply. What is no such JSON is shown as it was said, with a note."""
     reply = chat.reply(messages, schema=SCHEMA, max_tokens=REPORT_TOKENS, seed=seed, check=check)
     usage = Usage(1, reply.tokens_in, reply.tokens_out)
     found = _parts(reply.text)
     if found is None:
-        why = "A report was no whole JSON and is shown as it was written." if reply.text.strip() else f"There is no report: {reply.fault()}"
+        why = (
+            "A report was no whole JSON and is shown as it was written."
+            if reply.text.strip()
+            else f"There is no report: {reply.fault()}"
+        )
         return Written("Report", " ".join(reply.text.split()), why, usage)
     return Written(found[0] or "Report", found[1], reply.fault("report"), usage)
 
@@ -175,7 +205,9 @@ def _parts(text: str) -> tuple[str, str] | None:
 
 def _edges(graph: Graph, members: np.ndarray) -> list[int]:
     """The edges at some nodes in the order in which a report hears of them; of a hub, the first `FACTS_TOKENS` only."""
-    edges = np.unique(np.concatenate([graph.steps(int(node))[1][:FACTS_TOKENS] for node in members]))
+    edges = np.unique(
+        np.concatenate([graph.steps(int(node))[1][:FACTS_TOKENS] for node in members])
+    )
     heads, _, tails = graph.triples(edges)
     degrees = graph.degrees(heads) + graph.degrees(tails)
     outside = ~(np.isin(heads, members) & np.isin(tails, members))

@@ -27,11 +27,20 @@ def sentences(graph: KnowledgeGraph, paths: Sequence[Path]) -> list[str]:
     called = dict(zip(nodes, (" ".join(name.split()) for name in graph.names(nodes))))
     edges = list(dict.fromkeys(edge for path in paths for edge in path.edges))
     relation_of = dict(zip(edges, graph.triples(np.array(edges, np.int64))[1].tolist()))
-    said = {relation: _both_ways(graph.relation_names[relation], table) for relation in set(relation_of.values())}
+    said = {
+        relation: _both_ways(graph.relation_names[relation], table)
+        for relation in set(relation_of.values())
+    }
 
     def sentence(path: Path) -> str:
         clauses = zip(path.nodes, path.edges, path.forward, path.nodes[1:])
-        return ", and ".join(f"{called[a]} {said[relation_of[edge]][way]} {called[b]}" for a, edge, way, b in clauses) or called[path.start]
+        return (
+            ", and ".join(
+                f"{called[a]} {said[relation_of[edge]][way]} {called[b]}"
+                for a, edge, way, b in clauses
+            )
+            or called[path.start]
+        )
 
     return [sentence(path) for path in paths]
 

@@ -13,7 +13,19 @@ import numpy as np
 
 from core.errors import HopscopeError, StoreError
 from core.graph.store import Graph
-from core.indexes.encoded import BLOCK, NONE, Blocks, Of, Tell, Texts, Vectors, block_file, count, keys, texts
+from core.indexes.encoded import (
+    BLOCK,
+    NONE,
+    Blocks,
+    Of,
+    Tell,
+    Texts,
+    Vectors,
+    block_file,
+    count,
+    keys,
+    texts,
+)
 from core.indexes.place import keep_if_possible
 from core.indexes.vectors import VectorIndex, build, opened, place, vector_index
 from core.io import digests
@@ -29,7 +41,12 @@ FIRST = 128  # vectors before which nothing is searched, unless `WAITED_FOR` hav
 AT_ONCE = 256  # items that are encoded for a question where their vectors are not there yet
 LEFT = "at-work.npz"  # beside the blocks: what is encoded of the one that was at work when making them was stopped
 LOOK = 0.2  # seconds between two looks at how far it is
-CALLED = {"nodes": "entities", "chunks": "passages", "communities": "community reports", "relation-names": "relations"}
+CALLED = {
+    "nodes": "entities",
+    "chunks": "passages",
+    "communities": "community reports",
+    "relation-names": "relations",
+}
 
 
 @dataclass
@@ -43,7 +60,9 @@ class AtWork:
 _at_work: dict[Path, AtWork] = {}  # by the folder of the vectors
 
 
-def make(graph: Graph, encoder: Encoder, of: Of, progress: Tell, check: Callable[[], None]) -> VectorIndex:
+def make(
+    graph: Graph, encoder: Encoder, of: Of, progress: Tell, check: Callable[[], None]
+) -> VectorIndex:
     """As `core.indexes.vectors.build`, of which all is searched here as it comes; where it is stopped, what is encoded of the block at
     work is kept as well. Raises as that does."""
     folder = place(graph, encoder, of)
@@ -52,7 +71,11 @@ def make(graph: Graph, encoder: Encoder, of: Of, progress: Tell, check: Callable
 
     def encode(blocks: Iterable[Texts], advanced: Callable[[int], None]) -> Vectors:
         for number, wanted in blocks:
-            known = {text: left[key] for text, key in zip(wanted, _keyed(wanted)) if key in left} if left else {}
+            known = (
+                {text: left[key] for text, key in zip(wanted, _keyed(wanted)) if key in left}
+                if left
+                else {}
+            )
             now = _at_work[folder] = AtWork(number, dict(known))
 
             def received(rows: list[str], vectors: np.ndarray, now: AtWork = now) -> None:
@@ -62,7 +85,11 @@ def make(graph: Graph, encoder: Encoder, of: Of, progress: Tell, check: Callable
             missing = [text for text in wanted if text not in known]
             fresh = NONE
             if missing:
-                fresh = encoder.encode(missing, check, received) if streams(encoder) else encoder.encode(missing, check)
+                fresh = (
+                    encoder.encode(missing, check, received)
+                    if streams(encoder)
+                    else encoder.encode(missing, check)
+                )
             if known:
                 both = known | dict(zip(missing, fresh.astype(np.float16)))
                 fresh = np.stack([both[text] for text in wanted])
@@ -96,7 +123,9 @@ def _keep_left(folder: Path, at_work: AtWork) -> None:
     elif at_work.vectors and not block_file(folder, at_work.number).exists():
         rows = dict(at_work.vectors)
         vectors = np.stack(list(rows.values()))
-        keep_if_possible(folder / LEFT, lambda stream: np.savez(stream, keys=keys(list(rows)), vectors=vectors))
+        keep_if_possible(
+            folder / LEFT, lambda stream: np.savez(stream, keys=keys(list(rows)), vectors=vectors)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,11 +152,18 @@ class VectorsSoFar:
         """That the search is not exact, as a sentence; empty, as all that is there is looked at."""
         return ""
 
-    def nearest(self, vector: np.ndarray, k: int, without: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def nearest(
+        self, vector: np.ndarray, k: int, without: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """As that of all (`VectorIndex.nearest`), by an exact search. Raises BadParameter for a vector of another dimension."""
         VectorIndex(None, {"dimension": self.parts[0].shape[1]}).fits(vector)
         asked = np.asarray(vector, np.float32)
-        cosines = np.round(np.concatenate([part.astype(np.float32) @ asked for part in self.parts]).astype(np.float64), 6)
+        cosines = np.round(
+            np.concatenate([part.astype(np.float32) @ asked for part in self.parts]).astype(
+                np.float64
+            ),
+            6,
+        )
         wanted = np.ones(len(self), bool) if without is None else ~np.isin(self.items, without)
         items, cosines = self.items[wanted], cosines[wanted]
         order = np.lexsort((items, -cosines))[:k]
@@ -148,20 +184,35 @@ def there(graph: Graph, encoder: Encoder, of: Of) -> VectorsSoFar:
                 items.append(rows)
         elif number == at_work.number:
             known = dict(at_work.vectors)
-            found = [(row, known[text]) for row, text in zip(rows.tolist(), blocks.texts_of(blocks.items(number))) if text in known]
+            found = [
+                (row, known[text])
+                for row, text in zip(rows.tolist(), blocks.texts_of(blocks.items(number)))
+                if text in known
+            ]
             if found:
                 items.append(np.array([row for row, _ in found], np.int64))
                 parts.append(np.stack([vector for _, vector in found]))
-    return VectorsSoFar(of, blocks.total(), np.concatenate([*items, np.empty(0, np.int64)]), tuple(parts))
+    return VectorsSoFar(
+        of, blocks.total(), np.concatenate([*items, np.empty(0, np.int64)]), tuple(parts)
+    )
 
 
 def searchable_now(
-    graph: Graph, encoder: Encoder, of: Of, begin: Callable[[], Job], progress: Tell, check: Callable[[], None]
+    graph: Graph,
+    encoder: Encoder,
+    of: Of,
+    begin: Callable[[], Job],
+    progress: Tell,
+    check: Callable[[], None],
 ) -> VectorIndex | VectorsSoFar:
     """All vectors, where they are there or soon will be, else those that there are so far. `begin` starts the job that makes them, or gives
     the one at work; it goes on after this. Raises HopscopeError where that failed, StoreError where it was cancelled, and what `check`
     raises."""
-    if graph.edited_from is not None or count(graph, of) <= BLOCK or opened(place(graph, encoder, of)) is not None:
+    if (
+        graph.edited_from is not None
+        or count(graph, of) <= BLOCK
+        or opened(place(graph, encoder, of)) is not None
+    ):
         return vector_index(graph, encoder, of, progress, check)
     job, start, before = begin(), time.monotonic(), len(there(graph, encoder, of))
     with spent("preparation", "Vectors of the graph"), passed_on(waits=True):
@@ -172,21 +223,34 @@ def searchable_now(
             if waited >= PATIENCE:
                 found = there(graph, encoder, of)
                 left = (found.total - len(found)) * waited / max(1e-9, len(found) - before)
-                if left > WAITED_FOR and (len(found) >= FIRST or (len(found) and waited >= WAITED_FOR)):
+                if left > WAITED_FOR and (
+                    len(found) >= FIRST or (len(found) and waited >= WAITED_FOR)
+                ):
                     return found
     if job.status == FAILED:
         raise HopscopeError(job.error or "The vectors could not be made.")
     if job.status == CANCELLED:
-        raise StoreError(f"The vectors of the {CALLED.get(of, of)} are not all there, as making them was cancelled. Ask again to go on.")
+        raise StoreError(
+            f"The vectors of the {CALLED.get(of, of)} are not all there, as making them was cancelled. Ask again to go on."
+        )
     return vector_index(graph, encoder, of, progress, check)
 
 
 def cosines_now(
-    graph: Graph, encoder: Encoder, of: Of, vector: np.ndarray, items: np.ndarray, check: Callable[[], None]
+    graph: Graph,
+    encoder: Encoder,
+    of: Of,
+    vector: np.ndarray,
+    items: np.ndarray,
+    check: Callable[[], None],
 ) -> np.ndarray | None:
     """float64 [n]: the cosines of a few items with a unit vector, their texts encoded for it where not all vectors of the graph are
     there, with the digits that saved ones have; None for many items, and where all are there."""
-    if len(items) > AT_ONCE or graph.edited_from is not None or opened(place(graph, encoder, of)) is not None:
+    if (
+        len(items) > AT_ONCE
+        or graph.edited_from is not None
+        or opened(place(graph, encoder, of)) is not None
+    ):
         return None
     vectors = encoder.encode(texts(graph, of, items), check).astype(np.float16).astype(np.float32)
     return np.round((vectors @ np.asarray(vector, np.float32)).astype(np.float64), 6)

@@ -21,11 +21,15 @@ Tell = Callable[[str, float | None], None]
 
 
 @spent("preparation", "Sparse vectors of the graph")
-def sparse_nodes(graph: Graph, model: Any, signature: str, progress: Tell, check: Callable[[], None]) -> Any:
+def sparse_nodes(
+    graph: Graph, model: Any, signature: str, progress: Tell, check: Callable[[], None]
+) -> Any:
     """A scipy csr_array, float32 [nodes, words]: the model's vectors of all nodes. Raises StoreError, ModelUnavailable, and what `check`
     raises."""
     key = hashlib.sha256(signature.encode()).hexdigest()[:12]
-    return graph.derived.once("sparse nodes", key, lambda: _made(graph, model, key, progress, check))
+    return graph.derived.once(
+        "sparse nodes", key, lambda: _made(graph, model, key, progress, check)
+    )
 
 
 def _made(graph: Graph, model: Any, key: str, progress: Tell, check: Callable[[], None]) -> Any:
@@ -41,7 +45,11 @@ def _made(graph: Graph, model: Any, key: str, progress: Tell, check: Callable[[]
     parts = []
     for start in range(0, graph.n_nodes, BLOCK):
         progress(f"Reading nodes: {start:,} of {graph.n_nodes:,}", start / graph.n_nodes)
-        parts.append(model.vectors(node_labels(graph, np.arange(start, min(graph.n_nodes, start + BLOCK))), check))
+        parts.append(
+            model.vectors(
+                node_labels(graph, np.arange(start, min(graph.n_nodes, start + BLOCK))), check
+            )
+        )
     whole = vstack(parts, format="csr")
     held = io.BytesIO()
     save_npz(held, whole)

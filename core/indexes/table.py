@@ -21,19 +21,27 @@ from core.models.encoders.ways import remembered
 
 STEPS = 3  # of the operators Chain ranking and Case memory, where nobody changes it
 SOLVED = 1000  # questions of each set
-LEARNT_FROM = ("-dev", "-train")  # how the names of question sets end whose answers may be learnt from
+LEARNT_FROM = (
+    "-dev",
+    "-train",
+)  # how the names of question sets end whose answers may be learnt from
 SECONDS_A_TEXT = {  # to encode
     **{"nodes": 2e-3, "triples": 5e-3},
     **{"relations": 1e-2, "relation-names": 2e-3, "chunks": 4e-2, "communities": 4e-2},
 }
-SLOW_RATE = 160.0  # texts of 32 tokens a second and core that the encoder reads where that takes as long
+SLOW_RATE = (
+    160.0  # texts of 32 tokens a second and core that the encoder reads where that takes as long
+)
 WALKS = WalkPlan("breadth-first")  # those of Walk&Retrieve, where nobody changes them
 SECONDS_A_ROOT = 2e-2  # to encode a node's walks
-SECONDS_A_NODE, SECONDS_A_CHAIN, SECONDS_A_CASE, SECONDS_A_REPORT = 4e-5, 4e-3, 1.2e-2, 8.0  # on one slow core, as measured
+SECONDS_A_NODE, SECONDS_A_CHAIN, SECONDS_A_CASE, SECONDS_A_REPORT = (
+    4e-5,
+    4e-3,
+    1.2e-2,
+    8.0,
+)  # on one slow core, as measured
 FOUND = "so that those nearest to a question are found."
-BRINGS = (
-    "Read by Vector search, which otherwise encodes them at its first question. Ranking paths gets no faster by it: paths are other texts."
-)
+BRINGS = "Read by Vector search, which otherwise encodes them at its first question. Ranking paths gets no faster by it: paths are other texts."
 COUNTED = 100_000  # communities up to which it is looked up which of them have a report
 BESIDE = r"(?<=\.sqlite)-(journal|wal|shm)$"
 WAYS = {"both": "both ways", "out": "along the triples", "in": "against the triples"}
@@ -88,7 +96,9 @@ def _chains_file(graph: Graph, env: Environment) -> str:
 
 
 def _cases_file(graph: Graph, env: Environment) -> str:
-    return f"cases-{chains.fingerprint(env.models.encoder())}-{STEPS}-{graph.resolve('graph')}.sqlite"
+    return (
+        f"cases-{chains.fingerprint(env.models.encoder())}-{STEPS}-{graph.resolve('graph')}.sqlite"
+    )
 
 
 def _too_large(graph: Graph, env: Environment) -> str:
@@ -96,15 +106,29 @@ def _too_large(graph: Graph, env: Environment) -> str:
 
 
 def _steps(match: re.Match) -> str:
-    return f"up to {match['steps']} step{'s' * (match['steps'] != '1')}, followed {WAYS[match['way']]}"
+    return (
+        f"up to {match['steps']} step{'s' * (match['steps'] != '1')}, followed {WAYS[match['way']]}"
+    )
 
 
 def _solve(graph: Graph, env: Environment, tell: Tell, check: Check) -> None:
-    memory.cases(graph, env.models.encoder(), _sources(graph), SOLVED, STEPS, "graph", tell, check, env.solved(graph.digest))
+    memory.cases(
+        graph,
+        env.models.encoder(),
+        _sources(graph),
+        SOLVED,
+        STEPS,
+        "graph",
+        tell,
+        check,
+        env.solved(graph.digest),
+    )
 
 
 def _solved(graph: Graph, env: Environment) -> tuple[int, int]:
-    return memory.coverage(graph, env.models.encoder(), _sources(graph), SOLVED, STEPS, env.solved(graph.digest))
+    return memory.coverage(
+        graph, env.models.encoder(), _sources(graph), SOLVED, STEPS, env.solved(graph.digest)
+    )
 
 
 def _to_solve(graph: Graph, env: Environment) -> int:
@@ -115,7 +139,15 @@ def _to_solve(graph: Graph, env: Environment) -> int:
 def _sources(graph: Graph) -> str:
     """The sets of the graph that may be learnt from, as the operator Case memory names them, and the person's own."""
     known = dataset_of(graph.name)
-    sets = [name for name, one in known.sets.items() if name.endswith(LEARNT_FROM) and one.graphs == "union"] if known else []
+    sets = (
+        [
+            name
+            for name, one in known.sets.items()
+            if name.endswith(LEARNT_FROM) and one.graphs == "union"
+        ]
+        if known
+        else []
+    )
     return ",".join([*(name for name in sets if "-ntm-" not in name), memory.OWN])
 
 
@@ -180,7 +212,9 @@ def _vectors(of: vectors.Of, title: str, purpose: str) -> Kind:
         coverage=lambda graph, env: vectors.coverage(graph, env.models.encoder(), of),
         lacks=many,
         forget=vectors.forget,
-        fits=lambda graph: of in ("nodes", "triples") or bool(graph.columns) and vectors.count(graph, of) > 0,
+        fits=lambda graph: (
+            of in ("nodes", "triples") or bool(graph.columns) and vectors.count(graph, of) > 0
+        ),
     )
 
 
@@ -217,7 +251,9 @@ KINDS = {
             rf"communities-(?!{CLUSTER}\.)(?P<size>\d+)\.npy",
             lambda match: f"at most {int(match['size']):,} entities each, where they can be split",
             lambda graph, env: f"communities-{communities.MAX_SIZE}.npy",
-            lambda graph, env, tell, check: communities.prepare(graph, communities.MAX_SIZE, tell, check),
+            lambda graph, env, tell, check: communities.prepare(
+                graph, communities.MAX_SIZE, tell, check
+            ),
             lambda graph, env: graph.n_nodes * SECONDS_A_NODE,
             lacks=_too_large,
         ),
@@ -258,7 +294,9 @@ KINDS = {
             r"chains-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.npz",
             _steps,
             _chains_file,
-            lambda graph, env, tell, check: chains.prepare(graph, env.models.encoder(), STEPS, tell, check),
+            lambda graph, env, tell, check: chains.prepare(
+                graph, env.models.encoder(), STEPS, tell, check
+            ),
             lambda graph, env: chains.MAX_CHAINS * SECONDS_A_CHAIN,
             "or less where there are fewer chains",
             models=("encoder",),
@@ -281,12 +319,36 @@ KINDS = {
             lacks=_nothing_solved,
             forget=memory.forget,
         ),
-        _vectors("nodes", "Vectors of entities", f"The names of all entities as vectors, {FOUND} {BRINGS}"),
-        _vectors("triples", "Vectors of triples", f"All triples, put into words, as vectors, {FOUND} {BRINGS}"),
-        _vectors("chunks", "Vectors of chunks", f"The chunks of the documents as vectors, {FOUND} Read by Chunks by vector."),
-        _vectors("relations", "Vectors of relations", f"Relations in words as vectors, {FOUND} Read by Relations by vector."),
-        _vectors("relation-names", "Vectors of relation names", f"The names of relations as vectors, {FOUND} Read by Relations by vector."),
-        _vectors("communities", "Vectors of communities", f"The reports on communities as vectors, {FOUND} Read by Communities by vector."),
+        _vectors(
+            "nodes",
+            "Vectors of entities",
+            f"The names of all entities as vectors, {FOUND} {BRINGS}",
+        ),
+        _vectors(
+            "triples",
+            "Vectors of triples",
+            f"All triples, put into words, as vectors, {FOUND} {BRINGS}",
+        ),
+        _vectors(
+            "chunks",
+            "Vectors of chunks",
+            f"The chunks of the documents as vectors, {FOUND} Read by Chunks by vector.",
+        ),
+        _vectors(
+            "relations",
+            "Vectors of relations",
+            f"Relations in words as vectors, {FOUND} Read by Relations by vector.",
+        ),
+        _vectors(
+            "relation-names",
+            "Vectors of relation names",
+            f"The names of relations as vectors, {FOUND} Read by Relations by vector.",
+        ),
+        _vectors(
+            "communities",
+            "Vectors of communities",
+            f"The reports on communities as vectors, {FOUND} Read by Communities by vector.",
+        ),
         Kind(
             "words",
             "Words",
@@ -296,7 +358,9 @@ KINDS = {
             lambda match: "of passages" if match["of"] == "chunks" else "of entities",
             lambda graph, env: "words-chunks",
             forget=words.forget,
-            fits=lambda graph: graph.columns.of_texts and vectors.count(graph, "chunks") >= words.SAVED_FROM,
+            fits=lambda graph: (
+                graph.columns.of_texts and vectors.count(graph, "chunks") >= words.SAVED_FROM
+            ),
         ),
         Kind(
             "walks",
@@ -306,7 +370,9 @@ KINDS = {
             r"walks-(?P<strategy>random|breadth-first)-(?P<walks>\d+)x(?P<length>\d+)-[0-9a-f]+-(?P<encoder>[0-9a-f]+)",
             _walks,
             lambda graph, env: walks.place(graph, env.models.encoder(), WALKS).name,
-            lambda graph, env, tell, check: walks.build(graph, env.models.encoder(), WALKS, progress=tell, check=check),
+            lambda graph, env, tell, check: walks.build(
+                graph, env.models.encoder(), WALKS, progress=tell, check=check
+            ),
             lambda graph, env: graph.n_nodes * SECONDS_A_ROOT,
             "without a GPU",
             adds=True,

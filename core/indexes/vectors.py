@@ -29,12 +29,19 @@ from core.runtime.meter import spent
 VERSION = 1
 SHELF = "vectors"  # where opened ones are kept on their graph
 FLAT_UP_TO = 200_000  # vectors that are all looked at: 20 ms and 0.3 GB
-MANY, PART = 1_000_000, 200_000  # vectors from which several graphs of neighbours are made, and about how many each then has
+MANY, PART = (
+    1_000_000,
+    200_000,
+)  # vectors from which several graphs of neighbours are made, and about how many each then has
 TRAINED = 20_000  # vectors from which the steps of its bytes are learnt
 LIMIT = 1_000_000  # nodes or triples that are encoded without being asked twice
 MAX_ITEMS_IN_QUESTION = 100_000  # nodes or triples that are encoded within a question
 SAMPLE = 256  # texts encoded to tell how long all would take
-ASKED, WANTED, EQUAL = 64, 32, 0.001  # of a recall: vectors that are asked for, their nearest, and by how much cosines may differ
+ASKED, WANTED, EQUAL = (
+    64,
+    32,
+    0.001,
+)  # of a recall: vectors that are asked for, their nearest, and by how much cosines may differ
 
 
 def nothing(*_) -> None:
@@ -65,17 +72,25 @@ class VectorIndex:
             return ""
         recall = self.facts.get("recall")
         share = (
-            "how many of the exact nearest it finds was not measured" if recall is None else f"it finds {recall:.2f} of the exact nearest"
+            "how many of the exact nearest it finds was not measured"
+            if recall is None
+            else f"it finds {recall:.2f} of the exact nearest"
         )
         added, masked = (self.order.added, self.order.masked) if self.order is not None else (0, 0)
-        changed = f" Since it was made as a whole {added:,} were added to it and {masked:,} masked." if added or masked else ""
+        changed = (
+            f" Since it was made as a whole {added:,} were added to it and {masked:,} masked."
+            if added or masked
+            else ""
+        )
         parts = f" in {self.facts['parts']:,} parts" if self.facts.get("parts") else ""
         return f"{len(self):,} vectors are searched by neighbours of neighbours ({self.facts['kind']}){parts}; {share}.{changed}"
 
     def fits(self, vector: np.ndarray) -> None:
         """Raises BadParameter where a vector has another dimension than those that are searched."""
         if len(vector) != self.facts["dimension"]:
-            raise BadParameter("The question and what is searched were read by different encoders; name the same one for both.")
+            raise BadParameter(
+                "The question and what is searched were read by different encoders; name the same one for both."
+            )
 
     def of(self, items: np.ndarray) -> np.ndarray:
         """float32 [n, d]: the vectors of some items, as exactly as they are searched."""
@@ -93,10 +108,14 @@ class VectorIndex:
         if not hasattr(self.index, "compute_distance_subset"):  # of a graph of neighbours
             return np.round((self.of(items) @ asked).astype(np.float64), 6)
         items, found = np.ascontiguousarray(items, np.int64), np.empty(len(items), np.float32)
-        self.index.compute_distance_subset(1, swig_ptr(asked), len(items), swig_ptr(found), swig_ptr(items))
+        self.index.compute_distance_subset(
+            1, swig_ptr(asked), len(items), swig_ptr(found), swig_ptr(items)
+        )
         return np.round(found.astype(np.float64), 6)
 
-    def nearest(self, vector: np.ndarray, k: int, without: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def nearest(
+        self, vector: np.ndarray, k: int, without: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The `k` items of largest cosine, fewer where there are fewer: (ids int64, cosines float64) by (-cosine, id), none of those in
         `without` among them.
 
@@ -105,9 +124,14 @@ class VectorIndex:
         """
         self.fits(vector)
         asked = min(len(self), 2 * k + 16)
-        scores, ids = search(self.index, np.asarray(vector, np.float32)[None], asked, self._there(without))
+        scores, ids = search(
+            self.index, np.asarray(vector, np.float32)[None], asked, self._there(without)
+        )
         there = ids[0] >= 0  # HNSW may find fewer
-        ids, scores = ids[0][there].astype(np.int64), np.round(scores[0][there].astype(np.float64), 6)
+        ids, scores = (
+            ids[0][there].astype(np.int64),
+            np.round(scores[0][there].astype(np.float64), 6),
+        )
         if self.order is not None:
             ids = self.order.items[ids]
         order = np.lexsort((ids, -scores))[:k]
@@ -120,7 +144,9 @@ class VectorIndex:
             return None
         there = np.ones(self.index.ntotal, bool) if self.order is None else self.order.there.copy()
         if without is not None and len(without):
-            there[without if self.order is None else self.order.places(np.asarray(without, np.int64))] = False
+            there[
+                without if self.order is None else self.order.places(np.asarray(without, np.int64))
+            ] = False
         return there
 
 
@@ -130,20 +156,30 @@ def place(graph: Graph, encoder, of: Of) -> Path:
 
 
 @spent("preparation", "Vectors of the graph")
-def vector_index(graph: Graph, encoder, of: Of, progress: Tell = nothing, check: Callable[[], None] = nothing) -> VectorIndex:
+def vector_index(
+    graph: Graph, encoder, of: Of, progress: Tell = nothing, check: Callable[[], None] = nothing
+) -> VectorIndex:
     """The vectors, encoded first where there are none yet and few are wanted.
 
     Raises StoreError where there are none and more than `MAX_ITEMS_IN_QUESTION` are wanted of a graph of triples, with the command that
     prepares them.
     """
     if graph.edited_from is not None:
-        return graph.derived.once("vectors of the rest", (fingerprint(encoder), of), lambda: _of_rest(graph, encoder, of, progress, check))
+        return graph.derived.once(
+            "vectors of the rest",
+            (fingerprint(encoder), of),
+            lambda: _of_rest(graph, encoder, of, progress, check),
+        )
     key, shelf = (fingerprint(encoder), of), graph.derived.shelf(SHELF)
     with waiting(shelf.lock, check):
         index, done = shelf.values.get(key, (None, ""))
         if index is None or not os.path.exists(done):  # may have been deleted since
             index = opened(place(graph, encoder, of))
-            if index is None and count(graph, of) > MAX_ITEMS_IN_QUESTION and not graph.columns.of_texts:
+            if (
+                index is None
+                and count(graph, of) > MAX_ITEMS_IN_QUESTION
+                and not graph.columns.of_texts
+            ):
                 name = graph.folder or graph.name
                 raise StoreError(
                     f"The {count(graph, of):,} {of} of “{graph.name}” have no vectors yet; encode them on the page Indexes, or with: "
@@ -155,19 +191,31 @@ def vector_index(graph: Graph, encoder, of: Of, progress: Tell = nothing, check:
     return index
 
 
-def _of_rest(graph: Graph, encoder, of: Of, progress: Tell, check: Callable[[], None]) -> VectorIndex:
+def _of_rest(
+    graph: Graph, encoder, of: Of, progress: Tell, check: Callable[[], None]
+) -> VectorIndex:
     """The vectors of an edited graph: those of the graph that it comes from, and of what reads otherwise new ones; nothing is saved."""
     import faiss
 
     known = graph.edited_from
-    rows = {"nodes": known.nodes, "chunks": known.chunks, "communities": known.communities}.get(of, known.edges)
+    rows = {"nodes": known.nodes, "chunks": known.chunks, "communities": known.communities}.get(
+        of, known.edges
+    )
     vectors = vector_index(known.graph, encoder, of, progress, check).of(rows)
-    new = np.flatnonzero({"nodes": known.new_nodes, "chunks": (), "communities": ()}.get(of, known.new_edges))
+    new = np.flatnonzero(
+        {"nodes": known.new_nodes, "chunks": (), "communities": ()}.get(of, known.new_edges)
+    )
     if len(new):
         vectors[new] = encoder.encode(texts(graph, of, new), check)
     index = faiss.IndexFlatIP(vectors.shape[1])
     index.add(np.ascontiguousarray(vectors, np.float32))
-    facts = {"of": of, "kind": "Flat", "items": index.ntotal, "dimension": index.d, "encoded": len(new)}
+    facts = {
+        "of": of,
+        "kind": "Flat",
+        "items": index.ntotal,
+        "dimension": index.d,
+        "encoded": len(new),
+    }
     return VectorIndex(index, facts | {"reused": index.ntotal - len(new)})
 
 
@@ -198,13 +246,24 @@ def build(
         if count(graph, of) > limit:
             raise BadInput(too_many(graph, encoder, of, limit))
         facts = {"of": of} | ({"source": source} if source else {})
-        return finished(Blocks(graph, of, folder, worded=worded), encode or here(encoder, check), facts, progress, check)
+        return finished(
+            Blocks(graph, of, folder, worded=worded),
+            encode or here(encoder, check),
+            facts,
+            progress,
+            check,
+        )
 
 
-def finished(blocks: Blocks, encode: Encode, facts: dict[str, Any], progress: Tell, check: Callable[[], None]) -> VectorIndex:
+def finished(
+    blocks: Blocks, encode: Encode, facts: dict[str, Any], progress: Tell, check: Callable[[], None]
+) -> VectorIndex:
     """The index of blocks, those encoded that are missing; `facts` are kept with what is counted. The caller holds the folder's lock."""
     start = time.monotonic()
-    progress(f"Encoding {blocks.label}: {blocks.total():,} in all", 1 - len(blocks.missing()) / len(blocks))
+    progress(
+        f"Encoding {blocks.label}: {blocks.total():,} in all",
+        1 - len(blocks.missing()) / len(blocks),
+    )
     blocks.complete(encode, progress, check)
     progress("Making the vectors searchable", None)
     index, kind, order = searchable(blocks, check)
@@ -215,11 +274,24 @@ def finished(blocks: Blocks, encode: Encode, facts: dict[str, Any], progress: Te
         facts |= {"parts": len(index.parts)}
     else:
         save(index, blocks.folder / INDEX)
-    facts = {"version": VERSION, **facts, "kind": kind, "items": blocks.total(), "dimension": index.d}
+    facts = {
+        "version": VERSION,
+        **facts,
+        "kind": kind,
+        "items": blocks.total(),
+        "dimension": index.d,
+    }
     if kind != "Flat":
         facts["recall"] = recall_of(index, blocks, check, order)
-    facts |= {"encoded": blocks.encoded, "reused": blocks.reused, "seconds": round(time.monotonic() - start, 1)}
-    keep(blocks.folder / DONE, lambda stream: stream.write(json.dumps(digests.marked(facts)).encode()))
+    facts |= {
+        "encoded": blocks.encoded,
+        "reused": blocks.reused,
+        "seconds": round(time.monotonic() - start, 1),
+    }
+    keep(
+        blocks.folder / DONE,
+        lambda stream: stream.write(json.dumps(digests.marked(facts)).encode()),
+    )
     return opened(blocks.folder) or VectorIndex(index, facts, order)
 
 
@@ -232,7 +304,9 @@ def opened(folder: Path) -> VectorIndex | None:
     except (OSError, ValueError, RuntimeError, AttributeError, TypeError):
         return None
     fits = facts.get("version") == VERSION and index.d == facts.get("dimension")
-    fits = fits and index.ntotal == facts.get("places", facts.get("items")) == (index.ntotal if order is None else len(order.items))
+    fits = fits and index.ntotal == facts.get("places", facts.get("items")) == (
+        index.ntotal if order is None else len(order.items)
+    )
     return VectorIndex(index, facts, order) if fits else None
 
 
@@ -251,7 +325,9 @@ def delete(folder: Path) -> None:
         (folder / DONE).unlink(missing_ok=True)
         shutil.rmtree(folder)
     except OSError as error:
-        raise StoreError(f"The vectors in {folder} cannot be removed: {error.strerror or error}.") from None
+        raise StoreError(
+            f"The vectors in {folder} cannot be removed: {error.strerror or error}."
+        ) from None
 
 
 def forget(graph: Graph) -> None:
@@ -270,7 +346,9 @@ def kind_for(items: int) -> str:
     return "Flat" if items <= FLAT_UP_TO else f"HNSW{LINKS}_SQ8"
 
 
-def searchable(blocks: Blocks, check: Callable[[], None], kind: str = "") -> tuple[Any, str, Order | None]:
+def searchable(
+    blocks: Blocks, check: Callable[[], None], kind: str = ""
+) -> tuple[Any, str, Order | None]:
     """A faiss index of the blocks' vectors for inner products, its kind (default: by their number), and the order of the items in it where
     it is one of an earlier content that was added to (`core.indexes.appended`).
 
@@ -286,7 +364,9 @@ def searchable(blocks: Blocks, check: Callable[[], None], kind: str = "") -> tup
         faiss.omp_set_num_threads(threads)
 
 
-def _searchable(faiss, blocks: Blocks, check: Callable[[], None], kind: str) -> tuple[Any, str, Order | None]:
+def _searchable(
+    faiss, blocks: Blocks, check: Callable[[], None], kind: str
+) -> tuple[Any, str, Order | None]:
     items, width = blocks.items(len(blocks) - 1).stop, blocks.read(0).shape[1]
     kind = kind or kind_for(items)
     if kind != "Flat" and (added_to := grown(blocks, kind, width)) is not None:
@@ -296,7 +376,11 @@ def _searchable(faiss, blocks: Blocks, check: Callable[[], None], kind: str) -> 
         index.hnsw.efConstruction = BUILDING
     if not index.is_trained:
         step = max(1, items // TRAINED)
-        index.train(np.concatenate([blocks.read(number)[::step] for number in range(len(blocks))]).astype(np.float32))
+        index.train(
+            np.concatenate([blocks.read(number)[::step] for number in range(len(blocks))]).astype(
+                np.float32
+            )
+        )
     if kind != "Flat" and items > MANY:
         return _in_parts(faiss, blocks, check, index), kind, None
     return tuned(_filled(index, blocks, range(len(blocks)), check)), kind, None
@@ -312,21 +396,32 @@ def _filled(index, blocks: Blocks, numbers: Iterable[int], check: Callable[[], N
 def _in_parts(faiss, blocks: Blocks, check: Callable[[], None], empty) -> Parts:
     """The blocks in parts of about `PART` vectors, each saved as it is made and then mapped, so that memory holds one of them."""
     wanted = -(-blocks.items(len(blocks) - 1).stop // PART)
-    for numbers, file in zip(np.array_split(np.arange(len(blocks)), wanted), files(blocks.folder, wanted)):
+    for numbers, file in zip(
+        np.array_split(np.arange(len(blocks)), wanted), files(blocks.folder, wanted)
+    ):
         save(_filled(faiss.clone_index(empty), blocks, numbers.tolist(), check), file)
     return read(blocks.folder, wanted)
 
 
-def recall_of(index: Any, blocks: Blocks, check: Callable[[], None], order: Order | None = None) -> float:
+def recall_of(
+    index: Any, blocks: Blocks, check: Callable[[], None], order: Order | None = None
+) -> float:
     """The share that an index finds of the exact `WANTED` nearest of some of its own vectors; those within `EQUAL` of the last count as
     found."""
     items = blocks.items(len(blocks) - 1).stop
     wanted = min(WANTED, items)
     rows = np.unique(np.linspace(0, items - 1, min(ASKED, items)).astype(np.int64))
-    asked = np.stack([blocks.read(row // encoded.BLOCK)[row % encoded.BLOCK] for row in rows.tolist()]).astype(np.float32)
-    found = index.search(asked, wanted if order is None else wanted + min(order.masked, 2 * wanted))[1]
+    asked = np.stack(
+        [blocks.read(row // encoded.BLOCK)[row % encoded.BLOCK] for row in rows.tolist()]
+    ).astype(np.float32)
+    found = index.search(
+        asked, wanted if order is None else wanted + min(order.masked, 2 * wanted)
+    )[1]
     found = found if order is None else order.first(found, wanted)
-    best, exact = np.full((len(rows), wanted), -np.inf, np.float32), np.full((len(rows), wanted), -np.inf, np.float32)
+    best, exact = (
+        np.full((len(rows), wanted), -np.inf, np.float32),
+        np.full((len(rows), wanted), -np.inf, np.float32),
+    )
     for number in range(len(blocks)):
         check()
         cosines = asked @ blocks.read(number).astype(np.float32).T

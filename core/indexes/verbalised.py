@@ -17,13 +17,20 @@ _known: WeakKeyDictionary = WeakKeyDictionary()
 _guard = threading.Lock()
 
 
-def verbalised(encoder, chains: Sequence[Chain], texts: Sequence[str], check: Callable[[], None] = nothing) -> ChainIndex:
+def verbalised(
+    encoder, chains: Sequence[Chain], texts: Sequence[str], check: Callable[[], None] = nothing
+) -> ChainIndex:
     """An index of these chains alone, in their order, with `texts[i]` the words of `chains[i]`; only new texts are encoded."""
     with _guard:
         known = _known.setdefault(encoder, LRUCache(REMEMBERED))
         held = {text: known[text] for text in texts if text in known}
     new = [text for text in dict.fromkeys(texts) if text not in held]
-    held |= {text: in_steps(vectors) for text, vectors in zip(new, token_vectors(encoder, new, check) if new else (), strict=True)}
+    held |= {
+        text: in_steps(vectors)
+        for text, vectors in zip(
+            new, token_vectors(encoder, new, check) if new else (), strict=True
+        )
+    }
     with _guard:
         known.update((text, held[text]) for text in texts)
     parts = [held[text] for text in texts]

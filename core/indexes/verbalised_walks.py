@@ -17,7 +17,11 @@ from core.runtime.flight import together
 from core.types import Path, Usage
 
 MAX_TOKENS = 96
-SCHEMA = Schema("the sentences", ("create table sentences (key text primary key, text text not null)",), again=True)
+SCHEMA = Schema(
+    "the sentences",
+    ("create table sentences (key text primary key, text text not null)",),
+    again=True,
+)
 
 
 class VerbalisedWalks:
@@ -28,22 +32,42 @@ class VerbalisedWalks:
     and the model asked again the next time. `usage` is what was spent, `silent` how often that was.
     """
 
-    def __init__(self, graph: Graph, chat: Callable[[], Chat], signature: str, check: Callable[[], None] = lambda: None, seed: int = 0):
-        self.graph, self._chat, self._signature, self._check, self._seed = graph, chat, signature, check, seed
+    def __init__(
+        self,
+        graph: Graph,
+        chat: Callable[[], Chat],
+        signature: str,
+        check: Callable[[], None] = lambda: None,
+        seed: int = 0,
+    ):
+        self.graph, self._chat, self._signature, self._check, self._seed = (
+            graph,
+            chat,
+            signature,
+            check,
+            seed,
+        )
         self._rows = RowFile(index_folder(graph).parent / "walk-sentences.sqlite", SCHEMA)
         self.usage, self.silent, self._lock = Usage(), 0, threading.Lock()
 
     @property
     def wording(self) -> str:
         """The name of this wording: another for other sentences."""
-        return hashlib.sha256(json.dumps([self._signature, prompts("walks")["sentence"], MAX_TOKENS], sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(
+            json.dumps(
+                [self._signature, prompts("walks")["sentence"], MAX_TOKENS], sort_keys=True
+            ).encode()
+        ).hexdigest()
 
     def __call__(self, walks: Sequence[Path]) -> list[str]:
         """The sentence of each walk, those that are not kept written now, as many at a time as the model takes, each kept at once. Raises
         StoreError, and what the model raises."""
         texts = self.graph.texts(walks)
         different = dict(zip(texts, walks))
-        keys = {text: hashlib.sha256(f"{self.wording}\n{text}".encode()).hexdigest() for text in different}
+        keys = {
+            text: hashlib.sha256(f"{self.wording}\n{text}".encode()).hexdigest()
+            for text in different
+        }
         with self._rows.reading() as base:
             known = dict(by_key(base, "sentences", ("key", "text"), keys.values()))
         missing = [text for text, key in keys.items() if key not in known]
@@ -54,14 +78,23 @@ class VerbalisedWalks:
                 self._rows.save("sentences", [(keys[text], said)])
             return said
 
-        said = together(written, missing, lambda: getattr(self._chat(), "at_once", 1), self._check) if missing else []
+        said = (
+            together(written, missing, lambda: getattr(self._chat(), "at_once", 1), self._check)
+            if missing
+            else []
+        )
         known |= {keys[text]: sentence for text, sentence in zip(missing, said)}
-        return [known.get(keys[text]) or sentences(self.graph, [different[text]])[0] for text in texts]
+        return [
+            known.get(keys[text]) or sentences(self.graph, [different[text]])[0] for text in texts
+        ]
 
     def _written(self, text: str, check: Callable[[], None]) -> str:
         prompt = prompts("walks")["sentence"]
         user = filled(prompt["user"], walk=text)
-        messages = ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": user})
+        messages = (
+            {"role": "system", "content": prompt["system"]},
+            {"role": "user", "content": user},
+        )
         reply = self._chat().reply(messages, max_tokens=MAX_TOKENS, seed=self._seed, check=check)
         found = " ".join(reply.text.split()) if reply.usable else ""
         with self._lock:

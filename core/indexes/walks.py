@@ -29,7 +29,9 @@ MAX_NODES_IN_QUESTION = 2_000  # nodes whose walks are encoded within a question
 LIMIT = 1_000_000  # nodes whose walks are encoded where nobody asks for more
 JOIN = "; "
 AT_A_TIME = 8  # walks that are put into words before their length is looked at
-WORD = re.compile(r"(?<!\S)[^\s0-9A-Za-z]*+[0-9A-Za-z]\S*")  # a token at least, of whatever tokenizer
+WORD = re.compile(
+    r"(?<!\S)[^\s0-9A-Za-z]*+[0-9A-Za-z]\S*"
+)  # a token at least, of whatever tokenizer
 
 
 class Words(Protocol):
@@ -88,19 +90,30 @@ class WalkBlocks(Blocks):
         return len(self.nodes)
 
     def texts_of(self, items: Sequence[int]) -> list[str]:
-        return in_words(self.graph, self.nodes[np.asarray(items, np.int64)], self.plan, self.words, self.most)
+        return in_words(
+            self.graph, self.nodes[np.asarray(items, np.int64)], self.plan, self.words, self.most
+        )
 
 
-def in_words(graph: Graph, nodes: Sequence[int] | np.ndarray, plan: WalkPlan, words: Words, most: int) -> list[str]:
+def in_words(
+    graph: Graph, nodes: Sequence[int] | np.ndarray, plan: WalkPlan, words: Words, most: int
+) -> list[str]:
     """The walks of each node in words, one after the other; none that an encoder of `most` tokens would not come to (0: all of them)."""
-    walks, said = [each_walk(graph, int(node), plan) for node in nodes], [list[str]() for _ in nodes]
+    walks, said = (
+        [each_walk(graph, int(node), plan) for node in nodes],
+        [list[str]() for _ in nodes],
+    )
     going = list(range(len(walks)))
     while going:
         parts = [list(islice(walks[i], AT_A_TIME)) for i in going]
         new = iter(words([walk for part in parts for walk in part]))
         for i, part in zip(going, parts):
             said[i] += islice(new, len(part))
-        going = [i for i, part in zip(going, parts) if part and not 0 < most <= sum(len(WORD.findall(one)) for one in said[i])]
+        going = [
+            i
+            for i, part in zip(going, parts)
+            if part and not 0 < most <= sum(len(WORD.findall(one)) for one in said[i])
+        ]
     return [JOIN.join(one) for one in said]
 
 
@@ -113,14 +126,21 @@ def rooted(graph: Graph, plan: WalkPlan, limit: int = LIMIT) -> np.ndarray:
         )
     nodes = OrderedSteps.of(graph, graph.resolve(plan.direction)).has_steps()
     if not len(nodes):
-        raise BadInput(f"No step leads from any node of “{graph.name}”, so that there are no walks.")
+        raise BadInput(
+            f"No step leads from any node of “{graph.name}”, so that there are no walks."
+        )
     return nodes
 
 
 def place(graph: Graph, encoder, plan: WalkPlan, wording: str = Template.wording) -> FilePath:
     """The folder of the vectors of these walks by this encoder, said in this `wording`. Raises StoreError."""
-    name = hashlib.blake2b(repr((astuple(plan), graph.resolve(plan.direction), wording)).encode(), digest_size=4).hexdigest()
-    return index_folder(graph) / f"walks-{plan.strategy}-{plan.walks}x{plan.length}-{name}-{fingerprint(encoder)}"
+    name = hashlib.blake2b(
+        repr((astuple(plan), graph.resolve(plan.direction), wording)).encode(), digest_size=4
+    ).hexdigest()
+    return (
+        index_folder(graph)
+        / f"walks-{plan.strategy}-{plan.walks}x{plan.length}-{name}-{fingerprint(encoder)}"
+    )
 
 
 @spent("preparation", "Walks of the graph")
@@ -144,14 +164,24 @@ def walk_corpus(
         if corpus is None or not (folder / DONE).exists():  # may have been deleted since
             index = vectors.opened(folder)
             nodes = rooted(graph, plan, LIMIT if index is None else graph.n_nodes)
-            if index is None and len(nodes) > MAX_NODES_IN_QUESTION and graph.edited_from is not None:
-                raise StoreError("Walks were encoded of the whole graph; this method cannot be asked with something taken away.")
+            if (
+                index is None
+                and len(nodes) > MAX_NODES_IN_QUESTION
+                and graph.edited_from is not None
+            ):
+                raise StoreError(
+                    "Walks were encoded of the whole graph; this method cannot be asked with something taken away."
+                )
             if index is None and len(nodes) > MAX_NODES_IN_QUESTION:
                 raise StoreError(
                     f"The walks of the {len(nodes):,} nodes of “{graph.name}” are not encoded yet; do it on the page Indexes, or with: "
                     f"{command(graph, plan)}"
                 )
-            corpus = WalkCorpus(graph, plan, nodes, index) if index else build(graph, encoder, plan, words, progress, check)
+            corpus = (
+                WalkCorpus(graph, plan, nodes, index)
+                if index
+                else build(graph, encoder, plan, words, progress, check)
+            )
         shelf.values[folder.name] = corpus
     return corpus
 
@@ -185,7 +215,9 @@ def build(
         index = vectors.opened(folder)
         if index is None:
             most = getattr(encoder, "max_tokens", 0)
-            blocks = WalkBlocks(graph, "nodes", folder, plan=plan, nodes=nodes, words=words, most=most)
+            blocks = WalkBlocks(
+                graph, "nodes", folder, plan=plan, nodes=nodes, words=words, most=most
+            )
             facts = {"of": "walks", "plan": list(astuple(plan)), "wording": words.wording}
             index = vectors.finished(blocks, here(encoder, check), facts, progress, check)
         return WalkCorpus(graph, plan, nodes, index)

@@ -28,13 +28,17 @@ from core.runtime.meter import silent, spent
 
 VERSION = 1
 SHELF = "words"  # where opened ones are found on their graph
-SAVED_FROM = 5_000  # texts from which their words are saved; those of fewer are read in less than a second
+SAVED_FROM = (
+    5_000  # texts from which their words are saved; those of fewer are read in less than a second
+)
 MOST_NEW = 0.1  # the share of texts that may be new where an earlier content's words are changed
 BLOCK = 2_000  # texts read between two looks at whether somebody cancelled
 COUNTED = 500  # texts whose words are counted together
 K1, B = 1.5, 0.75  # of BM25
 Tell = Callable[[str, float | None], None]
-Counted = tuple[np.ndarray, np.ndarray, np.ndarray]  # words, how often each, how many words each text has
+Counted = tuple[
+    np.ndarray, np.ndarray, np.ndarray
+]  # words, how often each, how many words each text has
 NO_WORDS = np.empty(0, np.int32)
 
 
@@ -53,7 +57,9 @@ class Postings:
     times: np.ndarray  # int32 [postings]
     lengths: np.ndarray  # int32 [texts]
     norms: np.ndarray  # float64 [texts]
-    code: str = ""  # the language by whose rules texts and questions are cut into words; empty for English
+    code: str = (
+        ""  # the language by whose rules texts and questions are cut into words; empty for English
+    )
 
     @classmethod
     def of(cls, many: Iterable[str], code: str = "") -> Postings:
@@ -65,30 +71,62 @@ class Postings:
         while some := list(islice(texts, COUNTED)):
             found = [terms(text, code) for text in some]
             lengths.extend(map(len, found))
-            counted.append(_counted([known[word] for one in found for word in one], [len(one) for one in found]))
+            counted.append(
+                _counted(
+                    [known[word] for one in found for word in one], [len(one) for one in found]
+                )
+            )
         order = sorted(known, key=lambda word: word.encode("utf-8", "surrogatepass"))
         place = np.empty(len(order), np.int32)
         place[[known[word] for word in order]] = np.arange(len(order), dtype=np.int32)
-        words, often, each = (np.concatenate([NO_WORDS, *parts]) for parts in zip((NO_WORDS,) * 3, *counted))
+        words, often, each = (
+            np.concatenate([NO_WORDS, *parts]) for parts in zip((NO_WORDS,) * 3, *counted)
+        )
         del counted
         narrow = np.int32 if len(words) < np.iinfo(np.int32).max else np.int64
         rows = np.concatenate([[0], np.cumsum(each, dtype=np.int64)]).astype(narrow)
-        counts = csr_array((often, place[words].astype(narrow, copy=False), rows), shape=(len(lengths), len(order)))
+        counts = csr_array(
+            (often, place[words].astype(narrow, copy=False), rows), shape=(len(lengths), len(order))
+        )
         del words, often
         columns = counts.tocsc()
         del counts
         items = columns.indices.astype(np.int32, copy=False)
         spelled = [word.encode("utf-8", "surrogatepass") for word in order]
-        return cls._of(spelled, columns.indptr.astype(np.int64), items, columns.data, np.array(lengths, np.int32), code)
+        return cls._of(
+            spelled,
+            columns.indptr.astype(np.int64),
+            items,
+            columns.data,
+            np.array(lengths, np.int32),
+            code,
+        )
 
     @classmethod
-    def _of(cls, words: list[bytes], starts: np.ndarray, items: np.ndarray, times: np.ndarray, lengths: np.ndarray, code: str) -> Postings:
+    def _of(
+        cls,
+        words: list[bytes],
+        starts: np.ndarray,
+        items: np.ndarray,
+        times: np.ndarray,
+        lengths: np.ndarray,
+        code: str,
+    ) -> Postings:
         """The postings of words in their order."""
         begins = np.concatenate([[0], np.cumsum([len(word) for word in words], dtype=np.int64)])
         weights = times * np.repeat(_tfidf_idf(np.diff(starts), len(lengths)), np.diff(starts))
         weights *= weights
         norms = np.sqrt(np.bincount(items, weights, len(lengths)))
-        return cls(np.frombuffer(b"".join(words), np.uint8), begins, starts, items, times, lengths, norms, code)
+        return cls(
+            np.frombuffer(b"".join(words), np.uint8),
+            begins,
+            starts,
+            items,
+            times,
+            lengths,
+            norms,
+            code,
+        )
 
     def changed(self, now: np.ndarray, fresh: Postings, places: np.ndarray) -> Postings:
         """The postings after a change, those of all texts anew: text `i` is text `now[i]` afterwards, or removed where that is -1, and
@@ -104,7 +142,9 @@ class Postings:
         more = [fresh.word(number) for number in range(len(fresh.begins) - 1)]
         every = sorted({*words, *more})
         number = {word: place for place, word in enumerate(every)}
-        numbered = lambda known, starts: np.repeat(np.array([number[word] for word in known], np.int64), np.diff(starts))
+        numbered = lambda known, starts: np.repeat(
+            np.array([number[word] for word in known], np.int64), np.diff(starts)
+        )
         there = now[self.items] >= 0
         keys = np.concatenate(
             [
@@ -119,7 +159,9 @@ class Postings:
         lengths[now[now >= 0]], lengths[places] = self.lengths[now >= 0], fresh.lengths
         left = [word for word, count in zip(every, counts.tolist()) if count]
         starts = np.concatenate([[0], np.cumsum(counts[counts > 0])]).astype(np.int64)
-        return self._of(left, starts, (keys & 0xFFFFFFFF).astype(np.int32), times, lengths, self.code)
+        return self._of(
+            left, starts, (keys & 0xFFFFFFFF).astype(np.int32), times, lengths, self.code
+        )
 
     def __len__(self) -> int:
         """How many texts there are."""
@@ -166,7 +208,11 @@ class Postings:
         return scores / np.maximum(self.norms * math.sqrt(squares), 1e-300)
 
     def _asked(self, question: str) -> Iterator[int]:
-        return (number for word in terms(question, self.code) if (number := self.number(word)) is not None)
+        return (
+            number
+            for word in terms(question, self.code)
+            if (number := self.number(word)) is not None
+        )
 
 
 ARRAYS = tuple(field.name for field in fields(Postings) if field.name != "code")
@@ -193,7 +239,9 @@ def _tfidf_idf(holding: np.ndarray, total: int) -> np.ndarray:
     return np.log((1 + total) / (1 + holding)) + 1
 
 
-def postings(graph: Graph, of: Of, progress: Tell = silent, check: Callable[[], None] = lambda: None) -> Postings:
+def postings(
+    graph: Graph, of: Of, progress: Tell = silent, check: Callable[[], None] = lambda: None
+) -> Postings:
     """The postings of all chunks or nodes of a graph, made once. Raises what `check` raises."""
     code = graph_language(graph).code
     code = "" if is_english(code) else code
@@ -209,14 +257,18 @@ def _had(graph: Graph, of: Of, code: str, progress: Tell, check: Callable[[], No
     found = opened(folder, code)
     if found is None:
         named = np.concatenate([keys(list(some)) for some in _blocks(graph, of, check)])
-        found = _changed(graph, of, folder, named, code, progress, check) or Postings.of(_texts(graph, of, progress, check), code)
+        found = _changed(graph, of, folder, named, code, progress, check) or Postings.of(
+            _texts(graph, of, progress, check), code
+        )
         with suppress(OSError):  # said by who writes there
             folder.mkdir(parents=True, exist_ok=True)
         for name in ARRAYS:
             keep_if_possible(folder / f"{name}.npy", partial(np.save, arr=getattr(found, name)))
         keep_if_possible(folder / KEYS, partial(np.save, arr=named))
         facts = {"version": VERSION, "texts": total, **({"language": code} if code else {})}
-        keep_if_possible(folder / DONE, lambda stream: stream.write(json.dumps(digests.marked(facts)).encode()))
+        keep_if_possible(
+            folder / DONE, lambda stream: stream.write(json.dumps(digests.marked(facts)).encode())
+        )
     return found
 
 
@@ -244,7 +296,13 @@ def opened(folder: Path, code: str = "") -> Postings | None:
 
 
 def _changed(
-    graph: Graph, of: Of, folder: Path, named: np.ndarray, code: str, progress: Tell, check: Callable[[], None]
+    graph: Graph,
+    of: Of,
+    folder: Path,
+    named: np.ndarray,
+    code: str,
+    progress: Tell,
+    check: Callable[[], None],
 ) -> Postings | None:
     """The postings of an earlier content with what has changed; None where none is there or a tenth of the texts is new. `named` are the
     keys of the texts."""
@@ -262,7 +320,11 @@ def _changed(
         if len(fresh) > MOST_NEW * len(named):
             continue
         progress(f"Reading the words of {len(fresh):,} new texts", None)
-        new = (text for first in range(0, len(fresh), BLOCK) for text in texts(graph, of, fresh[first : first + BLOCK]))
+        new = (
+            text
+            for first in range(0, len(fresh), BLOCK)
+            for text in texts(graph, of, fresh[first : first + BLOCK])
+        )
         return before.changed(now, Postings.of(new, code), fresh)
     return None
 

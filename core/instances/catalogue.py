@@ -47,7 +47,10 @@ ON_DOCUMENTS = "-documents"  # behind the id of a method on triples: the same on
 AS_BUILT = ", as built"  # how names end of an instance on a graph without the merges that are saved for its corpus
 CHANGED = ", changed"  # how names end of a line that is one operator apart from a known one
 ADAPTED = ", adapted"  # how the short name ends of a method on graphs that it was not made for, where its authors' reading is not known
-RETRIEVER, RETRIEVERS = "retriever-", "Your own retrievers"  # what their ids begin with, and their group
+RETRIEVER, RETRIEVERS = (
+    "retriever-",
+    "Your own retrievers",
+)  # what their ids begin with, and their group
 RUN, RUNS = "run-", "Your finished runs"  # those of runs from files
 
 
@@ -150,11 +153,16 @@ def _retrievers() -> dict[str, Instance]:
     for name, one in declared.declared().items():
         lines = {
             "graph": (f"{RETRIEVER}{name}", Line((OwnRetriever(name, one.keep), Answer()))),
-            "corpus": (f"{RETRIEVER}{name}{ON_DOCUMENTS}", Line((OwnDocuments(name, one.keep_documents), OwnAnswer()))),
+            "corpus": (
+                f"{RETRIEVER}{name}{ON_DOCUMENTS}",
+                Line((OwnDocuments(name, one.keep_documents), OwnAnswer())),
+            ),
         }
         paper = "Your own, declared in retrievers.toml"
         for id, line in (lines[kind] for kind in one.sources):
-            found[id] = Instance(id, one.title, line, paper=paper, group=RETRIEVERS, notes=one.notes)
+            found[id] = Instance(
+                id, one.title, line, paper=paper, group=RETRIEVERS, notes=one.notes
+            )
     return found
 
 
@@ -172,7 +180,15 @@ def instance_of(run: FileRun) -> Instance:
     elif not run.source.documents and run.with_paths:
         operators = (FilePaths(run.name), *(operators if run.with_answers else (Answer(),)))
     paper = f"{title_of(run.format)}, {run.file}"
-    return Instance(f"{RUN}{run.name}", run.title, Line(operators), paper=paper, group=RUNS, notes=run.words(), only_on=run.source_name)
+    return Instance(
+        f"{RUN}{run.name}",
+        run.title,
+        Line(operators),
+        paper=paper,
+        group=RUNS,
+        notes=run.words(),
+        only_on=run.source_name,
+    )
 
 
 def _runs_and_faults() -> tuple[dict[str, FileRun], tuple[str, ...]]:
@@ -187,9 +203,13 @@ def _beside(rows: Mapping[str, Instance]) -> dict[str, Instance]:
     changes: dict[str, list[Instance]] = {}
     for row in rows.values():
         if row.base and (row.base not in rows or rows[row.base].base):
-            raise BadParameter(f"“{row.id}”: its base “{shorten(row.base)}” is no instance that stands alone.{nearest(row.base, rows)}")
+            raise BadParameter(
+                f"“{row.id}”: its base “{shorten(row.base)}” is no instance that stands alone.{nearest(row.base, rows)}"
+            )
         changes.setdefault(row.base, []).append(row)
-    return {row.id: row for alone in changes.get("", ()) for row in (alone, *changes.get(alone.id, ()))}
+    return {
+        row.id: row for alone in changes.get("", ()) for row in (alone, *changes.get(alone.id, ()))
+    }
 
 
 def own_file() -> Path:
@@ -212,7 +232,9 @@ def _read(file: Path, changed: int, size: int) -> dict[str, Instance]:
     return {key: _instance(key, row, f"{file.name}, “{key}”") for key, row in rows.items()}
 
 
-def find(spec: str, known: Mapping[str, Instance] | None = None, near: Collection[str] = ()) -> Instance:
+def find(
+    spec: str, known: Mapping[str, Instance] | None = None, near: Collection[str] = ()
+) -> Instance:
     """The instance with that id, or the one that a line of operators in text describes, named after one of those `near`, by their ids,
     where that does as well. Raises BadParameter."""
     known = catalogue() if known is None else known
@@ -237,7 +259,11 @@ def one_for(instance: Instance, source: Source, known: Mapping[str, Instance]) -
     >>> [one_for(catalogue()["tog"], source, catalogue()).id for source in (CorpusSource("letters"), GraphSource("towns"))]
     ['tog-documents', 'tog']
     """
-    return known.get(f"{instance.id}{ON_DOCUMENTS}", instance) if source.documents and not instance.documents else instance
+    return (
+        known.get(f"{instance.id}{ON_DOCUMENTS}", instance)
+        if source.documents and not instance.documents
+        else instance
+    )
 
 
 def as_built(instance: Instance) -> Instance:
@@ -251,10 +277,19 @@ def as_built(instance: Instance) -> Instance:
     """
     first = instance.line.operators[0]
     if not isinstance(first, BuiltGraph):
-        raise BadInput(f"“{instance.name}” stands on no graph of documents, so nothing of it can be merged.")
+        raise BadInput(
+            f"“{instance.name}” stands on no graph of documents, so nothing of it can be merged."
+        )
     line = instance.line.replaced(0, replace(first, mended=False))
     method = f"{instance.method}{AS_BUILT}" if instance.method else ""
-    return replace(instance, id=repr(line), title=f"{instance.name}{AS_BUILT}", short="", line=line, method=method)
+    return replace(
+        instance,
+        id=repr(line),
+        title=f"{instance.name}{AS_BUILT}",
+        short="",
+        line=line,
+        method=method,
+    )
 
 
 def named(line: Line, known: Mapping[str, Instance], near: Collection[str] = ()) -> Instance:
@@ -264,24 +299,44 @@ def named(line: Line, known: Mapping[str, Instance], near: Collection[str] = ())
     for instance in known.values():
         if repr(instance.line) == text:
             return instance
-    near_ones = [(instance, at) for instance in known.values() if (at := differing_step(instance.line, line)) is not None]
+    near_ones = [
+        (instance, at)
+        for instance in known.values()
+        if (at := differing_step(instance.line, line)) is not None
+    ]
     if not near_ones or any(len(line.operators[at].parts()) > 1 for _, at in near_ones):
         return _with_settings(text, line, known)
     base, at = min(
-        near_ones, key=lambda pair: (type(pair[0].line.operators[pair[1]]) is not type(line.operators[pair[1]]), pair[0].id not in near)
+        near_ones,
+        key=lambda pair: (
+            type(pair[0].line.operators[pair[1]]) is not type(line.operators[pair[1]]),
+            pair[0].id not in near,
+        ),
     )
     method = f"{base.label}{CHANGED}" if base.method else ""
-    return Instance(text, f"{base.name}{CHANGED}", line, notes=f"{base.name} but for {line.operators[at].words()}.", method=method)
+    return Instance(
+        text,
+        f"{base.name}{CHANGED}",
+        line,
+        notes=f"{base.name} but for {line.operators[at].words()}.",
+        method=method,
+    )
 
 
 def _with_settings(text: str, line: Line, known: Mapping[str, Instance]) -> Instance:
     """Named after the one of the same operators, and the few settings that differ: `FastInsight, alpha 0.4, beta 2`."""
-    alike = [(instance, settings) for instance in known.values() if (settings := changed_settings(instance.line, line))]
+    alike = [
+        (instance, settings)
+        for instance in known.values()
+        if (settings := changed_settings(instance.line, line))
+    ]
     if not alike:
         return Instance(text, "Own line", line)
     base, settings = min(alike, key=lambda pair: len(pair[1]))
     said = ", ".join(settings)
-    return Instance(text, f"{base.name}, {said}", line, method=f"{base.label}, {said}" if base.method else "")
+    return Instance(
+        text, f"{base.name}, {said}", line, method=f"{base.label}, {said}" if base.method else ""
+    )
 
 
 def save(name: str, line: Line, notes: str = "") -> Instance:
@@ -298,7 +353,9 @@ def save(name: str, line: Line, notes: str = "") -> Instance:
     with changing(own_file()):
         known = catalogue()
         if key in known:
-            raise BadInput(f"There is already an instance “{known[key].title}”; choose another name.")
+            raise BadInput(
+                f"There is already an instance “{known[key].title}”; choose another name."
+            )
         _write({**_own_rows(), key: row(instance)})
         made(OWNED_AS, key)
     return instance
@@ -319,7 +376,9 @@ def delete(key: str) -> None:
 def row(instance: Instance) -> dict[str, Any]:
     """The TOML row that reads back as `instance`."""
     line = [row_of(operator) for operator in instance.line]
-    fields = {key: getattr(instance, key) for key in FIELDS if key != "line" and getattr(instance, key)}
+    fields = {
+        key: getattr(instance, key) for key in FIELDS if key != "line" and getattr(instance, key)
+    }
     return {**fields, "line": line}
 
 
@@ -334,14 +393,22 @@ def _own_rows() -> dict[str, Any]:
 def _write(rows: Mapping[str, Any]) -> None:
     import tomli_w
 
-    write_whole(own_file(), lambda temporary: temporary.write_text(tomli_w.dumps(dict(rows)), "utf-8"))
+    write_whole(
+        own_file(), lambda temporary: temporary.write_text(tomli_w.dumps(dict(rows)), "utf-8")
+    )
 
 
 def _instance(key: str, row: Any, where: str) -> Instance:
     check_row(row, FIELDS, where)
-    operators = [operator_of(step, f"{where}, operator {i}") for i, step in enumerate(row["line"], 1)]
+    operators = [
+        operator_of(step, f"{where}, operator {i}") for i, step in enumerate(row["line"], 1)
+    ]
     try:
         line = Line(tuple(operators))
     except BadParameter as error:
         raise BadParameter(f"{where}: {error}") from None
-    return Instance(key, line=line, **{field: row[field] for field in FIELDS if field in row and field != "line"})
+    return Instance(
+        key,
+        line=line,
+        **{field: row[field] for field in FIELDS if field in row and field != "line"},
+    )

@@ -28,7 +28,9 @@ def changed_settings(line: Line, other: Line) -> tuple[str, ...]:
     >>> changed_settings(parse_line(line.format(0.2, 10)), parse_line(line.format(0.4, 20)))
     ('alpha 0.4', 'keep 20')
     """
-    if [type(one) for one in (*line, *line.parts())] != [type(one) for one in (*other, *other.parts())]:
+    if [type(one) for one in (*line, *line.parts())] != [
+        type(one) for one in (*other, *other.parts())
+    ]:
         return ()
     changes = dict[str, None]()
     for one, two in (*zip(line, other), *zip(line.parts(), other.parts())):
@@ -63,7 +65,9 @@ def change_words(before: OperatorLine[Any], now: OperatorLine[Any]) -> str:
     if sorted(map(repr, old)) == sorted(map(repr, new)):
         return "in another order"
     if [type(one) for one in old] == [type(one) for one in new]:
-        return "; ".join(_setting_words(*both) for both in zip(old, new) if repr(both[0]) != repr(both[1]))
+        return "; ".join(
+            _setting_words(*both) for both in zip(old, new) if repr(both[0]) != repr(both[1])
+        )
     return f"{_titles(old)} → {_titles(new)}"
 
 
@@ -78,7 +82,9 @@ def _setting_words(before: Declared, now: Declared) -> str:
     for parameter in parameters(type(now)):
         old, new = values(before)[parameter.name], given[parameter.name]
         if old != new:
-            changed.append(f"{parameter.label[:1].lower()}{parameter.label[1:]} {value_words(old)} → {value_words(new)}")
+            changed.append(
+                f"{parameter.label[:1].lower()}{parameter.label[1:]} {value_words(old)} → {value_words(new)}"
+            )
     return f"{_titles([now])}: {', '.join(changed) or 'changed inside'}"
 
 

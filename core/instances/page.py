@@ -25,16 +25,31 @@ B -> r2 -> C, C -> r3 -> A, C -> r4 -> D, E -> r5 -> A, D -> r6 -> D.
 
 def page() -> str:
     """The whole page, the same for the same code on any machine: no instance or retriever of a person's own is in it."""
-    return "\n".join([HEAD, "## Operators", "", *_operators(), "## Instances", "", *_instances()]).rstrip() + "\n"
+    return (
+        "\n".join(
+            [HEAD, "## Operators", "", *_operators(), "## Instances", "", *_instances()]
+        ).rstrip()
+        + "\n"
+    )
 
 
 def _operators() -> Iterator[str]:
     for stage in STAGES:
         for cls in (cls for cls in OPERATORS.values() if cls.stage == stage):
-            yield from (f"### {cls.__name__}", "", f"*{stage}*, {cls.title}. {_flow(cls)}", "", _description(cls), "")
+            yield from (
+                f"### {cls.__name__}",
+                "",
+                f"*{stage}*, {cls.title}. {_flow(cls)}",
+                "",
+                _description(cls),
+                "",
+            )
             if parameters(cls):
                 yield from ("| parameter | default | |", "|---|---|---|")
-                yield from (f"| `{p.name}` | `{p.default!r}` | {_cell(_meaning(p))} |" for p in parameters(cls))
+                yield from (
+                    f"| `{p.name}` | `{p.default!r}` | {_cell(_meaning(p))} |"
+                    for p in parameters(cls)
+                )
                 yield ""
 
 
@@ -52,7 +67,11 @@ def _flow(cls: type[Operator]) -> str:
 
 def _meaning(parameter: Parameter) -> str:
     """The label and the help of a parameter, with its choices or its range."""
-    limits = [f"{word} {limit:g}" for word, limit in (("from", parameter.low), ("to", parameter.high)) if limit is not None]
+    limits = [
+        f"{word} {limit:g}"
+        for word, limit in (("from", parameter.low), ("to", parameter.high))
+        if limit is not None
+    ]
     allowed = " or ".join(parameter.choices) or " ".join(limits)
     return f"{parameter.label}: {parameter.help}" + (f" ({allowed})" if allowed else "")
 
@@ -62,7 +81,12 @@ def _instances() -> Iterator[str]:
     for instance in published().values():
         groups.setdefault(instance.group, []).append(instance)
     for group, rows in groups.items():
-        yield from (f"### {group}", "", "| id | method | line | models | source |", "|---|---|---|---|---|")
+        yield from (
+            f"### {group}",
+            "",
+            "| id | method | line | models | source |",
+            "|---|---|---|---|---|",
+        )
         for one in rows:
             name = one.label + (f" ({one.number})" if one.number else "")
             models = ", ".join(f"`{model}`" for model in needed(one.line))

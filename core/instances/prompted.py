@@ -37,14 +37,20 @@ def prompt_given(text: str) -> str:
     file = Path(text)
     try:
         if file.stat().st_size > 4 * LONGEST_TEMPLATE:
-            raise BadInput(f"{file} is too long for a prompt, which has at most {LONGEST_TEMPLATE:,} characters.")
+            raise BadInput(
+                f"{file} is too long for a prompt, which has at most {LONGEST_TEMPLATE:,} characters."
+            )
         return file.read_text("utf-8")
     except (OSError, ValueError) as error:
         known = (*PROMPTS, *choosing_prompts())
-        raise BadInput(f"“{text}” is no prompt and no file of UTF-8 text.{nearest(text, known)}") from error
+        raise BadInput(
+            f"“{text}” is no prompt and no file of UTF-8 text.{nearest(text, known)}"
+        ) from error
 
 
-def prompted(instances: Sequence[Instance], prompt: str, is_chat: Callable[[str], bool]) -> tuple[tuple[Instance, ...], tuple[str, ...]]:
+def prompted(
+    instances: Sequence[Instance], prompt: str, is_chat: Callable[[str], bool]
+) -> tuple[tuple[Instance, ...], tuple[str, ...]]:
     """The instances asked by that prompt, and a sentence on each that keeps its own because it is shown something else.
 
     `prompt` is the name of one (core/prompts), or a template with {question} and what the answering model is shown: {paths}, {paths} with
@@ -65,29 +71,47 @@ def prompted(instances: Sequence[Instance], prompt: str, is_chat: Callable[[str]
         line = changed(one.line, lambda operator: _asked_by(operator, prompt, known, is_chat))
         if repr(line) == repr(one.line):
             found.append(one)
-            notes.append(f"{one.name} keeps its own prompt: this one does not show what it is shown.")
+            notes.append(
+                f"{one.name} keeps its own prompt: this one does not show what it is shown."
+            )
         else:
             short = f"{one.name}, {f'prompt {prompt}' if known else OWN}"
             found.append(Instance(repr(line), one.title, line, short=short, notes=one.notes))
     return tuple(found), tuple(notes)
 
 
-def _asked_by(operator: Operator, prompt: str, known: bool, is_chat: Callable[[str], bool]) -> Operator:
+def _asked_by(
+    operator: Operator, prompt: str, known: bool, is_chat: Callable[[str], bool]
+) -> Operator:
     """The operator with that prompt wherever it puts one of its kind."""
     if isinstance(operator, Answer | AnswerFromTables | AnswerFromPassages):
         return _answering(operator, prompt, known)
     if prompt not in choosing_prompts():
         return operator
     given = values(operator)
-    models = [one for one in parameters(type(operator)) if one.model and given[one.name] not in one.also]
+    models = [
+        one for one in parameters(type(operator)) if one.model and given[one.name] not in one.also
+    ]
     new = {one.name: with_prompt(given[one.name], is_chat, prompt) for one in models}
-    return replace(operator, **new) if any(given[name] != text for name, text in new.items()) else operator
+    return (
+        replace(operator, **new)
+        if any(given[name] != text for name, text in new.items())
+        else operator
+    )
 
 
-def _answering(operator: Answer | AnswerFromTables | AnswerFromPassages, prompt: str, known: bool) -> Operator:
-    shown = {AnswerFromTables: {"tables"}, AnswerFromPassages: {"passages"}}.get(type(operator)) or set(operator.reads)
+def _answering(
+    operator: Answer | AnswerFromTables | AnswerFromPassages, prompt: str, known: bool
+) -> Operator:
+    shown = {AnswerFromTables: {"tables"}, AnswerFromPassages: {"passages"}}.get(
+        type(operator)
+    ) or set(operator.reads)
     if known and isinstance(operator, Answer) and prompt in PROMPTS and set(READS[prompt]) == shown:
         return replace(operator, prompt=prompt, template="")
     if known:
         return operator
-    return replace(operator, template=prompt) if places_of(prompt) - {"question"} == shown else operator
+    return (
+        replace(operator, template=prompt)
+        if places_of(prompt) - {"question"} == shown
+        else operator
+    )

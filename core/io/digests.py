@@ -30,7 +30,10 @@ _sound: dict[Path, Stamps] = {}
 def note(folder: Path) -> None:
     """Write down what a folder holds, and make it durable. Raises OSError."""
     files = (file for file in sorted(folder.rglob("*")) if file.is_file())
-    known = {file.relative_to(folder).as_posix(): [file.stat().st_size, _digest(file, lambda: None)] for file in files}
+    known = {
+        file.relative_to(folder).as_posix(): [file.stat().st_size, _digest(file, lambda: None)]
+        for file in files
+    }
     with open(folder / FILE, "w", encoding="utf-8") as stream:
         json.dump(known, stream, indent=1)
         stream.flush()
@@ -82,7 +85,9 @@ class Later:
         with self._lock:
             if not self._begun:
                 self._begun = True
-                threading.Thread(target=self._read, name=f"digests of {self.folder.name}", daemon=True).start()
+                threading.Thread(
+                    target=self._read, name=f"digests of {self.folder.name}", daemon=True
+                ).start()
 
     def _read(self) -> None:
         try:

@@ -6,7 +6,10 @@ import time
 from collections.abc import Callable
 
 Tell = Callable[[str, float | None], None]
-MIN_SHARE, MIN_SECONDS = 0.01, 2.0  # share done and seconds spent before which nobody knows how long it will take
+MIN_SHARE, MIN_SECONDS = (
+    0.01,
+    2.0,
+)  # share done and seconds spent before which nobody knows how long it will take
 
 
 def span(seconds: float) -> str:
@@ -16,7 +19,13 @@ def span(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} minutes"
     hours = seconds / 3600
-    return f"{hours:.1f} hours" if hours < 10 else f"{hours:.0f} hours" if hours < 48 else f"{hours / 24:.0f} days"
+    return (
+        f"{hours:.1f} hours"
+        if hours < 10
+        else f"{hours:.0f} hours"
+        if hours < 48
+        else f"{hours / 24:.0f} days"
+    )
 
 
 def between(low: float, high: float) -> str:
@@ -25,7 +34,9 @@ def between(low: float, high: float) -> str:
     if first == last:
         return first
     number, unit = first.split(" ")
-    return f"{number if last.endswith(f' {unit}') or last.endswith(f' {unit}s') else first} to {last}"
+    return (
+        f"{number if last.endswith(f' {unit}') or last.endswith(f' {unit}s') else first} to {last}"
+    )
 
 
 def roughly(seconds: float) -> str:
@@ -37,7 +48,11 @@ def ago(seconds: float) -> str:
     """How long ago something was, in words: just now, 12 minutes ago, 3 days ago."""
     if seconds < 60:
         return "just now"
-    size, unit = next((size, unit) for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")) if seconds >= size)
+    size, unit = next(
+        (size, unit)
+        for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute"))
+        if seconds >= size
+    )
     return f"{_counted(int(seconds // size), unit)} ago"
 
 

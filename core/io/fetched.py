@@ -22,10 +22,20 @@ from core.io.names import no_device
 from core.io.temporary import temporary_folder
 
 HUB, IRDS = "hf:", "irds:"
-USUAL = ("test", "validation", "dev", "train")  # splits, the first that a set has where none is named
+USUAL = (
+    "test",
+    "validation",
+    "dev",
+    "train",
+)  # splits, the first that a set has where none is named
 REPORT_EVERY = 10_000  # rows between two words of progress
 REACH = 10.0  # seconds in which a hub must answer
-UNREACHED = {"ConnectionError", "TransportError", "OfflineModeIsEnabled", "LocalEntryNotFoundError"}  # faults of many libraries, by name
+UNREACHED = {
+    "ConnectionError",
+    "TransportError",
+    "OfflineModeIsEnabled",
+    "LocalEntryNotFoundError",
+}  # faults of many libraries, by name
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")  # what no name of a file holds
 Tell = Callable[[str, float | None], None]
 
@@ -53,7 +63,9 @@ def fetched(id: str, tell: Tell | None = None) -> Fetched:
     tell = tell or (lambda text, share: None)
     source, _, name = id.partition(":")
     if not name.strip():
-        raise BadInput("Name a set behind the colon, as in hf:rmanluo/RoG-webqsp or irds:beir/scifact/test.")
+        raise BadInput(
+            "Name a set behind the colon, as in hf:rmanluo/RoG-webqsp or irds:beir/scifact/test."
+        )
     return _of_hub(name, tell) if f"{source}:" == HUB else _of_irds(name, tell)
 
 
@@ -71,15 +83,25 @@ def _of_hub(name: str, tell: Tell) -> Fetched:
         tell(f"Looking for {repository}", None)
         config, split, splits = _chosen(datasets, repository, [part for part in parts if part])
         datasets.disable_progress_bars()
-        rows = _asked(repository, lambda: datasets.load_dataset(repository, config, split=split, streaming=True))
+        rows = _asked(
+            repository,
+            lambda: datasets.load_dataset(repository, config, split=split, streaming=True),
+        )
         tell(f"Fetching {split} of {repository}", None)
-        _placed(about, lambda part: part.write_text(f"the split {split} (of {', '.join(splits)})", "utf-8"))
+        _placed(
+            about,
+            lambda part: part.write_text(f"the split {split} (of {', '.join(splits)})", "utf-8"),
+        )
         _placed(file, lambda part: _asked(repository, lambda: rows.to_parquet(str(part))))
     what = about.read_text("utf-8") if about.exists() else "rows"
-    return Fetched(file, f"{HUB}{name}: {what}, saved in {file}; remove that file to fetch it again.")
+    return Fetched(
+        file, f"{HUB}{name}: {what}, saved in {file}; remove that file to fetch it again."
+    )
 
 
-def _chosen(datasets: ModuleType, repository: str, parts: Sequence[str]) -> tuple[str, str, list[str]]:
+def _chosen(
+    datasets: ModuleType, repository: str, parts: Sequence[str]
+) -> tuple[str, str, list[str]]:
     """The configuration and the split that are meant, and all splits. Raises BadInput naming those that there are."""
     if not Path(repository).exists():
         _reach(repository)
@@ -94,8 +116,14 @@ def _chosen(datasets: ModuleType, repository: str, parts: Sequence[str]) -> tupl
     wanted = [part for part in parts if part != config]
     if wrong := [part for part in wanted if part not in splits] or wanted[1:]:
         known = ", ".join(splits)
-        raise BadInput(f"{repository} has no split “{shorten(wrong[0], 40)}”.{nearest(wrong[0], [*configs, *splits])} It has {known}.")
-    return config, wanted[0] if wanted else next((split for split in USUAL if split in splits), splits[0]), splits
+        raise BadInput(
+            f"{repository} has no split “{shorten(wrong[0], 40)}”.{nearest(wrong[0], [*configs, *splits])} It has {known}."
+        )
+    return (
+        config,
+        wanted[0] if wanted else next((split for split in USUAL if split in splits), splits[0]),
+        splits,
+    )
 
 
 def _reach(repository: str) -> None:
@@ -114,11 +142,17 @@ def _asked(repository: str, ask: Callable[[], Any]) -> Any:
     except Exception as error:  # what the libraries below raise is theirs, and changes
         kinds = {kind.__name__ for kind in type(error).__mro__}
         if "RepositoryNotFoundError" in kinds or "DatasetNotFoundError" in kinds:
-            raise BadInput(f"There is no set {repository} on the hub, or it asks for permission.") from None
+            raise BadInput(
+                f"There is no set {repository} on the hub, or it asks for permission."
+            ) from None
         if kinds & UNREACHED:
             instead = "Fetch its files elsewhere and name them instead."
-            raise BadInput(f"No hub can be reached, so {repository} cannot be fetched. {instead}") from None
-        raise BadInput(f"{repository} cannot be read by its library: {shorten(str(error) or type(error).__name__, 200)}.") from None
+            raise BadInput(
+                f"No hub can be reached, so {repository} cannot be fetched. {instead}"
+            ) from None
+        raise BadInput(
+            f"{repository} cannot be read by its library: {shorten(str(error) or type(error).__name__, 200)}."
+        ) from None
 
 
 def _of_irds(name: str, tell: Tell) -> Fetched:
@@ -129,35 +163,55 @@ def _of_irds(name: str, tell: Tell) -> Fetched:
         if not known.has_docs():
             raise BadInput(f"{IRDS}{name} has no documents.")
         _placed(folder, lambda part: _asked(name, lambda: _write(known, part, name, tell)))
-    return Fetched(folder, f"{IRDS}{name}: saved in {folder}; remove that folder to fetch it again.")
+    return Fetched(
+        folder, f"{IRDS}{name}: saved in {folder}; remove that folder to fetch it again."
+    )
 
 
 def _loaded(library: ModuleType, name: str) -> Any:
     try:
         return library.load(name)
     except KeyError:
-        raise BadInput(f"There is no set {IRDS}{name}; ir_datasets lists them with: ir_datasets list.") from None
+        raise BadInput(
+            f"There is no set {IRDS}{name}; ir_datasets lists them with: ir_datasets list."
+        ) from None
 
 
 def _write(known: Any, folder: Path, name: str, tell: Tell) -> None:
     """Writes a set of ir_datasets as a folder of BEIR."""
     (folder / "qrels").mkdir(parents=True)
-    _lines(folder / "corpus.jsonl", known.docs_iter(), _document, lambda done: tell(f"Fetching {name}: {done:,} documents", None))
+    _lines(
+        folder / "corpus.jsonl",
+        known.docs_iter(),
+        _document,
+        lambda done: tell(f"Fetching {name}: {done:,} documents", None),
+    )
     if known.has_queries():
         query = lambda one: {"_id": one.query_id, "text": " ".join(one.default_text().split())}
         _lines(folder / "queries.jsonl", known.queries_iter(), query, lambda done: None)
     if known.has_qrels():
         with open(folder / "qrels" / f"{name.split('/')[-1]}.tsv", "w", encoding="utf-8") as file:
             file.write("query-id\tcorpus-id\tscore\n")
-            file.writelines(f"{one.query_id}\t{one.doc_id}\t{one.relevance}\n" for one in known.qrels_iter())
+            file.writelines(
+                f"{one.query_id}\t{one.doc_id}\t{one.relevance}\n" for one in known.qrels_iter()
+            )
 
 
 def _document(one: Any) -> dict[str, str]:
     title = getattr(one, "title", "") or ""
-    return {"_id": one.doc_id, "title": title, "text": getattr(one, "text", None) or one.default_text().removeprefix(title).strip()}
+    return {
+        "_id": one.doc_id,
+        "title": title,
+        "text": getattr(one, "text", None) or one.default_text().removeprefix(title).strip(),
+    }
 
 
-def _lines(file: Path, rows: Iterable[Any], row: Callable[[Any], dict[str, str]], step: Callable[[int], None]) -> None:
+def _lines(
+    file: Path,
+    rows: Iterable[Any],
+    row: Callable[[Any], dict[str, str]],
+    step: Callable[[int], None],
+) -> None:
     with open(file, "w", encoding="utf-8") as lines:
         for number, one in enumerate(rows):
             lines.write(json.dumps(row(one), ensure_ascii=False) + "\n")
@@ -173,7 +227,9 @@ def _placed(place: Path, write: Callable[[Path], Any]) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         move(folder / place.name, place)
     except OSError as error:
-        raise BadInput(f"The set cannot be stored in {place.parent}: {error.strerror or error}.") from None
+        raise BadInput(
+            f"The set cannot be stored in {place.parent}: {error.strerror or error}."
+        ) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -184,4 +240,6 @@ def _package(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise BadInput(f"Sets named by an id need the package {name}, which is not installed: pip install {name}.") from None
+        raise BadInput(
+            f"Sets named by an id need the package {name}, which is not installed: pip install {name}."
+        ) from None

@@ -18,7 +18,10 @@ from core.errors import BadInput
 PACKINGS = {".gz": "gzip", ".bz2": "bzip2", ".zst": "Zstandard"}
 PACKED = tuple(PACKINGS)
 LONGEST_LINE = 1 << 23  # bytes
-LOOK_EVERY, REPORT_EVERY = 1 << 14, 1 << 18  # bytes unpacked between two looks at their number, and two words of progress
+LOOK_EVERY, REPORT_EVERY = (
+    1 << 14,
+    1 << 18,
+)  # bytes unpacked between two looks at their number, and two words of progress
 Tell = Callable[[float], None]
 
 
@@ -58,7 +61,16 @@ class Unpacked:
     """The bytes of a file after unpacking. Reading raises BadInput once more than `most` bytes have come out, or where a line has more than
     `longest`."""
 
-    def __init__(self, name: str, raw: BinaryIO, size: int, packed: str, tell: Tell | None, most: int | None, longest: int | None = None):
+    def __init__(
+        self,
+        name: str,
+        raw: BinaryIO,
+        size: int,
+        packed: str,
+        tell: Tell | None,
+        most: int | None,
+        longest: int | None = None,
+    ):
         self.name, self.line, self.longest = name, 0, longest or LONGEST_LINE
         self._raw, self._size, self._tell, self._most = raw, size, tell, most
         self._stream = _unpacking(raw, packed)
@@ -86,7 +98,9 @@ class Unpacked:
         while data := readline(longest):
             self.line += 1
             if len(data) == longest:
-                raise BadInput(f"{self.name}, line {self.line}: a line of more than {size_text(longest)} is too long.")
+                raise BadInput(
+                    f"{self.name}, line {self.line}: a line of more than {size_text(longest)} is too long."
+                )
             looked_at += len(data)
             if looked_at >= LOOK_EVERY:
                 self._look(looked_at)
@@ -98,7 +112,9 @@ class Unpacked:
         """Count `size` more bytes: tell how far we are, and stop where it is too much."""
         self._count += size
         if self._most is not None and self._count > self._most:
-            raise BadInput(f"{self.name} holds more than {size_text(self._most)} of text; that is more than can be read here.")
+            raise BadInput(
+                f"{self.name} holds more than {size_text(self._most)} of text; that is more than can be read here."
+            )
         if self._tell and self._count - self._reported >= REPORT_EVERY:
             self._reported = self._count
             self._tell(min(1.0, self._raw.tell() / max(1, self._size)))
@@ -106,7 +122,10 @@ class Unpacked:
 
 @contextmanager
 def opened(
-    file: str | FilePath | Source, tell: Tell | None = None, most: int | None = None, longest: int | None = None
+    file: str | FilePath | Source,
+    tell: Tell | None = None,
+    most: int | None = None,
+    longest: int | None = None,
 ) -> Iterator[Unpacked]:
     """A file's bytes, unpacked where its name ends in `.gz`, `.bz2` or `.zst`. `tell` hears the share read, `most` bounds the bytes that
     come out, and `longest` those of a line (`LONGEST_LINE`).
@@ -126,7 +145,9 @@ def opened(
         if isinstance(error, OSError) and (error.errno is not None or not packed):
             raise BadInput(f"{place.name} cannot be read: {error.strerror or error}.") from None
         after = f", after line {source.line}" if source and source.line else ""
-        raise BadInput(f"{place.name}{after}: the {PACKINGS[packed]} file is damaged or cut short ({error}).") from None
+        raise BadInput(
+            f"{place.name}{after}: the {PACKINGS[packed]} file is damaged or cut short ({error})."
+        ) from None
 
 
 def _unpacking(raw: BinaryIO, packed: str) -> BinaryIO:
@@ -146,7 +167,10 @@ class _Zstandard(io.RawIOBase):
     def __init__(self, raw: BinaryIO):
         import zstandard
 
-        self._raw, self._make = raw, zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj
+        self._raw, self._make = (
+            raw,
+            zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj,
+        )
         self._fault, self._ready = zstandard.ZstdError, b""
         self._frame: zstandard.ZstdDecompressionObj | None = None
 
@@ -156,7 +180,9 @@ class _Zstandard(io.RawIOBase):
     def readinto(self, buffer) -> int:
         """Fills the buffer as far as one piece of the file goes; 0 at its end."""
         while not self._ready:
-            packed = (self._frame.unused_data if self._frame and self._frame.eof else b"") or self._raw.read(LOOK_EVERY * 8)
+            packed = (
+                self._frame.unused_data if self._frame and self._frame.eof else b""
+            ) or self._raw.read(LOOK_EVERY * 8)
             if not packed:
                 if self._frame and not self._frame.eof:
                     raise EOFError("it ends within a frame")
@@ -174,7 +200,10 @@ class _Zstandard(io.RawIOBase):
 
 
 def lines(
-    path: str | FilePath | Source, tell: Tell | None = None, most: int | None = None, longest: int | None = None
+    path: str | FilePath | Source,
+    tell: Tell | None = None,
+    most: int | None = None,
+    longest: int | None = None,
 ) -> Iterator[tuple[int, str]]:
     """The lines that are not blank with their numbers from 1, line ends removed. Raises BadInput as `opened` does, and for
     bytes that are not UTF-8."""
@@ -190,9 +219,15 @@ def lines(
 
 def not_utf8(name: str, line: int, byte: int) -> BadInput:
     """What is wrong with a file that has a byte, counted from 0 within its line, that is not UTF-8."""
-    return BadInput(f"{name}, line {line}: byte {byte + 1} is not UTF-8 text; expected a text file saved as UTF-8.")
+    return BadInput(
+        f"{name}, line {line}: byte {byte + 1} is not UTF-8 text; expected a text file saved as UTF-8."
+    )
 
 
 def size_text(size: float) -> str:
     """A number of bytes in words: 64 MB, 2 GB."""
-    return f"{size / (1 << 30):,.0f} GB" if size >= 1 << 30 else f"{max(1, round(size / (1 << 20))):,} MB"
+    return (
+        f"{size / (1 << 30):,.0f} GB"
+        if size >= 1 << 30
+        else f"{max(1, round(size / (1 << 20))):,} MB"
+    )

@@ -22,7 +22,11 @@ def place(folder: Path, temporary: Path, description: str, meta: Mapping[str, An
     for file in (*sorted(temporary.rglob("*")), temporary):
         sync(file)
     base = folder / f"data-{meta['digest'][:16]}"
-    data = next(name for n in range(1, 1 << 20) if not (name := base if n == 1 else base.with_name(f"{base.name}-{n}")).exists())
+    data = next(
+        name
+        for n in range(1, 1 << 20)
+        if not (name := base if n == 1 else base.with_name(f"{base.name}-{n}")).exists()
+    )
     move(temporary, data)
     sync(folder)
     text = json.dumps(digests.marked({**meta, "data": data.name}), ensure_ascii=False, indent=1)
@@ -38,7 +42,11 @@ def clean(folder: Path, description: str) -> None:
     except (OSError, ValueError, AttributeError):
         current = None
     for entry in sorted(folder.iterdir()):
-        if entry.is_dir() and entry.name != current and (entry.name == TEMPORARY or entry.name.startswith("data-")):
+        if (
+            entry.is_dir()
+            and entry.name != current
+            and (entry.name == TEMPORARY or entry.name.startswith("data-"))
+        ):
             shutil.rmtree(entry, ignore_errors=True)
         elif entry.name.startswith(begun(folder / description)):
             entry.unlink(missing_ok=True)

@@ -21,7 +21,9 @@ def home() -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"The folder {folder} cannot be made: {error.strerror or error}. Name another one in HOPSCOPE_HOME.") from None
+        raise StoreError(
+            f"The folder {folder} cannot be made: {error.strerror or error}. Name another one in HOPSCOPE_HOME."
+        ) from None
     return folder
 
 
@@ -29,7 +31,9 @@ def keep_private() -> None:
     """From here on what this process writes is for the person alone: others may do nothing in their folder, nor with files. For who starts
     the app or a command. On Windows the rights of their profile's folder hold, which come down to all in it."""
     os.umask(0o077)
-    with suppress(OSError, StoreError):  # a folder of somebody else, handed over on purpose, or one that cannot be written
+    with suppress(
+        OSError, StoreError
+    ):  # a folder of somebody else, handed over on purpose, or one that cannot be written
         folder = home()
         folder.chmod(folder.stat().st_mode & 0o700)  # one that the person may not write stays so
 
@@ -58,5 +62,16 @@ def weights_of(package: str) -> Path | None:
     """The folder of weights of a package: `model` in the installed one, found without importing it, else what was fetched of it into the
     models folder; None where neither is."""
     found = importlib.util.find_spec(package.replace("-", "_"))
-    places = [Path(place) / "model" for place in (found.submodule_search_locations or ())] if found else []
-    return next((place for place in [*places, models_folder() / package] if (place / "config.json").is_file()), None)
+    places = (
+        [Path(place) / "model" for place in (found.submodule_search_locations or ())]
+        if found
+        else []
+    )
+    return next(
+        (
+            place
+            for place in [*places, models_folder() / package]
+            if (place / "config.json").is_file()
+        ),
+        None,
+    )

@@ -70,7 +70,9 @@ class Pieces:
         while self.next() != "}":
             key = self.value()
             if not isinstance(key, str):
-                raise BadInput(f"{self.source.name}, line {self.line()}: not JSON (a key should be a text).")
+                raise BadInput(
+                    f"{self.source.name}, line {self.line()}: not JSON (a key should be a text)."
+                )
             self.take(":")
             self.next()
             yield key
@@ -94,7 +96,9 @@ class Pieces:
                     self.at = end
                     return value
             if end - self.at > LONGEST_VALUE:
-                raise BadInput(f"{self.source.name}, line {self.line()}: what begins here is longer than {size_text(LONGEST_VALUE)}.")
+                raise BadInput(
+                    f"{self.source.name}, line {self.line()}: what begins here is longer than {size_text(LONGEST_VALUE)}."
+                )
             self._more()
 
     def passed(self) -> None:
@@ -124,7 +128,9 @@ class Pieces:
     def _more(self) -> None:
         """Lets go of what is done, and reads as much again as is left, as far as that may be one value, at least `PIECE`."""
         ended = self.text.count("\n", 0, self.at)
-        self.column = self.at - self.text.rfind("\n", 0, self.at) - 1 if ended else self.column + self.at
+        self.column = (
+            self.at - self.text.rfind("\n", 0, self.at) - 1 if ended else self.column + self.at
+        )
         self.line_at += ended
         self.before += self.at
         self.text, self.at, self.here, self.counted = self.text[self.at :], 0, self.line_at, 0

@@ -12,15 +12,29 @@ from core.errors import BadInput, shorten
 from core.io.files import LONGEST_LINE, Source, Tell, lines, opened
 from core.io.json_pieces import Pieces, not_json
 
-HOLDS_ROWS = ("Questions", "questions", "data")  # keys under which a JSON file may hold its list of rows
-OF_A_ROW = ("question", "query", "text", "article", "graph", "RawQuestion", "utterance")  # keys of a row, whatever lists it holds
+HOLDS_ROWS = (
+    "Questions",
+    "questions",
+    "data",
+)  # keys under which a JSON file may hold its list of rows
+OF_A_ROW = (
+    "question",
+    "query",
+    "text",
+    "article",
+    "graph",
+    "RawQuestion",
+    "utterance",
+)  # keys of a row, whatever lists it holds
 OPENING = 1 << 16  # bytes that are read at once in search of the first that is not blank
 File = str | FilePath | Source
 Row = tuple[str, dict[str, Any]]
 Numbered = tuple[int, str, dict[str, Any]]
 
 
-def json_rows(path: File, tell: Tell | None = None, most: int | None = None, longest: int | None = None) -> Iterator[Row]:
+def json_rows(
+    path: File, tell: Tell | None = None, most: int | None = None, longest: int | None = None
+) -> Iterator[Row]:
     """The objects of a JSON file, each with its place in the file: one object a line, one array of objects, or an object that
     holds such an array under one of `HOLDS_ROWS`, the first in the file. An object on one line is a row, whatever it holds, if another
     follows or it has a key of `OF_A_ROW`.
@@ -51,7 +65,11 @@ def numbered_rows(
         yield from _held(path, tell, most, holds) if form == HELD else _spread(path, tell, most)
     else:
         for number, text in lines(path, tell, most, longest):
-            yield number, f"line {number}", _object(path, f"line {number}", _parsed(path, number, text))
+            yield (
+                number,
+                f"line {number}",
+                _object(path, f"line {number}", _parsed(path, number, text)),
+            )
 
 
 def beginning(path: File, size: int, most: int | None = None) -> str:
@@ -72,7 +90,9 @@ def _array(path: File, tell: Tell | None, most: int | None) -> Iterator[Numbered
         _at_end(pieces, f"line {pieces.line()}", "the array")
 
 
-def _held(path: File, tell: Tell | None, most: int | None, holds: Sequence[str]) -> Iterator[Numbered]:
+def _held(
+    path: File, tell: Tell | None, most: int | None, holds: Sequence[str]
+) -> Iterator[Numbered]:
     """The objects of the first array of rows that the file's one object holds."""
     with opened(path, tell, most) as source:
         pieces, number = Pieces(source), 0
@@ -94,7 +114,11 @@ def _spread(path: File, tell: Tell | None, most: int | None) -> Iterator[Numbere
             yield number, where, _object(path, where, pieces.value())
 
 
-LINES, HELD, SPREAD = "one object a line", "an object that holds rows", "an object over several lines"
+LINES, HELD, SPREAD = (
+    "one object a line",
+    "an object that holds rows",
+    "an object over several lines",
+)
 
 
 def _form(path: File, tell: Tell | None, most: int | None, holds: Sequence[str]) -> str:
@@ -125,12 +149,16 @@ def _at_end(pieces: Pieces, where: str, what: str) -> None:
 
 
 def _without_rows(file: File) -> BadInput:
-    return BadInput(f"{_name(file)} holds one JSON object without a list of rows; expected one object a line, or an array of objects.")
+    return BadInput(
+        f"{_name(file)} holds one JSON object without a list of rows; expected one object a line, or an array of objects."
+    )
 
 
 def _object(file: File, where: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise BadInput(f"{_name(file)}, {where}: expected a JSON object, found “{shorten(json.dumps(value), 40)}”.")
+        raise BadInput(
+            f"{_name(file)}, {where}: expected a JSON object, found “{shorten(json.dumps(value), 40)}”."
+        )
     return value
 
 

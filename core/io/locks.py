@@ -46,7 +46,9 @@ def changing(file: Path, patience: float = PATIENCE) -> Iterator[None]:
 
     def busy() -> None:
         if time.monotonic() - begun > patience:
-            raise StoreError(f"Another process has been writing {file.name} for {patience:g} seconds; try again when it is done.")
+            raise StoreError(
+                f"Another process has been writing {file.name} for {patience:g} seconds; try again when it is done."
+            )
 
     try:
         with locked(file.with_name(f".{file.name}.lock"), busy):

@@ -25,7 +25,9 @@ class Writer:
         found = {}
         for key, field in _saved_fields(made.__class__).items():
             value = getattr(made, field.name)
-            if value is not field.default and (type(value) is not type(field.default) or value != field.default):
+            if value is not field.default and (
+                type(value) is not type(field.default) or value != field.default
+            ):
                 found[key] = self.value(value)
         return found
 
@@ -47,7 +49,12 @@ class Reader:
     names that fields had once. A key that is no field is left out, or refused by a `strict` reader. Raises ValueError, TypeError or
     KeyError."""
 
-    def __init__(self, special: Mapping[Any, Make] | None = None, earlier: Mapping[str, str] | None = None, strict: bool = False):
+    def __init__(
+        self,
+        special: Mapping[Any, Make] | None = None,
+        earlier: Mapping[str, str] | None = None,
+        strict: bool = False,
+    ):
         self._special, self._earlier, self._strict = special or {}, earlier or {}, strict
         self._makers: dict[Any, Make] = {}
 
@@ -81,7 +88,9 @@ class Reader:
         if origin is tuple:
             return lambda saved: self._tuple(parts, saved)
         if isinstance(origin, type) and issubclass(origin, Mapping):
-            return lambda saved: {self.value(parts[0], key): self.value(parts[1], item) for key, item in saved.items()}
+            return lambda saved: {
+                self.value(parts[0], key): self.value(parts[1], item) for key, item in saved.items()
+            }
         if isinstance(hint, type) and dataclasses.is_dataclass(hint):
             return lambda saved: self.fields(hint, saved)
         if origin is typing.Literal:

@@ -28,7 +28,11 @@ def holds_rows(path: FilePath, most: int | None = None) -> bool:
 
 
 def file_rows(
-    path: FilePath, tell: Tell | None = None, most: int | None = None, without: Container[str] = (), longest: int | None = None
+    path: FilePath,
+    tell: Tell | None = None,
+    most: int | None = None,
+    without: Container[str] = (),
+    longest: int | None = None,
 ) -> Iterator[Row]:
     """The rows of a file, each with its place: those of JSON as `core.io.json_rows.json_rows` gives them, of Parquet and Arrow one object
     for each row, its columns as keys. Columns `without` which a reader does well are not decoded. Raises BadInput as `json_rows` does,
@@ -43,16 +47,22 @@ def file_rows(
     try:
         yield from _columnar_rows(path, tell, most, without)
     except (ArrowException, OSError) as error:
-        raise BadInput(f"{path.name} cannot be read as {_title(path)} ({shorten(str(error), 120)}).") from None
+        raise BadInput(
+            f"{path.name} cannot be read as {_title(path)} ({shorten(str(error), 120)})."
+        ) from None
 
 
-def _columnar_rows(path: FilePath, tell: Tell | None, most: int | None, without: Container[str]) -> Iterator[Row]:
+def _columnar_rows(
+    path: FilePath, tell: Tell | None, most: int | None, without: Container[str]
+) -> Iterator[Row]:
     taken = number = 0
     with closing(_opened(path)) as table:
         for share, batch in table.batches([name for name in table.names if name not in without]):
             taken += batch.nbytes
             if most is not None and taken > most:
-                raise BadInput(f"{path.name} holds more than {size_text(most)} of text; that is more than can be read here.")
+                raise BadInput(
+                    f"{path.name} holds more than {size_text(most)} of text; that is more than can be read here."
+                )
             for row in batch.to_pylist():
                 number += 1
                 yield f"row {number}", row
@@ -104,7 +114,10 @@ class _Arrow:
         number = 0 if stream else self._file.num_record_batches
         for batch in self._file if stream else map(self._file.get_batch, range(number)):
             for start in range(0, batch.num_rows, BATCH_ROWS):
-                yield self._map.tell() / max(1, self._map.size()), batch.slice(start, BATCH_ROWS).select(names)
+                yield (
+                    self._map.tell() / max(1, self._map.size()),
+                    batch.slice(start, BATCH_ROWS).select(names),
+                )
 
     def close(self) -> None:
         self._map.close()

@@ -44,12 +44,16 @@ class HeldFile:
 
     def __init__(self) -> None:
         self.lock, self.holders = threading.RLock(), 0
-        self._open: tuple[Database, tuple[int, int]] | None = None  # with which file on the disk it is
+        self._open: tuple[Database, tuple[int, int]] | None = (
+            None  # with which file on the disk it is
+        )
 
     @contextmanager
     def used(self, file: Path, opening: Callable[[], Database]) -> Iterator[Database | None]:
         """The file, opened where it is not, or was removed meanwhile; None where nothing can be saved in it. Opened anew after an error."""
-        if self._open is not None and (self._open[1] != _identity(file) or cannot_save(file.parent)):
+        if self._open is not None and (
+            self._open[1] != _identity(file) or cannot_save(file.parent)
+        ):
             self.close()
         if self._open is None:
             database = opening()
@@ -84,8 +88,12 @@ class RowFile:
     def open(self, **options: Any) -> Database:
         """The file, open for `errors` and `transaction`. `options` are those of sqlite3.connect. Raises StoreError."""
         with self.errors():
-            database = opened(self.file, self._prepare, timeout=WAIT, isolation_level=None, **options)
-            if self.schema.again:  # no kill costs a row; a power cut may cost the last ones, which can be made again
+            database = opened(
+                self.file, self._prepare, timeout=WAIT, isolation_level=None, **options
+            )
+            if (
+                self.schema.again
+            ):  # no kill costs a row; a power cut may cost the last ones, which can be made again
                 database.execute("PRAGMA synchronous = NORMAL")
             return database
 
@@ -109,7 +117,10 @@ class RowFile:
         """The file, open for reading. Raises StoreError, and changes nothing, where it is damaged or not ours."""
         held = _held.get(self.file)
         if held is not None:
-            with held.lock, held.used(self.file, lambda: self.open(check_same_thread=False)) as database:
+            with (
+                held.lock,
+                held.used(self.file, lambda: self.open(check_same_thread=False)) as database,
+            ):
                 if database is not None and held.holders:
                     with self.errors():
                         yield database
@@ -128,7 +139,13 @@ class RowFile:
         with self.reading() as database:
             return database.execute(text, values).fetchall()
 
-    def save(self, table: str, rows: Iterable[Sequence[Any]], columns: Sequence[str] = (), database: Database | None = None) -> None:
+    def save(
+        self,
+        table: str,
+        rows: Iterable[Sequence[Any]],
+        columns: Sequence[str] = (),
+        database: Database | None = None,
+    ) -> None:
         """Write rows in the place of those of the same key; nothing where nothing can be saved. Raises StoreError."""
         if database is None:
             with self.reading() as database:
@@ -137,7 +154,9 @@ class RowFile:
         if database.saves and rows:
             named = f" ({', '.join(columns)})" if columns else ""
             with self.errors(), transaction(database):
-                database.executemany(f"INSERT OR REPLACE INTO {table}{named} VALUES ({_marks(rows[0])})", rows)
+                database.executemany(
+                    f"INSERT OR REPLACE INTO {table}{named} VALUES ({_marks(rows[0])})", rows
+                )
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -145,7 +164,9 @@ class RowFile:
         try:
             yield
         except sqlite3.Error as error:
-            raise (DamagedFile if is_damaged(error) else StoreError)(self._sentence(error)) from error
+            raise (DamagedFile if is_damaged(error) else StoreError)(
+                self._sentence(error)
+            ) from error
 
     def remove_damaged(self) -> None:
         """Remove a damaged file whose rows can be made again, so that the next use begins an empty one; one that another process has
@@ -157,7 +178,10 @@ class RowFile:
                     return
             except DamagedFile:
                 pass
-            for file in (self.file, *(self.file.with_name(f"{self.file.name}-{beside}") for beside in ("wal", "shm"))):
+            for file in (
+                self.file,
+                *(self.file.with_name(f"{self.file.name}-{beside}") for beside in ("wal", "shm")),
+            ):
                 file.unlink(missing_ok=True)
 
     def _sentence(self, error: sqlite3.Error) -> str:
@@ -183,21 +207,38 @@ class RowFile:
         if self._lacking(database):
             with transaction(database):
                 for table, name in self._lacking(database):
-                    database.execute(f"ALTER TABLE {table} ADD COLUMN {name} {self.schema.later[table][name]}")
+                    database.execute(
+                        f"ALTER TABLE {table} ADD COLUMN {name} {self.schema.later[table][name]}"
+                    )
 
     def _lacking(self, database: Database) -> list[tuple[str, str]]:
         """The columns that came later and are not there yet, each with its table."""
-        there = {table: {column[1] for column in database.execute(f"PRAGMA table_info({table})")} for table in self.schema.later}
-        return [(table, name) for table, columns in self.schema.later.items() for name in columns if name not in there[table]]
+        there = {
+            table: {column[1] for column in database.execute(f"PRAGMA table_info({table})")}
+            for table in self.schema.later
+        }
+        return [
+            (table, name)
+            for table, columns in self.schema.later.items()
+            for name in columns
+            if name not in there[table]
+        ]
 
     def _known(self, database: Database) -> bool:
         """Whether the tables are there. They are counted first: those seen here have their marks by then, whoever makes them."""
         tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        application, version = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+        application, version = (
+            database.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("application_id", "user_version")
+        )
         if tables and self.schema.application and application != self.schema.application:
-            raise StoreError(f"{self.file} is a database of another program; move it away to have {self.schema.what} there.")
+            raise StoreError(
+                f"{self.file} is a database of another program; move it away to have {self.schema.what} there."
+            )
         if version > self.schema.version:
-            raise StoreError(f"{self._those()} were written by a newer Hopscope; update this one to open them.")
+            raise StoreError(
+                f"{self._those()} were written by a newer Hopscope; update this one to open them."
+            )
         return bool(tables) or 0 != application == self.schema.application
 
 
@@ -222,12 +263,16 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
     database.execute("COMMIT")
 
 
-def by_key(database: sqlite3.Connection, table: str, columns: Sequence[str], keys: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+def by_key(
+    database: sqlite3.Connection, table: str, columns: Sequence[str], keys: Iterable[Any]
+) -> Iterator[tuple[Any, ...]]:
     """The columns of the rows with these keys, in no order; of a key that has no row, none."""
     asked = list(keys)
     for start in range(0, len(asked), BATCH_KEYS):
         some = asked[start : start + BATCH_KEYS]
-        yield from database.execute(f"SELECT {', '.join(columns)} FROM {table} WHERE key IN ({_marks(some)})", some)
+        yield from database.execute(
+            f"SELECT {', '.join(columns)} FROM {table} WHERE key IN ({_marks(some)})", some
+        )
 
 
 def _marks(values: Sequence[Any]) -> str:

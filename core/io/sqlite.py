@@ -15,8 +15,16 @@ from typing import Any
 from core.io.home import cannot_save
 
 WAIT = 30.0  # seconds for another process
-DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")  # errors of a file that is no database, or one with damaged pages
-UNWRITABLE = ("SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY")  # errors that come where nothing can be written
+DAMAGED = (
+    "SQLITE_NOTADB",
+    "SQLITE_CORRUPT",
+)  # errors of a file that is no database, or one with damaged pages
+UNWRITABLE = (
+    "SQLITE_CANTOPEN",
+    "SQLITE_FULL",
+    "SQLITE_IOERR",
+    "SQLITE_READONLY",
+)  # errors that come where nothing can be written
 
 
 def write_ahead(database: sqlite3.Connection) -> None:
@@ -88,8 +96,12 @@ def _as_it_is(file: Path, options: Mapping[str, Any]) -> Database:
     if not file.exists() or not file.stat().st_size:
         return sqlite3.connect(":memory:", factory=Database, **options)
     if not ahead.exists() or not ahead.stat().st_size:
-        return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True, factory=Database, **options)
-    with tempfile.TemporaryDirectory() as folder:  # what was written ahead is not in the file yet: it is read from a copy
+        return sqlite3.connect(
+            f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True, factory=Database, **options
+        )
+    with (
+        tempfile.TemporaryDirectory() as folder
+    ):  # what was written ahead is not in the file yet: it is read from a copy
         for part in (file, ahead):
             shutil.copyfile(part, Path(folder) / part.name)
         read = sqlite3.connect(":memory:", factory=Database, **options)

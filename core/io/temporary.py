@@ -29,4 +29,6 @@ def temporary_folder(now: float | None = None) -> Path:
     try:
         return Path(tempfile.mkdtemp(dir=home(), prefix=PREFIX))
     except OSError as error:
-        raise StoreError(cannot_save() or f"Nothing can be saved in {home()}: {error.strerror or error}.") from None
+        raise StoreError(
+            cannot_save() or f"Nothing can be saved in {home()}: {error.strerror or error}."
+        ) from None

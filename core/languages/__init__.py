@@ -3,4 +3,14 @@
 from core.languages.detection import Found, found_in, is_english, language_of_question
 from core.languages.language import ENGLISH, Language, known_code, language, languages
 
-__all__ = ["ENGLISH", "Found", "Language", "found_in", "is_english", "known_code", "language", "language_of_question", "languages"]
+__all__ = [
+    "ENGLISH",
+    "Found",
+    "Language",
+    "found_in",
+    "is_english",
+    "known_code",
+    "language",
+    "language_of_question",
+    "languages",
+]

@@ -14,11 +14,20 @@ from core.languages.scripts import letters_by_script, script_of
 
 WORD = re.compile(r"[^\W\d_]+")
 LETTERS, WORDS = 4_000, 200  # of a text that are looked at
-PLAIN, LEAD = 0.25, 2.5  # the share of function words that decides alone, where no other language has more than that part of it
-SURE, AHEAD = 0.75, 0.25  # the score from which a language is found, and how far the next one must be behind
+PLAIN, LEAD = (
+    0.25,
+    2.5,
+)  # the share of function words that decides alone, where no other language has more than that part of it
+SURE, AHEAD = (
+    0.75,
+    0.25,
+)  # the score from which a language is found, and how far the next one must be behind
 COMMON_WEIGHT = 2.0  # of the share of function words, beside lingua's confidence, which is 0 to 1
 SENTENCE = 30  # words of a text that may be one question
-SHORT, LONG = 3, 10  # words from which lingua is asked, and from which it is believed where none is a function word of its language
+SHORT, LONG = (
+    3,
+    10,
+)  # words from which lingua is asked, and from which it is believed where none is a function word of its language
 PARTS, PART, LEAST_PART = (
     40,
     600,
@@ -38,7 +47,11 @@ class Found:
     @property
     def others(self) -> dict[str, float]:
         """The other languages that a good part of the sample is in, with their shares."""
-        return {code: share for code, share in self.shares.items() if code != self.code and share >= LEAST_PART}
+        return {
+            code: share
+            for code, share in self.shares.items()
+            if code != self.code and share >= LEAST_PART
+        }
 
     @property
     def name(self) -> str:
@@ -53,7 +66,11 @@ class Found:
             return "not recognised, read as English"
         if self.chosen:
             return f"{known.name}, as chosen"
-        more = [f"{100 * share:.0f} % {languages()[code].name}" for code, share in self.others.items() if code in languages()]
+        more = [
+            f"{100 * share:.0f} % {languages()[code].name}"
+            for code, share in self.others.items()
+            if code in languages()
+        ]
         return f"{known.name}, with {' and '.join(more)}" if more else known.name
 
 
@@ -69,9 +86,13 @@ def found_in(texts: Sequence[str]) -> Found:
     for part in _pieces(texts):
         votes[language_of(part)] += len(part)
     total = votes.total()
-    shares = {code: round(count / total, 3) for code, count in votes.most_common() if code and count}
+    shares = {
+        code: round(count / total, 3) for code, count in votes.most_common() if code and count
+    }
     best = next(iter(shares), "")
-    needed = votes[""] if best == ENGLISH else total / 2  # for another reading than the English one most of the sample must speak
+    needed = (
+        votes[""] if best == ENGLISH else total / 2
+    )  # for another reading than the English one most of the sample must speak
     return Found(best if votes[best] > needed else "", shares)
 
 
@@ -81,7 +102,9 @@ def _pieces(texts: Sequence[str]) -> Iterator[str]:
     for at in range(0, len(texts), max(1, -(-len(texts) // PARTS))):
         text = texts[at]
         step = max(PART, len(text) // each)
-        yield from (text[start : start + PART] for start in range(0, min(len(text), each * step), step))
+        yield from (
+            text[start : start + PART] for start in range(0, min(len(text), each * step), step)
+        )
 
 
 @lru_cache(maxsize=512)
@@ -111,7 +134,10 @@ def language_of(text: str, in_doubt: bool = True) -> str:
     asks = _asked_in(words[0], candidates) if len(words) >= SHORT else []
     if len(words) <= SENTENCE and len(asks) == 1:
         return asks[0]
-    shares = {one.code: sum(word in one.common for word in words) / max(1, len(words)) for one in candidates}
+    shares = {
+        one.code: sum(word in one.common for word in words) / max(1, len(words))
+        for one in candidates
+    }
     first, second = sorted(shares.values(), reverse=True)[:2]
     if first >= PLAIN and first >= LEAD * second:
         return max(shares, key=lambda code: shares[code])
@@ -148,7 +174,10 @@ def _confidences(text: str) -> dict[str, float]:
     detector = _detector()
     if detector is None:
         return {}
-    return {one.language.iso_code_639_1.name.lower(): one.value for one in detector.compute_language_confidence_values(text)}
+    return {
+        one.language.iso_code_639_1.name.lower(): one.value
+        for one in detector.compute_language_confidence_values(text)
+    }
 
 
 @cache

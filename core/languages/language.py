@@ -37,7 +37,9 @@ class Language:
     @cached_property
     def asks(self) -> dict[str, str]:
         """What each question word or phrase asks for, the longest first."""
-        every = ((phrase, kind) for kind, phrases in (self.asking or {}).items() for phrase in phrases)
+        every = (
+            (phrase, kind) for kind, phrases in (self.asking or {}).items() for phrase in phrases
+        )
         return dict(sorted(every, key=lambda one: (-len(one[0]), one[0])))
 
     @cached_property
@@ -65,8 +67,19 @@ def languages() -> dict[str, Language]:
 
 def _language(code: str, row: dict) -> Language:
     asking = {kind: tuple(row.pop(kind, ())) for kind in ASKED_FOR}
-    words, models, abbreviations = row.pop("words", "").split(), row.pop("models", ()), row.pop("abbreviations", ())
-    return Language(code, **row, models=tuple(models), abbreviations=tuple(abbreviations), words=frozenset(words), asking=asking)
+    words, models, abbreviations = (
+        row.pop("words", "").split(),
+        row.pop("models", ()),
+        row.pop("abbreviations", ()),
+    )
+    return Language(
+        code,
+        **row,
+        models=tuple(models),
+        abbreviations=tuple(abbreviations),
+        words=frozenset(words),
+        asking=asking,
+    )
 
 
 def language(code: str) -> Language | None:
@@ -93,5 +106,7 @@ def known_code(text: str) -> str:
         return wanted
     if wanted not in by_name:
         known = [*languages(), *(one.name for one in languages().values())]
-        raise BadParameter(f"“{shorten(text)}” is no language that is known here; give a code such as de.{nearest(text, known)}")
+        raise BadParameter(
+            f"“{shorten(text)}” is no language that is known here; give a code such as de.{nearest(text, known)}"
+        )
     return by_name[wanted]

@@ -6,9 +6,7 @@ import re
 from collections import Counter
 
 # Letters of scripts that put no blanks between words: Thai, Lao, Burmese, Khmer, kana, Chinese characters.
-UNSPACED_LETTERS = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
+UNSPACED_LETTERS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 UNSPACED = re.compile(f"[{UNSPACED_LETTERS}]")
 SCRIPTS = {
     "Latin": "A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff",
@@ -43,7 +41,11 @@ def script_of(text: str) -> str:
     """
     counts = letters_by_script(text)
     total = counts.total()
-    if counts["Kana"] and counts["Kana"] + counts["Han"] >= total / 2 and counts["Kana"] >= LEAST_KANA * total:
+    if (
+        counts["Kana"]
+        and counts["Kana"] + counts["Han"] >= total / 2
+        and counts["Kana"] >= LEAST_KANA * total
+    ):
         return "Kana"
     name, most = max(counts.items(), key=lambda one: one[1], default=("", 0))
     return name if 2 * most >= total and total else ""

@@ -13,11 +13,15 @@ from core.languages.scripts import UNSPACED_LETTERS
 WORD = re.compile(r"[^\W_]+")
 LETTER = f"{UNSPACED_LETTERS}\uac00-\ud7af"  # of scripts whose words are cut into letters: those without blanks, and Korean, of long words
 PARTS, LETTERS = re.compile(f"[{LETTER}]+|[^{LETTER}]+"), re.compile(f"[{LETTER}]")
-SIGNS = "".join(chr(code) for code in range(0x0300, 0x1A00) if unicodedata.category(chr(code)) in ("Mn", "Mc"))  # over and under letters
+SIGNS = "".join(
+    chr(code) for code in range(0x0300, 0x1A00) if unicodedata.category(chr(code)) in ("Mn", "Mc")
+)  # over and under letters
 MARKED_WORD = rf"(?:[^\W_]|[{SIGNS}])+"
 MARKED, WORDS = re.compile(f"[{SIGNS}]"), re.compile(MARKED_WORD)
 CONTENT = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々〇ァ-ヶー]+|[a-z0-9]+")
-MARKS = re.compile("[\u0640\u0610-\u061a\u064b-\u065f\u0670\u0591-\u05bd\u05bf-\u05c7]")  # vowels and lengtheners that are seldom written
+MARKS = re.compile(
+    "[\u0640\u0610-\u061a\u064b-\u065f\u0670\u0591-\u05bd\u05bf-\u05c7]"
+)  # vowels and lengtheners that are seldom written
 STEMS = 1 << 16  # words whose stems are remembered
 
 
@@ -52,7 +56,11 @@ def terms(text: str, code: str = "") -> list[str]:
 def _cut(word: str) -> list[str]:
     pieces: list[str] = []
     for part in PARTS.findall(word):
-        pieces += [*part, *(a + b for a, b in zip(part, part[1:], strict=False))] if LETTERS.match(part) else [part]
+        pieces += (
+            [*part, *(a + b for a, b in zip(part, part[1:], strict=False))]
+            if LETTERS.match(part)
+            else [part]
+        )
     return pieces
 
 
@@ -74,14 +82,18 @@ def content_words(text: str, code: str) -> list[str]:
 def _unspaced_words(text: str, known: Language) -> list[str]:
     if known.code == "zh" and (cutter := _chinese()):
         return [word for word in cutter.cut(text) if WORD.fullmatch(word)]
-    if known.code == "ja":  # content words are in Chinese characters and katakana, what joins them in hiragana
+    if (
+        known.code == "ja"
+    ):  # content words are in Chinese characters and katakana, what joins them in hiragana
         return CONTENT.findall(_without(text, known))
     return plain_words(_without(text, known))
 
 
 def _without(text: str, known: Language) -> str:
     """A text with blanks in the place of question and function words."""
-    return re.sub("|".join(map(re.escape, sorted(known.asks, key=len, reverse=True))) or "$^", " ", text)
+    return re.sub(
+        "|".join(map(re.escape, sorted(known.asks, key=len, reverse=True))) or "$^", " ", text
+    )
 
 
 @cache

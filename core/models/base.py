@@ -23,7 +23,9 @@ class Encoder(Protocol):
         ...
 
 
-def question_vectors(encoder: Encoder, questions: Sequence[str], check: Callable[[], None] | None = None) -> np.ndarray:
+def question_vectors(
+    encoder: Encoder, questions: Sequence[str], check: Callable[[], None] | None = None
+) -> np.ndarray:
     """As `encoder.encode`, of questions: some encoders were trained with another prompt before these than before texts."""
     encode = getattr(encoder, "encode_questions", encoder.encode)
     return encode(questions, check)
@@ -77,7 +79,11 @@ class Task:
         groups = None if self.groups is None else self.groups[places]
         if preview is None:
             return replace(self, groups=groups)
-        return replace(self, groups=groups, preview=lambda some, scores: _ascending(preview, places[some], scores))
+        return replace(
+            self,
+            groups=groups,
+            preview=lambda some, scores: _ascending(preview, places[some], scores),
+        )
 
 
 def _ascending(preview: Preview, positions: np.ndarray, scores: np.ndarray) -> None:
@@ -141,12 +147,18 @@ class Reply:
         """A sentence on why it is blank, cut or of no use; empty for one that is whole."""
         blank = not self.text.strip()
         if self.cut:
-            return f"The {what} was cut at {self.limit:,} tokens." if self.limit else f"The {what} was cut."
+            return (
+                f"The {what} was cut at {self.limit:,} tokens."
+                if self.limit
+                else f"The {what} was cut."
+            )
         if self.finish == "repeat":
             after = f" after {self.words} words" if self.words else ""
             return f"The {what} repeated itself and was stopped{after}."
         detail = f"{':' * (self.finish == 'refused')} “{self.detail}”" if self.detail else ""
-        reason = FINISHES[self.finish].format(limit=f"{self.limit:,}" if self.limit else "", detail=detail)
+        reason = FINISHES[self.finish].format(
+            limit=f"{self.limit:,}" if self.limit else "", detail=detail
+        )
         if blank and self.finish in ("stop", "length") and self.thought:
             reason = "The model only thought, and wrote nothing behind its thought."
         if blank and self.finish == "stop" and not self.thought:

@@ -9,10 +9,16 @@ import numpy as np
 
 from core.errors import ModelFailed
 
-FIRST, MOST = 1 << 12, 1 << 16  # tokens, padding counted, of the first batch on a graphics card and of any: more make it no faster
+FIRST, MOST = (
+    1 << 12,
+    1 << 16,
+)  # tokens, padding counted, of the first batch on a graphics card and of any: more make it no faster
 SHARE = 0.5  # of the memory that is free, which others may want too
 FULL = ("out of memory", "not enough memory", "CUBLAS_STATUS_ALLOC_FAILED")  # in what libraries say
-IDS_ALONE = {"return_attention_mask": False, "return_token_type_ids": False}  # what a tokenizer is to give
+IDS_ALONE = {
+    "return_attention_mask": False,
+    "return_token_type_ids": False,
+}  # what a tokenizer is to give
 T = TypeVar("T")
 
 
@@ -28,7 +34,9 @@ class Batches:
         self.tokens = FIRST  # of the next batch on a graphics card, padding counted
         self._measured = False
 
-    def run(self, lengths: Sequence[int], read: Callable[[list[int]], T]) -> Iterator[tuple[list[int], T]]:
+    def run(
+        self, lengths: Sequence[int], read: Callable[[list[int]], T]
+    ) -> Iterator[tuple[list[int], T]]:
         """Each batch, as positions in `lengths` (tokens of each text), with what `read` gives for it; long texts first.
 
         Raises ModelFailed where a single text is too much.
@@ -51,7 +59,9 @@ class Batches:
     def _size(self, longest: int) -> int:
         return max(1, self.tokens // max(1, longest)) if self._card else self._rows
 
-    def _watched(self, part: list[int], lengths: Sequence[int], read: Callable[[list[int]], T]) -> T:
+    def _watched(
+        self, part: list[int], lengths: Sequence[int], read: Callable[[list[int]], T]
+    ) -> T:
         """What `read` gives; on a graphics card the first batch is measured."""
         if not self._card or self._measured:
             return read(part)
@@ -69,7 +79,9 @@ class Batches:
 
     def _shrink(self, rows: int, longest: int, fault: BaseException) -> None:
         if rows == 1:
-            raise ModelFailed(f"There is not enough memory to read one text of {longest:,} tokens.") from fault
+            raise ModelFailed(
+                f"There is not enough memory to read one text of {longest:,} tokens."
+            ) from fault
         if not self._card:
             self._rows = rows // 2
             return
@@ -79,7 +91,9 @@ class Batches:
         torch.cuda.empty_cache()
 
 
-def padded(tokenizer: Any, codes: Mapping[str, Sequence[Sequence[int]]], rows: Sequence[int], device: Any) -> dict[str, Any]:
+def padded(
+    tokenizer: Any, codes: Mapping[str, Sequence[Sequence[int]]], rows: Sequence[int], device: Any
+) -> dict[str, Any]:
     """Some texts in tokens as tensors on a device, made of one length, and the mask of what they are. As `tokenizer.pad` does, twenty times
     as fast: on a graphics card that took as long as all the rest.
     """

@@ -13,7 +13,9 @@ FILE = "change.safetensors"
 LEFT, RIGHT = ".left", ".right"
 
 
-def change(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray], rank: int, alone: str = "") -> dict[str, np.ndarray]:
+def change(
+    before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray], rank: int, alone: str = ""
+) -> dict[str, np.ndarray]:
     """What makes `after` of `before`, float16: of each matrix the change's best approximation of a rank, as two factors (`.left` [m, rank],
     `.right` [rank, n]); of other tensors the change itself; a tensor that was not there before, whole. Tensors whose name has the part
     `alone` stay as they are.
@@ -34,21 +36,32 @@ def change(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray], ra
         elif value.ndim == 2 and min(value.shape) > rank:
             left, scale, right = np.linalg.svd(value - before[name], full_matrices=False)
             root = np.sqrt(scale[:rank])
-            found |= {name + LEFT: left[:, :rank] * root, name + RIGHT: root[:, None] * right[:rank]}
+            found |= {
+                name + LEFT: left[:, :rank] * root,
+                name + RIGHT: root[:, None] * right[:rank],
+            }
         else:
             found[name] = value - before[name]
     return {name: np.ascontiguousarray(value, np.float16) for name, value in found.items()}
 
 
-def changed(before: Mapping[str, np.ndarray], difference: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def changed(
+    before: Mapping[str, np.ndarray], difference: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
     """The weights that a change tells of, float32: those it says nothing of as they were. Raises ValueError where shapes do not fit."""
     found = {name: value.astype(np.float32) for name, value in before.items()}
     for name, value in difference.items():
         if name.endswith(LEFT):
             plain = name.removesuffix(LEFT)
-            found[plain] = before[plain] + value.astype(np.float32) @ difference[plain + RIGHT].astype(np.float32)
+            found[plain] = before[plain] + value.astype(np.float32) @ difference[
+                plain + RIGHT
+            ].astype(np.float32)
         elif not name.endswith(RIGHT):
-            found[name] = value.astype(np.float32) + before[name] if name in before else value.astype(np.float32)
+            found[name] = (
+                value.astype(np.float32) + before[name]
+                if name in before
+                else value.astype(np.float32)
+            )
     return found
 
 

@@ -100,7 +100,9 @@ class Rescore:
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
         """At most `k` of `texts`: the chooser's picks, the scorer's best first, with the scorer's scores."""
         picked = self.chooser.choose(task, texts, k)
-        ranked = self.scorer.choose(task.part(picked.positions), [texts[i] for i in picked.positions], k)
+        ranked = self.scorer.choose(
+            task.part(picked.positions), [texts[i] for i in picked.positions], k
+        )
         return Choice(
             tuple(picked.positions[i] for i in ranked.positions),
             ranked.scores,
@@ -131,7 +133,9 @@ class Rounds:
         notes: tuple[str, ...] = ()
         for start in range(0, len(texts), self.window):
             picked = self.chooser.choose(
-                task.part(range(start, min(start + self.window, len(texts)))), texts[start : start + self.window], k
+                task.part(range(start, min(start + self.window, len(texts)))),
+                texts[start : start + self.window],
+                k,
             )
             union += [start + i for i in picked.positions]
             usage, notes = usage + picked.usage, notes + picked.notes
@@ -139,7 +143,12 @@ class Rounds:
             return Choice((), usage=usage, notes=_distinct(notes))
         last = self.chooser.choose(task.part(union), [texts[i] for i in union], k)
         notes += (f"{len(union)} of {len(texts)} candidates reached the last round.", *last.notes)
-        return Choice(tuple(union[i] for i in last.positions), last.scores, usage=usage + last.usage, notes=_distinct(notes))
+        return Choice(
+            tuple(union[i] for i in last.positions),
+            last.scores,
+            usage=usage + last.usage,
+            notes=_distinct(notes),
+        )
 
 
 @dataclass(frozen=True)
@@ -158,10 +167,15 @@ class Above:
         """At most `k` of `texts`, none where all are below."""
         ranked = self.scorer.choose(task, texts, k)
         assert ranked.scores is not None  # a scorer gives a number for every text
-        reaching = sum(score >= self.least for score in ranked.scores)  # best first, and NaN, which is none, comes last
+        reaching = sum(
+            score >= self.least for score in ranked.scores
+        )  # best first, and NaN, which is none, comes last
         note = (f"None reached {self.least:g}.",) if len(texts) and not reaching else ()
         return dataclasses.replace(
-            ranked, positions=ranked.positions[:reaching], scores=ranked.scores[:reaching], notes=ranked.notes + note
+            ranked,
+            positions=ranked.positions[:reaching],
+            scores=ranked.scores[:reaching],
+            notes=ranked.notes + note,
         )
 
 
@@ -185,7 +199,9 @@ def parse(expression: str) -> str | Call:
         # a model name such as qwen-0.5b is no Python name, so names are quoted before Python reads the expression
         tree = ast.parse(_quoted(expression), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise BadParameter(f"“{shown}” cannot be read as a chooser, such as encoder or prefilter(encoder, choose, 32).") from error
+        raise BadParameter(
+            f"“{shown}” cannot be read as a chooser, such as encoder or prefilter(encoder, choose, 32)."
+        ) from error
     return _read(tree, shown)
 
 
@@ -206,14 +222,26 @@ def _read(tree: ast.expr, shown: str) -> str | Call:
     if isinstance(tree, ast.Constant) and isinstance(tree.value, str):
         return tree.value
     if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name)) or tree.keywords:
-        raise BadParameter(f"“{shown}” cannot be read as a chooser, such as encoder or prefilter(encoder, choose, 32).")
+        raise BadParameter(
+            f"“{shown}” cannot be read as a chooser, such as encoder or prefilter(encoder, choose, 32)."
+        )
     name = tree.func.id
     if name not in COMBINATORS:
-        raise BadParameter(f"“{shown}”: unknown combinator “{name}”.{nearest(name, tuple(COMBINATORS))}")
+        raise BadParameter(
+            f"“{shown}”: unknown combinator “{name}”.{nearest(name, tuple(COMBINATORS))}"
+        )
     wanted = COMBINATORS[name]
     if len(tree.args) != len(wanted):
-        raise BadParameter(f"“{shown}”: {name} takes ({', '.join(wanted)}), but {len(tree.args)} were given.")
-    return Call(name, tuple(_part(argument, node, shown, name) for argument, node in zip(wanted, tree.args, strict=True)))
+        raise BadParameter(
+            f"“{shown}”: {name} takes ({', '.join(wanted)}), but {len(tree.args)} were given."
+        )
+    return Call(
+        name,
+        tuple(
+            _part(argument, node, shown, name)
+            for argument, node in zip(wanted, tree.args, strict=True)
+        ),
+    )
 
 
 def _part(argument: str, node: ast.expr, shown: str, name: str) -> str | float | Call:
@@ -231,7 +259,11 @@ def _part(argument: str, node: ast.expr, shown: str, name: str) -> str | float |
 
 def _least(node: ast.expr, shown: str, name: str) -> float:
     try:
-        least = float(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str | int) else math.nan
+        least = (
+            float(node.value)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str | int)
+            else math.nan
+        )
     except ValueError:
         least = math.nan
     if not math.isfinite(least):
@@ -240,9 +272,13 @@ def _least(node: ast.expr, shown: str, name: str) -> float:
 
 
 def _prompt(node: ast.expr, shown: str, name: str) -> str:
-    if not (isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in PROMPTS):
+    if not (
+        isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in PROMPTS
+    ):
         near = nearest(str(node.value), PROMPTS) if isinstance(node, ast.Constant) else ""
-        raise BadParameter(f"“{shown}”: prompt of {name} must be one of {', '.join(PROMPTS)}.{near}")
+        raise BadParameter(
+            f"“{shown}”: prompt of {name} must be one of {', '.join(PROMPTS)}.{near}"
+        )
     return node.value
 
 
@@ -281,23 +317,31 @@ def _written(part: str | float | Call, is_chat: Callable[[str], bool], prompt: s
     return f"{part.name}({', '.join(_written(inner, is_chat, prompt) for inner in part.parts)})"
 
 
-def build(expression: str, chooser: Callable[..., Chooser], scorer: Callable[[str], Scorer]) -> Chooser:
+def build(
+    expression: str, chooser: Callable[..., Chooser], scorer: Callable[[str], Scorer]
+) -> Chooser:
     """The chooser that an expression names, with `chooser` and `scorer` giving models by name, `chooser` a language model by a prompt
     where that is given as well. Raises BadParameter."""
     return _build(parse(expression), chooser, scorer)
 
 
-def _build(part: str | float | Call, chooser: Callable[..., Chooser], scorer: Callable[[str], Scorer]) -> Chooser:
+def _build(
+    part: str | float | Call, chooser: Callable[..., Chooser], scorer: Callable[[str], Scorer]
+) -> Chooser:
     if isinstance(part, str):
         return chooser(part)
     assert isinstance(part, Call)  # parsing puts numbers only where they belong
     first, second = part.parts[0], part.parts[1]
     if part.name == "prompted":
         if not isinstance(first, str):
-            raise BadParameter("prompted needs the name of a language model in its first place, such as prompted(choose, lego-graphrag).")
+            raise BadParameter(
+                "prompted needs the name of a language model in its first place, such as prompted(choose, lego-graphrag)."
+            )
         return chooser(first, second)
     if part.name == "prefilter":
-        return Prefilter(_simple(first, part, scorer), _build(second, chooser, scorer), _number(part.parts[2]))
+        return Prefilter(
+            _simple(first, part, scorer), _build(second, chooser, scorer), _number(part.parts[2])
+        )
     if part.name == "rounds":
         return Rounds(_build(first, chooser, scorer), _number(second))
     if part.name == "above":
@@ -316,7 +360,9 @@ def _simple(part: str | float | Call, outer: Call, scorer: Callable[[str], Score
     """A scorer where a combinator needs one: a plain name."""
     assert isinstance(part, str | Call)  # parsing puts no number there
     if not isinstance(part, str):
-        raise BadParameter(f"{outer.name} needs a scorer's name in that place, such as encoder, not {part.name}(...).")
+        raise BadParameter(
+            f"{outer.name} needs a scorer's name in that place, such as encoder, not {part.name}(...)."
+        )
     return scorer(part)
 
 

@@ -58,10 +58,14 @@ class PairScorer(Scoring):
         reading = Reading(task, texts)
 
         def read(some: list[str]) -> None:
-            for part, numbers in self._read(task, some, lambda net, given: self._numbers(net, given)):
+            for part, numbers in self._read(
+                task, some, lambda net, given: self._numbers(net, given)
+            ):
                 reading.received(part, numbers)
 
-        return reading.through(lambda some: in_turn(self._lock, lambda: read(some), task.check), fixed=True)
+        return reading.through(
+            lambda some: in_turn(self._lock, lambda: read(some), task.check), fixed=True
+        )
 
     def hidden(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         """float32 [n, d]: the vector of the first token of each pair, before the head (FastInsight, H). Raises as `score`, and
@@ -73,7 +77,9 @@ class PairScorer(Scoring):
 
         def read() -> None:
             done, begun = 0, time.perf_counter()
-            for part, states in self._read(task, missing, lambda net, given: self._states(net, given)):
+            for part, states in self._read(
+                task, missing, lambda net, given: self._states(net, given)
+            ):
                 self._remember(task.query, part, states, time.perf_counter() - begun)
                 rows.update(zip(part, states, strict=True))
                 done, begun = done + len(part), time.perf_counter()
@@ -81,7 +87,9 @@ class PairScorer(Scoring):
 
         if missing:
             in_turn(self._lock, read, task.check)
-        return np.stack([rows[text] for text in texts]) if len(texts) else np.zeros((0, 0), np.float32)
+        return (
+            np.stack([rows[text] for text in texts]) if len(texts) else np.zeros((0, 0), np.float32)
+        )
 
     def forget(self) -> None:
         """Drop the hidden states that are remembered."""
@@ -91,21 +99,31 @@ class PairScorer(Scoring):
     def _remembered(self, query: str, texts: list[str]) -> dict[str, np.ndarray]:
         """The hidden states of pairs that were read before: other lanes rank many of the same texts."""
         with self._lookup:
-            found = {text: self._cached[query, text] for text in texts if (query, text) in self._cached}
+            found = {
+                text: self._cached[query, text] for text in texts if (query, text) in self._cached
+            }
         fresh = set(new_to_this([(self.name, query, text) for text in texts]))
-        saved(sum(seconds for text, (_, seconds) in found.items() if (self.name, query, text) in fresh))
+        saved(
+            sum(
+                seconds for text, (_, seconds) in found.items() if (self.name, query, text) in fresh
+            )
+        )
         return {text: state for text, (state, _) in found.items()}
 
     def _remember(self, query: str, texts: list[str], states: np.ndarray, seconds: float) -> None:
         with self._lookup:
-            self._cached.update({(query, text): (state, seconds / len(texts)) for text, state in zip(texts, states)})
+            self._cached.update(
+                {(query, text): (state, seconds / len(texts)) for text, state in zip(texts, states)}
+            )
 
     @property
     def head(self) -> Head:
         """The layers behind the hidden states. Raises as `hidden`."""
         return torch_head(self._parts(self._engine())[0], self.name)[1]
 
-    def _read(self, task: Task, texts: list[str], of: Callable[[Any, Any], np.ndarray]) -> Iterator[tuple[list[str], np.ndarray]]:
+    def _read(
+        self, task: Task, texts: list[str], of: Callable[[Any, Any], np.ndarray]
+    ) -> Iterator[tuple[list[str], np.ndarray]]:
         """Batches of the texts with what `of` gives for the network and a batch of pairs, long ones first."""
         net, tokenizer = self._parts(self._engine())
         codes = self._codes(tokenizer, task.query, texts)
@@ -120,7 +138,15 @@ class PairScorer(Scoring):
 
     def _codes(self, tokenizer: Any, query: str, texts: list[str]) -> dict[str, list[list[int]]]:
         """The question and each text in tokens, as the network takes them."""
-        return dict(tokenizer([query] * len(texts), texts, truncation=True, max_length=self.max_tokens, return_attention_mask=False))
+        return dict(
+            tokenizer(
+                [query] * len(texts),
+                texts,
+                truncation=True,
+                max_length=self.max_tokens,
+                return_attention_mask=False,
+            )
+        )
 
     def _numbers(self, net: Any, given: Any) -> np.ndarray:
         """float64 [n]: the last number of each pair."""
@@ -134,7 +160,9 @@ class PairScorer(Scoring):
         import torch
 
         tap, caught = torch_head(net, self.name)[0], []
-        hook = tap.register_forward_pre_hook(lambda module, inside: caught.append(inside[0].detach()))
+        hook = tap.register_forward_pre_hook(
+            lambda module, inside: caught.append(inside[0].detach())
+        )
         try:
             with torch.inference_mode():
                 net(**given)
@@ -153,17 +181,25 @@ class PairScorer(Scoring):
             return self._model
         with spent("preparation", f"Loading {self.name}"):
             if importlib.util.find_spec(self.package) is None:
-                raise ModelUnavailable(f"{self.name} needs a library; get it with: pip install {self.install}")
+                raise ModelUnavailable(
+                    f"{self.name} needs a library; get it with: pip install {self.install}"
+                )
             try:
                 model = self._load()
             except (OSError, ValueError) as error:
-                where = "this folder" if Path(self.weights).exists() else "this computer or the model hub"
+                where = (
+                    "this folder"
+                    if Path(self.weights).exists()
+                    else "this computer or the model hub"
+                )
                 raise ModelUnavailable(
                     f"{self.name}: {self.weights} cannot be loaded from {where}. Put its weights in a folder and "
                     f"name that folder in models.toml. ({shorten(str(error), 120)})"
                 ) from error
             except RuntimeError as error:
-                raise ModelFailed(f"{self.name} could not be loaded: {shorten(str(error), 200)}") from error
+                raise ModelFailed(
+                    f"{self.name} could not be loaded: {shorten(str(error), 200)}"
+                ) from error
             net, _ = self._parts(model)
             net.eval()
             self._batches, self._model = Batches(str(net.device), self.batch), model
@@ -187,16 +223,35 @@ class FlagReranker(PairScorer):
         from FlagEmbedding import FlagReranker as Reranker
 
         place = device()
-        model = Reranker(self.weights, use_fp16=place != "cpu", devices=place, batch_size=self.batch, max_length=self.max_tokens)
+        model = Reranker(
+            self.weights,
+            use_fp16=place != "cpu",
+            devices=place,
+            batch_size=self.batch,
+            max_length=self.max_tokens,
+        )
         (model.model.half() if place != "cpu" else model.model).to(place)
         return model
 
     def _codes(self, tokenizer: Any, query: str, texts: list[str]) -> dict[str, list[list[int]]]:
         """As FlagEmbedding cuts them: a question to three quarters of what is read, and then the text alone."""
-        asked, most = tokenizer(query, add_special_tokens=False)["input_ids"], self.max_tokens * 3 // 4
-        query = query if len(asked) <= most else tokenizer.decode(asked[:most], skip_special_tokens=False)
+        asked, most = (
+            tokenizer(query, add_special_tokens=False)["input_ids"],
+            self.max_tokens * 3 // 4,
+        )
+        query = (
+            query
+            if len(asked) <= most
+            else tokenizer.decode(asked[:most], skip_special_tokens=False)
+        )
         return dict(
-            tokenizer([query] * len(texts), texts, truncation="only_second", max_length=self.max_tokens, return_attention_mask=False)
+            tokenizer(
+                [query] * len(texts),
+                texts,
+                truncation="only_second",
+                max_length=self.max_tokens,
+                return_attention_mask=False,
+            )
         )
 
     def _parts(self, model: Any) -> tuple[Any, Any]:
@@ -214,12 +269,19 @@ class CrossEncoder(PairScorer):
 
         place = device()
         precision = torch.float32 if place == "cpu" else torch.float16
-        return Reranker(self.weights, max_length=self.max_tokens, device=place, model_kwargs={"dtype": precision})
+        return Reranker(
+            self.weights,
+            max_length=self.max_tokens,
+            device=place,
+            model_kwargs={"dtype": precision},
+        )
 
     def _parts(self, model: Any) -> tuple[Any, Any]:
         from transformers import PreTrainedModel
 
-        return next(part for part in model.modules() if isinstance(part, PreTrainedModel)), model.tokenizer
+        return next(
+            part for part in model.modules() if isinstance(part, PreTrainedModel)
+        ), model.tokenizer
 
 
 class ChangedEncoder(CrossEncoder):
@@ -250,7 +312,9 @@ class ChangedEncoder(CrossEncoder):
     def _states(self, net: Any, given: Any) -> np.ndarray:
         import torch
 
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=net.device.type == "cpu" and computes_in_bfloat16()):
+        with torch.autocast(
+            "cpu", dtype=torch.bfloat16, enabled=net.device.type == "cpu" and computes_in_bfloat16()
+        ):
             return super()._states(net, given)
 
     def _numbers(self, net: Any, given: Any) -> np.ndarray:
@@ -260,4 +324,8 @@ class ChangedEncoder(CrossEncoder):
 def encoder_weights(net: Any) -> dict[str, np.ndarray]:
     """The weights of a classifier's encoder by name, without the head, which begins anew when one is made of an encoder."""
     inside = f"{net.base_model_prefix}."
-    return {name: value.detach().cpu().numpy() for name, value in net.state_dict().items() if name.startswith(inside)}
+    return {
+        name: value.detach().cpu().numpy()
+        for name, value in net.state_dict().items()
+        if name.startswith(inside)
+    }

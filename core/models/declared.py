@@ -18,7 +18,14 @@ from core.models.backends import BACKENDS, Backend
 
 NAME = re.compile(r"[\w.\-]+")
 SHIPPED = ROOT / "models.toml"
-ROLES = {"answer": "chat", "choose": "chat", "judge": "chat", "encoder": "encoder", "reranker": "scorer", "cross-encoder": "scorer"}
+ROLES = {
+    "answer": "chat",
+    "choose": "chat",
+    "judge": "chat",
+    "encoder": "encoder",
+    "reranker": "scorer",
+    "cross-encoder": "scorer",
+}
 
 
 @dataclass(frozen=True)
@@ -41,8 +48,23 @@ class Row:
     languages: str = ""  # the codes of those it was trained on, with blanks between them; empty where it is many, or not known
 
 
-COMMON = ("kind", "backend", "title", "licence", "upstream", "memory", "price_in", "price_out", "currency", "languages")
-TYPES = {"memory": "int", "price_in": "float", "price_out": "float"}  # of them; the others are texts
+COMMON = (
+    "kind",
+    "backend",
+    "title",
+    "licence",
+    "upstream",
+    "memory",
+    "price_in",
+    "price_out",
+    "currency",
+    "languages",
+)
+TYPES = {
+    "memory": "int",
+    "price_in": "float",
+    "price_out": "float",
+}  # of them; the others are texts
 
 
 def own_file() -> Path:
@@ -125,44 +147,73 @@ def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> 
     if not isinstance(values, Mapping):
         raise BadParameter(f"{label} must be a table.")
     if name in ROLES:
-        raise BadParameter(f"{label} has the name of a role; call it something other than {', '.join(ROLES)}.")
+        raise BadParameter(
+            f"{label} has the name of a role; call it something other than {', '.join(ROLES)}."
+        )
     if not NAME.fullmatch(name) or name.isdecimal():
-        raise BadParameter(f"{label}: a name is made of letters, digits, “-”, “_” and “.”, and is not a number.")
+        raise BadParameter(
+            f"{label}: a name is made of letters, digits, “-”, “_” and “.”, and is not a number."
+        )
     for key in ("kind", "backend"):
         if key not in values:
             raise BadParameter(f'{label} lacks the key "{key}".')
     backend, kind = str(values["backend"]), str(values["kind"])
     if backend not in BACKENDS:
-        raise BadParameter(f'{label} has unknown backend "{backend}".{nearest(backend, tuple(BACKENDS))}')
+        raise BadParameter(
+            f'{label} has unknown backend "{backend}".{nearest(backend, tuple(BACKENDS))}'
+        )
     settings = BACKENDS[backend]
     if kind not in settings.kinds:
-        raise BadParameter(f'{label} has kind "{kind}", which backend "{backend}" cannot be.{nearest(kind, settings.kinds)}')
+        raise BadParameter(
+            f'{label} has kind "{kind}", which backend "{backend}" cannot be.{nearest(kind, settings.kinds)}'
+        )
     fields = {f.name: f for f in dataclasses.fields(settings)}  # type: ignore[arg-type]  # each backend is a dataclass
     for key in values:
         if key not in COMMON and key not in fields:
-            raise BadParameter(f'{label} has unknown key "{key}".{nearest(key, COMMON + tuple(fields))}')
+            raise BadParameter(
+                f'{label} has unknown key "{key}".{nearest(key, COMMON + tuple(fields))}'
+            )
     for key, field in fields.items():
         if field.default is dataclasses.MISSING and key not in values:
             raise BadParameter(f'{label} lacks the key "{key}", which backend "{backend}" needs.')
-    own_values = {key: _typed(label, key, values[key], str(fields[key].type)) for key in fields if key in values}
-    common = {key: _typed(label, key, values[key], TYPES.get(key, "str")) for key in COMMON if key in values}
+    own_values = {
+        key: _typed(label, key, values[key], str(fields[key].type))
+        for key in fields
+        if key in values
+    }
+    common = {
+        key: _typed(label, key, values[key], TYPES.get(key, "str"))
+        for key in COMMON
+        if key in values
+    }
     try:
         made = settings(**own_values)
     except BadParameter as error:
         raise BadParameter(f"{label}: {error}") from None
     for key in ("price_in", "price_out"):
         if not 0 <= common.get(key, 0.0) < float("inf"):
-            raise BadParameter(f'{label}: "{key}" is money for a million tokens, at least 0, not {values[key]!r}.')
+            raise BadParameter(
+                f'{label}: "{key}" is money for a million tokens, at least 0, not {values[key]!r}.'
+            )
     if unknown := set(common.get("languages", "").split()) - languages().keys():
-        raise BadParameter(f'{label}: "languages" are codes such as "en de", not "{sorted(unknown)[0]}".')
+        raise BadParameter(
+            f'{label}: "languages" are codes such as "en de", not "{sorted(unknown)[0]}".'
+        )
     if made.lacks:
-        raise BadParameter(f'{label} lacks the key "{made.lacks}", which backend "{backend}" needs.')
+        raise BadParameter(
+            f'{label} lacks the key "{made.lacks}", which backend "{backend}" needs.'
+        )
     return Row(name=name, settings=made, own=own, **common)
 
 
 def _typed(label: str, key: str, value: Any, type_name: str) -> Any:
     """`value` as that type (str, int, float, or one of the first two). Raises BadParameter."""
-    fits: dict[str, tuple[type[Any], ...]] = {"str": (str,), "int": (int,), "float": (int, float), "int | str": (int, str)}
+    fits: dict[str, tuple[type[Any], ...]] = {
+        "str": (str,),
+        "int": (int,),
+        "float": (int, float),
+        "int | str": (int, str),
+    }
     if isinstance(value, bool) or not isinstance(value, fits[type_name]):
         wanted = {"str": "text", "int | str": "a number or text"}.get(type_name, "a number")
         raise BadParameter(f'{label}: "{key}" must be {wanted}, not {value!r}.')
@@ -172,17 +223,27 @@ def _typed(label: str, key: str, value: Any, type_name: str) -> Any:
 def check_role(role: str, name: Any, rows: Mapping[str, Row], where: str) -> None:
     """Raise BadParameter unless `name` is a declared model fit for `role`."""
     if role not in ROLES:
-        raise BadParameter(f'{where}: [roles] has unknown key "{role}".{nearest(role, tuple(ROLES))}')
-    fit = tuple(r.name for r in rows.values() if r.kind == ROLES[role] or (ROLES[role] == "scorer" and r.kind != "chat"))
+        raise BadParameter(
+            f'{where}: [roles] has unknown key "{role}".{nearest(role, tuple(ROLES))}'
+        )
+    fit = tuple(
+        r.name
+        for r in rows.values()
+        if r.kind == ROLES[role] or (ROLES[role] == "scorer" and r.kind != "chat")
+    )
     if name not in fit:
-        raise BadParameter(f'{where}: [roles] {role} = "{name}" is not a declared model fit for it.{nearest(str(name), fit)}')
+        raise BadParameter(
+            f'{where}: [roles] {role} = "{name}" is not a declared model fit for it.{nearest(str(name), fit)}'
+        )
 
 
 def save(rows: Mapping[str, Mapping[str, Any]], roles: Mapping[str, str]) -> None:
     """Write a person's file anew, whole or not at all: `rows` are the raw tables by name."""
     import tomli_w
 
-    tables = ({"roles": dict(roles)} if roles else {}) | {"model": {name: dict(values) for name, values in rows.items()}}
+    tables = ({"roles": dict(roles)} if roles else {}) | {
+        "model": {name: dict(values) for name, values in rows.items()}
+    }
     text = f"# Your own models and roles, written by Hopscope's Models page.\n\n{tomli_w.dumps(tables)}"
     write_whole(own_file(), lambda temporary: temporary.write_text(text, "utf-8"))
 

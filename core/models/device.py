@@ -17,7 +17,12 @@ DRIVERS = (
     "/dev/dxg",
     NVCUDA,
 )  # NVIDIA's, AMD's, and Windows' inside WSL
-BFLOAT16 = ("BF16", "FP16", "AMX", "AVX10")  # in the names of oneDNN's limits that leave bfloat16 in
+BFLOAT16 = (
+    "BF16",
+    "FP16",
+    "AMX",
+    "AVX10",
+)  # in the names of oneDNN's limits that leave bfloat16 in
 
 
 def graphics_card() -> bool:
@@ -51,7 +56,14 @@ def processor() -> str:
 
 
 def _limit() -> str:
-    return next((os.environ[name].upper() for name in ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA") if os.environ.get(name)), "DEFAULT")
+    return next(
+        (
+            os.environ[name].upper()
+            for name in ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA")
+            if os.environ.get(name)
+        ),
+        "DEFAULT",
+    )
 
 
 @cache
@@ -60,6 +72,8 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text("utf-8").split("\n\n")[0].splitlines()
     except OSError:  # elsewhere than on Linux
         return f"{platform.machine()} {platform.processor()}"
-    facts = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    facts = {
+        name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)
+    }
     flags = facts.get("flags", facts.get("Features", ""))
     return f"{facts.get('model name', platform.machine())} {hashlib.sha256(flags.encode()).hexdigest()[:8]}"

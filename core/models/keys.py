@@ -30,16 +30,22 @@ def key_for(variable: str, url: str, who: str) -> str:
     'abc'
     """
     if not NAME.fullmatch(variable):
-        raise ModelUnavailable(f"{who} needs a key from the variable “{variable}”; only HOPSCOPE_KEY_... are read, such as: {HOW}")
+        raise ModelUnavailable(
+            f"{who} needs a key from the variable “{variable}”; only HOPSCOPE_KEY_... are read, such as: {HOW}"
+        )
     bound, _, key = os.environ.get(variable, "").strip().partition(" ")
     if not bound:
         raise ModelUnavailable(
             f"{who} needs a key: set the environment variable {variable} to the server's address and the key, as in: {HOW}"
         )
     if not key.strip() or "://" not in bound:
-        raise ModelUnavailable(f"The environment variable {variable} must hold an address, a space and the key, as in: {HOW}")
+        raise ModelUnavailable(
+            f"The environment variable {variable} must hold an address, a space and the key, as in: {HOW}"
+        )
     if not _covers(bound, url):
-        raise ModelUnavailable(f"The key in {variable} is for another address than that of {who}, and is not sent there.")
+        raise ModelUnavailable(
+            f"The key in {variable} is for another address than that of {who}, and is not sent there."
+        )
     return key.strip()
 
 
@@ -56,7 +62,9 @@ def save_key(url: str, key: str) -> None:
     check_key(key)
     keys_file().parent.mkdir(parents=True, exist_ok=True)
     with changing(keys_file()):
-        keys = {one: theirs for one, theirs in _saved_keys().items() if one != url} | ({url: key} if key else {})
+        keys = {one: theirs for one, theirs in _saved_keys().items() if one != url} | (
+            {url: key} if key else {}
+        )
         text = f"# Keys of model servers by address, typed on the page Models. Keep this file to yourself.\n\n{tomli_w.dumps(keys)}"
         write_whole(keys_file(), lambda temporary: _write_private(temporary, text))
 
@@ -64,13 +72,17 @@ def save_key(url: str, key: str) -> None:
 def check_key(key: str) -> None:
     """Raises BadInput for a text that can be no key."""
     if not key.isprintable() or not key.isascii() or " " in key:
-        raise BadInput("A key is one word of printable characters; this one holds others. Was more than the key copied?")
+        raise BadInput(
+            "A key is one word of printable characters; this one holds others. Was more than the key copied?"
+        )
 
 
 def _write_private(file: Path, text: str) -> None:
     """Write a file that nobody else may read at any time."""
     file.unlink(missing_ok=True)
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as opened:
+    with os.fdopen(
+        os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
+    ) as opened:
         opened.write(text)
 
 
@@ -85,7 +97,9 @@ def _saved_keys() -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise ModelUnavailable(f"The file of keys, {keys_file()}, cannot be read: {error}.") from error
+        raise ModelUnavailable(
+            f"The file of keys, {keys_file()}, cannot be read: {error}."
+        ) from error
     return {url: key for url, key in found.items() if isinstance(key, str) and "://" in url}
 
 
@@ -93,7 +107,11 @@ def _covers(bound: str, url: str) -> bool:
     """Whether an address is the one that a key is for, or lies below it."""
     try:
         ours, theirs = urlsplit(bound.rstrip("/")), urlsplit(url.rstrip("/"))
-        same = (ours.scheme, ours.hostname, ours.port) == (theirs.scheme, theirs.hostname, theirs.port)
+        same = (ours.scheme, ours.hostname, ours.port) == (
+            theirs.scheme,
+            theirs.hostname,
+            theirs.port,
+        )
     except ValueError:  # a port that is no number
         return False
     below = theirs.path == ours.path or theirs.path.startswith(ours.path + "/")

@@ -44,8 +44,17 @@ def _of_unit(texts: Mapping[str, str], unit: str) -> str:
 
 def reply_schema(n: int, k: int) -> dict[str, Any]:
     """The JSON schema of a reply over `n` texts: at most `k` whole numbers from 1 to n."""
-    numbers = {"type": "array", "maxItems": k, "items": {"type": "integer", "minimum": 1, "maximum": n}}
-    return {"type": "object", "properties": {"choices": numbers}, "required": ["choices"], "additionalProperties": False}
+    numbers = {
+        "type": "array",
+        "maxItems": k,
+        "items": {"type": "integer", "minimum": 1, "maximum": n},
+    }
+    return {
+        "type": "object",
+        "properties": {"choices": numbers},
+        "required": ["choices"],
+        "additionalProperties": False,
+    }
 
 
 def parse(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]]:
@@ -64,7 +73,11 @@ def parse(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]
     if named:
         return named, ["The reply was no JSON; the lines in it that equal a candidate were taken."]
     numbers = [int(n) for n in NUMBER.findall(reply)]
-    return (numbers, ["The reply was no JSON; the numbers in it were taken."]) if numbers else (None, [])
+    return (
+        (numbers, ["The reply was no JSON; the numbers in it were taken."])
+        if numbers
+        else (None, [])
+    )
 
 
 def parse_texts(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]]:
@@ -83,19 +96,29 @@ def parse_texts(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, lis
     for number, text in enumerate(texts, 1):
         places.setdefault(plain(text), number)
     lines = [plain(BULLET.sub("", line)) for line in reply.splitlines()]
-    pieces = [piece for line in lines for piece in ([line] if line in places else map(plain, line.split(";")))]
+    pieces = [
+        piece
+        for line in lines
+        for piece in ([line] if line in places else map(plain, line.split(";")))
+    ]
     if named := [places[piece] for piece in pieces if piece in places]:
         return named, []
     whole = plain(reply)
     held = [number for text, number in places.items() if text and text in whole]
-    return (held, ["No line of the reply equals a candidate; those that occur in it were taken."]) if held else (None, [])
+    return (
+        (held, ["No line of the reply equals a candidate; those that occur in it were taken."])
+        if held
+        else (None, [])
+    )
 
 
 def _from_json(reply: str) -> list[int] | None:
     """The numbers of the first JSON object with `choices`, or of the first JSON list of numbers, in `reply`."""
     found = json_reply(reply, ("choices",))
     for value in [found.value["choices"]] if found else json_lists(reply):
-        if isinstance(value, list) and all(isinstance(n, int | str) and not isinstance(n, bool) for n in value):
+        if isinstance(value, list) and all(
+            isinstance(n, int | str) and not isinstance(n, bool) for n in value
+        ):
             plain = [str(n).strip() for n in value]
             if all(WHOLE.fullmatch(n) for n in plain):
                 return [int(n) for n in plain]
@@ -125,22 +148,32 @@ class LLMChooser:
         listed = texts[:shown]
         by_number = prompts("choose")[self.prompt]["replies"] == "numbers"
         how: dict[str, Any] = (
-            {"schema": reply_schema(shown, most), "max_tokens": 16 + 6 * most} if by_number else {"max_tokens": TEXT_TOKENS}
+            {"schema": reply_schema(shown, most), "max_tokens": 16 + 6 * most}
+            if by_number
+            else {"max_tokens": TEXT_TOKENS}
         )
-        reply = self.chat.reply(prompt(task, listed, most, self.prompt), **how, seed=task.seed, check=task.check)
+        reply = self.chat.reply(
+            prompt(task, listed, most, self.prompt), **how, seed=task.seed, check=task.check
+        )
         usage = Usage(calls=1, tokens_in=reply.tokens_in, tokens_out=reply.tokens_out)
         numbers, reading = (parse if by_number else parse_texts)(reply.text, listed)
         notes += reading
         if numbers is None:
             why = f"“{shorten(reply.text)}”" if reply.text.strip() else reply.fault().rstrip(".")
-            notes.append(f"The model's reply could not be read ({why}), so the first {most} in the given order were taken.")
+            notes.append(
+                f"The model's reply could not be read ({why}), so the first {most} in the given order were taken."
+            )
             return Choice(tuple(range(most)), usage=usage, notes=tuple(notes))
         valid = [n for n in numbers if 1 <= n <= shown]
         picked = list(dict.fromkeys(valid))
         if len(valid) < len(numbers):
-            notes.append(f"{len(numbers) - len(valid)} of the model's {len(numbers)} numbers are not in the list and were dropped.")
+            notes.append(
+                f"{len(numbers) - len(valid)} of the model's {len(numbers)} numbers are not in the list and were dropped."
+            )
         if len(picked) < len(valid):
-            notes.append(f"{len(valid) - len(picked)} of the model's {len(numbers)} numbers were repeated and were dropped.")
+            notes.append(
+                f"{len(valid) - len(picked)} of the model's {len(numbers)} numbers were repeated and were dropped."
+            )
         if len(picked) > most:
             notes.append(f"The model named {len(picked)}, of which the first {most} were taken.")
         return Choice(tuple(n - 1 for n in picked[:most]), usage=usage, notes=tuple(notes))
@@ -159,4 +192,6 @@ class LLMChooser:
         while low < high:
             middle = (low + high + 1) // 2
             low, high = (middle, high) if fits(middle) else (low, middle - 1)
-        return low, [f"Only the first {low} of {len(texts)} candidates fit into half of the model's context and were shown."]
+        return low, [
+            f"Only the first {low} of {len(texts)} candidates fit into half of the model's context and were shown."
+        ]

@@ -42,12 +42,17 @@ class Pretrained:
 
             torch.set_num_threads(threads())
             tokenizer = transformers.AutoTokenizer.from_pretrained(self.weights)
-            network, place = getattr(transformers, self.kind).from_pretrained(self.weights).eval(), device()
+            network, place = (
+                getattr(transformers, self.kind).from_pretrained(self.weights).eval(),
+                device(),
+            )
             network = (network.float() if place == "cpu" else network.half()).to(place)
             self._batches = Batches(place, self.batch)
             return network, tokenizer
         except ImportError:
-            raise ModelUnavailable(f"{self.name} needs a library; get it with: pip install torch transformers") from None
+            raise ModelUnavailable(
+                f"{self.name} needs a library; get it with: pip install torch transformers"
+            ) from None
         except (OSError, ValueError) as error:
             raise ModelUnavailable(
                 f"{self.name}: {self.weights} cannot be loaded from this computer or the model hub. Put its weights in a folder and name "

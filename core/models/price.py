@@ -99,7 +99,13 @@ class Spending:
     its `pieces` took on average counts at first.
     """
 
-    def __init__(self, prices: Mapping[str, Price], before: Mapping[str, Usage] | None = None, cap: Cap | None = None, pieces: float = 0):
+    def __init__(
+        self,
+        prices: Mapping[str, Price],
+        before: Mapping[str, Usage] | None = None,
+        cap: Cap | None = None,
+        pieces: float = 0,
+    ):
         self.prices, self.cap, self.account = dict(prices), cap, Account(before)
         self._dearest = (self.amount(before or {}) / pieces or None) if pieces else None
         self._lock = threading.Lock()
@@ -107,7 +113,9 @@ class Spending:
     @property
     def currency(self) -> str:
         """That of the prices."""
-        return next((price.currency for price in self.prices.values() if price.known), Price().currency)
+        return next(
+            (price.currency for price in self.prices.values() if price.known), Price().currency
+        )
 
     def amount(self, usage: Mapping[str, Usage]) -> float:
         """Tokens, or money, as the cap counts."""
@@ -151,7 +159,11 @@ def prices_of(models: Any, names: Iterable[str], cap: Cap | None, what: str) -> 
     prices = dict(found for name in names if (found := price(name)) is not None)
     known = [one for one in prices.values() if one.known]
     if len({one.currency for one in known}) > 1 and (cap is None or not cap.tokens):
-        raise BadInput("The prices of the models are in several currencies; give all of them in one in models.toml, or a cap in tokens.")
+        raise BadInput(
+            "The prices of the models are in several currencies; give all of them in one in models.toml, or a cap in tokens."
+        )
     if cap is not None and not cap.tokens and not known:
-        raise BadInput(f"No model of {what} has a price; give price_in and price_out in its row of models.toml, or a cap in tokens.")
+        raise BadInput(
+            f"No model of {what} has a price; give price_in and price_out in its row of models.toml, or a cap in tokens."
+        )
     return prices

@@ -38,21 +38,39 @@ def rate(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int) -> Ra
     while shown > 1 and chat.count_tokens(_messages(task, start, texts[:shown], k)) > room:
         shown //= 2
     if shown < len(texts):
-        notes.append(f"Only the first {shown} of {len(texts)} {PLURAL[task.unit]} fit into the model's context and were rated.")
+        notes.append(
+            f"Only the first {shown} of {len(texts)} {PLURAL[task.unit]} fit into the model's context and were rated."
+        )
     asked, most = _messages(task, start, texts[:shown], k), min(k, shown)
-    reply = chat.reply(asked, schema=_schema(shown, most), max_tokens=_longest(most), seed=task.seed, check=task.check)
+    reply = chat.reply(
+        asked,
+        schema=_schema(shown, most),
+        max_tokens=_longest(most),
+        seed=task.seed,
+        check=task.check,
+    )
     pairs = _pairs(reply.text)
     usage = Usage(1, reply.tokens_in, reply.tokens_out)
     if pairs is None:
-        said = f"The model's reply (“{shorten(reply.text)}”) holds no ratings of {PLURAL[task.unit]}."
-        return Rated(None, usage, (*notes, " ".join(filter(None, (said, "" if reply.text.strip() else reply.fault())))))
+        said = (
+            f"The model's reply (“{shorten(reply.text)}”) holds no ratings of {PLURAL[task.unit]}."
+        )
+        return Rated(
+            None,
+            usage,
+            (*notes, " ".join(filter(None, (said, "" if reply.text.strip() else reply.fault())))),
+        )
     scores: dict[int, float] = {}
     for number, score in pairs:
         if 1 <= number <= shown and number - 1 not in scores:
             scores[number - 1] = min(max(score, 0.0), TOP) / TOP
     if len(scores) < len(pairs):
-        notes.append("Ratings of items that are not in the list, or were rated before, were dropped.")
-    best = sorted(((i, s) for i, s in scores.items() if s > 0), key=lambda pair: (-pair[1], pair[0]))[:k]
+        notes.append(
+            "Ratings of items that are not in the list, or were rated before, were dropped."
+        )
+    best = sorted(
+        ((i, s) for i, s in scores.items() if s > 0), key=lambda pair: (-pair[1], pair[0])
+    )[:k]
     return Rated(dict(best), usage, tuple(notes))
 
 
@@ -77,7 +95,12 @@ def _schema(n: int, k: int) -> dict[str, Any]:
         "additionalProperties": False,
     }
     ratings = {"type": "array", "maxItems": k, "items": rating}
-    return {"type": "object", "properties": {"ratings": ratings}, "required": ["ratings"], "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": {"ratings": ratings},
+        "required": ["ratings"],
+        "additionalProperties": False,
+    }
 
 
 def _pairs(reply: str) -> list[tuple[int, float]] | None:

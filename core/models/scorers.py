@@ -51,7 +51,10 @@ def streams(encoder: Encoder) -> TypeGuard[StreamedEncoder]:
 
 
 def encoded_telling(
-    encoder: Encoder, texts: Sequence[str], check: Callable[[], None] | None, advanced: Callable[[int], None]
+    encoder: Encoder,
+    texts: Sequence[str],
+    check: Callable[[], None] | None,
+    advanced: Callable[[int], None],
 ) -> np.ndarray:
     """As `Encoder.encode`; `advanced` is called with how many of the distinct texts are encoded so far, where the encoder says so."""
     if not streams(encoder):
@@ -69,7 +72,9 @@ def encoded_telling(
 class TokenEncoder(Protocol):
     """An encoder that also gives the vectors of single tokens."""
 
-    def encode_tokens(self, texts: Sequence[str], check: Callable[[], None] | None = None) -> Iterator[tuple[list[int], np.ndarray]]:
+    def encode_tokens(
+        self, texts: Sequence[str], check: Callable[[], None] | None = None
+    ) -> Iterator[tuple[list[int], np.ndarray]]:
         """For each distinct text its positions in `texts` and float32 [tokens, d], unit rows."""
         ...
 
@@ -89,10 +94,15 @@ class Scoring(ABC):
             scores = self.score(task, texts)
         order, notes = top_k(scores, 0), tuple[str, ...]()
         if (task.read or task.recall < 1) and (read := int((~np.isnan(scores)).sum())) < len(texts):
-            order, notes = order[:read], (f"{read:,} of {counted(len(texts), task.unit)} were read, the likeliest first.",)
+            order, notes = (
+                order[:read],
+                (f"{read:,} of {counted(len(texts), task.unit)} were read, the likeliest first.",),
+            )
         positions, values = tuple(order.tolist()), tuple(scores[order].tolist())
         cut = len(positions) if k <= 0 else k
-        return Choice(positions[:cut], values[:cut], positions, values, Usage(texts=len(positions)), notes)
+        return Choice(
+            positions[:cut], values[:cut], positions, values, Usage(texts=len(positions)), notes
+        )
 
 
 class EncoderScorer(Scoring):
@@ -104,13 +114,20 @@ class EncoderScorer(Scoring):
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         if not len(texts):
             return np.zeros(0)
-        encoder, reading = self.encoder, Reading(task, texts, getattr(self.encoder, "input_vectors", None))
+        encoder, reading = (
+            self.encoder,
+            Reading(task, texts, getattr(self.encoder, "input_vectors", None)),
+        )
         query = question_vectors(encoder, [task.query], task.check)[0].astype(np.float64)
-        cosines = lambda vectors: np.einsum("nd,d->n", vectors.astype(np.float64), query)  # each row apart, unlike a matrix product
+        cosines = lambda vectors: np.einsum(
+            "nd,d->n", vectors.astype(np.float64), query
+        )  # each row apart, unlike a matrix product
         received = lambda rows, vectors: reading.received(rows, cosines(vectors))
         if streams(encoder):
             return reading.through(lambda part: encoder.encode(part, task.check, received))
-        return reading.through(lambda part: received(part, encoder.encode(part, task.check)), fixed=True)
+        return reading.through(
+            lambda part: received(part, encoder.encode(part, task.check)), fixed=True
+        )
 
 
 class BM25Scorer(Scoring):
@@ -163,23 +180,40 @@ class NGram(Scoring):
 
     def __init__(self, two: float = 0.1, one: float = 0.5):
         if min(two, one) < 0 or not two + one < 1:
-            raise BadParameter(f"An n-gram model needs shares of at least 0 that leave some for all candidates, not {two} and {one}.")
+            raise BadParameter(
+                f"An n-gram model needs shares of at least 0 that leave some for all candidates, not {two} and {one}."
+            )
         self.two, self.one = two, one
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         bags = [words(text) for text in texts]
         everywhere = Counter(word for bag in bags for word in bag)
         asked = words(task.query)
-        pairs = [(before, word) for before, word in zip(("", *asked), asked, strict=False) if word in everywhere]
+        pairs = [
+            (before, word)
+            for before, word in zip(("", *asked), asked, strict=False)
+            if word in everywhere
+        ]
         if not pairs:
             return np.zeros(len(texts))
-        rest = {word: (1 - self.two - self.one) * everywhere[word] / everywhere.total() for _, word in pairs}
+        rest = {
+            word: (1 - self.two - self.one) * everywhere[word] / everywhere.total()
+            for _, word in pairs
+        }
         return np.array([self._likelihood(bag, pairs, rest) for bag in bags])
 
-    def _likelihood(self, bag: list[str], pairs: list[tuple[str, str]], rest: dict[str, float]) -> float:
-        single, double, begun = Counter(bag), Counter(zip(bag, bag[1:], strict=False)), Counter(bag[:-1])
+    def _likelihood(
+        self, bag: list[str], pairs: list[tuple[str, str]], rest: dict[str, float]
+    ) -> float:
+        single, double, begun = (
+            Counter(bag),
+            Counter(zip(bag, bag[1:], strict=False)),
+            Counter(bag[:-1]),
+        )
         shares = (
-            rest[word] + self.one * single[word] / max(len(bag), 1) + self.two * double[before, word] / max(begun[before], 1)
+            rest[word]
+            + self.one * single[word] / max(len(bag), 1)
+            + self.two * double[before, word] / max(begun[before], 1)
             for before, word in pairs
         )
         return sum(map(math.log, shares)) / len(pairs)
@@ -217,8 +251,12 @@ class Random(Scoring):
     """Uniform numbers in [0, 1) drawn from the task's seed and its query: the same ones in every process."""
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        digest = hashlib.blake2b(task.query.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        return np.random.default_rng([abs(task.seed), int.from_bytes(digest, "big")]).random(len(texts))
+        digest = hashlib.blake2b(
+            task.query.encode("utf-8", "surrogatepass"), digest_size=8
+        ).digest()
+        return np.random.default_rng([abs(task.seed), int.from_bytes(digest, "big")]).random(
+            len(texts)
+        )
 
 
 class LateInteractionScorer(Scoring):
@@ -239,6 +277,9 @@ class LateInteractionScorer(Scoring):
 
         def read(part: list[str]) -> None:
             for positions, tokens in self.encoder.encode_tokens(part, task.check):
-                reading.received([part[positions[0]]], (tokens @ query.T).max(axis=0).mean(dtype=np.float64, keepdims=True))
+                reading.received(
+                    [part[positions[0]]],
+                    (tokens @ query.T).max(axis=0).mean(dtype=np.float64, keepdims=True),
+                )
 
         return reading.through(read)

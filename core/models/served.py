@@ -30,11 +30,22 @@ T = TypeVar("T")
 class Served(OpenAIServer):
     """What encoder and re-ranker share: texts are sent `batch` at a time, `at_once` requests side by side, whoever asks."""
 
-    def __init__(self, url: str, model: str, name: str, key_variable: str, timeout: float, batch: int, at_once: int):
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        name: str,
+        key_variable: str,
+        timeout: float,
+        batch: int,
+        at_once: int,
+    ):
         super().__init__(url, model, name, key_variable, timeout)
         self.batch, self.at_once, self._places = batch, at_once, threading.Semaphore(at_once)
 
-    def _parts(self, texts: Sequence[str], ask: Callable[[Part], T], check: Check | None) -> Iterator[tuple[Part, T]]:
+    def _parts(
+        self, texts: Sequence[str], ask: Callable[[Part], T], check: Check | None
+    ) -> Iterator[tuple[Part, T]]:
         """Parts of the texts with what `ask` gives for each, as they come. Raises what `ask` and `check` raise; what is not begun by then
         is not asked, and nobody waits for what is, not even the end of the process."""
         waiting: SimpleQueue[Part] = SimpleQueue()
@@ -80,7 +91,9 @@ class Served(OpenAIServer):
         return ModelFailed(f"The server at {self.url} sent {what}.")
 
 
-def _next(ended: SimpleQueue[tuple[Part, T | None, BaseException | None]], check: Check | None) -> tuple[Part, T]:
+def _next(
+    ended: SimpleQueue[tuple[Part, T | None, BaseException | None]], check: Check | None
+) -> tuple[Part, T]:
     """The next part that was asked, with its answer. Raises what was raised there, and what `check` raises meanwhile."""
     with away():
         while True:
@@ -148,18 +161,26 @@ class ServedEncoder(Served):
             advance(done)
         with self._guard:
             self._vectors.update((text, found[text]) for text in fresh)
-        return np.stack([found[text] for text in texts]) if texts else np.zeros((0, self.dimension), np.float32)
+        return (
+            np.stack([found[text] for text in texts])
+            if texts
+            else np.zeros((0, self.dimension), np.float32)
+        )
 
     def _embedded(self, part: Part, check: Check | None) -> np.ndarray:
         """Unit float32 [n, d] of some texts, by one request."""
-        answer = self._answer("/embeddings", {"model": self.model, "input": part, "encoding_format": "float"}, check)
+        answer = self._answer(
+            "/embeddings", {"model": self.model, "input": part, "encoding_format": "float"}, check
+        )
         try:
             rows = sorted(answer["data"], key=lambda row: row["index"])
             vectors = np.array([row["embedding"] for row in rows], np.float32)
         except (KeyError, TypeError, ValueError):
             raise self._unreadable("what are no vectors") from None
         if vectors.ndim != 2 or len(vectors) != len(part) or not np.isfinite(vectors).all():
-            raise self._unreadable(f"{len(rows)} vectors for {counted(len(part), 'text')}, or some that are no numbers")
+            raise self._unreadable(
+                f"{len(rows)} vectors for {counted(len(part), 'text')}, or some that are no numbers"
+            )
         with self._guard:
             self.dimension = self.dimension or vectors.shape[1]
         if vectors.shape[1] != self.dimension:
@@ -172,7 +193,16 @@ class ServedEncoder(Served):
 class ServedReranker(Served, Scoring):
     """A Scorer over /rerank of a server: the relevance that it gives to each text."""
 
-    def __init__(self, url: str, model: str, name: str, key_variable: str = "", timeout: float = 120.0, batch: int = 64, at_once: int = 8):
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        name: str,
+        key_variable: str = "",
+        timeout: float = 120.0,
+        batch: int = 64,
+        at_once: int = 8,
+    ):
         super().__init__(url, model, name, key_variable, timeout, batch, at_once)
         self._texts_key = "documents"  # as Cohere calls them; "texts" in TEI's own form
 
@@ -181,7 +211,9 @@ class ServedReranker(Served, Scoring):
         reading = Reading(task, texts)
 
         def read(some: list[str]) -> None:
-            for part, numbers in self._parts(some, lambda part: self._ranked(task.query, part, task.check), task.check):
+            for part, numbers in self._parts(
+                some, lambda part: self._ranked(task.query, part, task.check), task.check
+            ):
                 reading.received(part, np.array(numbers, np.float64))
 
         return reading.through(read, fixed=True)
@@ -191,15 +223,28 @@ class ServedReranker(Served, Scoring):
         key = self._texts_key
         try:
             more = {"raw_scores": True} if key == "texts" else {}
-            answer = self._answer("/rerank", {"model": self.model, "query": query, key: part, **more}, check)
+            answer = self._answer(
+                "/rerank", {"model": self.model, "query": query, key: part, **more}, check
+            )
         except ModelFailed as error:
             if key == "texts" or "texts" not in str(error):
                 raise
-            answer = self._answer("/rerank", {"model": self.model, "query": query, "texts": part, "raw_scores": True}, check)
+            answer = self._answer(
+                "/rerank",
+                {"model": self.model, "query": query, "texts": part, "raw_scores": True},
+                check,
+            )
             self._texts_key = "texts"
-        rows: Any = answer.get("results", answer.get("data")) if isinstance(answer, dict) else answer
+        rows: Any = (
+            answer.get("results", answer.get("data")) if isinstance(answer, dict) else answer
+        )
         try:
-            numbers = {int(row["index"]): float(row["relevance_score"] if "relevance_score" in row else row["score"]) for row in rows}
+            numbers = {
+                int(row["index"]): float(
+                    row["relevance_score"] if "relevance_score" in row else row["score"]
+                )
+                for row in rows
+            }
             return [numbers[place] for place in range(len(part))]
         except (KeyError, TypeError, ValueError):
             raise self._unreadable("no relevance for some texts") from None

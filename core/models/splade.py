@@ -14,7 +14,9 @@ from core.models.reading import counted
 from core.models.scorers import Scoring
 from core.runtime.meter import Advance
 
-AT_ONCE = 1024  # tokens read at once: each has a number for every word of the vocabulary, some 120 kB
+AT_ONCE = (
+    1024  # tokens read at once: each has a number for every word of the vocabulary, some 120 kB
+)
 
 
 class Splade(Pretrained, Scoring):
@@ -36,17 +38,27 @@ class Splade(Pretrained, Scoring):
 
         def read() -> None:
             net, tokenizer = self.engine()
-            codes = tokenizer(list(texts), truncation=True, max_length=self.max_tokens)["input_ids"] if len(texts) else []
+            codes = (
+                tokenizer(list(texts), truncation=True, max_length=self.max_tokens)["input_ids"]
+                if len(texts)
+                else []
+            )
             for some in alike([len(code) for code in codes], self.batch, AT_ONCE):
                 if check:
                     check()
-                given = tokenizer.pad({"input_ids": [codes[row] for row in some]}, return_tensors="pt")
+                given = tokenizer.pad(
+                    {"input_ids": [codes[row] for row in some]}, return_tensors="pt"
+                )
                 parts.append(csr_array(_weights(net, given.to(net.device))))
                 rows.extend(some)
                 advance(len(rows))
 
         in_turn(self._lock, read, check)
-        return vstack(parts, format="csr")[np.argsort(rows)] if parts else csr_array((0, 0), dtype=np.float32)
+        return (
+            vstack(parts, format="csr")[np.argsort(rows)]
+            if parts
+            else csr_array((0, 0), dtype=np.float32)
+        )
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         if not len(texts):

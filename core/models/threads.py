@@ -12,9 +12,13 @@ def threads() -> int:
     text = os.environ.get("HOPSCOPE_THREADS", "").strip()
     if text:
         if not text.isdecimal() or int(text) < 1:
-            raise BadParameter(f"HOPSCOPE_THREADS must be a whole number of at least 1, not “{text}”.")
+            raise BadParameter(
+                f"HOPSCOPE_THREADS must be a whole number of at least 1, not “{text}”."
+            )
         return int(text)
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    allowed = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     return max(1, min(allowed, _physical() or allowed))
 
 

@@ -11,7 +11,11 @@ import numpy as np
 from core.errors import BadInput, StoreError
 from core.io.home import ROOT, models_folder
 
-SHIPPED, NAME, WEIGHTS = ROOT / "data" / "models" / "triple-scorer", "triple-scorer", "model.safetensors"
+SHIPPED, NAME, WEIGHTS = (
+    ROOT / "data" / "models" / "triple-scorer",
+    "triple-scorer",
+    "model.safetensors",
+)
 SHAPES = {"question": 1, "head": 1, "relation": 1, "tail": 1}
 PARTS = (*SHAPES, "head_place", "tail_place", "bias", "out", "out_bias")
 
@@ -51,8 +55,15 @@ class TripleScorer:
         w, (heads, kinds, tails) = self.weights, triples
         as_head = nodes @ w["head"] + places @ w["head_place"]
         as_tail = nodes @ w["tail"] + places @ w["tail_place"]
-        hidden = as_head[heads] + (relations @ w["relation"])[kinds] + as_tail[tails] + (question @ w["question"] + w["bias"])
-        return 1 / (1 + np.exp(-(np.maximum(hidden, 0) @ w["out"] + w["out_bias"][0]).astype(np.float64)))
+        hidden = (
+            as_head[heads]
+            + (relations @ w["relation"])[kinds]
+            + as_tail[tails]
+            + (question @ w["question"] + w["bias"])
+        )
+        return 1 / (
+            1 + np.exp(-(np.maximum(hidden, 0) @ w["out"] + w["out_bias"][0]).astype(np.float64))
+        )
 
 
 def triple_scorer() -> TripleScorer:
@@ -72,5 +83,7 @@ def _read(file: Path, stamp: tuple[int, int]) -> TripleScorer:
     except Exception as error:  # safetensors has an exception of its own that is no OSError
         raise StoreError(f"The triple scorer in {file} cannot be read: {error}.") from None
     if set(weights) != set(PARTS):
-        raise StoreError(f"{file} is no triple scorer; make one with: python -m core finetune triples")
+        raise StoreError(
+            f"{file} is no triple scorer; make one with: python -m core finetune triples"
+        )
     return TripleScorer(weights)

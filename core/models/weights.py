@@ -23,13 +23,20 @@ def weights_folder(folder: str) -> Path:
 def inside(package: str, folder: str) -> Path | None:
     """A folder of weights in an installed package, found without importing it; None where it is not there."""
     found = importlib.util.find_spec(package)
-    places = [Path(place) / folder for place in (found.submodule_search_locations or ())] if found else []
+    places = (
+        [Path(place) / folder for place in (found.submodule_search_locations or ())]
+        if found
+        else []
+    )
     return next((place for place in places if (place / "config.json").is_file()), None)
 
 
 def in_cache(name: str) -> bool:
     """Whether weights of that name on the model hub are in the hub's cache on this computer."""
-    cache = Path(os.environ.get("HF_HUB_CACHE") or Path(os.environ.get("HF_HOME") or Path.home() / ".cache/huggingface") / "hub")
+    cache = Path(
+        os.environ.get("HF_HUB_CACHE")
+        or Path(os.environ.get("HF_HOME") or Path.home() / ".cache/huggingface") / "hub"
+    )
     return any((cache / f"models--{name.replace('/', '--')}").glob("snapshots/*/config.json"))
 
 
@@ -41,7 +48,12 @@ def stamp(folder: str) -> str:
         stat = file.stat()
         return _digest(file, stat.st_mtime_ns, stat.st_size, stat.st_ino)
     except OSError:
-        return repr(sorted((f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in place.glob("*.safetensors")))
+        return repr(
+            sorted(
+                (f.name, f.stat().st_size, f.stat().st_mtime_ns)
+                for f in place.glob("*.safetensors")
+            )
+        )
 
 
 @lru_cache(maxsize=64)
@@ -54,7 +66,9 @@ def digest(folder: Path) -> str:
     """A digest of all that the vectors of an encoder's folder depend on: weights, tokenizer and settings. Raises OSError."""
     files = [folder / name for name in ("model.safetensors", "tokenizer.json", "config.json")]
     states = ((file, file.stat()) for file in files)
-    return " ".join(_digest(file, stat.st_mtime_ns, stat.st_size, stat.st_ino) for file, stat in states)
+    return " ".join(
+        _digest(file, stat.st_mtime_ns, stat.st_size, stat.st_ino) for file, stat in states
+    )
 
 
 def figures(folder: Path) -> str:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from core.models.combine import Call, parse
 
-WORDS = {"choose": "language model", "bm25": "BM25", "tfidf": "TF-IDF", "random": "lot", "late-interaction": "late interaction"}
+WORDS = {
+    "choose": "language model",
+    "bm25": "BM25",
+    "tfidf": "TF-IDF",
+    "random": "lot",
+    "late-interaction": "late interaction",
+}
 WORDS |= {"n-gram": "n-gram model", "lsa": "LSA", "lda": "LDA"}
 PHRASES = {
     "prefilter": "{1} after {0}",
@@ -24,11 +30,19 @@ def short_name(expression: str) -> str:
 def _words(part: str | Call) -> str:
     if isinstance(part, str):
         return WORDS.get(part, part)
-    first, second = (_words(inner) if isinstance(inner, str | Call) else f"{inner:g}" for inner in part.parts[:2])
+    first, second = (
+        _words(inner) if isinstance(inner, str | Call) else f"{inner:g}" for inner in part.parts[:2]
+    )
     return PHRASES[part.name].format(first, second)
 
 
-WHO = {"random": "lot", "bm25": "shared words", "tfidf": "shared words", "encoder": "meaning", "encoder-finetuned": "meaning, trained"}
+WHO = {
+    "random": "lot",
+    "bm25": "shared words",
+    "tfidf": "shared words",
+    "encoder": "meaning",
+    "encoder-finetuned": "meaning, trained",
+}
 WHO |= {"n-gram": "shared words", "lsa": "shared topics", "lda": "shared topics"}
 WHO |= {"choose": "the language model", "chat-finetuned": "the language model, trained"}
 WHO |= dict.fromkeys(("reranker", "cross-encoder", "late-interaction"), "the re-ranker")
@@ -46,5 +60,7 @@ def plain_name(expression: str) -> str:
     part = parse(expression)
     while isinstance(part, Call):
         last = 1 if part.name == "prefilter" else 0
-        part = next(inner for inner in (part.parts[last], *part.parts) if isinstance(inner, str | Call))
+        part = next(
+            inner for inner in (part.parts[last], *part.parts) if isinstance(inner, str | Call)
+        )
     return WHO.get(part, part)

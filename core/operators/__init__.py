@@ -42,7 +42,12 @@ from core.operators.texts.answer.reasoning import AnswerFromEvidence
 from core.operators.texts.built import BuiltGraph
 from core.operators.texts.chunks import ChunksByOccurrence, ChunksOfHits, ChunksOfRelations
 from core.operators.texts.communities import CommunitiesAtLevel, CommunitiesOfNodes
-from core.operators.texts.evidence import ChoosePaths, ChooseRelations, HitsOfPaths, NeighbourRelations
+from core.operators.texts.evidence import (
+    ChoosePaths,
+    ChooseRelations,
+    HitsOfPaths,
+    NeighbourRelations,
+)
 from core.operators.texts.facts import PassagesOfFacts
 from core.operators.texts.khop import KhopPaths
 from core.operators.texts.link import LinkNames
@@ -57,7 +62,12 @@ from core.operators.texts.sparse import SparseChunks, SparseNodes
 from core.operators.texts.steiner import SteinerSubgraph
 from core.operators.texts.tables import ContextTables
 from core.operators.texts.thought import NextThought
-from core.operators.texts.vectors import VectorChunks, VectorCommunities, VectorNodes, VectorRelations
+from core.operators.texts.vectors import (
+    VectorChunks,
+    VectorCommunities,
+    VectorNodes,
+    VectorRelations,
+)
 from core.operators.union import Union
 from core.operators.vectors import VectorSearch
 

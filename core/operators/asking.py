@@ -21,7 +21,15 @@ def unasked(ctx: Context, recorder: Recorder, instead: str) -> bool:
     return not ctx.answering
 
 
-def asked(chat: Chat, messages: Messages, ctx: Context, recorder: Recorder, max_tokens: int, what: str = "reply", **how: Any) -> Reply:
+def asked(
+    chat: Chat,
+    messages: Messages,
+    ctx: Context,
+    recorder: Recorder,
+    max_tokens: int,
+    what: str = "reply",
+    **how: Any,
+) -> Reply:
     """The reply of a language model, of which the recorder takes the cost, and a note where it was blank or cut; the text of an “answer” is
     shown as it comes. `how` are other settings of a reply than these. Raises what the model raises."""
     given: dict[str, Any] = dict(max_tokens=max_tokens, seed=ctx.seed, check=ctx.check)

@@ -32,13 +32,17 @@ class Recorder:
 
     def __init__(self) -> None:
         self.usage = Usage()
-        self.notes: list[str | Callable[[], str]] = []  # a function where it is to be worded only if it is told
+        self.notes: list[
+            str | Callable[[], str]
+        ] = []  # a function where it is to be worded only if it is told
         self.frames: list[Frame] = []
         self.before_cut: Ranking | None = None
         self.partly = ""  # how much of what is searched was there, where that was not all
         self.fault = ""  # why the last reply was blank or cut, where one was
         self.sizes: dict[str, int] = {}  # beside those of what the operator writes
-        self.so_far: State | None = None  # what is worth keeping where the operator fails on the way
+        self.so_far: State | None = (
+            None  # what is worth keeping where the operator fails on the way
+        )
 
     def include(self, part: Recorder) -> None:
         """Take what an operator within this one spent and noted, and why its last reply was blank or cut."""
@@ -82,7 +86,9 @@ class Context:
     on_text: Callable[[str], None] = lambda text: None
     answering: bool = True
     far: Callable[[HowFar], None] = lambda far: None
-    seen: set = field(default_factory=set, repr=False, compare=False)  # what models were asked for in this run
+    seen: set = field(
+        default_factory=set, repr=False, compare=False
+    )  # what models were asked for in this run
     partly: Callable[[State], None] = lambda state: None
     preview: Callable[[str, Callable[[Recorder], State]], None] | None = None
     whole: bool = True
@@ -93,7 +99,11 @@ class Context:
         return self.environment.models
 
     def while_scored(
-        self, number: int, unit: str, state: Callable[[Recorder, np.ndarray, np.ndarray], State], where: str = ""
+        self,
+        number: int,
+        unit: str,
+        state: Callable[[Recorder, np.ndarray, np.ndarray], State],
+        where: str = "",
     ) -> Callable[[np.ndarray, np.ndarray], None] | None:
         """What previews a ranking of `number` candidates of a kind, as `Task.preview`; None where nobody looks on.
 
@@ -108,7 +118,10 @@ class Context:
             nonlocal most
             if most < len(positions):
                 most = len(positions)
-                preview(f"{where}{most:,} of {counted(number, unit)} read", lambda recorder: state(recorder, positions, scores))
+                preview(
+                    f"{where}{most:,} of {counted(number, unit)} read",
+                    lambda recorder: state(recorder, positions, scores),
+                )
 
         return scored
 
@@ -128,15 +141,27 @@ class Operator(Declared):
 
     stage: ClassVar[str]
     title: ClassVar[str]  # a few words for a person
-    plain: ClassVar[str | None] = None  # what it does in everyday words, with its parameters in braces; empty for what need not be said
-    called_nodes: str = ""  # what the nodes of the graph are that it says to stand on, where they are no entities
+    plain: ClassVar[str | None] = (
+        None  # what it does in everyday words, with its parameters in braces; empty for what need not be said
+    )
+    called_nodes: str = (
+        ""  # what the nodes of the graph are that it says to stand on, where they are no entities
+    )
     reads: ClassVar[tuple[str, ...]] = ()
     reads_any: ClassVar[tuple[str, ...]] = ()  # fields of which one is enough
     writes: ClassVar[tuple[str, ...]] = ()
-    wanders: ClassVar[bool] = False  # whether its paths are led to no end, so that an answer may lie anywhere on them
-    without_model: ClassVar[bool] = False  # whether it does something else where no language model is to be asked
-    on_documents: ClassVar[bool] = False  # whether it is asked of the documents of a corpus without naming a graph of them
-    remembered: ClassVar[bool] = True  # whether what came of it may be taken from an earlier run of the same question
+    wanders: ClassVar[bool] = (
+        False  # whether its paths are led to no end, so that an answer may lie anywhere on them
+    )
+    without_model: ClassVar[bool] = (
+        False  # whether it does something else where no language model is to be asked
+    )
+    on_documents: ClassVar[bool] = (
+        False  # whether it is asked of the documents of a corpus without naming a graph of them
+    )
+    remembered: ClassVar[bool] = (
+        True  # whether what came of it may be taken from an earlier run of the same question
+    )
 
     def __call__(self, state: State, ctx: Context) -> State:
         """The state after this operator, with one more step in its trace."""
@@ -144,13 +169,23 @@ class Operator(Declared):
         recorder, start = Recorder(), ctx.environment.clock()
         if not state.trace and (fetched := getattr(ctx.graph, "fetched", None)) is not None:
             recorder.notes.append(fetched.text)
-        recorder.notes += notes_on_language([self], ctx.graph, ctx.environment.models, state.question.text)
+        recorder.notes += notes_on_language(
+            [self], ctx.graph, ctx.environment.models, state.question.text
+        )
         try:
             with metered(ctx.far, ctx.seen) as meter:
                 after = self.apply(state, ctx, recorder)
         except HopscopeError:
             if recorder.so_far is not None:
-                ctx.partly(self._with_step(recorder.so_far, state.trace, recorder, meter, ctx.environment.clock() - start))
+                ctx.partly(
+                    self._with_step(
+                        recorder.so_far,
+                        state.trace,
+                        recorder,
+                        meter,
+                        ctx.environment.clock() - start,
+                    )
+                )
             raise
         return self._with_step(after, state.trace, recorder, meter, ctx.environment.clock() - start)
 
@@ -159,7 +194,14 @@ class Operator(Declared):
         recorder = Recorder()
         return self._with_step(so_far(recorder), before.trace, recorder, Meter(), 0.0)
 
-    def _with_step(self, after: State, trace: tuple[Step, ...], recorder: Recorder, meter: Meter, seconds: float) -> State:
+    def _with_step(
+        self,
+        after: State,
+        trace: tuple[Step, ...],
+        recorder: Recorder,
+        meter: Meter,
+        seconds: float,
+    ) -> State:
         """The state that came out, with this operator's step behind those of the trace."""
         step = Step(
             type(self).__name__,
@@ -219,7 +261,11 @@ class Operator(Declared):
 def _times(meter: Meter, whole: float) -> dict[str, Any]:
     """The fields of a step that tell its seconds."""
     waiting = meter.seconds.get("waiting", 0.0)
-    prepared = tuple((label, round(seconds, 6)) for label, seconds in meter.prepared.items() if seconds >= SHOWN_FROM)
+    prepared = tuple(
+        (label, round(seconds, 6))
+        for label, seconds in meter.prepared.items()
+        if seconds >= SHOWN_FROM
+    )
     ranking, model = meter.seconds.get("ranking", 0.0), meter.seconds.get("model", 0.0)
     own = max(ranking + model, whole - waiting - sum(meter.prepared.values()))
     each = dict(seconds=own, ranking=ranking, model=model, waiting=waiting, saved=meter.saved)
@@ -235,7 +281,9 @@ class Line(OperatorLine[Operator]):
 
     def words(self) -> str:
         """The line in words: `PageRank 1,000 → shortest paths → best 32 by encoder`; the answer only where it stands alone."""
-        shown = [operator for operator in self.operators if operator.stage != "generate"] or self.operators
+        shown = [
+            operator for operator in self.operators if operator.stage != "generate"
+        ] or self.operators
         return self._with_nodes(" → ".join(operator.words() for operator in shown))
 
     def plain_words(self) -> str:
@@ -249,7 +297,9 @@ class Line(OperatorLine[Operator]):
 
     def _with_nodes(self, text: str) -> str:
         """The text with what the nodes of the graph are, where they are no entities."""
-        nodes = next((operator.called_nodes for operator in self.operators if operator.stage == "graph"), "")
+        nodes = next(
+            (operator.called_nodes for operator in self.operators if operator.stage == "graph"), ""
+        )
         return NODES.sub(nodes, text) if nodes else text
 
     def parts(self) -> tuple[Operator, ...]:
@@ -290,7 +340,12 @@ def needs(operators: Iterable[Operator]) -> tuple[str, ...]:
     return tuple(found)
 
 
-HITS = ("nodes", "relations", "chunks", "communities")  # the rankings of a state by kind of hit, on a graph made of texts
+HITS = (
+    "nodes",
+    "relations",
+    "chunks",
+    "communities",
+)  # the rankings of a state by kind of hit, on a graph made of texts
 
 
 def unfit(before: Iterable[Operator], operator: Operator) -> str | None:
@@ -321,5 +376,9 @@ def sizes(state: State, writes: Iterable[str]) -> dict[str, int]:
         found["paths"] = len(state.paths)
     if "reports" in writes and state.reports is not None:
         found["reports"] = len(state.reports)
-    hits = {"entities" if name == "nodes" else name: getattr(state, name) for name in HITS if name in writes}
+    hits = {
+        "entities" if name == "nodes" else name: getattr(state, name)
+        for name in HITS
+        if name in writes
+    }
     return found | {name: len(ranking) for name, ranking in hits.items() if ranking is not None}

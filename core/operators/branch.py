@@ -39,8 +39,14 @@ class Branch(Combinator):
         if self.on not in DECIDES:
             raise BadParameter(f"A branch looks at {' or '.join(DECIDES)}, not at {self.on!r}.")
         keys = [key for key, _ in self.arms]
-        if not keys or len(set(keys)) < len(keys) or any(type(key) is not int or key < 0 for key in keys):
-            raise BadParameter("A branch needs arms, each for a whole number of its own, and “else”.")
+        if (
+            not keys
+            or len(set(keys)) < len(keys)
+            or any(type(key) is not int or key < 0 for key in keys)
+        ):
+            raise BadParameter(
+                "A branch needs arms, each for a whole number of its own, and “else”."
+            )
         for arm in self.every_arm():
             if not arm:
                 raise BadParameter("An arm of a branch has no operator.")
@@ -50,7 +56,9 @@ class Branch(Combinator):
         return (*(arm for _, arm in self.arms), self.otherwise)
 
     def changed(self, change: Callable[[Arm], Arm]) -> Branch:
-        return Branch(self.on, tuple((key, change(arm)) for key, arm in self.arms), change(self.otherwise))
+        return Branch(
+            self.on, tuple((key, change(arm)) for key, arm in self.arms), change(self.otherwise)
+        )
 
     @property
     def stage(self) -> str:  # type: ignore[override]
@@ -58,12 +66,18 @@ class Branch(Combinator):
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(dict.fromkeys([self.on, *(need for arm in self.every_arm() for need in needs(arm))]))
+        return tuple(
+            dict.fromkeys([self.on, *(need for arm in self.every_arm() for need in needs(arm))])
+        )
 
     @property
     def writes(self) -> tuple[str, ...]:  # type: ignore[override]
-        each = [[field for operator in arm for field in operator.writes] for arm in self.every_arm()]
-        return tuple(dict.fromkeys(field for field in each[0] if all(field in fields for fields in each)))
+        each = [
+            [field for operator in arm for field in operator.writes] for arm in self.every_arm()
+        ]
+        return tuple(
+            dict.fromkeys(field for field in each[0] if all(field in fields for fields in each))
+        )
 
     def arm(self, state: State) -> Arm:
         """The operators that run for this state."""

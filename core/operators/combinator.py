@@ -28,7 +28,9 @@ class Combinator(Operator):
 
     def admits(self, operator: Operator) -> bool:
         """Whether an operator may be part of it."""
-        return operator.stage not in ("generate", "graph") and not (isinstance(operator, Combinator) and not operator.inside)
+        return operator.stage not in ("generate", "graph") and not (
+            isinstance(operator, Combinator) and not operator.inside
+        )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -51,16 +53,24 @@ class Combinator(Operator):
 
     def __repr__(self) -> str:
         lines = [f"{name}={arm_text(getattr(self, name))}" for name in self.lines]
-        changed = [f"{p.name}={given!r}" for p in parameters(type(self)) if (given := getattr(self, p.name)) != p.default]
+        changed = [
+            f"{p.name}={given!r}"
+            for p in parameters(type(self))
+            if (given := getattr(self, p.name)) != p.default
+        ]
         return f"{type(self).__name__}({', '.join(lines + changed)})"
 
 
-def combined(cls: type[C], lines: Mapping[str, Arm], given: Mapping[str, Any], where: str = "") -> C:
+def combined(
+    cls: type[C], lines: Mapping[str, Arm], given: Mapping[str, Any], where: str = ""
+) -> C:
     """A combinator of these lines, with named values of its parameters. Raises BadParameter that says where."""
     known, prefix = [parameter.name for parameter in parameters(cls)], f"{where}: " if where else ""
     for key in given:
         if key not in known:
-            raise BadParameter(f"{prefix}{cls.kind.capitalize()} has no parameter “{key}”.{nearest(key, known)}")
+            raise BadParameter(
+                f"{prefix}{cls.kind.capitalize()} has no parameter “{key}”.{nearest(key, known)}"
+            )
     try:
         return cls(**lines, **given)
     except BadParameter as error:

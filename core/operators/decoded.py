@@ -36,38 +36,72 @@ class DecodedPaths(Operator):
     reads, writes = ("paths",), ("paths",)
 
     keep: int = param(10, "Keep", "How many paths are written.", low=1, high=1000)
-    limit: int = param(5000, "Paths in the trie", "The first so many of the paths found may be written.", low=1, high=100_000)
-    role: str = param("choose", "Language model", "The role or name of the chat model that writes.", chat=True)
+    limit: int = param(
+        5000,
+        "Paths in the trie",
+        "The first so many of the paths found may be written.",
+        low=1,
+        high=100_000,
+    )
+    role: str = param(
+        "choose", "Language model", "The role or name of the chat model that writes.", chat=True
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.paths is not None  # a line is refused where nothing wrote what is read
         first = state.paths.items[: self.limit]
-        of = {plain(text): path for text, path in reversed(list(zip(ctx.graph.texts(first), first)))}
+        of = {
+            plain(text): path for text, path in reversed(list(zip(ctx.graph.texts(first), first)))
+        }
         left = dict(sorted(of.items()))
         if len(state.paths) > self.limit:
-            recorder.notes.append(f"The trie holds the first {self.limit:,} of {len(state.paths):,} paths.")
+            recorder.notes.append(
+                f"The trie holds the first {self.limit:,} of {len(state.paths):,} paths."
+            )
         written: list[Path] = []
         while left and len(written) < self.keep:
-            ctx.progress(f"Writing path {len(written) + 1} of {self.keep}", len(written) / self.keep)
+            ctx.progress(
+                f"Writing path {len(written) + 1} of {self.keep}", len(written) / self.keep
+            )
             text, said = self._write(state, ctx, recorder, list(left))
             if text is None:
-                recorder.notes.append(f"The model wrote “{shorten(said)}”, which is none of the paths; no more were asked for.")
+                recorder.notes.append(
+                    f"The model wrote “{shorten(said)}”, which is none of the paths; no more were asked for."
+                )
                 break
             written.append(left.pop(text))
         if of and not written:
-            recorder.notes.append(f"The first {min(self.keep, len(state.paths))} paths were taken as they came.")
+            recorder.notes.append(
+                f"The first {min(self.keep, len(state.paths))} paths were taken as they came."
+            )
             return state.replace(paths=Ranking("path", state.paths.items[: self.keep]))
         return state.replace(paths=Ranking("path", tuple(written)))
 
-    def _write(self, state: State, ctx: Context, recorder: Recorder, texts: list[str]) -> tuple[str | None, str]:
+    def _write(
+        self, state: State, ctx: Context, recorder: Recorder, texts: list[str]
+    ) -> tuple[str | None, str]:
         """The path that is written, or None, and the reply."""
         prompt_messages = messages(
-            "relations", "path", question=plain(state.question.text), entities=", ".join(ctx.graph.names(state.seeds))
+            "relations",
+            "path",
+            question=plain(state.question.text),
+            entities=", ".join(ctx.graph.names(state.seeds)),
         )
-        path = {"type": "object", "properties": {"path": {"type": "string", "enum": texts}}, "required": ["path"]}
+        path = {
+            "type": "object",
+            "properties": {"path": {"type": "string", "enum": texts}},
+            "required": ["path"],
+        }
         longest = 16 + max(len(text.encode()) for text in texts)
         schema = path | {"additionalProperties": False}
-        reply = asked(ctx.models.chat(self.role), prompt_messages, ctx, recorder, min(512, longest), schema=schema)
+        reply = asked(
+            ctx.models.chat(self.role),
+            prompt_messages,
+            ctx,
+            recorder,
+            min(512, longest),
+            schema=schema,
+        )
         found = json_reply(reply.text, ("path",))
         said = reply.text if found is None else found.value["path"]
         path_text = plain(said) if isinstance(said, str) else ""

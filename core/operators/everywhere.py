@@ -40,4 +40,8 @@ def _each(operators: tuple[Operator, ...], change: Change) -> tuple[Operator, ..
 
 
 def _inside(operator: Operator, change: Change) -> Operator:
-    return operator.changed(lambda arm: _each(arm, change)) if isinstance(operator, Combinator) else operator
+    return (
+        operator.changed(lambda arm: _each(arm, change))
+        if isinstance(operator, Combinator)
+        else operator
+    )

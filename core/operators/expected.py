@@ -22,18 +22,26 @@ from core.languages import Language, language
 from core.types import Path
 
 PERSON, TIME, NUMBER, THING = "person", "time", "number", "thing"
-PERSONS = frozenset("person people man men woman women human individual someone somebody guy".split())
+PERSONS = frozenset(
+    "person people man men woman women human individual someone somebody guy".split()
+)
 TIMES = frozenset("year years date dates day month time decade century".split())
-VAGUE = frozenset("kind kinds type types sort sorts category categories word words topic topics name names thing things one ones".split())
+VAGUE = frozenset(
+    "kind kinds type types sort sorts category categories word words topic topics name names thing things one ones".split()
+)
 BETWEEN = frozenset(
     "is are was were be been the a an of all some main primary several other different did do does has have had can could in on by to for "
     "with his her its their this that these those co".split()
 )
-DOING = re.compile(r"(?:ors?|ers?|ists?|ians?|ress|resses|man|men|woman|spouse|wife|husband|child|children|parents?|sibling|person)$")
+DOING = re.compile(
+    r"(?:ors?|ers?|ists?|ians?|ress|resses|man|men|woman|spouse|wife|husband|child|children|parents?|sibling|person)$"
+)
 BEST_FIT = 2  # the best fit
 LOOK = 4  # words after the question word that are looked at
 YEAR = re.compile(r"(?:c\. ?)?-?\d{3,4}(?:-\d\d){0,2}(?:T[\d:.Z+-]+)?(?:\D{0,3}(?:BC|AD|BCE|CE))?$")
-DATE = re.compile(r"(?=.*\d{4})(?=.*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))[\w ,.-]+$", re.IGNORECASE)
+DATE = re.compile(
+    r"(?=.*\d{4})(?=.*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))[\w ,.-]+$", re.IGNORECASE
+)
 COUNT = re.compile(r"-?[\d,.]+(?:e\d+)? ?%?$")
 MOST_EDGES = 5_000  # of a node whose relations are looked at
 
@@ -67,7 +75,9 @@ def expected(graph: KnowledgeGraph, question: str, names: Iterable[str] = ()) ->
     return Expected()
 
 
-def _in_language(graph: KnowledgeGraph, question: str, known: Language, names: Iterable[str]) -> Expected:
+def _in_language(
+    graph: KnowledgeGraph, question: str, known: Language, names: Iterable[str]
+) -> Expected:
     """What a question in a language asks for by its first question word; one that is a function word as well asks only at its beginning."""
     text = question.casefold()
     for name in sorted(names, key=len, reverse=True):
@@ -103,7 +113,9 @@ def _relation_word(graph: KnowledgeGraph, text: str, known: Language) -> str:
         return max(said, key=lambda name: (text.rfind(name) + len(name), len(name)), default="")
     for word in words_of(text):
         stemmed = stem(word.text, known.code)
-        if word.text not in known.common and any(holds_stem(one, stemmed) for names in stems for one in names):
+        if word.text not in known.common and any(
+            holds_stem(one, stemmed) for names in stems for one in names
+        ):
             return stemmed
     return ""
 
@@ -115,7 +127,11 @@ def _thing(graph: KnowledgeGraph, after: Sequence[str]) -> Expected:
     “country” is in many relations, and each has its way back.
     """
     wanted = _plainly(graph, after)
-    return Expected() if wanted.answer_type == THING and _typed(tuple(graph.relation_names)) else wanted
+    return (
+        Expected()
+        if wanted.answer_type == THING and _typed(tuple(graph.relation_names))
+        else wanted
+    )
 
 
 @lru_cache(maxsize=64)
@@ -157,7 +173,9 @@ def _beside(graph: KnowledgeGraph, words: Sequence[str], at: int) -> str:
 def _said(graph: KnowledgeGraph, word: str) -> bool:
     """Whether a word tells one of the graph's relations."""
     stemmed = stem(word)
-    return any(holds_stem(one, stemmed) for stems in relation_stems(graph.relation_names) for one in stems)
+    return any(
+        holds_stem(one, stemmed) for stems in relation_stems(graph.relation_names) for one in stems
+    )
 
 
 class AnswerFit:
@@ -174,8 +192,14 @@ class AnswerFit:
         if answer_type in (TIME, NUMBER):
             looks_like = shape(self.graph.node_name(path.end))
             return int(answer_type == looks_like or (answer_type, looks_like) == (NUMBER, TIME))
-        named = bool(self.wanted.word) and path.forward[-1] and (self.names_relation(relation) or self.beside(path.nodes[-2], path.end))
-        if answer_type == PERSON and self.wanted.code:  # names of relations in other languages tell no persons
+        named = (
+            bool(self.wanted.word)
+            and path.forward[-1]
+            and (self.names_relation(relation) or self.beside(path.nodes[-2], path.end))
+        )
+        if (
+            answer_type == PERSON and self.wanted.code
+        ):  # names of relations in other languages tell no persons
             return 2 * named
         if answer_type == PERSON:
             return self.person(path.end) * (1 + named)
@@ -206,9 +230,13 @@ class AnswerFit:
         if self.graph.degree(node) > MOST_EDGES:
             return False
         steps = self.graph.steps_from(np.array([node]), "both")
-        into, out = (np.unique(steps.relations[steps.forward == way]).tolist() for way in (False, True))
+        into, out = (
+            np.unique(steps.relations[steps.forward == way]).tolist() for way in (False, True)
+        )
         names = self.graph.relation_names
-        return any(does(names[code]) for code in into) or any(PERSONS & set(phrase(names[code]).head_type.split()) for code in out)
+        return any(does(names[code]) for code in into) or any(
+            PERSONS & set(phrase(names[code]).head_type.split()) for code in out
+        )
 
 
 @lru_cache(maxsize=4096)

@@ -27,7 +27,9 @@ def subgraph_on(graph, nodes: np.ndarray, scores: np.ndarray | None = None) -> S
     """The subgraph induced on `nodes` (any order, no repeats), with their scores."""
     order = np.argsort(nodes, kind="stable")
     nodes = np.asarray(nodes, np.int64)[order]
-    return Subgraph(nodes, induced(graph, nodes), None if scores is None else np.asarray(scores, float)[order])
+    return Subgraph(
+        nodes, induced(graph, nodes), None if scores is None else np.asarray(scores, float)[order]
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,11 +54,29 @@ class PersonalizedPageRank(Operator):
     plain = "takes {keep:,} nodes around the entities"
     reads, writes = ("seeds",), ("subgraph",)
 
-    keep: int = param(1000, "Nodes to keep", "How many nodes of the largest PageRank make the subgraph.", low=1, high=1_000_000)
-    damping: float = param(0.8, "Damping", "Probability of following an edge; the rest jumps back to the seeds.", low=0.01, high=0.999)
+    keep: int = param(
+        1000,
+        "Nodes to keep",
+        "How many nodes of the largest PageRank make the subgraph.",
+        low=1,
+        high=1_000_000,
+    )
+    damping: float = param(
+        0.8,
+        "Damping",
+        "Probability of following an edge; the rest jumps back to the seeds.",
+        low=0.01,
+        high=0.999,
+    )
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
     method: str = param("auto", "Method", METHOD_HELP, choices=METHODS)
-    recall: float = param(0.97, "Recall", "The share of the exact best nodes that auto and topppr aim at.", low=0.5, high=1.0)
+    recall: float = param(
+        0.97,
+        "Recall",
+        "The share of the exact best nodes that auto and topppr aim at.",
+        low=0.5,
+        high=1.0,
+    )
 
     def __post_init__(self) -> None:
         if self.method == "push":  # in what was saved before
@@ -65,14 +85,36 @@ class PersonalizedPageRank(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.progress("PageRank from the question's entities", None)
-        report, asked = PageRankReport(), (ctx.graph, state.seeds, self.keep, self.damping, self.direction, self.method, self.recall)
-        random = int(ctx.rng(state.question.text, self).integers(1 << 31)) if self.method in DRAWN else 0
-        nodes, scores = top_pagerank(*asked, random=random, report=report, progress=ctx.progress, check=ctx.check, clusters=clusters)
+        report, asked = (
+            PageRankReport(),
+            (
+                ctx.graph,
+                state.seeds,
+                self.keep,
+                self.damping,
+                self.direction,
+                self.method,
+                self.recall,
+            ),
+        )
+        random = (
+            int(ctx.rng(state.question.text, self).integers(1 << 31)) if self.method in DRAWN else 0
+        )
+        nodes, scores = top_pagerank(
+            *asked,
+            random=random,
+            report=report,
+            progress=ctx.progress,
+            check=ctx.check,
+            clusters=clusters,
+        )
         recorder.notes.append(report.note)  # which names the method that ran
         return state.replace(subgraph=subgraph_on(ctx.graph, nodes, scores))
 
     def words(self) -> str:
-        return f"PageRank {self.keep:,}" + (f" by {self.method}" if self.method in (*DRAWN, "partition") else "")
+        return f"PageRank {self.keep:,}" + (
+            f" by {self.method}" if self.method in (*DRAWN, "partition") else ""
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,11 +134,23 @@ class RandomWalks(Operator):
     plain = "takes the nodes of {walks:,} random walks from the entities"
     writes = ("subgraph",)
 
-    walks: int = param(64, "Walks a seed", "How many walks start at each seed.", low=1, high=100_000)
+    walks: int = param(
+        64, "Walks a seed", "How many walks start at each seed.", low=1, high=100_000
+    )
     steps: int = param(4, "Steps", "Length of a walk.", low=1, high=64)
-    restart: float = param(0.0, "Restart", "Probability of jumping back to the seed before each step.", low=0.0, high=0.99)
+    restart: float = param(
+        0.0,
+        "Restart",
+        "Probability of jumping back to the seed before each step.",
+        low=0.0,
+        high=0.99,
+    )
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
-    inside: bool = param(False, "Inside the subgraph", "Walk only in the subgraph extracted before, instead of the whole graph.")
+    inside: bool = param(
+        False,
+        "Inside the subgraph",
+        "Walk only in the subgraph extracted before, instead of the whole graph.",
+    )
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -106,7 +160,16 @@ class RandomWalks(Operator):
         ctx.progress("Random walks from the question's entities", None)
         rng = ctx.rng(state.question.text, self)
         within = state.subgraph if self.inside else None
-        nodes, visits = random_walks(ctx.graph, state.seeds, self.walks, self.steps, self.restart, self.direction, rng, within)
+        nodes, visits = random_walks(
+            ctx.graph,
+            state.seeds,
+            self.walks,
+            self.steps,
+            self.restart,
+            self.direction,
+            rng,
+            within,
+        )
         return state.replace(subgraph=subgraph_on(ctx.graph, nodes, visits))
 
     def words(self) -> str:
@@ -130,15 +193,25 @@ class EgoNetwork(Operator):
     reads, writes = ("seeds",), ("subgraph",)
 
     hops: int = param(2, "Hops", "How far from the seeds nodes may lie.", low=0, high=8)
-    keep: int = param(20_000, "Nodes at most", "The nearest nodes are kept where there are more.", low=1, high=1_000_000)
+    keep: int = param(
+        20_000,
+        "Nodes at most",
+        "The nearest nodes are kept where there are more.",
+        low=1,
+        high=1_000_000,
+    )
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.progress(f"Nodes within {self.hops} hops", None)
-        nodes, _ = nearest(ctx.graph, state.seeds, self.hops, self.direction, self.keep + 1, ctx.check)
+        nodes, _ = nearest(
+            ctx.graph, state.seeds, self.hops, self.direction, self.keep + 1, ctx.check
+        )
         if len(nodes) > self.keep:
             nodes = nodes[: self.keep]
-            recorder.notes.append(f"More than {self.keep:,} nodes lie within {self.hops} hops; the nearest were kept.")
+            recorder.notes.append(
+                f"More than {self.keep:,} nodes lie within {self.hops} hops; the nearest were kept."
+            )
         return state.replace(subgraph=subgraph_on(ctx.graph, nodes))
 
     def words(self) -> str:

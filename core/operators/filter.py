@@ -32,11 +32,21 @@ class FilterSubgraph(Operator):
     plain = "retains the {keep:,} best {unit}s {by}"
     reads, writes = ("seeds", "subgraph"), ("subgraph",)
 
-    model: str = param("encoder", "Model", "What ranks or picks: a scorer, a language model, or a combination.", model=True)
+    model: str = param(
+        "encoder",
+        "Model",
+        "What ranks or picks: a scorer, a language model, or a combination.",
+        model=True,
+    )
     keep: int = param(64, "Keep", "How many relations, triples or nodes stay.", low=1, high=100_000)
-    unit: str = param("relation", "Unit", "What is read and picked.", choices=("relation", "triple", "node"))
+    unit: str = param(
+        "relation", "Unit", "What is read and picked.", choices=("relation", "triple", "node")
+    )
     mode: str = param(
-        "edges", "Mode", "edges: only the picked edges; induced: every edge between their ends.", choices=("edges", "induced")
+        "edges",
+        "Mode",
+        "edges: only the picked edges; induced: every edge between their ends.",
+        choices=("edges", "induced"),
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
@@ -44,11 +54,15 @@ class FilterSubgraph(Operator):
         assert subgraph is not None  # a line is refused where nothing wrote what is read
         candidates = self._candidates(graph, subgraph)
         if len(candidates) > MOST_TEXTS:
-            recorder.notes.append(f"Of {len(candidates):,} {self.unit}s the first {MOST_TEXTS:,} were read.")
+            recorder.notes.append(
+                f"Of {len(candidates):,} {self.unit}s the first {MOST_TEXTS:,} were read."
+            )
             candidates = candidates[:MOST_TEXTS]
         texts = self._texts(graph, candidates)
         ctx.progress(f"Choosing from {len(texts):,} {self.unit}s", None)
-        task = Task(state.question.text, self.unit, ctx.seed, ctx.check, tuple(ctx.graph.names(state.seeds)))
+        task = Task(
+            state.question.text, self.unit, ctx.seed, ctx.check, tuple(ctx.graph.names(state.seeds))
+        )
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
         picked = candidates[np.sort(np.asarray(choice.positions, np.int64))]
         return state.replace(subgraph=self._part(graph, subgraph, picked, state.seeds))
@@ -63,14 +77,18 @@ class FilterSubgraph(Operator):
             return [graph.relation_names[relation] for relation in candidates]
         return graph.names(candidates) if self.unit == "node" else graph.triple_texts(candidates)
 
-    def _part(self, graph, subgraph: Subgraph, picked: np.ndarray, seeds: tuple[int, ...]) -> Subgraph:
+    def _part(
+        self, graph, subgraph: Subgraph, picked: np.ndarray, seeds: tuple[int, ...]
+    ) -> Subgraph:
         edges = subgraph.edges
         heads, relations, tails = graph.triples(edges)
         if self.unit == "node":
             nodes = np.union1d(picked, np.asarray(seeds, np.int64))
         else:
             chosen = np.isin(relations if self.unit == "relation" else edges, picked)
-            nodes = np.union1d(np.union1d(heads[chosen], tails[chosen]), np.asarray(seeds, np.int64))
+            nodes = np.union1d(
+                np.union1d(heads[chosen], tails[chosen]), np.asarray(seeds, np.int64)
+            )
         if self.unit == "node" or self.mode == "induced":
             chosen = np.isin(heads, nodes) & np.isin(tails, nodes)
         return Subgraph(nodes, edges[chosen], _scores_of(subgraph, nodes))

@@ -29,8 +29,12 @@ TEMPLATE_HELP = (
     "A prompt of your own in the place of that one: a text with {question}, and {paths} or {reports} where they belong. What comes before "
     "a line --- is the system message."
 )
-MARK = re.compile(r"^\s*ans(?:wer)?\s*:\s*", re.IGNORECASE)  # before each answer, where a prompt asks for a line an answer
-STRANGE = re.compile("[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]")  # letters that are not Latin
+MARK = re.compile(
+    r"^\s*ans(?:wer)?\s*:\s*", re.IGNORECASE
+)  # before each answer, where a prompt asks for a line an answer
+STRANGE = re.compile(
+    "[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]"
+)  # letters that are not Latin
 CHARACTERS_A_TOKEN = 3.5  # used only to foretell a prompt's size where no model is asked
 
 
@@ -59,10 +63,14 @@ class Answer(Operator):
     writes = ("prompt", "answer")
 
     prompt: str = param("reasoning-paths", "Prompt", PROMPT_HELP, choices=PROMPTS)
-    paths: int = param(32, "Paths in the prompt", "At most so many paths, the best first.", low=0, high=10_000)
+    paths: int = param(
+        32, "Paths in the prompt", "At most so many paths, the best first.", low=0, high=10_000
+    )
     shots: int = param(0, "Solved examples", SHOTS_HELP, low=0, high=3)
     max_tokens: int = param(256, "Longest answer", "In tokens.", low=1, high=8192)
-    role: str = param("answer", "Model", "The role or name of the chat model that answers.", chat=True)
+    role: str = param(
+        "answer", "Model", "The role or name of the chat model that answers.", chat=True
+    )
     template: str = param("", "Own prompt", TEMPLATE_HELP, lines=True)
 
     def __post_init__(self) -> None:
@@ -80,7 +88,11 @@ class Answer(Operator):
     def _row(self) -> dict[str, Any]:
         """The prompt as its row has it, or as the template says."""
         row = prompts("answer")[self.prompt]
-        return own_prompt(self.template, PLACES) | {"between": row.get("between", "\n")} if self.template else row
+        return (
+            own_prompt(self.template, PLACES) | {"between": row.get("between", "\n")}
+            if self.template
+            else row
+        )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         texts = self._texts(ctx.graph, state) if state.paths and "paths" in self.reads else []
@@ -89,21 +101,29 @@ class Answer(Operator):
         source = OWN_SOURCE if self.template else f"after {paper}" if paper else ""
         if not ctx.answering:
             sent = self._messages(state.question, texts, reports)
-            return state.replace(prompt=Prompt(sent, len(texts), reports=len(reports), source=source))
+            return state.replace(
+                prompt=Prompt(sent, len(texts), reports=len(reports), source=source)
+            )
         ctx.progress("Waiting for the language model", None)
         chat = ctx.models.chat(self.role)
         most = longest(state.question, self.max_tokens, chat.context)
         prompt_of = lambda count: self._messages(state.question, texts[:count], reports)
-        alone = "question and the community reports alone need" if reports else "question alone needs"
+        alone = (
+            "question and the community reports alone need" if reports else "question alone needs"
+        )
         shown, count, tokens = with_room(chat, prompt_of, len(texts), most, alone=alone)
         prompt = Prompt(tuple(shown), count, tokens, len(reports), source=source)
         if prompt.paths < len(texts):
-            recorder.notes.append(f"Only {prompt.paths} of {len(texts)} paths fit into the model's context of {chat.context:,} tokens.")
+            recorder.notes.append(
+                f"Only {prompt.paths} of {len(texts)} paths fit into the model's context of {chat.context:,} tokens."
+            )
         marked = self.prompt == "triples" and not self.template
         ctx.progress("Reading the paths", None)
         reply = asked(chat, prompt.messages, ctx, recorder, most, "answer")
         prompt = replace(prompt, tokens=reply.tokens_in or prompt.tokens)
-        return state.replace(prompt=prompt, answer=without_marks(reply.text) if marked else reply.text.strip())
+        return state.replace(
+            prompt=prompt, answer=without_marks(reply.text) if marked else reply.text.strip()
+        )
 
     def _texts(self, graph, state: State) -> list[str]:
         """The paths as the prompt shows them; walks as a language model told them, where one did."""
@@ -111,15 +131,24 @@ class Answer(Operator):
         paths = state.paths.items[: self.paths]
         if self.prompt in WALKS:
             texts = [report.text for report in state.reports or ()]
-            return texts[: self.paths] if len(texts) == len(state.paths) else sentences(graph, paths)
+            return (
+                texts[: self.paths] if len(texts) == len(state.paths) else sentences(graph, paths)
+            )
         if self.prompt == "triples":
             return [" ".join(_in_brackets(graph, path)) for path in paths]
         return graph.texts(paths)
 
-    def _messages(self, question: Question, texts: list[str], reports: tuple[Report, ...] = ()) -> tuple[dict[str, str], ...]:
+    def _messages(
+        self, question: Question, texts: list[str], reports: tuple[Report, ...] = ()
+    ) -> tuple[dict[str, str], ...]:
         prompt = self._row
-        paths = prompt.get("between", "\n").join(" ".join(text.split()) for text in texts) or "(no path was found)"
-        report_lines = "\n".join(f"{report.title}: {report.text}" for report in reports) or "(no report)"
+        paths = (
+            prompt.get("between", "\n").join(" ".join(text.split()) for text in texts)
+            or "(no path was found)"
+        )
+        report_lines = (
+            "\n".join(f"{report.title}: {report.text}" for report in reports) or "(no report)"
+        )
         values = {"paths": paths, "reports": report_lines, "question": question.text}
         return with_examples("answer", prompt, self.shots, question.abstract, **values)
 

@@ -15,7 +15,9 @@ from core.parameters import parameters
 BY_WORDS = ("bm25", "tfidf", "tf-idf", "n-gram", "lsa", "lda")  # what compares words alone
 
 
-def mismatches(operators: Iterable[Any], models: Any, own: str, question: str, noun: str = "texts") -> tuple[str, ...]:
+def mismatches(
+    operators: Iterable[Any], models: Any, own: str, question: str, noun: str = "texts"
+) -> tuple[str, ...]:
     """Sentences on what does not fit: a model that was not trained on the language of the question or of the `noun` (texts, names), and a
     question in another language than these where words are compared. `own` is the code of theirs, empty where it is not known."""
     asked = language_of_question(question, not is_english(own)) if question else ""
@@ -30,7 +32,9 @@ def mismatches(operators: Iterable[Any], models: Any, own: str, question: str, n
     return tuple(found)
 
 
-def notes_on_language(operators: Iterable[Any], graph: Any, models: Any, question: str) -> tuple[str, ...]:
+def notes_on_language(
+    operators: Iterable[Any], graph: Any, models: Any, question: str
+) -> tuple[str, ...]:
     """What does not fit where operators run on a graph; nothing where that cannot be said."""
     if graph is None or not hasattr(graph, "derived"):
         return ()
@@ -55,10 +59,19 @@ def _models(operators: Iterable[Any]) -> Iterator[str]:
         for part in operator.parts():
             for parameter in parameters(type(part)):
                 value = getattr(part, parameter.name)
-                if parameter.model and not parameter.chat and isinstance(value, str) and value not in parameter.also:
+                if (
+                    parameter.model
+                    and not parameter.chat
+                    and isinstance(value, str)
+                    and value not in parameter.also
+                ):
                     yield from names(value)
 
 
 def _by_words(operator: Any) -> bool:
-    values = (getattr(part, parameter.name) for part in operator.parts() for parameter in parameters(type(part)))
+    values = (
+        getattr(part, parameter.name)
+        for part in operator.parts()
+        for parameter in parameters(type(part))
+    )
     return any(value in BY_WORDS for value in values if isinstance(value, str))

@@ -39,7 +39,13 @@ class Loop(Combinator):
     kind = "a loop"
 
     body: Arm = (ExpandNodes(), GraphRerank())
-    budget: int = param(100, "Nodes in all", "The loop ends when so many are found; b_max in the paper.", low=1, high=100_000)
+    budget: int = param(
+        100,
+        "Nodes in all",
+        "The loop ends when so many are found; b_max in the paper.",
+        low=1,
+        high=100_000,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -67,16 +73,22 @@ class Loop(Combinator):
             if before >= self.budget:
                 break
             ctx.check()
-            ctx.progress(f"Round {number}: {before:,} of {self.budget:,} nodes", before / self.budget)
+            ctx.progress(
+                f"Round {number}: {before:,} of {self.budget:,} nodes", before / self.budget
+            )
             state, round_notes = self._round(number, state, ctx, recorder)
             if _size(state) <= before:
-                notes.append(f"No node is left to be found after {before:,} of {self.budget:,}; the loop ends.")
+                notes.append(
+                    f"No node is left to be found after {before:,} of {self.budget:,}; the loop ends."
+                )
                 break
             notes = round_notes
         recorder.notes += notes
         return state
 
-    def _round(self, number: int, state: State, ctx: Context, recorder: Recorder) -> tuple[State, list[str | Callable[[], str]]]:
+    def _round(
+        self, number: int, state: State, ctx: Context, recorder: Recorder
+    ) -> tuple[State, list[str | Callable[[], str]]]:
         """One round and its notes; the nodes beyond the budget are cut off as soon as they are there."""
         notes: list[str | Callable[[], str]] = []
         for operator in self.body:
@@ -88,7 +100,9 @@ class Loop(Combinator):
             inner.notes = []  # the loop has those of its last round
             recorder.include(inner)
             if state.nodes is not None and state.nodes.items != known:
-                recorder.frames.append(_frame(f"Round {number}: {type(operator).__name__}", known, state.nodes, inner))
+                recorder.frames.append(
+                    _frame(f"Round {number}: {type(operator).__name__}", known, state.nodes, inner)
+                )
         return state, notes
 
     def words(self) -> str:
@@ -105,8 +119,15 @@ def _frame(title: str, known: tuple[int, ...], nodes: Ranking, inner: Recorder) 
         return Frame(title, nodes, len(nodes))
     order = inner.before_cut
     chosen = dict(zip(order.items[: len(fresh)], order.scores or ())) if order is not None else {}
-    scores = tuple(chosen[node] for node in fresh) if all(node in chosen for node in fresh) else None
-    return Frame(title, Ranking("node", fresh, scores), len(order) if order is not None else len(fresh), order)
+    scores = (
+        tuple(chosen[node] for node in fresh) if all(node in chosen for node in fresh) else None
+    )
+    return Frame(
+        title,
+        Ranking("node", fresh, scores),
+        len(order) if order is not None else len(fresh),
+        order,
+    )
 
 
 def _size(state: State) -> int:

@@ -39,9 +39,13 @@ class GraphReader(Operator):
     title = "graph reader"
     reads, writes = ("paths",), ("reader",)
 
-    keep: int = param(50, "Answers at most", "How many entities the reader names.", low=1, high=10_000)
+    keep: int = param(
+        50, "Answers at most", "How many entities the reader names.", low=1, high=10_000
+    )
     asked: bool = param(
-        True, "Minds what is asked for", "No year for “who”: paths whose end is of the kind that the question's words name first."
+        True,
+        "Minds what is asked for",
+        "No year for “who”: paths whose end is of the kind that the question's words name first.",
     )
     itself: bool = param(False, "May answer the question's entity", ITSELF_HELP)
     anywhere: bool = param(False, "Answers anywhere on a path", ANYWHERE_HELP)
@@ -52,21 +56,35 @@ class GraphReader(Operator):
             return state
         assert state.paths is not None  # a line is refused where nothing wrote what is read
         seeds = frozenset(state.seeds)
-        paths = [part for walk in state.paths.items for part in stretches(walk, seeds)] if self.anywhere else state.paths.items
+        paths = (
+            [part for walk in state.paths.items for part in stretches(walk, seeds)]
+            if self.anywhere
+            else state.paths.items
+        )
         ending = [path for path in paths if path.end not in seeds or self.itself and _returns(path)]
         elsewhere = [path for path in ending if not unnamed(ctx.graph.node_name(path.end))]
         if not elsewhere:
             return state.replace(reader=())
         relations = relations_of(ctx.graph, elsewhere)
-        wanted = expected(ctx.graph, state.question.text, ctx.graph.names(state.seeds)) if self.asked else Expected()
+        wanted = (
+            expected(ctx.graph, state.question.text, ctx.graph.names(state.seeds))
+            if self.asked
+            else Expected()
+        )
         fit = AnswerFit(ctx.graph, wanted, relations)
         best = _best(elsewhere, fit) if wanted.answer_type else elsewhere[0]
         chain = _chain(relations, best)
         same = [path for path in elsewhere if _chain(relations, path) == chain]
-        if wanted.answer_type and fit(best) == BEST_FIT:  # the relation is told: its ends, by whichever triple a path came there
+        if (
+            wanted.answer_type and fit(best) == BEST_FIT
+        ):  # the relation is told: its ends, by whichever triple a path came there
             own = fit.names_relation(chain[-1][0])
             alike = [path for path in elsewhere if _chain(relations, path)[:-1] == chain[:-1]]
-            same = [path for path in alike if fit(path) == BEST_FIT or own and _chain(relations, path) == chain]
+            same = [
+                path
+                for path in alike
+                if fit(path) == BEST_FIT or own and _chain(relations, path) == chain
+            ]
         ends = dict.fromkeys(path.end for path in same)
         return state.replace(reader=tuple(ends)[: self.keep])
 
@@ -84,7 +102,10 @@ def stretches(walk: Path, seeds: frozenset[int]) -> Iterator[Path]:
     if not walk.edges:
         return
     here = [place for place, node in enumerate(walk.nodes) if node in seeds]
-    nearest = [min(here or [1 if to == 0 else 0], key=lambda place: abs(place - to)) for to in range(len(walk.nodes))]
+    nearest = [
+        min(here or [1 if to == 0 else 0], key=lambda place: abs(place - to))
+        for to in range(len(walk.nodes))
+    ]
     done = set(seeds)
     last = len(nearest) - 1
     for to in sorted(range(len(nearest)), key=lambda to: (to != last, abs(to - nearest[to]))):

@@ -21,7 +21,9 @@ RECALL_HELP = "The model reads no more once it expects this share of the best am
 
 def part_read(read: int, recall: float) -> str:
     """What is said of a ranking that reads a part: `, 512 read`, `, 99 % expected`, or both; empty where all are read."""
-    return (f", {read:,} read" if read else "") + (f", {100 * recall:g} % expected" if recall < 1 else "")
+    return (f", {read:,} read" if read else "") + (
+        f", {100 * recall:g} % expected" if recall < 1 else ""
+    )
 
 
 def reads_part(parameters: Mapping[str, Any]) -> bool:
@@ -39,13 +41,19 @@ def picked(paths: Ranking, choice: Choice) -> tuple[Ranking, Ranking | None]:
     selected = Ranking("path", tuple(paths.items[i] for i in choice.positions), choice.scores)
     if choice.order is None:
         return selected, None
-    return selected, Ranking("path", tuple(paths.items[i] for i in choice.order), choice.order_scores)
+    return selected, Ranking(
+        "path", tuple(paths.items[i] for i in choice.order), choice.order_scores
+    )
 
 
 def ranked_so_far(items: Ranking, positions: np.ndarray, scores: np.ndarray) -> Ranking:
     """The items at these positions by their scores, best first, as a scorer of all of them orders them."""
     order = top_k(scores, 0)
-    return Ranking(items.kind, tuple(items.items[i] for i in positions[order].tolist()), tuple(scores[order].tolist()))
+    return Ranking(
+        items.kind,
+        tuple(items.items[i] for i in positions[order].tolist()),
+        tuple(scores[order].tolist()),
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,7 +82,12 @@ class Rank(Operator):
     plain = "retains the best {keep:,} {by}"
     reads, writes = ("paths",), ("paths",)
 
-    model: str = param("encoder", "Model", "What ranks or picks: a scorer, a language model, or a combination.", model=True)
+    model: str = param(
+        "encoder",
+        "Model",
+        "What ranks or picks: a scorer, a language model, or a combination.",
+        model=True,
+    )
     keep: int = param(32, "Keep", "How many paths stay.", low=1, high=100_000)
     read: int = param(
         0,
@@ -97,7 +110,18 @@ class Rank(Operator):
 
         entities, groups = tuple(ctx.graph.names(state.seeds)), chain_groups(ctx.graph, paths.items)
         preview = ctx.while_scored(len(paths), "path", so_far)
-        task = Task(state.question.text, "path", ctx.seed, ctx.check, entities, groups, preview, self.read, self.recall, self.keep)
+        task = Task(
+            state.question.text,
+            "path",
+            ctx.seed,
+            ctx.check,
+            entities,
+            groups,
+            preview,
+            self.read,
+            self.recall,
+            self.keep,
+        )
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
         selected, recorder.before_cut = picked(state.paths, choice)
         return state.replace(paths=selected)

@@ -33,7 +33,9 @@ class RewritePaths(Operator):
 
     paths: int = param(5, "Paths", "So many paths are told, the best first.", low=1, high=1000)
     max_tokens: int = param(256, "Longest paragraph", "In tokens.", low=1, high=8192)
-    role: str = param("answer", "Model", "The role or name of the chat model that writes.", chat=True)
+    role: str = param(
+        "answer", "Model", "The role or name of the chat model that writes.", chat=True
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.paths is not None  # a line is refused where nothing wrote what is read
@@ -46,19 +48,31 @@ class RewritePaths(Operator):
         else:
             text = "; ".join(sentences(ctx.graph, paths))
             recorder.notes.append("No language model is asked: the paths are said by a template.")
-        return state.replace(reports=(Report("Facts in words", text, tuple(ctx.graph.names(state.seeds))),))
+        return state.replace(
+            reports=(Report("Facts in words", text, tuple(ctx.graph.names(state.seeds))),)
+        )
 
-    def _asked(self, question: str, paths: tuple[Path, ...], ctx: Context, recorder: Recorder) -> str:
+    def _asked(
+        self, question: str, paths: tuple[Path, ...], ctx: Context, recorder: Recorder
+    ) -> str:
         """What the language model makes of the triples, each given once."""
         edges = list(dict.fromkeys(edge for path in paths for edge in path.edges))
         heads, relations, tails = ctx.graph.triples(np.array(edges, np.int64))
         named = zip(ctx.graph.names(heads), relations.tolist(), ctx.graph.names(tails))
-        triples = "\n".join(f"({head}, {ctx.graph.relation_names[relation]}, {tail})" for head, relation, tail in named)
+        triples = "\n".join(
+            f"({head}, {ctx.graph.relation_names[relation]}, {tail})"
+            for head, relation, tail in named
+        )
         prompt = prompts("rewrite")["facts"]
         user = filled(prompt["user"], question=question, triples=triples)
-        messages = ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": user})
+        messages = (
+            {"role": "system", "content": prompt["system"]},
+            {"role": "user", "content": user},
+        )
         ctx.progress("Waiting for the language model to put the facts into words", None)
         reply = asked(ctx.models.chat(self.role), messages, ctx, recorder, self.max_tokens)
         if not reply.text.strip():
-            recorder.notes.append("The language model wrote nothing; the paths are said by a template.")
+            recorder.notes.append(
+                "The language model wrote nothing; the paths are said by a template."
+            )
         return " ".join(reply.text.split()) or "; ".join(sentences(ctx.graph, paths))

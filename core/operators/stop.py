@@ -32,14 +32,20 @@ def sufficient(chat: Chat, task: Task, texts: Sequence[str]) -> tuple[bool, Usag
     while shown and chat.count_tokens(asked) > chat.context - REPLY_TOKENS:
         shown = shown[: len(shown) // 2]
         asked = _asked(task, shown)
-    reply = chat.reply(asked, schema=SCHEMA, max_tokens=REPLY_TOKENS, seed=task.seed, check=task.check)
+    reply = chat.reply(
+        asked, schema=SCHEMA, max_tokens=REPLY_TOKENS, seed=task.seed, check=task.check
+    )
     said = _read(reply.text)
     if said is None and not reply.text.strip():
         sentence = f"the language model said nothing, which counts as no: {reply.fault()[:1].lower()}{reply.fault().rstrip('.')[1:]}"
     elif said is None:
         sentence = f"the language model's reply (“{shorten(reply.text)}”) is neither yes nor no and counts as no"
     else:
-        sentence = "the language model found the paths sufficient" if said else "the language model wanted more paths"
+        sentence = (
+            "the language model found the paths sufficient"
+            if said
+            else "the language model wanted more paths"
+        )
     if len(shown) < len(texts):
         sentence += f" (shown {len(shown)} of {len(texts)})"
     return said is True, Usage(1, reply.tokens_in, reply.tokens_out), sentence

@@ -25,14 +25,18 @@ def parse_line(text: str) -> Line:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise BadParameter(f"“{text[:80]}” is neither an instance nor a line of operators.") from None
+        raise BadParameter(
+            f"“{text[:80]}” is neither an instance nor a line of operators."
+        ) from None
     return Line(_operators(tree))
 
 
 def operator_class(name: str, where: str = "") -> type[Operator]:
     """The operator of that name. Raises BadParameter that names the nearest."""
     if name not in OPERATORS:
-        raise BadParameter(f"{where + ': there' if where else 'There'} is no operator “{name}”.{nearest(name, OPERATORS)}")
+        raise BadParameter(
+            f"{where + ': there' if where else 'There'} is no operator “{name}”.{nearest(name, OPERATORS)}"
+        )
     return OPERATORS[name]
 
 
@@ -45,18 +49,33 @@ def _branch(call: ast.Call) -> Branch:
     """`Branch(on='hops', arms={1: A() >> B()}, otherwise=C())`."""
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     on, arms, otherwise = (given.get(name) for name in ("on", "arms", "otherwise"))
-    if len(given) != 3 or not isinstance(on, ast.Constant) or not isinstance(arms, ast.Dict) or otherwise is None:
-        raise BadParameter("A branch is written Branch(on='hops', arms={1: ..., 2: ...}, otherwise=...).")
-    keys: list[Any] = [key.value if isinstance(key, ast.Constant) else None for key in arms.keys]  # a branch refuses what does not fit
+    if (
+        len(given) != 3
+        or not isinstance(on, ast.Constant)
+        or not isinstance(arms, ast.Dict)
+        or otherwise is None
+    ):
+        raise BadParameter(
+            "A branch is written Branch(on='hops', arms={1: ..., 2: ...}, otherwise=...)."
+        )
+    keys: list[Any] = [
+        key.value if isinstance(key, ast.Constant) else None for key in arms.keys
+    ]  # a branch refuses what does not fit
     place: Any = on.value
-    return Branch(place, tuple((key, _operators(arm)) for key, arm in zip(keys, arms.values)), _operators(otherwise))
+    return Branch(
+        place,
+        tuple((key, _operators(arm)) for key, arm in zip(keys, arms.values)),
+        _operators(otherwise),
+    )
 
 
 def _combined(cls: type[Combinator], call: ast.Call) -> Combinator:
     """`Loop(body=A() >> B(), budget=100)`, `Union(first=A() >> B(), second=C(), order='score')`."""
     given = {keyword.arg or "**": keyword.value for keyword in call.keywords}
     lines = {name: _operators(given.pop(name)) for name in cls.lines if name in given}
-    named = named_values(ast.Call(call.func, [], [ast.keyword(name, value) for name, value in given.items()]))
+    named = named_values(
+        ast.Call(call.func, [], [ast.keyword(name, value) for name, value in given.items()])
+    )
     return combined(cls, lines, named[1] if named else {})
 
 
@@ -72,6 +91,8 @@ def read_operator(call: ast.expr) -> Operator:
                 return _combined(cls, call)
     named = named_values(call)
     if named is None:
-        raise BadParameter(f"“{ast.unparse(call)[:80]}” is neither an instance nor an operator with named parameters.")
+        raise BadParameter(
+            f"“{ast.unparse(call)[:80]}” is neither an instance nor an operator with named parameters."
+        )
     name, given = named
     return make(operator_class(name), given)

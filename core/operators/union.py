@@ -61,9 +61,15 @@ class Union(Combinator):
                 end = operator.apply(end, ctx, inner)
                 recorder.include(inner)
             found = {field: getattr(end, field) for field in self.writes}
-            recorder.frames += [Frame(f"{name}: {field}", hits, len(hits)) for field, hits in found.items() if hits is not None]
+            recorder.frames += [
+                Frame(f"{name}: {field}", hits, len(hits))
+                for field, hits in found.items()
+                if hits is not None
+            ]
             ends.append(found)
-        return state.replace(**{field: merged(ends[0][field], ends[1][field], self.order) for field in self.writes})
+        return state.replace(
+            **{field: merged(ends[0][field], ends[1][field], self.order) for field in self.writes}
+        )
 
     def words(self) -> str:
         fused = " by reciprocal rank" if self.order == "reciprocal rank" else ""

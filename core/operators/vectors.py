@@ -19,7 +19,9 @@ from core.parameters import param
 from core.types import State, Subgraph, Usage
 
 NAMED = 5  # matches that the trace names
-OF_HELP = "Which vectors are searched: those of the entities' names, or those of the triples as texts."
+OF_HELP = (
+    "Which vectors are searched: those of the entities' names, or those of the triples as texts."
+)
 CONNECTED_HELP = (
     "no: in pieces, as found; seeds: pieces without an entity of the question are left out; "
     "paths: each match is joined to these entities by a shortest path, and left out where none is short enough."
@@ -47,14 +49,29 @@ class VectorSearch(Operator):
     plain = "takes what lies around the {matches:,} {of} closest in meaning"
     reads, writes = ("seeds",), ("subgraph",)
 
-    of: Literal["nodes", "triples"] = param("nodes", "Vectors of", OF_HELP, choices=("nodes", "triples"))
+    of: Literal["nodes", "triples"] = param(
+        "nodes", "Vectors of", OF_HELP, choices=("nodes", "triples")
+    )
     matches: int = param(32, "Matches", "How many of the nearest are taken.", low=1, high=10_000)
     hops: int = param(1, "Hops", "How many steps are taken from the matches.", low=0, high=4)
-    keep: int = param(1000, "Nodes at most", "How many nodes the subgraph may have.", low=1, high=1_000_000)
+    keep: int = param(
+        1000, "Nodes at most", "How many nodes the subgraph may have.", low=1, high=1_000_000
+    )
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
     connected: str = param("no", "Connected", CONNECTED_HELP, choices=("no", "seeds", "paths"))
-    reach: int = param(4, "Longest join", "How many steps a match may lie away where it is joined by a path.", low=1, high=8)
-    encoder: str = param("encoder", "Encoder", "The sentence encoder that reads the question and what is searched.", model=True)
+    reach: int = param(
+        4,
+        "Longest join",
+        "How many steps a match may lie away where it is joined by a path.",
+        low=1,
+        high=8,
+    )
+    encoder: str = param(
+        "encoder",
+        "Encoder",
+        "The sentence encoder that reads the question and what is searched.",
+        model=True,
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         seeds = dict.fromkeys(seed_array(ctx.graph, state.seeds).tolist(), 1.0)
@@ -63,10 +80,18 @@ class VectorSearch(Operator):
         if self.connected == "paths":
             found, start = self._joined(seeds, found, ctx, recorder)
         ctx.progress("Looking around what was found", None)
-        nodes, capped = around(ctx.graph, start, found, self.hops, self.direction, self.keep, ctx.check)
+        nodes, capped = around(
+            ctx.graph, start, found, self.hops, self.direction, self.keep, ctx.check
+        )
         if capped:
-            recorder.notes.append(f"There is more than {self.keep:,} nodes; those around the best matches were kept.")
-        subgraph = subgraph_on(ctx.graph, np.fromiter(nodes, np.int64, len(nodes)), np.fromiter(nodes.values(), float, len(nodes)))
+            recorder.notes.append(
+                f"There is more than {self.keep:,} nodes; those around the best matches were kept."
+            )
+        subgraph = subgraph_on(
+            ctx.graph,
+            np.fromiter(nodes, np.int64, len(nodes)),
+            np.fromiter(nodes.values(), float, len(nodes)),
+        )
         if self.connected == "seeds":
             subgraph = _hanging_together(ctx.graph, subgraph, list(seeds), recorder)
         return state.replace(subgraph=subgraph)
@@ -88,7 +113,9 @@ class VectorSearch(Operator):
             found.setdefault(tail, score)
         return found
 
-    def _joined(self, seeds: dict[int, float], found: dict[int, float], ctx: Context, recorder: Recorder):
+    def _joined(
+        self, seeds: dict[int, float], found: dict[int, float], ctx: Context, recorder: Recorder
+    ):
         """What was found near enough to a seed, and the seeds with the paths there."""
         ctx.progress("Joining what was found to the question's entities", None)
         paths = joins(ctx.graph, list(seeds), list(found), self.reach, self.direction, ctx.check)
@@ -101,13 +128,19 @@ class VectorSearch(Operator):
         return {node: score for node, score in found.items() if node in paths}, start
 
     def words(self) -> str:
-        return f"{self.matches:,} {self.of} by vectors, {self.hops} hop{'s' * (self.hops != 1)} around"
+        return (
+            f"{self.matches:,} {self.of} by vectors, {self.hops} hop{'s' * (self.hops != 1)} around"
+        )
 
 
-def _hanging_together(graph, subgraph: Subgraph, seeds: Sequence[int], recorder: Recorder) -> Subgraph:
+def _hanging_together(
+    graph, subgraph: Subgraph, seeds: Sequence[int], recorder: Recorder
+) -> Subgraph:
     """What of a subgraph hangs together with a seed."""
     stays = hanging_on(graph, subgraph.nodes, subgraph.edges, seeds)
     if not stays.all():
-        recorder.notes.append(f"{int((~stays).sum()):,} nodes in pieces without an entity of the question were left out.")
+        recorder.notes.append(
+            f"{int((~stays).sum()):,} nodes in pieces without an entity of the question were left out."
+        )
     assert subgraph.scores is not None  # it was made with scores
     return subgraph_on(graph, subgraph.nodes[stays], subgraph.scores[stays])

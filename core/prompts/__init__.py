@@ -21,7 +21,9 @@ ANSWERING = {
     "evidence": ("answer",),
 }  # prompts of `messages` whose reply is an answer, or what it is made of
 PLACE = re.compile(r"\{([a-z_]{1,40})\}")  # {question} of a template
-PARTS = re.compile(r"^---[ \t]{0,40}$", re.MULTILINE)  # between a template's system message and what the user says
+PARTS = re.compile(
+    r"^---[ \t]{0,40}$", re.MULTILINE
+)  # between a template's system message and what the user says
 LONGEST_TEMPLATE = 6_000  # characters, as a line that holds one lies in an address
 OWN_SOURCE = "a template of your own"
 
@@ -52,10 +54,16 @@ def system(prompt: dict[str, Any], abstract: bool = False) -> str:
     >>> system(prompts("answer")["question-in-words"], abstract=True)
     'You answer questions from what you know. If you do not know, say so.'
     """
-    return prompt["system"].replace(prompt["short"], "") if abstract and "short" in prompt else prompt["system"]
+    return (
+        prompt["system"].replace(prompt["short"], "")
+        if abstract and "short" in prompt
+        else prompt["system"]
+    )
 
 
-def messages(file: str, name: str, abstract: bool = False, /, **values: str) -> tuple[dict[str, str], ...]:
+def messages(
+    file: str, name: str, abstract: bool = False, /, **values: str
+) -> tuple[dict[str, str], ...]:
     """A prompt's system and user message, their places filled; as it is put to an abstract question where that is so.
 
     >>> from core.prompts import messages
@@ -65,10 +73,16 @@ def messages(file: str, name: str, abstract: bool = False, /, **values: str) -> 
     prompt = prompts(file)[name]
     texts = {"system": system(prompt, abstract), "user": prompt["user"]}
     sent = tuple({"role": role, "content": filled(text, **values)} for role, text in texts.items())
-    return answered_in(sent, values["question"]) if name in ANSWERING.get(file, ()) and "question" in values else sent
+    return (
+        answered_in(sent, values["question"])
+        if name in ANSWERING.get(file, ()) and "question" in values
+        else sent
+    )
 
 
-def with_examples(file: str, prompt: dict[str, Any], shots: int, abstract: bool = False, /, **values: str) -> tuple[dict[str, str], ...]:
+def with_examples(
+    file: str, prompt: dict[str, Any], shots: int, abstract: bool = False, /, **values: str
+) -> tuple[dict[str, str], ...]:
     """A prompt's messages with its first `shots` solved examples: a turn each, or all in the user's message where the prompt has a text
     `with_examples` for them. `examples` may be the name of the prompt of the same file whose they are.
 
@@ -80,7 +94,9 @@ def with_examples(file: str, prompt: dict[str, Any], shots: int, abstract: bool 
     '# Examples'
     """
     examples = prompt.get("examples", ())
-    solved = (prompts(file)[examples]["examples"] if isinstance(examples, str) else examples)[:shots]
+    solved = (prompts(file)[examples]["examples"] if isinstance(examples, str) else examples)[
+        :shots
+    ]
     text, turns = filled(prompt["user"], **values), list[dict[str, str]]()
     if solved and "with_examples" in prompt:
         listed = "\n\n".join(filled(prompt["example"], **example) for example in solved)
@@ -104,7 +120,11 @@ def answered_in(sent: tuple[dict[str, str], ...], question: str) -> tuple[dict[s
     'Be brief. Answer in German, the language of the question.'
     """
     code = language_of_question(question, False)
-    return sent if is_english(code) else instructed(sent, f"Answer in {name_of(code)}, the language of the question.")
+    return (
+        sent
+        if is_english(code)
+        else instructed(sent, f"Answer in {name_of(code)}, the language of the question.")
+    )
 
 
 def instructed(sent: Iterable[Mapping[str, str]], sentence: str) -> tuple[dict[str, str], ...]:
@@ -136,14 +156,18 @@ def own_prompt(template: str, places: Iterable[str]) -> dict[str, Any]:
     known = tuple(places)
     named = places_of(template)
     if len(template) > LONGEST_TEMPLATE:
-        raise BadParameter(f"A template has at most {LONGEST_TEMPLATE:,} characters, this one {len(template):,}.")
+        raise BadParameter(
+            f"A template has at most {LONGEST_TEMPLATE:,} characters, this one {len(template):,}."
+        )
     if strange := sorted(named - set(known)):
         all_places = ", ".join(f"{{{name}}}" for name in known)
         raise BadParameter(
             f"The template has a place {{{strange[0]}}} that nothing fills; there are {all_places}.{nearest(strange[0], known)}"
         )
     if "question" not in named:
-        raise BadParameter("The template does not say {question}, so the language model would not know what is asked.")
+        raise BadParameter(
+            "The template does not say {question}, so the language model would not know what is asked."
+        )
     *head, user = PARTS.split(template, maxsplit=1)
     return {"system": "".join(head).strip(), "user": user.strip(), "source": OWN_SOURCE}
 
@@ -155,7 +179,9 @@ def filled(template: str, **values: str) -> str:
     >>> filled('{question} as {"json": 1}', question="who is {name}", name="Ann")
     'who is {name} as {"json": 1}'
     """
-    return re.sub("|".join(f"{{{name}}}" for name in values), lambda place: values[place[0][1:-1]], template)
+    return re.sub(
+        "|".join(f"{{{name}}}" for name in values), lambda place: values[place[0][1:-1]], template
+    )
 
 
 def plain(text: str) -> str:

@@ -9,13 +9,20 @@ from core.questions.values import listed
 
 SHORT, PAIRS = "short_answers", "qa_pairs"
 ALIASES = ("answer_aliases", "alt_ans")  # other names of a single answer: MuSiQue's, CRAG's
-ONE = ("gold_answer", "ground_truth", "reference_answer", "expected_answer")  # usual keys of an answer, beside `answer`
+ONE = (
+    "gold_answer",
+    "ground_truth",
+    "reference_answer",
+    "expected_answer",
+)  # usual keys of an answer, beside `answer`
 ANY = ("possible_answers", "golden_answers")  # lists of names of one answer: PopQA's, FlashRAG's
 OBJECT = ("obj", "o_wiki_title", "o_aliases")  # names of the same in PopQA
 Known = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
 
 
-def known_answers(row: Mapping[str, Any], keys: Iterable[str], text: Callable[[Any, str], str]) -> Known:
+def known_answers(
+    row: Mapping[str, Any], keys: Iterable[str], text: Callable[[Any, str], str]
+) -> Known:
     """The answers of a row by their first names, and the groups of names, which are empty where each answer has one name.
 
     `short_answers` is a list of groups, a group for each part of the answer (ALCE), or one group; ALCE's own files have it in each of
@@ -29,16 +36,25 @@ def known_answers(row: Mapping[str, Any], keys: Iterable[str], text: Callable[[A
     (('Ann', 'Bob'), ())
     """
     key, groups = _groups(row, keys)
-    named = [tuple(dict.fromkeys(said for name in group if (said := text(name, key)).strip())) for group in groups]
+    named = [
+        tuple(dict.fromkeys(said for name in group if (said := text(name, key)).strip()))
+        for group in groups
+    ]
     named = [names for names in named if names]
     answers = tuple(names[0] for names in named)
-    several = any(len(names) > 1 for names in named) or (key == SHORT and len(set(answers)) < len(answers))
+    several = any(len(names) > 1 for names in named) or (
+        key == SHORT and len(set(answers)) < len(answers)
+    )
     return answers, tuple(named) if several else ()
 
 
 def _groups(row: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, list[list[Any]]]:
     """The key under which the answers are, and the groups there, their names as they are in the file."""
-    pairs = [pair[SHORT] for pair in listed(row.get(PAIRS)) if isinstance(pair, Mapping) and pair.get(SHORT)]
+    pairs = [
+        pair[SHORT]
+        for pair in listed(row.get(PAIRS))
+        if isinstance(pair, Mapping) and pair.get(SHORT)
+    ]
     if pairs:
         return SHORT, [_listed(group) for group in pairs]
     short = _listed(row.get(SHORT))
@@ -47,8 +63,16 @@ def _groups(row: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, list[list
     key = next((key for key in keys if row.get(key) is not None), "")
     groups = [_listed(name) for name in _listed(row.get(key))]
     if not groups and (any_of := next((key for key in ANY if row.get(key)), "")):
-        return any_of, [[*listed(row.get(OBJECT[0])), *listed(row[any_of]), *(name for key in OBJECT[1:] for name in listed(row.get(key)))]]
-    return key, [[*groups[0], *(name for key in ALIASES for name in _listed(row.get(key)))]] if len(groups) == 1 else groups
+        return any_of, [
+            [
+                *listed(row.get(OBJECT[0])),
+                *listed(row[any_of]),
+                *(name for key in OBJECT[1:] for name in listed(row.get(key))),
+            ]
+        ]
+    return key, [[*groups[0], *(name for key in ALIASES for name in _listed(row.get(key)))]] if len(
+        groups
+    ) == 1 else groups
 
 
 def _listed(value: Any) -> list[Any]:

@@ -13,7 +13,11 @@ from core.types import Question
 
 MAX_BYTES = 1 << 28  # bytes of memory that the questions of one file may take
 MOST_NAMES = 1_000  # of keys or columns
-EACH, EACH_NAME, EACH_ROW = 280, 8, 100  # bytes of a question and its two tuples, of a name in one, and of a name's row in the table
+EACH, EACH_NAME, EACH_ROW = (
+    280,
+    8,
+    100,
+)  # bytes of a question and its two tuples, of a name in one, and of a name's row in the table
 
 
 class Collected:
@@ -35,9 +39,17 @@ class Collected:
         own_id = question.id or place
         self._ids[own_id] += 1
         id = own_id if self._ids[own_id] == 1 else f"{own_id}-{place}"
-        entities, answers = self._held(question.entities), self._held(dict.fromkeys(question.answers))
+        entities, answers = (
+            self._held(question.entities),
+            self._held(dict.fromkeys(question.answers)),
+        )
         aliases = tuple(map(self._held, question.aliases))
-        self._bytes += EACH + getsizeof(id) + getsizeof(question.text) + EACH_NAME * (len(entities) + len(answers))
+        self._bytes += (
+            EACH
+            + getsizeof(id)
+            + getsizeof(question.text)
+            + EACH_NAME * (len(entities) + len(answers))
+        )
         self._bytes += sum(getsizeof(group) for group in aliases)
         if self._bytes > MAX_BYTES:
             raise BadInput(
@@ -45,7 +57,9 @@ class Collected:
                 f"that is more than can be kept. Split the file: {len(self.questions):,} questions fit."
             )
         hops = question.hops or self.hops
-        self.questions.append(replace(question, id=id, hops=hops, entities=entities, answers=answers, aliases=aliases))
+        self.questions.append(
+            replace(question, id=id, hops=hops, entities=entities, answers=answers, aliases=aliases)
+        )
 
     def ignored(self) -> tuple[str, ...]:
         """The keys or columns that hold something and were not read, in the order in which they came."""
@@ -53,8 +67,16 @@ class Collected:
 
     def left_out(self) -> tuple[str, ...]:
         """A sentence for each kind of question that was left out."""
-        what = "1 question that is" if self.unanswerable == 1 else f"{self.unanswerable:,} questions that are"
-        return (f"Left out of {self.file}: {what} marked as unanswerable.",) if self.unanswerable else ()
+        what = (
+            "1 question that is"
+            if self.unanswerable == 1
+            else f"{self.unanswerable:,} questions that are"
+        )
+        return (
+            (f"Left out of {self.file}: {what} marked as unanswerable.",)
+            if self.unanswerable
+            else ()
+        )
 
     def note(self, names: Iterable[str]) -> None:
         """Some keys or columns hold something; no more than `MOST_NAMES` of them are noted."""

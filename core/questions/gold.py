@@ -9,17 +9,40 @@ from typing import Any
 from core.questions.values import Row, Unfit, listed, text_of
 
 GOLD = (
-    *("gold", "gold_titles", "gold_docs", "gold_documents", "gold_passages", "gold_ids", "gold_doc_ids", "gold_document_ids"),
-    *("relevant_docs", "relevant_documents", "relevant_ids", "relevant_doc_ids", "positive_passages", "positive_ctxs", "positive_doc_ids"),
+    *(
+        "gold",
+        "gold_titles",
+        "gold_docs",
+        "gold_documents",
+        "gold_passages",
+        "gold_ids",
+        "gold_doc_ids",
+        "gold_document_ids",
+    ),
+    *(
+        "relevant_docs",
+        "relevant_documents",
+        "relevant_ids",
+        "relevant_doc_ids",
+        "positive_passages",
+        "positive_ctxs",
+        "positive_doc_ids",
+    ),
     *("supporting_docs", "supporting_documents", "article_ids", "cited_doc_ids", "evidence_list"),
 )
 """Usual keys and columns of the documents that an answer rests on. `article_ids` are BSARD's, `cited_doc_ids` SciFact's, `evidence_list`
 MultiHop-RAG's; `positive_ctxs` are those of DPR, `positive_passages` those of Tevatron."""
 FACTS, SUPPORTING = "supporting_facts", "is_supporting"
 PASSAGES = ("context", "contexts", "paragraphs", "search_results", "docs", "passages", "article")
-TITLES, IDS = ("title", "page_name", "name"), ("id", "doc_id", "docid", "_id", "document_id", "corpus_id")
+TITLES, IDS = (
+    ("title", "page_name", "name"),
+    ("id", "doc_id", "docid", "_id", "document_id", "corpus_id"),
+)
 OWN_IDS = ("context_id", "article_id")  # of the one text of a row
-TEXTS, PAGES = ("paragraph_text", "text", "sentences", "content", "passage", "body", "fact"), ("page_result", "page_snippet")
+TEXTS, PAGES = (
+    ("paragraph_text", "text", "sentences", "content", "passage", "body", "fact"),
+    ("page_result", "page_snippet"),
+)
 SEVERAL = ","  # between ids that are numbers, as BSARD writes them
 
 
@@ -42,9 +65,17 @@ def passages(row: Row) -> list[Passage]:
     for key in PASSAGES:
         if isinstance(row.get(key), str) and not row[key].lstrip().startswith(("[", "{")):
             text, about = row[key], row.get("meta")
-            title = _first(row, TITLES) or _first(about if isinstance(about, Mapping) else {}, TITLES)
-            return [Passage(title, text, _first(row, OWN_IDS), text.lstrip().startswith("<"), True)] if text.strip() else []
-        if found := [one for one in (_passage(one, key) for one in listed(row.get(key))) if one is not None]:
+            title = _first(row, TITLES) or _first(
+                about if isinstance(about, Mapping) else {}, TITLES
+            )
+            return (
+                [Passage(title, text, _first(row, OWN_IDS), text.lstrip().startswith("<"), True)]
+                if text.strip()
+                else []
+            )
+        if found := [
+            one for one in (_passage(one, key) for one in listed(row.get(key))) if one is not None
+        ]:
             return found
     return []
 
@@ -54,11 +85,18 @@ def gold_of(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
     with a text as its title and the text on lines of their own. Else those marked in the row's passages: the titles of its
     `supporting_facts` (HotpotQA), title and text of those that are `is_supporting` (MuSiQue), or the id of the one text of the row."""
     for key in keys:
-        if found := tuple(dict.fromkeys(name for one in listed(row.get(key)) for name in _named(one, key))):
+        if found := tuple(
+            dict.fromkeys(name for one in listed(row.get(key)) for name in _named(one, key))
+        ):
             return found
     if facts := listed(row.get(FACTS)):
         return tuple(dict.fromkeys(_title_of(fact) for fact in facts))
-    marked = [(one, key) for key in PASSAGES for one in listed(row.get(key)) if isinstance(one, Mapping) and one.get(SUPPORTING) is True]
+    marked = [
+        (one, key)
+        for key in PASSAGES
+        for one in listed(row.get(key))
+        if isinstance(one, Mapping) and one.get(SUPPORTING) is True
+    ]
     if marked:
         supporting = [_passage(one, key) for one, key in marked]
         return tuple(f"{one.title}\n{one.text}" for one in supporting if one is not None)
@@ -96,8 +134,14 @@ def _passage(one: Any, key: str) -> Passage | None:
         return Passage(one[0], _joined(one[1], key))
     if isinstance(one, Mapping):
         title, page = _first(one, TITLES), _first(one, PAGES)
-        text = page or next((_joined(one[name], key) for name in TEXTS if one.get(name) is not None), "")
-        return Passage(title, text, _first(one, IDS), bool(page and one.get(PAGES[0]))) if text.strip() else None
+        text = page or next(
+            (_joined(one[name], key) for name in TEXTS if one.get(name) is not None), ""
+        )
+        return (
+            Passage(title, text, _first(one, IDS), bool(page and one.get(PAGES[0])))
+            if text.strip()
+            else None
+        )
     raise Unfit(f"“{key}” should hold passages: a title and a text each")
 
 

@@ -20,7 +20,9 @@ from core.questions.table import columns_of, is_table, table_questions
 from core.types import Question
 
 BRACKETS = re.compile(r"\[([^\[\]]+)\]")
-MAX_BYTES = 1 << 36  # bytes of text that a file of questions may hold; RoG's and CRAG's bring graphs and pages along
+MAX_BYTES = (
+    1 << 36
+)  # bytes of text that a file of questions may hold; RoG's and CRAG's bring graphs and pages along
 LONGEST_ROW = 1 << 25  # bytes of a row of JSON; CRAG's hold five pages
 END, LOOKED_AT, LOOKED_THROUGH = "<end>", 100, 1 << 20  # lines, and characters of them
 FREEBASE = "www.freebase.com/"
@@ -57,7 +59,9 @@ class QuestionFile:
     def check_known(self) -> None:
         """Nothing, where questions have answers or gold documents, or the file no column that may hold them. Raises BadInput that names the
         columns found and those looked for: a score of them would be that of nothing."""
-        if self.ignored and not any(one.answers or one.gold or one.abstract for one in self.questions):
+        if self.ignored and not any(
+            one.answers or one.gold or one.abstract for one in self.questions
+        ):
             there = ", ".join(shorten(name, 40) for name in self.columns[:NAMED])
             raise BadInput(
                 f"{self.file} has no answers and no gold documents under a name that is known: it has the columns {there}. Looked for "
@@ -70,7 +74,9 @@ class QuestionFile:
         return f"Not read in {name or self.file}: {shown}{more}." if self.ignored else ""
 
 
-def read_questions(path: str | FilePath, name: str = "", hops: int | None = None, **how: Any) -> tuple[Question, ...]:
+def read_questions(
+    path: str | FilePath, name: str = "", hops: int | None = None, **how: Any
+) -> tuple[Question, ...]:
     """The questions of a file, as `read_file` reads them."""
     return read_file(path, name, hops, **how).questions
 
@@ -117,11 +123,23 @@ def read_file(
         collected.add(where, question)
     if not collected.questions:
         raise BadInput(f"{path.name} holds no questions.")
-    return QuestionFile(tuple(collected.questions), path.name, collected.ignored(), collected.left_out(), tuple(collected.there))
+    return QuestionFile(
+        tuple(collected.questions),
+        path.name,
+        collected.ignored(),
+        collected.left_out(),
+        tuple(collected.there),
+    )
 
 
 def _row_questions(
-    path: FilePath, collected: Collected, format: str, only: str, most: int | None, tell: Tell | None, gold: Sequence[str]
+    path: FilePath,
+    collected: Collected,
+    format: str,
+    only: str,
+    most: int | None,
+    tell: Tell | None,
+    gold: Sequence[str],
 ) -> Iterator[tuple[str, Question]]:
     """The questions of rows; what the rows hold, and what was read of it, is noted."""
     for where, row in file_rows(path, tell, most, (GRAPH,), LONGEST_ROW):
@@ -130,7 +148,12 @@ def _row_questions(
 
 
 def questions_in(
-    row: Mapping[str, Any], file: str, where: str, collected: Collected, format: str = "auto", gold: Sequence[str] = ()
+    row: Mapping[str, Any],
+    file: str,
+    where: str,
+    collected: Collected,
+    format: str = "auto",
+    gold: Sequence[str] = (),
 ) -> Iterator[tuple[str, Question]]:
     """The questions of a row with their place; what it holds, what was read of it, and what was left out is noted. Raises BadInput."""
     for one in rows_within(row):
@@ -141,10 +164,16 @@ def questions_in(
             yield where, question_of_row(file, where, one, format, gold, collected.seen)
 
 
-def rows_with_graphs(path: str | FilePath, most: int | None = MAX_BYTES, tell: Tell | None = None) -> int:
+def rows_with_graphs(
+    path: str | FilePath, most: int | None = MAX_BYTES, tell: Tell | None = None
+) -> int:
     """How many rows of a file of questions bring a graph along. Raises BadInput where it cannot be read."""
     path = FilePath(path)
-    return sum(bool(row.get(GRAPH)) for _, row in file_rows(path, tell, most, longest=LONGEST_ROW)) if holds_rows(path, most) else 0
+    return (
+        sum(bool(row.get(GRAPH)) for _, row in file_rows(path, tell, most, longest=LONGEST_ROW))
+        if holds_rows(path, most)
+        else 0
+    )
 
 
 def read_lines(path: str | FilePath) -> tuple[str, ...]:
@@ -194,12 +223,16 @@ def _first_lines(path: FilePath, most: int | None) -> Iterator[str]:
             return
 
 
-def _text_questions(path: FilePath, format: str, most: int | None, tell: Tell | None) -> Iterator[tuple[str, Question]]:
+def _text_questions(
+    path: FilePath, format: str, most: int | None, tell: Tell | None
+) -> Iterator[tuple[str, Question]]:
     expected, read = TEXTS[format]
     for number, line in lines(path, tell, most):
         question = read(line.split("\t"))
         if question is None or not question.text:
-            raise BadInput(f"{path.name}, line {number}: expected {expected}, found “{shorten(line)}”.")
+            raise BadInput(
+                f"{path.name}, line {number}: expected {expected}, found “{shorten(line)}”."
+            )
         yield f"line {number}", replace(question, text=" ".join(question.text.split()))
 
 
@@ -240,18 +273,31 @@ def _simple(columns: list[str]) -> Question | None:
     """`www.freebase.com/m/abc`, relation, object, question; entities are written as their ids, `m.abc`."""
     if len(columns) != 4:
         return None
-    subject, _, found = (column.strip().removeprefix(FREEBASE).replace("/", ".") for column in columns[:3])
-    return Question(columns[3].strip(), entities=(subject,), answers=(found,), hops=1) if subject and found else None
+    subject, _, found = (
+        column.strip().removeprefix(FREEBASE).replace("/", ".") for column in columns[:3]
+    )
+    return (
+        Question(columns[3].strip(), entities=(subject,), answers=(found,), hops=1)
+        if subject and found
+        else None
+    )
 
 
 TEXTS: dict[str, tuple[str, Callable[[list[str]], Question | None]]] = {
     "metaqa": ("a question, a tab and its answers separated by “|”", _metaqa),
-    "pathquestion": ("question, answer(answer1/answer2/) and subject#relation#...#answer, separated by tabs", _pathquestion),
+    "pathquestion": (
+        "question, answer(answer1/answer2/) and subject#relation#...#answer, separated by tabs",
+        _pathquestion,
+    ),
     "simplequestions-text": ("subject, relation, object and question, separated by tabs", _simple),
 }
 SHAPES: dict[str, Callable[[list[str]], bool]] = {
     "metaqa": lambda columns: len(columns) == 2,
-    "pathquestion": lambda columns: len(columns) == 3 and "#" in columns[2] and columns[1].rstrip().endswith(")"),
-    "simplequestions-text": lambda columns: len(columns) == 4 and all(column.startswith(FREEBASE) for column in columns[:3]),
+    "pathquestion": lambda columns: (
+        len(columns) == 3 and "#" in columns[2] and columns[1].rstrip().endswith(")")
+    ),
+    "simplequestions-text": lambda columns: (
+        len(columns) == 4 and all(column.startswith(FREEBASE) for column in columns[:3])
+    ),
 }
 """Whether the columns of a line look like those of a format."""

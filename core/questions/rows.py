@@ -22,16 +22,52 @@ ROW_FORMATS = {
     "simplequestions": "SimpleQuestions: question, answer, topic_entity, relation (JSON)",
     "webquestions": "WebQuestions: question or utterance, answers or targetValue, url (JSON)",
 }
-QUESTIONS = ("question", "query", "ambiguous_question", "claim", "input", "text")  # of `input` those of UltraDomain
-IDS = ("id", "_id", "qid", "sample_id", "question_id", "query_id", "question_unique_id", "interaction_id")
+QUESTIONS = (
+    "question",
+    "query",
+    "ambiguous_question",
+    "claim",
+    "input",
+    "text",
+)  # of `input` those of UltraDomain
+IDS = (
+    "id",
+    "_id",
+    "qid",
+    "sample_id",
+    "question_id",
+    "query_id",
+    "question_unique_id",
+    "interaction_id",
+)
 NESTED = "questions"  # the key of several questions in one row, as QuALITY has them
 RIGHT = "gold_label"  # the number of the right option, from 1 (QuALITY)
 ANSWERS = ("answer", "answers", "a_entity", "targetValue", "Parses", SHORT, PAIRS, *ONE, *ANY)
 LIKE_ANSWERS = (
-    *("answer", "answers", "label", "labels", "gold", "golds", "target", "targets", "output", "outputs", "solution"),
+    *(
+        "answer",
+        "answers",
+        "label",
+        "labels",
+        "gold",
+        "golds",
+        "target",
+        "targets",
+        "output",
+        "outputs",
+        "solution",
+    ),
     *("ground_truths", "gold_answers", "gold_ans", "answer_text", "reference", "references"),
 )
-LAST_WORDS = ("answer", "answers", "aliases", "label", "labels", "solution", "solutions")  # of names such as `possible_answers`
+LAST_WORDS = (
+    "answer",
+    "answers",
+    "aliases",
+    "label",
+    "labels",
+    "solution",
+    "solutions",
+)  # of names such as `possible_answers`
 WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 DESCRIPTIONS = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()"]+))\)')
 
@@ -58,14 +94,25 @@ class Noting(Mapping[str, Any]):
 
 
 def question_of_row(
-    file: str, where: str, row: Row, format: str = "auto", gold: Sequence[str] = (), seen: set[str] | None = None
+    file: str,
+    where: str,
+    row: Row,
+    format: str = "auto",
+    gold: Sequence[str] = (),
+    seen: set[str] | None = None,
 ) -> Question:
     """The question in a row, with an empty id where the row has none. `gold` are the keys that may hold its gold documents; the keys that
     were read are added to `seen`. Raises BadInput naming file and place."""
     chosen = format if format != "auto" else format_of_row(row)
     try:
-        others = (key for key, value in row.items() if key not in gold and value is not None and not isinstance(value, bool))
-        if not any(key in row for key in (*ANSWERS, *_right(row))) and (found := like_answers(others)):
+        others = (
+            key
+            for key, value in row.items()
+            if key not in gold and value is not None and not isinstance(value, bool)
+        )
+        if not any(key in row for key in (*ANSWERS, *_right(row))) and (
+            found := like_answers(others)
+        ):
             raise Unfit(f"“{found}” seems to hold the answers; call it “answers”")
         noting = Noting(row, set() if seen is None else seen)
         question = READERS[chosen](noting)
@@ -82,16 +129,26 @@ def rows_within(row: Row) -> list[Row]:
     [{'article': 'Once.', 'question': 'When?'}, {'article': 'Once.', 'question': 'Who?'}]
     """
     within = row.get(NESTED)
-    if not isinstance(within, list) or not all(isinstance(one, Mapping) for one in within) or any(key in row for key in QUESTIONS):
+    if (
+        not isinstance(within, list)
+        or not all(isinstance(one, Mapping) for one in within)
+        or any(key in row for key in QUESTIONS)
+    ):
         return [row]
-    return [{**{key: value for key, value in row.items() if key != NESTED}, **one} for one in within]
+    return [
+        {**{key: value for key, value in row.items() if key != NESTED}, **one} for one in within
+    ]
 
 
 def format_of_row(row: Row) -> str:
     """The format that a row's keys tell."""
     if "Parses" in row:
         return "webqsp"
-    if "graph_query" in row or "s_expression" in row or _first_key(row.get("answer"), "answer_argument"):
+    if (
+        "graph_query" in row
+        or "s_expression" in row
+        or _first_key(row.get("answer"), "answer_argument")
+    ):
         return "grailqa"
     if "compositionality_type" in row and "q_entity" not in row:
         return "cwq"
@@ -105,7 +162,14 @@ def format_of_row(row: Row) -> str:
 def like_answers(names: Iterable[str]) -> str:
     """The first of these names of keys or columns that is usual for answers and is not read here, as `gold`, `possible_answers` or
     `correctAnswer`; empty where there is none."""
-    return next((name for name in names if name.strip().casefold() in LIKE_ANSWERS or _last_word(name) in LAST_WORDS), "")
+    return next(
+        (
+            name
+            for name in names
+            if name.strip().casefold() in LIKE_ANSWERS or _last_word(name) in LAST_WORDS
+        ),
+        "",
+    )
 
 
 def with_options(text: str, options: Sequence[str]) -> str:
@@ -138,7 +202,9 @@ def _topics(row: Row) -> tuple[str, ...]:
     topics = row.get("topic_entity")
     if not isinstance(topics, Mapping):
         return ()
-    return tuple(dict.fromkeys(text_of(name, "topic_entity") if name else id for id, name in topics.items()))
+    return tuple(
+        dict.fromkeys(text_of(name, "topic_entity") if name else id for id, name in topics.items())
+    )
 
 
 def _rows(row: Row) -> Question:
@@ -149,8 +215,14 @@ def _rows(row: Row) -> Question:
     answers, aliases = (right, ()) if right else known_answers(row, keys, text_of)
     answers = answers or texts(row, "a_entity")
     asked = with_options(text(row, *QUESTIONS), options)
-    more: dict[str, Any] = {"options": options, "aliases": aliases, "abstract": row.get("abstract") is True}
-    return Question(asked, id_of(row, *IDS), tuple(dict.fromkeys(entities)), answers, _hops(row), **more)
+    more: dict[str, Any] = {
+        "options": options,
+        "aliases": aliases,
+        "abstract": row.get("abstract") is True,
+    }
+    return Question(
+        asked, id_of(row, *IDS), tuple(dict.fromkeys(entities)), answers, _hops(row), **more
+    )
 
 
 def _right(row: Row) -> tuple[str, ...]:
@@ -173,7 +245,9 @@ def _right_option(row: Row, options: Sequence[str]) -> tuple[str, ...]:
 def _webqsp(row: Row) -> Question:
     """The official file: entities and answers of all parses; hops are those of the first parse's inferential chain."""
     parses = list(objects(row, "Parses"))
-    entities = [name for parse in parses for name in texts(parse, "TopicEntityName", "TopicEntityMid")]
+    entities = [
+        name for parse in parses for name in texts(parse, "TopicEntityName", "TopicEntityMid")
+    ]
     found = [answer for parse in parses for answer in objects(parse, "Answers")]
     chain = parses[0].get("InferentialChain") if parses else None
     return Question(
@@ -188,7 +262,9 @@ def _webqsp(row: Row) -> Question:
 def _cwq(row: Row) -> Question:
     """The official file (`answers`, each with its `answer`), or one with `answer` and `topic_entity` as Think-on-Graph has it."""
     if _first_key(row.get("answers"), "answer"):
-        answers = tuple(text for part in objects(row, "answers") for text in texts(part, "answer", "answer_id"))
+        answers = tuple(
+            text for part in objects(row, "answers") for text in texts(part, "answer", "answer_id")
+        )
     else:
         answers = texts(row, "answer", "answers")
     return Question(text(row, "question"), id_of(row, "ID", "id"), _topics(row), answers)
@@ -198,13 +274,31 @@ def _grailqa(row: Row) -> Question:
     """Entities are the topic entities where told, else the entities of the query graph; answers are names, else ids or values."""
     query = row.get("graph_query")
     nodes = objects(query, "nodes") if isinstance(query, Mapping) else []
-    entities = [text(node, "friendly_name", "id") for node in nodes if node.get("node_type") == "entity"]
-    answers = tuple(text for part in objects(row, "answer") for text in texts(part, "entity_name", "answer_argument"))
-    return Question(text(row, "question"), id_of(row, "qid", "id"), _topics(row) or tuple(dict.fromkeys(entities)), answers, _hops(row))
+    entities = [
+        text(node, "friendly_name", "id") for node in nodes if node.get("node_type") == "entity"
+    ]
+    answers = tuple(
+        text
+        for part in objects(row, "answer")
+        for text in texts(part, "entity_name", "answer_argument")
+    )
+    return Question(
+        text(row, "question"),
+        id_of(row, "qid", "id"),
+        _topics(row) or tuple(dict.fromkeys(entities)),
+        answers,
+        _hops(row),
+    )
 
 
 def _simplequestions(row: Row) -> Question:
-    return Question(text(row, "question"), id_of(row, "id", "qid"), _topics(row), texts(row, "answer", "answers"), 1)
+    return Question(
+        text(row, "question"),
+        id_of(row, "id", "qid"),
+        _topics(row),
+        texts(row, "answer", "answers"),
+        1,
+    )
 
 
 def _webquestions(row: Row) -> Question:
@@ -212,7 +306,9 @@ def _webquestions(row: Row) -> Question:
     answers = texts(row, "answers", "answer")
     if not answers and row.get("targetValue") is not None:
         descriptions = DESCRIPTIONS.findall(text_of(row["targetValue"], "targetValue"))
-        answers = tuple((quoted or bare).replace('\\"', '"').strip() for quoted, bare in descriptions)
+        answers = tuple(
+            (quoted or bare).replace('\\"', '"').strip() for quoted, bare in descriptions
+        )
     return Question(text(row, "question", "utterance"), id_of(row, "id", "qid"), (), answers)
 
 

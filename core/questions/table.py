@@ -44,7 +44,9 @@ LONGEST_CELL = 1 << 20
 
 def is_table(name: str, first: str) -> bool:
     """Whether a file of that name and first line is a table: its header names a “question”, or it is called `.csv` and has no tab."""
-    return separator(first) is not None or (".csv" in FilePath(name.lower()).suffixes and "\t" not in first)
+    return separator(first) is not None or (
+        ".csv" in FilePath(name.lower()).suffixes and "\t" not in first
+    )
 
 
 def separator(header: str) -> str | None:
@@ -58,10 +60,16 @@ def separator(header: str) -> str | None:
 def columns_of(text: str) -> tuple[str, ...]:
     """The columns that a text like `id,question,answers,-` names in their order, “-” for one to leave out; none for an empty text.
     Raises BadInput for an unknown one, one that comes twice, and where the question's is missing."""
-    names = tuple(part.strip().casefold() or LEFT_OUT for part in text.split(",")) if text.strip() else ()
+    names = (
+        tuple(part.strip().casefold() or LEFT_OUT for part in text.split(","))
+        if text.strip()
+        else ()
+    )
     for name in names:
         if name != LEFT_OUT and name not in COLUMNS:
-            raise BadInput(f"There is no column “{shorten(name, 40)}” of questions.{nearest(name, COLUMNS)}")
+            raise BadInput(
+                f"There is no column “{shorten(name, 40)}” of questions.{nearest(name, COLUMNS)}"
+            )
         if name != LEFT_OUT and names.count(name) > 1:
             raise BadInput(f"The column “{name}” is named twice.")
     if names and "question" not in names:
@@ -89,9 +97,14 @@ def table_questions(
     rows = _rows(path, most, tell)
     number, header = next(rows, (1, []))
     if columns:
-        places, width = {name: place for place, name in enumerate(columns) if name != LEFT_OUT}, len(header)
+        places, width = (
+            {name: place for place, name in enumerate(columns) if name != LEFT_OUT},
+            len(header),
+        )
         if width < len(columns):
-            raise BadInput(f"{path.name}, row {number}: {len(columns)} columns are named, but this row has {width}.")
+            raise BadInput(
+                f"{path.name}, row {number}: {len(columns)} columns are named, but this row has {width}."
+            )
         if " ".join(header[places["question"]].casefold().split()) not in COLUMNS["question"]:
             rows = chain([(number, header)], rows)
     else:
@@ -105,7 +118,10 @@ def table_questions(
                 f"{path.name}, {where}: found {len(cells)} cells where the header has {width}; put a cell that holds the separator into "
                 f"quotes, as in “{shorten(_quoted(cells, width), 60)}”."
             )
-        row = {column: cells[place].strip() if place < len(cells) else "" for column, place in places.items()}
+        row = {
+            column: cells[place].strip() if place < len(cells) else ""
+            for column, place in places.items()
+        }
         if any(row.values()):
             yield where, _question(path.name, where, row)
 
@@ -115,12 +131,29 @@ def _question(file: str, where: str, row: dict[str, str]) -> Question:
     if not text:
         raise BadInput(f"{file}, {where}: the question is empty.")
     if hops and not (hops.isascii() and hops.isdecimal() and 0 < int(hops) < 100):
-        raise BadInput(f"{file}, {where}: “hops” should be a whole number such as 2, not “{shorten(hops, 40)}”.")
-    entities, named, options = (_several(row.get(column, "")) for column in ("entities", "answers", "options"))
-    answers, aliases = known_answers({"answers": list(named) or None, ANY[0]: list(_several(row.get("any of", "")))}, ("answers",), text_of)
+        raise BadInput(
+            f"{file}, {where}: “hops” should be a whole number such as 2, not “{shorten(hops, 40)}”."
+        )
+    entities, named, options = (
+        _several(row.get(column, "")) for column in ("entities", "answers", "options")
+    )
+    answers, aliases = known_answers(
+        {"answers": list(named) or None, ANY[0]: list(_several(row.get("any of", "")))},
+        ("answers",),
+        text_of,
+    )
     gold = gold_of({"gold": list(_several(row.get("gold", "")))}, ("gold",))
     id = row.get("id", "")
-    return Question(with_options(text, options), id, entities, answers, int(hops) if hops else None, gold, options, aliases)
+    return Question(
+        with_options(text, options),
+        id,
+        entities,
+        answers,
+        int(hops) if hops else None,
+        gold,
+        options,
+        aliases,
+    )
 
 
 def _several(cell: str) -> tuple[str, ...]:
@@ -139,7 +172,9 @@ def _rows(path: FilePath, most: int | None, tell: Tell | None) -> Iterator[tuple
         for number, line in lines(path, tell, most):
             size = len(line) + (size if taken else 0)
             if size > LONGEST_LINE:
-                raise BadInput(f"{path.name}, line {number}: a row of more than {size_text(LONGEST_LINE)} is too long.")
+                raise BadInput(
+                    f"{path.name}, line {number}: a row of more than {size_text(LONGEST_LINE)} is too long."
+                )
             taken.append(number)
             yield line + "\n"
 
@@ -148,7 +183,10 @@ def _rows(path: FilePath, most: int | None, tell: Tell | None) -> Iterator[tuple
     mark = separator(header) or _usual(header)
     csv.field_size_limit(LONGEST_CELL)
     yield (taken or [1])[0], _cells(header, mark)
-    reader, within = csv.reader(source, delimiter=mark, strict=True, skipinitialspace=True), 0  # line ends inside cells so far
+    reader, within = (
+        csv.reader(source, delimiter=mark, strict=True, skipinitialspace=True),
+        0,
+    )  # line ends inside cells so far
     while True:
         taken.clear()
         try:
@@ -189,18 +227,28 @@ def _places(file: str, header: Sequence[str], gold: bool) -> tuple[dict[str, int
     for column, known in expected.items():
         found = [place for place, name in enumerate(names) if name in known]
         if len(found) > 1:
-            raise BadInput(f"{file}, row 1: there are {len(found)} columns of {column}; one is expected.")
+            raise BadInput(
+                f"{file}, row 1: there are {len(found)} columns of {column}; one is expected."
+            )
         if found:
             places[column] = found[0]
     if "question" not in places:
-        raise BadInput(f"{file}, row 1: no column is called “question”. The first row should be: question,answers,entities.")
+        raise BadInput(
+            f"{file}, row 1: no column is called “question”. The first row should be: question,answers,entities."
+        )
     others = (name for place, name in enumerate(header) if place not in places.values())
     if not {"answers", "any of"} & places.keys() and (like := like_answers(others)):
-        raise BadInput(f"{file}, row 1: the column “{shorten(like, 40)}” seems to hold the answers; call it “answers”.")
+        raise BadInput(
+            f"{file}, row 1: the column “{shorten(like, 40)}” seems to hold the answers; call it “answers”."
+        )
     for place, name in enumerate(names):
-        near = get_close_matches(name, [column for column in expected if column not in places], 1, 0.75)
+        near = get_close_matches(
+            name, [column for column in expected if column not in places], 1, 0.75
+        )
         if near and place not in places.values():
-            raise BadInput(f"{file}, row 1: there is a column “{shorten(header[place], 40)}”. Did you mean “{near[0]}”?")
+            raise BadInput(
+                f"{file}, row 1: there is a column “{shorten(header[place], 40)}”. Did you mean “{near[0]}”?"
+            )
     return places, len(header)
 
 

@@ -34,7 +34,11 @@ def ask(known: Retriever, request: Mapping[str, Any], check: Callable[[], None])
     """
     outcome: list[Any] = []
     open_socket: list[socket.socket] = []
-    work = (lambda: _post(known, request, open_socket)) if known.url else (lambda: _call(known, request))
+    work = (
+        (lambda: _post(known, request, open_socket))
+        if known.url
+        else (lambda: _call(known, request))
+    )
 
     def run() -> None:
         try:
@@ -49,7 +53,9 @@ def ask(known: Retriever, request: Mapping[str, Any], check: Callable[[], None])
         while thread.is_alive():
             check()
             if time.monotonic() > end:
-                raise RetrieverFailed(f"{_named(known)} did not answer within {known.timeout:g} seconds.")
+                raise RetrieverFailed(
+                    f"{_named(known)} did not answer within {known.timeout:g} seconds."
+                )
             thread.join(LOOK)
     finally:
         for one in open_socket:
@@ -67,16 +73,27 @@ def _post(known: Retriever, request: Mapping[str, Any], held: list[socket.socket
     import http.client  # brings ssl and more
 
     parts = urlsplit(known.url)
-    protocol = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    protocol = (
+        http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    )
     assert parts.hostname is not None  # an address without a host is refused where it is declared
     connection = protocol(parts.hostname, parts.port, timeout=known.timeout)
-    headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity", **_headers(known)}
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json",
+        "Accept-Encoding": "identity",
+        **_headers(known),
+    }
     try:
         connection.connect()
     except TimeoutError:
-        raise RetrieverFailed(f"{_named(known)} did not answer within {known.timeout:g} seconds.") from None
+        raise RetrieverFailed(
+            f"{_named(known)} did not answer within {known.timeout:g} seconds."
+        ) from None
     except OSError as error:
-        raise RetrieverFailed(f"{_named(known)} cannot be reached ({_words(error)}); is it running?") from error
+        raise RetrieverFailed(
+            f"{_named(known)} cannot be reached ({_words(error)}); is it running?"
+        ) from error
     held.append(connection.sock)
     try:
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -86,14 +103,20 @@ def _post(known: Retriever, request: Mapping[str, Any], held: list[socket.socket
         if reply.status != http.client.OK:
             raise RetrieverFailed(f"{_named(known)} {_refusal(reply, body)}.")
         if len(body) > MAX_REPLY_BYTES:
-            raise RetrieverFailed(f"{_named(known)} replied with more than {MAX_REPLY_BYTES >> 20} MB.")
+            raise RetrieverFailed(
+                f"{_named(known)} replied with more than {MAX_REPLY_BYTES >> 20} MB."
+            )
         if reply.length:  # what was promised and did not come
             raise RetrieverFailed(f"{_named(known)} ended its reply too early.")
         return body
     except TimeoutError:
-        raise RetrieverFailed(f"{_named(known)} did not answer within {known.timeout:g} seconds.") from None
+        raise RetrieverFailed(
+            f"{_named(known)} did not answer within {known.timeout:g} seconds."
+        ) from None
     except (http.client.HTTPException, OSError) as error:
-        raise RetrieverFailed(f"{_named(known)} broke off or does not speak HTTP ({_words(error)}).") from error
+        raise RetrieverFailed(
+            f"{_named(known)} broke off or does not speak HTTP ({_words(error)})."
+        ) from error
     finally:
         connection.close()
 
@@ -115,9 +138,13 @@ def _headers(known: Retriever) -> dict[str, str]:
     for header, variable in known.headers:
         value = os.environ.get(variable, "")
         if not value:
-            raise RetrieverFailed(f"{_named(known)} needs the environment variable {variable} for its header {header}.")
+            raise RetrieverFailed(
+                f"{_named(known)} needs the environment variable {variable} for its header {header}."
+            )
         if not value.isascii() or not value.isprintable():
-            raise RetrieverFailed(f"{_named(known)}: the environment variable {variable} holds what a header cannot.")
+            raise RetrieverFailed(
+                f"{_named(known)}: the environment variable {variable} holds what a header cannot."
+            )
         found[header] = value
     return found
 
@@ -133,14 +160,20 @@ def _call(known: Retriever, request: Mapping[str, Any]) -> bytes:
     try:
         text = json.dumps(found, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise RetrieverFailed(f"{_named(known)} returned what JSON cannot hold: {_words(error)}.") from error
+        raise RetrieverFailed(
+            f"{_named(known)} returned what JSON cannot hold: {_words(error)}."
+        ) from error
     if len(text) > MAX_REPLY_BYTES:
         raise RetrieverFailed(f"{_named(known)} returned more than {MAX_REPLY_BYTES >> 20} MB.")
     return text.encode()
 
 
 def _module(name: str, file: Path | None) -> Any:
-    return importlib.import_module(name) if file is None else _loaded(name, file, file.stat().st_mtime_ns)
+    return (
+        importlib.import_module(name)
+        if file is None
+        else _loaded(name, file, file.stat().st_mtime_ns)
+    )
 
 
 @lru_cache(maxsize=16)
@@ -160,7 +193,9 @@ def _data(known: Retriever, body: bytes) -> Any:
     try:
         return json.loads(body.decode("utf-8"), parse_constant=refused)
     except (ValueError, RecursionError) as error:
-        raise RetrieverFailed(f"{_named(known)} replied with what is not JSON: {shorten(error, SHOWN)}.") from None
+        raise RetrieverFailed(
+            f"{_named(known)} replied with what is not JSON: {shorten(error, SHOWN)}."
+        ) from None
 
 
 def _named(known: Retriever) -> str:

@@ -16,12 +16,30 @@ from urllib.parse import urlsplit
 from core.errors import BadParameter, nearest, shorten
 from core.io.home import home
 
-KEYS = ("title", "url", "python", "folder", "source", "timeout", "keep", "version", "headers", "notes")
+KEYS = (
+    "title",
+    "url",
+    "python",
+    "folder",
+    "source",
+    "timeout",
+    "keep",
+    "version",
+    "headers",
+    "notes",
+)
 TEXTS = ("title", "url", "python", "folder", "source", "notes")
 SOURCES = ("graph", "corpus")  # what a retriever may be asked of; both where a row does not say
 TIMEOUT, LONGEST_WAIT = 30.0, 600.0  # seconds
 KEEP, KEEP_DOCUMENTS, MAX_PATHS = 32, 10, 1000  # paths, documents, and the most of either
-OURS = ("host", "content-length", "content-type", "transfer-encoding", "connection", "accept-encoding")  # headers that are not a person's
+OURS = (
+    "host",
+    "content-length",
+    "content-type",
+    "transfer-encoding",
+    "connection",
+    "accept-encoding",
+)  # headers that are not a person's
 _NAME = re.compile(r"[A-Za-z0-9][\w.\-]{0,39}", re.ASCII)
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _UNFIT = re.compile(r"[^A-Za-z0-9_]+")
@@ -49,7 +67,9 @@ class Retriever:
     headers: tuple[tuple[str, str], ...] = ()
     notes: str = ""
     sources: tuple[str, ...] = SOURCES
-    function: Callable[[dict], Any] | None = field(default=None, compare=False)  # of this process, in the place of address and module
+    function: Callable[[dict], Any] | None = field(
+        default=None, compare=False
+    )  # of this process, in the place of address and module
 
     @property
     def file(self) -> Path | None:
@@ -60,7 +80,13 @@ class Retriever:
     def stamp(self) -> str:
         """What tells one state of it from another, without its address: version, what is asked, and the state of its file."""
         file = self.file
-        state = (self.version, self.url, self.python, str(self.folder), file.stat().st_mtime_ns if file else 0)
+        state = (
+            self.version,
+            self.url,
+            self.python,
+            str(self.folder),
+            file.stat().st_mtime_ns if file else 0,
+        )
         return f"{self.name}:{hashlib.sha256(repr(state).encode()).hexdigest()[:16]}"
 
 
@@ -106,8 +132,12 @@ def retriever(name: str) -> Retriever:
     if name in wrong or "" in wrong:
         raise BadParameter(wrong.get(name) or wrong[""])
     if not known:
-        raise BadParameter(f"There is no retriever “{shorten(name, 40)}”: none is declared in {own_file().name} (docs/own-retriever.md).")
-    raise BadParameter(f"There is no retriever “{shorten(name, 40)}” in {own_file().name}.{nearest(name, known)}")
+        raise BadParameter(
+            f"There is no retriever “{shorten(name, 40)}”: none is declared in {own_file().name} (docs/own-retriever.md)."
+        )
+    raise BadParameter(
+        f"There is no retriever “{shorten(name, 40)}” in {own_file().name}.{nearest(name, known)}"
+    )
 
 
 def _known() -> tuple[dict[str, Retriever], dict[str, str]]:
@@ -138,9 +168,13 @@ def _read(file: Path, changed: int, size: int) -> tuple[dict[str, Retriever], di
 
 def _retriever(name: str, row: Any, where: str) -> Retriever:
     if not isinstance(row, Mapping):
-        raise BadParameter(f'{where}: a table was expected, as in [{shorten(name, 40)}] and url = "..." below it.')
+        raise BadParameter(
+            f'{where}: a table was expected, as in [{shorten(name, 40)}] and url = "..." below it.'
+        )
     if not _NAME.fullmatch(name):
-        raise BadParameter(f"{where}: a name is made of at most 40 letters, digits, “-”, “_” and “.”.")
+        raise BadParameter(
+            f"{where}: a name is made of at most 40 letters, digits, “-”, “_” and “.”."
+        )
     for key in row:
         if key not in KEYS:
             raise BadParameter(f"{where}: unknown key “{shorten(key, 40)}”.{nearest(key, KEYS)}")
@@ -150,11 +184,15 @@ def _retriever(name: str, row: Any, where: str) -> Retriever:
     if ("url" in row) == ("python" in row):
         raise BadParameter(f"{where}: give either “url” or “python”.")
     if row.get("source", "graph") not in SOURCES:
-        raise BadParameter(f"{where}: “source” is graph or corpus, not “{shorten(row['source'], 40)}”; leave it out for both.")
+        raise BadParameter(
+            f"{where}: “source” is graph or corpus, not “{shorten(row['source'], 40)}”; leave it out for both."
+        )
     if "url" in row:
         _check_address(row["url"], where)
     elif not _FUNCTION.fullmatch(row["python"]):
-        raise BadParameter(f"{where}: “python” names a function as module:function, not “{shorten(row['python'], 60)}”.")
+        raise BadParameter(
+            f"{where}: “python” names a function as module:function, not “{shorten(row['python'], 60)}”."
+        )
     return Retriever(
         name,
         " ".join(row.get("title", "").split()) or name,
@@ -178,23 +216,41 @@ def _check_address(url: str, where: str) -> None:
     except ValueError:
         right = False
     if not right or any(letter <= " " or letter == "\x7f" for letter in url):
-        raise BadParameter(f"{where}: “url” must be an address such as http://127.0.0.1:9000/retrieve.")
+        raise BadParameter(
+            f"{where}: “url” must be an address such as http://127.0.0.1:9000/retrieve."
+        )
     if parts.username is not None:
-        raise BadParameter(f"{where}: keep names and passwords out of “url”; give a header by “headers”.")
+        raise BadParameter(
+            f"{where}: keep names and passwords out of “url”; give a header by “headers”."
+        )
 
 
-def _number(row: Mapping[str, Any], key: str, default: float, low: float, high: float, where: str, whole: bool = False) -> Any:
+def _number(
+    row: Mapping[str, Any],
+    key: str,
+    default: float,
+    low: float,
+    high: float,
+    where: str,
+    whole: bool = False,
+) -> Any:
     value = row.get(key, default)
     fits = isinstance(value, int) or (isinstance(value, float) and not whole)
     if isinstance(value, bool) or not fits or not low <= value <= high:
-        raise BadParameter(f"{where}: “{key}” must be a {'whole ' if whole else ''}number from {low:g} to {high:g}, not {value!r}.")
+        raise BadParameter(
+            f"{where}: “{key}” must be a {'whole ' if whole else ''}number from {low:g} to {high:g}, not {value!r}."
+        )
     return value
 
 
 def _headers(table: Any, where: str) -> tuple[tuple[str, str], ...]:
     """Pairs of header and environment variable. Raises BadParameter for what is neither, and for headers that are not a person's to set."""
-    if not isinstance(table, Mapping) or not all(isinstance(value, str) and value for value in table.values()):
-        raise BadParameter(f'{where}: “headers” names environment variables, as in headers = {{ Authorization = "MY_TOKEN" }}.')
+    if not isinstance(table, Mapping) or not all(
+        isinstance(value, str) and value for value in table.values()
+    ):
+        raise BadParameter(
+            f'{where}: “headers” names environment variables, as in headers = {{ Authorization = "MY_TOKEN" }}.'
+        )
     for header in table:
         if not _HEADER.fullmatch(header) or header.casefold() in OURS:
             raise BadParameter(f"{where}: “{shorten(header, 40)}” cannot be a header here.")

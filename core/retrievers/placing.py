@@ -29,7 +29,9 @@ class Placed:
     notes: list[str] = field(default_factory=list)
 
 
-def placed(graph: Any, seeds: Sequence[int], reply: RetrieverReply, check: Callable[[], None]) -> Placed:
+def placed(
+    graph: Any, seeds: Sequence[int], reply: RetrieverReply, check: Callable[[], None]
+) -> Placed:
     """What of a reply is in the graph. Where it has no paths, its hits (else its answers) are joined to the seeds by shortest paths."""
     found = Placed(notes=list(reply.notes))
     ids = _ids(graph, reply, found.notes)
@@ -38,7 +40,10 @@ def placed(graph: Any, seeds: Sequence[int], reply: RetrieverReply, check: Calla
         for node in ids[name]:
             hits.setdefault(node, score)
     answers = tuple(dict.fromkeys(node for name in reply.answers for node in ids[name]))
-    found.nodes, found.answers = tuple(dict.fromkeys((*hits, *answers))), answers if reply.answers else None
+    found.nodes, found.answers = (
+        tuple(dict.fromkeys((*hits, *answers))),
+        answers if reply.answers else None,
+    )
     if reply.paths:
         found.paths = _walks(graph, reply.paths, ids, found.notes, check)
     elif found.nodes:
@@ -49,15 +54,23 @@ def placed(graph: Any, seeds: Sequence[int], reply: RetrieverReply, check: Calla
 
 def _ids(graph: Any, reply: RetrieverReply, notes: list[str]) -> dict[str, tuple[int, ...]]:
     """The nodes of every name in a reply; a note says which are not in the graph."""
-    named = [name for path in reply.paths for name in path.nodes] + [name for name, _ in reply.hits] + list(reply.answers)
+    named = (
+        [name for path in reply.paths for name in path.nodes]
+        + [name for name, _ in reply.hits]
+        + list(reply.answers)
+    )
     known = names(graph)
     ids = {name: known.exact(name) for name in dict.fromkeys(named)}
     if absent := [name for name, nodes in ids.items() if not nodes]:
-        notes.append(f"{len(absent):,} of {len(ids):,} names are not in the graph: {examples(absent)}.")
+        notes.append(
+            f"{len(absent):,} of {len(ids):,} names are not in the graph: {examples(absent)}."
+        )
     return ids
 
 
-def _walks(graph: Any, paths: Iterable[TextPath], ids: dict, notes: list[str], check: Callable[[], None]) -> dict[Path, float | None]:
+def _walks(
+    graph: Any, paths: Iterable[TextPath], ids: dict, notes: list[str], check: Callable[[], None]
+) -> dict[Path, float | None]:
     """The paths whose every step is a triple of the graph, best first, without repeats; a note says why others were left out."""
     paths = list(paths)
     edges = _between(graph, {node for path in paths for name in path.nodes for node in ids[name]})
@@ -76,9 +89,13 @@ def _walks(graph: Any, paths: Iterable[TextPath], ids: dict, notes: list[str], c
         else:
             found.setdefault(walk, path.score)
     if strangers:
-        notes.append(f"{_paths(strangers, len(paths))} left out: a name of theirs is not in the graph.")
+        notes.append(
+            f"{_paths(strangers, len(paths))} left out: a name of theirs is not in the graph."
+        )
     if missing:
-        notes.append(f"{_paths(missing.total(), len(paths))} left out: the graph has no such triple, as {examples(missing)}.")
+        notes.append(
+            f"{_paths(missing.total(), len(paths))} left out: the graph has no such triple, as {examples(missing)}."
+        )
     return found
 
 
@@ -86,7 +103,9 @@ def _between(graph: Any, nodes: set[int]) -> dict[tuple[int, int], list[tuple[st
     """The triples among some nodes by (head, tail): relation and edge, by ascending edge."""
     edges = induced(graph, np.array(sorted(nodes), np.int64))
     found: dict[tuple[int, int], list[tuple[str, int]]] = {}
-    for edge, head, relation, tail in zip(edges.tolist(), *(ids.tolist() for ids in graph.triples(edges))):
+    for edge, head, relation, tail in zip(
+        edges.tolist(), *(ids.tolist() for ids in graph.triples(edges))
+    ):
         found.setdefault((head, tail), []).append((graph.relation_names[relation], edge))
     return found
 
@@ -94,7 +113,9 @@ def _between(graph: Any, nodes: set[int]) -> dict[tuple[int, int], list[tuple[st
 def _walk(path: TextPath, ids: dict, edges: dict) -> Path | str:
     """The first walk along triples that a path in names tells, or its first step that is none, in words."""
     begun = [Path((node,)) for node in ids[path.nodes[0]]]
-    for before, name, relation, forward in zip(path.nodes, path.nodes[1:], path.relations, path.forward):
+    for before, name, relation, forward in zip(
+        path.nodes, path.nodes[1:], path.relations, path.forward
+    ):
         further = [
             walk.extended(node, *step)
             for walk in begun
@@ -107,7 +128,9 @@ def _walk(path: TextPath, ids: dict, edges: dict) -> Path | str:
     return begun[0]
 
 
-def _step(edges: dict, here: int, there: int, relation: str | None, forward: bool | None) -> tuple[int, bool] | None:
+def _step(
+    edges: dict, here: int, there: int, relation: str | None, forward: bool | None
+) -> tuple[int, bool] | None:
     """The first triple between two nodes that has that relation and runs that way, where these are told; along it before against it."""
     for along in (True, False):
         if forward is None or forward is along:
@@ -117,7 +140,9 @@ def _step(edges: dict, here: int, there: int, relation: str | None, forward: boo
     return None
 
 
-def _joined(graph: Any, seeds, wanted, scores, notes: list[str], check: Callable[[], None]) -> dict[Path, float | None]:
+def _joined(
+    graph: Any, seeds, wanted, scores, notes: list[str], check: Callable[[], None]
+) -> dict[Path, float | None]:
     """A shortest path from a seed to each wanted node, in their order, either way along triples."""
     ways = joins(graph, list(seeds), wanted, REACH, "both", check)
     edges = _between(graph, {node for way in ways.values() for node in way})

@@ -59,7 +59,9 @@ class _Names:
         return id in self.documents or id in self.chunks
 
 
-def placed_documents(graph: KnowledgeGraph, question: str, given: Sequence[GivenDocument], by_words: ByWords) -> PlacedDocuments:
+def placed_documents(
+    graph: KnowledgeGraph, question: str, given: Sequence[GivenDocument], by_words: ByWords
+) -> PlacedDocuments:
     """The chunks of the corpus that documents stand for, in their order.
 
     An id or a title stands for the document's chunk that shares the most words with the question, so that it takes one place. A text
@@ -78,8 +80,12 @@ def placed_documents(graph: KnowledgeGraph, question: str, given: Sequence[Given
     found.unplaced = len(strangers)
     if strangers:
         are = "is" if len(strangers) == 1 else "are"
-        found.notes.append(f"{len(strangers):,} of {_documents(len(given))} {are} not in the corpus: {examples(strangers)}.")
-    found.notes += [f"{_documents(counts[kind])} {words}." for kind, words in NOTES.items() if counts[kind]]
+        found.notes.append(
+            f"{len(strangers):,} of {_documents(len(given))} {are} not in the corpus: {examples(strangers)}."
+        )
+    found.notes += [
+        f"{_documents(counts[kind])} {words}." for kind, words in NOTES.items() if counts[kind]
+    ]
     return found
 
 
@@ -89,9 +95,19 @@ def covered(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int,
     return tuple(row for row in rows if _overlaps(_words(chunk_text(graph, row)), whole))
 
 
-def _rows(graph: KnowledgeGraph, question: str, one: GivenDocument, by_words: ByWords, counts: Counter[str]) -> tuple[int, ...]:
+def _rows(
+    graph: KnowledgeGraph,
+    question: str,
+    one: GivenDocument,
+    by_words: ByWords,
+    counts: Counter[str],
+) -> tuple[int, ...]:
     known = _names(graph)
-    id, title, text = known_id(one.id or one.named, known), one.title or one.named, one.text or one.named
+    id, title, text = (
+        known_id(one.id or one.named, known),
+        one.title or one.named,
+        one.text or one.named,
+    )
     if id in known.chunks and id not in known.documents:
         return (known.chunks[id],)
     among: tuple[int, ...] = known.documents.get(id, ())
@@ -110,7 +126,9 @@ def _rows(graph: KnowledgeGraph, question: str, one: GivenDocument, by_words: By
     return _quoted(graph, text, by_words) if text else ()
 
 
-def _nearest(rows: Sequence[int], question: str, by_words: ByWords, counts: Counter[str]) -> tuple[int, ...]:
+def _nearest(
+    rows: Sequence[int], question: str, by_words: ByWords, counts: Counter[str]
+) -> tuple[int, ...]:
     if len(rows) == 1:
         return tuple(rows)
     counts["several"] += 1
@@ -135,10 +153,16 @@ def _holding(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int
     """Of some chunks the first that holds a text, else those that the text holds, wholly or half of their words."""
     quote = _words(text)
     texts = {row: _words(chunk_text(graph, row)) for row in rows}
-    holding = (row for row, chunk in texts.items() if quote in chunk or quote == _words(chunk_label(graph, row)))
+    holding = (
+        row
+        for row, chunk in texts.items()
+        if quote in chunk or quote == _words(chunk_label(graph, row))
+    )
     if (whole := next(holding, None)) is not None:
         return (whole,)
-    return tuple(row for row, chunk in texts.items() if _overlaps(chunk, quote) or _overlaps(quote, chunk))
+    return tuple(
+        row for row, chunk in texts.items() if _overlaps(chunk, quote) or _overlaps(quote, chunk)
+    )
 
 
 def _overlaps(inner: str, outer: str) -> bool:
@@ -164,7 +188,11 @@ def _names(graph: KnowledgeGraph) -> _Names:
             if title:
                 titles.setdefault(_words(title), {})[document] = None
         chunks = {id: row for row, id in enumerate(table.texts("id"))}
-        return _Names(chunks, {one: tuple(rows) for one, rows in documents.items()}, {title: tuple(of) for title, of in titles.items()})
+        return _Names(
+            chunks,
+            {one: tuple(rows) for one, rows in documents.items()},
+            {title: tuple(of) for title, of in titles.items()},
+        )
 
     return graph.derived.once("chunks by name", None, make)
 

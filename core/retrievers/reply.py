@@ -10,7 +10,10 @@ from typing import Any
 from core.errors import nearest, shorten
 
 KEYS, PATH_KEYS = ("paths", "nodes", "answers"), ("nodes", "relations", "forward", "score")
-DOCUMENT_KEYS, DOCUMENT_PARTS = ("documents", "chunks", "answer", "prompt"), ("id", "title", "text", "score")
+DOCUMENT_KEYS, DOCUMENT_PARTS = (
+    ("documents", "chunks", "answer", "prompt"),
+    ("id", "title", "text", "score"),
+)
 MOST_PATHS, MOST_NAMES, MOST_STEPS, LONGEST_NAME = 10_000, 10_000, 16, 2_000
 EXAMPLES = 3  # names that a note gives
 MOST_DOCUMENTS, LONGEST_TEXT = 10_000, 1_000_000  # characters of a text
@@ -75,9 +78,13 @@ def checked(data: Any) -> RetrieverReply:
     if any(data.get(key) for key in DOCUMENT_KEYS[:2]) and not any(data.get(key) for key in KEYS):
         raise UnfitReply(ON_TRIPLES)
     notes = [_unknown("reply", key, KEYS) for key in data if key not in KEYS]
-    paths = [_path(one, f"path {i}", notes) for i, one in enumerate(_list(data, "paths", MOST_PATHS), 1)]
+    paths = [
+        _path(one, f"path {i}", notes) for i, one in enumerate(_list(data, "paths", MOST_PATHS), 1)
+    ]
     hits = [_hit(one, f"node {i}") for i, one in enumerate(_list(data, "nodes", MOST_NAMES), 1)]
-    answers = [_name(one, f"answer {i}") for i, one in enumerate(_list(data, "answers", MOST_NAMES), 1)]
+    answers = [
+        _name(one, f"answer {i}") for i, one in enumerate(_list(data, "answers", MOST_NAMES), 1)
+    ]
     ordered = _best_first(paths, [path.score for path in paths], "paths", notes)
     return RetrieverReply(
         tuple(ordered),
@@ -96,7 +103,9 @@ def checked_documents(data: Any) -> DocumentsReply:
     """
     if not isinstance(data, Mapping):
         raise UnfitReply("it should be an object with “documents” or “chunks”")
-    if not any(data.get(key) is not None for key in DOCUMENT_KEYS) and any(data.get(key) for key in KEYS):
+    if not any(data.get(key) is not None for key in DOCUMENT_KEYS) and any(
+        data.get(key) for key in KEYS
+    ):
         raise UnfitReply(ON_DOCUMENTS)
     notes = [_unknown("reply", key, DOCUMENT_KEYS) for key in data if key not in DOCUMENT_KEYS]
     given = [
@@ -114,13 +123,19 @@ def _document(data: Any, where: str, notes: list[str]) -> GivenDocument:
         data, key = {"text": data}, "named"
     elif isinstance(data, Mapping):
         key = "text"
-        notes += [_unknown("document", one, DOCUMENT_PARTS) for one in data if one not in DOCUMENT_PARTS]
+        notes += [
+            _unknown("document", one, DOCUMENT_PARTS) for one in data if one not in DOCUMENT_PARTS
+        ]
     else:
-        raise UnfitReply(f"{where} should be an object with “id”, “title” or “text”, not {shorten(repr(data), 60)}")
+        raise UnfitReply(
+            f"{where} should be an object with “id”, “title” or “text”, not {shorten(repr(data), 60)}"
+        )
     parts = {one: (_text(data, one, where) or "").strip() for one in DOCUMENT_PARTS[:3]}
     if not any(parts.values()):
         raise UnfitReply(f"{where} has no “id”, “title” or “text”")
-    return GivenDocument(parts["id"], parts["title"], score=_score(data.get("score"), where), **{key: parts["text"]})
+    return GivenDocument(
+        parts["id"], parts["title"], score=_score(data.get("score"), where), **{key: parts["text"]}
+    )
 
 
 def _text(data: Mapping, key: str, where: str) -> str | None:
@@ -147,22 +162,33 @@ def _path(data: Any, where: str, notes: list[str]) -> TextPath:
     if not isinstance(data, Mapping):
         raise UnfitReply(f"{where} should be an object with “nodes” and “relations”")
     notes += [_unknown("path", key, PATH_KEYS) for key in data if key not in PATH_KEYS]
-    nodes = tuple(_name(one, f"a node of {where}") for one in _list(data, "nodes", MOST_STEPS + 1, where))
+    nodes = tuple(
+        _name(one, f"a node of {where}") for one in _list(data, "nodes", MOST_STEPS + 1, where)
+    )
     if len(nodes) < 2:
         raise UnfitReply(f"{where} should have at least two nodes")
-    relations = _beside(data, "relations", nodes, where, lambda one: _name(one, f"a relation of {where}"))
+    relations = _beside(
+        data, "relations", nodes, where, lambda one: _name(one, f"a relation of {where}")
+    )
     return TextPath(
-        nodes, relations, _beside(data, "forward", nodes, where, lambda one: _truth(one, where)), _score(data.get("score"), where)
+        nodes,
+        relations,
+        _beside(data, "forward", nodes, where, lambda one: _truth(one, where)),
+        _score(data.get("score"), where),
     )
 
 
-def _beside(data: Mapping, key: str, nodes: Sequence[str], where: str, read: Callable[[Any], Any]) -> tuple[Any, ...]:
+def _beside(
+    data: Mapping, key: str, nodes: Sequence[str], where: str, read: Callable[[Any], Any]
+) -> tuple[Any, ...]:
     """The list under `key`, one entry for each step; all None where it is absent."""
     if data.get(key) is None:
         return (None,) * (len(nodes) - 1)
     found = tuple(None if one is None else read(one) for one in _list(data, key, MOST_STEPS, where))
     if len(found) != len(nodes) - 1:
-        raise UnfitReply(f"{where} has {len(nodes)} nodes, so “{key}” should have {len(nodes) - 1}, not {len(found)}")
+        raise UnfitReply(
+            f"{where} has {len(nodes)} nodes, so “{key}” should have {len(nodes) - 1}, not {len(found)}"
+        )
     return found
 
 
@@ -191,14 +217,21 @@ def _name(value: Any, where: str) -> str:
 
 def _truth(value: Any, where: str) -> bool:
     if not isinstance(value, bool):
-        raise UnfitReply(f"“forward” of {where} should hold true or false, not {shorten(repr(value), 60)}")
+        raise UnfitReply(
+            f"“forward” of {where} should hold true or false, not {shorten(repr(value), 60)}"
+        )
     return value
 
 
 def _score(value: Any, where: str) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300 or not math.isfinite(value):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or abs(value) > 1e300
+        or not math.isfinite(value)
+    ):
         raise UnfitReply(f"the score of {where} should be a number, not {shorten(repr(value), 60)}")
     return float(value)
 
@@ -210,7 +243,9 @@ def _best_first(items: list, scores: list[float | None], what: str, notes: list[
     if not without:
         return [items[i] for i in sorted(range(len(items)), key=lambda i: -known[i])]
     if without < len(items):
-        notes.append(f"{without:,} of {len(items):,} {what} came without a score, so all stay in the order of the reply.")
+        notes.append(
+            f"{without:,} of {len(items):,} {what} came without a score, so all stay in the order of the reply."
+        )
     return items
 
 
@@ -222,7 +257,9 @@ def examples(texts: Iterable[str]) -> str:
     '“a”, “b”, “c” and others'
     """
     texts = list(texts)
-    return ", ".join(f"“{shorten(text, 60)}”" for text in texts[:EXAMPLES]) + (" and others" if len(texts) > EXAMPLES else "")
+    return ", ".join(f"“{shorten(text, 60)}”" for text in texts[:EXAMPLES]) + (
+        " and others" if len(texts) > EXAMPLES else ""
+    )
 
 
 def _unknown(where: str, key: Any, known: Sequence[str]) -> str:

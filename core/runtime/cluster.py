@@ -50,7 +50,9 @@ class Workers:
 
     def words(self) -> str:
         """`2 workers`, `the workers of HOST`."""
-        return f"the workers of {self.address}" if self.address else f"{self.count or 'all'} workers"
+        return (
+            f"the workers of {self.address}" if self.address else f"{self.count or 'all'} workers"
+        )
 
     def each(
         self, work: Callable[[Item], Result], items: Iterable[Item], check: Callable[[], None]
@@ -88,15 +90,22 @@ class Workers:
         """Ray, started or connected to, and let go of at the end; what is spread within shares it. Raises HopscopeError."""
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
         if not self.address and "ray" not in sys.modules:  # it reads these but once
-            os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}  # no stranger gives it work
+            os.environ |= {
+                "RAY_AUTH_MODE": "token",
+                "RAY_AUTH_TOKEN": secrets.token_hex(32),
+            }  # no stranger gives it work
         try:
             import ray
         except ImportError:
-            raise HopscopeError("Several workers need Ray, which is not installed; get it with: pip install ray") from None
+            raise HopscopeError(
+                "Several workers need Ray, which is not installed; get it with: pip install ray"
+            ) from None
         if ray.is_initialized():
             yield ray
             return
-        with tempfile.TemporaryDirectory(prefix="hopscope-ray-", ignore_cleanup_errors=True) as folder:
+        with tempfile.TemporaryDirectory(
+            prefix="hopscope-ray-", ignore_cleanup_errors=True
+        ) as folder:
             try:
                 self._connect(ray, folder)
                 yield ray
@@ -105,13 +114,24 @@ class Workers:
 
     def _connect(self, ray, folder: str) -> None:
         """Start Ray for this process alone, which on a busy computer may need more than one try, or connect to a cluster."""
-        here = {"include_dashboard": False, "object_store_memory": STORE, "_temp_dir": folder, "_node_ip_address": "127.0.0.1"}
-        options = {"address": self.address} if self.address else {"address": "local", "num_cpus": self.count or None, **here}
+        here = {
+            "include_dashboard": False,
+            "object_store_memory": STORE,
+            "_temp_dir": folder,
+            "_node_ip_address": "127.0.0.1",
+        }
+        options = (
+            {"address": self.address}
+            if self.address
+            else {"address": "local", "num_cpus": self.count or None, **here}
+        )
         for tried in range(1, STARTS + 1):
             try:
                 ray.init(**options, log_to_driver=False, logging_level="error")
                 return
-            except Exception as error:  # Ray raises this very class where its processes take too long to start
+            except (
+                Exception
+            ) as error:  # Ray raises this very class where its processes take too long to start
                 ray.shutdown()
                 if "timed out during startup" not in str(error) or tried == STARTS:
                     raise HopscopeError(
@@ -125,7 +145,9 @@ def _settings() -> dict[str, str]:
     return {"HOPSCOPE_THREADS": "1", **own}
 
 
-def _tried(work: Callable[[Item], Result], settings: dict[str, str], item: Item) -> tuple[Result | None, str]:
+def _tried(
+    work: Callable[[Item], Result], settings: dict[str, str], item: Item
+) -> tuple[Result | None, str]:
     """In a worker: the result, or the sentence that says what went wrong."""
     os.environ |= settings
     try:
@@ -140,7 +162,11 @@ def _result(ray, reply, check: Callable[[], None]) -> Any:
         check()
     try:
         result, error = ray.get(reply)
-    except (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError, ray.exceptions.NodeDiedError):
+    except (
+        ray.exceptions.WorkerCrashedError,
+        ray.exceptions.OutOfMemoryError,
+        ray.exceptions.NodeDiedError,
+    ):
         return Lost()
     if error:
         raise HopscopeError(error)

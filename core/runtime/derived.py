@@ -20,7 +20,9 @@ class Shelf:
     def __init__(self, size: int):
         self.lock = threading.Lock()
         self.values: LRUCache[Hashable, Any] = LRUCache(size)
-        self.latest: tuple[Hashable, Any] | None = None  # a key and its value, read without the lock
+        self.latest: tuple[Hashable, Any] | None = (
+            None  # a key and its value, read without the lock
+        )
 
 
 class Derived:

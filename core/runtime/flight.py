@@ -36,7 +36,9 @@ class Flight:
             raise Cancelled()
         self._check()
 
-    def each(self, work: Callable[[W], T], items: Iterable[W]) -> Generator[tuple[W, T], None, None]:
+    def each(
+        self, work: Callable[[W], T], items: Iterable[W]
+    ) -> Generator[tuple[W, T], None, None]:
         """Each item with `work(item)`, as they come; begun in the order of the items, of which no more are taken than are begun.
 
         What `work` or the check raises is raised once the pieces at work have ended, of which what came is handed out first.
@@ -47,7 +49,11 @@ class Flight:
         with ThreadPoolExecutor(MAX_PIECES, "flight") as pool:
             try:
                 while True:
-                    while fault is None and len(waiting) < self._at_once() and (following := next(left, None)) is not None:
+                    while (
+                        fault is None
+                        and len(waiting) < self._at_once()
+                        and (following := next(left, None)) is not None
+                    ):
                         begun = pool.submit(work, following[1])
                         waiting[begun] = following
                         begun.add_done_callback(ended.put)
@@ -82,7 +88,10 @@ def _those(ended: SimpleQueue[Future[T]]) -> list[Future[T]]:
 
 
 def together(
-    work: Callable[[W, Callable[[], None]], T], items: Iterable[W], at_once: Callable[[], int], check: Callable[[], None]
+    work: Callable[[W, Callable[[], None]], T],
+    items: Iterable[W],
+    at_once: Callable[[], int],
+    check: Callable[[], None],
 ) -> list[T]:
     """`work(item, check)` of each item, in their order: side by side where more than one may be asked at a time, else one after the other.
 
@@ -102,7 +111,10 @@ def together(
             return work(numbered[1], flight.check)
 
     with away(), spent("model"):
-        return [made for _, made in sorted(flight.each(piece, enumerate(items)), key=lambda one: one[0][0])]
+        return [
+            made
+            for _, made in sorted(flight.each(piece, enumerate(items)), key=lambda one: one[0][0])
+        ]
 
 
 class Processor:

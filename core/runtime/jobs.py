@@ -51,7 +51,11 @@ class Job:
         self.unattended = False  # whether it is to end even where nobody waits for it
         self.left = False  # whether it was cancelled since nobody waited for it any more
         self.on_cancel: Callable[[], None] = nothing
-        self._cancel, self._ended, self._news = threading.Event(), threading.Event(), threading.Condition()
+        self._cancel, self._ended, self._news = (
+            threading.Event(),
+            threading.Event(),
+            threading.Condition(),
+        )
 
     def check(self) -> None:
         """Raises Cancelled once the job was cancelled."""
@@ -157,7 +161,13 @@ class Jobs:
     ):
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="job")
         self._jobs: OrderedDict[str, Job] = OrderedDict()
-        self._keep, self._most, self._weigh, self._needed, self._lock = keep, most, weigh, needed, threading.Lock()
+        self._keep, self._most, self._weigh, self._needed, self._lock = (
+            keep,
+            most,
+            weigh,
+            needed,
+            threading.Lock(),
+        )
         self._weights: dict[str, int] = {}  # of those that have ended
 
     def get(self, key: str) -> Job | None:
@@ -174,14 +184,22 @@ class Jobs:
         """Whether the job of this one's key is this one."""
         return self._jobs.get(job.key) is job
 
-    def start(self, key: str, make: Callable[[], Job], again: bool = False, run: Callable[[Job], None] | None = None) -> Job:
+    def start(
+        self,
+        key: str,
+        make: Callable[[], Job],
+        again: bool = False,
+        run: Callable[[Job], None] | None = None,
+    ) -> Job:
         """The running job of that key, or a new one; an ended one is taken as it is unless `again`, or if it did not end well.
 
         With `run` a new one is handed to it instead of to the threads here, and one that was asked to stop is as good as ended.
         """
         with self._lock:
             job = self._known(key)
-            if job is not None and ((job.status == DONE and not again) if job.ended else not (run and job.cancelled)):
+            if job is not None and (
+                (job.status == DONE and not again) if job.ended else not (run and job.cancelled)
+            ):
                 return job
             job = make()
             self._jobs[key] = job

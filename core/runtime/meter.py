@@ -46,10 +46,14 @@ class Meter:
     prepared: dict[str, float] = field(default_factory=dict)
     saved: float = 0.0
     report: Callable[[HowFar], None] = lambda far: None
-    seen: set = field(default_factory=set)  # what this work has asked models for: asked again, it saves nothing
+    seen: set = field(
+        default_factory=set
+    )  # what this work has asked models for: asked again, it saves nothing
     preparing: int = 0
     running: list[_Running] = field(default_factory=list)  # what has not ended, the outermost first
-    thoughts: list[str] = field(default_factory=list)  # of language models, which are no part of their replies
+    thoughts: list[str] = field(
+        default_factory=list
+    )  # of language models, which are no part of their replies
     unusable: int = 0  # replies that are blank, cut, refused or unreadable
 
 
@@ -61,7 +65,9 @@ _here = threading.local()
 
 
 @contextmanager
-def metered(report: Callable[[HowFar], None] = lambda far: None, seen: set | None = None) -> Iterator[Meter]:
+def metered(
+    report: Callable[[HowFar], None] = lambda far: None, seen: set | None = None
+) -> Iterator[Meter]:
     """A meter for the work of this thread; `report` hears how far it is, and `seen` goes on from one piece of work to the next."""
     meter = Meter(report=report, seen=set() if seen is None else seen)
     with going_on(meter):
@@ -87,7 +93,10 @@ def going_on(meter: Meter | None) -> Iterator[None]:
 def spent(category: Category, label: str = "") -> Iterator[None]:
     """Count the time within as of this category; a preparation says what is prepared, and lets other work that takes turns go on."""
     meter = current()
-    with passed_on() if category == "preparation" else nullcontext(), nullcontext() if meter is None else _counted(meter, category, label):
+    with (
+        passed_on() if category == "preparation" else nullcontext(),
+        nullcontext() if meter is None else _counted(meter, category, label),
+    ):
         yield
 
 
@@ -116,7 +125,9 @@ def waited() -> float:
         return 0.0
     running = list(meter.running)  # of which another thread may end the last ones
     ends = [*(one.start for one in running[1:]), time.perf_counter()]
-    under_way = sum(end - one.start - one.within for one, end in zip(running, ends) if one.category == "waiting")
+    under_way = sum(
+        end - one.start - one.within for one, end in zip(running, ends) if one.category == "waiting"
+    )
     return meter.seconds.get("waiting", 0.0) + under_way
 
 
@@ -149,7 +160,12 @@ class Advance:
     """The progress of a piece of work of known size, with the time that is left as soon as it can be guessed."""
 
     def __init__(self, what: str, of: int):
-        self._what, self._of, self._start, self._meter = what, max(1, of), time.monotonic(), current()
+        self._what, self._of, self._start, self._meter = (
+            what,
+            max(1, of),
+            time.monotonic(),
+            current(),
+        )
 
     def __call__(self, done: int, best: str | None = None) -> None:
         """`done` of the whole is done; `best` is the best of it."""
@@ -176,9 +192,16 @@ class Parts:
         before = meter.report
 
         def report(far: HowFar) -> None:
-            share, elapsed = (number - 1 + (far.fraction or 0.0)) / self._of, time.monotonic() - self._start
+            share, elapsed = (
+                (number - 1 + (far.fraction or 0.0)) / self._of,
+                time.monotonic() - self._start,
+            )
             left = elapsed / share * (1 - share) if share and elapsed >= KNOWN_AFTER else None
-            before(replace(far, text=f"Part {number} of {self._of}: {far.text}", fraction=share, left=left))
+            before(
+                replace(
+                    far, text=f"Part {number} of {self._of}: {far.text}", fraction=share, left=left
+                )
+            )
 
         meter.report = report
         try:
@@ -194,7 +217,9 @@ def watch_compiling() -> None:
 
     class Compiling(event.Listener):
         def on_start(self, event) -> None:
-            _here.__dict__.setdefault("compiling", []).append(spent("preparation", "Compiled loops"))
+            _here.__dict__.setdefault("compiling", []).append(
+                spent("preparation", "Compiled loops")
+            )
             _here.compiling[-1].__enter__()
 
         def on_end(self, event) -> None:

@@ -20,7 +20,9 @@ ANSWER = 5.0  # seconds for a sign of life
 RECOVER = 15.0  # seconds that one which runs may give none
 LAST_WORDS = 1 << 16  # bytes at the end of its log in which its fault is looked for
 FAULT = re.compile(r"\b(\w*(?:Error|Exception): .*\S)")
-NO_FAULT = re.compile(r"Engine core initialization failed|\b(?:DEBUG|INFO|WARNING)\b|\d%\|")  # another came before or may come; a bar
+NO_FAULT = re.compile(
+    r"Engine core initialization failed|\b(?:DEBUG|INFO|WARNING)\b|\d%\|"
+)  # another came before or may come; a bar
 
 
 class ServerProcess:
@@ -29,7 +31,13 @@ class ServerProcess:
     It ends with `stop`, and with this process however that ends. Raises OSError where it cannot be started.
     """
 
-    def __init__(self, command: Callable[[int], Sequence[str]], environment: Mapping[str, str], log: Path, health: str = "/health"):
+    def __init__(
+        self,
+        command: Callable[[int], Sequence[str]],
+        environment: Mapping[str, str],
+        log: Path,
+        health: str = "/health",
+    ):
         self.port, self.log, self._health = free_port(), log, health
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("wb") as written:
@@ -40,7 +48,9 @@ class ServerProcess:
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **environment},
                 start_new_session=True,  # Ctrl-C is for this process to hear
-                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # the same on Windows
+                creationflags=getattr(
+                    subprocess, "CREATE_NEW_PROCESS_GROUP", 0
+                ),  # the same on Windows
             )
 
     @property
@@ -88,7 +98,11 @@ class ServerProcess:
     def end(self) -> str:
         """How one that no longer runs ended, to follow its name: by what, and its last words where it has some."""
         code = self._process.wait()
-        how = f"was ended from outside ({_signal_name(code - 128)})" if code > 128 else f"ended by itself (exit code {code})"
+        how = (
+            f"was ended from outside ({_signal_name(code - 128)})"
+            if code > 128
+            else f"ended by itself (exit code {code})"
+        )
         words = self.last_words()
         return f"{how}: {words}" if words else how
 

@@ -29,12 +29,25 @@ from core.errors import HopscopeError
 from core.io.home import ROOT
 from core.runtime.jobs import sentence
 
-KERNEL = sys.platform == "linux"  # whether the system itself sets limits, and ends a process with the one that asked
+KERNEL = (
+    sys.platform == "linux"
+)  # whether the system itself sets limits, and ends a process with the one that asked
 LOOK = 0.1  # seconds between two looks at whether a person has cancelled
 LENGTH = 8  # bytes before a message, that hold how many it has
 DIED = "The process at this work was ended from outside, perhaps for want of memory."
-BEGUN, PROGRESS, DONE, FAILED, MEMORY, TIME = "begun", "progress", "done", "failed", "memory", "time"
-BEYOND = {MEMORY: "This work takes more memory than it may.", TIME: "This work takes longer than it may.", "": DIED}
+BEGUN, PROGRESS, DONE, FAILED, MEMORY, TIME = (
+    "begun",
+    "progress",
+    "done",
+    "failed",
+    "memory",
+    "time",
+)
+BEYOND = {
+    MEMORY: "This work takes more memory than it may.",
+    TIME: "This work takes longer than it may.",
+    "": DIED,
+}
 Tell = Callable[[str, float | None], None]
 
 
@@ -46,7 +59,9 @@ class Ended(HopscopeError):
         super().__init__(BEYOND[limit])
 
 
-def in_subprocess(work: Callable[..., Any], *arguments: Any, progress: Tell, check: Callable[[], None]) -> Any:
+def in_subprocess(
+    work: Callable[..., Any], *arguments: Any, progress: Tell, check: Callable[[], None]
+) -> Any:
     """What `work(*arguments, progress, check)` gives, done in a process of its own, as by `Worker.do`."""
     with Worker() as worker:
         return worker.do(work, *arguments, progress=progress, check=check)
@@ -67,7 +82,14 @@ class Worker:
     def __exit__(self, *_: object) -> None:
         self._end()
 
-    def do(self, work: Callable[..., Any], *arguments: Any, progress: Tell, check: Callable[[], None], seconds: float | None = None) -> Any:
+    def do(
+        self,
+        work: Callable[..., Any],
+        *arguments: Any,
+        progress: Tell,
+        check: Callable[[], None],
+        seconds: float | None = None,
+    ) -> Any:
         """What `work(*arguments, progress, check)` gives; `work` is a function of a module, and all that travels can be pickled.
 
         What it raises is raised here as a HopscopeError of the same sentence; Ended is raised where the process dies, takes more memory
@@ -109,14 +131,20 @@ class Worker:
     def _give(self, work: tuple) -> None:
         if self._process is None:
             self._process, self._messages = _started(self._memory), SimpleQueue()
-            threading.Thread(target=_listen, args=(self._process.stdout, self._messages), daemon=True).start()
+            threading.Thread(
+                target=_listen, args=(self._process.stdout, self._messages), daemon=True
+            ).start()
         assert self._process.stdin is not None  # it was started with a pipe
         _send(self._process.stdin, work)
 
     def _limit_by_kernel(self) -> str:
         """The limit for which the kernel ended the process, which has closed its pipes; empty for another reason."""
         assert self._process is not None
-        return TIME if sys.platform == "linux" and KERNEL and self._process.wait() == -signal.SIGXCPU else ""
+        return (
+            TIME
+            if sys.platform == "linux" and KERNEL and self._process.wait() == -signal.SIGXCPU
+            else ""
+        )
 
     def _end(self) -> None:
         process, self._process = self._process, None
@@ -160,7 +188,10 @@ def _send(stream: IO[bytes], message: Any) -> None:
 
 def _messages(stream: IO[bytes]) -> Iterator[bytes]:
     """The messages of a stream as they come, up to its end."""
-    while len(length := stream.read(LENGTH)) == LENGTH and len(data := stream.read(size := int.from_bytes(length, "little"))) == size:
+    while (
+        len(length := stream.read(LENGTH)) == LENGTH
+        and len(data := stream.read(size := int.from_bytes(length, "little"))) == size
+    ):
         yield data
 
 
@@ -218,7 +249,14 @@ def _take(works: SimpleQueue[bytes]) -> None:
 
 def _answer(reports: IO[bytes], work: Callable[..., Any], arguments: tuple) -> tuple:
     try:
-        return (DONE, work(*arguments, lambda text, share=None: _send(reports, (PROGRESS, text, share)), lambda: None))
+        return (
+            DONE,
+            work(
+                *arguments,
+                lambda text, share=None: _send(reports, (PROGRESS, text, share)),
+                lambda: None,
+            ),
+        )
     except MemoryError:
         return (MEMORY,)
     except Exception as error:
@@ -238,7 +276,10 @@ def _limit_time(seconds: float | None) -> None:
     """From now on the process may take so many seconds of the processor's time; the system ends it then."""
     if sys.platform == "linux":
         _, most = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(resource.RLIMIT_CPU, (most if seconds is None else math.ceil(time.process_time() + seconds), most))
+        resource.setrlimit(
+            resource.RLIMIT_CPU,
+            (most if seconds is None else math.ceil(time.process_time() + seconds), most),
+        )
 
 
 def _end_with_input(on: bool) -> None:

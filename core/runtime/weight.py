@@ -11,7 +11,13 @@ from typing import Any
 
 import numpy as np
 
-PLAIN = (int, float, str, bytes, type(None))  # what holds nothing else, which most of what is weighed is
+PLAIN = (
+    int,
+    float,
+    str,
+    bytes,
+    type(None),
+)  # what holds nothing else, which most of what is weighed is
 SAMPLE = 32  # items of a long tuple or list that stand for all of them
 
 
@@ -40,11 +46,17 @@ def _weigh(value: Any, seen: set[int]) -> float:
         return value.nbytes
     own = sys.getsizeof(value, 0)
     if isinstance(value, tuple | list):
-        return own + sum(_weigh(item, seen) for item in value[:SAMPLE]) * max(1.0, len(value) / SAMPLE)
+        return own + sum(_weigh(item, seen) for item in value[:SAMPLE]) * max(
+            1.0, len(value) / SAMPLE
+        )
     if isinstance(value, Mapping):
         return own + sum(_weigh(part, seen) for item in value.items() for part in item)
     if is_dataclass(value) and not isinstance(value, type):
-        held = vars(value).values() if hasattr(value, "__dict__") else (getattr(value, field.name, None) for field in fields(value))
+        held = (
+            vars(value).values()
+            if hasattr(value, "__dict__")
+            else (getattr(value, field.name, None) for field in fields(value))
+        )
         return own + sum(_weigh(part, seen) for part in held)
     return own
 

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 MAX_ITEMS, MAX_CHARACTERS = 50, 2_000  # of a lane's paths and of each kind of its hits; of a text
 MAX_QUESTIONS = 1_000  # of an evaluation
-USUAL = {GraphSource.kind: ("lego-12",), CorpusSource.kind: ("vanilla-rag",)}  # methods where none is named
+USUAL = {
+    GraphSource.kind: ("lego-12",),
+    CorpusSource.kind: ("vanilla-rag",),
+}  # methods where none is named
 LOOK = 0.1  # seconds between two looks at how far work is
 
 
@@ -48,8 +51,15 @@ def asked(
     `Engine.ask` does."""
     opened = source.open(engine)
     text = " ".join(question.split())
-    given: dict[str, Any] = {"entities": tuple(entities), "answers": tuple(answers), "gold": tuple(gold)}
-    known = replace(opened.named(text) or Question(text), **{name: values for name, values in given.items() if values})
+    given: dict[str, Any] = {
+        "entities": tuple(entities),
+        "answers": tuple(answers),
+        "gold": tuple(gold),
+    }
+    known = replace(
+        opened.named(text) or Question(text),
+        **{name: values for name, values in given.items() if values},
+    )
     return opened.ask(known, seed, model=model)
 
 
@@ -68,7 +78,9 @@ def compare(
 ) -> dict[str, Any]:
     """The object that `ask --json` prints, with at most `items` paths and hits of each kind in a lane and texts cut at MAX_CHARACTERS;
     `verdict`, what is known of where the right answer was lost, is added. Raises HopscopeError."""
-    comparison = _compared(engine, question, methods, graph, corpus, entities, answers, gold, language_model, seed)
+    comparison = _compared(
+        engine, question, methods, graph, corpus, entities, answers, gold, language_model, seed
+    )
     found = explain(comparison)
     return bounded(comparison_dict(comparison), items) | {"verdict": found.text}
 
@@ -85,13 +97,21 @@ def retrieve(
 ) -> dict[str, Any]:
     """What one method retrieves, without a language model's answer: `question, method, items`, each item `kind, id, text, score`, paths
     first, each kind best first. Raises HopscopeError, also where the method fails."""
-    comparison = _compared(engine, question, [method] if method else (), graph, corpus, entities, (), (), False, seed)
+    comparison = _compared(
+        engine, question, [method] if method else (), graph, corpus, entities, (), (), False, seed
+    )
     (lane,) = bounded(comparison_dict(comparison), items)["lanes"]
     if lane["error"]:
         raise HopscopeError(lane["error"])
-    found = [{"kind": "path", "id": "", "text": path["text"], "score": path["score"]} for path in lane["paths"]]
+    found = [
+        {"kind": "path", "id": "", "text": path["text"], "score": path["score"]}
+        for path in lane["paths"]
+    ]
     for kind, hits in lane["hits"].items():
-        found += [{"kind": kind, "id": hit["id"], "text": hit["text"], "score": hit["score"]} for hit in hits]
+        found += [
+            {"kind": kind, "id": hit["id"], "text": hit["text"], "score": hit["score"]}
+            for hit in hits
+        ]
     return {"question": question, "method": lane["instance"], "items": found}
 
 
@@ -108,13 +128,21 @@ def explain_loss(
 ) -> dict[str, Any]:
     """Where known answers, or on documents gold passages, were lost: `verdict` for all methods, and for each lane its `method`, `text`,
     the `funnel` of answers alive by stage, the `gold` passages, `error`. Raises HopscopeError, also where nothing is known to be right."""
-    comparison = _compared(engine, question, methods, graph, corpus, entities, answers, gold, False, seed)
+    comparison = _compared(
+        engine, question, methods, graph, corpus, entities, answers, gold, False, seed
+    )
     known = comparison.ask.question
     if not (known.answers or known.gold):
-        raise BadInput("Nothing is known to be right: give answers, or on documents gold passages, or ask a question of a set.")
+        raise BadInput(
+            "Nothing is known to be right: give answers, or on documents gold passages, or ask a question of a set."
+        )
     found, lanes = explain(comparison), []
     for said, lane in zip(found.lanes, comparison_dict(comparison)["lanes"]):
-        part = {"method": lane["instance"], "text": said.text if said else "", "funnel": lane["funnel"]}
+        part = {
+            "method": lane["instance"],
+            "text": said.text if said else "",
+            "funnel": lane["funnel"],
+        }
         lanes.append(part | {"gold": lane["gold"], "error": lane["error"]})
     return {"question": question, "verdict": found.text, "lanes": lanes}
 
@@ -128,15 +156,29 @@ def list_methods(words: str = "") -> list[dict[str, str]]:
     """
     wanted, found = words.casefold().split(), []
     for key, one in catalogue().items():
-        if all(word in f"{key} {one.short} {one.title} {one.method} {one.paper}".casefold() for word in wanted):
+        if all(
+            word in f"{key} {one.short} {one.title} {one.method} {one.paper}".casefold()
+            for word in wanted
+        ):
             asks = "documents" if one.documents else "a graph"
-            found.append({"id": key, "title": one.title, "paper": one.paper, "asks": asks, "line": repr(one.line)})
+            found.append(
+                {
+                    "id": key,
+                    "title": one.title,
+                    "paper": one.paper,
+                    "asks": asks,
+                    "line": repr(one.line),
+                }
+            )
     return found
 
 
 def list_sources() -> list[dict[str, Any]]:
     """What can be asked: `name, kind, title, sets` (of questions, by name)."""
-    return [{"name": one.name, "kind": one.kind, "title": title, "sets": dict(one.sets)} for one, title in sources().items()]
+    return [
+        {"name": one.name, "kind": one.kind, "title": title, "sets": dict(one.sets)}
+        for one, title in sources().items()
+    ]
 
 
 def evaluate(
@@ -161,7 +203,9 @@ def evaluate(
         raise BadInput("Name a question set; files are evaluated by the command line.")
     known, source = catalogue(), plans.source_of(questions)
     instances = [one_for(find(method, known), source, known) for method in methods]
-    plan = plans.make_plan(instances, questions, sample, engine.graph, seed=seed, model=language_model)
+    plan = plans.make_plan(
+        instances, questions, sample, engine.graph, seed=seed, model=language_model
+    )
     store = Store(evaluations_file())
     job = _ended(start(engine, store, plan))
     summary = Summary(store.run(job.number), store.rows(job.number))
@@ -169,11 +213,19 @@ def evaluate(
     rows = []
     for method, figures in summary.table().items():
         means = {name: one.mean for name, one in figures.items() if one.mean is not None}
-        rows.append({"method": method, "questions": summary.counts(method)["scored"], "means": means})
-    return {"run": summary.run.id, "rows": rows, "recommendation": "" if advice is None else " ".join((advice.headline, *advice.details))}
+        rows.append(
+            {"method": method, "questions": summary.counts(method)["scored"], "means": means}
+        )
+    return {
+        "run": summary.run.id,
+        "rows": rows,
+        "recommendation": "" if advice is None else " ".join((advice.headline, *advice.details)),
+    }
 
 
-def build_graph(engine: Engine, corpus: str, graph: str = "rkg", extractor: str = "names") -> dict[str, Any]:
+def build_graph(
+    engine: Engine, corpus: str, graph: str = "rkg", extractor: str = "names"
+) -> dict[str, Any]:
     """A graph of a corpus, built or found built: `build, nodes, edges, chunks, notes`. Raises HopscopeError."""
     from core.builds import build, chosen
     from core.builds.report import BuildReport
@@ -182,7 +234,13 @@ def build_graph(engine: Engine, corpus: str, graph: str = "rkg", extractor: str 
     one, report = chosen(graph, extractor), BuildReport()
     made = build(open_corpus(corpus), one, engine.models, report=report)
     chunks = len(made.columns.chunks or ())
-    return {"build": one.id, "nodes": made.n_nodes, "edges": made.n_edges, "chunks": chunks, "notes": list(report.notes)}
+    return {
+        "build": one.id,
+        "nodes": made.n_nodes,
+        "edges": made.n_edges,
+        "chunks": chunks,
+        "notes": list(report.notes),
+    }
 
 
 def bounded(value: Any, items: int) -> Any:
@@ -204,7 +262,10 @@ def bounded(value: Any, items: int) -> Any:
     if "paths" in found and "hits" in found:
         parts = [found["paths"], *found["hits"].values()]
         found["left_out"] = sum(max(0, len(part) - most) for part in parts)
-        found["paths"], found["hits"] = found["paths"][:most], {kind: hits[:most] for kind, hits in found["hits"].items()}
+        found["paths"], found["hits"] = (
+            found["paths"][:most],
+            {kind: hits[:most] for kind, hits in found["hits"].items()},
+        )
     return found
 
 
@@ -221,8 +282,14 @@ def _compared(
     seed: int,
 ) -> Comparison:
     source, known = source_of(graph, corpus), catalogue()
-    instances = [one_for(find(method, known), source, known) for method in methods or USUAL[source.kind]]
-    return _ended(engine.compare(asked(engine, source, question, entities, answers, gold, model, seed), instances)).comparison
+    instances = [
+        one_for(find(method, known), source, known) for method in methods or USUAL[source.kind]
+    ]
+    return _ended(
+        engine.compare(
+            asked(engine, source, question, entities, answers, gold, model, seed), instances
+        )
+    ).comparison
 
 
 def _ended(job: Any) -> Any:

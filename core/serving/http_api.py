@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from core.engine import Engine
 
 MAX_BODY = 1 << 20  # bytes of a request
-MAX_LIST, MAX_NAME, MAX_QUESTION = 64, 2_000, 20_000  # names in a list, characters of a name or a line, and of a question
+MAX_LIST, MAX_NAME, MAX_QUESTION = (
+    64,
+    2_000,
+    20_000,
+)  # names in a list, characters of a name or a line, and of a question
 Name = Annotated[str, Field(max_length=MAX_NAME)]
 Names = Annotated[list[Name], Field(max_length=MAX_LIST)]
 BEARER = HTTPBearer(auto_error=False)
@@ -66,21 +70,36 @@ def api(engine: Engine, key: str) -> FastAPI:
 
     def allowed(given: Given) -> None:
         if given is None or not secrets.compare_digest(given.credentials.encode(), key.encode()):
-            raise HTTPException(401, "Send the key as “Authorization: Bearer KEY”.", {"WWW-Authenticate": "Bearer"})
+            raise HTTPException(
+                401, "Send the key as “Authorization: Bearer KEY”.", {"WWW-Authenticate": "Bearer"}
+            )
 
-    made = FastAPI(title="Hopscope", version=__version__, description="Compare, retrieve and evaluate by methods of graph retrieval.")
+    made = FastAPI(
+        title="Hopscope",
+        version=__version__,
+        description="Compare, retrieve and evaluate by methods of graph retrieval.",
+    )
     keyed: dict[str, Any] = {"dependencies": [Depends(allowed)]}
 
     @made.middleware("http")
     async def bounded(request: Request, call_next: Any) -> Any:
         length = request.headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MAX_BODY or "chunked" in request.headers.get("transfer-encoding", ""):
-            return JSONResponse({"error": f"A request has at most {MAX_BODY:,} bytes, and says how many."}, 413)
+        if (
+            not length.isdecimal()
+            or int(length) > MAX_BODY
+            or "chunked" in request.headers.get("transfer-encoding", "")
+        ):
+            return JSONResponse(
+                {"error": f"A request has at most {MAX_BODY:,} bytes, and says how many."}, 413
+            )
         return await call_next(request)
 
     @made.exception_handler(HopscopeError)
     async def said(request: Request, error: HopscopeError) -> JSONResponse:
-        return JSONResponse({"error": str(error)}, 400 if isinstance(error, BadInput | BadParameter | UnknownEntity) else 503)
+        return JSONResponse(
+            {"error": str(error)},
+            400 if isinstance(error, BadInput | BadParameter | UnknownEntity) else 503,
+        )
 
     @made.get("/health")
     def health() -> dict[str, str]:

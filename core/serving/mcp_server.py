@@ -32,7 +32,9 @@ def server(engine: Engine) -> MCPServer:
         from mcp.server.mcpserver import MCPServer
         from mcp.server.mcpserver.exceptions import ToolError
     except ImportError:
-        raise HopscopeError("The Model Context Protocol needs its library: pip install mcp") from None
+        raise HopscopeError(
+            "The Model Context Protocol needs its library: pip install mcp"
+        ) from None
     made = MCPServer("hopscope", version=__version__, instructions=ABOUT)
 
     async def done(work: Callable[[], T]) -> T:
@@ -57,15 +59,31 @@ def server(engine: Engine) -> MCPServer:
         """Put one question to up to eight methods side by side. `methods` are ids of list_methods or lines of operators; the question goes
         to a `graph` (default: metaqa) or to the documents of a `corpus`. `answers` or `gold` (document ids) say what is right. Returns for
         each lane the answer, paths, hits, prompt, cost and the stages at which known answers were still there."""
-        given = (question, methods or (), graph, corpus, entities or (), answers or (), gold or (), language_model)
+        given = (
+            question,
+            methods or (),
+            graph,
+            corpus,
+            entities or (),
+            answers or (),
+            gold or (),
+            language_model,
+        )
         return await done(lambda: calls.compare(engine, *given, items=items))
 
     @made.tool()
     async def retrieve(
-        question: str, method: str = "", graph: str = "", corpus: str = "", entities: list[str] | None = None, items: int = 10
+        question: str,
+        method: str = "",
+        graph: str = "",
+        corpus: str = "",
+        entities: list[str] | None = None,
+        items: int = 10,
     ) -> dict[str, Any]:
         """What one method retrieves for a question: paths, chunks, entities or relations with scores, best first, without an answer."""
-        return await done(lambda: calls.retrieve(engine, question, method, graph, corpus, entities or (), items))
+        return await done(
+            lambda: calls.retrieve(engine, question, method, graph, corpus, entities or (), items)
+        )
 
     @made.tool()
     async def explain_loss(
@@ -77,12 +95,22 @@ def server(engine: Engine) -> MCPServer:
         gold: list[str] | None = None,
     ) -> dict[str, Any]:
         """At which step each method lost the known answers (`answers`), or on documents the gold passages (`gold`), and why."""
-        return await done(lambda: calls.explain_loss(engine, question, methods or (), graph, corpus, answers or (), gold or ()))
+        return await done(
+            lambda: calls.explain_loss(
+                engine, question, methods or (), graph, corpus, answers or (), gold or ()
+            )
+        )
 
     @made.tool()
-    async def evaluate(questions: str, methods: list[str], sample: int = 20, language_model: bool = False) -> dict[str, Any]:
+    async def evaluate(
+        questions: str, methods: list[str], sample: int = 20, language_model: bool = False
+    ) -> dict[str, Any]:
         """Score methods over a sample of a question set of list_sources. Takes seconds a question; the run is saved and taken up again."""
-        return await done(partial(calls.evaluate, engine, questions, methods, sample, language_model=language_model))
+        return await done(
+            partial(
+                calls.evaluate, engine, questions, methods, sample, language_model=language_model
+            )
+        )
 
     @made.tool()
     async def list_methods(words: str = "") -> list[dict[str, str]]:
@@ -95,19 +123,32 @@ def server(engine: Engine) -> MCPServer:
         return await done(calls.list_sources)
 
     @made.tool()
-    async def build_graph(corpus: str, graph: str = "rkg", extractor: str = "names") -> dict[str, Any]:
+    async def build_graph(
+        corpus: str, graph: str = "rkg", extractor: str = "names"
+    ) -> dict[str, Any]:
         """Build a graph of a corpus, by noun phrases unless a language model (llm) is named as extractor, which takes long and may cost."""
         return await done(lambda: calls.build_graph(engine, corpus, graph, extractor))
 
     @made.resource("hopscope://cases", mime_type="application/json")
     def saved_cases() -> str:
         """The saved comparisons: id, question, methods, notes."""
-        rows = [{"id": one.id, "question": one.question, "methods": list(one.instances), "notes": one.notes} for one in cases()]
+        rows = [
+            {
+                "id": one.id,
+                "question": one.question,
+                "methods": list(one.instances),
+                "notes": one.notes,
+            }
+            for one in cases()
+        ]
         return json.dumps(rows, ensure_ascii=False)
 
     @made.resource("hopscope://cases/{case}", mime_type="application/json")
     def saved_case(case: str) -> str:
         """One saved comparison, as `compare` returns them."""
-        return json.dumps(calls.bounded(comparison_dict(comparison(whole(case))), calls.MAX_ITEMS), ensure_ascii=False)
+        return json.dumps(
+            calls.bounded(comparison_dict(comparison(whole(case))), calls.MAX_ITEMS),
+            ensure_ascii=False,
+        )
 
     return made

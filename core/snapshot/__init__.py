@@ -35,7 +35,13 @@ def freeze_all(states: Iterable[State], graph) -> dict[str, Any]:
     """Several states, such as those of a whole lane or of all lanes, with what they share written once."""
     writer = Writer()
     rows = [writer.fields(state) for state in states]
-    return {"snapshot": VERSION, "graph": graph.digest, "states": rows, **writer.tables, "paths": writer.paths}
+    return {
+        "snapshot": VERSION,
+        "graph": graph.digest,
+        "states": rows,
+        **writer.tables,
+        "paths": writer.paths,
+    }
 
 
 def thaw(saved: Mapping[str, Any], graph=None) -> State:
@@ -54,13 +60,23 @@ def thaw_all(saved: Mapping[str, Any], graph=None) -> tuple[State, ...]:
     if not isinstance(saved, Mapping) or "snapshot" not in saved:
         raise BadInput("This is not a saved run.")
     if saved["snapshot"] != VERSION:
-        raise BadInput(f"This run was saved by another version of Hopscope (format {saved['snapshot']!r:.20}; this one reads {VERSION}).")
+        raise BadInput(
+            f"This run was saved by another version of Hopscope (format {saved['snapshot']!r:.20}; this one reads {VERSION})."
+        )
     if graph is not None and saved.get("graph") != getattr(graph, "origin", graph.digest):
         raise BadInput(f"This run was saved on another state of the graph “{graph.name}”.")
     try:
         reader = Reader(saved, graph)
         return tuple(reader.value(State, state) for state in saved["states"])
-    except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, RecursionError) as error:
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        IndexError,
+        OverflowError,
+        AttributeError,
+        RecursionError,
+    ) as error:
         raise BadInput(f"This saved run is damaged ({type(error).__name__}: {error}).") from None
 
 
@@ -70,11 +86,25 @@ def excerpt(graph, states: Iterable[State]) -> dict[str, Any]:
     answers: dict[str, None] = {}
     for state in states:
         writer.fields(state)
-        answers |= dict.fromkeys(name for answer in state.question.answers for name in state.question.names(answer))
-    nodes = {node for answer in answers for node in names(graph).exact(answer)} if graph.n_nodes else set()
+        answers |= dict.fromkeys(
+            name for answer in state.question.answers for name in state.question.names(answer)
+        )
+    nodes = (
+        {node for answer in answers for node in names(graph).exact(answer)}
+        if graph.n_nodes
+        else set()
+    )
     full = {row for state in states for row in _shown_chunks(graph, state)}
     chunks = writer.ids["chunk"] | full
-    return cut(graph, writer.ids["node"] | nodes, writer.ids["triple"], writer.ids["relation"], chunks, writer.ids["community"], full)
+    return cut(
+        graph,
+        writer.ids["node"] | nodes,
+        writer.ids["triple"],
+        writer.ids["relation"],
+        chunks,
+        writer.ids["community"],
+        full,
+    )
 
 
 def _shown_chunks(graph, state: State) -> Iterator[int]:

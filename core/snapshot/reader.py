@@ -23,7 +23,12 @@ class Reader(plain.Reader):
     """Plain data back to carriers, by the types that their classes declare."""
 
     def __init__(self, saved: Mapping[str, Any], graph):
-        own: dict[Any, Any] = {Path: self._path, State: self._state, Excerpt: self._excerpt, np.ndarray: _array}
+        own: dict[Any, Any] = {
+            Path: self._path,
+            State: self._state,
+            Excerpt: self._excerpt,
+            np.ndarray: _array,
+        }
         own |= {cls: partial(self._with_items, cls) for cls in (ContextTable, Point)}
         own |= {cls: partial(self._shared, cls) for cls in SHARED}
         super().__init__(own, EARLIER, strict=True)
@@ -33,7 +38,13 @@ class Reader(plain.Reader):
 
     def _state(self, saved: Mapping[str, Any]) -> State:
         made = self.fields(State, saved)
-        return made.replace(**{name: tuple(self._ids("node", ids).tolist()) for name in NODE_FIELDS if (ids := getattr(made, name))})
+        return made.replace(
+            **{
+                name: tuple(self._ids("node", ids).tolist())
+                for name in NODE_FIELDS
+                if (ids := getattr(made, name))
+            }
+        )
 
     def _with_items(self, cls: type, saved: Mapping[str, Any]) -> Any:
         made = self.fields(cls, saved)
@@ -48,20 +59,28 @@ class Reader(plain.Reader):
         if type(place) is not int or place < 0:
             raise ValueError(f"{place!r:.40} is no place in {table}")
         if (table, place) not in self._made:
-            make = {Subgraph: self._subgraph, Ranking: self._ranking}.get(cls) or partial(self.fields, cls)
+            make = {Subgraph: self._subgraph, Ranking: self._ranking}.get(cls) or partial(
+                self.fields, cls
+            )
             self._made[table, place] = make(self._saved[table][place])
         return self._made[table, place]
 
     def _subgraph(self, saved: Mapping[str, Any]) -> Subgraph:
         nodes, edges = from_gaps(saved["nodes"]), from_gaps(saved["edges"])
-        scores = None if saved["scores"] is None else np.array([float(score) for score in saved["scores"]], float)
+        scores = (
+            None
+            if saved["scores"] is None
+            else np.array([float(score) for score in saved["scores"]], float)
+        )
         if scores is not None and len(scores) != len(nodes):
             raise ValueError("scores and nodes differ in number")
         return Subgraph(self._ids("node", nodes), self._ids("triple", edges), scores)
 
     def _ranking(self, saved: Mapping[str, Any]) -> Ranking:
         item_kind, items = self.value(Kind, saved["kind"]), saved["items"]
-        scores = None if saved["scores"] is None else tuple(float(score) for score in saved["scores"])
+        scores = (
+            None if saved["scores"] is None else tuple(float(score) for score in saved["scores"])
+        )
         if scores is not None and len(scores) != len(items):
             raise ValueError("scores and items differ in number")
         left_out = saved.get("left_out", 0)
@@ -69,8 +88,17 @@ class Reader(plain.Reader):
             raise ValueError(f"{left_out!r:.40} items cannot be left out")
         if item_kind == "path":
             return Ranking(item_kind, tuple(self._path(row) for row in items), scores, left_out)
-        known = item_kind in ("node", "triple", "relation") or item_kind != "path" and all(type(item) is int for item in items)
-        return Ranking(item_kind, tuple(self._ids(item_kind, items).tolist()) if known else self.value(Any, items), scores, left_out)
+        known = (
+            item_kind in ("node", "triple", "relation")
+            or item_kind != "path"
+            and all(type(item) is int for item in items)
+        )
+        return Ranking(
+            item_kind,
+            tuple(self._ids(item_kind, items).tolist()) if known else self.value(Any, items),
+            scores,
+            left_out,
+        )
 
     def _path(self, row: int) -> Path:
         if type(row) is not int or row < 0:
@@ -82,10 +110,20 @@ class Reader(plain.Reader):
         edges = columns["edge"]
         nodes = self._ids("node", columns["node"]).tolist()
         steps = iter(self._ids("triple", [edge for edge in edges if edge != -1]).tolist())
-        for before, node, edge, forward in zip(columns["before"], nodes, edges, columns["forward"], strict=True):
-            if not -1 <= before < len(paths) or (before == -1) != (edge == -1) or forward not in (0, 1):
+        for before, node, edge, forward in zip(
+            columns["before"], nodes, edges, columns["forward"], strict=True
+        ):
+            if (
+                not -1 <= before < len(paths)
+                or (before == -1) != (edge == -1)
+                or forward not in (0, 1)
+            ):
                 raise ValueError("a path has no beginning")
-            path = Path((node,)) if before < 0 else paths[before].extended(node, next(steps), bool(forward))
+            path = (
+                Path((node,))
+                if before < 0
+                else paths[before].extended(node, next(steps), bool(forward))
+            )
             if len(path) > LONGEST_PATH:
                 raise ValueError(f"a path has more than {LONGEST_PATH} steps")
             paths.append(path)
@@ -99,10 +137,18 @@ class _Ids:
         self._known: dict[str, np.ndarray] = {}
         self._counts: dict[str, int] = {}
         if isinstance(graph, ExcerptGraph):
-            self._known = {"node": graph.origin_nodes, "triple": graph.origin_edges, "relation": graph.origin_relations}
+            self._known = {
+                "node": graph.origin_nodes,
+                "triple": graph.origin_edges,
+                "relation": graph.origin_relations,
+            }
             self._known |= {"chunk": graph.origin_chunks, "community": graph.origin_communities}
         elif graph is not None:
-            self._counts = {"node": graph.n_nodes, "triple": graph.n_edges, "relation": graph.n_relations}
+            self._counts = {
+                "node": graph.n_nodes,
+                "triple": graph.n_edges,
+                "relation": graph.n_relations,
+            }
             self._counts |= {"chunk": n_chunks(graph), "community": n_communities(graph)}
 
     def __call__(self, of: str, values: Sequence[int] | np.ndarray) -> np.ndarray:
@@ -112,7 +158,9 @@ class _Ids:
         if of in self._known:
             known = self._known[of]
             places = np.searchsorted(known, ids)
-            if len(ids) and (not len(known) or (known[np.minimum(places, len(known) - 1)] != ids).any()):
+            if len(ids) and (
+                not len(known) or (known[np.minimum(places, len(known) - 1)] != ids).any()
+            ):
                 raise ValueError(f"a {of} is not in the part of the graph that was saved")
             return places.astype(np.int64)
         if len(ids) and (ids.min() < 0 or ids.max() >= self._counts.get(of, 1 << 62)):
@@ -123,4 +171,8 @@ class _Ids:
 def _array(saved: Mapping[str, Any]) -> np.ndarray:
     if saved["dtype"] not in ("float32", "float64", "int32", "int64", "bool"):
         raise ValueError(f"{saved['dtype']!r:.40} is no type of numbers")
-    return np.array([float(value) for value in saved["values"]]).astype(saved["dtype"]).reshape(saved["shape"])
+    return (
+        np.array([float(value) for value in saved["values"]])
+        .astype(saved["dtype"])
+        .reshape(saved["shape"])
+    )

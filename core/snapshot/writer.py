@@ -25,7 +25,9 @@ class Writer(plain.Writer):
     def __init__(self) -> None:
         self.tables: dict[str, list] = {name: [] for name in SHARED.values()}
         self.paths: dict[str, list[int]] = {"before": [], "node": [], "edge": [], "forward": []}
-        self.ids: dict[str, set[int]] = {kind: set() for kind in ("node", "triple", "relation", "chunk", "community")}
+        self.ids: dict[str, set[int]] = {
+            kind: set() for kind in ("node", "triple", "relation", "chunk", "community")
+        }
         self._rows: dict[tuple, int] = {}
         self._ends: dict[int, int] = {}  # the rows of paths by identity
         self._places: dict[tuple[str, str], int] = {}
@@ -39,7 +41,9 @@ class Writer(plain.Writer):
         if isinstance(carrier, Excerpt):
             self.ids["chunk"].add(carrier.chunk)
         if isinstance(carrier, State):
-            self.ids["node"].update(int(node) for name in NODE_FIELDS for node in getattr(carrier, name) or ())
+            self.ids["node"].update(
+                int(node) for name in NODE_FIELDS for node in getattr(carrier, name) or ()
+            )
         fields = super().fields(carrier)
         return fields | ({"seconds": round(carrier.seconds, 6)} if "seconds" in fields else {})
 
@@ -54,7 +58,11 @@ class Writer(plain.Writer):
         if type(value) in SHARED:
             return self._shared(value)
         if isinstance(value, np.ndarray):
-            return {"dtype": str(value.dtype), "shape": list(value.shape), "values": [self.value(item) for item in value.ravel().tolist()]}
+            return {
+                "dtype": str(value.dtype),
+                "shape": list(value.shape),
+                "values": [self.value(item) for item in value.ravel().tolist()],
+            }
         return super().value(value)
 
     def _shared(self, carrier: Any) -> int:
@@ -63,7 +71,11 @@ class Writer(plain.Writer):
             table = SHARED[type(carrier)]
             self._held.append(carrier)
             saved = (
-                self._subgraph(carrier) if table == "subgraphs" else self._ranking(carrier) if table == "rankings" else self.fields(carrier)
+                self._subgraph(carrier)
+                if table == "subgraphs"
+                else self._ranking(carrier)
+                if table == "rankings"
+                else self.fields(carrier)
             )
             place = self._places.setdefault((table, json.dumps(saved)), len(self.tables[table]))
             if place == len(self.tables[table]):
@@ -77,18 +89,24 @@ class Writer(plain.Writer):
         return {
             "nodes": gaps(subgraph.nodes),
             "edges": gaps(subgraph.edges),
-            "scores": None if subgraph.scores is None else [_short(score) for score in subgraph.scores.tolist()],
+            "scores": None
+            if subgraph.scores is None
+            else [_short(score) for score in subgraph.scores.tolist()],
         }
 
     def _ranking(self, whole: Ranking) -> dict[str, Any]:
         """A ranking; of very many relations those that are listed, and how many were left out."""
         left_out = whole.unlisted if whole.kind == "triple" else whole.left_out
         ranking = whole.listed if whole.kind == "triple" else whole
-        if ranking.kind in self.ids and all(isinstance(item, int | np.integer) for item in ranking.items):
+        if ranking.kind in self.ids and all(
+            isinstance(item, int | np.integer) for item in ranking.items
+        ):
             self.ids[ranking.kind].update(map(int, ranking.items))
         items = list(map(self._path if ranking.kind == "path" else self.value, ranking.items))
         scores = None if ranking.scores is None else [_short(score) for score in ranking.scores]
-        return {"kind": ranking.kind, "items": items, "scores": scores} | ({"left_out": left_out} if left_out else {})
+        return {"kind": ranking.kind, "items": items, "scores": scores} | (
+            {"left_out": left_out} if left_out else {}
+        )
 
     def _path(self, path: Path) -> int:
         known = self._ends.get(id(path))  # the carrier that holds it is in _held

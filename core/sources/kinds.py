@@ -38,7 +38,13 @@ class GraphSource(Source):
     @property
     def title(self) -> str:
         known, question = self._known(), self.name.partition(":")[2]
-        return self.name if known is None else known.title if known.name == self.name else f"{question} ({known.title})"
+        return (
+            self.name
+            if known is None
+            else known.title
+            if known.name == self.name
+            else f"{question} ({known.title})"
+        )
 
     @property
     def sets(self) -> Mapping[str, str]:
@@ -51,7 +57,13 @@ class GraphSource(Source):
         if known is None or known.name == self.name:
             return super().examples
         own = self.name.partition(":")[2]  # the graph of one question
-        return tuple(q.text for s in known.sets.values() if s.graphs == "question" for q in s.questions() if q.id == own)[:1]
+        return tuple(
+            q.text
+            for s in known.sets.values()
+            if s.graphs == "question"
+            for q in s.questions()
+            if q.id == own
+        )[:1]
 
     def questions(self, set_name: str) -> Sequence[Question]:
         return self._dataset().questions(set_name)
@@ -80,7 +92,14 @@ class GraphSource(Source):
         graph = engine.graph(self.name, progress) if self.graph is None else self.graph
         return replace(self, graph=graph if graph.live is not None else edited(graph, self.edits))
 
-    def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True, check: Check = nothing) -> Ask:
+    def ask(
+        self,
+        question: Question,
+        seed: int = 0,
+        reader: bool = True,
+        model: bool = True,
+        check: Check = nothing,
+    ) -> Ask:
         if self.graph.live is not None:
             near = self.graph.live.around(question.text, question.entities, check)
             asked = replace(question, entities=near.fetched.starts)
@@ -90,17 +109,28 @@ class GraphSource(Source):
         answers = carried(question.answers, renames)
         aliases = tuple(carried(group, renames) for group in question.aliases)
         if question.entities and not entities:
-            raise BadInput("All that the question starts from is taken away; put one of it back, or start from another entity.")
+            raise BadInput(
+                "All that the question starts from is taken away; put one of it back, or start from another entity."
+            )
         seeds = seeds_of(self.graph, text, entities)
         text = text if question.entities else text.replace("[", "").replace("]", "")
         named = tuple(self.graph.names(seeds))
-        asked = replace(question, text=text, entities=named, answers=answers, aliases=aliases, gold=())  # it has no passages
+        asked = replace(
+            question, text=text, entities=named, answers=answers, aliases=aliases, gold=()
+        )  # it has no passages
         return Ask(self, asked, seeds, seed, reader, model)
 
     def built(
-        self, environment: Environment, build: str, check: Check = nothing, progress: Progress | None = None, mended: bool = True
+        self,
+        environment: Environment,
+        build: str,
+        check: Check = nothing,
+        progress: Progress | None = None,
+        mended: bool = True,
     ) -> Any:
-        raise BadInput(f"This method stands on the graph “{build}” of documents, and “{self.name}” is none; ask a corpus.")
+        raise BadInput(
+            f"This method stands on the graph “{build}” of documents, and “{self.name}” is none; ask a corpus."
+        )
 
 
 class CorpusSource(Source):
@@ -130,7 +160,9 @@ class CorpusSource(Source):
     def named(self, text: str) -> Question | None:
         with suppress(HopscopeError):  # said where the corpus is opened
             corpus = self.corpus or open_corpus(self.name)
-            every = (question for name in reversed(corpus.sets) for question in corpus.questions(name))
+            every = (
+                question for name in reversed(corpus.sets) for question in corpus.questions(name)
+            )
             return next((question for question in every if question.text == text), None)
         return None
 
@@ -138,13 +170,31 @@ class CorpusSource(Source):
         if self.graph is not None:
             return replace(self, graph=edited(self.graph, self.edits))
         corpus = open_corpus(self.name, check) if self.corpus is None else self.corpus
-        return replace(self, corpus=corpus, graph=edited(engine.environment.built(corpus, check=check), self.edits))
+        return replace(
+            self,
+            corpus=corpus,
+            graph=edited(engine.environment.built(corpus, check=check), self.edits),
+        )
 
-    def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True, check: Check = nothing) -> Ask:
-        return Ask(self, replace(question, text=check_question(question.text)), (), seed, reader, model)
+    def ask(
+        self,
+        question: Question,
+        seed: int = 0,
+        reader: bool = True,
+        model: bool = True,
+        check: Check = nothing,
+    ) -> Ask:
+        return Ask(
+            self, replace(question, text=check_question(question.text)), (), seed, reader, model
+        )
 
     def built(
-        self, environment: Environment, build: str, check: Check = nothing, progress: Progress | None = None, mended: bool = True
+        self,
+        environment: Environment,
+        build: str,
+        check: Check = nothing,
+        progress: Progress | None = None,
+        mended: bool = True,
     ) -> Any:
         mends = mends_of(self.corpus).edits if mended and self.corpus is not None else ()
         return edited(environment.built(self.corpus, build, check, progress), (*mends, *self.edits))
@@ -154,13 +204,19 @@ def sources() -> dict[Source, str]:
     """The sources at hand with their titles: graphs, those that are damaged, then corpora."""
     known = datasets()
     graphs: dict[Source, str] = {GraphSource(name): one.title for name, one in known.items()}
-    damaged: dict[Source, str] = {GraphSource(name): f"{name} (damaged)" for name in unreadable(known)}
+    damaged: dict[Source, str] = {
+        GraphSource(name): f"{name} (damaged)" for name in unreadable(known)
+    }
     return graphs | damaged | {CorpusSource(name): one.title for name, one in corpora().items()}
 
 
 def corpus_with(set_name: str) -> CorpusSource | None:
     """The corpus that a question set belongs to; None for a set of a graph, and one that is not here."""
-    owners = {known_set: CorpusSource(name) for name, known in corpora().items() for known_set in known.sets}
+    owners = {
+        known_set: CorpusSource(name)
+        for name, known in corpora().items()
+        for known_set in known.sets
+    }
     return owners.get(set_name)
 
 

@@ -41,13 +41,19 @@ class Source(ABC):
     name: str
     graph: Any = field(default=None, compare=False, repr=False)
     corpus: Corpus | None = field(default=None, compare=False, repr=False)
-    edits: tuple[Edit, ...] = field(default=(), compare=False, repr=False)  # changes that its graphs are asked with
+    edits: tuple[Edit, ...] = field(
+        default=(), compare=False, repr=False
+    )  # changes that its graphs are asked with
     kind: ClassVar[str]  # its key in addresses
     documents: ClassVar[bool]  # whether lines on documents run on it, rather than those on triples
     noun: ClassVar[str]  # what sentences call it
 
     def __contains__(self, passage: str) -> bool:
-        return self.corpus is not None and self.corpus.has_passage(passage) and parts_of(passage)[0] not in self.removed
+        return (
+            self.corpus is not None
+            and self.corpus.has_passage(passage)
+            and parts_of(passage)[0] not in self.removed
+        )
 
     @property
     def removed(self) -> frozenset[str]:
@@ -82,7 +88,9 @@ class Source(ABC):
         if known is None or known.examples or not known.sets:
             return () if known is None else known.examples
         try:
-            return tuple(question.text for question in self.questions(next(iter(known.sets)))[:FIRST])
+            return tuple(
+                question.text for question in self.questions(next(iter(known.sets)))[:FIRST]
+            )
         except HopscopeError:  # said where the source is opened
             return ()
 
@@ -111,13 +119,25 @@ class Source(ABC):
         """The same source with its graph open, which is built first where it is not yet there, and edited. Raises BadInput, StoreError."""
 
     @abstractmethod
-    def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True, check: Check = nothing) -> Ask:
+    def ask(
+        self,
+        question: Question,
+        seed: int = 0,
+        reader: bool = True,
+        model: bool = True,
+        check: Check = nothing,
+    ) -> Ask:
         """A question to the opened source, checked and ready to be run; of a database that is asked live what it needs is fetched. Raises
         BadInput, UnknownEntity, and what `check` raises."""
 
     @abstractmethod
     def built(
-        self, environment: Environment, build: str, check: Check = nothing, progress: Progress | None = None, mended: bool = True
+        self,
+        environment: Environment,
+        build: str,
+        check: Check = nothing,
+        progress: Progress | None = None,
+        mended: bool = True,
     ) -> Any:
         """The graph that a build made of it, with the merges that are saved for it (`mended`), then its edits. Raises BadInput on triples,
         and StoreError where it is not built."""
@@ -138,7 +158,14 @@ class Ask:
 
     def key(self, models: str) -> tuple:
         """What a computed state depends on, beside its operators."""
-        return (self.source.graph.digest, self.question.text, self.question.abstract, self.seeds, self.seed, models)
+        return (
+            self.source.graph.digest,
+            self.question.text,
+            self.question.abstract,
+            self.seeds,
+            self.seed,
+            models,
+        )
 
     def same(self, other: Ask) -> bool:
         """Whether the other asks the same, of the same source and to the same readers, so that what it came to is what this comes to."""

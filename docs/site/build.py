@@ -13,7 +13,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-MOVED = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
+MOVED = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changes.md",
+}
 PICTURES = {".png", ".svg", ".webp"}
 ELSEWHERE = r"""((?:https?:)?//[^"'\s>)]+)"""
 ASSET = re.compile(
@@ -53,33 +57,52 @@ def rewritten(text: str, file: str) -> str:
     '[its rows](files/core/io/plain.py.md)'
     """
     folder, here = PurePosixPath(file).parent, PurePosixPath(site_path(file)).parent
-    return LINK.sub(lambda found: found[1] + os.path.relpath(site_path(os.path.normpath(folder / found[2])), here), text)
+    return LINK.sub(
+        lambda found: (
+            found[1] + os.path.relpath(site_path(os.path.normpath(folder / found[2])), here)
+        ),
+        text,
+    )
 
 
 def texts(root: Path = ROOT) -> dict[str, str]:
     """The pages that are written in the checkout, by path: three of its root, and those of `docs`."""
     return {
-        file: (root / file).read_text("utf-8") for file in [*MOVED, *sorted(f"docs/{page.name}" for page in (root / "docs").glob("*.md"))]
+        file: (root / file).read_text("utf-8")
+        for file in [*MOVED, *sorted(f"docs/{page.name}" for page in (root / "docs").glob("*.md"))]
     }
 
 
 def shown(file: str, root: Path = ROOT) -> str:
     """The page that shows a file of the checkout."""
-    return f"# {file}\n\n```{PurePosixPath(file).suffix[1:]}\n{(root / file).read_text('utf-8')}```\n"
+    return (
+        f"# {file}\n\n```{PurePosixPath(file).suffix[1:]}\n{(root / file).read_text('utf-8')}```\n"
+    )
 
 
 def public_names(root: Path = ROOT) -> list[str]:
     """The names of `hopscope.__all__` in the order of the reference: functions, then classes."""
     tree = ast.parse((root / "hopscope" / "__init__.py").read_text("utf-8"))
-    (names,) = [node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]
-    return sorted((name for name in ast.literal_eval(names) if not name.startswith("__")), key=lambda name: (name[0].isupper(), name))
+    (names,) = [
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    ]
+    return sorted(
+        (name for name in ast.literal_eval(names) if not name.startswith("__")),
+        key=lambda name: (name[0].isupper(), name),
+    )
 
 
 def reference(root: Path = ROOT) -> str:
     """The page of the Python interface, for mkdocstrings."""
     intro = "What `import hopscope as hs` gives, from its docstrings. [In Python](python.md) shows how to use it; each operator is in\n"
     intro += "[Operators and instances](operators-and-instances.md)."
-    return f"# Python reference\n\n{intro}\n\n" + "\n\n".join(f"::: hopscope.{name}" for name in public_names(root)) + "\n"
+    return (
+        f"# Python reference\n\n{intro}\n\n"
+        + "\n\n".join(f"::: hopscope.{name}" for name in public_names(root))
+        + "\n"
+    )
 
 
 def notebook(file: Path) -> str:
@@ -99,7 +122,9 @@ def on_files(files: Any, config: Any) -> Any:
     for file, text in written.items():
         if file in MOVED:
             add(MOVED[file], content=rewritten(text, file))
-    for file in sorted({file for page, text in written.items() for file in linked(text, page)} - set(written)):
+    for file in sorted(
+        {file for page, text in written.items() for file in linked(text, page)} - set(written)
+    ):
         path = ROOT / file
         if path.suffix == ".ipynb":
             files.remove(files.get_file_from_path(str(path.relative_to(ROOT / "docs"))))
@@ -118,7 +143,11 @@ def on_files(files: Any, config: Any) -> Any:
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """A page of `docs` with the site's links, and on a dark page the dark picture of the two that there are."""
     file = f"docs/{page.file.src_uri}"
-    return DAY.sub(r"\1\2.webp#only-light)\1\2-dark.webp#only-dark)", rewritten(markdown, file)) if (ROOT / file).is_file() else markdown
+    return (
+        DAY.sub(r"\1\2.webp#only-light)\1\2-dark.webp#only-dark)", rewritten(markdown, file))
+        if (ROOT / file).is_file()
+        else markdown
+    )
 
 
 def fetched(text: str) -> list[str]:
@@ -134,6 +163,8 @@ def on_post_build(config: Any) -> None:
     """Refuses a site that loads anything from elsewhere."""
     from mkdocs.exceptions import PluginError
 
-    for file in (file for file in Path(config.site_dir).rglob("*") if file.suffix in (".html", ".css")):
+    for file in (
+        file for file in Path(config.site_dir).rglob("*") if file.suffix in (".html", ".css")
+    ):
         if addresses := fetched(file.read_text("utf-8")):
             raise PluginError(f"{file} would load {', '.join(addresses)}.")

@@ -18,4 +18,7 @@ class Doctests(griffe.Extension):
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         if obj.docstring:
-            obj.docstring.value = EXAMPLE.sub(lambda found: f"```pycon\n{found[0]}\n```", PAGE.sub(r"[\1](\1)", obj.docstring.value))
+            obj.docstring.value = EXAMPLE.sub(
+                lambda found: f"```pycon\n{found[0]}\n```",
+                PAGE.sub(r"[\1](\1)", obj.docstring.value),
+            )

@@ -69,7 +69,9 @@ def main() -> None:
         importlib.import_module("tests.benchmarks.documents_scale").main(sys.argv[2:])
         return
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(ALL)} (default: all)")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(ALL)} (default: all)"
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     rows = []

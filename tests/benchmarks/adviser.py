@@ -22,12 +22,24 @@ def run() -> list[dict]:
     graph, rows = Engine().graph("metaqa"), []
     for name in SETS:
         questions = datasets()["metaqa"].questions(name)
-        drawn = [questions[int(i)] for i in np.random.default_rng(SEED).choice(len(questions), SAMPLE, replace=False)]
+        drawn = [
+            questions[int(i)]
+            for i in np.random.default_rng(SEED).choice(len(questions), SAMPLE, replace=False)
+        ]
         told = np.array([_measured(graph, question) for question in drawn])
-        for i, which in enumerate((f"{USUAL:,} nodes", "suggested, hops known", "suggested, words alone")):
+        for i, which in enumerate(
+            (f"{USUAL:,} nodes", "suggested, hops known", "suggested, words alone")
+        ):
             recall, hit, nodes, seconds = told[:, i].mean(0)
             note = f"mean of {SAMPLE} questions; hit {hit:.3f}, {nodes:,.0f} nodes in the mean, {1000 * seconds:.1f} ms to suggest"
-            rows.append({"name": f"adviser {name}, {which}", "value": float(recall), "unit": "recall", "note": note})
+            rows.append(
+                {
+                    "name": f"adviser {name}, {which}",
+                    "value": float(recall),
+                    "unit": "recall",
+                    "note": note,
+                }
+            )
     return rows
 
 
@@ -35,7 +47,12 @@ def _measured(graph, question) -> list[tuple[float, float, float, float]]:
     """(recall, hit, nodes, seconds to suggest) of the usual size and of both suggestions; sizes above the usual count as it."""
     seeds = tuple(names(graph).find(entity) for entity in question.entities)
     ranks = {int(node): rank for rank, node in enumerate(top_pagerank(graph, seeds, USUAL)[0])}
-    places = np.array([min((ranks.get(node, USUAL) for node in names(graph).exact(answer)), default=USUAL) for answer in question.answers])
+    places = np.array(
+        [
+            min((ranks.get(node, USUAL) for node in names(graph).exact(answer)), default=USUAL)
+            for answer in question.answers
+        ]
+    )
     told = [((places < USUAL).mean(), (places < USUAL).any(), USUAL, 0.0)]
     for asked in (question, replace(question, hops=None)):
         start = time.perf_counter()

@@ -36,7 +36,10 @@ SETS = (
     ("cwq-answerable", 1),
     ("cwq-answerable", 2),
 )  # with how many entities a question has; two stand for more
-PUBLISHED, OWN = ("lego-1", "lego-12", "lego-14"), ("chain-ranking", "chain-intersection", "chain-votes")
+PUBLISHED, OWN = (
+    ("lego-1", "lego-12", "lego-14"),
+    ("chain-ranking", "chain-intersection", "chain-votes"),
+)
 BEST = 32  # paths, as many as a prompt shows
 ONLY = tuple(filter(None, os.environ.get("HOPSCOPE_BENCHMARK_SETS", "").split(",")))
 
@@ -44,17 +47,25 @@ ONLY = tuple(filter(None, os.environ.get("HOPSCOPE_BENCHMARK_SETS", "").split(",
 def run() -> list[dict]:
     """For every set and line the share of first answers that are right."""
     engine, known, rows = Engine(), catalogue(), []
-    for name, entities in (pair for pair in SETS if not ONLY or any(word in pair[0] for word in ONLY)):
+    for name, entities in (
+        pair for pair in SETS if not ONLY or any(word in pair[0] for word in ONLY)
+    ):
         asks = list(_asks(engine, name, entities))
-        lines = PUBLISHED + tuple(line for line in OWN if entities > 1 or line != "chain-intersection")  # else it is chain ranking
-        asked = {line: np.array([_asked(engine, ask, known[line].line) for ask in asks], float) for line in lines}
+        lines = PUBLISHED + tuple(
+            line for line in OWN if entities > 1 or line != "chain-intersection"
+        )  # else it is chain ranking
+        asked = {
+            line: np.array([_asked(engine, ask, known[line].line) for ask in asks], float)
+            for line in lines
+        }
         right, kept = ({line: both[:, column] for line, both in asked.items()} for column in (0, 1))
         best = max(PUBLISHED, key=lambda line: right[line].mean())
         for line in lines:
             against = paired("hit@1", line, best, right[line], right[best]) if line in OWN else None
             rows.append(
                 {
-                    "name": f"{known[line].short}, {name}" + (", two entities" if entities > 1 else ""),
+                    "name": f"{known[line].short}, {name}"
+                    + (", two entities" if entities > 1 else ""),
                     "value": float(right[line].mean()),
                     "unit": "hit@1",
                     "note": f"{len(asks)} questions{_told(list(right[line]))}; {kept[line].mean():.3f} of the answers in the best {BEST}",
@@ -64,7 +75,9 @@ def run() -> list[dict]:
     tested = [row for row in rows if row["against"][1] is not None]
     for row, p in zip(tested, holm([row["against"][1].p for row in tested]), strict=True):
         told, difference = row["against"]
-        row["note"] += f"; {difference.difference:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}] against {told}, p = {p:.2g}"
+        row["note"] += (
+            f"; {difference.difference:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}] against {told}, p = {p:.2g}"
+        )
     return [{key: value for key, value in row.items() if key != "against"} for row in rows]
 
 
@@ -81,14 +94,24 @@ def found(lane: LaneRun) -> tuple[bool, float]:
     nodes = {node for path in lane.state.paths.items[:BEST] for node in path.nodes}
     answers = dict.fromkeys(ask.question.answers)
     graph = ask.source.graph
-    return _right(graph, lane.state), float(np.mean([not nodes.isdisjoint(gold_nodes(graph, name)) for name in answers]))
+    return _right(graph, lane.state), float(
+        np.mean([not nodes.isdisjoint(gold_nodes(graph, name)) for name in answers])
+    )
 
 
 def _asks(engine, name: str, entities: int, half: int = 1) -> Iterator[Ask]:
     """`EACH` questions of a set with so many entities, the same every time; of the half with an odd MD5 unless `half` is 0."""
     dataset = next(dataset for dataset in datasets().values() if name in dataset.sets)
-    fit = [question for question in questions(name) if question.answers and min(2, len(question.entities)) == entities]
-    fit = [question for question in fit if int(hashlib.md5(question.text.encode()).hexdigest(), 16) % 2 == half]
+    fit = [
+        question
+        for question in questions(name)
+        if question.answers and min(2, len(question.entities)) == entities
+    ]
+    fit = [
+        question
+        for question in fit
+        if int(hashlib.md5(question.text.encode()).hexdigest(), 16) % 2 == half
+    ]
     for row in np.random.default_rng(SEED).choice(len(fit), min(EACH, len(fit)), replace=False):
         try:
             yield engine.ask(GraphSource.of(engine.graph(dataset.name)), fit[int(row)], model=False)

@@ -16,7 +16,14 @@ from core.io.home import models_folder
 from core.models.registry import Registry
 
 CORPUS = "hotpotqa"
-BUILDS = ("chunks", "passage-noun-phrases", "tree-noun-phrases", "kg-noun-phrases", "tkg-noun-phrases", "rkg-noun-phrases")
+BUILDS = (
+    "chunks",
+    "passage-noun-phrases",
+    "tree-noun-phrases",
+    "kg-noun-phrases",
+    "tkg-noun-phrases",
+    "rkg-noun-phrases",
+)
 
 
 def run() -> list[dict]:
@@ -38,10 +45,20 @@ def _row(build: Build) -> dict:
         ctx, made, spent = context(corpus, models), Made(corpus), {}
         for operator in build.line:
             if operator.stage == "index" and (made.graph is None or made.graph.folder is None):
-                made = made.replace(graph=store(made.graph or assemble(CORPUS, [], [], {}, {}, made.chunks), f"{folder}/graph"))
+                made = made.replace(
+                    graph=store(
+                        made.graph or assemble(CORPUS, [], [], {}, {}, made.chunks),
+                        f"{folder}/graph",
+                    )
+                )
             start = time.process_time()
             made = operator.apply(made, ctx)
             spent[operator.words()] = time.process_time() - start
         chunks = len(made.chunks or ())
     told = ", ".join(f"{words} {1000 * seconds / chunks:.1f}" for words, seconds in spent.items())
-    return {"name": f"build {build.id}", "value": 1000 * sum(spent.values()) / chunks, "unit": "CPU-s", "note": f"per 1,000 chunks: {told}"}
+    return {
+        "name": f"build {build.id}",
+        "value": 1000 * sum(spent.values()) / chunks,
+        "unit": "CPU-s",
+        "note": f"per 1,000 chunks: {told}",
+    }

@@ -25,7 +25,12 @@ from core.sources import Ask, GraphSource
 
 EACH = int(os.environ.get("HOPSCOPE_BENCHMARK_QUESTIONS", 200))  # of each set
 SEED = int(os.environ.get("HOPSCOPE_BENCHMARK_SEED", 2026))  # of the draw
-SETS = {"1 hop": "metaqa-1hop", "2 hops": "metaqa-2hop", "3 hops": "metaqa-3hop", "1 hop, reworded": "metaqa-1hop-ntm"}
+SETS = {
+    "1 hop": "metaqa-1hop",
+    "2 hops": "metaqa-2hop",
+    "3 hops": "metaqa-3hop",
+    "1 hop, reworded": "metaqa-1hop-ntm",
+}
 PLAIN = "metaqa-1hop-dev,metaqa-2hop-dev,metaqa-3hop-dev"
 REWORDED = f"{PLAIN},metaqa-1hop-ntm-dev"
 LINES = {
@@ -51,7 +56,10 @@ def run() -> list[dict]:
     engine = Engine()
     graph = engine.graph("metaqa")
     asks = {
-        told: [engine.ask(GraphSource.of(graph), question, model=False) for question in drawn(f"{stem}-test")]
+        told: [
+            engine.ask(GraphSource.of(graph), question, model=False)
+            for question in drawn(f"{stem}-test")
+        ]
         for told, stem in SETS.items()
     }
     rows = [
@@ -59,14 +67,17 @@ def run() -> list[dict]:
             "name": f"the chain that fits the known answers best, {told}",
             "value": float(np.mean(limits)),
             "unit": "hit@1",
-            "note": "films of one name are one node, and the known answers are often those of one of them" + _told(limits),
+            "note": "films of one name are one node, and the known answers are often those of one of them"
+            + _told(limits),
         }
         for told, asked in asks.items()
         for limits in [[_ceiling(graph, ask) for ask in asked]]
     ]
     for name, line in LINES.items():
         for told, asked in asks.items():
-            LaneRun(asked[0], line, engine.environment, Prefixes()).retrieve(Progress())  # builds and loads what is kept
+            LaneRun(asked[0], line, engine.environment, Prefixes()).retrieve(
+                Progress()
+            )  # builds and loads what is kept
             good, took = zip(*(_timed(engine, ask, line) for ask in asked))
             wall, busy = np.array(took).T * 1e3
             aim = AIMS.get(name, {}).get(told)

@@ -65,20 +65,30 @@ def _computed(questions) -> list[dict]:
         for name, (old, new) in CHANGES.items():
             start = time.perf_counter()
             line = parse_line(LINE.replace(old, new))
-            job = engine.compare(ask, [named(before, known), named(line, known)], before=first.comparison)
+            job = engine.compare(
+                ask, [named(before, known), named(line, known)], before=first.comparison
+            )
             job.wait()
             step_outcomes(job.comparison, job.comparison.lanes[-1])
             change_data(job.comparison, before, line)
             seconds[name] += [time.perf_counter() - start] if place else []
     engine.stop()
     every = [one for found in seconds.values() for one in found]
-    return [_row("compose: a change computed", every, AIM), *(_row(f"compose: {name}", found) for name, found in seconds.items())]
+    return [
+        _row("compose: a change computed", every, AIM),
+        *(_row(f"compose: {name}", found) for name, found in seconds.items()),
+    ]
 
 
 def _on_screen(changes: int = 12) -> dict:
     name = "compose: a change on screen"
     if not CHROMIUM:
-        return {"name": name, "value": float("nan"), "unit": "s", "note": "not measured: Chromium is absent"}
+        return {
+            "name": name,
+            "value": float("nan"),
+            "unit": "s",
+            "note": "not measured: Chromium is absent",
+        }
     with server() as (url, _), open_page(f"{url}/build?line={LINE}") as page:
         page.locator(".brick .open").nth(2).wait_for(timeout=120_000)
         page.get_by_role("button", name="Run").click()
@@ -95,5 +105,7 @@ def _on_screen(changes: int = 12) -> dict:
 
 
 def _row(name: str, values: list[float], aim: float | None = None) -> dict:
-    note = f"median of {len(values)}, {min(values):.2f} to {max(values):.2f}" + (f"; aim {aim} s" if aim is not None else "")
+    note = f"median of {len(values)}, {min(values):.2f} to {max(values):.2f}" + (
+        f"; aim {aim} s" if aim is not None else ""
+    )
     return {"name": name, "value": statistics.median(values), "unit": "s", "note": note}

@@ -52,10 +52,16 @@ class Mix:
     cold: bool = False
 
 
-DEFAULT_LANES = ("lego-14", "lego-12", "chain-ranking")  # those of the page, as a permalink names them
+DEFAULT_LANES = (
+    "lego-14",
+    "lego-12",
+    "chain-ranking",
+)  # those of the page, as a permalink names them
 MIXES = {
     "light": Mix({"graph": 1.0}, LANES),
-    "default": Mix({"graph": 0.6, "documents": 0.15, "page": 0.15, "leaves": 0.1}, DEFAULT_LANES, cold=True),
+    "default": Mix(
+        {"graph": 0.6, "documents": 0.15, "page": 0.15, "leaves": 0.1}, DEFAULT_LANES, cold=True
+    ),
 }
 CORPUS = "hotpotqa"
 
@@ -68,7 +74,9 @@ class Told:
     errors: list[str] = field(default_factory=list)
     mixed: list[str] = field(default_factory=list)
     memory: list[float] = field(default_factory=list)
-    evaluated: tuple[int, int, int] | None = None  # evaluations that are done, their rows that went well, and that failed
+    evaluated: tuple[int, int, int] | None = (
+        None  # evaluations that are done, their rows that went well, and that failed
+    )
     kinds: dict[str, list[float]] = field(default_factory=dict)  # seconds by what was done
     first: float | None = None  # seconds from the start of a cold server to its first answer
     processor: float | None = None  # seconds of the server
@@ -84,39 +92,96 @@ class Told:
         grown = late[-1] - late[0] if late else float("nan")
         values = [
             ("questions answered", len(every), "", note),
-            *([("answers a minute", len(every) * 60 / seconds, "", self._kinds())] if seconds else []),
+            *(
+                [("answers a minute", len(every) * 60 / seconds, "", self._kinds())]
+                if seconds
+                else []
+            ),
             ("errors", len(self.errors), "", "; ".join(sorted(set(self.errors))[:3])),
             ("mixed results", len(self.mixed), "", "; ".join(self.mixed[:3])),
             ("visitors without an answer", visitors - len(medians), "", ""),
-            ("one question", overall, "s", f"median; {min(every):.1f} to {max(every):.1f} s" if every else ""),
-            ("95 of 100 questions", float(np.quantile(every, 0.95)) if every else float("nan"), "s", "at most"),
-            ("slowest visitor", worst, "×", f"their median over everybody's; starved from {STARVED:g}"),
-            ("memory", max(self.memory, default=float("nan")), "MB", f"most; {grown:+.0f} MB over the second half"),
+            (
+                "one question",
+                overall,
+                "s",
+                f"median; {min(every):.1f} to {max(every):.1f} s" if every else "",
+            ),
+            (
+                "95 of 100 questions",
+                float(np.quantile(every, 0.95)) if every else float("nan"),
+                "s",
+                "at most",
+            ),
+            (
+                "slowest visitor",
+                worst,
+                "×",
+                f"their median over everybody's; starved from {STARVED:g}",
+            ),
+            (
+                "memory",
+                max(self.memory, default=float("nan")),
+                "MB",
+                f"most; {grown:+.0f} MB over the second half",
+            ),
         ]
         if self.processor is not None and every:
-            values.append(("processor time", self.processor / len(every), "s", f"an answer; {self._shares()}"))
+            values.append(
+                ("processor time", self.processor / len(every), "s", f"an answer; {self._shares()}")
+            )
         if self.first is not None:
             values.append(("first answer", self.first, "s", "from the start of the server"))
         if self.evaluated is not None:
             done, well, failed = self.evaluated
-            values.append(("evaluations done", done, "", f"{well:,} of their questions answered, {failed:,} failed"))
-        return [{"name": name, "value": value, "unit": unit, "note": said} for name, value, unit, said in values]
+            values.append(
+                (
+                    "evaluations done",
+                    done,
+                    "",
+                    f"{well:,} of their questions answered, {failed:,} failed",
+                )
+            )
+        return [
+            {"name": name, "value": value, "unit": unit, "note": said}
+            for name, value, unit, said in values
+        ]
 
     def _kinds(self) -> str:
-        said = (f"{len(waits):,} {kind}, median {statistics.median(waits):.1f} s" for kind, waits in sorted(self.kinds.items()) if waits)
+        said = (
+            f"{len(waits):,} {kind}, median {statistics.median(waits):.1f} s"
+            for kind, waits in sorted(self.kinds.items())
+            if waits
+        )
         return "; ".join(said)
 
     def _shares(self) -> str:
         if self.divided is None:
             return "not divided, as py-spy is not installed"
-        return ", ".join(f"{kind} {100 * share:.0f} %" for kind, share in self.divided.items()) + ", by samples of its threads"
+        return (
+            ", ".join(f"{kind} {100 * share:.0f} %" for kind, share in self.divided.items())
+            + ", by samples of its threads"
+        )
 
 
 class Visitor:
     """What one visitor does, one thing after the other, the same for the same number."""
 
-    def __init__(self, number: int, mix: Mix, model: bool, corpus: str, fresh: Iterator[str], shipped: list[str], texts: list[str]):
-        self._dice, self._mix, self._model, self._corpus = np.random.default_rng((7, number)), mix, model, corpus
+    def __init__(
+        self,
+        number: int,
+        mix: Mix,
+        model: bool,
+        corpus: str,
+        fresh: Iterator[str],
+        shipped: list[str],
+        texts: list[str],
+    ):
+        self._dice, self._mix, self._model, self._corpus = (
+            np.random.default_rng((7, number)),
+            mix,
+            model,
+            corpus,
+        )
         self._fresh, self._shipped, self._texts = fresh, shipped, texts
 
     def next(self) -> tuple[str, dict[str, Any]]:
@@ -125,7 +190,11 @@ class Visitor:
         if kind == "page":
             return kind, {"page": str(self._dice.choice(PAGES))}
         if kind == "documents" or self._corpus:
-            asked = {"corpus": self._corpus or CORPUS, "lane": list(CORPUS_LANES), "q": self._one(self._texts)}
+            asked = {
+                "corpus": self._corpus or CORPUS,
+                "lane": list(CORPUS_LANES),
+                "q": self._one(self._texts),
+            }
             return ("documents" if kind == "graph" else kind), asked | {"llm": int(self._model)}
         question = next(self._fresh)
         if len(self._mix.often) > 1 and self._dice.random() >= OWN:
@@ -163,24 +232,50 @@ def run(
     shipped = [next(fresh) for _ in range(SHIPPED)]
     pool = questions_of(corpus or CORPUS) if corpus or "documents" in chosen.often else iter(())
     texts = [text for _, text in zip(range(SHIPPED), pool)]
-    crowd = [Visitor(number, chosen, number < model, corpus, fresh, shipped, texts) for number in range(visitors)]
+    crowd = [
+        Visitor(number, chosen, number < model, corpus, fresh, shipped, texts)
+        for number in range(visitors)
+    ]
     begun = time.perf_counter()
-    with app(evaluations, size, LANES, SETS[0]) as folder, server(folder, **environment()) as (address, process):
+    with (
+        app(evaluations, size, LANES, SETS[0]) as folder,
+        server(folder, **environment()) as (address, process),
+    ):
         if not chosen.cold:
-            warm = {"lane": list(chosen.lanes), "q": next(fresh), "llm": 0} | ({"corpus": corpus} if corpus else {})
-            asyncio.run(asyncio.wait_for(follow(address, urlencode(warm, doseq=True), len(chosen.lanes)), 300))
+            warm = {"lane": list(chosen.lanes), "q": next(fresh), "llm": 0} | (
+                {"corpus": corpus} if corpus else {}
+            )
+            asyncio.run(
+                asyncio.wait_for(
+                    follow(address, urlencode(warm, doseq=True), len(chosen.lanes)), 300
+                )
+            )
         with _measured(process.pid, told, seconds if profiled else 0.0):
-            asyncio.run(_all(address, process.pid, crowd, told, seconds, each, begun if chosen.cold else None))
+            asyncio.run(
+                _all(
+                    address, process.pid, crowd, told, seconds, each, begun if chosen.cold else None
+                )
+            )
         if evaluations:
             told.evaluated = advanced(evaluations_file(), evaluations)
     return told
 
 
-async def _all(address: str, pid: int, crowd: list[Visitor], told: Told, seconds: float, each: int, begun: float | None) -> None:
+async def _all(
+    address: str,
+    pid: int,
+    crowd: list[Visitor],
+    told: Told,
+    seconds: float,
+    each: int,
+    begun: float | None,
+) -> None:
     end = time.perf_counter() + seconds
 
     async def visit(number: int, visitor: Visitor) -> None:
-        while (left := end - time.perf_counter()) > 0 and not (each and len(told.waits.get(number, ())) >= each):
+        while (left := end - time.perf_counter()) > 0 and not (
+            each and len(told.waits.get(number, ())) >= each
+        ):
             (kind, asked), start = visitor.next(), time.perf_counter()
             try:
                 if not await asyncio.wait_for(_done(address, kind, asked, visitor, told), left):
@@ -205,7 +300,9 @@ async def _all(address: str, pid: int, crowd: list[Visitor], told: Told, seconds
     watching.cancel()
 
 
-async def _done(address: str, kind: str, asked: dict[str, Any], visitor: Visitor, told: Told) -> bool:
+async def _done(
+    address: str, kind: str, asked: dict[str, Any], visitor: Visitor, told: Told
+) -> bool:
     """Do what a visitor does; whether it was a question that was answered."""
     if kind == "page":
         start = time.perf_counter()
@@ -238,8 +335,24 @@ def _measured(pid: int, told: Told, seconds: float) -> Iterator[None]:
     process = psutil.Process(pid)
     spent = lambda: sum(process.cpu_times()[:2])
     with tempfile.TemporaryDirectory() as folder:
-        file, spy, before = Path(folder) / "samples", shutil.which("py-spy", path=_beside_python()), spent()
-        options = ["-p", str(pid), "-d", str(int(seconds)), "-r", str(SAMPLES), "-f", "raw", "-t", "-o", str(file)]
+        file, spy, before = (
+            Path(folder) / "samples",
+            shutil.which("py-spy", path=_beside_python()),
+            spent(),
+        )
+        options = [
+            "-p",
+            str(pid),
+            "-d",
+            str(int(seconds)),
+            "-r",
+            str(SAMPLES),
+            "-f",
+            "raw",
+            "-t",
+            "-o",
+            str(file),
+        ]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         sampling = subprocess.Popen([spy, "record", *options], **quiet) if spy and seconds else None
         yield
@@ -263,9 +376,19 @@ def shares(samples: list[str]) -> dict[str, float]:
     for line in samples:
         stack, _, count = line.rpartition(" ")
         last = stack.rsplit(";", 1)[-1]
-        if last.startswith(("Condition.wait", "_worker (concurrent")) or "selectors.py" in last or ".sleep" in last:
+        if (
+            last.startswith(("Condition.wait", "_worker (concurrent"))
+            or "selectors.py" in last
+            or ".sleep" in last
+        ):
             continue
-        kind = "models" if "core/models/" in stack else "pages" if "script_runner.py" in stack else "rest"
+        kind = (
+            "models"
+            if "core/models/" in stack
+            else "pages"
+            if "script_runner.py" in stack
+            else "rest"
+        )
         counts[kind] += int(count)
     total = counts.total() or 1
     return {kind: counts[kind] / total for kind in ("models", "pages", "rest")}
@@ -281,15 +404,40 @@ def main(arguments: list[str]) -> None:
     """`python -m tests.benchmarks crowd [--mix light|default] [--visitors N] [--seconds S] [--lanes A B] [--model N] [--corpus NAME]
     [--evaluations N] [--profile]`"""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks crowd")
-    parser.add_argument("--mix", choices=list(MIXES), default="default", help="what visitors do (default: as people do)")
+    parser.add_argument(
+        "--mix",
+        choices=list(MIXES),
+        default="default",
+        help="what visitors do (default: as people do)",
+    )
     parser.add_argument("--visitors", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=180.0)
     parser.add_argument("--lanes", nargs="+", default=[])
-    parser.add_argument("--corpus", default="", metavar="NAME", help="ask the documents of a corpus")
-    parser.add_argument("--model", type=int, default=0, metavar="N", help="so many of them let the language model answer")
-    parser.add_argument("--evaluations", type=int, default=0, metavar="N", help="so many evaluations at work beside them")
-    parser.add_argument("--questions", type=int, default=20, metavar="N", help="of each evaluation (default: 20)")
-    parser.add_argument("--profile", action="store_true", help="what the processor time goes to, by py-spy where it is installed")
+    parser.add_argument(
+        "--corpus", default="", metavar="NAME", help="ask the documents of a corpus"
+    )
+    parser.add_argument(
+        "--model",
+        type=int,
+        default=0,
+        metavar="N",
+        help="so many of them let the language model answer",
+    )
+    parser.add_argument(
+        "--evaluations",
+        type=int,
+        default=0,
+        metavar="N",
+        help="so many evaluations at work beside them",
+    )
+    parser.add_argument(
+        "--questions", type=int, default=20, metavar="N", help="of each evaluation (default: 20)"
+    )
+    parser.add_argument(
+        "--profile",
+        action="store_true",
+        help="what the processor time goes to, by py-spy where it is installed",
+    )
     options = parser.parse_args(arguments)
     lanes, beside = tuple(options.lanes), (options.evaluations, options.questions)
     crowd = (options.visitors, options.seconds, lanes, options.model, options.corpus)

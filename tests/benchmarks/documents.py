@@ -28,8 +28,14 @@ class Drawn:
     """An encoder that draws a vector for each text, which costs next to nothing."""
 
     def encode(self, texts, check=None):
-        seeds = [np.frombuffer(text.encode()[:400].ljust(8), np.uint8).astype(np.uint64).sum() + len(text) for text in texts]
-        vectors = np.stack([np.random.default_rng(int(seed)).standard_normal(SIZE) for seed in seeds]).astype(np.float32)
+        seeds = [
+            np.frombuffer(text.encode()[:400].ljust(8), np.uint8).astype(np.uint64).sum()
+            + len(text)
+            for text in texts
+        ]
+        vectors = np.stack(
+            [np.random.default_rng(int(seed)).standard_normal(SIZE) for seed in seeds]
+        ).astype(np.float32)
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
@@ -50,8 +56,15 @@ def made(rng: np.random.Generator) -> Graph:
     ends = rng.permutation(ends[ends[:, 0] != ends[:, 1]])[:EDGES]
     triples = [(names[a], "related to", names[b]) for a, b in ends.tolist()]
     chunks = lambda most: rng.integers(0, CHUNKS, rng.integers(1, most)).tolist()
-    nodes = {"type": [""] * NODES, "description": [text(20) for _ in names], "chunks": [sorted(set(chunks(6))) for _ in names]}
-    edges = {"description": [text(15) for _ in triples], "weight": rng.integers(1, 9, len(triples)).astype(float).tolist()}
+    nodes = {
+        "type": [""] * NODES,
+        "description": [text(20) for _ in names],
+        "chunks": [sorted(set(chunks(6))) for _ in names],
+    }
+    edges = {
+        "description": [text(15) for _ in triples],
+        "weight": rng.integers(1, 9, len(triples)).astype(float).tolist(),
+    }
     edges["chunks"] = [sorted(set(chunks(3))) for _ in triples]
     ids = [f"document-{i}" for i in range(CHUNKS)]
     table = Table.of(id=ids, document=ids, title=ids, text=[text(200) for _ in ids])
@@ -74,14 +87,22 @@ def run() -> list[dict]:
             graph = store(made(np.random.default_rng(7)), f"{folder}/made")
             return [_row(graph, name) for name in INSTANCES]
         finally:
-            os.environ.pop("HOPSCOPE_HOME") if before is None else os.environ.__setitem__("HOPSCOPE_HOME", before)
+            os.environ.pop("HOPSCOPE_HOME") if before is None else os.environ.__setitem__(
+                "HOPSCOPE_HOME", before
+            )
 
 
 def _row(graph: Graph, name: str) -> dict:
     environment, seconds = Environment(Models(), built=lambda *_: graph), []
     instance = catalogue()[name]
     for number in range(QUESTIONS + 1):
-        ask = Ask(CorpusSource("made", graph), Question(f"what is told of number {number}"), (), model=False, reader=False)
+        ask = Ask(
+            CorpusSource("made", graph),
+            Question(f"what is told of number {number}"),
+            (),
+            model=False,
+            reader=False,
+        )
         lane = LaneRun(ask, instance.line, environment, Prefixes())
         start = time.perf_counter()
         lane.retrieve(Progress())
@@ -89,4 +110,9 @@ def _row(graph: Graph, name: str) -> dict:
         seconds.append(time.perf_counter() - start)
     spread = f"{min(seconds[1:]):.3f} to {max(seconds[1:]):.3f}; limit {LIMIT} s"
     note = f"median of {QUESTIONS} questions on {CHUNKS:,} chunks and {NODES:,} entities, {spread}"
-    return {"name": f"documents {instance.name}", "value": statistics.median(seconds[1:]), "unit": "s", "note": note}
+    return {
+        "name": f"documents {instance.name}",
+        "value": statistics.median(seconds[1:]),
+        "unit": "s",
+        "note": note,
+    }

@@ -44,11 +44,17 @@ ROWS = {
     "rkg-noun-phrases": ("l-lightrag", "g-lightrag", "h-lightrag"),
     "tree-noun-phrases": ("raptor",),
     "passage-noun-phrases": ("kgp",),
-    "links-nearest": ("vector-search", "bm25", "hipporag-2-corpus-graph"),  # others there read documents by a model
+    "links-nearest": (
+        "vector-search",
+        "bm25",
+        "hipporag-2-corpus-graph",
+    ),  # others there read documents by a model
 }  # the builds, and the rows without a language model that are asked on them
 CHANGED = 5  # documents that are added, and removed
 SIZE, WORDS = 384, 1 << 14  # of made vectors: numbers, and words that are told apart
-NAMED = re.compile(r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)*|\b[a-z]{5,} [a-z]{6,}\b")  # what a made fact takes for a name
+NAMED = re.compile(
+    r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)*|\b[a-z]{5,} [a-z]{6,}\b"
+)  # what a made fact takes for a name
 MADE = ("vectors", "facts")
 
 
@@ -82,7 +88,9 @@ class MadeEncoder:
         """float32 [n, SIZE]."""
         found = np.empty((len(texts), SIZE), np.float32)
         for row, text in enumerate(texts):
-            found[row] = self._words[[crc32(word.encode()) % WORDS for word in text.lower().split()[:180]] or [0]].sum(axis=0)
+            found[row] = self._words[
+                [crc32(word.encode()) % WORDS for word in text.lower().split()[:180]] or [0]
+            ].sum(axis=0)
         return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
 
 
@@ -137,7 +145,9 @@ def made_facts(text: str):
         for name in named:
             entities.setdefault(name.casefold(), Entity(name, "thing", said, 1))
         for a, b in pairs([name.casefold() for name in named]):
-            relations.setdefault((a, b), Relation(entities[a].name, entities[b].name, TOGETHER, said, "", 1.0))
+            relations.setdefault(
+                (a, b), Relation(entities[a].name, entities[b].name, TOGETHER, said, "", 1.0)
+            )
     return Facts(tuple(entities.values()), tuple(relations.values()))
 
 
@@ -157,7 +167,17 @@ class Watch:
         clock, processor, before = time.perf_counter(), _processor(), _on_disk(folder)
         yield told
         spent = time.perf_counter() - clock, _processor() - processor
-        self.costs.append(Cost(self.documents, self.step, name, *spent, _peak(), _on_disk(folder) - before, told["note"]))
+        self.costs.append(
+            Cost(
+                self.documents,
+                self.step,
+                name,
+                *spent,
+                _peak(),
+                _on_disk(folder) - before,
+                told["note"],
+            )
+        )
 
     @contextmanager
     def operators(self, line, before: str = "") -> Iterator[Callable[[str, float | None], None]]:
@@ -187,7 +207,11 @@ def _forget_peak() -> None:
 
 
 def _peak() -> int:
-    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    line = next(
+        line
+        for line in Path("/proc/self/status").read_text().splitlines()
+        if line.startswith("VmHWM")
+    )
     return int(line.split()[1]) << 10
 
 
@@ -217,7 +241,12 @@ def _save_facts(documents: Iterable) -> None:
     saved, extractor = FactStore(), NounPhrases()
     texts, signature = by_tokens(documents, 240, 24).texts("text"), f"{PACKAGE} {version(PACKAGE)}"
     for first in range(0, len(texts), 2000):
-        saved.keep({key_of(repr(extractor), signature, text): made_facts(text) for text in texts[first : first + 2000]})
+        saved.keep(
+            {
+                key_of(repr(extractor), signature, text): made_facts(text)
+                for text in texts[first : first + 2000]
+            }
+        )
 
 
 def built(options) -> list[Cost]:
@@ -229,8 +258,17 @@ def built(options) -> list[Cost]:
     made, workers = made_corpus(options.documents), spread(options)
     with workers.started() if workers else nullcontext():
         with watch.stage("in all") as told, watch.operators(one.line) as tell:
-            graph = build(made, one, models(options.made), tell, workers=workers, indexed=not options.unindexed)
-            told["note"] = f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, digest {graph.digest[:12]}"
+            graph = build(
+                made,
+                one,
+                models(options.made),
+                tell,
+                workers=workers,
+                indexed=not options.unindexed,
+            )
+            told["note"] = (
+                f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, digest {graph.digest[:12]}"
+            )
     return watch.costs
 
 
@@ -244,7 +282,11 @@ def asked(options) -> list[Cost]:
     from core.sources import Ask, CorpusSource
     from tests.benchmarks.made_documents import SET, made_corpus
 
-    watch, registry, made = Watch(options.documents, f"ask {options.step[1]}"), models(options.made), made_corpus(options.documents)
+    watch, registry, made = (
+        Watch(options.documents, f"ask {options.step[1]}"),
+        models(options.made),
+        made_corpus(options.documents),
+    )
     environment = Environment(registry, built=BuiltGraphs(registry))
     registry.encoder().encode(["loaded before the clock starts"])
     source = CorpusSource.of(made)
@@ -254,7 +296,9 @@ def asked(options) -> list[Cost]:
         line, spent, found = catalogue()[name].line, list[float](), 0
         for of in _searched(line):
             with watch.stage(f"{name}: vectors of {of}") as told:
-                told["note"] = vectors.build(source.graph, registry.encoder(), of, limit=10**9).approximate
+                told["note"] = vectors.build(
+                    source.graph, registry.encoder(), of, limit=10**9
+                ).approximate
         with watch.stage(name) as told:
             for question in made.questions(SET):
                 ask = Ask(source, question, (), model=False, reader=False)
@@ -277,7 +321,14 @@ def _searched(line) -> list[str]:
     from core.operators.texts.vectors import ByVector
 
     found = [operator.of for operator in line.parts() if isinstance(operator, ByVector)]
-    return [*found, *(["chunks"] if any(isinstance(operator, PassagesOfFacts) for operator in line.parts()) else [])]
+    return [
+        *found,
+        *(
+            ["chunks"]
+            if any(isinstance(operator, PassagesOfFacts) for operator in line.parts())
+            else []
+        ),
+    ]
 
 
 def _documents(lane) -> set[str]:
@@ -288,7 +339,11 @@ def _documents(lane) -> set[str]:
     rows = (
         list(chunks.items)
         if chunks
-        else [row for node in (nodes.items[:20] if nodes else ()) for row in chunks_of(lane.graph, "nodes")[node]]
+        else [
+            row
+            for node in (nodes.items[:20] if nodes else ())
+            for row in chunks_of(lane.graph, "nodes")[node]
+        ]
     )
     return {*lane.graph.columns.chunks.texts("document", rows)}
 
@@ -298,19 +353,35 @@ def changed(options) -> list[Cost]:
     from core.builds import build, find, status
     from tests.benchmarks.made_documents import documents, made_corpus
 
-    one, watch, registry = find(options.step[1]), Watch(options.documents, f"change {options.step[1]}"), models(options.made)
+    one, watch, registry = (
+        find(options.step[1]),
+        Watch(options.documents, f"change {options.step[1]}"),
+        models(options.made),
+    )
     made = made_corpus(options.documents)
     registry.encoder().encode(["loaded before the clock starts"])
     before = status(made, one).graph
-    new = [replace(document, id=f"new-{document.id}") for document in documents(options.changed, seed=options.documents)]
+    new = [
+        replace(document, id=f"new-{document.id}")
+        for document in documents(options.changed, seed=options.documents)
+    ]
     if "facts" in options.made:
         _save_facts(new)
     for what in ("added", "removed"):
         with watch.stage(f"{what} to or from the corpus", f"{options.changed} documents"):
-            made = made.put(new) if what == "added" else made.remove([document.id for document in new])
-        with watch.stage(f"{what}: the graph in all") as told, watch.operators(one.line, f"{what}: ") as tell:
+            made = (
+                made.put(new) if what == "added" else made.remove([document.id for document in new])
+            )
+        with (
+            watch.stage(f"{what}: the graph in all") as told,
+            watch.operators(one.line, f"{what}: ") as tell,
+        ):
             graph = build(made, one, registry, tell)
-            told["note"] = "the same graph as before" if graph.digest == before else "another graph than before"
+            told["note"] = (
+                "the same graph as before"
+                if graph.digest == before
+                else "another graph than before"
+            )
     return watch.costs
 
 
@@ -321,14 +392,22 @@ def main(arguments: Sequence[str]) -> None:
     """Measure each step in a process of its own, and print one table."""
     from core.commands.spread import add_workers
 
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks documents", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks documents", description=__doc__.split("\n")[0]
+    )
     parser.add_argument("--documents", default="1000", metavar="N,N...")
     parser.add_argument("--builds", nargs="+", default=list(ROWS))
     parser.add_argument("--rows", nargs="+", default=[])
     parser.add_argument("--steps", nargs="+", default=list(STEPS), choices=STEPS)
     parser.add_argument("--made", nargs="*", default=[], choices=MADE)
-    parser.add_argument("--changed", type=int, default=CHANGED, help="documents that are added, and removed")
-    parser.add_argument("--folder", type=Path, help="the folder in which all of it lies, and stays; by default a temporary one")
+    parser.add_argument(
+        "--changed", type=int, default=CHANGED, help="documents that are added, and removed"
+    )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        help="the folder in which all of it lies, and stays; by default a temporary one",
+    )
     parser.add_argument("--unindexed", action="store_true", help="make no vectors of what is built")
     parser.add_argument("--json", metavar="FILE")
     add_workers(parser)
@@ -341,17 +420,33 @@ def main(arguments: Sequence[str]) -> None:
     with _folder(options.folder) as folder:
         found = list(_measured(options, arguments, folder))
     if options.json:
-        Path(options.json).write_text(json.dumps([asdict(cost) for cost in found], indent=1), "utf-8")
+        Path(options.json).write_text(
+            json.dumps([asdict(cost) for cost in found], indent=1), "utf-8"
+        )
 
 
 def _measured(options, arguments: Sequence[str], folder: Path) -> Iterator[Cost]:
     given = [*arguments]
     for documents in map(int, options.documents.split(",")):
         steps: list[tuple[str, ...]] = [("corpus",)] if "corpus" in options.steps else []
-        steps += [(step, build) for build in options.builds for step in options.steps if step != "corpus"]
+        steps += [
+            (step, build) for build in options.builds for step in options.steps if step != "corpus"
+        ]
         for step in steps:
-            command = [sys.executable, "-m", "tests.benchmarks", "documents", *given, "--documents", str(documents), "--step", *step]
-            done = subprocess.run(command, env=os.environ | {"HOPSCOPE_HOME": str(folder)}, stdout=subprocess.PIPE)
+            command = [
+                sys.executable,
+                "-m",
+                "tests.benchmarks",
+                "documents",
+                *given,
+                "--documents",
+                str(documents),
+                "--step",
+                *step,
+            ]
+            done = subprocess.run(
+                command, env=os.environ | {"HOPSCOPE_HOME": str(folder)}, stdout=subprocess.PIPE
+            )
             if done.returncode:
                 print(f"{documents:9,}  {' '.join(step)} failed with {done.returncode}", flush=True)
                 continue

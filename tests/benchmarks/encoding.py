@@ -33,9 +33,24 @@ def run() -> list[dict]:
     cosine = float(np.min(np.sum(vectors[0] * vectors[1], axis=1)))
     note = f"median of {ROUNDS} rounds over {len(texts)} paths"
     return [
-        {"name": "encoding, sentence-transformers fp32", "value": rates[0], "unit": "texts/s", "note": note},
-        {"name": "encoding, Hopscope", "value": rates[1], "unit": "texts/s", "note": f"{note}; {ours.device}"},
-        {"name": "encoding, times faster", "value": ratio, "unit": "times", "note": "median of the rounds' ratios; limit 2.5"},
+        {
+            "name": "encoding, sentence-transformers fp32",
+            "value": rates[0],
+            "unit": "texts/s",
+            "note": note,
+        },
+        {
+            "name": "encoding, Hopscope",
+            "value": rates[1],
+            "unit": "texts/s",
+            "note": f"{note}; {ours.device}",
+        },
+        {
+            "name": "encoding, times faster",
+            "value": ratio,
+            "unit": "times",
+            "note": "median of the rounds' ratios; limit 2.5",
+        },
         {"name": "encoding, least cosine", "value": cosine, "unit": "", "note": "limit 0.999"},
     ]
 

@@ -42,7 +42,11 @@ def app(count: int, size: int, lanes: tuple[str, ...], questions: str) -> Iterat
         for entry in ROOT.iterdir():
             if entry.name != "main.py":
                 (folder / entry.name).symlink_to(entry)
-        (folder / "main.py").write_text(APP.format(lanes=lanes, count=count, set=questions, size=size, app=str(ROOT / "main.py")))
+        (folder / "main.py").write_text(
+            APP.format(
+                lanes=lanes, count=count, set=questions, size=size, app=str(ROOT / "main.py")
+            )
+        )
         yield folder
 
 
@@ -51,9 +55,15 @@ def advanced(file: Path, count: int) -> tuple[int, int, int]:
     if not file.exists():
         return 0, 0, 0
     runs = Store(file).runs()[:count]
-    return sum(run.status == "done" for run in runs), sum(run.done for run in runs), sum(run.failed for run in runs)
+    return (
+        sum(run.status == "done" for run in runs),
+        sum(run.done for run in runs),
+        sum(run.failed for run in runs),
+    )
 
 
 def environment() -> dict[str, str]:
     """What a server in another folder needs to find the modules of this one."""
-    return {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))}
+    return {
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    }

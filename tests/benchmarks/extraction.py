@@ -43,7 +43,9 @@ def run() -> list[dict]:
         ours.append(seconds)
         alone.append(by_engine(models, prompts))
     share = statistics.median(a / b for a, b in zip(ours, alone))
-    read, written = (sum(getattr(reply, name) for _, reply in prompts) for name in ("tokens_in", "tokens_out"))
+    read, written = (
+        sum(getattr(reply, name) for _, reply in prompts) for name in ("tokens_in", "tokens_out")
+    )
     spread = ", ".join(f"{a:.1f} and {b:.1f}" for a, b in zip(ours, alone))
     note = f"limit {MOST}; seconds of ours and of the engine: {spread}; "
     note += f"{len(prompts)} prompts of {read:,} tokens, {written:,} written, {LANES} at a time"
@@ -61,13 +63,21 @@ def extracted(models: Registry) -> tuple[float, list[tuple[Messages, Reply]]]:
         operator.apply(Made(open_corpus(CORPUS), chunks), ctx)
         seconds = time.perf_counter() - start
         asked = [operator._asked(text, facts) for text, facts in zip(chunks.texts("text"), named)]
-        prompts = [(messages, _reply(ctx, operator, names, messages)) for _, names, messages in asked if names]
+        prompts = [
+            (messages, _reply(ctx, operator, names, messages))
+            for _, names, messages in asked
+            if names
+        ]
         ctx.close()
         return seconds, prompts
 
 
-def _reply(ctx: BuildContext, operator: DescribedNames, names: list[str], messages: Messages) -> Reply:
-    found = ctx.kept.find(ctx.chat(MODEL).key(messages, schema=operator._schema(names), max_tokens=REPLY))
+def _reply(
+    ctx: BuildContext, operator: DescribedNames, names: list[str], messages: Messages
+) -> Reply:
+    found = ctx.kept.find(
+        ctx.chat(MODEL).key(messages, schema=operator._schema(names), max_tokens=REPLY)
+    )
     assert found is not None  # it was asked for just now
     return found
 
@@ -78,22 +88,36 @@ def by_engine(models: Registry, prompts: Sequence[tuple[Messages, Reply]]) -> fl
     engine = open_engine(chat.path, chat.name, chat.context, BATCH, lanes=LANES, cached=True)
 
     def asked(messages: Messages, tokens: int) -> int:
-        how = {"max_tokens": tokens, "temperature": 0.0, "seed": 0, "ignore_eos": True, "cache_prompt": True}
-        return engine.handle_chat_completions({"messages": [dict(m) for m in messages], **how})["usage"]["completion_tokens"]
+        how = {
+            "max_tokens": tokens,
+            "temperature": 0.0,
+            "seed": 0,
+            "ignore_eos": True,
+            "cache_prompt": True,
+        }
+        return engine.handle_chat_completions({"messages": [dict(m) for m in messages], **how})[
+            "usage"
+        ]["completion_tokens"]
 
     asked(WARM, 1)
     with ThreadPoolExecutor(LANES) as pool:
         start = time.perf_counter()
         written = list(pool.map(lambda one: asked(one[0], one[1].tokens_out), prompts))
         seconds = time.perf_counter() - start
-    assert written == [reply.tokens_out for _, reply in prompts], "the engine wrote another number of tokens"
+    assert written == [reply.tokens_out for _, reply in prompts], (
+        "the engine wrote another number of tokens"
+    )
     return seconds
 
 
 def some_chunks() -> Table:
     """The chunks of the first documents."""
     corpus = open_corpus(CORPUS)
-    return find("rkg-described").line.operators[0].table([corpus.at(row) for row in range(CHUNKS)], lambda: None)
+    return (
+        find("rkg-described")
+        .line.operators[0]
+        .table([corpus.at(row) for row in range(CHUNKS)], lambda: None)
+    )
 
 
 @contextmanager

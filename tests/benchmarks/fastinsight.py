@@ -49,12 +49,19 @@ class Reranker:
 
     def __init__(self) -> None:
         rng = np.random.default_rng(1)
-        self.head = Timed(((rng.normal(0, 0.03, (1024, 1024)), np.zeros(1024)), (rng.normal(0, 0.03, (1, 1024)), np.zeros(1))))
+        self.head = Timed(
+            (
+                (rng.normal(0, 0.03, (1024, 1024)), np.zeros(1024)),
+                (rng.normal(0, 0.03, (1, 1024)), np.zeros(1)),
+            )
+        )
 
     def hidden(self, task, texts):
         start = time.process_time()
         seeds = [len(text) + sum(map(ord, text[-9:])) for text in texts]
-        found = np.stack([np.random.default_rng(seed).standard_normal(1024) for seed in seeds]).astype(np.float32)
+        found = np.stack(
+            [np.random.default_rng(seed).standard_normal(1024) for seed in seeds]
+        ).astype(np.float32)
         Reranker.spent += time.process_time() - start
         return found
 
@@ -74,12 +81,19 @@ class Models(Written):
 def made(rng: np.random.Generator) -> Graph:
     """A network of references whose degrees fall off: most documents have few links, some thousands."""
     names = [f"document {i}" for i in range(NODES)]
-    ends = np.minimum(rng.zipf(1.5, (2 * LINKS, 2)) - 1 + rng.integers(0, NODES, (2 * LINKS, 2)), NODES - 1)
+    ends = np.minimum(
+        rng.zipf(1.5, (2 * LINKS, 2)) - 1 + rng.integers(0, NODES, (2 * LINKS, 2)), NODES - 1
+    )
     ends = np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]]), axis=0)
     ends = rng.permutation(ends)[:LINKS]
     triples = [(names[a], "links to", names[b]) for a, b in ends.tolist()]
     chunks = Table.of(id=names, document=names, title=[""] * NODES, text=names)
-    nodes = {"type": ["document"] * NODES, "description": [""] * NODES, "level": [0] * NODES, "chunks": [[row] for row in range(NODES)]}
+    nodes = {
+        "type": ["document"] * NODES,
+        "description": [""] * NODES,
+        "level": [0] * NODES,
+        "chunks": [[row] for row in range(NODES)],
+    }
     return assemble("references", names, triples, nodes, {"weight": [1.0] * len(triples)}, chunks)
 
 
@@ -93,12 +107,23 @@ def run() -> list[dict]:
             graph = store(made(np.random.default_rng(0)), Path(folder) / "graph")
             return [_row(graph)]
         finally:
-            os.environ.pop("HOPSCOPE_HOME") if before is None else os.environ.__setitem__("HOPSCOPE_HOME", before)
+            os.environ.pop("HOPSCOPE_HOME") if before is None else os.environ.__setitem__(
+                "HOPSCOPE_HOME", before
+            )
 
 
 def _row(graph: Graph) -> dict:
-    context, seconds, searching, found = Context(graph, Environment(Models())), list[float](), list[float](), 0
-    encode, search, *line = [operator for operator in catalogue()["fastinsight"].line if operator.stage not in ("graph", "generate")]
+    context, seconds, searching, found = (
+        Context(graph, Environment(Models())),
+        list[float](),
+        list[float](),
+        0,
+    )
+    encode, search, *line = [
+        operator
+        for operator in catalogue()["fastinsight"].line
+        if operator.stage not in ("graph", "generate")
+    ]
     for number in range(QUESTIONS + 3):
         state = encode(State(Question(f"what is told of number {number}")), context)
         start = time.process_time()
@@ -112,4 +137,9 @@ def _row(graph: Graph) -> dict:
     seconds = sorted(seconds[3:])
     note = f"processor seconds, median of {QUESTIONS} questions, {found} read of {NODES:,} documents with {LINKS:,} links"
     spread = f"{seconds[0]:.4f} to {seconds[-1]:.4f}; the first search {statistics.median(searching):.4f}; limit {LIMIT} s"
-    return {"name": "fastinsight beside the re-ranker", "value": statistics.median(seconds), "unit": "s", "note": f"{note}, {spread}"}
+    return {
+        "name": "fastinsight beside the re-ranker",
+        "value": statistics.median(seconds),
+        "unit": "s",
+        "note": f"{note}, {spread}",
+    }

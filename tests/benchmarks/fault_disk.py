@@ -14,7 +14,15 @@ from pathlib import Path
 from tests.benchmarks import fault_work
 from tests.benchmarks.fault_kills import Met, Work, look
 
-SPACE = {"build": 250_000, "steps": 500_000, "index": 400_000, "evaluate": 100_000, "cases": 60_000, "instances": 1000, "text": 12_000}
+SPACE = {
+    "build": 250_000,
+    "steps": 500_000,
+    "index": 400_000,
+    "evaluate": 100_000,
+    "cases": 60_000,
+    "instances": 1000,
+    "text": 12_000,
+}
 MOST = 60_000  # bytes a file may have where no disk of its own can be mounted
 
 
@@ -23,9 +31,22 @@ def disk(folder: Path, options: str) -> Iterator[Callable[[str], None] | None]:
     """A disk of its own at `folder`, and what mounts it anew with other options; None where this may not be done here."""
     folder.mkdir(parents=True, exist_ok=True)
     mount = ["mount", "-t", "tmpfs", "-o"]
-    may = os.geteuid() == 0 and not subprocess.run([*mount, options, "none", str(folder)], capture_output=True).returncode
+    may = (
+        os.geteuid() == 0
+        and not subprocess.run(
+            [*mount, options, "none", str(folder)], capture_output=True
+        ).returncode
+    )
     try:
-        yield (lambda other: subprocess.run([*mount, f"remount,{other}", "none", str(folder)], check=True)) if may else None
+        yield (
+            (
+                lambda other: subprocess.run(
+                    [*mount, f"remount,{other}", "none", str(folder)], check=True
+                )
+            )
+            if may
+            else None
+        )
     finally:
         if may:
             subprocess.run(["umount", "-l", str(folder)], check=True)
@@ -62,7 +83,13 @@ def read_only(kind: str, folder: Path) -> Met:
             first.end()
         _writable(place, again, False)
         _told(Work(kind, place), kind, met)
-        look(kind, place, first.said("ok") if kind in ("cases", "instances") else [], met, f"done {_undisturbed(kind, folder)}")
+        look(
+            kind,
+            place,
+            first.said("ok") if kind in ("cases", "instances") else [],
+            met,
+            f"done {_undisturbed(kind, folder)}",
+        )
         _writable(place, again, True)
         _goes_on(kind, place, met, _undisturbed(kind, folder))
     return met
@@ -117,4 +144,6 @@ def _writable(place: Path, again: Callable[[str], None] | None, may: bool) -> No
 
 def _size(folder: Path) -> int:
     """The bytes of a folder on a disk of pages of 4 KiB."""
-    return sum(4096 * (1 + file.stat().st_size // 4096) for file in folder.rglob("*") if file.is_file()) + (1 << 16)
+    return sum(
+        4096 * (1 + file.stat().st_size // 4096) for file in folder.rglob("*") if file.is_file()
+    ) + (1 << 16)

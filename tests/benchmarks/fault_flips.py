@@ -36,15 +36,24 @@ def flips(folder: Path, count: int, seed: int = 0, kinds: tuple[str, ...] = KIND
             file = files[number % len(files)]
             whole = file.read_bytes()
             place = lot.randrange(len(whole))
-            file.write_bytes(whole[:place] + bytes([whole[place] ^ (1 << lot.randrange(8))]) + whole[place + 1 :])
+            file.write_bytes(
+                whole[:place] + bytes([whole[place] ^ (1 << lot.randrange(8))]) + whole[place + 1 :]
+            )
             try:
                 where = f"{kind}: {file.relative_to(folder)}, byte {place:,} of {len(whole):,}"
                 mine = looked(folder, kind)
                 found, same = found + mine.startswith("said"), same + (mine == before[kind])
-                if mine.startswith("died") or not (mine.startswith("said") or mine == before[kind] or kind == "settings"):
-                    met.corrupt.append(f"{where}: {mine if mine.startswith('died') else 'something else came out in silence'}")
+                if mine.startswith("died") or not (
+                    mine.startswith("said") or mine == before[kind] or kind == "settings"
+                ):
+                    met.corrupt.append(
+                        f"{where}: {mine if mine.startswith('died') else 'something else came out in silence'}"
+                    )
                 other = KINDS[(KINDS.index(kind) + 1 + number) % len(KINDS)]
-                if other not in (kind, *RESTS_ON.get(kind, ())) and looked(folder, other) != before[other]:
+                if (
+                    other not in (kind, *RESTS_ON.get(kind, ()))
+                    and looked(folder, other) != before[other]
+                ):
                     met.lost.append(f"{where}: {other} does not work any more")
             finally:
                 file.write_bytes(whole)
@@ -75,7 +84,11 @@ def fill(folder: Path) -> None:
         lines = (f"node {n % 97}\tr{n % 7}\tnode {n * 31 % 89}\n" for n in range(2000))
         (folder / "triples.tsv").write_text("".join(lines))
         build(TripleFile(folder / "triples.tsv", memory=8 << 20), folder / "bulk", "bulk")
-        build_database([(f"node {n}", f"r{n % 3}", f"node {n * 7 % 40}") for n in range(60)], folder / "database", "database")
+        build_database(
+            [(f"node {n}", f"r{n % 3}", f"node {n * 7 % 40}") for n in range(60)],
+            folder / "database",
+            "database",
+        )
         with redirect_stdout(io.StringIO()):
             for kind in ("text", "evaluate"):
                 list(fault_work.WORK[kind](folder, 1))
@@ -83,7 +96,10 @@ def fill(folder: Path) -> None:
         for note in ("first", "second"):
             save(whole(demo()[0].id), notes=note, tags=("kept",))
         save_line("Mine", parse_line(fault_work.LINES[0]))
-        for name in ("evaluations.sqlite", "cases.sqlite"):  # whoever still has it open: all of it is in the file, nothing written ahead
+        for name in (
+            "evaluations.sqlite",
+            "cases.sqlite",
+        ):  # whoever still has it open: all of it is in the file, nothing written ahead
             with closing(sqlite3.connect(folder / name)) as database:
                 assert database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() == (0, 0, 0)
         (folder / "retrievers.toml").write_text('[mine]\nurl = "http://127.0.0.1:9/"\n')
@@ -106,13 +122,17 @@ def files_of(folder: Path, kind: str) -> list[Path]:
         "build": (folder / "corpora" / "told" / "graphs").glob("*/data-*/**/*"),
     }
     files = [*places[kind], *data.get(kind, ())]
-    return sorted(file for file in files if file.is_file() and file.suffix != ".lock" and file.stat().st_size)
+    return sorted(
+        file for file in files if file.is_file() and file.suffix != ".lock" and file.stat().st_size
+    )
 
 
 def looked(folder: Path, kind: str) -> str:
     """What a process of its own finds: the digest of all that a thing holds, `said` and a sentence, or how it `died`."""
     from_child, to_parent = multiprocessing.Pipe(duplex=False)
-    child = multiprocessing.get_context("fork").Process(target=_look, args=(folder, kind, to_parent), daemon=True)
+    child = multiprocessing.get_context("fork").Process(
+        target=_look, args=(folder, kind, to_parent), daemon=True
+    )
     child.start()
     to_parent.close()
     try:
@@ -149,9 +169,23 @@ def _graph(graph) -> object:
     near = nearest(graph, [0], 3)
     names = graph.names(every)
     found = [graph.nodes_named(name) for name in names[:20]]
-    arrays = (*graph.adjacency(), steps.edges, steps.relations, *near, *graph.triples(np.arange(graph.n_edges)), graph.degrees(every))
+    arrays = (
+        *graph.adjacency(),
+        steps.edges,
+        steps.relations,
+        *near,
+        *graph.triples(np.arange(graph.n_edges)),
+        graph.degrees(every),
+    )
     tables = [table.digest for table in graph.columns.tables().values()]
-    return [one.tolist() for one in arrays], names, found, graph.relation_names, graph.direction, tables
+    return (
+        [one.tolist() for one in arrays],
+        names,
+        found,
+        graph.relation_names,
+        graph.direction,
+        tables,
+    )
 
 
 def _stored(name: str) -> Callable[[Path], object]:
@@ -223,6 +257,16 @@ def _settings(folder: Path) -> object:
 
 
 LOOKS: dict[str, Callable[[Path], object]] = {
-    **{name: lambda folder, name=name: _stored(name)(folder) for name in ("graph", "bulk", "database")},
-    **{"corpus": _corpus, "build": _build, "index": _index, "evaluation": _evaluation, "cases": _cases, "settings": _settings},
+    **{
+        name: lambda folder, name=name: _stored(name)(folder)
+        for name in ("graph", "bulk", "database")
+    },
+    **{
+        "corpus": _corpus,
+        "build": _build,
+        "index": _index,
+        "evaluation": _evaluation,
+        "cases": _cases,
+        "settings": _settings,
+    },
 }

@@ -47,10 +47,22 @@ class Work:
     """A process that works in a folder, and what it said so far."""
 
     def __init__(self, kind: str, folder: Path, times: int = fault_work.SAVES):
-        command = [sys.executable, "-m", "tests.benchmarks.fault_work", kind, str(folder), str(times)]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.benchmarks.fault_work",
+            kind,
+            str(folder),
+            str(times),
+        ]
         self.words: list[str] = []
         self.process = subprocess.Popen(
-            command, cwd=ROOT, env={**os.environ, "HOPSCOPE_HOME": str(folder)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            command,
+            cwd=ROOT,
+            env={**os.environ, "HOPSCOPE_HOME": str(folder)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
 
     def until(self, word: str) -> bool:
@@ -88,7 +100,9 @@ def home(folder: Path):
     try:
         yield
     finally:
-        os.environ.pop("HOPSCOPE_HOME") if before is None else os.environ.__setitem__("HOPSCOPE_HOME", before)
+        os.environ.pop("HOPSCOPE_HOME") if before is None else os.environ.__setitem__(
+            "HOPSCOPE_HOME", before
+        )
 
 
 def kills(kind: str, folder: Path, count: int, seed: int = 0) -> Met:
@@ -127,7 +141,9 @@ def _back(kind: str, place: Path, met: Met, undisturbed: str) -> None:
     code, complaint = work.end()
     met.back.append(time.perf_counter() - start)
     if code or undisturbed not in work.words:
-        met.corrupt.append(f"{kind}: it ended with {code} and {complaint[-300:] or work.words[-2:]}")
+        met.corrupt.append(
+            f"{kind}: it ended with {code} and {complaint[-300:] or work.words[-2:]}"
+        )
 
 
 def look(kind: str, place: Path, promised: list[str], met: Met, undisturbed: str = "") -> None:
@@ -144,7 +160,9 @@ def look(kind: str, place: Path, promised: list[str], met: Met, undisturbed: str
 def _graph(place: Path, undisturbed: str) -> set[str]:
     graph = Graph.open(place / "graph")
     earlier = graph.n_nodes == 2 and graph.triple_texts([0]) == ["an -> earlier -> one"]
-    assert earlier or f"done {graph.digest}" == undisturbed, "the graph is neither the earlier one nor the new one"
+    assert earlier or f"done {graph.digest}" == undisturbed, (
+        "the graph is neither the earlier one nor the new one"
+    )
     return set()
 
 
@@ -165,7 +183,9 @@ def _evaluation(place: Path, undisturbed: str) -> set[str]:
     store = Store(place / "evaluations.sqlite")
     try:
         for run in store.runs():
-            assert all(row.error is None for row in store.rows(run.id)), "a row is said to have failed"
+            assert all(row.error is None for row in store.rows(run.id)), (
+                "a row is said to have failed"
+            )
     finally:
         store.close()
     return set()

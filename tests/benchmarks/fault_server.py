@@ -17,7 +17,12 @@ from tests.server import server
 SAVE, SAVED = "Save as case", "Saved. It opens"
 WITHIN = 1.5  # seconds after the click in which the server is killed
 PATIENCE = 120.0
-QUESTION = {"q": "what does [Brazil] border", "graph": "nations", "lane": "EgoNetwork(hops=1) >> ShortestPaths(hops=1)", "llm": 0}
+QUESTION = {
+    "q": "what does [Brazil] border",
+    "graph": "nations",
+    "lane": "EgoNetwork(hops=1) >> ShortestPaths(hops=1)",
+    "llm": 0,
+}
 
 
 class Visitor:
@@ -32,7 +37,9 @@ class Visitor:
         import websockets
 
         url = self.address.replace("http", "ws", 1) + "/_stcore/stream"
-        self._socket = await websockets.connect(url, subprotocols=["streamlit"], max_size=None, proxy=None)
+        self._socket = await websockets.connect(
+            url, subprotocols=["streamlit"], max_size=None, proxy=None
+        )
         await self._send()
         return self
 
@@ -98,7 +105,11 @@ def killed(folder: Path, count: int, seed: int = 0) -> Met:
             asyncio.run(asyncio.wait_for(follow(address, asked(number), 1), PATIENCE))
             if number:
                 met.back.append(time.perf_counter() - began)
-            promised = asyncio.run(asyncio.wait_for(_broken_off(address, asked(number), process, lot.uniform(0, WITHIN)), PATIENCE))
+            promised = asyncio.run(
+                asyncio.wait_for(
+                    _broken_off(address, asked(number), process, lot.uniform(0, WITHIN)), PATIENCE
+                )
+            )
         met.times += 1
         before, saved = saved, _count(folder)
         look("cases", folder, [], met)
@@ -116,7 +127,9 @@ async def _broken_off(address: str, query: str, process, after: float) -> int:
 
     begun: list[asyncio.Task] = []
     try:
-        return int(await save_one(address, query, lambda: begun.append(asyncio.create_task(kill()))))
+        return int(
+            await save_one(address, query, lambda: begun.append(asyncio.create_task(kill())))
+        )
     except Exception:  # the connection breaks off in many ways
         if not begun:
             raise
@@ -149,7 +162,9 @@ def together(folder: Path, rounds: int = 3) -> Met:
             met.times += len(work.said("ok"))
     met.times += count
     if _count(folder) != before + count + len(works[0].said("ok")):
-        met.lost.append(f"{_count(folder)} cases, {before + count + len(works[0].said('ok'))} were saved")
+        met.lost.append(
+            f"{_count(folder)} cases, {before + count + len(works[0].said('ok'))} were saved"
+        )
     met.note = "saved at once; seconds of the pages"
     return met
 
@@ -163,7 +178,11 @@ async def _all(addresses: list[str], rounds: int) -> list[bool]:
             found.append(await asyncio.wait_for(save_one(address, query), PATIENCE))
         return found
 
-    return [saved for part in await asyncio.gather(*(one(*pair) for pair in enumerate(addresses))) for saved in part]
+    return [
+        saved
+        for part in await asyncio.gather(*(one(*pair) for pair in enumerate(addresses)))
+        for saved in part
+    ]
 
 
 def _prepare(folder: Path) -> int:

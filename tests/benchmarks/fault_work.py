@@ -8,7 +8,21 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-TRIPLES, WORDS = 30_000, ("river", "tower", "harbour", "garden", "bridge", "market", "library", "station", "island", "forest")
+TRIPLES, WORDS = (
+    30_000,
+    (
+        "river",
+        "tower",
+        "harbour",
+        "garden",
+        "bridge",
+        "market",
+        "library",
+        "station",
+        "island",
+        "forest",
+    ),
+)
 QUESTIONS, SAVES, DOCUMENTS = 30, 25, 12
 LINES = ("EgoNetwork(hops=2) >> ShortestPaths()", "EgoNetwork(hops=1) >> ShortestPaths()")
 EXTRACT = "TokenChunks(size=60, overlap=6) >> NounPhrases() >> Merge(by='name', descriptions=False, keywords=False)"
@@ -21,20 +35,35 @@ def inputs(kind: str, folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     if kind in ("build", "steps"):
-        lines = (f"node {n * 7919 % 9973}\tr{n % 13}\tnode {n * 104729 % 9967}\n" for n in range(TRIPLES))
+        lines = (
+            f"node {n * 7919 % 9973}\tr{n % 13}\tnode {n * 104729 % 9967}\n" for n in range(TRIPLES)
+        )
         (folder / "triples.tsv").write_text("".join(lines))
         build([("an", "earlier", "one")], folder / "graph", "graph")
     if kind in ("index", "evaluate"):
-        build([(f"node {n}", f"r{n % 3}", f"node {(n * 17 + 1) % 400}") for n in range(1200)], folder / "graph", "graph")
-        (folder / "asked.txt").write_text("".join(f"what of [node {n}]\tnode {(n * 17 + 1) % 400}\n" for n in range(QUESTIONS)))
+        build(
+            [(f"node {n}", f"r{n % 3}", f"node {(n * 17 + 1) % 400}") for n in range(1200)],
+            folder / "graph",
+            "graph",
+        )
+        (folder / "asked.txt").write_text(
+            "".join(f"what of [node {n}]\tnode {(n * 17 + 1) % 400}\n" for n in range(QUESTIONS))
+        )
     if kind == "text":
-        write(folder / "corpora" / "told", (Document(f"d{n:02}", _told(n)) for n in range(DOCUMENTS)))
+        write(
+            folder / "corpora" / "told", (Document(f"d{n:02}", _told(n)) for n in range(DOCUMENTS))
+        )
 
 
 def _told(number: int) -> str:
     """A text in which names meet."""
-    names = [f"the old {WORDS[(number * k + k) % len(WORDS)]} of {WORDS[(number + k) % len(WORDS)].title()}ville" for k in range(1, 7)]
-    return " ".join(f"In the year {1800 + number}, {a} was seen from {b}." for a, b in zip(names, names[1:]))
+    names = [
+        f"the old {WORDS[(number * k + k) % len(WORDS)]} of {WORDS[(number + k) % len(WORDS)].title()}ville"
+        for k in range(1, 7)
+    ]
+    return " ".join(
+        f"In the year {1800 + number}, {a} was seen from {b}." for a, b in zip(names, names[1:])
+    )
 
 
 def _build(folder: Path, times: int) -> Iterator[str]:
@@ -70,7 +99,16 @@ def _evaluate(folder: Path, times: int) -> Iterator[str]:
     from core.cli import main
     from core.evaluation.runs.store import Store, evaluations_file
 
-    parts = ["--set", str(folder / "asked.txt"), "--sample", "all", "--graph", str(folder / "graph"), "--no-llm", "--json"]
+    parts = [
+        "--set",
+        str(folder / "asked.txt"),
+        "--sample",
+        "all",
+        "--graph",
+        str(folder / "graph"),
+        "--no-llm",
+        "--json",
+    ]
     yield "ready"
     if code := main(["evaluate", "--instances", ", ".join(LINES), *parts]):
         sys.exit(code)
@@ -80,13 +118,22 @@ def _evaluate(folder: Path, times: int) -> Iterator[str]:
 
 def outcomes(store, run: int) -> str:
     """A digest of what a run found, but for what it took."""
-    rows = sorted((row.instance, row.question.id, str(row.error), _but_for_seconds(row.outcome)) for row in store.rows(run))
+    rows = sorted(
+        (row.instance, row.question.id, str(row.error), _but_for_seconds(row.outcome))
+        for row in store.rows(run)
+    )
     return hashlib.sha256(repr(rows).encode()).hexdigest()
 
 
 def _but_for_seconds(outcome) -> str:
     facts = {} if outcome is None else outcome.to_dict()
-    return repr(sorted((name, value) for name, value in facts.items() if "second" not in name and name not in ("costs", "built")))
+    return repr(
+        sorted(
+            (name, value)
+            for name, value in facts.items()
+            if "second" not in name and name not in ("costs", "built")
+        )
+    )
 
 
 def _cases(folder: Path, times: int) -> Iterator[str]:

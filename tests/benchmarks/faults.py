@@ -24,7 +24,12 @@ OTHER = ("full", "readonly", "together", "flips")
 HEAD = "| what | times | corrupt | lost | back: median, worst | |\n|---|---:|---:|---:|---|---|"
 
 
-def run(count: int = 100, kinds: Sequence[str] = (*KILLED, *OTHER), seed: int = 0, bytes_changed: int = 450) -> Iterator[Met]:
+def run(
+    count: int = 100,
+    kinds: Sequence[str] = (*KILLED, *OTHER),
+    seed: int = 0,
+    bytes_changed: int = 450,
+) -> Iterator[Met]:
     """What faults did: `count` kills spread over those of the kinds that are killed, then the others, `bytes_changed` bytes among them."""
     chosen = [kind for kind in KILLED if kind in kinds]
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
@@ -32,7 +37,11 @@ def run(count: int = 100, kinds: Sequence[str] = (*KILLED, *OTHER), seed: int = 
         for number, kind in enumerate(chosen):
             share = count // len(chosen) + (number < count % len(chosen))
             if share:
-                yield killed(place / kind, share, seed) if kind == "server" else kills(kind, place / kind, share, seed)
+                yield (
+                    killed(place / kind, share, seed)
+                    if kind == "server"
+                    else kills(kind, place / kind, share, seed)
+                )
         others: dict[str, Callable[[str, Path], Met]] = {"full": full, "readonly": read_only}
         for name, fault in others.items():
             for kind in WORK if name in kinds else ():
@@ -46,9 +55,17 @@ def run(count: int = 100, kinds: Sequence[str] = (*KILLED, *OTHER), seed: int = 
 def main(arguments: list[str]) -> None:
     """`python -m tests.benchmarks faults [--kills N] [--kinds build server full flips ...] [--bytes N] [--seed N]`"""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks faults")
-    parser.add_argument("--kills", type=int, default=100, metavar="N", help="kills in all, spread over the kinds (default: 100)")
+    parser.add_argument(
+        "--kills",
+        type=int,
+        default=100,
+        metavar="N",
+        help="kills in all, spread over the kinds (default: 100)",
+    )
     parser.add_argument("--kinds", nargs="+", choices=(*KILLED, *OTHER), default=[*KILLED, *OTHER])
-    parser.add_argument("--bytes", type=int, default=450, metavar="N", help="bytes changed in all (default: 450)")
+    parser.add_argument(
+        "--bytes", type=int, default=450, metavar="N", help="bytes changed in all (default: 450)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the moments that are drawn")
     options = parser.parse_args(arguments)
     print(HEAD)

@@ -33,9 +33,16 @@ STAGES = (
 HEAVY = (  # many seconds a question, or a hundred thousand paths to keep
     "lego-12-fora lego-12-topppr lego-12-rbs lego-12-leiden lego-12-vector-triples lego-14-mean lego-v1-16 lego-v1-17 lego-v1-18"
 ).split()
-SLOW = [*HEAVY, *"lego-12-vectors lego-12-vectors-joined lego-v1-8 lego-v1-10 lego-v1-11 lego-v1-12 kelp kelp-plain".split()]
+SLOW = [
+    *HEAVY,
+    *"lego-12-vectors lego-12-vectors-joined lego-v1-8 lego-v1-10 lego-v1-11 lego-v1-12 kelp kelp-plain".split(),
+]
 READING = ("llm-embeddings",)  # a language model, though it gives vectors
-LONG = ("lego-13-rounds", "lego-13-llm-embeddings", "lego-v1-19")  # a language model reads for many minutes a question
+LONG = (
+    "lego-13-rounds",
+    "lego-13-llm-embeddings",
+    "lego-v1-19",
+)  # a language model reads for many minutes a question
 
 
 @dataclass(frozen=True)
@@ -54,16 +61,27 @@ ANSWERS, CHOICES, ONE = Sample(10, True, True), Sample(3, True, True), Sample(1,
 def main() -> None:
     """Ask what was not asked yet and print the table as Markdown."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.figures", description=__doc__)
-    parser.add_argument("instances", nargs="*", help="ids of instances (default: all that run here)")
+    parser.add_argument(
+        "instances", nargs="*", help="ids of instances (default: all that run here)"
+    )
     parser.add_argument("--only", choices=("quality", "answers"), help="one of the two parts")
-    parser.add_argument("--questions", type=int, default=QUALITY.size, help="of each hop count, for the stages (%(default)s)")
+    parser.add_argument(
+        "--questions",
+        type=int,
+        default=QUALITY.size,
+        help="of each hop count, for the stages (%(default)s)",
+    )
     options = parser.parse_args()
     engine, stages = Engine(), Sample(options.questions, False, False)
     known = catalogue()
     chosen = [known[name] for name in options.instances] or list(known.values())
     ready = [i for i in chosen if not missing(i.line, engine.models)]
     asking = {i.id for i in ready if asks(i, engine.models)}
-    quality = [(i, SLOWER if i.id in HEAVY else stages) for i in ready if i.id not in asking and options.only != "answers"]
+    quality = [
+        (i, SLOWER if i.id in HEAVY else stages)
+        for i in ready
+        if i.id not in asking and options.only != "answers"
+    ]
     few = lambda i: ONE if i.id in LONG else CHOICES if i.id in asking or i.id in SLOW else ANSWERS
     answers = [(i, few(i)) for i in ready if options.only != "quality"]
     found = {(i.id, sample.model): summary(engine, i, sample) for i, sample in quality + answers}
@@ -74,12 +92,16 @@ def main() -> None:
 def asks(instance: Instance, models) -> bool:
     """Whether a language model is asked before the answer."""
     line = Line(tuple(operator for operator in instance.line if operator.stage != "generate"))
-    return not len(line) or any(models.info(name).kind == "chat" or name in READING for name in needed(line))
+    return not len(line) or any(
+        models.info(name).kind == "chat" or name in READING for name in needed(line)
+    )
 
 
 def summary(engine, instance: Instance, sample: Sample) -> Summary:
     """The run of an instance over a sample, finished first where it is not."""
-    plan = make_plan([instance], SETS, sample.size, engine.graph, model=sample.model, cold=sample.cold)
+    plan = make_plan(
+        [instance], SETS, sample.size, engine.graph, model=sample.model, cold=sample.cold
+    )
     store = Store(evaluations_file())
     job = evaluate(engine, store, plan)
     finish(job)
@@ -93,9 +115,17 @@ def table(instances: list[Instance], found: dict[tuple[str, bool], Summary]):
     for instance in instances:
         answered = found.get((instance.id, True))
         run = found.get((instance.id, False), answered)
-        cells = [by_hops(run, instance.id, name) for name, _ in STAGES] + [str(size(run, instance.id))]
+        cells = [by_hops(run, instance.id, name) for name, _ in STAGES] + [
+            str(size(run, instance.id))
+        ]
         cells += (
-            [by_hops(answered, instance.id, "hits@1"), str(size(answered, instance.id)), seconds(answered, instance.id)] if answered else []
+            [
+                by_hops(answered, instance.id, "hits@1"),
+                str(size(answered, instance.id)),
+                seconds(answered, instance.id),
+            ]
+            if answered
+            else []
         )
         yield f"| `{instance.id}` | {' | '.join(cells)} |"
 
@@ -103,7 +133,10 @@ def table(instances: list[Instance], found: dict[tuple[str, bool], Summary]):
 def by_hops(run: Summary, instance: str, name: str) -> str:
     """A metric's means, one a hop count."""
     told = [part.table([name])[instance][name].mean for part in run.by_hops().values()]
-    return " ".join("–" if mean is None else f"{mean:.2f}".replace("0.", ".", 1) if mean < 1 else "1.0" for mean in told)
+    return " ".join(
+        "–" if mean is None else f"{mean:.2f}".replace("0.", ".", 1) if mean < 1 else "1.0"
+        for mean in told
+    )
 
 
 def size(run: Summary, instance: str) -> int:
@@ -113,7 +146,11 @@ def size(run: Summary, instance: str) -> int:
 
 def seconds(run: Summary, instance: str) -> str:
     """The median of the seconds before the answer is generated."""
-    spent = [sum(cost.seconds for cost in row.outcome.costs if cost.stage != "generate") for row in run.of(instance) if row.outcome]
+    spent = [
+        sum(cost.seconds for cost in row.outcome.costs if cost.stage != "generate")
+        for row in run.of(instance)
+        if row.outcome
+    ]
     return f"{np.median(spent):.3g}" if spent else "–"
 
 

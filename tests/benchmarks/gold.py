@@ -67,7 +67,15 @@ CORPORA = {"medical": "graphrag-bench-medical", "carol": "christmas-carol", "hot
 DATED = ("date", "number")
 TYPES = {"building": "place", "law": "work", "language": "concept"}
 ARTICLES = ("the ", "a ", "an ")
-ROWS = ("vanilla-rag", "lgraphrag", "hipporag", "l-lightrag", "h-lightrag", "fastgraphrag", "hipporag-2")
+ROWS = (
+    "vanilla-rag",
+    "lgraphrag",
+    "hipporag",
+    "l-lightrag",
+    "h-lightrag",
+    "fastgraphrag",
+    "hipporag-2",
+)
 METRIC = "passage_recall@4"
 FACTS = ("extract", "resolve")  # stages that make or change facts
 STEM = 4  # letters of a word of a label that count
@@ -173,7 +181,9 @@ def plain(name: str) -> str:
     'noels carol'
     """
     folded = spellings(name)[2]
-    return next((folded.removeprefix(article) for article in ARTICLES if folded.startswith(article)), folded)
+    return next(
+        (folded.removeprefix(article) for article in ARTICLES if folded.startswith(article)), folded
+    )
 
 
 def alike(one: str, other: str) -> bool:
@@ -189,10 +199,22 @@ def alike(one: str, other: str) -> bool:
 def scored(gold: Gold, found: Found) -> Counts:
     """The counts of one chunk."""
     wanted = [one for one in gold.entities if one["type"] not in DATED]
-    mentions = {plain(name): at for at, one in reversed([*enumerate(wanted)]) for name in (one["name"], *one["mentions"])}
-    names = {name: entity for name, entity in found.names.items() if found.types.get(entity) not in DATED and not _dated(gold, name)}
+    mentions = {
+        plain(name): at
+        for at, one in reversed([*enumerate(wanted)])
+        for name in (one["name"], *one["mentions"])
+    }
+    names = {
+        name: entity
+        for name, entity in found.names.items()
+        if found.types.get(entity) not in DATED and not _dated(gold, name)
+    }
     strict = {name: mentions[plain(name)] for name in names if plain(name) in mentions}
-    lenient = strict | {name: at for name in names if name not in strict and (at := _nearest(plain(name), mentions)) is not None}
+    lenient = strict | {
+        name: at
+        for name in names
+        if name not in strict and (at := _nearest(plain(name), mentions)) is not None
+    }
     entities = dict.fromkeys(names.values())
     of_entity = _by_entity(names, strict, lenient)
     counts = Counts(found=len(entities), wanted=len(wanted))
@@ -200,15 +222,34 @@ def scored(gold: Gold, found: Found) -> Counts:
     counts.right_lenient = len({names[name] for name in lenient})
     counts.reached, counts.reached_lenient = len(set(strict.values())), len(set(lenient.values()))
     _merges(counts, names, lenient)
-    typed = [(found.types[entity], wanted[at]["type"]) for entity, at in of_entity.items() if found.types.get(entity)]
-    counts.typed, counts.typed_right = len(typed), sum(TYPES.get(one, one) == other for one, other in typed)
-    _relations(counts, gold, found, of_entity, {one["name"]: at for at, one in enumerate(wanted)}, set(names.values()))
+    typed = [
+        (found.types[entity], wanted[at]["type"])
+        for entity, at in of_entity.items()
+        if found.types.get(entity)
+    ]
+    counts.typed, counts.typed_right = (
+        len(typed),
+        sum(TYPES.get(one, one) == other for one, other in typed),
+    )
+    _relations(
+        counts,
+        gold,
+        found,
+        of_entity,
+        {one["name"]: at for at, one in enumerate(wanted)},
+        set(names.values()),
+    )
     return counts
 
 
 def _dated(gold: Gold, name: str) -> bool:
     """Whether a name is a date or a number of the gold."""
-    return any(plain(name) == plain(mention) for one in gold.entities if one["type"] in DATED for mention in one["mentions"])
+    return any(
+        plain(name) == plain(mention)
+        for one in gold.entities
+        if one["type"] in DATED
+        for mention in one["mentions"]
+    )
 
 
 def _nearest(name: str, mentions: Mapping[str, int]) -> int | None:
@@ -217,12 +258,16 @@ def _nearest(name: str, mentions: Mapping[str, int]) -> int | None:
     return mentions[max(fit, key=lambda mention: (len(mention), mention))] if fit else None
 
 
-def _by_entity(names: Mapping[str, str], strict: Mapping[str, int], lenient: Mapping[str, int]) -> dict[str, int]:
+def _by_entity(
+    names: Mapping[str, str], strict: Mapping[str, int], lenient: Mapping[str, int]
+) -> dict[str, int]:
     """The gold's entity of each entity that was found: that of most of its names, a strict one first."""
     votes: dict[str, Counter[int]] = {}
     for name, at in lenient.items():
         votes.setdefault(names[name], Counter())[at] += 10 if name in strict else 1
-    return {entity: min(counted, key=lambda at: (-counted[at], at)) for entity, counted in votes.items()}
+    return {
+        entity: min(counted, key=lambda at: (-counted[at], at)) for entity, counted in votes.items()
+    }
 
 
 def _merges(counts: Counts, names: Mapping[str, str], known: Mapping[str, int]) -> None:
@@ -239,7 +284,12 @@ def _merges(counts: Counts, names: Mapping[str, str], known: Mapping[str, int]) 
 
 
 def _relations(
-    counts: Counts, gold: Gold, found: Found, of_entity: Mapping[str, int], wanted: Mapping[str, int], entities: set[str]
+    counts: Counts,
+    gold: Gold,
+    found: Found,
+    of_entity: Mapping[str, int],
+    wanted: Mapping[str, int],
+    entities: set[str],
 ) -> None:
     """Count the pairs that are joined, and of those of the gold their directions and labels."""
     drawn: dict[Pair, list[tuple[int, str]]] = {}
@@ -261,8 +311,12 @@ def _relations(
             reached.setdefault(pair, []).extend((of_entity[head], label) for head, label in said)
     for pair in reached.keys() & drawn.keys():
         counts.pairs_right += 1
-        counts.directed += any(head == other for head, _ in reached[pair] for other, _ in drawn[pair])
-        counts.labelled += any(_words(label) & _words(other) for _, label in reached[pair] for _, other in drawn[pair])
+        counts.directed += any(
+            head == other for head, _ in reached[pair] for other, _ in drawn[pair]
+        )
+        counts.labelled += any(
+            _words(label) & _words(other) for _, label in reached[pair] for _, other in drawn[pair]
+        )
 
 
 def _words(label: str) -> set[str]:
@@ -272,20 +326,29 @@ def _words(label: str) -> set[str]:
 
 def read_gold(folder: Path = FOLDER, part: str = "dev") -> list[Gold]:
     """The chunks of a half, or of both. Raises BadInput where there are none."""
-    found = [Gold.read(line) for file in sorted(folder.glob("*.jsonl")) for line in file.read_text("utf-8").splitlines() if line.strip()]
+    found = [
+        Gold.read(line)
+        for file in sorted(folder.glob("*.jsonl"))
+        for line in file.read_text("utf-8").splitlines()
+        if line.strip()
+    ]
     chosen_rows = [one for one in found if part in (one.half, "both")]
     if not chosen_rows:
         raise BadInput(f"{folder} has no chunk of the half “{part}”.")
     return chosen_rows
 
 
-def extracted(rows: Sequence[Gold], extractor: str, models: Registry, alone: bool = False) -> list[Found]:
+def extracted(
+    rows: Sequence[Gold], extractor: str, models: Registry, alone: bool = False
+) -> list[Found]:
     """What an extractor finds in some chunks of the gold of one corpus; read `alone`, without the corpus around them."""
     name = CORPORA.get(rows[0].corpus, "")
     corpus = open_corpus(name or "hotpotqa")
     steps = [one for one in _line(extractor) if one.stage in ("chunk", *FACTS)]
     ctx = context(corpus, models)
-    before = steps[0].apply(Made(corpus), ctx).chunks if name and not alone and len(steps) > 2 else None
+    before = (
+        steps[0].apply(Made(corpus), ctx).chunks if name and not alone and len(steps) > 2 else None
+    )
     titles = {} if before is None else dict(zip(before.texts("document"), before.texts("title")))
     mine = Table.of(
         id=[one.id for one in rows],
@@ -310,21 +373,37 @@ def found_whole(rows: Sequence[Gold], extractor: str, models: Registry) -> list[
     if rows[0].corpus not in CORPORA:
         return []
     corpus = open_corpus(CORPORA[rows[0].corpus])
-    lines = [builds_of(corpus)[one.build].line for one in shipped(corpus) if one.build.partition(BY)[0] == f"kg-{extractor}"]
-    steps = [one for one in (lines[0] if lines else _line(extractor)) if one.stage in ("chunk", *FACTS)]
+    lines = [
+        builds_of(corpus)[one.build].line
+        for one in shipped(corpus)
+        if one.build.partition(BY)[0] == f"kg-{extractor}"
+    ]
+    steps = [
+        one for one in (lines[0] if lines else _line(extractor)) if one.stage in ("chunk", *FACTS)
+    ]
     ctx = context(corpus, models)
     made = steps[0].apply(Made(corpus), ctx)
     assert made.chunks is not None
     texts = made.chunks.texts("text")
     spaced = [" ".join(text.split()) for text in texts]
-    places = {one.id: at for one in rows for at, text in enumerate(spaced) if " ".join(one.text.split()) in text}
+    places = {
+        one.id: at
+        for one in rows
+        for at, text in enumerate(spaced)
+        if " ".join(one.text.split()) in text
+    }
     resolved: list[Any] = []
     if len(steps) == 2:  # the chunks of the gold alone
-        facts = dict(zip(places.values(), steps[1].found([texts[at] for at in places.values()], ctx)))
+        facts = dict(
+            zip(places.values(), steps[1].found([texts[at] for at in places.values()], ctx))
+        )
     else:
         made = steps[1].apply(made, ctx)
         assert made.facts is not None
-        facts, resolved = dict(enumerate(made.facts)), [one.resolution(made, ctx) for one in steps[2:]]
+        facts, resolved = (
+            dict(enumerate(made.facts)),
+            [one.resolution(made, ctx) for one in steps[2:]],
+        )
     ctx.close()
     at_of = ((one, places[one.id]) for one in rows if one.id in places)
     return [(one, _within(_found(facts[at], resolved, at), one.text)) for one, at in at_of]
@@ -335,7 +414,11 @@ def _within(found: Found, text: str) -> Found:
     there = f" {plain(text)} "
     names = {name: entity for name, entity in found.names.items() if f" {plain(name)} " in there}
     entities = set(names.values())
-    return replace(found, names=names, relations=[one for one in found.relations if {one[0], one[2]} <= entities])
+    return replace(
+        found,
+        names=names,
+        relations=[one for one in found.relations if {one[0], one[2]} <= entities],
+    )
 
 
 def _line(extractor: str) -> BuildLine:
@@ -346,7 +429,12 @@ def _line(extractor: str) -> BuildLine:
     line = (build.by(model) if model else build).line
     if not least:
         return line
-    return BuildLine(tuple(replace(one, least=float(least)) if isinstance(one, ResolveNames) else one for one in line))
+    return BuildLine(
+        tuple(
+            replace(one, least=float(least)) if isinstance(one, ResolveNames) else one
+            for one in line
+        )
+    )
 
 
 def _found(facts: Facts, resolved: Sequence[Any], row: int) -> Found:
@@ -361,8 +449,15 @@ def _found(facts: Facts, resolved: Sequence[Any], row: int) -> Found:
         if entity is not None:
             names[name] = entity
             types.setdefault(entity, Counter())[kind] += bool(kind)
-    kinds = {entity: min(counted, key=lambda kind: (-counted[kind], kind == PHRASE, kind)) for entity, counted in types.items()}
-    joined = [(names[one.head], one.name, names[one.tail]) for one in facts.relations if one.head in names and one.tail in names]
+    kinds = {
+        entity: min(counted, key=lambda kind: (-counted[kind], kind == PHRASE, kind))
+        for entity, counted in types.items()
+    }
+    joined = [
+        (names[one.head], one.name, names[one.tail])
+        for one in facts.relations
+        if one.head in names and one.tail in names
+    ]
     return Found(names, kinds, joined)
 
 
@@ -376,7 +471,11 @@ def table(
         every = Counts()
         for corpus in corpora:
             some, counts = [one for one in rows if one.corpus == corpus], Counts()
-            pairs = found_whole(some, extractor, models) if whole else zip(some, extracted(some, extractor, models))
+            pairs = (
+                found_whole(some, extractor, models)
+                if whole
+                else zip(some, extracted(some, extractor, models))
+            )
             for one, what in pairs:
                 counts.add(scored(one, what))
             found[extractor, corpus] = counts.shares()
@@ -385,19 +484,36 @@ def table(
     return found
 
 
-def worth(corpus: Corpus, extractors: Sequence[str], engine: Engine, part: int | None) -> Iterator[str]:
+def worth(
+    corpus: Corpus, extractors: Sequence[str], engine: Engine, part: int | None
+) -> Iterator[str]:
     """Gold passages at 4 of each row on the graph of its kind by each extractor, and the paired test of the last extractor against the
     first: on the questions of one half (0 is that of choosing), or all. No language model is asked."""
     source = CorpusSource(corpus.name)
-    questions = [one for one in corpus.questions(next(iter(corpus.sets))) if part is None or half(one) == part]
+    questions = [
+        one
+        for one in corpus.questions(next(iter(corpus.sets)))
+        if part is None or half(one) == part
+    ]
     known, values = catalogue(), dict[str, np.ndarray]()
     for row in by_extractors([known[one] for one in ROWS], extractors):
         prefixes = Prefixes()
-        values[row.id] = np.array([_recalled(source.open(engine).ask(one, model=False), row.line, engine, prefixes) for one in questions])
+        values[row.id] = np.array(
+            [
+                _recalled(source.open(engine).ask(one, model=False), row.line, engine, prefixes)
+                for one in questions
+            ]
+        )
         yield f"| {row.id} | {np.nanmean(values[row.id]):.3f} | {len(questions)} |"
     for one in ROWS if len(extractors) > 1 else ():
-        after, before = (values.get(f"{one}-{extractor}") for extractor in (extractors[-1], extractors[0]))
-        if after is not None and before is not None and (test := paired(METRIC, extractors[-1], extractors[0], after, before)) is not None:
+        after, before = (
+            values.get(f"{one}-{extractor}") for extractor in (extractors[-1], extractors[0])
+        )
+        if (
+            after is not None
+            and before is not None
+            and (test := paired(METRIC, extractors[-1], extractors[0], after, before)) is not None
+        ):
             yield f"{one}: {test.difference:+.3f} ({test.low:+.3f} to {test.high:+.3f}), p {test.p:.3f}"
 
 
@@ -410,29 +526,57 @@ def _recalled(ask: Ask, line: Line, engine: Engine, prefixes: Prefixes) -> float
 
 def main(arguments: Sequence[str]) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks gold", description=__doc__, formatter_class=RAW)
-    parser.add_argument("--half", default="dev", choices=("dev", "test", "both"), help="which chunks (%(default)s)")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks gold", description=__doc__, formatter_class=RAW
+    )
+    parser.add_argument(
+        "--half", default="dev", choices=("dev", "test", "both"), help="which chunks (%(default)s)"
+    )
     parser.add_argument(
         "--extract",
         default="noun-phrases",
         help="extractors, with commas; @MODEL, :LEAST WEIGHT (%(default)s)",
     )
-    parser.add_argument("--whole", action="store_true", help="those alone that lie whole in a chunk of their corpus, by what ships with it")
+    parser.add_argument(
+        "--whole",
+        action="store_true",
+        help="those alone that lie whole in a chunk of their corpus, by what ships with it",
+    )
     parser.add_argument("--worth", action="store_true", help="gold passages at 4 of the rows too")
-    parser.add_argument("--corpus", default="hotpotqa", help="whose questions are asked for that (%(default)s)")
-    parser.add_argument("--gold", type=Path, default=FOLDER, metavar="FOLDER", help="where the gold lies (that of the benchmarks)")
+    parser.add_argument(
+        "--corpus", default="hotpotqa", help="whose questions are asked for that (%(default)s)"
+    )
+    parser.add_argument(
+        "--gold",
+        type=Path,
+        default=FOLDER,
+        metavar="FOLDER",
+        help="where the gold lies (that of the benchmarks)",
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     extractors = options.extract.split(",")
     found = table(read_gold(options.gold, options.half), extractors, Registry(), options.whole)
     if options.json:
-        print(json.dumps({f"{extractor} {corpus}": shares for (extractor, corpus), shares in found.items()}, indent=1))
+        print(
+            json.dumps(
+                {f"{extractor} {corpus}": shares for (extractor, corpus), shares in found.items()},
+                indent=1,
+            )
+        )
         return
     columns = list(next(iter(found.values())))
     print(f"| extractor | chunks of | {' | '.join(columns)} |\n|---|---{'|---:' * len(columns)}|")
     for (extractor, corpus), shares in found.items():
-        print(f"| {extractor} | {corpus} | {' | '.join(f'{one:,}' if isinstance(one, int) else f'{one:.3f}' for one in shares.values())} |")
+        print(
+            f"| {extractor} | {corpus} | {' | '.join(f'{one:,}' if isinstance(one, int) else f'{one:.3f}' for one in shares.values())} |"
+        )
     if options.worth:
         print("\n| row | gold passages at 4 | questions |\n|---|---:|---:|")
-        for line in worth(open_corpus(options.corpus), extractors, Engine(), {"dev": 0, "test": 1, "both": None}[options.half]):
+        for line in worth(
+            open_corpus(options.corpus),
+            extractors,
+            Engine(),
+            {"dev": 0, "test": 1, "both": None}[options.half],
+        ):
             print(line)

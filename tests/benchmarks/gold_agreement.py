@@ -20,7 +20,15 @@ def agreement(first: list[Chunk], second: list[Chunk]) -> dict[str, float]:
     direction counts only in `directions`. Chunks are matched by their `id`.
     """
     others = {chunk["id"]: chunk for chunk in second}
-    names = ("entities", "mentions", "types", "relations", "directions", "all_entities", "all_relations")
+    names = (
+        "entities",
+        "mentions",
+        "types",
+        "relations",
+        "directions",
+        "all_entities",
+        "all_relations",
+    )
     counts = dict.fromkeys(names, 0)
     for one in first:
         for name, count in zip(names, _counted(one, others[one["id"]]), strict=True):
@@ -40,13 +48,24 @@ def _counted(one: Chunk, other: Chunk) -> tuple[int, ...]:
     same: dict[str, str] = {}
     mentions = types = 0
     for entity in one["entities"]:
-        match = next((found for found in other["entities"] if _forms(found) & _forms(entity) and found["name"] not in same.values()), None)
+        match = next(
+            (
+                found
+                for found in other["entities"]
+                if _forms(found) & _forms(entity) and found["name"] not in same.values()
+            ),
+            None,
+        )
         if match:
             same[entity["name"]] = match["name"]
             mentions += _forms(entity, named=False) == _forms(match, named=False)
             types += entity["type"] == match["type"]
     left = {
-        (same.get(relation["head"], (relation["head"],)), same.get(relation["tail"], (relation["tail"],))) for relation in one["relations"]
+        (
+            same.get(relation["head"], (relation["head"],)),
+            same.get(relation["tail"], (relation["tail"],)),
+        )
+        for relation in one["relations"]
     }
     right = {(relation["head"], relation["tail"]) for relation in other["relations"]}
     pairs, other_pairs = {frozenset(ends) for ends in left}, {frozenset(ends) for ends in right}
@@ -64,7 +83,8 @@ def _forms(entity: Chunk, named: bool = True) -> set[str]:
 def passes() -> tuple[list[Chunk], list[Chunk]]:
     """The 20 chunks as they were annotated first, and again later."""
     first, second = (
-        [json.loads(line) for line in (PASSES / f"{name}.jsonl").read_text("utf-8").splitlines()] for name in ("first", "second")
+        [json.loads(line) for line in (PASSES / f"{name}.jsonl").read_text("utf-8").splitlines()]
+        for name in ("first", "second")
     )
     return first, second
 

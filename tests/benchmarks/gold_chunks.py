@@ -23,9 +23,20 @@ _ABBREVIATION = re.compile(r"(?:\b(?:Mr|Mrs|Dr|St|Jr|Sr|vs|No|Inc|Corp|Co|e\.g|i
 
 def drawn(transcripts: Path) -> list[dict]:
     """The chunks of the four corpora, each with its corpus, id, document, half and text; the same for the same files."""
-    corpora = {"hotpotqa": _hotpotqa(), "medical": _medical(), "carol": _carol(), "transcripts": _transcripts(transcripts)}
+    corpora = {
+        "hotpotqa": _hotpotqa(),
+        "medical": _medical(),
+        "carol": _carol(),
+        "transcripts": _transcripts(transcripts),
+    }
     return [
-        {"corpus": corpus, "id": f"{corpus}-{at:02d}", "document": title, "half": "dev" if at % 2 else "test", "text": text}
+        {
+            "corpus": corpus,
+            "id": f"{corpus}-{at:02d}",
+            "document": title,
+            "half": "dev" if at % 2 else "test",
+            "text": text,
+        }
         for corpus, documents in corpora.items()
         for at, (title, text) in enumerate(_spread(documents, Random(0)), 1)
     ]
@@ -47,13 +58,23 @@ def _spread(documents: list[tuple[str, str]], random: Random) -> list[tuple[str,
         random.shuffle(documents)
         whole = ((title, _chunk(sentences(text), 0, random)) for title, text in documents)
         return [(title, text) for title, text in whole if text][:CHUNKS]
-    where = [(title, parts, at) for title, text in documents for parts in [sentences(text)] for at in range(len(parts))]
+    where = [
+        (title, parts, at)
+        for title, text in documents
+        for parts in [sentences(text)]
+        for at in range(len(parts))
+    ]
     found, last = [], -1
     for stretch in range(CHUNKS):
         low, high = (len(where) * edge // CHUNKS for edge in (stretch, stretch + 1))
         starts = [at for at in range(low, high) if at > last]
         random.shuffle(starts)
-        at, title, text = next((at, title, text) for at in starts for title, parts, n in [where[at]] if (text := _chunk(parts, n, random)))
+        at, title, text = next(
+            (at, title, text)
+            for at in starts
+            for title, parts, n in [where[at]]
+            if (text := _chunk(parts, n, random))
+        )
         found.append((title, text))
         last = at + len(sentences(text))
     return found
@@ -63,7 +84,9 @@ def _chunk(parts: list[str], at: int, random: Random) -> str:
     """Sentences from this one on until a length drawn between 60 and 120 words is reached; empty where they are too few or too long."""
     least, text = random.randint(SHORTEST, 120), ""
     for part in parts[at:]:
-        if len(text.split()) >= least or (len((text + part).split()) > LONGEST and len(text.split()) >= SHORTEST):
+        if len(text.split()) >= least or (
+            len((text + part).split()) > LONGEST and len(text.split()) >= SHORTEST
+        ):
             break
         text += part
     return text.strip() if SHORTEST <= len(text.split()) <= LONGEST else ""
@@ -75,17 +98,29 @@ def _paragraphs(text: str) -> str:
 
 
 def _hotpotqa() -> list[tuple[str, str]]:
-    with gzip.open(DATA / "hotpotqa" / "hotpot_distractor.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return list({title: "".join(parts).strip() for line in lines for title, parts in json.loads(line)["context"]}.items())
+    with gzip.open(
+        DATA / "hotpotqa" / "hotpot_distractor.jsonl.gz", "rt", encoding="utf-8"
+    ) as lines:
+        return list(
+            {
+                title: "".join(parts).strip()
+                for line in lines
+                for title, parts in json.loads(line)["context"]
+            }.items()
+        )
 
 
 def _medical() -> list[tuple[str, str]]:
-    with gzip.open(DATA / "graphrag-bench-medical" / "corpus_medical.json.gz", "rt", encoding="utf-8") as file:
+    with gzip.open(
+        DATA / "graphrag-bench-medical" / "corpus_medical.json.gz", "rt", encoding="utf-8"
+    ) as file:
         return [("Medical", _paragraphs(part["context"])) for part in json.load(file)]
 
 
 def _carol() -> list[tuple[str, str]]:
-    with gzip.open(DATA / "christmas-carol" / "a-christmas-carol.txt.gz", "rt", encoding="utf-8") as file:
+    with gzip.open(
+        DATA / "christmas-carol" / "a-christmas-carol.txt.gz", "rt", encoding="utf-8"
+    ) as file:
         return [("A Christmas Carol", _paragraphs(file.read()))]
 
 

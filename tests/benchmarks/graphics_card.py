@@ -20,10 +20,30 @@ from typing import Any
 import numpy as np
 
 WORDS = 20_000  # of the made-up vocabulary, each one token
-TINY = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128}
-LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
-BASE = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
-MINI = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 1536}
+TINY = {
+    "hidden_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 128,
+}
+LARGE = {
+    "hidden_size": 1024,
+    "num_hidden_layers": 24,
+    "num_attention_heads": 16,
+    "intermediate_size": 4096,
+}
+BASE = {
+    "hidden_size": 768,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 12,
+    "intermediate_size": 3072,
+}
+MINI = {
+    "hidden_size": 384,
+    "num_hidden_layers": 6,
+    "num_attention_heads": 12,
+    "intermediate_size": 1536,
+}
 XLM = {
     "vocab_size": 250_002,
     "max_position_embeddings": 8194,
@@ -56,15 +76,33 @@ def folder(kind: str, sizes: dict[str, Any], place: Path, suffix: str = "Model")
     import transformers
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-    pieces = {piece: n for n, piece in enumerate(["<s>", "<pad>", "</s>", "<unk>", *(f"w{n}" for n in range(WORDS))])}
+    pieces = {
+        piece: n
+        for n, piece in enumerate(
+            ["<s>", "<pad>", "</s>", "<unk>", *(f"w{n}" for n in range(WORDS))]
+        )
+    }
     tokenizer = Tokenizer(models.WordLevel(pieces, unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     ends = [("<s>", 0), ("</s>", 2)]
-    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=ends)
-    special = {"bos_token": "<s>", "eos_token": "</s>", "cls_token": "<s>", "sep_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"}
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=ends
+    )
+    special = {
+        "bos_token": "<s>",
+        "eos_token": "</s>",
+        "cls_token": "<s>",
+        "sep_token": "</s>",
+        "pad_token": "<pad>",
+        "unk_token": "<unk>",
+    }
     if suffix == "ForCausalLM":
-        special["chat_template"] = "{% for m in messages %}{{ m['role'] }} {{ m['content'] }} {% endfor %}"
-    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=8192, **special).save_pretrained(place)
+        special["chat_template"] = (
+            "{% for m in messages %}{{ m['role'] }} {{ m['content'] }} {% endfor %}"
+        )
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, model_max_length=8192, **special
+    ).save_pretrained(place)
     torch.manual_seed(0)
     config = getattr(transformers, f"{kind}Config")(**COMMON, **sizes)
     getattr(transformers, f"{kind}{suffix}")(config).eval().save_pretrained(place)
@@ -80,7 +118,15 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def row(what: str, **figures: Any) -> None:
     """Print one line of what was measured, as JSON."""
-    print(json.dumps({"what": what, **{k: round(v, 5) if isinstance(v, float) else v for k, v in figures.items()}}), flush=True)
+    print(
+        json.dumps(
+            {
+                "what": what,
+                **{k: round(v, 5) if isinstance(v, float) else v for k, v in figures.items()},
+            }
+        ),
+        flush=True,
+    )
 
 
 def free() -> None:
@@ -104,7 +150,11 @@ def on_processor(module: Any, work: Callable[[], Any]) -> Any:
 def cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """float [n] of the rows of each."""
     one, other = one.astype(np.float64), other.astype(np.float64)
-    return np.einsum("nd,nd->n", one, other) / np.linalg.norm(one, axis=1) / np.linalg.norm(other, axis=1)
+    return (
+        np.einsum("nd,nd->n", one, other)
+        / np.linalg.norm(one, axis=1)
+        / np.linalg.norm(other, axis=1)
+    )
 
 
 def encoders(home: Path, small: bool) -> None:
@@ -115,7 +165,9 @@ def encoders(home: Path, small: bool) -> None:
         place = folder(kind, sizes | (TINY if small else {}), home / "encoder")
         given = (str(place), name, "", "", pooling, 32, most)
         some = texts(8, 6, 1) + texts(8, 31, 2) + texts(4, 240, 3)
-        wanted = on_processor(sentence, lambda given=given, some=some: sentence.SentenceEncoder(*given).encode(some))
+        wanted = on_processor(
+            sentence, lambda given=given, some=some: sentence.SentenceEncoder(*given).encode(some)
+        )
         encoder = sentence.SentenceEncoder(*given)
         agree = float(cosines(encoder.encode(some), wanted).min())
         seconds, _ = timed(lambda encoder=encoder: encoder.encode(texts(64, 31, 9)))
@@ -125,7 +177,14 @@ def encoders(home: Path, small: bool) -> None:
             seconds, _ = timed(lambda encoder=encoder, many=many: encoder.encode(many))
             figures[f"{label} a second"] = len(many) / seconds
         others = float(cosines(wanted[:-1], wanted[1:]).mean())
-        row(name, device=encoder.device, least_cosine=agree, cosine_of_others=others, tokens_at_once=encoder._batches.tokens, **figures)
+        row(
+            name,
+            device=encoder.device,
+            least_cosine=agree,
+            cosine_of_others=others,
+            tokens_at_once=encoder._batches.tokens,
+            **figures,
+        )
         if name.startswith("BGE"):
             out_of_memory(encoder, small)
             plainly(place, small)
@@ -141,10 +200,16 @@ def plainly(place: Path, small: bool) -> None:
 
     from core.models.device import device
 
-    model, many = SentenceTransformer(str(place), device=device()), texts(20 if small else 2_000, 31, 4)
+    model, many = (
+        SentenceTransformer(str(place), device=device()),
+        texts(20 if small else 2_000, 31, 4),
+    )
     model.encode(many[:64])
     seconds, _ = timed(lambda: model.encode(many, batch_size=32, show_progress_bar=False))
-    row("the same through SentenceTransformer.encode, float32, 32 at once", paths_a_second=len(many) / seconds)
+    row(
+        "the same through SentenceTransformer.encode, float32, 32 at once",
+        paths_a_second=len(many) / seconds,
+    )
 
 
 def sizes_of_batches(given: tuple, small: bool) -> None:
@@ -197,9 +262,13 @@ def rerankers(home: Path, small: bool) -> None:
     from core.models.base import Task
 
     kind, sizes = RERANKER
-    place = folder(kind, sizes | (TINY if small else {}), home / "reranker", "ForSequenceClassification")
+    place = folder(
+        kind, sizes | (TINY if small else {}), home / "reranker", "ForSequenceClassification"
+    )
     task, some = Task("w1 w2 w3 w4 w5 w6"), texts(8, 12, 1) + texts(8, 100, 2)
-    wanted = on_processor(cross, lambda: cross.CrossEncoder(str(place), "reranker").score(task, some))
+    wanted = on_processor(
+        cross, lambda: cross.CrossEncoder(str(place), "reranker").score(task, some)
+    )
     many = texts(20 if small else 8_000, 120, 3)
     for kinds in (cross.FlagReranker, cross.CrossEncoder):
         model = kinds(str(place), "reranker")
@@ -221,7 +290,9 @@ def rerankers(home: Path, small: bool) -> None:
         )
         if kinds is cross.FlagReranker:
             pairs = [(task.query, text) for text in many[: len(many) // 4]]
-            seconds, theirs = timed(lambda model=model, pairs=pairs: model._engine().compute_score(pairs))
+            seconds, theirs = timed(
+                lambda model=model, pairs=pairs: model._engine().compute_score(pairs)
+            )
             row("the same through FlagReranker.compute_score", pairs_a_second=len(pairs) / seconds)
             head = float(np.abs(model.head(model.hidden(task, some)) - scores).max())
             row("head of the hidden states", largest_difference=head)
@@ -243,7 +314,12 @@ def small_encoder(home: Path, small: bool) -> None:
     wanted = on_processor(bert, lambda: slow.encode(some))
     seconds, _ = timed(lambda: encoder.encode(many))
     least = float(cosines(encoder.encode(some), wanted).min())
-    row("MiniLM (22 M)", device=encoder.device, paths_a_second=len(many) / seconds, least_cosine=least)
+    row(
+        "MiniLM (22 M)",
+        device=encoder.device,
+        paths_a_second=len(many) / seconds,
+        least_cosine=least,
+    )
     seconds, _ = timed(lambda: slow.encode(many[: len(many) // 40]))
     row("MiniLM (22 M)", device=slow.device, paths_a_second=len(many) // 40 / seconds)
     for at_once in (64, 1024):
@@ -281,26 +357,55 @@ def training(home: Path, small: bool) -> None:
     row("finetune encoder, steps of 32 questions", device=model.device, seconds_a_step=(time.perf_counter() - began) / len(losses),
         first=losses[0], last=losses[-1])  # fmt: skip
     again = reranker.TrainableReranker(place, 192, 0)
-    optimiser, losses, began = torch.optim.AdamW(again.net.parameters(), lr=1e-4), [], time.perf_counter()
+    optimiser, losses, began = (
+        torch.optim.AdamW(again.net.parameters(), lr=1e-4),
+        [],
+        time.perf_counter(),
+    )
     for _ in range(2 if small else 20):
         optimiser.zero_grad()
         scores = again.scores(asked[0], right[:6])
-        value = torch.nn.functional.cross_entropy(scores[None], torch.zeros(1, dtype=torch.long, device=scores.device))
+        value = torch.nn.functional.cross_entropy(
+            scores[None], torch.zeros(1, dtype=torch.long, device=scores.device)
+        )
         value.backward()
         optimiser.step()
         losses.append(float(value.detach()))
     after = again.score(Task(asked[0]), right[:6])
     row("finetune reranker, steps of six pairs", device=str(again.net.device), seconds_a_step=(time.perf_counter() - began) / len(losses),
         first=losses[0], last=losses[-1], right_one_first=bool(after.argmax() == 0))  # fmt: skip
-    sizes = {"hidden_size": 3584, "num_hidden_layers": 28, "num_attention_heads": 28, "num_key_value_heads": 4, "intermediate_size": 18_944}
+    sizes = {
+        "hidden_size": 3584,
+        "num_hidden_layers": 28,
+        "num_attention_heads": 28,
+        "num_key_value_heads": 4,
+        "intermediate_size": 18_944,
+    }
     sizes |= {"vocab_size": 152_064, "initializer_range": 0.02}
-    half = {"hidden_size": 896, "num_hidden_layers": 24, "num_attention_heads": 14, "num_key_value_heads": 2, "intermediate_size": 4864}
-    tiny = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 128}
+    half = {
+        "hidden_size": 896,
+        "num_hidden_layers": 24,
+        "num_attention_heads": 14,
+        "num_key_value_heads": 2,
+        "intermediate_size": 4864,
+    }
+    tiny = {
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "intermediate_size": 128,
+    }
     given = sizes | (tiny if small else half) | {"vocab_size": WORDS + 4}
     COMMON.pop("initializer_range", None)
-    trained = llm.TrainableLLM(folder("Qwen2", given, home / "llm", "ForCausalLM"), llm.LLMSettings())
+    trained = llm.TrainableLLM(
+        folder("Qwen2", given, home / "llm", "ForCausalLM"), llm.LLMSettings()
+    )
     draw = np.random.default_rng(0)
-    codes = [(draw.integers(4, WORDS, 900).tolist(), draw.integers(4, WORDS, 30).tolist()) for _ in range(8)]
+    codes = [
+        (draw.integers(4, WORDS, 900).tolist(), draw.integers(4, WORDS, 30).tolist())
+        for _ in range(8)
+    ]
     optimiser, losses = torch.optim.AdamW(trained.adapters.values(), lr=1e-3), []
     for number in range(2 if small else 8):
         began = time.perf_counter() if number < 2 else began  # the first step prepares
@@ -329,7 +434,14 @@ def main(arguments: list[str]) -> None:
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     name = torch.cuda.get_device_name(0) if torch.cuda.is_available() else "none"
-    row("card", name=name, device=device(), seen_without_torch=graphics_card(), torch=torch.__version__, processors=os.cpu_count())
+    row(
+        "card",
+        name=name,
+        device=device(),
+        seen_without_torch=graphics_card(),
+        torch=torch.__version__,
+        processors=os.cpu_count(),
+    )
     with tempfile.TemporaryDirectory() as home:
         for part in options.parts:
             try:

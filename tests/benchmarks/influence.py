@@ -32,7 +32,9 @@ EACH, SEED = int(os.environ.get("HOPSCOPE_BENCHMARK_QUESTIONS", 60)), 23
 PATHS = ("pathquestion-2hop", "pathquestion-3hop")
 LINES = ("lego-1", "lego-12", "lego-14", "chain-ranking")
 CORPORA = ("hotpotqa", "2wikimultihopqa")
-PASSAGES = "BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=5) >> AnswerFromPassages(max_tokens=48)"
+PASSAGES = (
+    "BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=5) >> AnswerFromPassages(max_tokens=48)"
+)
 
 
 def run() -> list[dict]:
@@ -50,10 +52,23 @@ def _paths(engine: Engine, each: int) -> Iterator[dict]:
             for question in _drawn(source.questions(name), each):
                 lane = _ran(engine, source.ask(question, model=False), known[line])
                 named = lane.graph.names(lane.state.reader or ())[:1]
-                texts = [lane.graph.text(path) for path in lane.state.paths.items] if lane.state.paths else []
+                texts = (
+                    [lane.graph.text(path) for path in lane.state.paths.items]
+                    if lane.state.paths
+                    else []
+                )
                 if set(named) & set(question.answers):
                     one = influence(lane, by_model=False)
-                    found.append((one, {at for at, _ in enumerate(one.weights) if texts[at] in gold[question.text]}))
+                    found.append(
+                        (
+                            one,
+                            {
+                                at
+                                for at, _ in enumerate(one.weights)
+                                if texts[at] in gold[question.text]
+                            },
+                        )
+                    )
             yield from _rows(f"{name} {known[line].name}", found, each)
 
 
@@ -62,16 +77,22 @@ def _gold_paths(name: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     with gzip.open(ROOT / "data" / name / "questions.txt.gz", "rt", encoding="utf-8") as lines:
         for text, _, path in (line.rstrip("\n").split("\t") for line in lines):
-            found.setdefault(" ".join(text.split()), set()).add(" -> ".join(path.split("#<end>")[0].split("#")))
+            found.setdefault(" ".join(text.split()), set()).add(
+                " -> ".join(path.split("#<end>")[0].split("#"))
+            )
     return found
 
 
-def _passages(engine: Engine, each: int, model: bool, corpora: Sequence[str] = CORPORA) -> Iterator[dict]:
+def _passages(
+    engine: Engine, each: int, model: bool, corpora: Sequence[str] = CORPORA
+) -> Iterator[dict]:
     instance = Instance("passages", "5 passages by vectors", parse_line(PASSAGES))
     for name in corpora:
         source = CorpusSource(name).open(engine)
         found = []
-        for question in _drawn([one for one in source.questions(next(iter(source.sets))) if one.gold], each):
+        for question in _drawn(
+            [one for one in source.questions(next(iter(source.sets))) if one.gold], each
+        ):
             lane = _ran(engine, source.ask(question, model=model), instance)
             if measurable(lane, by_model=model):
                 continue
@@ -79,7 +100,9 @@ def _passages(engine: Engine, each: int, model: bool, corpora: Sequence[str] = C
                 one = influence(lane, by_model=model)
             except BadInput:
                 continue
-            right = not model or any(answer.lower() in (lane.state.answer or "").lower() for answer in question.answers)
+            right = not model or any(
+                answer.lower() in (lane.state.answer or "").lower() for answer in question.answers
+            )
             if right:
                 found.append((one, gold_items(lane, one, question.gold) or set()))
         yield from _rows(f"{name} {'model' if model else 'nearest sentence'}", found, each)
@@ -87,7 +110,12 @@ def _passages(engine: Engine, each: int, model: bool, corpora: Sequence[str] = C
 
 def _drawn(questions, each: int) -> list:
     size = min(each, len(questions))
-    return [questions[at] for at in np.sort(np.random.default_rng(SEED).choice(len(questions), size, replace=False)).tolist()]
+    return [
+        questions[at]
+        for at in np.sort(
+            np.random.default_rng(SEED).choice(len(questions), size, replace=False)
+        ).tolist()
+    ]
 
 
 def _ran(engine: Engine, ask: Ask, instance: Instance) -> Lane:
@@ -110,8 +138,17 @@ def _rows(name: str, found: Iterable[tuple[Influence, set[int]]], each: int) -> 
         ranked.append(0 in gold)
         sets += [len(gold & {*one.smallest}) / len(one.smallest)] if one.smallest else []
     note = f"{len(both)} of {each} questions; the item ranked first {np.mean(ranked):.2f}; in the smallest set {np.mean(sets):.2f}"
-    note += f" of {np.mean([len(one.smallest) for one, _ in moved]):.1f} items; {len(both) - len(moved)} rest on none" if moved else ""
-    yield {"name": f"influence {name}", "value": float(np.mean(firsts)), "unit": "marked", "note": note}
+    note += (
+        f" of {np.mean([len(one.smallest) for one, _ in moved]):.1f} items; {len(both) - len(moved)} rest on none"
+        if moved
+        else ""
+    )
+    yield {
+        "name": f"influence {name}",
+        "value": float(np.mean(firsts)),
+        "unit": "marked",
+        "note": note,
+    }
 
 
 def main() -> None:
@@ -123,7 +160,10 @@ def main() -> None:
     options = parser.parse_args()
     engine = Engine()
     paths = () if options.model else _paths(engine, options.each)
-    for row in (*paths, *_passages(engine, options.each, options.model, options.corpora.split(","))):
+    for row in (
+        *paths,
+        *_passages(engine, options.each, options.model, options.corpora.split(",")),
+    ):
         print(f"{row['name']:60} {row['value']:.2f}  {row['note']}", flush=True)
 
 

@@ -53,11 +53,27 @@ def install(folder: Path, *wanted: str) -> Installed:
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     before, begun = os.times(), time.monotonic()
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-c", str(ROOT / "constraints.txt"), *wanted]
+    pip = [
+        str(python),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "-c",
+        str(ROOT / "constraints.txt"),
+        *wanted,
+    ]
     subprocess.run(pip, check=True)
     after = os.times()
-    took = after.children_user + after.children_system - before.children_user - before.children_system
-    (site,) = folder.glob("lib*/python*/site-packages") if os.name != "nt" else [folder / "Lib/site-packages"]
+    took = (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
+    (site,) = (
+        folder.glob("lib*/python*/site-packages")
+        if os.name != "nt"
+        else [folder / "Lib/site-packages"]
+    )
     return Installed(*sizes(site), (took, time.monotonic() - begun))
 
 
@@ -65,23 +81,47 @@ def table(found: Installed) -> str:
     """The largest packages as a table, and a line of the whole."""
     shown = sorted(found.packages.items(), key=lambda one: -one[1])
     rest = sum(size for _, size in shown[LARGEST:])
-    rows = [*shown[:LARGEST], (f"{max(0, len(shown) - LARGEST)} others", rest), ("compiled by pip", found.compiled)]
+    rows = [
+        *shown[:LARGEST],
+        (f"{max(0, len(shown) - LARGEST)} others", rest),
+        ("compiled by pip", found.compiled),
+    ]
     whole = sum(found.packages.values())
     took = "{:.0f} s of the processor, {:.0f} s of the clock".format(*found.seconds)
-    lines = [f"{whole / 1e6:,.0f} MB in {len(shown)} packages, {(whole + found.compiled) / 1e6:,.0f} MB with what pip compiles; {took}", ""]
-    return "\n".join([*lines, "| package | MB |", "|---|---:|", *(f"| {name} | {size / 1e6:,.0f} |" for name, size in rows)])
+    lines = [
+        f"{whole / 1e6:,.0f} MB in {len(shown)} packages, {(whole + found.compiled) / 1e6:,.0f} MB with what pip compiles; {took}",
+        "",
+    ]
+    return "\n".join(
+        [
+            *lines,
+            "| package | MB |",
+            "|---|---:|",
+            *(f"| {name} | {size / 1e6:,.0f} |" for name, size in rows),
+        ]
+    )
 
 
 def main(arguments: list[str]) -> None:
     """Print a table for each set of extras."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks install", description=__doc__)
-    parser.add_argument("--extras", nargs="*", default=["", "encoders"], help="sets such as llm,encoders (default: none, and encoders)")
+    parser.add_argument(
+        "--extras",
+        nargs="*",
+        default=["", "encoders"],
+        help="sets such as llm,encoders (default: none, and encoders)",
+    )
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="hopscope-install-") as made:
         subprocess.run(
-            [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", made], cwd=ROOT, check=True, stdout=subprocess.DEVNULL
+            [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", made],
+            cwd=ROOT,
+            check=True,
+            stdout=subprocess.DEVNULL,
         )
         (wheel,) = Path(made).glob("*.whl")
         for number, extras in enumerate(options.extras):
-            found = install(Path(made) / str(number), f"{wheel}[{extras}]" if extras else str(wheel))
+            found = install(
+                Path(made) / str(number), f"{wheel}[{extras}]" if extras else str(wheel)
+            )
             print(f"\nhopscope{f'[{extras}]' if extras else ''}: {table(found)}", flush=True)

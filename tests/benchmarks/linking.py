@@ -36,7 +36,9 @@ def run() -> list[dict]:
         for title in dataset.sets:
             graph = Engine().graph(name) if dataset.sets[title].graphs != "question" else None
             if graph is not None:
-                rows += _rows(f"linking {title}", graph, _fitting(graph, dataset.questions(title)), WAYS[:1])
+                rows += _rows(
+                    f"linking {title}", graph, _fitting(graph, dataset.questions(title)), WAYS[:1]
+                )
     return rows
 
 
@@ -84,7 +86,9 @@ def linked(graph, text: str) -> set[str]:
     return {graph.node_name(mention.node) for mention in names(graph).mentions(text)}
 
 
-def judged(graph, questions: list[Question], way: str, link: Callable = linked) -> Iterator[tuple[Question, str, set[str], float]]:
+def judged(
+    graph, questions: list[Question], way: str, link: Callable = linked
+) -> Iterator[tuple[Question, str, set[str], float]]:
     """Each question with the text typed, what was linked, and the seconds of a core that took."""
     rng = np.random.default_rng(SEED)
     for question in questions:
@@ -103,16 +107,33 @@ def _rows(name: str, graph, questions: list[Question], ways=WAYS) -> list[dict]:
         held = sum(set(question.entities) <= found for question, _, found, _ in told)
         seconds = np.array([one[3] for one in told]) * 1e3
         note = f"of {len(told):,}; {held / len(told):.3f} hold it among others"
-        rows.append({"name": f"{name}: {way}", "value": right / len(told), "unit": "share", "note": note})
+        rows.append(
+            {"name": f"{name}: {way}", "value": right / len(told), "unit": "share", "note": note}
+        )
         note = f"largest {seconds.max():.0f}"
-        rows.append({"name": f"{name}: {way}, a question", "value": float(np.median(seconds)), "unit": "ms", "note": note})
+        rows.append(
+            {
+                "name": f"{name}: {way}, a question",
+                "value": float(np.median(seconds)),
+                "unit": "ms",
+                "note": note,
+            }
+        )
     return rows
 
 
 def _fitting(graph, questions: list[Question], most: int = SAMPLE) -> list[Question]:
     """Questions all of whose entities are in the graph; at most so many, spread evenly."""
-    fit = [question for question in questions if question.entities and all(graph.nodes_named(name) for name in question.entities)]
-    return [fit[i] for i in np.unique(np.linspace(0, len(fit) - 1, min(most, len(fit))).astype(int))] if fit else []
+    fit = [
+        question
+        for question in questions
+        if question.entities and all(graph.nodes_named(name) for name in question.entities)
+    ]
+    return (
+        [fit[i] for i in np.unique(np.linspace(0, len(fit) - 1, min(most, len(fit))).astype(int))]
+        if fit
+        else []
+    )
 
 
 def main() -> None:

@@ -69,15 +69,27 @@ def documents(n: int, seed: int = SEED) -> Iterator[Document]:
 
 def _mentioning(n: int, seed: int) -> Iterator[tuple[Document, list[int]]]:
     """The documents, each with the numbers of the names in it beside its own."""
-    known, called, rng = shipped()[0], names(PER_DOCUMENT * n, seed), np.random.default_rng([seed, 2])
+    known, called, rng = (
+        shipped()[0],
+        names(PER_DOCUMENT * n, seed),
+        np.random.default_rng([seed, 2]),
+    )
     abouts = [number for number, sentence in enumerate(known) if sentence.about]
     scattered = rng.permutation(len(called))  # by rank the name
     for row in range(n):
         subject, mentioned, parts, letters = called[row], list[int](), list[str](), 0
         while letters < LETTERS:
-            sentence = known[rng.integers(len(known)) if parts else abouts[rng.integers(len(abouts))]]
-            drawn = scattered[np.minimum(len(called) ** rng.random(len(sentence.pieces) - 1), len(called) - 1).astype(np.int64)].tolist()
-            text = sentence.pieces[0] + "".join(called[name] + piece for name, piece in zip(drawn, sentence.pieces[1:]))
+            sentence = known[
+                rng.integers(len(known)) if parts else abouts[rng.integers(len(abouts))]
+            ]
+            drawn = scattered[
+                np.minimum(
+                    len(called) ** rng.random(len(sentence.pieces) - 1), len(called) - 1
+                ).astype(np.int64)
+            ].tolist()
+            text = sentence.pieces[0] + "".join(
+                called[name] + piece for name, piece in zip(drawn, sentence.pieces[1:])
+            )
             parts.append(f"{subject}{text}" if sentence.about else text)
             mentioned += [name for name in drawn if name != row]
             letters += len(parts[-1]) + 1
@@ -93,7 +105,9 @@ def questions(n: int, count: int = QUESTIONS, seed: int = SEED) -> list[Question
         if row % wanted == wanted - 1 and mentioned and len(found) < count:
             other = next((name for name in mentioned if name < n), mentioned[0])
             gold = (document.id, *([f"d{other:07}"] if other < n else []))
-            found.append(Question(f"What has {document.title} to do with {called[other]}?", gold=gold))
+            found.append(
+                Question(f"What has {document.title} to do with {called[other]}?", gold=gold)
+            )
     return found
 
 
@@ -104,5 +118,8 @@ def made_corpus(n: int, seed: int = SEED, name: str = "") -> Corpus:
     if (folder / "corpus.json").is_file():
         return Corpus.open(folder)
     return write(
-        folder, documents(n, seed), f"{n:,} documents made of shipped sentences", sets={SET: ("Made questions", questions(n, seed=seed))}
+        folder,
+        documents(n, seed),
+        f"{n:,} documents made of shipped sentences",
+        sets={SET: ("Made questions", questions(n, seed=seed))},
     )

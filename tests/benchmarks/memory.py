@@ -33,7 +33,9 @@ from core.sources import Ask, GraphSource
 from core.types import Question
 from tests.benchmarks.chains import EACH, PLAIN, SEED, _right
 
-TRIED = tuple(float(value) for value in os.environ.get("HOPSCOPE_BENCHMARK_RANKING", "").split(",") if value)
+TRIED = tuple(
+    float(value) for value in os.environ.get("HOPSCOPE_BENCHMARK_RANKING", "").split(",") if value
+)
 DEVELOPMENT, HELD_OUT = 0, 1  # MD5 of the text, even and odd
 ANY = 1.0
 LIKE = ((100, ANY), (1000, ANY), (1000, 0.9), (1000, 0.75))
@@ -41,8 +43,16 @@ METAQA = [(f"metaqa-{hops}hop-test", PLAIN, *how) for hops in (1, 2, 3) for how 
 REWORDED = [("metaqa-1hop-ntm-test", PLAIN, size, ANY) for size in (100, 1000)]
 OTHERS = ("pathquestion-2hop", "pathquestion-3hop", "webqsp-answerable", "cwq-answerable")
 OWN = [(name, name, 100_000, most) for name in OTHERS for most in (ANY, 0.9, 0.75)]
-CROSSED = [("webqsp-answerable", "cwq-answerable", 100_000, ANY), ("cwq-answerable", "webqsp-answerable", 100_000, ANY)]
-CONDITIONS = (*METAQA, *REWORDED, *OWN, *CROSSED)  # set asked, solved questions, of each set, the most alike that may vote
+CROSSED = [
+    ("webqsp-answerable", "cwq-answerable", 100_000, ANY),
+    ("cwq-answerable", "webqsp-answerable", 100_000, ANY),
+]
+CONDITIONS = (
+    *METAQA,
+    *REWORDED,
+    *OWN,
+    *CROSSED,
+)  # set asked, solved questions, of each set, the most alike that may vote
 
 
 def run() -> list[dict]:
@@ -62,12 +72,23 @@ def run() -> list[dict]:
                 tests.append(paired("hit@1", "memory", "chains", right, alone))
                 won, lost = int((right > alone).sum()), int((right < alone).sum())
                 note = f"{len(here)} questions, chain ranking {alone.mean():.3f}: {won} won, {lost} lost"
-                rows.append({"name": f"{told}, ranking {value:g}", "value": float(right.mean()), "unit": "hit@1", "note": note})
-    corrected = [p for at in range(len(values)) for p in holm([test.p for test in tests[at :: len(values)]])]  # over the conditions
+                rows.append(
+                    {
+                        "name": f"{told}, ranking {value:g}",
+                        "value": float(right.mean()),
+                        "unit": "hit@1",
+                        "note": note,
+                    }
+                )
+    corrected = [
+        p for at in range(len(values)) for p in holm([test.p for test in tests[at :: len(values)]])
+    ]  # over the conditions
     ordered = [at for start in range(len(values)) for at in range(start, len(rows), len(values))]
     for at, p in zip(ordered, corrected, strict=True):
         row, test = rows[at], tests[at]
-        row["note"] += f"; {test.difference:+.3f} [{test.low:+.3f}, {test.high:+.3f}], p = {test.p:.2g}, corrected {p:.2g}"
+        row["note"] += (
+            f"; {test.difference:+.3f} [{test.low:+.3f}, {test.high:+.3f}], p = {test.p:.2g}, corrected {p:.2g}"
+        )
     return rows
 
 
@@ -89,8 +110,15 @@ def asks(engine, name: str, half: int) -> Iterator[Ask]:
 def _file(name: str, folder: Path) -> Path:
     """The development half of a set as a file of solved questions."""
     file = folder / f"{name}.jsonl"
-    known = [question for question in questions(name) if question.answers and _half(question) == DEVELOPMENT]
-    told = [{"question": one.text, "entities": list(one.entities), "answers": list(one.answers)} for one in known]
+    known = [
+        question
+        for question in questions(name)
+        if question.answers and _half(question) == DEVELOPMENT
+    ]
+    told = [
+        {"question": one.text, "entities": list(one.entities), "answers": list(one.answers)}
+        for one in known
+    ]
     file.write_text("".join(json.dumps(one) + "\n" for one in told), "utf-8")
     return file
 
@@ -99,7 +127,9 @@ def _file(name: str, folder: Path) -> Path:
 def _unlike(most: float) -> Iterator[None]:
     """Hides solved questions whose cosine to the one asked is above `most`."""
     nearest = Cases.nearest
-    Cases.nearest = lambda self, vector: [(place, cosine) for place, cosine in nearest(self, vector) if most == ANY or cosine <= most]
+    Cases.nearest = lambda self, vector: [
+        (place, cosine) for place, cosine in nearest(self, vector) if most == ANY or cosine <= most
+    ]
     try:
         yield
     finally:

@@ -48,9 +48,21 @@ from tests.benchmarks.paired_tests import against
 PAPER, GROUP = "In-depth Analysis", "Documents"
 REPLIES = Path(__file__).with_name("replies")
 BASE = "vanilla-rag"  # what the others are tested against
-QUALITY = ("passage_recall@4", "passage_recall@10", "context_recall", "accuracy", "token_recall", "token_f1")
+QUALITY = (
+    "passage_recall@4",
+    "passage_recall@10",
+    "context_recall",
+    "accuracy",
+    "token_recall",
+    "token_f1",
+)
 ASKING = ("calls", "tokens", "seconds")
-MANY = {"ggraphrag": 2, "cheaprag": 4, "dalk": 10, "kgp": 10}  # questions for rows that ask dozens of times for each
+MANY = {
+    "ggraphrag": 2,
+    "cheaprag": 4,
+    "dalk": 10,
+    "kgp": 10,
+}  # questions for rows that ask dozens of times for each
 TESTED = ("passage_recall@4", "context_recall", "accuracy", "token_recall", "token_f1")
 
 
@@ -117,8 +129,18 @@ def _main(options: argparse.Namespace, engine: Engine, corpus: Corpus) -> None:
     found: dict[str, Summary] = {}
     for instance in (one for one in rows if one.id not in left_out):
         few = not options.no_llm and asks(instance, engine.models)
-        found[instance.id] = summary(engine, instance, sets, _few(instance, options) if few else options.sample, not options.no_llm)
-    costs = {} if options.no_builds else {one.id: measured(engine.models, corpus, one) for one in rows if one.id in found}
+        found[instance.id] = summary(
+            engine,
+            instance,
+            sets,
+            _few(instance, options) if few else options.sample,
+            not options.no_llm,
+        )
+    costs = (
+        {}
+        if options.no_builds
+        else {one.id: measured(engine.models, corpus, one) for one in rows if one.id in found}
+    )
     for line in told(corpus, rows, found, costs, left_out, options):
         print(line)
 
@@ -126,23 +148,54 @@ def _main(options: argparse.Namespace, engine: Engine, corpus: Corpus) -> None:
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks methods", description=__doc__)
     number = lambda text: None if text == "all" else int(text)
-    parser.add_argument("instances", nargs="*", help="ids of instances (default: every row of the in-depth analysis)")
+    parser.add_argument(
+        "instances",
+        nargs="*",
+        help="ids of instances (default: every row of the in-depth analysis)",
+    )
     parser.add_argument("--corpus", default="hotpotqa")
-    parser.add_argument("--set", default="", help="its question sets, with commas (default: its first)")
-    parser.add_argument("--sample", type=number, default=None, help="questions of each set, or all (the default)")
+    parser.add_argument(
+        "--set", default="", help="its question sets, with commas (default: its first)"
+    )
+    parser.add_argument(
+        "--sample", type=number, default=None, help="questions of each set, or all (the default)"
+    )
     told = ", ".join(f"{name} {most}" for name, most in MANY.items())
-    parser.add_argument("--few", type=int, default=0, help=f"questions for methods that ask a language model to retrieve (default: {told})")
-    parser.add_argument("--no-llm", action="store_true", help="ask no language model; the nearest sentence stands for the answer")
-    parser.add_argument("--extractor", default="", help="who reads the chunks of the graphs, with commas: described, noun-phrases, llm")
-    parser.add_argument("--originals", action="store_true", help="with the rows of the originals' own values")
-    parser.add_argument("--replies", default="", help="the file of replies (default: that of the corpus in tests/benchmarks/replies)")
+    parser.add_argument(
+        "--few",
+        type=int,
+        default=0,
+        help=f"questions for methods that ask a language model to retrieve (default: {told})",
+    )
+    parser.add_argument(
+        "--no-llm",
+        action="store_true",
+        help="ask no language model; the nearest sentence stands for the answer",
+    )
+    parser.add_argument(
+        "--extractor",
+        default="",
+        help="who reads the chunks of the graphs, with commas: described, noun-phrases, llm",
+    )
+    parser.add_argument(
+        "--originals", action="store_true", help="with the rows of the originals' own values"
+    )
+    parser.add_argument(
+        "--replies",
+        default="",
+        help="the file of replies (default: that of the corpus in tests/benchmarks/replies)",
+    )
     parser.add_argument("--no-builds", action="store_true", help="leave out what building costs")
     return parser.parse_args(arguments)
 
 
 def _few(instance: Instance, options: argparse.Namespace) -> int | None:
     """Questions for a method that asks a language model before the answer, None for all."""
-    sizes = [options.few or next((most for name, most in MANY.items() if instance.id.startswith(name)), None), options.sample]
+    sizes = [
+        options.few
+        or next((most for name, most in MANY.items() if instance.id.startswith(name)), None),
+        options.sample,
+    ]
     return min((size for size in sizes if size is not None), default=None)
 
 
@@ -150,7 +203,11 @@ def _rows(options: argparse.Namespace) -> list[Instance]:
     known = catalogue()
     if options.instances:
         return [known[name] for name in options.instances]
-    rows = [one for one in known.values() if PAPER in one.paper or (options.originals and one.group == GROUP)]
+    rows = [
+        one
+        for one in known.values()
+        if PAPER in one.paper or (options.originals and one.group == GROUP)
+    ]
     return sorted(rows, key=lambda one: one.id != BASE)
 
 
@@ -162,7 +219,9 @@ def by_extractors(rows: Sequence[Instance], extractors: Sequence[str]) -> list[I
         graphs = {build.extractor: build for build in of_kind(kind or "")}
         known = [name for name in extractors if name in graphs]
         for name in known:
-            line = Line((dataclasses.replace(first[0], build=graphs[name].id), *one.line.operators[1:]))
+            line = Line(
+                (dataclasses.replace(first[0], build=graphs[name].id), *one.line.operators[1:])
+            )
             found.append(dataclasses.replace(one, id=f"{one.id}-{name}", line=line))
         found += [] if known else [one]
     return found
@@ -171,7 +230,12 @@ def by_extractors(rows: Sequence[Instance], extractors: Sequence[str]) -> list[I
 def asks(instance: Instance, models, without: bool = False) -> bool:
     """Whether a language model is asked before the answer, or to note points for it; with `without`, whether it must be."""
     operators = [part for one in instance.line if one.stage != "generate" for part in one.parts()]
-    return any(models.is_chat(name) for one in operators if not (without and one.without_model) for name in used(one))
+    return any(
+        models.is_chat(name)
+        for one in operators
+        if not (without and one.without_model)
+        for name in used(one)
+    )
 
 
 def summary(engine, instance: Instance, sets: str, size: int | None, model: bool) -> Summary:
@@ -205,13 +269,20 @@ def _models(one) -> list[str]:
 def _built(models, corpus: Corpus, one) -> dict:
     """A build in a folder of its own, with the replies that are kept; without them a language model would be asked for hours, so that a
     build that lacks some is not measured."""
-    kept, report = SavedReplies(home() / "replies.sqlite", shipped=shipped_replies(corpus)), Counting()
+    kept, report = (
+        SavedReplies(home() / "replies.sqlite", shipped=shipped_replies(corpus)),
+        Counting(),
+    )
     before = {name: os.environ.get(name) for name in ("HOPSCOPE_HOME", "HOPSCOPE_MODELS")}
     os.environ["HOPSCOPE_MODELS"] = str(models_folder())
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HOPSCOPE_HOME"] = folder
         try:
-            again = open_corpus(corpus.name) if not corpus.own else dataclasses.replace(corpus, folder=Path(folder) / "own")
+            again = (
+                open_corpus(corpus.name)
+                if not corpus.own
+                else dataclasses.replace(corpus, folder=Path(folder) / "own")
+            )
             models.encoder().encode(["loaded before the clock starts"])
             start = time.perf_counter()
             graph = build(again, one, _Silent(models), report=report, saved=kept)
@@ -222,7 +293,11 @@ def _built(models, corpus: Corpus, one) -> dict:
             for name, value in before.items():
                 os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
     usage = report.usage + report.usage_saved
-    told = {"calls": usage.calls, "tokens": usage.tokens_in + usage.tokens_out, "chunks": len(graph.columns.chunks or ())}
+    told = {
+        "calls": usage.calls,
+        "tokens": usage.tokens_in + usage.tokens_out,
+        "chunks": len(graph.columns.chunks or ()),
+    }
     return {"seconds": seconds, "model": report.replied, **told}
 
 
@@ -242,10 +317,21 @@ class _Silent:
         return SimpleNamespace(reply=reply)
 
 
-def told(corpus: Corpus, rows: Sequence[Instance], found: dict[str, Summary], costs: dict[str, dict], left_out, options) -> Iterator[str]:
+def told(
+    corpus: Corpus,
+    rows: Sequence[Instance],
+    found: dict[str, Summary],
+    costs: dict[str, dict],
+    left_out,
+    options,
+) -> Iterator[str]:
     """The lines of the tables, and what stands beside them."""
     asked = {one.run.spec["sample"] for one in found.values()}
-    answers = "the sentence nearest to the question stands for the answer" if options.no_llm else "a language model answers"
+    answers = (
+        "the sentence nearest to the question stands for the answer"
+        if options.no_llm
+        else "a language model answers"
+    )
     yield f"{corpus.title}, {corpus.n_documents:,} documents, {' or '.join(f'{n:,}' for n in sorted(asked))} questions; {answers}."
     yield "Mean and 95 % bootstrap interval over the questions; seconds of a question as if it were the first."
     yield ""
@@ -256,7 +342,13 @@ def told(corpus: Corpus, rows: Sequence[Instance], found: dict[str, Summary], co
     for one in (one for one in rows if one.id in found):
         yield (
             "| "
-            + " | ".join([f"`{one.id}`", *_figures(found[one.id], one.id), *([costs[one.id].get("build", "–")] if building else [])])
+            + " | ".join(
+                [
+                    f"`{one.id}`",
+                    *_figures(found[one.id], one.id),
+                    *([costs[one.id].get("build", "–")] if building else []),
+                ]
+            )
             + " |"
         )
     yield ""
@@ -272,8 +364,16 @@ def told(corpus: Corpus, rows: Sequence[Instance], found: dict[str, Summary], co
 
 def _figures(one: Summary, key: str) -> list[str]:
     table = one.table((*QUALITY, *ASKING))[key]
-    cell = lambda name, e: "–" if e.mean is None else f"{shown(name, e.mean)} [{shown(name, e.low)}, {shown(name, e.high)}]"
-    return [str(one.counts(key)["scored"]), *(cell(name, table[name]) for name in QUALITY), *(shown(n, table[n].mean) for n in ASKING)]
+    cell = lambda name, e: (
+        "–"
+        if e.mean is None
+        else f"{shown(name, e.mean)} [{shown(name, e.low)}, {shown(name, e.high)}]"
+    )
+    return [
+        str(one.counts(key)["scored"]),
+        *(cell(name, table[name]) for name in QUALITY),
+        *(shown(n, table[n].mean) for n in ASKING),
+    ]
 
 
 def _building(costs: dict[str, dict]) -> Iterator[str]:
@@ -286,13 +386,25 @@ def _building(costs: dict[str, dict]) -> Iterator[str]:
     yield "|---" + "|---:" * 7 + "|"
     for name, cost in builds.items():
         spent = [cost["calls"], cost["tokens"], cost["seconds"] + cost["model"]]
-        each = [f"{1000 * one / cost['chunks']:,.0f}" for one in spent] if cost.get("chunks") else ["–"] * 3
-        yield "| " + " | ".join([name, f"{cost.get('chunks', 0):,}", *(f"{one:,.0f}" for one in spent), *each]) + " |"
+        each = (
+            [f"{1000 * one / cost['chunks']:,.0f}" for one in spent]
+            if cost.get("chunks")
+            else ["–"] * 3
+        )
+        yield (
+            "| "
+            + " | ".join(
+                [name, f"{cost.get('chunks', 0):,}", *(f"{one:,.0f}" for one in spent), *each]
+            )
+            + " |"
+        )
     yield ""
 
 
 def _notes(costs: dict[str, dict]) -> Iterator[str]:
-    for name, why in dict.fromkeys((cost["build"], cost["error"]) for cost in costs.values() if "error" in cost):
+    for name, why in dict.fromkeys(
+        (cost["build"], cost["error"]) for cost in costs.values() if "error" in cost
+    ):
         yield f"- What building {name} costs is not known: {why.rstrip('.')}."
     if any(cost.get("model") for cost in costs.values()):
         told = "those that each took when it was made"

@@ -25,7 +25,11 @@ from core.indexes.encoded import BLOCK, Blocks, block_file
 from core.indexes.place import keep
 from tests.benchmarks.documents_scale import SIZE, WORDS, _forget_peak, _peak
 
-LETTERS, SEARCHES, LEFT_OUT = 9, 20, 50  # words of a made text, searches of each kind, one vector of so many is no hit
+LETTERS, SEARCHES, LEFT_OUT = (
+    9,
+    20,
+    50,
+)  # words of a made text, searches of each kind, one vector of so many is no hit
 
 
 class Made(Blocks):
@@ -39,14 +43,22 @@ class Made(Blocks):
         words = np.random.default_rng(11).standard_normal((WORDS, SIZE)).astype(np.float32)
         for number in self.missing():
             rng = np.random.default_rng([7, number])
-            drawn = words[(WORDS ** rng.random((len(self.items(number)), LETTERS))).astype(int) - 1].sum(axis=1)
+            drawn = words[
+                (WORDS ** rng.random((len(self.items(number)), LETTERS))).astype(int) - 1
+            ].sum(axis=1)
             drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
-            keep(block_file(self.folder, number), partial(np.save, arr=drawn.astype(np.float16)), durable=False)
+            keep(
+                block_file(self.folder, number),
+                partial(np.save, arr=drawn.astype(np.float16)),
+                durable=False,
+            )
 
 
 def main(argv: list[str]) -> None:
     """Print a row for each number of vectors."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks neighbours", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks neighbours", description=__doc__.split("\n")[0]
+    )
     parser.add_argument("--vectors", default="200000", metavar="N,N...")
     parser.add_argument("--part", type=int, default=vectors.PART)
     parser.add_argument("--whole", action="store_true")
@@ -78,7 +90,10 @@ def row(blocks: Made, part: int) -> str:
             start = time.process_time()
             one.nearest(vector, k, without)
             spent.append(time.process_time() - start)
-    of = {k: f"{1000 * statistics.median(spent):.1f} ms, {1000 * max(spent):.1f} at most" for k, spent in times.items()}
+    of = {
+        k: f"{1000 * statistics.median(spent):.1f} ms, {1000 * max(spent):.1f} at most"
+        for k, spent in times.items()
+    }
     return (
         f"{blocks.total():10,} vectors  {parts or 'not in':>6} parts  made {made:8.1f} s ({1000 * made / blocks.total():.3f} ms each)  "
         f"{memory / 2**20:8,.0f} MB at most  recall {recall:.3f}  a search: of 1,000 {of[1000]}; of one {of[1]}"

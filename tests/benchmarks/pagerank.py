@@ -18,7 +18,9 @@ def run(questions: int = 100) -> list[dict]:
     from core.graph.pagerank.best import pagerank_exact, top_pagerank
 
     graph = open_graph("metaqa")
-    peer = igraph.Graph(graph.n_nodes, list(zip(graph.heads.tolist(), graph.tails.tolist())), directed=True)
+    peer = igraph.Graph(
+        graph.n_nodes, list(zip(graph.heads.tolist(), graph.tails.tolist())), directed=True
+    )
     seeds = mixed_seeds(graph, 100)
     top_pagerank(graph, seeds[:1], KEEP)  # compiles
     ours, theirs, recalls = [], [], []
@@ -28,7 +30,9 @@ def run(questions: int = 100) -> list[dict]:
         ours.append(time.perf_counter() - start)
         if place < questions:
             start = time.perf_counter()
-            exact = np.array(peer.personalized_pagerank(directed=False, damping=DAMPING, reset_vertices=[seed]))
+            exact = np.array(
+                peer.personalized_pagerank(directed=False, damping=DAMPING, reset_vertices=[seed])
+            )
             theirs.append(time.perf_counter() - start)
         else:
             exact = pagerank_exact(graph, [seed], DAMPING)
@@ -44,8 +48,18 @@ def run(questions: int = 100) -> list[dict]:
             "unit": "ms",
             "note": f"median of {len(theirs)} of these seeds, {min(theirs) * 1e3:.0f} to {max(theirs) * 1e3:.0f}, undirected",
         },
-        {"name": "pagerank times faster", "value": other / paired, "unit": "times", "note": f"medians over the same seeds; limit {FACTOR}"},
-        {"name": "pagerank recall, mean", "value": float(np.mean(recalls)), "unit": "", "note": f"least {min(recalls):.3f}; limit 0.97"},
+        {
+            "name": "pagerank times faster",
+            "value": other / paired,
+            "unit": "times",
+            "note": f"medians over the same seeds; limit {FACTOR}",
+        },
+        {
+            "name": "pagerank recall, mean",
+            "value": float(np.mean(recalls)),
+            "unit": "",
+            "note": f"least {min(recalls):.3f}; limit 0.97",
+        },
     ]
 
 
@@ -53,7 +67,10 @@ def mixed_seeds(graph, count: int) -> list[int]:
     """Hubs and ordinary nodes, mixed: the largest by degree, and the rest drawn evenly."""
     degrees = np.diff(graph.out_indptr) + np.diff(graph.in_indptr)
     rng, hubs = np.random.default_rng(0), int(count * HUBS)
-    chosen = [*np.argsort(-degrees, kind="stable")[:hubs].tolist(), *rng.choice(graph.n_nodes, count - hubs, replace=False).tolist()]
+    chosen = [
+        *np.argsort(-degrees, kind="stable")[:hubs].tolist(),
+        *rng.choice(graph.n_nodes, count - hubs, replace=False).tolist(),
+    ]
     return [chosen[place] for place in rng.permutation(count)]
 
 

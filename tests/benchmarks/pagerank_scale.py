@@ -25,23 +25,46 @@ STRATA = ("ordinary", "hubs", "mixed")
 EACH, FEW = 17, 2  # questions of a stratum: by push, and by methods that take seconds
 HUBS = 1000  # the best connected nodes, from which hubs are drawn
 IGRAPH = 10_000_000  # nodes up to which igraph fits: 6.5 GiB
-SMALL, CHECKED = 1_000_000, 5  # nodes beyond which the exact best of so many questions a stratum are sought: an hour at 100 million
-COLUMNS = tuple("nodes,method,stratum,questions,median ms,p95 ms,cpu ms,recall,least,checked,edges,peak MiB,unsettled".split(","))
+SMALL, CHECKED = (
+    1_000_000,
+    5,
+)  # nodes beyond which the exact best of so many questions a stratum are sought: an hour at 100 million
+COLUMNS = tuple(
+    "nodes,method,stratum,questions,median ms,p95 ms,cpu ms,recall,least,checked,edges,peak MiB,unsettled".split(
+        ","
+    )
+)
 
 
 def main(argv: list[str]) -> None:
     """Print the table, or JSON; write the plot."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks pagerank")
-    parser.add_argument("--nodes", type=int, nargs="+", required=True, help="sizes of graphs; each has three times as many triples")
-    parser.add_argument("--methods", nargs="+", default=["auto"], help="auto fora topppr rbs partition")
-    parser.add_argument("--questions", type=int, default=EACH, help=f"of each stratum by push (others: {FEW})")
-    parser.add_argument("--igraph", type=int, default=FEW, help="questions of each stratum that igraph answers too")
+    parser.add_argument(
+        "--nodes",
+        type=int,
+        nargs="+",
+        required=True,
+        help="sizes of graphs; each has three times as many triples",
+    )
+    parser.add_argument(
+        "--methods", nargs="+", default=["auto"], help="auto fora topppr rbs partition"
+    )
+    parser.add_argument(
+        "--questions", type=int, default=EACH, help=f"of each stratum by push (others: {FEW})"
+    )
+    parser.add_argument(
+        "--igraph", type=int, default=FEW, help="questions of each stratum that igraph answers too"
+    )
     parser.add_argument("--recall", type=float, default=0.97)
     parser.add_argument(
-        "--folder", default=str(Path(tempfile.gettempdir()) / "hopscope-scale"), help="where graphs and exact answers are kept"
+        "--folder",
+        default=str(Path(tempfile.gettempdir()) / "hopscope-scale"),
+        help="where graphs and exact answers are kept",
     )
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--plot", metavar="FILE", help="an HTML file: cost against size at this recall")
+    parser.add_argument(
+        "--plot", metavar="FILE", help="an HTML file: cost against size at this recall"
+    )
     options = parser.parse_args(argv)
     rows = [row for nodes in options.nodes for row in Bench(nodes, options).rows()]
     print(json.dumps(rows, indent=2) if options.json else table(rows))
@@ -63,14 +86,26 @@ class Bench:
     def rows(self) -> list[dict]:
         """A row for each method and stratum, igraph last."""
         found = []
-        self._seek([question for some in self.questions.values() for question in (some if self.nodes <= SMALL else some[:CHECKED])])
+        self._seek(
+            [
+                question
+                for some in self.questions.values()
+                for question in (some if self.nodes <= SMALL else some[:CHECKED])
+            ]
+        )
         for method in self.options.methods:
             self._ours(method, self.questions["ordinary"][0])  # compiles, prepares
             for stratum, questions in self.questions.items():
                 some = questions if method == "auto" else questions[:FEW]
                 for question in some if method == "auto" else ():
-                    self._ours(method, question)  # what it reads of a graph by memory map is in memory then
-                found.append(self._row(method, stratum, [self._ours(method, question) for question in some], some))
+                    self._ours(
+                        method, question
+                    )  # what it reads of a graph by memory map is in memory then
+                found.append(
+                    self._row(
+                        method, stratum, [self._ours(method, question) for question in some], some
+                    )
+                )
         if self.options.igraph and self.nodes <= IGRAPH:
             found += self._igraph()
         return found
@@ -80,7 +115,16 @@ class Bench:
 
         before, report = reset_peak(), PageRankReport()
         wall, cpu = time.perf_counter(), time.thread_time()
-        nodes, _ = top_pagerank(self.graph, question, KEEP, DAMPING, DIRECTION, method, self.options.recall, report=report)
+        nodes, _ = top_pagerank(
+            self.graph,
+            question,
+            KEEP,
+            DAMPING,
+            DIRECTION,
+            method,
+            self.options.recall,
+            report=report,
+        )
         spent = dict(ms=(time.perf_counter() - wall) * 1e3, cpu=(time.thread_time() - cpu) * 1e3)
         memory = None if before is None else max(0, peak() - before)
         return dict(spent, nodes=nodes, edges=report.edges, memory=memory, settled=report.settled)
@@ -90,23 +134,48 @@ class Bench:
 
         graph = self.graph
         before = reset_peak()
-        peer = igraph.Graph(graph.n_nodes, np.column_stack([graph.heads, graph.tails]), directed=True)
+        peer = igraph.Graph(
+            graph.n_nodes, np.column_stack([graph.heads, graph.tails]), directed=True
+        )
         rows = []
         for stratum, questions in self.questions.items():
             runs, some = [], questions[: self.options.igraph]
             for question in some:
                 wall, cpu = time.perf_counter(), time.thread_time()
-                scores = np.array(peer.personalized_pagerank(directed=False, damping=DAMPING, reset_vertices=list(question)))
-                spent = dict(ms=(time.perf_counter() - wall) * 1e3, cpu=(time.thread_time() - cpu) * 1e3)
+                scores = np.array(
+                    peer.personalized_pagerank(
+                        directed=False, damping=DAMPING, reset_vertices=list(question)
+                    )
+                )
+                spent = dict(
+                    ms=(time.perf_counter() - wall) * 1e3, cpu=(time.thread_time() - cpu) * 1e3
+                )
                 best = np.argpartition(-scores, KEEP)[:KEEP]
-                runs.append(dict(spent, nodes=best, edges=0, memory=None if before is None else peak() - before, settled=True))
+                runs.append(
+                    dict(
+                        spent,
+                        nodes=best,
+                        edges=0,
+                        memory=None if before is None else peak() - before,
+                        settled=True,
+                    )
+                )
             rows.append(self._row("igraph", stratum, runs, some))
         return rows
 
-    def _row(self, method: str, stratum: str, runs: list[dict], questions: list[tuple[int, ...]]) -> dict:
-        known = [(np.load(file), run["nodes"]) for question, run in zip(questions, runs) if (file := self._file(question)).exists()]
+    def _row(
+        self, method: str, stratum: str, runs: list[dict], questions: list[tuple[int, ...]]
+    ) -> dict:
+        known = [
+            (np.load(file), run["nodes"])
+            for question, run in zip(questions, runs)
+            if (file := self._file(question)).exists()
+        ]
         recalls = [min(1.0, len(np.intersect1d(nodes, best)) / KEEP) for best, nodes in known]
-        times, memory = [run["ms"] for run in runs], [run["memory"] for run in runs if run["memory"] is not None]
+        times, memory = (
+            [run["ms"] for run in runs],
+            [run["memory"] for run in runs if run["memory"] is not None],
+        )
         values = (
             self.nodes,
             method,
@@ -126,7 +195,9 @@ class Bench:
 
     def _file(self, question: tuple[int, ...]) -> Path:
         """Where the nodes that count as the exact best of a question are kept."""
-        name = hashlib.sha256(f"{self.graph.digest} {question} {KEEP} {DAMPING} {DIRECTION}".encode()).hexdigest()[:24]
+        name = hashlib.sha256(
+            f"{self.graph.digest} {question} {KEEP} {DAMPING} {DIRECTION}".encode()
+        ).hexdigest()[:24]
         return self.folder / f"exact-{name}.npy"
 
     def _seek(self, questions: list[tuple[int, ...]]) -> None:
@@ -134,7 +205,10 @@ class Bench:
         from tests.benchmarks.truth import best_nodes
 
         left = [question for question in questions if not self._file(question).exists()]
-        for question, nodes in zip(left, best_nodes(self.graph, left, KEEP, DAMPING, lambda text: print(text, file=sys.stderr))):
+        for question, nodes in zip(
+            left,
+            best_nodes(self.graph, left, KEEP, DAMPING, lambda text: print(text, file=sys.stderr)),
+        ):
             np.save(self._file(question), nodes)
 
 
@@ -159,7 +233,9 @@ def table(rows: list[dict]) -> str:
         peer = by.get((nodes, stratum, "igraph"))
         if method == "auto" and peer:
             wall, cpu = peer["median ms"] / row["median ms"], peer["cpu ms"] / row["cpu ms"]
-            lines.append(f"{nodes:,} nodes, {stratum}: push is {wall:,.0f} times faster than igraph, {cpu:,.0f} times in processor time")
+            lines.append(
+                f"{nodes:,} nodes, {stratum}: push is {wall:,.0f} times faster than igraph, {cpu:,.0f} times in processor time"
+            )
     return "\n".join(lines)
 
 
@@ -177,7 +253,10 @@ def plot(rows: list[dict], recall: float, file: str) -> None:
 
     figure = go.Figure()
     for method, stratum in dict.fromkeys((row["method"], row["stratum"]) for row in rows):
-        some = sorted((row for row in rows if (row["method"], row["stratum"]) == (method, stratum)), key=lambda row: row["nodes"])
+        some = sorted(
+            (row for row in rows if (row["method"], row["stratum"]) == (method, stratum)),
+            key=lambda row: row["nodes"],
+        )
         said = [f"recall {row['recall']:.3f}, {row['edges']:,.0f} edges" for row in some]
         figure.add_scatter(
             x=[row["nodes"] for row in some],
@@ -188,5 +267,8 @@ def plot(rows: list[dict], recall: float, file: str) -> None:
         )
     figure.update_xaxes(type="log", title="nodes (three triples each)")
     figure.update_yaxes(type="log", title="milliseconds a question, median")
-    figure.update_layout(title=f"Personalised PageRank, best {KEEP:,}, recall {recall} asked of push", template="plotly_white")
+    figure.update_layout(
+        title=f"Personalised PageRank, best {KEEP:,}, recall {recall} asked of push",
+        template="plotly_white",
+    )
     figure.write_html(file, include_plotlyjs=True)

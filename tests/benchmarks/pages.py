@@ -17,11 +17,16 @@ import psutil
 from tests.benchmarks.visitors import LANES, follow, look
 from tests.server import server
 
-QUESTION = urlencode({"q": "which person directed the movie Inception", "lane": list(LANES), "llm": 0}, doseq=True)
+QUESTION = urlencode(
+    {"q": "which person directed the movie Inception", "lane": list(LANES), "llm": 0}, doseq=True
+)
 PAGES = {
     "Compare, a question": ("", QUESTION),
     "Compare, the example": ("", ""),
-    **{name.capitalize(): (name, "") for name in ("build", "texts", "graphs", "indexes", "evaluate", "cases", "models")},
+    **{
+        name.capitalize(): (name, "")
+        for name in ("build", "texts", "graphs", "indexes", "evaluate", "cases", "models")
+    },
 }
 AGAIN = 3  # runs after the one that opens a page
 REST = 0.4  # seconds after a run, for what it leaves to threads
@@ -39,7 +44,10 @@ def run(times: int = 8, rest: float = WARM) -> list[dict]:
             asyncio.run(asyncio.wait_for(look(address, page, query), 120))
         time.sleep(rest)
         for name, (page, query) in PAGES.items():
-            visits = [asyncio.run(asyncio.wait_for(_visit(address, page, query, spent), 120)) for _ in range(times)]
+            visits = [
+                asyncio.run(asyncio.wait_for(_visit(address, page, query, spent), 120))
+                for _ in range(times)
+            ]
             opened = statistics.mean(visit[0][0] for visit in visits)
             again = [run for visit in visits for run in visit[1:]]
             said = f"opened, {visits[-1][0][1] / 1000:.0f} KB; once more {1000 * statistics.mean(run[0] for run in again):.0f} ms, "
@@ -48,7 +56,9 @@ def run(times: int = 8, rest: float = WARM) -> list[dict]:
     return rows
 
 
-async def _visit(address: str, page: str, query: str, spent: Callable[[], float]) -> list[tuple[float, int]]:
+async def _visit(
+    address: str, page: str, query: str, spent: Callable[[], float]
+) -> list[tuple[float, int]]:
     """Seconds of the processor and bytes sent of each run of one visit."""
     runs: list[tuple[float, int]] = []
     before = spent()

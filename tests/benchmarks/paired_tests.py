@@ -21,13 +21,25 @@ def against(found: dict[str, Summary], base: str, names: Sequence[str]) -> Itera
     yield "| Row | Metric | Mean difference | 95 % interval | p | n |"
     yield "|---|---|---:|---:|---:|---:|"
     for name in names:
-        tests = [test for one in found if one != base and (test := _paired(name, found, one, base)) is not None]
+        tests = [
+            test
+            for one in found
+            if one != base and (test := _paired(name, found, one, base)) is not None
+        ]
         for test, p in zip(tests, holm([test.p for test in tests])):
             interval = f"{test.low:+.3f} to {test.high:+.3f}"
             yield f"| `{test.a}` | {metric(name).described()['title']} | {test.difference:+.3f} | {interval} | {p:.2g} | {test.n} |"
 
 
 def _paired(name: str, found: dict[str, Summary], one: str, base: str) -> Paired | None:
-    values = [dict(zip(found[key].questions, found[key].values(key, [name])[:, 0])) for key in (one, base)]
+    values = [
+        dict(zip(found[key].questions, found[key].values(key, [name])[:, 0])) for key in (one, base)
+    ]
     both = [question for question in values[0] if question in values[1]]
-    return paired(name, one, base, *(np.array([value[question] for question in both]) for value in values)) if both else None
+    return (
+        paired(
+            name, one, base, *(np.array([value[question] for question in both]) for value in values)
+        )
+        if both
+        else None
+    )

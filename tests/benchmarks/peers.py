@@ -46,7 +46,10 @@ from tests.peers.instant import Instant
 from tests.peers.speed import Measured, asked
 
 PEERS = ROOT / ".venv-peers" / "bin" / "python"
-FEW, QUESTIONS = 5, 40  # documents that are added, changed and removed, and built beforehand; questions
+FEW, QUESTIONS = (
+    5,
+    40,
+)  # documents that are added, changed and removed, and built beforehand; questions
 ITEMS = 10  # entities, and relations, of a passage at most
 EXTRACTED = "TokenChunks(size=1200, overlap=100) >> LanguageModelExtraction(gleaning=0)"
 OURS = {
@@ -54,7 +57,10 @@ OURS = {
         f'{EXTRACTED} >> Merge() >> Vectors(of="nodes") >> Vectors(of="relations") >> Vectors(of="chunks")',
         "m-lightrag-program",
     ),
-    "hopscope, communities": (f'{EXTRACTED} >> Merge(keywords=False) >> Communities() >> Reports() >> Vectors(of="nodes")', "lgraphrag"),
+    "hopscope, communities": (
+        f'{EXTRACTED} >> Merge(keywords=False) >> Communities() >> Reports() >> Vectors(of="nodes")',
+        "lgraphrag",
+    ),
 }
 """The builds beside the programs, each with the row that searches as the program does."""
 BESIDE = {"nano-graphrag": "hopscope, communities", "lightrag-hku": "hopscope, rich graph"}
@@ -86,14 +92,28 @@ def given(passages: int, corpus: str = "hotpotqa", questions: int = QUESTIONS) -
     of the first, and ids to remove; the facts of each by its first line; and questions."""
     source = open_corpus(corpus)
     documents = [document for _, document in zip(range(passages + 3 * FEW), source)]
-    texts = [f"{one.title} ({number})\n{' '.join(one.text.split()[:500])}" for number, one in enumerate(documents)]
+    texts = [
+        f"{one.title} ({number})\n{' '.join(one.text.split()[:500])}"
+        for number, one in enumerate(documents)
+    ]
     facts = {}
     for text, found in zip(texts, NounPhrases().found(texts, context(source, Registry()))):
-        entities = [(one.name, one.type or "thing", one.description or one.name) for one in found.entities][:ITEMS]
+        entities = [
+            (one.name, one.type or "thing", one.description or one.name) for one in found.entities
+        ][:ITEMS]
         known = {name for name, *_ in entities}
-        relations = [(one.head, one.tail, one.keywords or "with", one.description or one.head) for one in found.relations]
-        facts[text.split("\n")[0]] = entities, [one for one in relations if known.issuperset(one[:2])][:ITEMS]
-    base, more = [[f"d{number}", text] for number, text in enumerate(texts[:passages])], texts[passages:]
+        relations = [
+            (one.head, one.tail, one.keywords or "with", one.description or one.head)
+            for one in found.relations
+        ]
+        facts[text.split("\n")[0]] = (
+            entities,
+            [one for one in relations if known.issuperset(one[:2])][:ITEMS],
+        )
+    base, more = (
+        [[f"d{number}", text] for number, text in enumerate(texts[:passages])],
+        texts[passages:],
+    )
     return {
         "start": [[f"s{number}", text] for number, text in enumerate(more[2 * FEW :])],
         "base": base,
@@ -156,9 +176,17 @@ def ours(name: str, known: dict[str, Any], url: str, out: str) -> None:
     replies = None if url else Instant(known["facts"])
     if replies is not None:
         measured.calls = lambda: replies.calls
-    models = Models(Watched([text for _, text in known["base"]], measured.encoded), replies and InProcess(replies))
+    models = Models(
+        Watched([text for _, text in known["base"]], measured.encoded),
+        replies and InProcess(replies),
+    )
     documents = lambda some: [Document(id, text) for id, text in known[some]]
-    measured.step("start", lambda: build(write(home() / "corpora" / "start", documents("start"), "Start"), spec, models))
+    measured.step(
+        "start",
+        lambda: build(
+            write(home() / "corpora" / "start", documents("start"), "Start"), spec, models
+        ),
+    )
     held: list[Corpus] = []
 
     def change(put: Sequence[Document], removed: Sequence[str] = ()) -> Any:
@@ -178,7 +206,9 @@ def ours(name: str, known: dict[str, Any], url: str, out: str) -> None:
     line = Line((replace(asking.operators[0], build=spec), *asking.operators[1:]))
 
     def search(engine: Engine, source: Source, question: str) -> LaneRun:
-        lane = LaneRun(source.ask(Question(question), reader=False), line, engine.environment, Prefixes())
+        lane = LaneRun(
+            source.ask(Question(question), reader=False), line, engine.environment, Prefixes()
+        )
         lane.retrieve(Progress())
         return lane
 
@@ -200,7 +230,9 @@ def serving(file: Path, how: str) -> Iterator[str]:
         yield ""
         return
     command = [sys.executable, "tests/peers/instant.py", str(file)]
-    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout is not None and process.stdin is not None
     try:
         yield process.stdout.readline().strip()
@@ -214,9 +246,24 @@ def run_one(name: str, file: Path, url: str, folder: Path) -> dict[str, Any]:
     """What a program took, in a process and, of ours, a home of its own."""
     out = folder / "out.json"
     with tempfile.TemporaryDirectory(dir=folder) as own:
-        command = [str(PEERS), "tests/peers/speed_peer.py"] if name not in OURS else [sys.executable, "-m", "tests.benchmarks.peers"]
-        environment = {**os.environ, "HOPSCOPE_HOME": own, "HOPSCOPE_MODELS": str(models_folder()), "PYTHONHASHSEED": "0"}
-        done = subprocess.run([*command, name, str(file), url, str(out)], cwd=ROOT, env=environment, capture_output=True, text=True)
+        command = (
+            [str(PEERS), "tests/peers/speed_peer.py"]
+            if name not in OURS
+            else [sys.executable, "-m", "tests.benchmarks.peers"]
+        )
+        environment = {
+            **os.environ,
+            "HOPSCOPE_HOME": own,
+            "HOPSCOPE_MODELS": str(models_folder()),
+            "PYTHONHASHSEED": "0",
+        }
+        done = subprocess.run(
+            [*command, name, str(file), url, str(out)],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
     if done.returncode:
         raise SystemExit(f"{name}: {done.stderr[-3000:]}")
     return json.loads(out.read_text("utf-8"))
@@ -241,19 +288,42 @@ def medians(runs: Sequence[dict[str, Any]], step: str, questions: int) -> dict[s
     if not rows:
         return None
     each = questions - 1 if step == "ask" else 1
-    found = {what: statistics.median(row[what] for row in rows) / each for what in ("processor", "clock")}
-    return {**found, "least": min(row["processor"] for row in rows) / each, "encoded": len(rows[0]["encoded"]), "calls": rows[0]["calls"]}
+    found = {
+        what: statistics.median(row[what] for row in rows) / each for what in ("processor", "clock")
+    }
+    return {
+        **found,
+        "least": min(row["processor"] for row in rows) / each,
+        "encoded": len(rows[0]["encoded"]),
+        "calls": rows[0]["calls"],
+    }
 
 
 def main(arguments: list[str]) -> None:
     """Measure, print a table, and write what was asked for."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks peers", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks peers", description=__doc__.split("\n")[0]
+    )
     parser.add_argument("--passages", type=int, default=400)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--corpus", default="hotpotqa", help="whose documents are the passages (2wikimultihopqa has 6,119)")
+    parser.add_argument(
+        "--corpus",
+        default="hotpotqa",
+        help="whose documents are the passages (2wikimultihopqa has 6,119)",
+    )
     parser.add_argument("--replies", choices=("server", "process"), default="server")
-    parser.add_argument("--only", nargs="+", metavar="NAME", default=[*OURS, *BESIDE], help=f"of {', '.join([*OURS, *BESIDE])}")
-    parser.add_argument("--encoder", action="store_true", help="what MiniLM takes for the texts that each has encoded, too")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        metavar="NAME",
+        default=[*OURS, *BESIDE],
+        help=f"of {', '.join([*OURS, *BESIDE])}",
+    )
+    parser.add_argument(
+        "--encoder",
+        action="store_true",
+        help="what MiniLM takes for the texts that each has encoded, too",
+    )
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args(arguments)
     if any(name in BESIDE for name in options.only) and not PEERS.exists():
@@ -272,7 +342,9 @@ def main(arguments: list[str]) -> None:
         Path(options.json).write_text(json.dumps(found), "utf-8")
 
 
-def table(found: dict[str, list[dict[str, Any]]], options: argparse.Namespace, questions: int) -> Iterator[str]:
+def table(
+    found: dict[str, list[dict[str, Any]]], options: argparse.Namespace, questions: int
+) -> Iterator[str]:
     """The lines that are printed."""
     encoding: dict[tuple[str, ...], float] = {}
     for step, words in STEPS.items():
@@ -282,7 +354,9 @@ def table(found: dict[str, list[dict[str, Any]]], options: argparse.Namespace, q
             if told is None:
                 yield f"{what} has no such function"
                 continue
-            seconds = f"{told['processor']:8.3f} s of a processor, {told['clock']:8.3f} s by the clock"
+            seconds = (
+                f"{told['processor']:8.3f} s of a processor, {told['clock']:8.3f} s by the clock"
+            )
             line = f"{what} {seconds}, {told['encoded']:6,} texts encoded"
             own = BESIDE.get(name)
             if own in found and (mine := medians(found[own], step, questions)):

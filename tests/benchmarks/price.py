@@ -20,7 +20,9 @@ from core.sources import Ask
 from tests.benchmarks.against import BEST, found
 from tests.benchmarks.memory import DEVELOPMENT, HELD_OUT, asks
 
-TRIED = tuple(float(value) for value in os.environ.get("HOPSCOPE_BENCHMARK_PRICE", "").split(",") if value)
+TRIED = tuple(
+    float(value) for value in os.environ.get("HOPSCOPE_BENCHMARK_PRICE", "").split(",") if value
+)
 METAQA = ("metaqa-1hop", "metaqa-2hop", "metaqa-3hop", "metaqa-1hop-ntm")
 OTHERS = ("pathquestion-2hop", "pathquestion-3hop", "webqsp-answerable", "cwq-answerable")
 
@@ -28,7 +30,9 @@ OTHERS = ("pathquestion-2hop", "pathquestion-3hop", "webqsp-answerable", "cwq-an
 def run() -> list[dict]:
     """For every set and price the share of first answers that are right, with what is won and lost against no price."""
     engine, rows, tests = Engine(), [], []
-    half, part, prices = (DEVELOPMENT, "dev", TRIED) if TRIED else (HELD_OUT, "test", (ChainRanking().price,))
+    half, part, prices = (
+        (DEVELOPMENT, "dev", TRIED) if TRIED else (HELD_OUT, "test", (ChainRanking().price,))
+    )
     for name in (*(f"{name}-{part}" for name in METAQA), *OTHERS):
         here = list(asks(engine, name, half))
         free = _answers(engine, here, 0.0)
@@ -36,11 +40,20 @@ def run() -> list[dict]:
             dear = _answers(engine, here, price)
             test = paired("hit@1", "dear", "free", dear[:, 0], free[:, 0])
             won, lost = int((dear > free)[:, 0].sum()), int((dear < free)[:, 0].sum())
-            note = f"{len(here)} questions, without {free[:, 0].mean():.3f}: {won} won, {lost} lost, "
+            note = (
+                f"{len(here)} questions, without {free[:, 0].mean():.3f}: {won} won, {lost} lost, "
+            )
             note += f"{test.difference:+.3f} [{test.low:+.3f}, {test.high:+.3f}], p = {test.p:.2g}"
             kept = f"answers in the best {BEST} {free[:, 1].mean():.3f} and {dear[:, 1].mean():.3f}"
             tests.append(test.p)
-            rows.append({"name": f"{name}, price {price:g}", "value": float(dear[:, 0].mean()), "unit": "hit@1", "note": f"{note}; {kept}"})
+            rows.append(
+                {
+                    "name": f"{name}, price {price:g}",
+                    "value": float(dear[:, 0].mean()),
+                    "unit": "hit@1",
+                    "note": f"{note}; {kept}",
+                }
+            )
     for row, p in zip(rows, holm(tests), strict=True):
         row["note"] += f"; p over all rows {p:.2g}"
     return rows
@@ -48,7 +61,10 @@ def run() -> list[dict]:
 
 def _answers(engine, here: list[Ask], price: float) -> np.ndarray:
     """For each question whether the first answer is right, and the share of the known answers in the best paths: float64 [n, 2]."""
-    lanes = [LaneRun(ask, Line((ChainRanking(price=price),)), engine.environment, Prefixes()) for ask in here]
+    lanes = [
+        LaneRun(ask, Line((ChainRanking(price=price),)), engine.environment, Prefixes())
+        for ask in here
+    ]
     for lane in lanes:
         lane.retrieve(Progress())
     return np.array([found(lane) for lane in lanes], float)

@@ -24,7 +24,13 @@ from core.types import Question, State
 PAIRS = (("lego-12", "lego-12-quick"), ("lego-14", "lego-14-quick"))
 SETS = (
     *("metaqa-1hop-test", "metaqa-2hop-test", "metaqa-3hop-test", "metaqa-1hop-ntm-test"),
-    *("pathquestion-2hop", "pathquestion-3hop", "webqsp-answerable", "cwq-answerable", "case-study"),
+    *(
+        "pathquestion-2hop",
+        "pathquestion-3hop",
+        "webqsp-answerable",
+        "cwq-answerable",
+        "case-study",
+    ),
 )
 HALVED = (
     "pathquestion-2hop",
@@ -50,10 +56,17 @@ def main(arguments: list[str]) -> None:
     """Print a table, a row for each pair of lines and each set."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks quick", description=__doc__)
     parser.add_argument("--each", type=int, default=40, help="questions of a set (%(default)s)")
-    parser.add_argument("--timed", type=int, default=8, help="of these, asked twice of new encoders so that seconds count (%(default)s)")
+    parser.add_argument(
+        "--timed",
+        type=int,
+        default=8,
+        help="of these, asked twice of new encoders so that seconds count (%(default)s)",
+    )
     parser.add_argument("--sets", default=",".join(SETS))
     options = parser.parse_args(arguments)
-    print("| line | set | questions | best 32 | least | right at first | same for quick | texts | quick | seconds | quick |")
+    print(
+        "| line | set | questions | best 32 | least | right at first | same for quick | texts | quick | seconds | quick |"
+    )
     print("|---" * 2 + "|---:" * 9 + "|", flush=True)
     engine = Engine()
     encoder: Any = engine.models.encoder()
@@ -61,22 +74,38 @@ def main(arguments: list[str]) -> None:
     encoder.encode(["warm"])
     for name in options.sets.split(","):
         for exact, quick in PAIRS:
-            print(row(exact, name, measured(engine, name, exact, quick, options.each, options.timed)), flush=True)
+            print(
+                row(exact, name, measured(engine, name, exact, quick, options.each, options.timed)),
+                flush=True,
+            )
 
 
-def measured(engine: Engine, name: str, exact: str, quick: str, each: int, timed: int) -> list[Pair]:
+def measured(
+    engine: Engine, name: str, exact: str, quick: str, each: int, timed: int
+) -> list[Pair]:
     """A set's questions on both lines; of the later ones the quick line finds the vectors that the exact one made."""
     dataset = next(dataset for dataset in datasets().values() if name in dataset.sets)
     found = []
     for number, question in enumerate(unseen(dataset.questions(name), name in HALVED, each)):
         graph = dataset.graph_for(name, question)
-        lines = (quick, exact) if number < timed and number % 2 else (exact, quick)  # who is second finds more of the graph in memory
-        came = {line: asked(engine, graph, question, line, line == exact or number < timed) for line in lines}
+        lines = (
+            (quick, exact) if number < timed and number % 2 else (exact, quick)
+        )  # who is second finds more of the graph in memory
+        came = {
+            line: asked(engine, graph, question, line, line == exact or number < timed)
+            for line in lines
+        }
         first, second = came[exact], came[quick]
         best = [[path for path in state.paths.items[:BEST]] for state, _ in (first, second)]  # type: ignore[union-attr]
         overlap = len(set(best[0]) & set(best[1])) / len(best[0]) if best[0] else 1.0
-        gold = gold_nodes(graph, *(name for answer in question.answers for name in question.names(answer)))
-        right = tuple(bool(state.reader) and state.reader[0] in gold for state, _ in (first, second)) if gold else None  # type: ignore[index]
+        gold = gold_nodes(
+            graph, *(name for answer in question.answers for name in question.names(answer))
+        )
+        right = (
+            tuple(bool(state.reader) and state.reader[0] in gold for state, _ in (first, second))
+            if gold
+            else None
+        )  # type: ignore[index]
         texts = tuple(sum(step.usage.texts for step in state.trace) for state, _ in (first, second))
         found.append(Pair(overlap, right, (first[1], second[1]) if number < timed else None, texts))  # type: ignore[arg-type]
     return found
@@ -90,7 +119,12 @@ def unseen(questions, halved: bool, each: int) -> list[Question]:
 
 def asked(engine: Engine, graph, question: Question, line: str, anew: bool) -> tuple[State, float]:
     """What came of a line, and the seconds that the processor took."""
-    lane = LaneRun(engine.ask(GraphSource.of(graph), question, model=False), catalogue()[line].line, engine.environment, Prefixes())
+    lane = LaneRun(
+        engine.ask(GraphSource.of(graph), question, model=False),
+        catalogue()[line].line,
+        engine.environment,
+        Prefixes(),
+    )
     if anew:
         engine.models.encoder().forget()
     start = time.process_time()
@@ -104,7 +138,19 @@ def row(line: str, name: str, pairs: list[Pair]) -> str:
     right = [f"{np.mean([one[place] for one in known]):.2f}" if known else "–" for place in (0, 1)]
     texts = [f"{statistics.median(pair.texts[place] for pair in pairs):,.0f}" for place in (0, 1)]
     timed = [pair.seconds for pair in pairs if pair.seconds is not None]
-    seconds = [f"{statistics.median(one[place] for one in timed):.2f}" if timed else "–" for place in (0, 1)]
+    seconds = [
+        f"{statistics.median(one[place] for one in timed):.2f}" if timed else "–"
+        for place in (0, 1)
+    ]
     overlaps = [pair.overlap for pair in pairs]
-    cells = [line, name, str(len(pairs)), f"{np.mean(overlaps):.3f}", f"{min(overlaps):.2f}", *right, *texts, *seconds]
+    cells = [
+        line,
+        name,
+        str(len(pairs)),
+        f"{np.mean(overlaps):.3f}",
+        f"{min(overlaps):.2f}",
+        *right,
+        *texts,
+        *seconds,
+    ]
     return f"| {' | '.join(cells)} |"

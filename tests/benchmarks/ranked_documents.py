@@ -49,7 +49,10 @@ LINES = {
     "Vector Search": (SEARCH, False),
     "BM25": ("SparseNodes(keep={n}, by='bm25')", False),
     "SPLADE": ("LearnedSparseNodes(keep={n})", False),
-    "Contriever": ("EmbedQuery(encoder='contriever') >> VectorNodes(keep={n}, encoder='contriever')", False),
+    "Contriever": (
+        "EmbedQuery(encoder='contriever') >> VectorNodes(keep={n}, encoder='contriever')",
+        False,
+    ),
     "HyDE": ("Hypothesise() >> VectorNodes(keep={n})", False),
     "IRCoT": ("EmbedQuery() >> ReasonAndRetrieve(steps=2, keep=5)", False),
     f"HippoRAG 2{ADAPTED}": ("EmbedQuery() >> SimilarPageRank(keep={n})", False),
@@ -57,15 +60,28 @@ LINES = {
         "ExtractKeywords() >> EmbedQuery(text='low keywords') >> VectorNodes(keep=60) >> NeighbourNodes(keep={n})",
         False,
     ),
-    f"PathRAG{ADAPTED}": ("ExtractKeywords() >> EmbedQuery(text='low keywords') >> VectorNodes(keep=40) >> PairPaths()", False),
+    f"PathRAG{ADAPTED}": (
+        "ExtractKeywords() >> EmbedQuery(text='low keywords') >> VectorNodes(keep=40) >> PairPaths()",
+        False,
+    ),
     "Re2": (SEARCH + " >> GraphRerank(alpha=0.0)", True),
-    "GAR": ("EmbedQuery() >> VectorNodes(keep=100) >> AdaptiveRerank(budget={n}, backfill=False)", True),
-    "FastInsight": (GROWING.format(a=0.2) + " >> Loop(body=ExpandNodes() >> GraphRerank(), budget={n})", True),
-    "FastInsight, alpha 0": (
-        GROWING.format(a=0.0) + " >> Loop(body=ExpandNodes() >> GraphRerank(alpha=0.0), budget={n})",
+    "GAR": (
+        "EmbedQuery() >> VectorNodes(keep=100) >> AdaptiveRerank(budget={n}, backfill=False)",
         True,
     ),
-    "FastInsight, beta 0": (GROWING.format(a=0.2) + " >> Loop(body=ExpandNodes(beta=0.0) >> GraphRerank(), budget={n})", True),
+    "FastInsight": (
+        GROWING.format(a=0.2) + " >> Loop(body=ExpandNodes() >> GraphRerank(), budget={n})",
+        True,
+    ),
+    "FastInsight, alpha 0": (
+        GROWING.format(a=0.0)
+        + " >> Loop(body=ExpandNodes() >> GraphRerank(alpha=0.0), budget={n})",
+        True,
+    ),
+    "FastInsight, beta 0": (
+        GROWING.format(a=0.2) + " >> Loop(body=ExpandNodes(beta=0.0) >> GraphRerank(), budget={n})",
+        True,
+    ),
 }
 OURS = "FastInsight"
 ROLE = "cross-encoder"  # what the operators ask for
@@ -108,7 +124,11 @@ class Models:
     def __init__(self, reranker: str) -> None:
         self.registry = Registry()
         late = self.registry.resolve(reranker).backend == "late-interaction"
-        self.reranker = Once(LateInteractionScorer(Kept(self.registry.encoder()))) if late else self.registry.scorer(reranker)
+        self.reranker = (
+            Once(LateInteractionScorer(Kept(self.registry.encoder())))
+            if late
+            else self.registry.scorer(reranker)
+        )
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.registry, name)
@@ -122,7 +142,11 @@ def asked(line: str, question: Question, context: Context) -> tuple[State, float
     state = State(question)
     for operator in parse_line(line):
         state = operator(state, context)
-    beside = sum(step.seconds - step.ranking - step.model for step in state.trace if step.operator not in READING)
+    beside = sum(
+        step.seconds - step.ranking - step.model
+        for step in state.trace
+        if step.operator not in READING
+    )
     return state, beside
 
 
@@ -131,7 +155,11 @@ class Answered:
 
     def __init__(self, file: Path, about: str):
         self.file, self.rows = file, dict[tuple[str, str], list[dict[str, Any]]]()
-        lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()] if file.is_file() else []
+        lines = (
+            [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+            if file.is_file()
+            else []
+        )
         if lines and lines[0] == about:
             self.rows = {(one["question"], one["line"]): one["rows"] for one in lines[1:]}
         else:
@@ -155,7 +183,9 @@ class Figures:
     missing: tuple[str, ...]
 
 
-def figures(corpus_name: str, most: int, reranker: str, unseen: bool, few: int = FEW, timed: int = 0) -> Figures:
+def figures(
+    corpus_name: str, most: int, reranker: str, unseen: bool, few: int = FEW, timed: int = 0
+) -> Figures:
     """The figures of a corpus's questions, with `unseen` of those alone from which no re-ranker is trained here.
 
     Milliseconds are those that each question took when it was asked, or, of methods that ask no language model, those of `timed` questions
@@ -168,13 +198,25 @@ def figures(corpus_name: str, most: int, reranker: str, unseen: bool, few: int =
     one = build_for(corpus, "links")
     graph = build(corpus, one, models, lambda text, share: None)
     questions = [one for one in corpus.questions(corpus_name) if not unseen or half(one)]
-    drawn = [questions[place] for place in np.random.default_rng(2026).permutation(len(questions))[: most or len(questions)].tolist()]
+    drawn = [
+        questions[place]
+        for place in np.random.default_rng(2026)
+        .permutation(len(questions))[: most or len(questions)]
+        .tolist()
+    ]
     context = Context(graph, Environment(models))
-    asked_of = f"{graph.n_nodes:,} documents, {graph.n_edges:,} links ({one.id}), {models.title(reranker)}"
-    known = Answered(
-        home() / "ranked-documents" / f"{corpus_name}-{models.resolve(reranker).name}.jsonl", f"{asked_of}; {BUDGETS}; {METRICS}"
+    asked_of = (
+        f"{graph.n_nodes:,} documents, {graph.n_edges:,} links ({one.id}), {models.title(reranker)}"
     )
-    absent = {name: why for name, (line, _) in LINES.items() if (why := missing(parse_line(line.format(n=BUDGETS[-1])), models))}
+    known = Answered(
+        home() / "ranked-documents" / f"{corpus_name}-{models.resolve(reranker).name}.jsonl",
+        f"{asked_of}; {BUDGETS}; {METRICS}",
+    )
+    absent = {
+        name: why
+        for name, (line, _) in LINES.items()
+        if (why := missing(parse_line(line.format(n=BUDGETS[-1])), models))
+    }
     rows: dict[tuple[str, int], list[dict[str, Any]]] = {}
     start = time.monotonic()
     for number, question in enumerate(drawn, 1):
@@ -186,21 +228,38 @@ def figures(corpus_name: str, most: int, reranker: str, unseen: bool, few: int =
                 known.add(question.id, line, measured(question, name, context, corpus_name))
             for row in known.rows[question.id, line]:
                 rows.setdefault((name, row["budget"]), []).append(row)
-        print(f"\r{number} of {len(drawn)} questions, {time.monotonic() - start:.0f} s", end="", file=sys.stderr, flush=True)
+        print(
+            f"\r{number} of {len(drawn)} questions, {time.monotonic() - start:.0f} s",
+            end="",
+            file=sys.stderr,
+            flush=True,
+        )
     print(file=sys.stderr)
     values = {key: np.array([row["figures"] for row in found]) for key, found in rows.items()}
-    took, again = {key: [row["seconds"] for row in found] for key, found in rows.items()}, dict[tuple[str, int], list[float]]()
+    took, again = (
+        {key: [row["seconds"] for row in found] for key, found in rows.items()},
+        dict[tuple[str, int], list[float]](),
+    )
     for number, question in enumerate(drawn[:timed], 1):
         for name in (name for name in LINES if name not in absent and name not in BY_CHAT):
             for row in measured(question, name, context, corpus_name):
                 again.setdefault((name, row["budget"]), []).append(row["seconds"])
-        print(f"\r{number} of {timed} questions timed", end="\n" if number == timed else "", file=sys.stderr, flush=True)
-    milliseconds = {key: 1000 * statistics.median(seconds) for key, seconds in (took | again).items()}
+        print(
+            f"\r{number} of {timed} questions timed",
+            end="\n" if number == timed else "",
+            file=sys.stderr,
+            flush=True,
+        )
+    milliseconds = {
+        key: 1000 * statistics.median(seconds) for key, seconds in (took | again).items()
+    }
     told = tuple(f"{name} is not measured. {' '.join(why)}" for name, why in absent.items())
     return Figures(values, milliseconds, f"{len(drawn)} questions, {asked_of}", told)
 
 
-def measured(question: Question, name: str, context: Context, corpus_name: str) -> list[dict[str, Any]]:
+def measured(
+    question: Question, name: str, context: Context, corpus_name: str
+) -> list[dict[str, Any]]:
     """A row for each budget of a method: its figures on this question, and its seconds beside the models."""
     (line, grows), rows = LINES[name], []
     for budget in BUDGETS if grows else BUDGETS[-1:]:
@@ -213,13 +272,23 @@ def measured(question: Question, name: str, context: Context, corpus_name: str) 
 
 def tables(of: Figures) -> str:
     """The figures as Markdown."""
-    lines = [f"{of.about}.", "", "| method | budget | R@10 | nDCG@10 | TR@10 | ms beside the models |", "|---|---:|---:|---:|---:|---:|"]
+    lines = [
+        f"{of.about}.",
+        "",
+        "| method | budget | R@10 | nDCG@10 | TR@10 | ms beside the models |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
     ours = of.values[OURS, BUDGETS[-1]]
     for (name, budget), rows in of.values.items():
         means = ["{:.3f} ({:.3f} to {:.3f})".format(*one.numbers()) for one in estimates(rows)]
-        lines.append(f"| {_called(name, rows, ours)} | {budget} | {' | '.join(means)} | {of.milliseconds[name, budget]:.1f} |")
+        lines.append(
+            f"| {_called(name, rows, ours)} | {budget} | {' | '.join(means)} | {of.milliseconds[name, budget]:.1f} |"
+        )
     lines += ["", f"{OURS} less the other, at budget {BUDGETS[-1]}, by question:", ""]
-    lines += ["| other | R@10 | p | nDCG@10 | p | TR@10 | p |", "|---|---:|---:|---:|---:|---:|---:|"]
+    lines += [
+        "| other | R@10 | p | nDCG@10 | p | TR@10 | p |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
     for (name, budget), rows in of.values.items():
         if name == OURS or name.endswith(ADAPTED) or budget != BUDGETS[-1]:
             continue
@@ -227,7 +296,10 @@ def tables(of: Figures) -> str:
         for place, key in enumerate(METRICS):
             test = paired(key, OURS, name, ours[: len(rows), place], rows[:, place])
             assert test is not None
-            cells += [f"{test.difference:+.3f} ({test.low:+.3f} to {test.high:+.3f})", f"{test.p:.3f}" if test.p >= 0.001 else "< 0.001"]
+            cells += [
+                f"{test.difference:+.3f} ({test.low:+.3f} to {test.high:+.3f})",
+                f"{test.p:.3f}" if test.p >= 0.001 else "< 0.001",
+            ]
         lines.append(f"| {_called(name, rows, ours)} | {' | '.join(cells)} |")
     return "\n".join([*lines, *(f"\n{sentence}" for sentence in of.missing)])
 
@@ -246,16 +318,48 @@ def put(file: Path, mark: str, text: str) -> None:
 
 def main(given: Sequence[str] | None = None) -> None:
     """Print the tables, or put them into a file."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.ranked_documents", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks.ranked_documents", description=__doc__
+    )
     parser.add_argument("corpus", choices=("cacm", "scifact"))
-    parser.add_argument("--questions", type=int, default=0, help="the first so many of a draw (default: all)")
+    parser.add_argument(
+        "--questions", type=int, default=0, help="the first so many of a draw (default: all)"
+    )
     parser.add_argument("--to", type=Path, default=None, metavar="FILE")
-    parser.add_argument("--few", type=int, default=FEW, help="questions for methods that ask a language model (%(default)s)")
-    parser.add_argument("--timed", type=int, default=0, help="questions asked once more for the milliseconds (default: none)")
-    parser.add_argument("--reranker", default="late-interaction", metavar="NAME", help="what re-ranks, by name or role (%(default)s)")
-    parser.add_argument("--unseen", action="store_true", help="only questions from which no re-ranker is trained here")
+    parser.add_argument(
+        "--few",
+        type=int,
+        default=FEW,
+        help="questions for methods that ask a language model (%(default)s)",
+    )
+    parser.add_argument(
+        "--timed",
+        type=int,
+        default=0,
+        help="questions asked once more for the milliseconds (default: none)",
+    )
+    parser.add_argument(
+        "--reranker",
+        default="late-interaction",
+        metavar="NAME",
+        help="what re-ranks, by name or role (%(default)s)",
+    )
+    parser.add_argument(
+        "--unseen",
+        action="store_true",
+        help="only questions from which no re-ranker is trained here",
+    )
     options = parser.parse_args(given)
-    text = tables(figures(options.corpus, options.questions, options.reranker, options.unseen, options.few, options.timed))
+    text = tables(
+        figures(
+            options.corpus,
+            options.questions,
+            options.reranker,
+            options.unseen,
+            options.few,
+            options.timed,
+        )
+    )
     if options.to:
         put(options.to, f"{options.corpus} {options.reranker}", text)
     print(text)

@@ -39,25 +39,44 @@ def rows(part: str, each: int, lines, show: int = 0) -> list[dict]:
         firsts = {name: [] for name in READERS}
         for hops in (1, 2, 3):
             every = questions(f"metaqa-{hops}hop-{part}")
-            for i in np.sort(np.random.default_rng(SEED).choice(len(every), each, replace=False)).tolist():
+            for i in np.sort(
+                np.random.default_rng(SEED).choice(len(every), each, replace=False)
+            ).tolist():
                 ask = engine.ask(GraphSource.of(graph), every[i], reader=False, model=False)
                 lane = LaneRun(ask, known[line].line, engine.environment, Prefixes())
                 lane.retrieve(Progress())
                 context = Context(graph, engine.environment)
                 gold = {node for answer in every[i].answers for node in gold_nodes(graph, answer)}
-                names = {name: reader(lane.state, context).reader[:1] for name, reader in READERS.items()}
+                names = {
+                    name: reader(lane.state, context).reader[:1] for name, reader in READERS.items()
+                }
                 hits = {name: not gold.isdisjoint(first) for name, first in names.items()}
                 for name, hit in hits.items():
                     firsts[name].append((hops, hit))
-                won, lost = won + (hits["minding"] > hits["before"]), lost + (hits["minding"] < hits["before"])
+                won, lost = (
+                    won + (hits["minding"] > hits["before"]),
+                    lost + (hits["minding"] < hits["before"]),
+                )
                 if show and hits["minding"] < hits["before"]:
                     show -= 1
-                    print(f"    {line}: {every[i].text} | { {name: graph.names(first) for name, first in names.items()} }", flush=True)
+                    print(
+                        f"    {line}: {every[i].text} | { {name: graph.names(first) for name, first in names.items()} }",
+                        flush=True,
+                    )
         for name, found in firsts.items():
-            by = " ".join(f"{np.mean([hit for hop, hit in found if hop == hops]):.2f}" for hops in (1, 2, 3))
-            note = f"of {len(found)}; 1, 2, 3 hops {by}" + (f"; {won} won, {lost} lost" if name == "minding" else "")
+            by = " ".join(
+                f"{np.mean([hit for hop, hit in found if hop == hops]):.2f}" for hops in (1, 2, 3)
+            )
+            note = f"of {len(found)}; 1, 2, 3 hops {by}" + (
+                f"; {won} won, {lost} lost" if name == "minding" else ""
+            )
             told.append(
-                {"name": f"reader {part} {line}, {name}", "value": float(np.mean([h for _, h in found])), "unit": "hit@1", "note": note}
+                {
+                    "name": f"reader {part} {line}, {name}",
+                    "value": float(np.mean([h for _, h in found])),
+                    "unit": "hit@1",
+                    "note": note,
+                }
             )
     return told
 

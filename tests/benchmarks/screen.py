@@ -59,7 +59,14 @@ WATCH = """([question, quick]) => new Promise((told) => {
 def run(each: int = 1, busy: int = 0, plain: int = 4, isa: str = "") -> list[dict]:
     """Medians over `each` questions of 1 to 3 hops with the language model, and `plain` of each without; with neither, of that nothing."""
     if not CHROMIUM:
-        return [{"name": "lanes on screen", "value": float("nan"), "unit": "s", "note": "not measured: Chromium is absent"}]
+        return [
+            {
+                "name": "lanes on screen",
+                "value": float("nan"),
+                "unit": "s",
+                "note": "not measured: Chromium is absent",
+            }
+        ]
     from core.datasets import datasets
 
     dataset = datasets()["metaqa"]
@@ -92,33 +99,66 @@ def run(each: int = 1, busy: int = 0, plain: int = 4, isa: str = "") -> list[dic
     on = processor(isa)
     rows = [
         _row(f"no model: click to first answer{beside}", [t["first answer"] for t in first], 1),
-        _row(f"no model: click to something in every lane{beside}", [t["something"] for t in first], 1.5),
-        _row(f"no model: click to the quick lanes done{beside}", [t["quick"] for t in first if "quick" in t], 6),
+        _row(
+            f"no model: click to something in every lane{beside}",
+            [t["something"] for t in first],
+            1.5,
+        ),
+        _row(
+            f"no model: click to the quick lanes done{beside}",
+            [t["quick"] for t in first if "quick" in t],
+            6,
+        ),
         _row(f"no model: click to all done{beside}", [t["done"] for t in first], 10),
         _row(f"no model: the same asked again{beside}", [t["done"] for t in again], 0.3),
-        _row(f"no model: processor time of the server a question{beside}", [t["processor"] for t in first]),
+        _row(
+            f"no model: processor time of the server a question{beside}",
+            [t["processor"] for t in first],
+        ),
         _row(f"no model: processor time, asked again{beside}", [t["processor"] for t in again]),
-        _row(f"quick lanes alone: click to something in every lane{beside}", [t["something"] for t in few], 1.5),
+        _row(
+            f"quick lanes alone: click to something in every lane{beside}",
+            [t["something"] for t in few],
+            1.5,
+        ),
         _row(f"quick lanes alone: click to all done{beside}", [t["done"] for t in few], 6),
-        _row(f"quick lanes alone: processor time of the server a question{beside}", [t["processor"] for t in few], 6),
+        _row(
+            f"quick lanes alone: processor time of the server a question{beside}",
+            [t["processor"] for t in few],
+            6,
+        ),
         _row(f"click to first answer{beside}", [t["first answer"] for t in told], 1),
         _row(f"click to all retrieved{beside}", [t["retrieved"] for t in told]),
         _row(f"click to first token{beside}", [t["token"] for t in told if "token" in t]),
-        _row(f"first answer to first token{beside}", [t["token"] - t["first answer"] for t in told if "token" in t], 3),
+        _row(
+            f"first answer to first token{beside}",
+            [t["token"] - t["first answer"] for t in told if "token" in t],
+            3,
+        ),
         _row(f"click to all done{beside}", [t["done"] for t in told]),
     ]
     note = f"encoder{' and language model' * bool(told)} loaded; limit 3 GiB; on {on}"
-    return [*rows, {"name": "peak memory of the server", "value": peak / 2**30, "unit": "GiB", "note": note}]
+    return [
+        *rows,
+        {"name": "peak memory of the server", "value": peak / 2**30, "unit": "GiB", "note": note},
+    ]
 
 
 def main(arguments: list[str]) -> None:
     """`python -m tests.benchmarks screen [--busy N] [--each N] [--plain N] [--isa avx2]`"""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks screen")
     parser.add_argument("--busy", type=int, default=0, help="processes that work beside")
-    parser.add_argument("--each", type=int, default=1, help="questions of each hop count with the language model; 0 for none")
+    parser.add_argument(
+        "--each",
+        type=int,
+        default=1,
+        help="questions of each hop count with the language model; 0 for none",
+    )
     parser.add_argument("--plain", type=int, default=4, help="questions of each hop count without")
     parser.add_argument(
-        "--isa", default="", help="the instructions that the encoder is kept to, such as avx2, avx512_core or avx512_core_vnni"
+        "--isa",
+        default="",
+        help="the instructions that the encoder is kept to, such as avx2, avx512_core or avx512_core_vnni",
     )
     options = parser.parse_args(arguments)
     print(f"On {processor(options.isa)}")
@@ -129,7 +169,10 @@ def main(arguments: list[str]) -> None:
 @contextmanager
 def working(processes: int) -> Iterator[None]:
     """So many processes that do nothing but work."""
-    started = [multiprocessing.get_context("spawn").Process(target=_work, daemon=True) for _ in range(processes)]
+    started = [
+        multiprocessing.get_context("spawn").Process(target=_work, daemon=True)
+        for _ in range(processes)
+    ]
     for one in started:
         one.start()
     try:
@@ -175,7 +218,9 @@ class Watch:
 def _row(name: str, values: list[float], aim: float | None = None) -> dict:
     if not values:
         return {"name": name, "value": float("nan"), "unit": "s", "note": "not measured"}
-    note = f"median of {len(values)}, {min(values):.2f} to {max(values):.2f}" + (f"; aim {aim} s" if aim is not None else "")
+    note = f"median of {len(values)}, {min(values):.2f} to {max(values):.2f}" + (
+        f"; aim {aim} s" if aim is not None else ""
+    )
     return {"name": name, "value": statistics.median(values), "unit": "s", "note": note}
 
 

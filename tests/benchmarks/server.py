@@ -58,9 +58,13 @@ CASES = {
 def main(arguments: list[str]) -> None:
     """Run the cases and print what each took."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks server", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(CASES)} (default: all)")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(CASES)} (default: all)"
+    )
     parser.add_argument("--set", default="metaqa-2hop-test")
-    parser.add_argument("--at-once", type=int, default=0, help="requests at a time (default: found out)")
+    parser.add_argument(
+        "--at-once", type=int, default=0, help="requests at a time (default: found out)"
+    )
     options = parser.parse_args(arguments)
     if unknown := [name for name in options.names if name not in CASES]:
         parser.error(f"there is no case “{unknown[0]}”; there are {', '.join(CASES)}")
@@ -70,13 +74,29 @@ def main(arguments: list[str]) -> None:
 
 def measured(name: str, case: Case, question_set: str, at_once: int) -> str:
     """A line on one case: seconds by the clock from the first request to the end, replies a second, and whether it holds."""
-    with tempfile.TemporaryDirectory() as folder, model_server(SECONDS, case.slots, case.busy) as server:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        model_server(SECONDS, case.slots, case.busy) as server,
+    ):
         shutil.copytree(home() / "graphs", Path(folder) / "graphs", copy_function=os.link)
         (Path(folder) / "models.toml").write_text(MODEL.format(url=server.url), "utf-8")
         more = ["--at-once", str(at_once)] if at_once else []
-        command = [sys.executable, "-m", "core", "evaluate", "--set", question_set, "--instances", case.instance]
+        command = [
+            sys.executable,
+            "-m",
+            "core",
+            "evaluate",
+            "--set",
+            question_set,
+            "--instances",
+            case.instance,
+        ]
         command += ["--sample", str(case.answers), "--json", *more]
-        environment = {**os.environ, "HOPSCOPE_HOME": folder, "HOPSCOPE_MODELS": str(models_folder())}
+        environment = {
+            **os.environ,
+            "HOPSCOPE_HOME": folder,
+            "HOPSCOPE_MODELS": str(models_folder()),
+        }
         start = time.perf_counter()
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
         whole = time.perf_counter() - start

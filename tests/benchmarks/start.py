@@ -15,7 +15,10 @@ def run() -> list[dict]:
     seconds = []
     for _ in range(RUNS):
         start = time.perf_counter()
-        subprocess.run([sys.executable, "-c", "import core, core.engine, core.instances.catalogue, core.cli"], check=True)
+        subprocess.run(
+            [sys.executable, "-c", "import core, core.engine, core.instances.catalogue, core.cli"],
+            check=True,
+        )
         seconds.append(time.perf_counter() - start)
     return [
         {

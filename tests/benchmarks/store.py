@@ -21,10 +21,21 @@ def main(arguments: Sequence[str]) -> None:
     """Build in a process of its own, measure, and print one table."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks store")
     parser.add_argument("--nodes", type=int, default=1_000_000)
-    parser.add_argument("--names", action="store_true", help="from a file of names (made first, not timed) instead of numbers")
+    parser.add_argument(
+        "--names",
+        action="store_true",
+        help="from a file of names (made first, not timed) instead of numbers",
+    )
     parser.add_argument("--memory", default="2GiB")
-    parser.add_argument("--folder", type=Path, default=Path("build-benchmark"), help="where the store is made; what is there goes")
-    parser.add_argument("--keep", action="store_true", help="leave the store there, and build on what is there")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=Path("build-benchmark"),
+        help="where the store is made; what is there goes",
+    )
+    parser.add_argument(
+        "--keep", action="store_true", help="leave the store there, and build on what is there"
+    )
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--step", choices=("build", "look", "cold"), help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -38,7 +49,16 @@ def main(arguments: Sequence[str]) -> None:
         from tests.benchmarks.synthetic import write_tsv
 
         write_tsv(options.nodes, options.folder / "triples.tsv")
-    _step("build", ["--nodes", "2000", "--folder", f"{options.folder}/first", *(["--names"] if options.names else [])])  # compiles
+    _step(
+        "build",
+        [
+            "--nodes",
+            "2000",
+            "--folder",
+            f"{options.folder}/first",
+            *(["--names"] if options.names else []),
+        ],
+    )  # compiles
     rows = [row for step in ("build", "look", "cold") for row in _step(step, arguments)]
     if options.json:
         print(json.dumps(rows, indent=2))
@@ -76,17 +96,28 @@ def _build(options) -> list:
     start, began = time.perf_counter(), time.process_time()
     graph = build(source, options.folder / "store", "synthetic", progress=told)
     seconds, worked = time.perf_counter() - start, time.process_time() - began
-    arrays = [path for path in graph.data_folder.glob("*.npy") if not path.name.startswith(("name_", "folded"))]
+    arrays = [
+        path
+        for path in graph.data_folder.glob("*.npy")
+        if not path.name.startswith(("name_", "folded"))
+    ]
     rows = [
         ["build", seconds, "s"],
         ["build, processor time", worked, "s"],
         ["build", PER_NODE * options.nodes / seconds, "triples/s"],
         ["build, of processor time", PER_NODE * options.nodes / worked, "triples/s"],
         ["peak memory", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MiB"],
-        ["on disk without names", sum(path.stat().st_size for path in arrays) / graph.n_edges, "bytes/triple"],
+        [
+            "on disk without names",
+            sum(path.stat().st_size for path in arrays) / graph.n_edges,
+            "bytes/triple",
+        ],
     ]
     ends = [begin for _, begin in phases[1:]] + [began + worked]
-    return rows + [[f"  {text}", end - begin, "s of processor time"] for (text, begin), end in zip(phases, ends)]
+    return rows + [
+        [f"  {text}", end - begin, "s of processor time"]
+        for (text, begin), end in zip(phases, ends)
+    ]
 
 
 def _look(options) -> list:
@@ -105,26 +136,66 @@ def _look(options) -> list:
     start = time.perf_counter()
     top_pagerank(graph, [rng.randrange(graph.n_nodes)], KEEP)
     rows.append(["first PageRank, nothing in memory", (time.perf_counter() - start) * 1e3, "ms"])
-    rows.append(["PageRank", _median(lambda seed: top_pagerank(graph, [seed], KEEP), rng.sample(range(graph.n_nodes), 20)) * 1e3, "ms"])
-    rows.append(["peak memory of 21 PageRanks", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MiB"])
+    rows.append(
+        [
+            "PageRank",
+            _median(
+                lambda seed: top_pagerank(graph, [seed], KEEP), rng.sample(range(graph.n_nodes), 20)
+            )
+            * 1e3,
+            "ms",
+        ]
+    )
+    rows.append(
+        [
+            "peak memory of 21 PageRanks",
+            resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            "MiB",
+        ]
+    )
     known = names(graph)
     nodes = [rng.randrange(graph.n_nodes) for _ in range(LOOKUPS)]
     called = graph.names(nodes)
     known.exact(called[0]), known.search(called[0][:4])  # compiles
     rows.append(["name of a node", _median(graph.node_name, nodes) * 1e6, "µs"])
     rows.append(["node of a name", _median(graph.nodes_named, called) * 1e6, "µs"])
-    rows.append(["node of a name, case aside", _median(lambda name: known.exact(name.swapcase()), called) * 1e6, "µs"])
+    rows.append(
+        [
+            "node of a name, case aside",
+            _median(lambda name: known.exact(name.swapcase()), called) * 1e6,
+            "µs",
+        ]
+    )
     for letters in (1, 3, 6):
         typed = [name[:letters] for name in called[:TYPED]]
         rows.append([f"8 names by {letters} letters", _median(known.search, typed) * 1e3, "ms"])
     if not graph.numbered:
-        rows.append(["8 names, a letter changed", _median(known.search, [_changed(name, rng, 1) for name in called[:TYPED]]) * 1e3, "ms"])
         rows.append(
-            ["8 names, two letters changed", _median(known.search, [_changed(name, rng, 2) for name in called[:TYPED]]) * 1e3, "ms"]
+            [
+                "8 names, a letter changed",
+                _median(known.search, [_changed(name, rng, 1) for name in called[:TYPED]]) * 1e3,
+                "ms",
+            ]
         )
-        asked = [f"which films did {name} make with {other}?" for name, other in zip(called[:TYPED], called[TYPED:])]
+        rows.append(
+            [
+                "8 names, two letters changed",
+                _median(known.search, [_changed(name, rng, 2) for name in called[:TYPED]]) * 1e3,
+                "ms",
+            ]
+        )
+        asked = [
+            f"which films did {name} make with {other}?"
+            for name, other in zip(called[:TYPED], called[TYPED:])
+        ]
         rows.append(["names in a question", _median(known.mentions, asked) * 1e3, "ms"])
-    rows.append(["peak memory of all these", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MiB"])
+    rows.append(
+        [
+            "peak memory of all these",
+            resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            "MiB",
+        ]
+    )
     return rows
 
 
@@ -138,7 +209,10 @@ def _cold(options) -> list:
     graph, rng = Graph.open(options.folder / "store"), np.random.default_rng(0)
     top_pagerank(graph, [0], KEEP)  # compiles
     hubs = np.argpartition(-(np.diff(graph.out_indptr) + np.diff(graph.in_indptr)), KEEP)[:KEEP]
-    drawn = {"a node": rng.integers(graph.n_nodes, size=COLD), "a hub": rng.choice(hubs, COLD, replace=False)}
+    drawn = {
+        "a node": rng.integers(graph.n_nodes, size=COLD),
+        "a hub": rng.choice(hubs, COLD, replace=False),
+    }
     del graph
 
     def first(seed: int) -> float:
@@ -150,7 +224,10 @@ def _cold(options) -> list:
     rows = []
     for name, seeds in drawn.items():
         took = [first(seed) for seed in seeds.tolist()]
-        rows += [[f"from {name}, nothing in memory", statistics.median(took), "ms"], ["  the slowest", max(took), "ms"]]
+        rows += [
+            [f"from {name}, nothing in memory", statistics.median(took), "ms"],
+            ["  the slowest", max(took), "ms"],
+        ]
     return rows
 
 

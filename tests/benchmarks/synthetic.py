@@ -17,7 +17,9 @@ import numpy as np
 PER_NODE, RELATIONS, SEED = 3, 400, 7
 BLOCK = 1 << 20  # triples made at a time
 SCATTER = 2_654_435_761  # a prime; so no number of nodes below it shares a factor with it
-LETTERS = np.frombuffer(b"bcdfghjklmnprstvwzyxaeiou", np.uint8)  # 20 consonants, 5 vowels: 100 syllables
+LETTERS = np.frombuffer(
+    b"bcdfghjklmnprstvwzyxaeiou", np.uint8
+)  # 20 consonants, 5 vowels: 100 syllables
 
 
 @numba.njit(cache=True)
@@ -32,7 +34,10 @@ def _mixed(value):
 @numba.njit(cache=True)
 def _share(seed, number):
     """A number in [0, 1) fixed by the seed and a number."""
-    return np.float64(_mixed(_mixed(np.uint64(seed)) ^ np.uint64(number)) >> np.uint64(11)) / 9007199254740992.0
+    return (
+        np.float64(_mixed(_mixed(np.uint64(seed)) ^ np.uint64(number)) >> np.uint64(11))
+        / 9007199254740992.0
+    )
 
 
 @numba.njit(cache=True)
@@ -45,16 +50,24 @@ def _ranked(seed, number, nodes):
 @numba.njit(cache=True)
 def triples(first, last, nodes, seed):
     """The triples of number `first` to `last`: (heads, relations, tails), int32."""
-    heads, relations, tails = np.empty(last - first, np.int32), np.empty(last - first, np.int32), np.empty(last - first, np.int32)
+    heads, relations, tails = (
+        np.empty(last - first, np.int32),
+        np.empty(last - first, np.int32),
+        np.empty(last - first, np.int32),
+    )
     for at in range(last - first):
         number = first + at
-        heads[at] = (number * SCATTER + 1) % nodes if number < nodes else _ranked(seed, 3 * number, nodes)
+        heads[at] = (
+            (number * SCATTER + 1) % nodes if number < nodes else _ranked(seed, 3 * number, nodes)
+        )
         relations[at] = np.int32(RELATIONS * _share(seed, 3 * number + 1) ** 2)
         tails[at] = _ranked(seed, 3 * number + 2, nodes)
     return heads, relations, tails
 
 
-def blocks(nodes: int, first: int = 0, seed: int = SEED) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def blocks(
+    nodes: int, first: int = 0, seed: int = SEED
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """All triples from number `first` on, in blocks."""
     for start in range(first, PER_NODE * nodes, BLOCK):
         yield triples(start, min(PER_NODE * nodes, start + BLOCK), nodes, seed)
@@ -91,7 +104,12 @@ def _lines(heads, relations, tails, out):
             out[at] = letter
             at += 1
         number = relations[index]
-        out[at], out[at + 1], out[at + 2], out[at + 3] = 48 + number // 100, 48 + number // 10 % 10, 48 + number % 10, 9
+        out[at], out[at + 1], out[at + 2], out[at + 3] = (
+            48 + number // 100,
+            48 + number // 10 % 10,
+            48 + number % 10,
+            9,
+        )
         at = _write_name(out, at + 4, tails[index])
         out[at] = 10
         at += 1
@@ -119,7 +137,12 @@ def numbers(nodes: int, seed: int = SEED, memory: int | None = None):
     """The triples of numbered nodes as a source for `build`."""
     from core.graph.bulk.sources import Numbers
 
-    return Numbers(("synthetic", nodes, seed), PER_NODE * nodes, lambda first: blocks(nodes, first, seed), memory)
+    return Numbers(
+        ("synthetic", nodes, seed),
+        PER_NODE * nodes,
+        lambda first: blocks(nodes, first, seed),
+        memory,
+    )
 
 
 def store(nodes: int, folder: str | Path, seed: int = SEED, memory: int | None = None):

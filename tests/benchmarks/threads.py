@@ -15,8 +15,16 @@ from core.io.home import ROOT
 from tests.benchmarks.screen import working
 
 POLICIES = ("active", "passive")
-PATHS = "\n".join(f"Film {n} -> directed_by -> Person {n * 7 % 41} -> directed_by_reverse -> Film {n * 3}" for n in range(32))
-ASK = [{"role": "user", "content": f"{PATHS}\n\nQuestion: which films did Person 7 direct? List all of them."}]
+PATHS = "\n".join(
+    f"Film {n} -> directed_by -> Person {n * 7 % 41} -> directed_by_reverse -> Film {n * 3}"
+    for n in range(32)
+)
+ASK = [
+    {
+        "role": "user",
+        "content": f"{PATHS}\n\nQuestion: which films did Person 7 direct? List all of them.",
+    }
+]
 
 
 def measure() -> dict[str, float]:
@@ -27,13 +35,18 @@ def measure() -> dict[str, float]:
     chat.load()
     start, came = time.perf_counter(), []
     reply = chat.reply(ASK, max_tokens=32, on_text=lambda piece: came.append(time.perf_counter()))
-    return {"read": reply.tokens_in / (came[0] - start), "written": (len(came) - 1) / (came[-1] - came[0])}
+    return {
+        "read": reply.tokens_in / (came[0] - start),
+        "written": (len(came) - 1) / (came[-1] - came[0]),
+    }
 
 
 def main(arguments: list[str]) -> None:
     """`python -m tests.benchmarks threads [--busy 0 4] [--times 3]`: each policy in turn, in processes of their own."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks threads")
-    parser.add_argument("--busy", type=int, nargs="+", default=[0, 4], help="processes that work beside")
+    parser.add_argument(
+        "--busy", type=int, nargs="+", default=[0, 4], help="processes that work beside"
+    )
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -47,11 +60,22 @@ def main(arguments: list[str]) -> None:
                 for policy in POLICIES:
                     told[policy].append(_apart(policy))
         for policy, rows in told.items():
-            read, written = (statistics.median(row[key] for row in rows) for key in ("read", "written"))
-            print(f"{busy} busy beside, threads that wait {policy:8} read {read:7.1f} tokens/s, write {written:6.1f} tokens/s")
+            read, written = (
+                statistics.median(row[key] for row in rows) for key in ("read", "written")
+            )
+            print(
+                f"{busy} busy beside, threads that wait {policy:8} read {read:7.1f} tokens/s, write {written:6.1f} tokens/s"
+            )
 
 
 def _apart(policy: str) -> dict[str, float]:
     command = [sys.executable, "-m", "tests.benchmarks", "threads", "--here"]
-    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "OMP_WAIT_POLICY": policy}, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "OMP_WAIT_POLICY": policy},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return json.loads(done.stdout.strip().splitlines()[-1])

@@ -14,18 +14,33 @@ from numba import njit
 
 WIDE = 16  # questions at once; float32, so 64 bytes a node
 BLOCK = 64  # nodes whose neighbours are read ahead
-CHANGE, MOST = 1e-6, 100  # the sum of changes of a whole sweep, at which a question counts as solved, and the sweeps in the most
+CHANGE, MOST = (
+    1e-6,
+    100,
+)  # the sum of changes of a whole sweep, at which a question counts as solved, and the sweeps in the most
 TIED = 1e-5  # scores that differ by less of their size count as equal
 
 
-def best_nodes(graph, questions: list[tuple[int, ...]], keep: int, damping: float, report=lambda text: None) -> list[np.ndarray]:
+def best_nodes(
+    graph, questions: list[tuple[int, ...]], keep: int, damping: float, report=lambda text: None
+) -> list[np.ndarray]:
     """For each question's seeds the nodes whose score in both directions reaches that of the last of the best `keep`, ascending."""
-    return [nodes for at in range(0, len(questions), WIDE) for nodes in _solve(graph, questions[at : at + WIDE], keep, damping, report)]
+    return [
+        nodes
+        for at in range(0, len(questions), WIDE)
+        for nodes in _solve(graph, questions[at : at + WIDE], keep, damping, report)
+    ]
 
 
-def _solve(graph, questions: list[tuple[int, ...]], keep: int, damping: float, report) -> list[np.ndarray]:
+def _solve(
+    graph, questions: list[tuple[int, ...]], keep: int, damping: float, report
+) -> list[np.ndarray]:
     values, links = np.zeros((graph.n_nodes, WIDE), np.float32), graph.adjacency()
-    starts = sorted((seed, column, (1.0 - damping) / len(seeds)) for column, seeds in enumerate(questions) for seed in seeds)
+    starts = sorted(
+        (seed, column, (1.0 - damping) / len(seeds))
+        for column, seeds in enumerate(questions)
+        for seed in seeds
+    )
     seeds, columns, shares = (np.array(part) for part in zip(*starts))
     omega = 2.0 / (1.0 + sqrt(1.0 - damping * damping))
     for sweep in range(MOST):
@@ -47,7 +62,9 @@ def _sweep(values, seeds, columns, shares, damping, omega, out_indptr, tails, in
     """Relaxes the equation at each node in turn with the latest values around it; gives how much each question changed."""
     change, total, at, seen = np.zeros(WIDE), np.zeros(WIDE, np.float32), 0, np.float32(0.0)
     for node in range(len(values)):
-        if node % BLOCK == 0:  # read one after the other, so that the processor waits for memory once
+        if (
+            node % BLOCK == 0
+        ):  # read one after the other, so that the processor waits for memory once
             end = min(node + BLOCK, len(values))
             for link in range(out_indptr[node], out_indptr[end]):
                 seen += values[tails[link], 0]
@@ -67,7 +84,9 @@ def _sweep(values, seeds, columns, shares, damping, omega, out_indptr, tails, in
             total[columns[at]] += shares[at] / damping
             at += 1
         for column in range(WIDE):
-            after = (1.0 - omega) * values[node, column] + total[column] * np.float32(omega * damping / max(1, degree))
+            after = (1.0 - omega) * values[node, column] + total[column] * np.float32(
+                omega * damping / max(1, degree)
+            )
             change[column] += abs(after - values[node, column]) * degree
             values[node, column] = after
     change[0] += 0.0 if seen >= 0.0 else np.inf

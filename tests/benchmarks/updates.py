@@ -54,7 +54,9 @@ class Update:
     same: bool | None = None
 
 
-def parts(documents: Sequence[Document], shares: Sequence[int]) -> tuple[list[Document], list[list[Document]], list[list[Document]]]:
+def parts(
+    documents: Sequence[Document], shares: Sequence[int]
+) -> tuple[list[Document], list[list[Document]], list[list[Document]]]:
     """The documents to begin with, those that are added, and those whose texts take the place of others: of both as many for each share as
     it is of all, every n-th of the corpus.
 
@@ -71,7 +73,9 @@ def parts(documents: Sequence[Document], shares: Sequence[int]) -> tuple[list[Do
     return base, held[: len(shares)], held[len(shares) :]
 
 
-def steps(documents: Sequence[Document], shares: Sequence[int]) -> Iterator[tuple[str, list[Document], list[str]]]:
+def steps(
+    documents: Sequence[Document], shares: Sequence[int]
+) -> Iterator[tuple[str, list[Document], list[str]]]:
     """The changes one after the other: kind, documents that are put in, ids that are taken out. Texts that were not there before take the
     place of the first documents, and the next are removed."""
     base, added, texts = parts(documents, shares)
@@ -85,7 +89,9 @@ def steps(documents: Sequence[Document], shares: Sequence[int]) -> Iterator[tupl
         at += len(part)
 
 
-def measured(documents: Sequence[Document], spec: str, shares: Sequence[int], source: Corpus, fresh: Path) -> list[Update]:
+def measured(
+    documents: Sequence[Document], spec: str, shares: Sequence[int], source: Corpus, fresh: Path
+) -> list[Update]:
     """The first build, each change, and the rebuild of what came out, in an empty home each."""
     base, *_ = parts(documents, shares)
     corpus = write(home() / "corpora" / "changing", base, "Changing")
@@ -101,16 +107,33 @@ def measured(documents: Sequence[Document], spec: str, shares: Sequence[int], so
     return [*found, rebuilt]
 
 
-def _built(corpus: Corpus, spec: str, kind: str, touched: int, source: Corpus, folder: Path) -> Update:
+def _built(
+    corpus: Corpus, spec: str, kind: str, touched: int, source: Corpus, folder: Path
+) -> Update:
     one, report = find(spec), BuildReport()
-    replies = SavedReplies(folder / "counted.sqlite", shipped_replies(source)) if one.line.asks_chat else None
+    replies = (
+        SavedReplies(folder / "counted.sqlite", shipped_replies(source))
+        if one.line.asks_chat
+        else None
+    )
     begin = time.process_time()
     build(corpus, one, Registry(), report=report, saved=replies)
     seconds = time.process_time() - begin
     used, counts = report.usage + report.usage_saved, report.counts
     tokens, read = used.tokens_in + used.tokens_out, counts["extracted"]
     encoded = report.fresh - read
-    return Update(one.id, kind, touched, len(corpus), seconds, read, counts["chunks"], used.calls, tokens, encoded)
+    return Update(
+        one.id,
+        kind,
+        touched,
+        len(corpus),
+        seconds,
+        read,
+        counts["chunks"],
+        used.calls,
+        tokens,
+        encoded,
+    )
 
 
 def given(documents: Sequence[Document], shares: Sequence[int], source: Corpus) -> dict:
@@ -121,8 +144,14 @@ def given(documents: Sequence[Document], shares: Sequence[int], source: Corpus) 
     told = NounPhrases().found(texts, ctx)
     facts = {
         one: (
-            [(entity.name, entity.type or "thing", entity.description or entity.name) for entity in found.entities],
-            [(it.head, it.tail, it.keywords or "with", it.description or it.head) for it in found.relations],
+            [
+                (entity.name, entity.type or "thing", entity.description or entity.name)
+                for entity in found.entities
+            ],
+            [
+                (it.head, it.tail, it.keywords or "with", it.description or it.head)
+                for it in found.relations
+            ],
         )
         for one, found in zip(texts, told)
     }
@@ -132,29 +161,50 @@ def given(documents: Sequence[Document], shares: Sequence[int], source: Corpus) 
 
 def main(arguments: list[str]) -> None:
     """Measure, print a table, and write what was asked for."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks updates", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks updates", description=__doc__.split("\n")[0]
+    )
     parser.add_argument("--corpus", default=CORPUS)
     parser.add_argument("--builds", nargs="+", default=BUILDS)
-    parser.add_argument("--shares", nargs="+", type=int, default=SHARES, help="per cent of the documents")
-    parser.add_argument("--documents", type=int, default=200, metavar="N", help="the first so many documents (default: 200)")
-    parser.add_argument("--given", metavar="FILE", help="write the documents, changes and entities for LightRAG, and measure nothing")
+    parser.add_argument(
+        "--shares", nargs="+", type=int, default=SHARES, help="per cent of the documents"
+    )
+    parser.add_argument(
+        "--documents",
+        type=int,
+        default=200,
+        metavar="N",
+        help="the first so many documents (default: 200)",
+    )
+    parser.add_argument(
+        "--given",
+        metavar="FILE",
+        help="write the documents, changes and entities for LightRAG, and measure nothing",
+    )
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--plot", metavar="FILE")
     options = parser.parse_args(arguments)
     source = open_corpus(options.corpus)
     documents, found = list(source)[: options.documents], list[Update]()
     if options.given:
-        Path(options.given).write_text(json.dumps(given(documents, options.shares, source), ensure_ascii=False), "utf-8")
+        Path(options.given).write_text(
+            json.dumps(given(documents, options.shares, source), ensure_ascii=False), "utf-8"
+        )
         return
     for spec in options.builds:
         with new_home() as folder:
             Registry().encoder().encode(["loaded before the clock starts"])
             found += measured(documents, spec, options.shares, source, folder)
-            print("\n".join(_row(one, found) for one in found if one.build == find(spec).id), flush=True)
+            print(
+                "\n".join(_row(one, found) for one in found if one.build == find(spec).id),
+                flush=True,
+            )
     peer = json.loads(RECORDED.read_text("utf-8")) if RECORDED.exists() else []
     for row in peer:
         asked = f"{row['calls']:6,} calls, {row['tokens']:9,} tokens, {row['parses']:6,} cached extractions parsed"
-        print(f"LightRAG               {row['kind']:8} {row['documents']:4} of {row['of']:4} documents  {asked}")
+        print(
+            f"LightRAG               {row['kind']:8} {row['documents']:4} of {row['of']:4} documents  {asked}"
+        )
     if options.json:
         Path(options.json).write_text(json.dumps([asdict(one) for one in found], indent=1), "utf-8")
     if options.plot:
@@ -162,9 +212,17 @@ def main(arguments: list[str]) -> None:
 
 
 def _row(one: Update, found: Sequence[Update]) -> str:
-    rebuilt = next((other for other in found if other.build == one.build and other.kind == "rebuilt"), one)
+    rebuilt = next(
+        (other for other in found if other.build == one.build and other.kind == "rebuilt"), one
+    )
     share = f"{100 * one.seconds / rebuilt.seconds:4.0f} %" if rebuilt.seconds else ""
-    same = "" if one.same is None else "  the same graph, bit for bit" if one.same else "  ANOTHER GRAPH"
+    same = (
+        ""
+        if one.same is None
+        else "  the same graph, bit for bit"
+        if one.same
+        else "  ANOTHER GRAPH"
+    )
     return (
         f"{one.build:22} {one.kind:8} {one.documents:4} of {one.of:4} documents  {one.seconds:6.1f} s {share}  "
         f"read {one.read:4} of {one.chunks:4} chunks, {one.calls:4} calls, {one.tokens:8,} tokens, {one.encoded:6,} encoded{same}"

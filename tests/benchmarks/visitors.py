@@ -28,13 +28,21 @@ class Broken(Exception):
     """The page ended in an error, or the connection in nothing."""
 
 
-def run(visitors: int = 20, seconds: float = 60.0, lanes: tuple[str, ...] = (), model: bool = False, corpus: str = "") -> list[dict]:
+def run(
+    visitors: int = 20,
+    seconds: float = 60.0,
+    lanes: tuple[str, ...] = (),
+    model: bool = False,
+    corpus: str = "",
+) -> list[dict]:
     """How many questions all visitors had answered in the time, and the median seconds of one; with a corpus, of its documents."""
     questions, lanes = questions_of(corpus), lanes or (CORPUS_LANES if corpus else LANES)
     asked = {"lane": list(lanes), "llm": int(model)} | ({"corpus": corpus} if corpus else {})
     with server() as (address, process):
         asyncio.run(_visit(address, {**asked, "q": next(questions)}, 300))  # warm
-        took = asyncio.run(_all(address, ({**asked, "q": text} for text in questions), visitors, seconds))
+        took = asyncio.run(
+            _all(address, ({**asked, "q": text} for text in questions), visitors, seconds)
+        )
     note = f"{visitors} visitors, {seconds:g} s, {' + '.join(lanes)}, {'with' if model else 'no'} language model"
     spread = f"{min(took):.1f} to {max(took):.1f} s" if took else "nobody was answered"
     wait = statistics.median(took) if took else float("nan")
@@ -55,7 +63,9 @@ def questions_of(corpus: str) -> Iterator[str]:
         from core.corpus import open_corpus
 
         opened = open_corpus(corpus)
-        return itertools.cycle([question.text for name in opened.sets for question in opened.questions(name)])
+        return itertools.cycle(
+            [question.text for name in opened.sets for question in opened.questions(name)]
+        )
     from core.datasets import datasets
 
     dataset = datasets()["metaqa"]
@@ -71,11 +81,15 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--model", action="store_true", help="let the language model answer")
     parser.add_argument("--corpus", default="", help="ask its documents in the place of MetaQA")
     options = parser.parse_args(arguments)
-    for row in run(options.visitors, options.seconds, tuple(options.lanes), options.model, options.corpus):
+    for row in run(
+        options.visitors, options.seconds, tuple(options.lanes), options.model, options.corpus
+    ):
         print(f"{row['name']:20} {row['value']:>8.4g} {row['unit']:3} {row['note']}")
 
 
-async def _all(address: str, asked: Iterator[dict[str, Any]], visitors: int, seconds: float) -> list[float]:
+async def _all(
+    address: str, asked: Iterator[dict[str, Any]], visitors: int, seconds: float
+) -> list[float]:
     """The seconds that each answered question took."""
     end, took = time.perf_counter() + seconds, []
 
@@ -109,7 +123,9 @@ async def follow(address: str, query: str, lanes: int) -> bytes:
     polls: dict[str, asyncio.Task] = {}
     known: set[str] = set()
     url = address.replace("http", "ws", 1) + "/_stcore/stream"
-    async with websockets.connect(url, subprotocols=["streamlit"], max_size=None, proxy=None) as socket:
+    async with websockets.connect(
+        url, subprotocols=["streamlit"], max_size=None, proxy=None
+    ) as socket:
 
         async def poll(interval: float, fragment: str) -> None:
             while True:
@@ -125,7 +141,9 @@ async def follow(address: str, query: str, lanes: int) -> bytes:
                     known.add(message.hash)
                 if kind == "auto_rerun" and message.auto_rerun.fragment_id not in polls:
                     again = message.auto_rerun
-                    polls[again.fragment_id] = asyncio.create_task(poll(again.interval, again.fragment_id))
+                    polls[again.fragment_id] = asyncio.create_task(
+                        poll(again.interval, again.fragment_id)
+                    )
                 if kind == "stop_auto_rerun":
                     _stop(polls)
                 if kind == "delta" and message.delta.new_element.WhichOneof("type") == "exception":
@@ -137,14 +155,22 @@ async def follow(address: str, query: str, lanes: int) -> bytes:
     raise Broken("the connection was closed")
 
 
-async def look(address: str, page: str, query: str = "", times: int = 1, between: Callable[[int], Awaitable[None]] | None = None) -> None:
+async def look(
+    address: str,
+    page: str,
+    query: str = "",
+    times: int = 1,
+    between: Callable[[int], Awaitable[None]] | None = None,
+) -> None:
     """Open a page by its path, as from the sidebar, wait until it is drawn, and run it again until it was drawn so many `times`; `between`
     is called after each, with the bytes that were sent. Raises Broken as `follow` does."""
     import websockets
     from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
     url, known = address.replace("http", "ws", 1) + "/_stcore/stream", set[str]()
-    async with websockets.connect(url, subprotocols=["streamlit"], max_size=None, proxy=None) as socket:
+    async with websockets.connect(
+        url, subprotocols=["streamlit"], max_size=None, proxy=None
+    ) as socket:
         await socket.send(_rerun(query, known, page=page))
         sent = 0
         async for data in socket:
@@ -154,7 +180,10 @@ async def look(address: str, page: str, query: str = "", times: int = 1, between
                 known.add(message.hash)
             if kind == "delta" and message.delta.new_element.WhichOneof("type") == "exception":
                 raise Broken(message.delta.new_element.exception.message)
-            if kind == "script_finished" and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+            if (
+                kind == "script_finished"
+                and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
+            ):
                 if between is not None:
                     await between(sent)
                 times, sent = times - 1, 0

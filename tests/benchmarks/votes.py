@@ -37,10 +37,15 @@ from tests.benchmarks.against import BEST, _asks, found
 from tests.benchmarks.chains import _told
 from tests.benchmarks.memory import DEVELOPMENT, HELD_OUT
 
-TRIED = tuple(float(value) for value in os.environ.get("HOPSCOPE_BENCHMARK_TYPES", "").split(",") if value)
+TRIED = tuple(
+    float(value) for value in os.environ.get("HOPSCOPE_BENCHMARK_TYPES", "").split(",") if value
+)
 WORTH = 0.2  # of the type, chosen on the half with an even MD5
 NEAR = 0.5  # share of the best path's votes from which a path is nearly as good
-READ, RANK_OFFSET = 48, 60  # paths that the encoder reads; what is added to ranks before they are fused
+READ, RANK_OFFSET = (
+    48,
+    60,
+)  # paths that the encoder reads; what is added to ranks before they are fused
 SETS = ("webqsp-answerable", "cwq-answerable")
 ASKING = frozenset("who whom whose what whats which where when how".split())
 
@@ -58,7 +63,14 @@ def run() -> list[dict]:
             note += f"{test.difference:+.3f} [{test.low:+.3f}, {test.high:+.3f}], p = {test.p:.2g}"
             note += f"; in the best {BEST} {before[:, 1].mean():.3f} and {now[:, 1].mean():.3f}"
             tests.append(test.p)
-            rows.append({"name": f"{name}, {told}", "value": float(now[:, 0].mean()), "unit": "hit@1", "note": note})
+            rows.append(
+                {
+                    "name": f"{name}, {told}",
+                    "value": float(now[:, 0].mean()),
+                    "unit": "hit@1",
+                    "note": note,
+                }
+            )
     for row, p in zip(rows, holm(tests), strict=True):
         row["note"] += f"; p over all rows {p:.2g}"
     return rows
@@ -67,11 +79,19 @@ def run() -> list[dict]:
 def _attempts(engine, here: list[Ask]) -> dict[str, np.ndarray]:
     if not TRIED:
         return {f"type {WORTH:g}": _each(engine, here, TypedVotes(types=WORTH), _near)}
-    made = {f"type {worth:g}": _each(engine, here, TypedVotes(types=worth), _near) for worth in (0.0, *TRIED)}
-    return made | {f"fusion, type {worth:g}": _each(engine, here, TypedVotes(types=worth), _fused) for worth in (0.0, *TRIED)}
+    made = {
+        f"type {worth:g}": _each(engine, here, TypedVotes(types=worth), _near)
+        for worth in (0.0, *TRIED)
+    }
+    return made | {
+        f"fusion, type {worth:g}": _each(engine, here, TypedVotes(types=worth), _fused)
+        for worth in (0.0, *TRIED)
+    }
 
 
-def _each(engine, here: list[Ask], votes: ChainVotes, change: Callable[[LaneRun], None]) -> np.ndarray:
+def _each(
+    engine, here: list[Ask], votes: ChainVotes, change: Callable[[LaneRun], None]
+) -> np.ndarray:
     """For each question whether the first answer is right, and the share of the known answers in the best paths: float64 [n, 2]."""
     lanes = [LaneRun(ask, Line((votes,)), engine.environment, Prefixes()) for ask in here]
     for lane in lanes:
@@ -87,7 +107,10 @@ class TypedBallot(Ballot):
     worth: dict[int, float]
 
     def votes(self, top: float, close: float, share: float) -> dict[int, tuple[float, int]]:
-        return {end: (weight * self.worth.get(end, 1.0), place) for end, (weight, place) in super().votes(top, close, share).items()}
+        return {
+            end: (weight * self.worth.get(end, 1.0), place)
+            for end, (weight, place) in super().votes(top, close, share).items()
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,8 +127,13 @@ class TypedVotes(ChainVotes):
             encoder = ctx.models.encoder(self.encoder)
             nodes = np.unique(np.concatenate([ends for ballot in ballots for ends in ballot.ends]))
             fit = type_fit(ctx.graph, nodes, token_vectors(encoder, [words])[0], encoder)
-            worth = dict(zip(nodes.tolist(), np.exp(self.types * (fit - fit.max()) / self.close).tolist()))
-        typed = [TypedBallot(*(getattr(ballot, field.name) for field in fields(Ballot)), worth) for ballot in ballots]
+            worth = dict(
+                zip(nodes.tolist(), np.exp(self.types * (fit - fit.max()) / self.close).tolist())
+            )
+        typed = [
+            TypedBallot(*(getattr(ballot, field.name) for field in fields(Ballot)), worth)
+            for ballot in ballots
+        ]
         paths = _paths(typed, ctx, recorder, self)
         return state.replace(paths=Ranking("path", tuple(paths), tuple(paths.values())))
 
@@ -128,7 +156,9 @@ def type_fit(graph: KnowledgeGraph, nodes: np.ndarray, asked: np.ndarray, encode
     there = [relation for relation in np.unique(steps.relations).tolist() if types[relation]]
     if not there:
         return np.zeros(len(nodes))
-    alike = verbalised(encoder, [()] * len(there), [types[relation] for relation in there]).alike(asked, range(len(there)))
+    alike = verbalised(encoder, [()] * len(there), [types[relation] for relation in there]).alike(
+        asked, range(len(there))
+    )
     of_relation = np.full(graph.n_relations, -np.inf)
     of_relation[there] = alike.sums / np.maximum(alike.lengths, 1)
     fit = np.full(len(nodes), -np.inf)
@@ -140,7 +170,9 @@ def _near(lane: LaneRun) -> None:
     """The graph reader's answers by the paths that are nearly as good as the best one."""
     state = lane.state
     scores = state.paths.scores or ()
-    near = tuple(path for path, score in zip(state.paths.items, scores) if score >= NEAR * scores[0])
+    near = tuple(
+        path for path, score in zip(state.paths.items, scores) if score >= NEAR * scores[0]
+    )
     context = Context(lane.graph, lane.environment)
     read = GraphReader()(state.replace(paths=Ranking("path", near), reader=None), context)
     lane.states[-1] = state.replace(reader=read.reader)
@@ -156,4 +188,6 @@ def _fused(lane: LaneRun) -> None:
         fused = 1 / (RANK_OFFSET + 1 + np.arange(len(paths))) + 1 / (RANK_OFFSET + 1 + rank)
         order = np.argsort(-fused, kind="stable").tolist()
         best = tuple(paths[at] for at in order)
-        lane.states[-1] = lane.state.replace(paths=Ranking("path", best, tuple(fused[order].tolist())), reader=(best[0].end,))
+        lane.states[-1] = lane.state.replace(
+            paths=Ranking("path", best, tuple(fused[order].tolist())), reader=(best[0].end,)
+        )

@@ -21,7 +21,15 @@ from core.operators.retrieve.walks import NodesThenWalks
 from tests.benchmarks.methods import asks, summary
 from tests.benchmarks.paired_tests import against
 
-ROWS = ("vanilla-triples", "walk-retrieve-bfs", "walk-retrieve-rw", "subgraph-rag", "lego-12", "chain-ranking", "language-model-or-decline")
+ROWS = (
+    "vanilla-triples",
+    "walk-retrieve-bfs",
+    "walk-retrieve-rw",
+    "subgraph-rag",
+    "lego-12",
+    "chain-ranking",
+    "language-model-or-decline",
+)
 BASE = ROWS[0]  # what the others are tested against
 CONTEXT = ("path_hit@32", "path_recall@32")
 READ = ("reader_hit@1", "reader_f1")
@@ -40,31 +48,48 @@ def main(arguments: Sequence[str]) -> None:
         if why:
             left_out[instance.id] = why
         else:
-            found[instance.id] = summary(engine, instance, options.sets, options.sample, options.llm)
+            found[instance.id] = summary(
+                engine, instance, options.sets, options.sample, options.llm
+            )
     for line in told(found, left_out, options.llm):
         print(line)
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks walks", description=__doc__)
-    parser.add_argument("instances", nargs="*", help=f"ids of instances (default: {', '.join(ROWS)})")
+    parser.add_argument(
+        "instances", nargs="*", help=f"ids of instances (default: {', '.join(ROWS)})"
+    )
     parser.add_argument("--graph", default="metaqa")
-    parser.add_argument("--sets", default="metaqa-1hop,metaqa-2hop,metaqa-3hop", help="question sets, with commas (%(default)s)")
-    parser.add_argument("--sample", type=int, default=100, help="questions of each set (%(default)s)")
-    parser.add_argument("--llm", action="store_true", help="a language model answers; else the graph reader does")
+    parser.add_argument(
+        "--sets",
+        default="metaqa-1hop,metaqa-2hop,metaqa-3hop",
+        help="question sets, with commas (%(default)s)",
+    )
+    parser.add_argument(
+        "--sample", type=int, default=100, help="questions of each set (%(default)s)"
+    )
+    parser.add_argument(
+        "--llm", action="store_true", help="a language model answers; else the graph reader does"
+    )
     return parser.parse_args(arguments)
 
 
 def _absent(engine: Engine, instance: Instance, options: argparse.Namespace) -> str:
     """Why a row cannot be asked, empty where it can."""
     operators = [part for operator in instance.line for part in operator.parts()]
-    if not options.llm and (asks(instance, engine.models) or not any("paths" in one.writes for one in operators)):
+    if not options.llm and (
+        asks(instance, engine.models) or not any("paths" in one.writes for one in operators)
+    ):
         return "it needs a language model"
     graph = engine.graph(options.graph)
     for one in (one for one in operators if isinstance(one, NodesThenWalks)):
         try:
             folder = walks.place(graph, engine.models.encoder(one.encoder), one.plan)
-            if vectors.opened(folder) is None and len(walks.rooted(graph, one.plan)) > walks.MAX_NODES_IN_QUESTION:
+            if (
+                vectors.opened(folder) is None
+                and len(walks.rooted(graph, one.plan)) > walks.MAX_NODES_IN_QUESTION
+            ):
                 return f"its walks are not encoded; do it with `{walks.command(graph, one.plan)}`"
         except HopscopeError as error:
             return str(error)
@@ -81,7 +106,12 @@ def told(found: dict[str, Summary], left_out: dict[str, str], llm: bool) -> Iter
         yield from _table("All", found, names)
         hops = sorted({hop for one in found.values() for hop in one.by_hops() if hop})
         for hop in hops:
-            yield from _table(f"{hop} hop{'s' * (hop > 1)}", {key: one.by_hops()[hop] for key, one in found.items()}, names, False)
+            yield from _table(
+                f"{hop} hop{'s' * (hop > 1)}",
+                {key: one.by_hops()[hop] for key, one in found.items()},
+                names,
+                False,
+            )
     yield ""
     for key, one in found.items():
         if sentence := one.answered(key):
@@ -91,7 +121,9 @@ def told(found: dict[str, Summary], left_out: dict[str, str], llm: bool) -> Iter
     yield from against(found, BASE, TESTED)
 
 
-def _table(title: str, found: dict[str, Summary], names: Sequence[str], intervals: bool = True) -> Iterator[str]:
+def _table(
+    title: str, found: dict[str, Summary], names: Sequence[str], intervals: bool = True
+) -> Iterator[str]:
     yield ""
     yield f"| {title} | n | {' | '.join(metric(name).described()['title'] for name in names)} |"
     yield "|---" + "|---:" * (len(names) + 1) + "|"
@@ -102,5 +134,7 @@ def _table(title: str, found: dict[str, Summary], names: Sequence[str], interval
             value = table[name]
             cell = "–" if value.mean is None else shown(name, value.mean)
             spread = intervals and value.mean is not None and name not in ("tokens", "seconds")
-            cells.append(f"{cell} [{shown(name, value.low)}, {shown(name, value.high)}]" if spread else cell)
+            cells.append(
+                f"{cell} [{shown(name, value.low)}, {shown(name, value.high)}]" if spread else cell
+            )
         yield f"| `{key}` | {one.counts(key)['scored']} | {' | '.join(cells)} |"

@@ -16,7 +16,17 @@ from core.graph.building.build import build
 
 QUESTION = "which person directed the movie Inception"
 FAST = "EgoNetwork(hops=2, keep=300) >> ShortestPaths() >> Rank(keep=20) >> Answer()"
-LANE = {"instance", "answer", "reader_answers", "paths", "subgraph", "funnel", "prompt", "operators", "error"}
+LANE = {
+    "instance",
+    "answer",
+    "reader_answers",
+    "paths",
+    "subgraph",
+    "funnel",
+    "prompt",
+    "operators",
+    "error",
+}
 
 
 def told(capsys, *arguments: str) -> tuple[int, str, str]:
@@ -25,7 +35,20 @@ def told(capsys, *arguments: str) -> tuple[int, str, str]:
     return code, out.out, out.err
 
 
-LONG = ["ask", "build", "cases", "corpus", "evaluate", "finetune", "index", "judge", "models", "questions", "reports", "search"]
+LONG = [
+    "ask",
+    "build",
+    "cases",
+    "corpus",
+    "evaluate",
+    "finetune",
+    "index",
+    "judge",
+    "models",
+    "questions",
+    "reports",
+    "search",
+]
 
 
 @pytest.mark.parametrize("command", LONG)
@@ -40,15 +63,33 @@ def test_a_log_gets_a_line_of_progress_now_and_then(capsys, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
     with terminal.bar("Starting") as advanced:
-        for text, share in (("1 of 4 lines", 0.25), ("2 of 4 lines", 0.5), ("2 of 4 lines", 0.5), ("Judging", None)):
+        for text, share in (
+            ("1 of 4 lines", 0.25),
+            ("2 of 4 lines", 0.5),
+            ("2 of 4 lines", 0.5),
+            ("Judging", None),
+        ):
             now[0] += 0.6 * terminal.LINE_EVERY
             advanced(text, share)
-    assert capsys.readouterr().err.splitlines() == ["hopscope: 2 of 4 lines (50 %)", "hopscope: Judging"]
+    assert capsys.readouterr().err.splitlines() == [
+        "hopscope: 2 of 4 lines (50 %)",
+        "hopscope: Judging",
+    ]
 
 
 def test_ask_prints_one_object(movies, capsys):
     code, out, _ = told(
-        capsys, "ask", QUESTION, "--instance", FAST, "--instance", "lego-1", "--answer", "Christopher Nolan", "--no-llm", "--json"
+        capsys,
+        "ask",
+        QUESTION,
+        "--instance",
+        FAST,
+        "--instance",
+        "lego-1",
+        "--answer",
+        "Christopher Nolan",
+        "--no-llm",
+        "--json",
     )
     result = json.loads(out)
     assert code == OK and {"question", "entities", "lanes"} <= set(result)
@@ -56,11 +97,23 @@ def test_ask_prints_one_object(movies, capsys):
     for lane in result["lanes"]:
         assert LANE <= set(lane) and lane["error"] is None and lane["answer"] is None
         assert all({"text", "score", "nodes", "relations"} <= set(path) for path in lane["paths"])
-        assert all({"name", "parameters", "seconds", "calls", "tokens_in", "tokens_out"} <= set(o) for o in lane["operators"])
+        assert all(
+            {"name", "parameters", "seconds", "calls", "tokens_in", "tokens_out"} <= set(o)
+            for o in lane["operators"]
+        )
         assert lane["funnel"]["graph"] == lane["funnel"]["subgraph"] == ["Christopher Nolan"]
-        assert lane["paths"][0]["nodes"][0] == "Inception" and set(lane["subgraph"]) == {"nodes", "edges"}
-    assert result["lanes"][1]["instance"] == "lego-1" and result["lanes"][1]["paths"][0]["score"] is None
-    assert result["lanes"][0]["reader_answers"] and "Inception" not in result["lanes"][0]["reader_answers"]
+        assert lane["paths"][0]["nodes"][0] == "Inception" and set(lane["subgraph"]) == {
+            "nodes",
+            "edges",
+        }
+    assert (
+        result["lanes"][1]["instance"] == "lego-1"
+        and result["lanes"][1]["paths"][0]["score"] is None
+    )
+    assert (
+        result["lanes"][0]["reader_answers"]
+        and "Inception" not in result["lanes"][0]["reader_answers"]
+    )
 
 
 def test_what_is_taken_away_is_said_beside_what_was_answered_before(movies, capsys):
@@ -69,25 +122,60 @@ def test_what_is_taken_away_is_said_beside_what_was_answered_before(movies, caps
     code, out, _ = told(capsys, *asked, "--json")
     result = json.loads(out)
     (lane,) = result["without"]["lanes"]
-    assert code == OK and lane["read"] and "Christopher Nolan" in lane["lost"] and "stood on it" in result["without"]["text"]
+    assert (
+        code == OK
+        and lane["read"]
+        and "Christopher Nolan" in lane["lost"]
+        and "stood on it" in result["without"]["text"]
+    )
     assert "Christopher Nolan" not in result["lanes"][0]["reader_answers"]
     code, out, _ = told(capsys, *asked)
-    assert code == OK and "without Christopher Nolan: " in out and "  against before: No longer says Christopher Nolan" in out
+    assert (
+        code == OK
+        and "without Christopher Nolan: " in out
+        and "  against before: No longer says Christopher Nolan" in out
+    )
 
 
 def test_what_an_answer_rests_on_is_measured_and_printed(movies, capsys):
-    asked = ("ask", QUESTION, "--instance", "EgoNetwork(hops=1) >> ShortestPaths(hops=1)", "--no-llm", "--influence")
+    asked = (
+        "ask",
+        QUESTION,
+        "--instance",
+        "EgoNetwork(hops=1) >> ShortestPaths(hops=1)",
+        "--no-llm",
+        "--influence",
+    )
     code, out, _ = told(capsys, *asked, "--json")
     (one,) = json.loads(out)["lanes"][0]["influence"]
     needed = [item["name"] for item in one["items"] if item["smallest"]]
-    assert code == OK and one["by"] == "reader" and needed and all("Christopher Nolan" in name for name in needed)
+    assert (
+        code == OK
+        and one["by"] == "reader"
+        and needed
+        and all("Christopher Nolan" in name for name in needed)
+    )
     code, out, _ = told(capsys, *asked)
-    assert code == OK and "  reader: rests on " in out and "it no longer says “Christopher Nolan”." in out
+    assert (
+        code == OK
+        and "  reader: rests on " in out
+        and "it no longer says “Christopher Nolan”." in out
+    )
 
 
 def test_entities_can_be_named(movies, capsys):
     code, out, _ = told(
-        capsys, "ask", "which films", "--entity", "Christopher Nolan", "--entity", "Inception", "--instance", "lego-1", "--no-llm", "--json"
+        capsys,
+        "ask",
+        "which films",
+        "--entity",
+        "Christopher Nolan",
+        "--entity",
+        "Inception",
+        "--instance",
+        "lego-1",
+        "--no-llm",
+        "--json",
     )
     assert code == OK and json.loads(out)["entities"] == ["Christopher Nolan", "Inception"]
 
@@ -99,20 +187,40 @@ def test_entities_can_be_named(movies, capsys):
         (["ask", "x" * 20_000], WRONG, "too long"),
         (["ask", "who", "--entity", "Incepton"], WRONG, "Did you mean Inception"),
         (["ask", QUESTION, "--instance", "lego-99"], WRONG, "Did you mean “lego-9”"),
-        (["ask", QUESTION, "--instance", "PersonalizedPageRank(dampnig=1)"], WRONG, "Did you mean “damping”"),
+        (
+            ["ask", QUESTION, "--instance", "PersonalizedPageRank(dampnig=1)"],
+            WRONG,
+            "Did you mean “damping”",
+        ),
         (["ask", QUESTION, "--graph", "nowhere"], WRONG, "nowhere"),
         (["build", "absent.tsv", "--out", "{tmp}/absent"], WRONG, "absent.tsv"),
-        (["ask", QUESTION, "--instance", "EgoNetwork() >> ShortestPaths() >> Rank(model='nothing')", "--no-llm"], FAILED, ""),
+        (
+            [
+                "ask",
+                QUESTION,
+                "--instance",
+                "EgoNetwork() >> ShortestPaths() >> Rank(model='nothing')",
+                "--no-llm",
+            ],
+            FAILED,
+            "",
+        ),
     ],
 )
-def test_bad_input_ends_in_a_sentence_and_a_code(movies, tmp_path, capsys, arguments, code, sentence):
-    ended, _, err = told(capsys, *(argument.replace("{tmp}", str(tmp_path)) for argument in arguments))
+def test_bad_input_ends_in_a_sentence_and_a_code(
+    movies, tmp_path, capsys, arguments, code, sentence
+):
+    ended, _, err = told(
+        capsys, *(argument.replace("{tmp}", str(tmp_path)) for argument in arguments)
+    )
     assert ended == code and sentence in err and "Traceback" not in err
 
 
 def test_instances_lists_the_catalogue(capsys):
     code, out, _ = told(capsys, "instances", "--json")
-    assert code == OK and {row["id"] for row in json.loads(out)} >= {f"lego-{n}" for n in range(1, 16)} | {"language-model-only"}
+    assert code == OK and {row["id"] for row in json.loads(out)} >= {
+        f"lego-{n}" for n in range(1, 16)
+    } | {"language-model-only"}
 
 
 def test_build_and_ask_a_graph_of_ones_own(tmp_path, capsys):
@@ -120,7 +228,17 @@ def test_build_and_ask_a_graph_of_ones_own(tmp_path, capsys):
     file.write_text('Ann "A" <b>\tknows\tBo 🎬\nBo 🎬\tknows\tCy\n', "utf-8")
     assert told(capsys, "build", str(file), "--out", str(tmp_path / "mine"))[0] == OK
     code, out, _ = told(
-        capsys, "ask", "who knows", "--entity", "Bo 🎬", "--graph", str(tmp_path / "mine"), "--instance", "lego-1", "--no-llm", "--json"
+        capsys,
+        "ask",
+        "who knows",
+        "--entity",
+        "Bo 🎬",
+        "--graph",
+        str(tmp_path / "mine"),
+        "--instance",
+        "lego-1",
+        "--no-llm",
+        "--json",
     )
     texts = {path["text"] for path in json.loads(out)["lanes"][0]["paths"]}
     assert code == OK and texts == {"Bo 🎬 -> knows -> Cy", 'Bo 🎬 -> knows_reverse -> Ann "A" <b>'}
@@ -129,13 +247,40 @@ def test_build_and_ask_a_graph_of_ones_own(tmp_path, capsys):
 def test_what_is_loaded_and_compiled_is_no_time_of_an_operator(tmp_path):
     """A first question in a fresh process, where nothing was compiled before: PageRank of two triples takes no second."""
     build([("Ann", "knows", "Bo"), ("Bo", "knows", "Cy")], tmp_path / "mine", "mine")
-    asked = ["ask", "who", "--entity", "Ann", "--graph", str(tmp_path / "mine"), "--instance", "lego-1", "--no-llm"]
-    fresh = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "numba"), "HOPSCOPE_HOME": str(tmp_path / "home")}
-    done = subprocess.run([sys.executable, "-m", "core", *asked, "--json"], env=fresh, capture_output=True, check=True)
+    asked = [
+        "ask",
+        "who",
+        "--entity",
+        "Ann",
+        "--graph",
+        str(tmp_path / "mine"),
+        "--instance",
+        "lego-1",
+        "--no-llm",
+    ]
+    fresh = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(tmp_path / "numba"),
+        "HOPSCOPE_HOME": str(tmp_path / "home"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "core", *asked, "--json"], env=fresh, capture_output=True, check=True
+    )
     first = json.loads(done.stdout)["lanes"][0]["operators"][0]
-    assert first["name"] == "PersonalizedPageRank" and first["prepared"]["Compiled loops"] > 1 > first["seconds"]
-    told = subprocess.run([sys.executable, "-m", "core", *asked], env=fresh, capture_output=True, check=True, text=True).stdout
-    assert re.search(r"^  0\.\d\d s, 2 paths; apart from that .*[0-9.]+ s compiled loops", told, re.MULTILINE)
+    assert (
+        first["name"] == "PersonalizedPageRank"
+        and first["prepared"]["Compiled loops"] > 1 > first["seconds"]
+    )
+    told = subprocess.run(
+        [sys.executable, "-m", "core", *asked],
+        env=fresh,
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    assert re.search(
+        r"^  0\.\d\d s, 2 paths; apart from that .*[0-9.]+ s compiled loops", told, re.MULTILINE
+    )
 
 
 def test_a_wrong_column_names_the_line_and_leaves_no_graph(tmp_path, capsys):
@@ -144,7 +289,10 @@ def test_a_wrong_column_names_the_line_and_leaves_no_graph(tmp_path, capsys):
     code, _, err = told(capsys, "build", str(file), "--out", str(tmp_path / "bad"))
     assert code == WRONG and "line 2" in err
     assert [entry.name for entry in tmp_path.iterdir()] == ["bad.tsv"]
-    assert told(capsys, "build", str(file), "--out", str(tmp_path / "bad"), "--store", "cypher")[0] == WRONG
+    assert (
+        told(capsys, "build", str(file), "--out", str(tmp_path / "bad"), "--store", "cypher")[0]
+        == WRONG
+    )
     assert [entry.name for entry in tmp_path.iterdir()] == ["bad.tsv"]
     assert main(["ask", "a", "--graph", str(tmp_path / "bad"), "--no-llm"]) == WRONG
 
@@ -157,10 +305,23 @@ def test_same_seed_same_bytes_in_another_process(movies):
         "PersonalizedPageRank(keep=100) >> FilterSubgraph(unit='triple', keep=60) >> BeamSearch(width=4, hops=2) >> Answer()",
     ]
     arguments = [part for line in lines for part in ("--instance", line)]
-    command = [sys.executable, "-m", "core", "ask", QUESTION, *arguments, "--no-llm", "--seed", "7", "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "core",
+        "ask",
+        QUESTION,
+        *arguments,
+        "--no-llm",
+        "--seed",
+        "7",
+        "--json",
+    ]
     found = []
     for hashing in ("0", "1234"):
-        done = subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": hashing}, capture_output=True, check=True)
+        done = subprocess.run(
+            command, env={**os.environ, "PYTHONHASHSEED": hashing}, capture_output=True, check=True
+        )
         result = json.loads(done.stdout)
         for lane in result["lanes"]:
             assert lane["paths"]

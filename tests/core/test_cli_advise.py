@@ -15,7 +15,18 @@ from core.evaluation.runs.store import Store
 from tests.core.evaluation.advice.kit import documents
 from tests.core.evaluation.runs.test_runner import started
 
-COMMAND = [sys.executable, "-m", "core", "corpus", "advise", "coast", "--questions", "names", "--minutes", "1"]
+COMMAND = [
+    sys.executable,
+    "-m",
+    "core",
+    "corpus",
+    "advise",
+    "coast",
+    "--questions",
+    "names",
+    "--minutes",
+    "1",
+]
 
 
 @pytest.fixture
@@ -30,7 +41,10 @@ def test_killed_in_the_middle_it_goes_on_with_the_same_questions(home, capsys):
     process = started(COMMAND, home, 5)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    stopped, asked = saved_advice(open_corpus("coast")), open_corpus("coast").questions("coast-made")
+    stopped, asked = (
+        saved_advice(open_corpus("coast")),
+        open_corpus("coast").questions("coast-made"),
+    )
     store = Store(home / "evaluations.sqlite")
     early = {(row.instance, row.question.id): row.outcome for row in store.rows(stopped.run)}
     assert not stopped.done and 5 <= len(early) < 7 * stopped.size
@@ -38,12 +52,24 @@ def test_killed_in_the_middle_it_goes_on_with_the_same_questions(home, capsys):
     printed = capsys.readouterr()
     found, advice = json.loads(printed.out).values()
     late = {(row.instance, row.question.id): row.outcome for row in store.rows(advice["run"])}
-    assert advice["done"] and advice["run"] == stopped.run and open_corpus("coast").questions("coast-made") == asked
-    assert len(late) == 7 * advice["size"] and all(late[pair] == outcome for pair, outcome in early.items())
-    assert found["needed"] in ("no", "partly", "yes") and "no language model is asked" in printed.err
+    assert (
+        advice["done"]
+        and advice["run"] == stopped.run
+        and open_corpus("coast").questions("coast-made") == asked
+    )
+    assert len(late) == 7 * advice["size"] and all(
+        late[pair] == outcome for pair, outcome in early.items()
+    )
+    assert (
+        found["needed"] in ("no", "partly", "yes") and "no language model is asked" in printed.err
+    )
     assert main(COMMAND[3:]) == OK  # nothing is left to do
     out = capsys.readouterr().out
-    assert out.splitlines()[0] == found["headline"] and "These are made questions, not yours" in out and "coast-made" in out
+    assert (
+        out.splitlines()[0] == found["headline"]
+        and "These are made questions, not yours" in out
+        and "coast-made" in out
+    )
 
 
 def test_what_cannot_be_is_a_sentence(home, capsys):

@@ -23,8 +23,17 @@ from tests.films import Bag, Written
 def notes(tmp_path, monkeypatch):
     """Two documents in which one person has two names, with a question set."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
-    texts = {"a": "José Díaz visited Paris.", "b": "Jose Diaz moved to London.", "c": "José Díaz met Ann Lee."}
-    questions = {"asked": ("Asked", [Question("Who moved to London", "q0", answers=("José Díaz",), gold=("b",))])}
+    texts = {
+        "a": "José Díaz visited Paris.",
+        "b": "Jose Diaz moved to London.",
+        "c": "José Díaz met Ann Lee.",
+    }
+    questions = {
+        "asked": (
+            "Asked",
+            [Question("Who moved to London", "q0", answers=("José Díaz",), gold=("b",))],
+        )
+    }
     write(new_folder("notes"), [Document(id, text) for id, text in texts.items()], sets=questions)
     return open_corpus("notes")
 
@@ -47,11 +56,17 @@ def mended(notes, capsys):
 
 def test_a_suggestion_is_accepted_saved_and_forgotten(mended, notes):
     _, out, _ = mended("mend", "notes")
-    assert out[:2] == ["merges saved: 0", "suggestions: 1"] and out[2].strip() == "Jose Diaz (1) -> José Díaz (2)  accents"
+    assert (
+        out[:2] == ["merges saved: 0", "suggestions: 1"]
+        and out[2].strip() == "Jose Diaz (1) -> José Díaz (2)  accents"
+    )
     _, out, _ = mended("mend", "notes", "--accept", "Jose Diaz")
     assert out == ["merges saved: 1", "  Jose Diaz -> José Díaz", "suggestions: 0"]
     assert [edit.names for edit in mends_of(notes).edits] == [("Jose Diaz", "José Díaz")]
-    assert mended("mend", "notes", "--forget", "all")[1][0] == "merges saved: 0" and mends_of(notes).edits == ()
+    assert (
+        mended("mend", "notes", "--forget", "all")[1][0] == "merges saved: 0"
+        and mends_of(notes).edits == ()
+    )
 
 
 def test_names_of_ones_own_are_merged_and_what_is_not_the_same_is_not_suggested_again(mended):
@@ -61,7 +76,10 @@ def test_names_of_ones_own_are_merged_and_what_is_not_the_same_is_not_suggested_
         "  Jose Diaz / José Díaz",
         "suggestions: 0",
     ]
-    assert mended("mend", "notes", "--allow", "José Díaz", "Jose Diaz")[1][:2] == ["merges saved: 0", "suggestions: 1"]
+    assert mended("mend", "notes", "--allow", "José Díaz", "Jose Diaz")[1][:2] == [
+        "merges saved: 0",
+        "suggestions: 1",
+    ]
     assert mended("mend", "notes", "--merge", "Paris", "London")[1][0] == "merges saved: 1"
 
 
@@ -84,7 +102,9 @@ def test_a_merge_that_a_rebuilt_graph_has_no_names_for_is_said_and_stays(mended,
     notes.remove(["b"])
     mended("build", "notes", "--graph", "kg", "--extractor", "noun-phrases")
     _, out, _ = mended("mend", "notes")
-    assert out[0] == "merges saved: 1, of which 1 fit nothing in notes" and out[1].endswith("(not in this graph)")
+    assert out[0] == "merges saved: 1, of which 1 fit nothing in notes" and out[1].endswith(
+        "(not in this graph)"
+    )
 
 
 def test_without_a_graph_of_entities_it_says_how_to_build_one(notes, capsys):
@@ -104,12 +124,18 @@ def test_what_a_build_joined_is_listed_and_refused_for_the_next_one(mended, note
     assert mended("build", "notes", "--graph", "rkg", "--extractor", "names")[0] == OK
     listed = status(notes, "rkg-names")
     made = NameMerges.of(
-        [NameMerge("Lee", "Ann Lee", "part of a name", 1, ("c",))], [NearMerge("Diaz", ("José Díaz", "Ann Diaz"), 1, ("b",))]
+        [NameMerge("Lee", "Ann Lee", "part of a name", 1, ("c",))],
+        [NearMerge("Diaz", ("José Díaz", "Ann Diaz"), 1, ("b",))],
     )
     file = listed.folder / "built.json"
     record = json.loads(file.read_text("utf-8"))
     record["report"]["joined"] = to_plain(made)
-    file.write_text(json.dumps(digests.marked({key: value for key, value in record.items() if key != "sha256"})), "utf-8")
+    file.write_text(
+        json.dumps(
+            digests.marked({key: value for key, value in record.items() if key != "sha256"})
+        ),
+        "utf-8",
+    )
     _, out, err = mended("mend", "notes", "--graph", "rkg-names")
     assert out[:4] == [
         "names joined by the build: 1",
@@ -118,5 +144,7 @@ def test_what_a_build_joined_is_listed_and_refused_for_the_next_one(mended, note
         "  Diaz: José Díaz, Ann Diaz",
     ]
     assert RENAMED not in err
-    assert RENAMED in mended("mend", "notes", "--graph", "rkg-names", "--refuse", "Ann Lee", "Lee")[2]
+    assert (
+        RENAMED in mended("mend", "notes", "--graph", "rkg-names", "--refuse", "Ann Lee", "Lee")[2]
+    )
     assert any("built, names marked since" in line for line in mended("status", "notes")[1])

@@ -25,10 +25,17 @@ def test_an_index_is_looked_at_opened_and_asked(capsys):
     assert (code, out.splitlines()[-1]) == (OK, "Nothing was written.") and "dulce" not in corpora()
     assert "hopscope: Left out, claims (covariates): 2.\n" in err
     code, out, err = said(capsys, "open", RECORDED / "graphrag", "--name", "dulce")
-    assert code == OK and out.startswith("Microsoft GraphRAG, version 3: 1 document, 2 chunks, 8 entities, 12 relations")
+    assert code == OK and out.startswith(
+        "Microsoft GraphRAG, version 3: 1 document, 2 chunks, 8 entities, 12 relations"
+    )
     _, out, _ = said(capsys, "status", "dulce")
-    assert next(line for line in out.splitlines() if line.startswith("opened-graphrag")).split()[1] == "built,"
-    main(["ask", "Who is in the squad?", "--corpus", "dulce", "--instance", "vgraphrag", "--no-llm"])
+    assert (
+        next(line for line in out.splitlines() if line.startswith("opened-graphrag")).split()[1]
+        == "built,"
+    )
+    main(
+        ["ask", "Who is in the squad?", "--corpus", "dulce", "--instance", "vgraphrag", "--no-llm"]
+    )
     assert "chunk dulce.txt#graphrag-0" in capsys.readouterr().out
 
 

@@ -9,7 +9,17 @@ from core.cli import FAILED, OK, WRONG, main
 from core.lines import split
 
 LINE = "EgoNetwork(hops=2, keep=300) >> ShortestPaths() >> Rank(model='bm25', keep=20) >> Answer()"
-PROMISED = ("subgraph_recall", "path_recall@32", "path_hit@32", "reader_hit@1", "hits@1", "f1", "seconds", "tokens_in", "tokens_out")
+PROMISED = (
+    "subgraph_recall",
+    "path_recall@32",
+    "path_hit@32",
+    "reader_hit@1",
+    "hits@1",
+    "f1",
+    "seconds",
+    "tokens_in",
+    "tokens_out",
+)
 
 
 @pytest.fixture
@@ -17,10 +27,23 @@ def told(films, tmp_path, monkeypatch, capsys):
     """`told(*arguments)`: exit code, standard output and error of `evaluate` over three questions of the films graph."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     file = tmp_path / "mine.txt"
-    file.write_text("what genre has [One]\tDrama\nwho directed [Two]\tAnn\nwho is [Nobody]\tAnn\n", "utf-8")
+    file.write_text(
+        "what genre has [One]\tDrama\nwho directed [Two]\tAnn\nwho is [Nobody]\tAnn\n", "utf-8"
+    )
 
     def run(*arguments, set=str(file), instances=f"{LINE},lego-1"):
-        code = main(["evaluate", "--set", set, "--graph", str(films.folder), "--instances", instances, *arguments])
+        code = main(
+            [
+                "evaluate",
+                "--set",
+                set,
+                "--graph",
+                str(films.folder),
+                "--instances",
+                instances,
+                *arguments,
+            ]
+        )
         out = capsys.readouterr()
         return code, out.out, out.err
 
@@ -33,24 +56,63 @@ def test_one_object_with_every_promised_figure(told):
     assert code == OK and list(result["instances"]) == [LINE.replace("hops=2, ", ""), "lego-1"]
     for instance in result["instances"].values():
         for name in PROMISED:
-            counted = 2 if name in ("seconds", "tokens_in", "tokens_out") else 3  # the failed question scores 0 and has no cost
-            assert set(instance["metrics"][name]) == {"mean", "low", "high", "n"} and instance["metrics"][name]["n"] == counted
-        assert instance["questions"] == {"asked": 3, "scored": 2, "failed": 1, "without_context": 0, "without_answers": 0}
-        assert instance["answered_by"] == {"graph reader": 2} and list(instance["errors"])[0].startswith("“Nobody” is not in the graph.")
-        assert instance["metrics"]["subgraph_recall"]["mean"] == instance["metrics"]["path_hit@32"]["mean"] == pytest.approx(2 / 3)
-        assert instance["metrics"]["tokens_in"]["mean"] == 0 < instance["metrics"]["seconds"]["mean"]
+            counted = (
+                2 if name in ("seconds", "tokens_in", "tokens_out") else 3
+            )  # the failed question scores 0 and has no cost
+            assert (
+                set(instance["metrics"][name]) == {"mean", "low", "high", "n"}
+                and instance["metrics"][name]["n"] == counted
+            )
+        assert instance["questions"] == {
+            "asked": 3,
+            "scored": 2,
+            "failed": 1,
+            "without_context": 0,
+            "without_answers": 0,
+        }
+        assert instance["answered_by"] == {"graph reader": 2} and list(instance["errors"])[
+            0
+        ].startswith("“Nobody” is not in the graph.")
+        assert (
+            instance["metrics"]["subgraph_recall"]["mean"]
+            == instance["metrics"]["path_hit@32"]["mean"]
+            == pytest.approx(2 / 3)
+        )
+        assert (
+            instance["metrics"]["tokens_in"]["mean"] == 0 < instance["metrics"]["seconds"]["mean"]
+        )
     assert result["sample"] == 3 and result["of"] == 3 and result["model"] is False
-    assert json.loads(told("--no-llm", "--json")[1])["run"] == result["run"]  # the same questions: nothing is run again
+    assert (
+        json.loads(told("--no-llm", "--json")[1])["run"] == result["run"]
+    )  # the same questions: nothing is run again
     assert json.loads(told("--no-llm", "--json", "--again")[1])["run"] == result["run"] + 1
 
 
 def test_a_table_and_files(told, tmp_path):
-    code, out, _ = told("--no-llm", "--metrics", "path_hit@1", "--csv", str(tmp_path / "t.csv"), "--latex", str(tmp_path / "t.tex"))
-    assert code == OK and "reader_hit@1" in out and "path_hit@1" in out and "lego-1" in out and "No language model answered" in out
+    code, out, _ = told(
+        "--no-llm",
+        "--metrics",
+        "path_hit@1",
+        "--csv",
+        str(tmp_path / "t.csv"),
+        "--latex",
+        str(tmp_path / "t.tex"),
+    )
+    assert (
+        code == OK
+        and "reader_hit@1" in out
+        and "path_hit@1" in out
+        and "lego-1" in out
+        and "No language model answered" in out
+    )
     assert "lego-1: 2 of 3 answered, 1 failed: “Nobody” is not in the graph." in out
     with (tmp_path / "t.csv").open(newline="") as file:
         assert len(list(csv.DictReader(file))) == 6
-    assert (tmp_path / "t-summary.csv").read_text().startswith("instance,method,number,hops,metric,mean,low,high,n,answered,failed,asked\n")
+    assert (
+        (tmp_path / "t-summary.csv")
+        .read_text()
+        .startswith("instance,method,number,hops,metric,mean,low,high,n,answered,failed,asked\n")
+    )
     assert r"\begin{tabular}" in (tmp_path / "t.tex").read_text()
 
 
@@ -61,10 +123,16 @@ def test_changes_are_tried_on_what_each_instance_loses(told, tmp_path):
     line = "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25', keep=1)"
     code, out, _ = told("--no-llm", "--repairs", set=str(file), instances=line)
     assert (
-        code == OK and f"Of 2 questions {line} loses 1: ranked too low 1." in out and "of one step brought none of them back, tried." in out
+        code == OK
+        and f"Of 2 questions {line} loses 1: ranked too low 1." in out
+        and "of one step brought none of them back, tried." in out
     )
-    found = json.loads(told("--no-llm", "--repairs", "--json", set=str(file), instances=line)[1])["repairs"]
-    assert [(one["lost"], one["within"]) for one in found] == [(1, 1)] and all(not one["back"] for one in found[0]["attempts"])
+    found = json.loads(told("--no-llm", "--repairs", "--json", set=str(file), instances=line)[1])[
+        "repairs"
+    ]
+    assert [(one["lost"], one["within"]) for one in found] == [(1, 1)] and all(
+        not one["back"] for one in found[0]["attempts"]
+    )
 
 
 def test_a_prompt_of_one_s_own_is_asked_by_from_a_file(told, tmp_path):
@@ -85,7 +153,10 @@ def test_a_prompt_of_one_s_own_is_asked_by_from_a_file(told, tmp_path):
 def test_what_does_not_fit_is_told_before_anything_is_run(told):
     _, out, err = told("--no-llm", "--json")
     where = json.loads(out)["graphs"][0]
-    assert f"hopscope: Of 3 questions on {where}, 1 names an entity that is not in the graph, such as “Nobody”." in err.splitlines()
+    assert (
+        f"hopscope: Of 3 questions on {where}, 1 names an entity that is not in the graph, such as “Nobody”."
+        in err.splitlines()
+    )
 
 
 def test_a_file_of_other_columns_is_refused_until_they_are_named(told, tmp_path):
@@ -93,11 +164,21 @@ def test_a_file_of_other_columns_is_refused_until_they_are_named(told, tmp_path)
     file.write_text("7\tgenre of One\tDrama\tOne\n8\tdirector of Two\tAnn\tTwo\n", "utf-8")
     code, _, err = told("--no-llm", set=str(file))
     assert code == WRONG and "most of its lines hold 4 columns" in err
-    code, out, err = told("--no-llm", "--json", "--columns", "id,question,answers,entities", set=str(file))
+    code, out, err = told(
+        "--no-llm", "--json", "--columns", "id,question,answers,entities", set=str(file)
+    )
     figures = json.loads(out)["instances"]["lego-1"]
-    assert code == OK and figures["questions"]["scored"] == 2 and figures["metrics"]["path_recall@32"]["mean"] == 1 and err == ""
+    assert (
+        code == OK
+        and figures["questions"]["scored"] == 2
+        and figures["metrics"]["path_recall@32"]["mean"] == 1
+        and err == ""
+    )
     code, _, err = told("--no-llm", "--columns", "question,answers", set="metaqa-1hop")
-    assert code == WRONG and "Columns can be named for a file of questions; “metaqa-1hop” is none." in err
+    assert (
+        code == WRONG
+        and "Columns can be named for a file of questions; “metaqa-1hop” is none." in err
+    )
 
 
 @pytest.mark.parametrize(
@@ -141,4 +222,8 @@ def test_a_damaged_file_of_evaluations_is_told_of(told, tmp_path):
 
 
 def test_commas_inside_brackets_and_quotes_do_not_part():
-    assert split("a, B(x=1, y='),(') >> C(d=prefilter(1,2)),, d ") == ["a", "B(x=1, y='),(') >> C(d=prefilter(1,2))", "d"]
+    assert split("a, B(x=1, y='),(') >> C(d=prefilter(1,2)),, d ") == [
+        "a",
+        "B(x=1, y='),(') >> C(d=prefilter(1,2))",
+        "d",
+    ]

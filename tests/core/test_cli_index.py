@@ -27,7 +27,11 @@ def test_vectors_are_made_listed_and_deleted(films, capsys):
     assert told[1].startswith("Its last build encoded 5 and took 0 from an earlier content, in ")
     assert main(["index", "list", *graph]) == OK
     listed = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
-    assert "ready" in listed["vectors-triples"] and "5 of 5 triples" in listed["vectors-triples"] and "not built" in listed["vectors-nodes"]
+    assert (
+        "ready" in listed["vectors-triples"]
+        and "5 of 5 triples" in listed["vectors-triples"]
+        and "not built" in listed["vectors-nodes"]
+    )
     assert main(["index", "delete", "vectors-triples", *graph]) == OK
     assert capsys.readouterr().out == "Vectors of triples of films deleted.\n"
     assert main(["index", "list", *graph]) == OK and "ready" not in capsys.readouterr().out
@@ -42,4 +46,7 @@ def test_vectors_are_made_listed_and_deleted(films, capsys):
     ],
 )
 def test_what_cannot_be_is_told(films, capsys, wrong, told):
-    assert main(["index", *wrong, "--graph", str(films.folder)]) == WRONG and told in capsys.readouterr().err
+    assert (
+        main(["index", *wrong, "--graph", str(films.folder)]) == WRONG
+        and told in capsys.readouterr().err
+    )

@@ -23,7 +23,11 @@ def own(monkeypatch, tmp_path):
 
 
 def test_servers_are_found(monkeypatch, capsys):
-    monkeypatch.setattr(models, "find_servers", lambda: (FoundServer("http://127.0.0.1:1/v1", "Ollama", ("a", "b")),))
+    monkeypatch.setattr(
+        models,
+        "find_servers",
+        lambda: (FoundServer("http://127.0.0.1:1/v1", "Ollama", ("a", "b")),),
+    )
     assert main(["models", "--find"]) == 0
     assert capsys.readouterr().out.split() == ["http://127.0.0.1:1/v1", "Ollama", "a", "b"]
     monkeypatch.setattr(models, "find_servers", lambda: ())
@@ -34,7 +38,23 @@ def test_servers_are_found(monkeypatch, capsys):
 def test_a_server_is_added_with_its_roles_and_key_and_measured(monkeypatch, capsys):
     monkeypatch.setattr("getpass.getpass", lambda prompt: "typed")
     with serving(Server(reads=700, cuts=True)) as (url, _):
-        assert main(["models", "--add", "mine", "--url", url, "--model", "big", "--role", "judge", "--key"]) == 0
+        assert (
+            main(
+                [
+                    "models",
+                    "--add",
+                    "mine",
+                    "--url",
+                    url,
+                    "--model",
+                    "big",
+                    "--role",
+                    "judge",
+                    "--key",
+                ]
+            )
+            == 0
+        )
     said = capsys.readouterr().out
     assert "Added big" in said and "cuts longer ones without a word" in said
     registry = Registry()
@@ -51,5 +71,8 @@ def test_what_cannot_be_added_is_a_sentence(capsys):
     with listing("bge-m3") as url:
         assert main(["models", "--add", "vectors", "--url", url, "--role", "answer"]) == 2
         assert main(["models", "--add", "vectors", "--url", url, "--role", "encoder"]) == 0
-    assert Registry().roles["encoder"] == "vectors" and Registry().resolve("vectors").backend == "openai-embeddings"
+    assert (
+        Registry().roles["encoder"] == "vectors"
+        and Registry().resolve("vectors").backend == "openai-embeddings"
+    )
     assert main(["models", "--measure", "vectors"]) == 2

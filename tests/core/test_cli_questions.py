@@ -10,7 +10,11 @@ from core.corpus.catalogue import corpora_folder
 from core.datasets import datasets, graph_for, questions
 from core.graph.building.build import build
 
-TRIPLES = [("Two", "directed_by", "Ann"), ("One", "directed_by", "Ann"), ("One", "has_genre", "Drama")]
+TRIPLES = [
+    ("Two", "directed_by", "Ann"),
+    ("One", "directed_by", "Ann"),
+    ("One", "has_genre", "Drama"),
+]
 
 
 @pytest.fixture
@@ -21,7 +25,9 @@ def told(tmp_path, monkeypatch, capsys):
 
     def run(text, *arguments, name="q.csv", graph="mine", set="My set"):
         (tmp_path / name).write_text(text, "utf-8")
-        code = main(["questions", str(tmp_path / name), "--graph", graph, "--name", set, *arguments])
+        code = main(
+            ["questions", str(tmp_path / name), "--graph", graph, "--name", set, *arguments]
+        )
         out = capsys.readouterr()
         return code, out.out, out.err
 
@@ -32,15 +38,42 @@ def test_a_file_is_kept_and_what_does_not_fit_is_told(told, capsys):
     text = "question,answers,entities\nwho directed One,Ann,One\nwho directed Nine,Ann,Nine\n"
     code, out, err = told(text, "--title", "Directors")
     assert (code, out) == (OK, "2 questions of mine are saved as my-set\n")
-    assert err == "hopscope: Of 2 questions on mine, 1 names an entity that is not in the graph, such as “Nine”.\n"
+    assert (
+        err
+        == "hopscope: Of 2 questions on mine, 1 names an entity that is not in the graph, such as “Nine”.\n"
+    )
     assert datasets()["mine"].sets["my-set"].title == "Directors"
-    assert main(["evaluate", "--set", "my-set", "--instances", "EgoNetwork() >> ShortestPaths()", "--no-llm", "--json"]) == OK
+    assert (
+        main(
+            [
+                "evaluate",
+                "--set",
+                "my-set",
+                "--instances",
+                "EgoNetwork() >> ShortestPaths()",
+                "--no-llm",
+                "--json",
+            ]
+        )
+        == OK
+    )
     figures = next(iter(json.loads(capsys.readouterr().out)["instances"].values()))
-    assert figures["questions"]["scored"] == 1 and figures["metrics"]["subgraph_recall"]["mean"] == 0.5
+    assert (
+        figures["questions"]["scored"] == 1 and figures["metrics"]["subgraph_recall"]["mean"] == 0.5
+    )
 
 
 def test_columns_and_graphs_of_the_rows(told):
-    assert told("7\twho directed One\tAnn\n", "--columns", "id,question,answers", name="q.tsv", set="tabs")[0] == OK
+    assert (
+        told(
+            "7\twho directed One\tAnn\n",
+            "--columns",
+            "id,question,answers",
+            name="q.tsv",
+            set="tabs",
+        )[0]
+        == OK
+    )
     assert [(one.id, one.answers) for one in questions("tabs")] == [("7", ("Ann",))]
     rows = '{"question": "who", "answer": "B", "q_entity": "A", "graph": [["A", "r", "B"]]}\n{"question": "what"}\n'
     code, _, err = told(rows, "--own-graphs", name="q.jsonl", set="rows")
@@ -63,25 +96,53 @@ def test_what_cannot_be_kept_is_told(told, text, changed, sentence):
 
 
 def test_questions_of_a_corpus_are_kept_by_the_same_command(told, tmp_path, capsys):
-    write(corpora_folder() / "towns", [Document("a.txt", "Turku lies by the sea.", "Turku")], "Towns")
+    write(
+        corpora_folder() / "towns", [Document("a.txt", "Turku lies by the sea.", "Turku")], "Towns"
+    )
     (tmp_path / "asked.csv").write_text("question,answers,gold,remark\nWhich?,Turku,Turku,x\n")
-    assert main(["questions", str(tmp_path / "asked.csv"), "--corpus", "towns", "--name", "asked"]) == OK
+    assert (
+        main(["questions", str(tmp_path / "asked.csv"), "--corpus", "towns", "--name", "asked"])
+        == OK
+    )
     out = capsys.readouterr()
-    assert out.out == "1 questions of towns are saved as asked: 1 with answers, 1 with gold documents\n"
-    assert out.err == "hopscope: Not read in asked.csv: “remark”.\n" and open_corpus("towns").questions("asked")[0].gold == ("a.txt",)
+    assert (
+        out.out
+        == "1 questions of towns are saved as asked: 1 with answers, 1 with gold documents\n"
+    )
+    assert out.err == "hopscope: Not read in asked.csv: “remark”.\n" and open_corpus(
+        "towns"
+    ).questions("asked")[0].gold == ("a.txt",)
     for more, sentence in (
         (["--corpus", "towns", "--own-graphs"], "leave out --own-graphs"),
-        (["--corpus", "towns", "--name", "metaqa-1hop-dev"], "already a question set “metaqa-1hop-dev” of a graph"),
+        (
+            ["--corpus", "towns", "--name", "metaqa-1hop-dev"],
+            "already a question set “metaqa-1hop-dev” of a graph",
+        ),
         (["--corpus", "absent"], "There is no corpus “absent” of your own"),
         (["--graph", "mine"], "Give the set a name"),
     ):
-        assert main(["questions", str(tmp_path / "asked.csv"), *more]) == WRONG and sentence in capsys.readouterr().err
+        assert (
+            main(["questions", str(tmp_path / "asked.csv"), *more]) == WRONG
+            and sentence in capsys.readouterr().err
+        )
 
 
 def test_what_was_not_read_is_said(told, tmp_path, capsys):
     rows = '{"question": "who directed One", "answers": ["Ann"], "q_entity": "One", "level": "hard", "decomposition": [1]}'
-    assert told(rows, name="q.jsonl")[2] == "hopscope: Not read in my-set: “level”, “decomposition”.\n"
+    assert (
+        told(rows, name="q.jsonl")[2] == "hopscope: Not read in my-set: “level”, “decomposition”.\n"
+    )
     (tmp_path / "file.jsonl").write_text(rows)
-    line = ["evaluate", "--set", str(tmp_path / "file.jsonl"), "--graph", "mine", "--instances", "EgoNetwork() >> ShortestPaths()"]
+    line = [
+        "evaluate",
+        "--set",
+        str(tmp_path / "file.jsonl"),
+        "--graph",
+        "mine",
+        "--instances",
+        "EgoNetwork() >> ShortestPaths()",
+    ]
     assert main([*line, "--no-llm"]) == OK
-    assert "hopscope: Not read in file.jsonl: “level”, “decomposition”.\n" in capsys.readouterr().err
+    assert (
+        "hopscope: Not read in file.jsonl: “level”, “decomposition”.\n" in capsys.readouterr().err
+    )

@@ -46,21 +46,51 @@ def served(tmp_path, monkeypatch, capsys):
 
 
 def ask(served, reply, *more, line=LINE):
-    return served(lambda *_: reply, "ask", "who painted Kite", "--graph", served.graph, "--instance", line, *more)
+    return served(
+        lambda *_: reply,
+        "ask",
+        "who painted Kite",
+        "--graph",
+        served.graph,
+        "--instance",
+        line,
+        *more,
+    )
 
 
 def test_ask_shows_the_answer_and_says_that_there_was_a_thought(served):
     code, out, _, _ = ask(served, sent(*texts(WRONG_ANSWER)))
-    assert code == OK and "  answer: Nils built it.\n  thought, no part of the answer: 14 characters; --json shows it\n" in out
+    assert (
+        code == OK
+        and "  answer: Nils built it.\n  thought, no part of the answer: 14 characters; --json shows it\n"
+        in out
+    )
     (lane,) = json.loads(ask(served, sent(*texts(WRONG_ANSWER)), "--json")[1])["lanes"]
-    assert (lane["answer"], lane["thought"], lane["operators"][-1]["thoughts"]) == ("Nils built it.", "Is it Ida? No.", ["Is it Ida? No."])
+    assert (lane["answer"], lane["thought"], lane["operators"][-1]["thoughts"]) == (
+        "Nils built it.",
+        "Is it Ida? No.",
+        ["Is it Ida? No."],
+    )
 
 
 def test_a_thought_that_names_the_answer_scores_nothing(served):
     questions = served.folder / "asked.csv"
     questions.write_text("question,answers,entities\nwho painted Kite,Ida,Kite\n", "utf-8")
     table = served.folder / "rows.csv"
-    arguments = ("evaluate", "--set", questions, "--graph", served.graph, "--sample", "all", "--instances", LINE, "--json", "--csv", table)
+    arguments = (
+        "evaluate",
+        "--set",
+        questions,
+        "--graph",
+        served.graph,
+        "--sample",
+        "all",
+        "--instances",
+        LINE,
+        "--json",
+        "--csv",
+        table,
+    )
     _, out, _, _ = served(lambda *_: sent(*texts(WRONG_ANSWER)), *arguments)
     (found,) = json.loads(out)["instances"].values()
     assert (found["metrics"]["hits@1"]["mean"], found["metrics"]["f1"]["mean"]) == (0.0, 0.0)
@@ -71,7 +101,17 @@ def test_a_thought_that_names_the_answer_scores_nothing(served):
 def test_an_evaluation_says_which_answers_are_blank(served):
     questions = served.folder / "asked.csv"
     questions.write_text("question,answers,entities\nwho painted Kite,Ida,Kite\n", "utf-8")
-    arguments = ("evaluate", "--set", questions, "--graph", served.graph, "--sample", "all", "--instances", LINE)
+    arguments = (
+        "evaluate",
+        "--set",
+        questions,
+        "--graph",
+        served.graph,
+        "--sample",
+        "all",
+        "--instances",
+        LINE,
+    )
     _, out, _, _ = served(lambda *_: sent({"content": ""}, finish="content_filter"), *arguments)
     assert "1 of 1 answers blank or cut: The server's content filter held the reply back." in out
 
@@ -83,10 +123,19 @@ def test_a_choice_is_read_behind_the_thought(served):
         choosing = "choices" in json.dumps(body)
         return sent(*texts('<think>Is it [1]? No.</think>{"choices": [2]}' if choosing else "Ida"))
 
-    _, out, _, _ = served(reply, "ask", "who painted Kite", "--graph", served.graph, "--instance", line, "--json")
+    _, out, _, _ = served(
+        reply, "ask", "who painted Kite", "--graph", served.graph, "--instance", line, "--json"
+    )
     (lane,) = json.loads(out)["lanes"]
     _, plain, _, _ = served(
-        lambda *_: sent(*texts("Ida")), "ask", "who painted Kite", "--graph", served.graph, "--instance", LINE, "--json"
+        lambda *_: sent(*texts("Ida")),
+        "ask",
+        "who painted Kite",
+        "--graph",
+        served.graph,
+        "--instance",
+        LINE,
+        "--json",
     )
     second = json.loads(plain)["lanes"][0]["paths"][1]["text"]
     assert [path["text"] for path in lane["paths"]] == [second]
@@ -99,9 +148,15 @@ def test_a_choice_is_read_behind_the_thought(served):
             sent(*texts("<think>\nWell, "), finish="length"),
             f"  answer: (none)\n  {THINKING}\n",
         ),
-        (sent({"reasoning_content": "Well, "}, finish="length"), f"  answer: (none)\n  {THINKING}\n"),
+        (
+            sent({"reasoning_content": "Well, "}, finish="length"),
+            f"  answer: (none)\n  {THINKING}\n",
+        ),
         (sent({"content": None}), "  answer: (none)\n  The model sent an empty reply.\n"),
-        (sent(*texts("Ida pai"), finish="length"), "  answer: Ida pai\n  The answer was cut at 256 tokens.\n"),
+        (
+            sent(*texts("Ida pai"), finish="length"),
+            "  answer: Ida pai\n  The answer was cut at 256 tokens.\n",
+        ),
     ],
     ids=["tagged", "in a field", "empty", "cut"],
 )
@@ -115,23 +170,45 @@ def test_a_prompt_that_the_server_cut_fails_the_lane_with_what_to_do(served):
     usage = {"prompt_tokens": 64, "completion_tokens": 1, "total_tokens": 65}
     line = LINE.replace("Answer(", "Answer(prompt='reasoning-paths', shots=3, ")
     code, out, _, _ = ask(served, sent(*texts("Ida"), usage=usage), line=line)
-    assert code == FAILED and "read 64 tokens of a prompt of at least" in out and "num_ctx" in out and "--max-model-len" in out
+    assert (
+        code == FAILED
+        and "read 64 tokens of a prompt of at least" in out
+        and "num_ctx" in out
+        and "--max-model-len" in out
+    )
     whole = {"prompt_tokens": 5000, "completion_tokens": 1, "total_tokens": 5001}
     assert "  answer: Ida\n" in ask(served, sent(*texts("Ida"), usage=whole), line=line)[1]
 
 
 def test_a_row_whose_prompts_the_server_cut_fails_with_what_to_do(served):
     questions, table = served.folder / "asked.csv", served.folder / "rows.csv"
-    questions.write_text("question,answers,entities\nwho painted Kite,Ida,Kite\nwho built Kite,Nils,Kite\n", "utf-8")
+    questions.write_text(
+        "question,answers,entities\nwho painted Kite,Ida,Kite\nwho built Kite,Nils,Kite\n", "utf-8"
+    )
     line = LINE.replace("Answer(", "Answer(prompt='reasoning-paths', shots=3, ")
     usage = {"prompt_tokens": 64, "completion_tokens": 1, "total_tokens": 65}
-    cut = lambda body, _: sent(*texts("Ida"), usage=usage if "who painted" in body["messages"][-1]["content"] else None)
-    arguments = ("evaluate", "--set", questions, "--graph", served.graph, "--sample", "all", "--instances", line)
+    cut = lambda body, _: sent(
+        *texts("Ida"), usage=usage if "who painted" in body["messages"][-1]["content"] else None
+    )
+    arguments = (
+        "evaluate",
+        "--set",
+        questions,
+        "--graph",
+        served.graph,
+        "--sample",
+        "all",
+        "--instances",
+        line,
+    )
     code, out, _, _ = served(cut, *arguments, "--csv", table)
     assert code == OK and ": 1 of 2 answered, 1 failed: The server at " in out and "num_ctx" in out
     rows = {row["question"]: row for row in csv.DictReader(table.open(newline=""))}
     failed, answered = rows["who painted Kite"], rows["who built Kite"]
-    assert "read 64 tokens of a prompt of at least" in failed["error"] and (failed["answer"], failed["hits@1"]) == ("", "")
+    assert "read 64 tokens of a prompt of at least" in failed["error"] and (
+        failed["answer"],
+        failed["hits@1"],
+    ) == ("", "")
     assert (answered["error"], answered["answer"], answered["hits@1"]) == ("", "Ida", "0")
     code, out, _, seen = served(lambda *_: sent(*texts("Ida")), *arguments, "--csv", table)
     assert code == OK and "failed" not in out and len(seen) == 1  # the other reply was whole
@@ -140,12 +217,32 @@ def test_a_row_whose_prompts_the_server_cut_fails_with_what_to_do(served):
 def test_a_build_without_a_readable_reply_fails_and_is_built_by_the_same_command(served):
     (served.folder / "notes").mkdir()
     (served.folder / "notes" / "a.txt").write_text("Ida painted the Kite. Nils built it.", "utf-8")
-    assert served(lambda *_: "", "corpus", "add", "--name", "notes", served.folder / "notes")[0] == OK
-    built = ("corpus", "build", "notes", "--graph", "rkg", "--extractor", "llm", "--model", "served", "--yes")
+    assert (
+        served(lambda *_: "", "corpus", "add", "--name", "notes", served.folder / "notes")[0] == OK
+    )
+    built = (
+        "corpus",
+        "build",
+        "notes",
+        "--graph",
+        "rkg",
+        "--extractor",
+        "llm",
+        "--model",
+        "served",
+        "--yes",
+    )
     code, _, err, seen = served(lambda *_: sent(*texts("I would rather not.")), *built)
     assert code == FAILED and len(seen) == 2
-    assert "could be read, so nothing was built" in err and "Build it again" in err and "goes on" not in err
+    assert (
+        "could be read, so nothing was built" in err
+        and "Build it again" in err
+        and "goes on" not in err
+    )
     assert "not built" in served(lambda *_: "", "corpus", "status", "notes")[1]
-    whole = {"entities": [{"name": "Ida"}, {"name": "Nils", "type": None}], "relations": [{"source": "Ida", "target": "Kite"}]}
+    whole = {
+        "entities": [{"name": "Ida"}, {"name": "Nils", "type": None}],
+        "relations": [{"source": "Ida", "target": "Kite"}],
+    }
     code, out, _, _ = served(lambda *_: sent(*texts(f"```json\n{json.dumps(whole)}\n```")), *built)
     assert code == OK and "3 nodes, 1 edges" in out

@@ -38,10 +38,17 @@ def films(tmp_path, monkeypatch):
 def test_the_reports_of_named_entities_and_then_of_all(films, capsys):
     graph, writer = films
     told = ["--graph", str(graph.folder)]
-    assert main(["reports", *told, "--entity", "One", "--entity", "Drama"]) == OK and writer.written == 1  # one community
-    assert capsys.readouterr().out == "1 reports written, 0 were there, of 2 communities of films.\n"
+    assert (
+        main(["reports", *told, "--entity", "One", "--entity", "Drama"]) == OK
+        and writer.written == 1
+    )  # one community
+    assert (
+        capsys.readouterr().out == "1 reports written, 0 were there, of 2 communities of films.\n"
+    )
     assert main(["reports", *told, "--all"]) == OK and writer.written == 2
-    assert capsys.readouterr().out == "1 reports written, 1 were there, of 2 communities of films.\n"
+    assert (
+        capsys.readouterr().out == "1 reports written, 1 were there, of 2 communities of films.\n"
+    )
 
 
 def test_ctrl_c_keeps_what_was_written(films, capsys):
@@ -56,12 +63,26 @@ def test_ctrl_c_keeps_what_was_written(films, capsys):
 def test_the_entities_of_a_question_file(films, tmp_path):
     graph, writer = films
     file = tmp_path / "asked.txt"
-    file.write_text("what genre is [One]\tDrama\nwho directed [Drama]\tAnn\nwhen was [Two] released\t1999\n", "utf-8")
-    assert main(["reports", "--graph", str(graph.folder), "--set", str(file)]) == OK and writer.written == 2
+    file.write_text(
+        "what genre is [One]\tDrama\nwho directed [Drama]\tAnn\nwhen was [Two] released\t1999\n",
+        "utf-8",
+    )
+    assert (
+        main(["reports", "--graph", str(graph.folder), "--set", str(file)]) == OK
+        and writer.written == 2
+    )
 
 
 @pytest.mark.parametrize(
-    "wrong, told", [([], "Say whose reports"), (["--all", "--size", "1"], "at least 2"), (["--entity", "Nobody"], "is not in the graph")]
+    "wrong, told",
+    [
+        ([], "Say whose reports"),
+        (["--all", "--size", "1"], "at least 2"),
+        (["--entity", "Nobody"], "is not in the graph"),
+    ],
 )
 def test_wrong_input_is_told(films, capsys, wrong, told):
-    assert main(["reports", "--graph", str(films[0].folder), *wrong]) == WRONG and told in capsys.readouterr().err
+    assert (
+        main(["reports", "--graph", str(films[0].folder), *wrong]) == WRONG
+        and told in capsys.readouterr().err
+    )

@@ -17,7 +17,18 @@ def told(films, tmp_path, monkeypatch, capsys):
     unseen.write_text("who directed [Two]\tAnn\nwhen was [Two] released\t1999\n", "utf-8")
 
     def run(*arguments, budget=("--budget-seconds", "60")):
-        given = ["--set", str(tune), "--unseen", str(unseen), "--graph", str(films.folder), "--with", "published", "--trials", "4"]
+        given = [
+            "--set",
+            str(tune),
+            "--unseen",
+            str(unseen),
+            "--graph",
+            str(films.folder),
+            "--with",
+            "published",
+            "--trials",
+            "4",
+        ]
         code = main(["search", *given, *budget, *arguments])
         out = capsys.readouterr()
         return code, out.out, out.err
@@ -28,17 +39,35 @@ def told(films, tmp_path, monkeypatch, capsys):
 def test_it_searches_judges_saves_and_goes_on(told):
     code, out, _ = told("--against", "lego-1", "--json", "--save", "Mine")
     found = json.loads(out)
-    assert code == OK and len(found["trials"]) == 4 and found["sample"] == 2 and found["budget"] == {"seconds": 60}
+    assert (
+        code == OK
+        and len(found["trials"]) == 4
+        and found["sample"] == 2
+        and found["budget"] == {"seconds": 60}
+    )
     best = next(one for one in found["trials"] if one["number"] == found["front"][0])
-    assert best["front"] and best["asked"] == 2 and best["quality"] == max(one["quality"] for one in found["trials"] if not one["stopped"])
+    assert (
+        best["front"]
+        and best["asked"] == 2
+        and best["quality"] == max(one["quality"] for one in found["trials"] if not one["stopped"])
+    )
     assert found["saved"] == "own-mine" and repr(catalogue()["own-mine"].line) == best["line"]
     assert "2 questions" in catalogue()["own-mine"].notes
     unseen = found["unseen"]
     first = unseen["found"][0]
-    assert unseen["best_published"] == "lego-1" and unseen["sample"] == 2 and first["number"] == best["number"]
-    gain = first["figures"]["reader_hit@1"]["mean"] - unseen["published"]["lego-1"]["reader_hit@1"]["mean"]
+    assert (
+        unseen["best_published"] == "lego-1"
+        and unseen["sample"] == 2
+        and first["number"] == best["number"]
+    )
+    gain = (
+        first["figures"]["reader_hit@1"]["mean"]
+        - unseen["published"]["lego-1"]["reader_hit@1"]["mean"]
+    )
     assert first["quality"]["difference"] == pytest.approx(gain)
-    code, out, err = told("--against", "lego-1", "--save", "Mine")  # nothing is run again: the same lines with the same seconds
+    code, out, err = told(
+        "--against", "lego-1", "--save", "Mine"
+    )  # nothing is run again: the same lines with the same seconds
     assert code == WRONG and "already an instance" in err
     code, out, _ = told("--against", "lego-1")
     assert code == OK and first["words"] in out and "The front, by reader_hit@1 and seconds" in out
@@ -66,7 +95,11 @@ def test_columns_of_files_are_named_as_for_evaluate(told, tmp_path):
 
 def test_no_line_within_the_budget_is_a_failure(told):
     code, out, _ = told("--trials", "2", "--against", "lego-1", budget=("--budget-seconds", "1e-9"))
-    assert code == FAILED and "2 given up: over the budget" in out and "No line keeps the budget" in out
+    assert (
+        code == FAILED
+        and "2 given up: over the budget" in out
+        and "No line keeps the budget" in out
+    )
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,10 @@ def home(tmp_path, monkeypatch):
         ("build nothing.tsv --dry-run", "nothing.tsv cannot be read: No such file"),
         ("build nothing.tsv --out graph", "nothing.tsv cannot be read: No such file"),
         ("build triples.tsv --out graph --limit -1", "a whole number of at least 1, not “-1”"),
-        ("questions nothing.csv --graph nations --name mine", "nothing.csv cannot be read: No such file"),
+        (
+            "questions nothing.csv --graph nations --name mine",
+            "nothing.csv cannot be read: No such file",
+        ),
         ("questions . --graph nations --name mine", "cannot be read: Is a directory"),
         ("questions bad.json --graph nations --name mine", "bad.json, line 1: not JSON"),
         ("cases demo --out nowhere/cases.json", "nowhere/cases.json cannot be written"),
@@ -52,7 +55,10 @@ def home(tmp_path, monkeypatch):
         ("finetune encoder --epochs 0", "a whole number of at least 1, not “0”"),
         ("finetune reranker --epochs -1", "a whole number of at least 0, not “-1”"),
         ("corpus build christmas-carol --lanes 0", "a whole number of at least 1, not “0”"),
-        ("corpus write-questions christmas-carol --users 0", "a whole number of at least 1, not “0”"),
+        (
+            "corpus write-questions christmas-carol --users 0",
+            "a whole number of at least 1, not “0”",
+        ),
     ],
 )
 def test_wrong_input_is_said_in_a_sentence(line, said, tmp_path, capsys):
@@ -60,7 +66,11 @@ def test_wrong_input_is_said_in_a_sentence(line, said, tmp_path, capsys):
     (tmp_path / "triples.tsv").write_text("Ann\tknows\tBob\n")
     assert code_of(line.split(" ")) == WRONG
     printed = capsys.readouterr()
-    assert said in printed.err.replace(f"{tmp_path}/", "") and "Traceback" not in printed.err and not printed.out
+    assert (
+        said in printed.err.replace(f"{tmp_path}/", "")
+        and "Traceback" not in printed.err
+        and not printed.out
+    )
 
 
 def test_an_interruption_while_a_command_is_loaded_is_one_sentence(monkeypatch, capsys):
@@ -76,5 +86,14 @@ def test_an_interruption_while_a_command_is_loaded_is_one_sentence(monkeypatch, 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a device that is full")
 def test_output_onto_a_full_disk_is_one_sentence():
     with open("/dev/full", "w") as full:
-        ended = subprocess.run([sys.executable, "-m", "core", "cases", "list"], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert (ended.returncode, ended.stderr) == (FAILED, "hopscope: What is printed cannot be written: the disk is full.\n")
+        ended = subprocess.run(
+            [sys.executable, "-m", "core", "cases", "list"],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert (ended.returncode, ended.stderr) == (
+        FAILED,
+        "hopscope: What is printed cannot be written: the disk is full.\n",
+    )

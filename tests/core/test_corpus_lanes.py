@@ -19,8 +19,12 @@ from core.types import Question
 from tests.films import Parrot, Written
 
 DOCUMENTS = (
-    Document("carol", "Marley was dead, to begin with. Scrooge was his partner.", "A Christmas Carol"),
-    Document("fred", "Fred, the nephew of Scrooge, wished his uncle a merry Christmas.", "The nephew"),
+    Document(
+        "carol", "Marley was dead, to begin with. Scrooge was his partner.", "A Christmas Carol"
+    ),
+    Document(
+        "fred", "Fred, the nephew of Scrooge, wished his uncle a merry Christmas.", "The nephew"
+    ),
     Document("turkey", "The turkey was as big as a boy.", "The turkey"),
 )
 ASKED = Question("Who was the partner of Marley?", answers=("Scrooge",), gold=("carol",))
@@ -48,14 +52,19 @@ class Words(Written):
 
 
 def compared(engine, corpus, *lines, **how):
-    job = engine.compare(engine.ask(CorpusSource.of(corpus), how.pop("question", ASKED), **how), [find(line) for line in lines])
+    job = engine.compare(
+        engine.ask(CorpusSource.of(corpus), how.pop("question", ASKED), **how),
+        [find(line) for line in lines],
+    )
     assert job.wait(60)
     return job.comparison
 
 
 def test_lanes_stand_on_graphs_of_their_own(corpus, engine):
     graph = build(corpus, "kg-noun-phrases", engine.models)
-    found = compared(engine, corpus, NEAR, NEAR.replace("BuiltGraph()", "BuiltGraph(build='kg-noun-phrases')"))
+    found = compared(
+        engine, corpus, NEAR, NEAR.replace("BuiltGraph()", "BuiltGraph(build='kg-noun-phrases')")
+    )
     one, other = found.lanes
     assert (one.error, other.error) == (None, None)
     assert one.graph.n_nodes == 0 and other.graph.digest == graph.digest and other.graph.n_nodes > 0
@@ -63,14 +72,24 @@ def test_lanes_stand_on_graphs_of_their_own(corpus, engine):
 
 
 def test_a_build_that_is_not_there_costs_its_own_lane_alone(corpus, engine):
-    one, other = compared(engine, corpus, NEAR, NEAR.replace("BuiltGraph()", "BuiltGraph(build='tkg-llm')")).lanes
-    assert one.status == "done" and other.status == "failed" and "corpus build carols --graph tkg" in other.error
+    one, other = compared(
+        engine, corpus, NEAR, NEAR.replace("BuiltGraph()", "BuiltGraph(build='tkg-llm')")
+    ).lanes
+    assert (
+        one.status == "done"
+        and other.status == "failed"
+        and "corpus build carols --graph tkg" in other.error
+    )
 
 
-def test_a_kind_of_graph_that_asks_no_language_model_is_built_with_the_first_question(corpus, engine):
+def test_a_kind_of_graph_that_asks_no_language_model_is_built_with_the_first_question(
+    corpus, engine
+):
     (lane,) = compared(engine, corpus, NEAR.replace("BuiltGraph()", "BuiltGraph(build='kg')")).lanes
     assert lane.error is None and lane.graph.digest == open_graph(corpus, "kg-names").digest
-    told = comparison_dict(compared(engine, corpus, NEAR.replace("BuiltGraph()", "BuiltGraph(build='kg')")))["lanes"][0]["graph"]
+    told = comparison_dict(
+        compared(engine, corpus, NEAR.replace("BuiltGraph()", "BuiltGraph(build='kg')"))
+    )["lanes"][0]["graph"]
     assert (told["build"], told["title"]) == ("kg", "Knowledge graph, by names and terms")
 
 
@@ -82,10 +101,18 @@ def test_chunks_that_no_lane_searches_by_vector_are_not_encoded(corpus, engine):
     assert compared(engine, corpus, NEAR).lanes[0].error is None and not vectors_of(corpus)
     now = status(corpus, "chunks")
     assert now.current and not now.indexed
-    assert compared(engine, corpus, NEAR.replace("SparseChunks", "EmbedQuery() >> VectorChunks")).lanes[0].error is None
+    assert (
+        compared(engine, corpus, NEAR.replace("SparseChunks", "EmbedQuery() >> VectorChunks"))
+        .lanes[0]
+        .error
+        is None
+    )
     assert {folder.name.rpartition("-")[0] for folder in vectors_of(corpus)} == {"vectors-chunks"}
     build(corpus, "chunks", engine.models)
-    assert status(corpus, "chunks").indexed and status(corpus, "chunks").report["counts"]["vectors of chunks"] == 3
+    assert (
+        status(corpus, "chunks").indexed
+        and status(corpus, "chunks").report["counts"]["vectors of chunks"] == 3
+    )
 
 
 def vectors_of(corpus):
@@ -96,7 +123,9 @@ def vectors_of(corpus):
 def test_a_large_corpus_is_not_read_within_a_question(corpus, engine, monkeypatch):
     monkeypatch.setattr("core.comparison.built.AT_ONCE", 3)
     (lane,) = compared(engine, corpus, NEAR.replace("BuiltGraph()", "BuiltGraph(build='kg')")).lanes
-    assert lane.status == "failed" and "corpus build carols --graph kg --extractor names" in lane.error
+    assert (
+        lane.status == "failed" and "corpus build carols --graph kg --extractor names" in lane.error
+    )
 
 
 class Dying(Parrot):
@@ -113,22 +142,36 @@ def test_a_model_that_goes_away_half_way_costs_its_own_lane_alone(corpus):
     more = corpus.add([Document("scrooge", "Scrooge lived in London, and Marley had lived there.")])
     kgp = "BuiltGraph(build='passage') >> SparseChunks(keep=1, by='tf-idf') >> MissingEvidence() >> AnswerFromPassages()"
     one, other = compared(engine, more, kgp, NEAR).lanes
-    assert one.status == "failed" and "went away" in one.error and len(one.state.chunks) == 1  # what words found is kept
+    assert (
+        one.status == "failed" and "went away" in one.error and len(one.state.chunks) == 1
+    )  # what words found is kept
     assert other.status == "done" and other.state.answer == "Scrooge"
 
 
 def test_lanes_as_data(corpus, engine):
     (lane,) = comparison_dict(compared(engine, corpus, NEAR))["lanes"]
     (hit,) = lane["hits"]["chunk"]
-    assert (hit["id"], hit["source"][0], hit["gold"]) == ("carol", "carol", True) and hit["text"].startswith("Marley was dead")
-    assert lane["graph"]["build"] == "chunks" and lane["answer"] == "Scrooge" and lane["prompt_hits"] == {"chunk": 1}
-    assert lane["funnel"] == {name: ["Scrooge"] for name in ("corpus", "graph", "retrieved", "prompt", "answer")}
-    assert lane["gold"]["alive"] == {name: ["carol"] for name in ("corpus", "graph", "retrieved", "prompt")}
+    assert (hit["id"], hit["source"][0], hit["gold"]) == ("carol", "carol", True) and hit[
+        "text"
+    ].startswith("Marley was dead")
+    assert (
+        lane["graph"]["build"] == "chunks"
+        and lane["answer"] == "Scrooge"
+        and lane["prompt_hits"] == {"chunk": 1}
+    )
+    assert lane["funnel"] == {
+        name: ["Scrooge"] for name in ("corpus", "graph", "retrieved", "prompt", "answer")
+    }
+    assert lane["gold"]["alive"] == {
+        name: ["carol"] for name in ("corpus", "graph", "retrieved", "prompt")
+    }
 
 
 def test_without_a_model_the_prompt_and_an_excerpt(corpus, engine):
     (lane,) = comparison_dict(compared(engine, corpus, NEAR, model=False))["lanes"]
-    assert lane["answer"] is None and lane["excerpt"]["chunk"] == "carol" and "carol" in lane["prompt"]
+    assert (
+        lane["answer"] is None and lane["excerpt"]["chunk"] == "carol" and "carol" in lane["prompt"]
+    )
 
 
 def test_the_same_question_is_one_job_until_its_graph_is_another(corpus, engine):
@@ -161,18 +204,41 @@ class Dies(Parrot):
 def test_a_model_that_dies_between_map_and_reduce_costs_its_lane_alone(corpus):
     models = Words(Dies('{"points": [{"description": "Scrooge was his partner.", "score": 90}]}'))
     other = "BuiltGraph() >> SparseChunks(keep=1)"
-    found = compared(Engine(models), corpus, "BuiltGraph() >> SparseChunks(keep=1) >> Points() >> AnswerFromPoints()", other)
+    found = compared(
+        Engine(models),
+        corpus,
+        "BuiltGraph() >> SparseChunks(keep=1) >> Points() >> AnswerFromPoints()",
+        other,
+    )
     one, beside = comparison_dict(found)["lanes"]
-    assert one["status"] == "failed" and one["error"] == "The language model stopped." and one["answer"] is None
-    assert one["points"] == [{"score": 90, "text": "Scrooge was his partner.", "kind": "chunk", "of": ["carol"]}]
-    assert one["hits"]["chunk"][0]["id"] == "carol" and beside["status"] == "done" and beside["points"] is None
+    assert (
+        one["status"] == "failed"
+        and one["error"] == "The language model stopped."
+        and one["answer"] is None
+    )
+    assert one["points"] == [
+        {"score": 90, "text": "Scrooge was his partner.", "kind": "chunk", "of": ["carol"]}
+    ]
+    assert (
+        one["hits"]["chunk"][0]["id"] == "carol"
+        and beside["status"] == "done"
+        and beside["points"] is None
+    )
 
 
 def test_points_are_saved_with_a_comparison(corpus):
     models = Words(Parrot('{"points": [{"description": "Scrooge was his partner.", "score": 90}]}'))
-    before = compared(Engine(models), corpus, "BuiltGraph() >> SparseChunks(keep=1) >> Points() >> AnswerFromPoints()")
+    before = compared(
+        Engine(models),
+        corpus,
+        "BuiltGraph() >> SparseChunks(keep=1) >> Points() >> AnswerFromPoints()",
+    )
     after = comparison(thaw_finished(json.loads(json.dumps(freeze_finished(finished(before))))))
-    assert comparison_dict(after)["lanes"][0]["points"] == comparison_dict(before)["lanes"][0]["points"] != []
+    assert (
+        comparison_dict(after)["lanes"][0]["points"]
+        == comparison_dict(before)["lanes"][0]["points"]
+        != []
+    )
 
 
 def test_a_line_on_documents_is_none_for_triples(toy, engine):
@@ -181,7 +247,9 @@ def test_a_line_on_documents_is_none_for_triples(toy, engine):
 
 
 def _ask(engine, graph, line):
-    job = engine.compare(engine.ask(GraphSource.of(graph), Question("q", entities=("A",))), [find(line)])
+    job = engine.compare(
+        engine.ask(GraphSource.of(graph), Question("q", entities=("A",))), [find(line)]
+    )
     assert job.wait(60)
     return job.comparison
 
@@ -194,29 +262,52 @@ def test_a_question_of_nothing_is_refused(corpus, engine):
 def test_every_row_on_documents_says_what_it_needs():
     rows = [one for one in catalogue().values() if one.documents]
     assert {"vanilla-rag", "vgraphrag", "lgraphrag"} <= {one.id for one in rows}
-    assert all(one.line.operators[0].stage == "graph" and one.line.operators[-1].stage == "generate" for one in rows)
+    assert all(
+        one.line.operators[0].stage == "graph" and one.line.operators[-1].stage == "generate"
+        for one in rows
+    )
 
 
 def test_on_the_command_line(corpus, engine, capsys):
-    done = main(["ask", ASKED.text, "--corpus", "carols", "--instance", NEAR, "--no-llm", "--json"], lambda: engine)
+    done = main(
+        ["ask", ASKED.text, "--corpus", "carols", "--instance", NEAR, "--no-llm", "--json"],
+        lambda: engine,
+    )
     told = json.loads(capsys.readouterr().out)
-    assert done == 0 and told["corpus"] == "carols" and told["gold"] == ["carol"]  # those of the corpus's own question
+    assert (
+        done == 0 and told["corpus"] == "carols" and told["gold"] == ["carol"]
+    )  # those of the corpus's own question
     assert told["lanes"][0]["hits"]["chunk"][0]["id"] == "carol"
 
 
 def test_the_command_line_says_what_was_done_without_a_language_model(corpus, engine, capsys):
     line = "BuiltGraph() >> NamesInQuestion(by='answer') >> SparseChunks(keep=1) >> Points() >> AnswerFromPoints()"
-    assert main(["ask", ASKED.text, "--corpus", "carols", "--instance", line, "--no-llm"], lambda: engine) == 0
+    assert (
+        main(
+            ["ask", ASKED.text, "--corpus", "carols", "--instance", line, "--no-llm"],
+            lambda: engine,
+        )
+        == 0
+    )
     told = capsys.readouterr().out
     assert "No language model is asked: the question's own words were taken" in told
     assert "No language model is asked: no point was noted." in told
 
 
-@pytest.mark.parametrize("command", ["ask Who --corpus carols --instance tog", "evaluate --set carols --instances tog --sample 1"])
-def test_a_method_that_is_there_for_both_is_the_one_on_documents_where_documents_are_asked(command, corpus, engine, capsys):
+@pytest.mark.parametrize(
+    "command",
+    ["ask Who --corpus carols --instance tog", "evaluate --set carols --instances tog --sample 1"],
+)
+def test_a_method_that_is_there_for_both_is_the_one_on_documents_where_documents_are_asked(
+    command, corpus, engine, capsys
+):
     main([*command.split(), "--no-llm", "--json"], lambda: engine)
     found = json.loads(capsys.readouterr().out)
-    assert "tog-documents" in (list(found["instances"]) if "instances" in found else [lane["instance"] for lane in found["lanes"]])
+    assert "tog-documents" in (
+        list(found["instances"])
+        if "instances" in found
+        else [lane["instance"] for lane in found["lanes"]]
+    )
 
 
 def test_an_unknown_corpus_on_the_command_line(corpus, engine, capsys):
@@ -229,7 +320,11 @@ def test_a_saved_comparison_shows_the_same_without_the_corpus(corpus, engine):
     build(corpus, "tkg-noun-phrases", engine.models)
     line = "BuiltGraph(build='tkg-noun-phrases') >> EmbedQuery() >> VectorNodes(keep=2) >> IncidentRelations() >> VectorChunks(keep=1)"
     before = compared(
-        engine, corpus, NEAR, f"{line} >> ContextTables() >> AnswerFromTables()", question=replace(ASKED, gold=("carol", "fred"))
+        engine,
+        corpus,
+        NEAR,
+        f"{line} >> ContextTables() >> AnswerFromTables()",
+        question=replace(ASKED, gold=("carol", "fred")),
     )
     saved = json.loads(json.dumps(freeze_finished(finished(before)), allow_nan=False))
     remove_corpus("carols")
@@ -239,12 +334,25 @@ def test_a_saved_comparison_shows_the_same_without_the_corpus(corpus, engine):
         for hits in lane["hits"].values():
             for hit in hits:
                 hit["score"] = round(hit["score"], 5)
-                hit["source"] = sorted(set(hit["source"]) & {"carol", "A Christmas Carol"})  # chunks beside the hits are not saved
+                hit["source"] = sorted(
+                    set(hit["source"]) & {"carol", "A Christmas Carol"}
+                )  # chunks beside the hits are not saved
     assert one == other and other["lanes"][1]["graph"]["nodes"] > 2
-    assert freeze_finished(finished(after))["apart"][0]["graph"]["tables"] == saved["apart"][0]["graph"]["tables"]
+    assert (
+        freeze_finished(finished(after))["apart"][0]["graph"]["tables"]
+        == saved["apart"][0]["graph"]["tables"]
+    )
 
 
-@pytest.mark.parametrize("change", [{"standing": 7}, {"standing": "1"}, {"kept": {"corpus": []}}, {"kept": {"corpus": [1], "graph": []}}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"standing": 7},
+        {"standing": "1"},
+        {"kept": {"corpus": []}},
+        {"kept": {"corpus": [1], "graph": []}},
+    ],
+)
 def test_a_damaged_one_is_refused(corpus, engine, change):
     saved = json.loads(json.dumps(freeze_finished(finished(compared(engine, corpus, NEAR)))))
     saved["lanes"][0] |= change
@@ -253,7 +361,13 @@ def test_a_damaged_one_is_refused(corpus, engine, change):
 
 
 @pytest.mark.parametrize(
-    "tables", [{"chunks": {"id": ["a", "b"]}}, {"chunks": {"id": [1]}}, {"nodes": {"color": []}}, {"chunks": {"members": [[9]]}}]
+    "tables",
+    [
+        {"chunks": {"id": ["a", "b"]}},
+        {"chunks": {"id": [1]}},
+        {"nodes": {"color": []}},
+        {"chunks": {"members": [[9]]}},
+    ],
 )
 def test_damaged_tables_are_refused(corpus, engine, tables):
     saved = json.loads(json.dumps(freeze_finished(finished(compared(engine, corpus, NEAR)))))
@@ -265,12 +379,16 @@ def test_damaged_tables_are_refused(corpus, engine, tables):
 def test_evaluated_over_the_questions_of_a_corpus(corpus, engine, capsys, monkeypatch):
     """The command line: gold passages by place, words of the answer in the prompt, and what a lane without its graph fails with."""
     lines = f"{NEAR},{NEAR.replace('BuiltGraph()', 'BuiltGraph(build=' + repr('kg-noun-phrases') + ')')},language-model-only"
-    monkeypatch.setattr("core.comparison.built.AT_ONCE", 3)  # so that no graph is built within a question
+    monkeypatch.setattr(
+        "core.comparison.built.AT_ONCE", 3
+    )  # so that no graph is built within a question
     arguments = ["evaluate", "--set", "carols", "--instances", lines, "--sample", "all", "--json"]
     assert main(arguments, lambda: engine) == 1  # one instance answered no question
     near, other, alone = json.loads(capsys.readouterr().out)["instances"].values()
     figure = lambda told, name: told["metrics"][name]["mean"]
-    assert [figure(near, name) for name in ("context_recall", "hits@1", "token_recall")] == [1.0] * 3
+    assert [figure(near, name) for name in ("context_recall", "hits@1", "token_recall")] == [
+        1.0
+    ] * 3
     assert figure(near, "passage_recall@4") is None  # it hands on fewer than four passages
     assert figure(alone, "passage_recall@4") is None and figure(alone, "hits@1") == 1.0
     assert near["funnel"]["retrieved"] == 1.0 and "not built yet" in json.dumps(other)
@@ -279,5 +397,11 @@ def test_evaluated_over_the_questions_of_a_corpus(corpus, engine, capsys, monkey
 
 
 def test_evaluated_without_a_language_model(corpus, engine, capsys):
-    assert main(["evaluate", "--set", "carols", "--instances", NEAR, "--sample", "all", "--no-llm"], lambda: engine) == 0
+    assert (
+        main(
+            ["evaluate", "--set", "carols", "--instances", NEAR, "--sample", "all", "--no-llm"],
+            lambda: engine,
+        )
+        == 0
+    )
     assert "are the nearest sentence's" in capsys.readouterr().out

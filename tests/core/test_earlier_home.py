@@ -44,10 +44,22 @@ def earlier(tmp_path, monkeypatch) -> dict[str, Any]:
 def differences(expected: Any, found: Any, where: str = "") -> list[str]:
     """Where what was expected is not found; what is found beside it does not count."""
     if isinstance(expected, dict) and isinstance(found, dict):
-        return [one for key, value in expected.items() for one in differences(value, found.get(key, "nothing"), f"{where}/{key}")]
+        return [
+            one
+            for key, value in expected.items()
+            for one in differences(value, found.get(key, "nothing"), f"{where}/{key}")
+        ]
     if isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
-        return [one for place, pair in enumerate(zip(expected, found)) for one in differences(*pair, f"{where}/{place}")]
-    if isinstance(expected, float) and isinstance(found, float) and math.isclose(expected, found, rel_tol=1e-12):
+        return [
+            one
+            for place, pair in enumerate(zip(expected, found))
+            for one in differences(*pair, f"{where}/{place}")
+        ]
+    if (
+        isinstance(expected, float)
+        and isinstance(found, float)
+        and math.isclose(expected, found, rel_tol=1e-12)
+    ):
         return []  # Python adds up more exactly from 3.12 on
     return [] if expected == found else [f"{where}: {str(expected)[:80]} became {str(found)[:80]}"]
 
@@ -73,7 +85,9 @@ def test_evaluations_open_as_they_were(earlier):
     for key, expected in earlier["evaluations"].items():
         found = plain(summary_dict(summaries[key]))
         for convention in expected["conventions"].values():
-            convention.pop("convention")  # a sentence of the metric's, which is not saved and may be said better
+            convention.pop(
+                "convention"
+            )  # a sentence of the metric's, which is not saved and may be said better
         for one in (expected, found):
             _without_cut_passages(one, summaries[key])
         assert not differences(expected, found)
@@ -85,7 +99,11 @@ def _without_cut_passages(one: dict[str, Any], summary: Summary) -> None:
     one["paired"] = [test for test in one["paired"] if not cut(test["metric"])]
     one["fronts"] = [front for front in one["fronts"] if not cut(front["quality"])]
     for instance, figures in one["instances"].items():
-        for table in (figures["metrics"], figures["metrics_with_context"], *figures["by_hops"].values()):
+        for table in (
+            figures["metrics"],
+            figures["metrics_with_context"],
+            *figures["by_hops"].values(),
+        ):
             for name in [name for name in table if summary.lacks(instance, name)]:
                 del table[name]
 
@@ -94,18 +112,46 @@ def test_graphs_question_sets_and_builds_are_used_as_they_are(earlier, capsys):
     graph, corpus = open_graph("towns"), open_corpus("letters")
     assert (graph.n_nodes, graph.n_edges) == (7, 9)
     dataset = dataset_of("towns")
-    assert dataset is not None and [q.answers for q in dataset.questions("town-questions")] == [("Leeds",), ("Ada", "Cleo"), ("Leeds",)]
-    assert [question.gold for question in corpus.questions("letter-questions")] == [("ada.txt",), ("cleo.txt",)]
+    assert dataset is not None and [q.answers for q in dataset.questions("town-questions")] == [
+        ("Leeds",),
+        ("Ada", "Cleo"),
+        ("Leeds",),
+    ]
+    assert [question.gold for question in corpus.questions("letter-questions")] == [
+        ("ada.txt",),
+        ("cleo.txt",),
+    ]
     assert all(status(corpus, build).serves for build in BUILT)
     assert main(["index", "list", "--graph", "towns"]) == OK
-    (vectors,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("vectors-nodes"))
-    assert "ready" in vectors or "for another setting" in vectors  # they were made on a processor with bfloat16
+    (vectors,) = (
+        line for line in capsys.readouterr().out.splitlines() if line.startswith("vectors-nodes")
+    )
+    assert (
+        "ready" in vectors or "for another setting" in vectors
+    )  # they were made on a processor with bfloat16
 
 
 def test_saved_instances_and_declared_models_are_there(earlier, capsys):
-    assert {key for key, one in catalogue().items() if one.group == "own"} == {"own-my-paths", "own-found"}
+    assert {key for key, one in catalogue().items() if one.group == "own"} == {
+        "own-my-paths",
+        "own-found",
+    }
     assert Registry().title("office") == "A server at the office"
-    assert main(["ask", "where does Ada live", "--graph", "towns", "--instance", "own-my-paths", "--no-llm", "--json"]) == OK
+    assert (
+        main(
+            [
+                "ask",
+                "where does Ada live",
+                "--graph",
+                "towns",
+                "--instance",
+                "own-my-paths",
+                "--no-llm",
+                "--json",
+            ]
+        )
+        == OK
+    )
     (lane,) = json.loads(capsys.readouterr().out)["lanes"]
     assert lane["status"] == "done"
 

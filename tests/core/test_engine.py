@@ -33,15 +33,31 @@ def done(job):
 
 
 def test_lanes_share_what_they_have_in_common(engine, kit):
-    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",), answers=("Drama",)))
-    job = done(engine.compare(ask, [instance("a", LINE.format(keep=2)), instance("b", LINE.format(keep=1))]))
+    ask = engine.ask(
+        GraphSource.of(kit.graph), Question("genre of One", entities=("One",), answers=("Drama",))
+    )
+    job = done(
+        engine.compare(
+            ask, [instance("a", LINE.format(keep=2)), instance("b", LINE.format(keep=1))]
+        )
+    )
     first, second = job.comparison.lanes
-    assert first.states[1] is second.states[1]  # the same subgraph and the same paths, computed once
+    assert (
+        first.states[1] is second.states[1]
+    )  # the same subgraph and the same paths, computed once
     told = comparison_dict(job.comparison)
     assert [len(lane["paths"]) for lane in told["lanes"]] == [2, 1]
-    assert told["lanes"][0]["funnel"] == {stage: ["Drama"] for stage in ("graph", "subgraph", "paths", "prompt", "answer")}
+    assert told["lanes"][0]["funnel"] == {
+        stage: ["Drama"] for stage in ("graph", "subgraph", "paths", "prompt", "answer")
+    }
     assert told["lanes"][0]["reader_answers"] == ["Drama"]
-    assert [step["name"] for step in told["lanes"][0]["operators"]] == ["EgoNetwork", "ShortestPaths", "Rank", "GraphReader", "Answer"]
+    assert [step["name"] for step in told["lanes"][0]["operators"]] == [
+        "EgoNetwork",
+        "ShortestPaths",
+        "Rank",
+        "GraphReader",
+        "Answer",
+    ]
 
 
 def test_a_failing_lane_leaves_the_others_alone(engine, kit):
@@ -53,11 +69,19 @@ def test_a_failing_lane_leaves_the_others_alone(engine, kit):
     ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
     job = done(
         engine.compare(
-            ask, [instance("bad", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"), instance("good", LINE.format(keep=1))]
+            ask,
+            [
+                instance("bad", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"),
+                instance("good", LINE.format(keep=1)),
+            ],
         )
     )
     bad, good = comparison_dict(job.comparison)["lanes"]
-    assert bad["error"] == "The model server went away." and bad["status"] == "failed" and len(bad["operators"]) == 2
+    assert (
+        bad["error"] == "The model server went away."
+        and bad["status"] == "failed"
+        and len(bad["operators"]) == 2
+    )
     assert good["error"] is None and good["answer"] == "Drama"
 
 
@@ -65,7 +89,9 @@ def test_a_lane_with_an_unknown_model_fails_alone(kit):
     from core.models.registry import Registry
 
     engine = Engine(Registry())
-    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)), model=False)
+    ask = engine.ask(
+        GraphSource.of(kit.graph), Question("genre of One", entities=("One",)), model=False
+    )
     job = done(
         engine.compare(
             ask,
@@ -99,7 +125,11 @@ def test_cancelling_stops_the_lanes_that_are_left(engine, kit):
     engine.models.choosers["bm25"] = Slow()
     ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
     job = engine.compare(
-        ask, [instance("slow", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"), instance("next", LINE.format(keep=1))]
+        ask,
+        [
+            instance("slow", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"),
+            instance("next", LINE.format(keep=1)),
+        ],
     )
     assert reached.wait(120)
     job.cancel()
@@ -109,13 +139,21 @@ def test_cancelling_stops_the_lanes_that_are_left(engine, kit):
 
 
 def test_without_a_model_nobody_is_asked(engine, kit):
-    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",), answers=("Drama",)), model=False)
-    lane = comparison_dict(done(engine.compare(ask, [instance("a", LINE.format(keep=1))])).comparison)["lanes"][0]
+    ask = engine.ask(
+        GraphSource.of(kit.graph),
+        Question("genre of One", entities=("One",), answers=("Drama",)),
+        model=False,
+    )
+    lane = comparison_dict(
+        done(engine.compare(ask, [instance("a", LINE.format(keep=1))])).comparison
+    )["lanes"][0]
     assert lane["answer"] is None and "One -> has_genre -> Drama" in lane["prompt"]
     assert lane["funnel"]["prompt"] == ["Drama"] and lane["operators"][-1]["calls"] == 0
 
 
-@pytest.mark.parametrize("text, told", [("", "Type a question"), (" \n ", "Type a question"), ("x" * 20_000, "too long")])
+@pytest.mark.parametrize(
+    "text, told", [("", "Type a question"), (" \n ", "Type a question"), ("x" * 20_000, "too long")]
+)
 def test_questions_that_cannot_be_asked(engine, kit, text, told):
     with pytest.raises(BadInput, match=told):
         engine.ask(GraphSource.of(kit.graph), Question(text, entities=("One",)))
@@ -128,7 +166,9 @@ def test_an_unknown_entity_comes_with_suggestions(engine, kit):
 
 
 def test_entities_are_found_in_the_question(engine, kit):
-    assert engine.ask(GraphSource.of(kit.graph), Question("who directed Two")).question.entities == ("Two",)
+    assert engine.ask(
+        GraphSource.of(kit.graph), Question("who directed Two")
+    ).question.entities == ("Two",)
 
 
 def test_no_lane_and_too_many(engine, kit):
@@ -143,8 +183,12 @@ def test_the_encoder_is_loaded_though_its_first_vectors_were_saved(kit, monkeypa
     """An earlier process saved what is asked first. Else it is loaded in the middle of a crowd, at the first question that needs it."""
     loaded = []
     models = kit.Written()
-    monkeypatch.setattr(models, "encoder", lambda name="encoder": SimpleNamespace(load=lambda: loaded.append(1)))
-    monkeypatch.setattr(models, "info", lambda name: SimpleNamespace(present=name == "encoder"), raising=False)
+    monkeypatch.setattr(
+        models, "encoder", lambda name="encoder": SimpleNamespace(load=lambda: loaded.append(1))
+    )
+    monkeypatch.setattr(
+        models, "info", lambda name: SimpleNamespace(present=name == "encoder"), raising=False
+    )
     monkeypatch.setattr("core.engine.WARMING", ())
     monkeypatch.setattr("core.engine.datasets", lambda: {"metaqa": SimpleNamespace(sets=())})
     monkeypatch.setattr("core.engine.freeze", lambda: None)

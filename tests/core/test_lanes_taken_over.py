@@ -21,8 +21,18 @@ from core.sources import GraphSource
 from core.types import Question
 
 ONE, TWO = "Ann -> directed_by_reverse -> One", "Ann -> directed_by_reverse -> Two"
-NARROW = Instance("narrow", "No. 1", parse_line("EgoNetwork() >> ShortestPaths() >> Rank(keep=1) >> Answer()"), method="Rank few")
-WIDE = Instance("wide", "No. 2", parse_line("EgoNetwork() >> ShortestPaths() >> Rank() >> Answer()"), method="Rank many")
+NARROW = Instance(
+    "narrow",
+    "No. 1",
+    parse_line("EgoNetwork() >> ShortestPaths() >> Rank(keep=1) >> Answer()"),
+    method="Rank few",
+)
+WIDE = Instance(
+    "wide",
+    "No. 2",
+    parse_line("EgoNetwork() >> ShortestPaths() >> Rank() >> Answer()"),
+    method="Rank many",
+)
 
 
 @pytest.fixture
@@ -34,7 +44,11 @@ def engine(kit, tmp_path, monkeypatch):
 
 
 def asked(engine, kit, model=True):
-    return engine.ask(GraphSource.of(kit.graph), Question("films of Ann", entities=("Ann",), answers=("One", "Two")), model=model)
+    return engine.ask(
+        GraphSource.of(kit.graph),
+        Question("films of Ann", entities=("Ann",), answers=("One", "Two")),
+        model=model,
+    )
 
 
 def compared(engine, ask, *instances, **options):
@@ -50,7 +64,14 @@ def test_a_repair_runs_its_own_lane_and_nothing_else(engine, kit):
     first = compared(engine, ask, NARROW, repairs=True)
     prompts = len(engine.models.chat().asked)
     spec = first.lanes[0].repair.spec
-    both = compared(engine, ask, NARROW, Instance(spec, "No. 1, changed", parse_line(spec)), repairs=True, before=first)
+    both = compared(
+        engine,
+        ask,
+        NARROW,
+        Instance(spec, "No. 1, changed", parse_line(spec)),
+        repairs=True,
+        before=first,
+    )
     assert len(engine.models.chat().asked) == prompts + 1  # the new lane's
     assert [lane.taken for lane in both.lanes] == [True, False] and not first.lanes[0].taken
     assert both.lanes[0].states == first.lanes[0].states and both.lanes[0].answer == "One"
@@ -63,7 +84,15 @@ def test_what_was_promised_is_what_the_lane_and_the_headline_count(engine, kit):
     first = compared(engine, ask, NARROW, repairs=True)
     repair = first.lanes[0].repair
     assert repair.label == "Keep 64 paths → 2 of 2" and explain(first).lanes[0].right == 1
-    told = explain(compared(engine, ask, NARROW, Instance(repair.spec, "Changed", parse_line(repair.spec)), before=first))
+    told = explain(
+        compared(
+            engine,
+            ask,
+            NARROW,
+            Instance(repair.spec, "Changed", parse_line(repair.spec)),
+            before=first,
+        )
+    )
     assert (told.lanes[1].right, told.lanes[1].head) == (repair.right, "Both found:")
     assert told.text == "Only “Changed” finds both. “Rank few” ranks Two too low."
 
@@ -85,7 +114,11 @@ def test_a_lane_that_prepares_shows_how_far_it_is(engine, kit, monkeypatch):
     job = engine.compare(asked(engine, kit, model=False), [NARROW])
     begin.set()
     assert job.wait(60) and job.status == DONE
-    assert seen[:3] == [("running", ""), ("Encoding nodes: 5 of 10", 0.5), ("Encoding nodes: 5 of 10", None)]
+    assert seen[:3] == [
+        ("running", ""),
+        ("Encoding nodes: 5 of 10", 0.5),
+        ("Encoding nodes: 5 of 10", None),
+    ]
 
 
 def test_lanes_of_a_saved_case_are_taken_over_on_the_graph_itself(engine, kit):
@@ -95,7 +128,10 @@ def test_lanes_of_a_saved_case_are_taken_over_on_the_graph_itself(engine, kit):
     assert case.graph is kit.graph
     prompts = len(engine.models.chat().asked)
     both = compared(engine, ask, WIDE, NARROW, before=case)
-    assert len(engine.models.chat().asked) == prompts + 1 and both.lanes[1].state.reader == case.lanes[0].state.reader
+    assert (
+        len(engine.models.chat().asked) == prompts + 1
+        and both.lanes[1].state.reader == case.lanes[0].state.reader
+    )
     excerpt = comparison(thaw_finished(saved))
     assert excerpt.graph is not kit.graph and not ask.same(excerpt.ask)
 
@@ -117,4 +153,6 @@ def test_all_lanes_done_before_end_at_once(engine, kit):
     ask = asked(engine, kit)
     first = compared(engine, ask, NARROW, WIDE)
     alone = compared(engine, ask, WIDE, before=first)
-    assert [lane.instance.id for lane in alone.lanes] == ["wide"] and alone.lanes[0].states == first.lanes[1].states
+    assert [lane.instance.id for lane in alone.lanes] == ["wide"] and alone.lanes[
+        0
+    ].states == first.lanes[1].states

@@ -35,16 +35,25 @@ def test_the_rules_hold(tmp_path):
     held.close()
     write_whole(tmp_path / "held", lambda part: part.write_text("new", "utf-8"))
     sync(tmp_path)
-    assert [file.name for file in tmp_path.iterdir()] == ["held"] and (tmp_path / "held").read_text("utf-8") == "new"
+    assert [file.name for file in tmp_path.iterdir()] == ["held"] and (tmp_path / "held").read_text(
+        "utf-8"
+    ) == "new"
 
 
 def test_a_graph_is_replaced_while_it_is_open_and_its_old_files_go_with_the_next_build(tmp_path):
     old = build(TRIPLES, tmp_path / "g", "old")
     new = build([("x", "r", "y")], tmp_path / "g", "new")
-    assert old.names([0, 1]) == ["a", "b"] and new.names([0, 1]) == ["x", "y"] and Graph.open(tmp_path / "g").digest == new.digest
+    assert (
+        old.names([0, 1]) == ["a", "b"]
+        and new.names([0, 1]) == ["x", "y"]
+        and Graph.open(tmp_path / "g").digest == new.digest
+    )
     del old, new
     build(TRIPLES, tmp_path / "g", "third")
-    assert sorted(one.name.partition("-")[0] for one in (tmp_path / "g").iterdir()) == ["data", "graph.json"]
+    assert sorted(one.name.partition("-")[0] for one in (tmp_path / "g").iterdir()) == [
+        "data",
+        "graph.json",
+    ]
 
 
 def test_a_large_build_that_fails_leaves_its_name_free(tmp_path):
@@ -69,6 +78,14 @@ def test_a_corpus_is_written_anew_and_removed(tmp_path, monkeypatch):
 
 
 def test_names_are_those_of_no_device_and_differ_by_more_than_case():
-    assert [clean_name(name) for name in ("AUX", "Con", "Nul!", "Console")] == ["aux-1", "con-1", "nul-1", "console"]
+    assert [clean_name(name) for name in ("AUX", "Con", "Nul!", "Console")] == [
+        "aux-1",
+        "con-1",
+        "nul-1",
+        "console",
+    ]
     assert clean_name("aux-1") == "aux-1"
-    assert _free("Mine.trec", {"mine.trec": ""}) == "Mine-2.trec" and _free("other.trec", {"mine.trec": ""}) == "other.trec"
+    assert (
+        _free("Mine.trec", {"mine.trec": ""}) == "Mine-2.trec"
+        and _free("other.trec", {"mine.trec": ""}) == "other.trec"
+    )

@@ -60,8 +60,15 @@ ANN = "Ann is a cook who lives in Rome. She met Bob there."
 
 
 def extraction(name: str, other: str) -> dict:
-    entities = [{"name": one, "type": "person", "description": f"About {one}."} for one in (name, other)]
-    return {"entities": entities, "relations": [{"source": name, "target": other, "description": "They met.", "keywords": "meeting"}]}
+    entities = [
+        {"name": one, "type": "person", "description": f"About {one}."} for one in (name, other)
+    ]
+    return {
+        "entities": entities,
+        "relations": [
+            {"source": name, "target": other, "description": "They met.", "keywords": "meeting"}
+        ],
+    }
 
 
 REPLIES = {  # right and wrong, by the first field of the schema
@@ -72,8 +79,14 @@ REPLIES = {  # right and wrong, by the first field of the schema
     "path": ({"path": "A -> r1 -> C"}, {"path": "A -> r0 -> B"}),
     "correct": ({"correct": True}, {"correct": False}),
     "supported": ({"supported": True}, {"supported": False}),
-    "why": ({"why": "", **dict.fromkeys(CRITERIA, "second")}, {"why": "", **dict.fromkeys(CRITERIA, "first")}),
-    "users": ({"users": [{"name": "A teacher", "about": "teaches"}]}, {"users": [{"name": "A thief", "about": "steals"}]}),
+    "why": (
+        {"why": "", **dict.fromkeys(CRITERIA, "second")},
+        {"why": "", **dict.fromkeys(CRITERIA, "first")},
+    ),
+    "users": (
+        {"users": [{"name": "A teacher", "about": "teaches"}]},
+        {"users": [{"name": "A thief", "about": "steals"}]},
+    ),
     "tasks": ({"tasks": ["Read it"]}, {"tasks": ["Burn it"]}),
     "questions": ({"questions": ["What is it about?"]}, {"questions": ["Who is it?"]}),
     "question": (
@@ -90,7 +103,10 @@ REPLIES = {  # right and wrong, by the first field of the schema
         {"triples": [{"subject": "Bob", "relation": "lives in", "object": "Rome"}]},
     ),
     "high": ({"high": ["family"], "low": ["Tim"]}, {"high": ["work"], "low": ["Fred"]}),
-    "points": ({"points": [{"description": "Right.", "score": 90}]}, {"points": [{"description": "Wrong.", "score": 80}]}),
+    "points": (
+        {"points": [{"description": "Right.", "score": 90}]},
+        {"points": [{"description": "Wrong.", "score": 80}]},
+    ),
     "entities": (extraction("Ann", "Rome"), extraction("Bob", "Rome")),
     "about": (
         {"about": {"Ann": "A cook."}, "links": [["Ann", "lives in", "Rome", "home"]]},
@@ -107,15 +123,26 @@ WAYS = {
     "wrongly": lambda right, wrong, _: texts(wrong),
     "in tags": lambda right, wrong, _: texts(f"<think>Maybe {wrong} No.</think>\n\n{right}"),
     "with a closing tag": lambda right, wrong, _: texts(f"Maybe {wrong} No.</think>{right}"),
-    "in a field": lambda right, wrong, _: [{"content": None, "reasoning_content": f"Maybe {wrong}"}, *texts(right)],
-    "fenced": lambda right, wrong, schema: texts(f"{'Here it is:' if schema else ''}\n```json\n{right}\n```"),
-    "in tags, fenced": lambda right, wrong, schema: texts(f"<think>```\n{wrong}\n```</think>```\n{right}\n```"),
+    "in a field": lambda right, wrong, _: [
+        {"content": None, "reasoning_content": f"Maybe {wrong}"},
+        *texts(right),
+    ],
+    "fenced": lambda right, wrong, schema: texts(
+        f"{'Here it is:' if schema else ''}\n```json\n{right}\n```"
+    ),
+    "in tags, fenced": lambda right, wrong, schema: texts(
+        f"<think>```\n{wrong}\n```</think>```\n{right}\n```"
+    ),
 }
 
 
 def answer(handler, body):
     schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
-    right, wrong = map(json.dumps, REPLIES[next(iter(schema["properties"]))]) if schema else (RIGHT_TEXT, WRONG_TEXT)
+    right, wrong = (
+        map(json.dumps, REPLIES[next(iter(schema["properties"]))])
+        if schema
+        else (RIGHT_TEXT, WRONG_TEXT)
+    )
     stream(handler, sent(*WAYS[body["model"]](right, wrong, schema)))
 
 
@@ -157,7 +184,15 @@ def line(text: str, graph=None, question: str = "who is the clerk Cratchit"):
             state = operator(state, context)
         found = on.texts(state.paths.items) if state.paths else None
         points = [(point.score, point.text) for point in state.points or ()]
-        return state.answer, state.names, state.keywords, points, state.reports, found, [step.notes for step in state.trace]
+        return (
+            state.answer,
+            state.names,
+            state.keywords,
+            points,
+            state.reports,
+            found,
+            [step.notes for step in state.trace],
+        )
 
     return run
 
@@ -177,7 +212,10 @@ def reports(one):
 
 
 def questions(one):
-    corpus = write(new_folder("carols"), [Document("carol", "Marley was dead. Scrooge was his partner.", "A Carol")])
+    corpus = write(
+        new_folder("carols"),
+        [Document("carol", "Marley was dead. Scrooge was his partner.", "A Carol")],
+    )
     found = Writing(corpus, one.models, Recipe(1, 1, 1))(Job("q"))
     return found.about, [question.text for question in found.questions]
 
@@ -186,17 +224,25 @@ def gold_questions(one):
     text = f"{RIGHT_TEXT} {WRONG_TEXT} {'Nothing else is known of either of them. ' * 6}"
     chunks = as_given([Document("carol", text)])
     corpus = write(new_folder("gold"), [Document("carol", text)])
-    facts, chat = [Facts((Entity("Cratchit"), Entity("Marley")))], CachedChat(lambda: one.chat, one.chat.name, SavedReplies())
+    facts, chat = (
+        [Facts((Entity("Cratchit"), Entity("Marley")))],
+        CachedChat(lambda: one.chat, one.chat.name, SavedReplies()),
+    )
     return ModelQuestions(corpus, chunks, facts, chat, lambda asked: (), 1, 60.0)(Job("q")).all()
 
 
 def linked_questions(one):
     corpus = write(new_folder("linked"), [Document("carol", RIGHT_TEXT)])
-    return [question.text for question in LinkedWriting(corpus, corpus_graph(), one.models, 1)(Job("q")).questions]
+    return [
+        question.text
+        for question in LinkedWriting(corpus, corpus_graph(), one.models, 1)(Job("q")).questions
+    ]
 
 
 def citations(one):
-    titles = Titles([Document("tool", "-", "A tool for trees"), Document("wrong", "-", "On old wrong trees")])
+    titles = Titles(
+        [Document("tool", "-", "A tool for trees"), Document("wrong", "-", "On old wrong trees")]
+    )
     return model_cites(one.chat, "As a tool for trees shows.", (), titles, BuildContext(one.models))
 
 
@@ -220,12 +266,18 @@ def communities(one):
 def own_prompt(one):
     """The answer to a prompt that a retriever of one's own gave."""
     prompt = Prompt(({"role": "user", "content": "Who is the clerk?"},), 0)
-    return OwnAnswer()(State(Question("Who is the clerk?"), prompt=prompt), Context(story(), Environment(one.models))).answer
+    return OwnAnswer()(
+        State(Question("Who is the clerk?"), prompt=prompt),
+        Context(story(), Environment(one.models)),
+    ).answer
 
 
 FROM_A = "EgoNetwork() >> ShortestPaths(direction='out')"
 READERS = {
-    "operators.generate": [line(f"{FROM_A} >> Answer()"), line(f"{FROM_A} >> Answer(prompt='triples')")],
+    "operators.generate": [
+        line(f"{FROM_A} >> Answer()"),
+        line(f"{FROM_A} >> Answer(prompt='triples')"),
+    ],
     "operators.rewrite": [line(f"{FROM_A} >> RewritePaths()")],
     "operators.decoded": [line(f"{FROM_A} >> DecodedPaths(keep=1)")],
     "operators.retrieve.plans": [line("EgoNetwork() >> RelationPlans()")],
@@ -234,34 +286,57 @@ READERS = {
     "operators.stop": [lambda one: sufficient(one.chat, Task("q"), ["A -> r1 -> C"])[::2]],
     "operators.texts.answer.generate": [line("SparseChunks(keep=1) >> AnswerFromTables()", story)],
     "operators.texts.answer.own": [own_prompt],
-    "operators.texts.answer.passages": [line("SparseChunks(keep=1) >> AnswerFromPassages(form='thought')", story)],
-    "operators.texts.answer.reasoning": [
-        line("NamesInQuestion() >> LinkNames() >> KhopPaths() >> AnswerFromEvidence()", story, "Tim and Scrooge")
+    "operators.texts.answer.passages": [
+        line("SparseChunks(keep=1) >> AnswerFromPassages(form='thought')", story)
     ],
-    "operators.texts.answer.points": [line("SparseChunks(keep=2) >> Points() >> AnswerFromPoints()", story)],
+    "operators.texts.answer.reasoning": [
+        line(
+            "NamesInQuestion() >> LinkNames() >> KhopPaths() >> AnswerFromEvidence()",
+            story,
+            "Tim and Scrooge",
+        )
+    ],
+    "operators.texts.answer.points": [
+        line("SparseChunks(keep=2) >> Points() >> AnswerFromPoints()", story)
+    ],
     "operators.texts.thought": [line("SparseChunks(keep=1) >> NextThought()", story)],
-    "operators.texts.missing": [line("SparseChunks(keep=1) >> MissingEvidence()", passages, "Scrooge")],
-    "operators.texts.question": [line(f"{name}(by='choose')", story) for name in ("NamesInQuestion", "ExtractKeywords")],
+    "operators.texts.missing": [
+        line("SparseChunks(keep=1) >> MissingEvidence()", passages, "Scrooge")
+    ],
+    "operators.texts.question": [
+        line(f"{name}(by='choose')", story) for name in ("NamesInQuestion", "ExtractKeywords")
+    ],
     "operators.nodes.hypothesise": [line("Hypothesise()", story)],
     "operators.nodes.reason": [line("EmbedQuery() >> ReasonAndRetrieve(keep=1)", story)],
     "evaluation.metrics.judge": [lambda one: judge(one.chat, "Who?", ["Ann"], "It was Ann.").right],
     "evaluation.metrics.supported": [support],
-    "evaluation.pairwise.verdicts": [lambda one: compared(one.chat, "What?", "A miser.", "A miser who learns to give.")],
+    "evaluation.pairwise.verdicts": [
+        lambda one: compared(one.chat, "What?", "A miser.", "A miser who learns to give.")
+    ],
     "evaluation.questions.writing": [questions],
     "evaluation.questions.from_model": [gold_questions],
     "evaluation.questions.linked": [linked_questions],
     "builds.merge.corpus_graphs": [citations],
     "indexes.verbalised_walks": [walks],
     "indexes.reports": [communities],
-    "builds.extract.language_model": [extracted(LanguageModelExtraction(schema=schema, gleaning=0)) for schema in ("kg", "tkg", "rkg")],
+    "builds.extract.language_model": [
+        extracted(LanguageModelExtraction(schema=schema, gleaning=0))
+        for schema in ("kg", "tkg", "rkg")
+    ],
     "builds.extract.described_names": [extracted(DescribedNames())],
     "builds.group.reports": [reports],
     "builds.group.summaries": [
         lambda one: summed_up(["One.", "Two."], 20, "answer", BuildContext(one.models)),
-        lambda one: description_by_model("Ann", ["A cook.", "Of Rome."], 20, "answer", BuildContext(one.models)),
+        lambda one: description_by_model(
+            "Ann", ["A cook.", "Of Rome."], 20, "answer", BuildContext(one.models)
+        ),
     ],
 }
-EACH = [pytest.param(run, id=f"{name}-{number}") for name, runs in READERS.items() for number, run in enumerate(runs)]
+EACH = [
+    pytest.param(run, id=f"{name}-{number}")
+    for name, runs in READERS.items()
+    for number, run in enumerate(runs)
+]
 HANDS_ON = {"models.chat.saved_replies", "operators.asking", "builds.asking"}  # the reply as it is
 OF_ITS_OWN = {  # see their own tests: a model that it holds itself, and servers that are measured
     "finetune.llm",
@@ -273,18 +348,25 @@ OF_ITS_OWN = {  # see their own tests: a model that it holds itself, and servers
 def test_a_reader_sees_the_answer_alone(run, chats, ran):
     found = {way: run(ran(chats[way])) for way in WAYS}
     plain, wrong = found.pop("plainly"), found.pop("wrongly")
-    assert found == dict.fromkeys(found, plain) and wrong != plain  # who read the draft would show it
+    assert (
+        found == dict.fromkeys(found, plain) and wrong != plain
+    )  # who read the draft would show it
 
 
 def test_every_reader_is_here():
     found = set()
     for file in (ROOT / "core").rglob("*.py"):
         tree = ast.parse(file.read_text("utf-8"))
-        calls = {node.func.attr for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)}
+        calls = {
+            node.func.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        }
         imported = {
             name.name
             for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom) and node.module in ("core.builds.asking", "core.operators.asking")
+            if isinstance(node, ast.ImportFrom)
+            and node.module in ("core.builds.asking", "core.operators.asking")
             for name in node.names
         }
         if "reply" in calls or imported & {"asked", "reply_to"}:

@@ -12,7 +12,11 @@ ROOT = Path(__file__).parents[2]
 
 def named(file: str) -> dict[str, str]:
     """The packages of a list, lower case, with the version where one is given."""
-    found = re.findall(r"^([A-Za-z0-9][\w.-]*)(?:\[\w+\])?(?:==(\S+))?", (ROOT / file).read_text("utf-8"), re.MULTILINE)
+    found = re.findall(
+        r"^([A-Za-z0-9][\w.-]*)(?:\[\w+\])?(?:==(\S+))?",
+        (ROOT / file).read_text("utf-8"),
+        re.MULTILINE,
+    )
     return {name.lower().replace("_", "-"): version for name, version in found}
 
 
@@ -20,11 +24,18 @@ def test_the_gpu_list_holds_every_package_of_the_default_one():
     assert set(named("requirements.txt")) <= set(named("requirements-gpu.txt"))
 
 
-@pytest.mark.parametrize(("wanted", "pins"), [("requirements.txt", "constraints.txt"), ("requirements-gpu.txt", "constraints-gpu.txt")])
+@pytest.mark.parametrize(
+    ("wanted", "pins"),
+    [("requirements.txt", "constraints.txt"), ("requirements-gpu.txt", "constraints-gpu.txt")],
+)
 def test_every_package_is_pinned(wanted, pins):
     versions, held = named(wanted), named(pins)
     assert {name for name, version in versions.items() if not (version or held.get(name))} == set()
-    assert {name: version for name, version in versions.items() if version and held.get(name, version) != version} == {}
+    assert {
+        name: version
+        for name, version in versions.items()
+        if version and held.get(name, version) != version
+    } == {}
 
 
 def test_every_import_is_declared():
@@ -35,10 +46,25 @@ def test_every_import_is_declared():
 
     provides = packages_distributions()
     declared = set(named("requirements.txt")) | set(named("requirements-gpu.txt"))
-    files = [ROOT / "app.py", ROOT / "main.py", *(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
+    files = [
+        ROOT / "app.py",
+        ROOT / "main.py",
+        *(ROOT / "core").rglob("*.py"),
+        *(ROOT / "pages").rglob("*.py"),
+    ]
     nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text("utf-8")))]
-    named_in = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    named_in = [
+        alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names
+    ]
     named_in += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
-    imported = {name.partition(".")[0] for name in named_in} - {*sys.stdlib_module_names, "core", "pages"}
-    known = {name: {one.lower().replace("_", "-") for one in provides[name]} for name in imported if name in provides}
+    imported = {name.partition(".")[0] for name in named_in} - {
+        *sys.stdlib_module_names,
+        "core",
+        "pages",
+    }
+    known = {
+        name: {one.lower().replace("_", "-") for one in provides[name]}
+        for name in imported
+        if name in provides
+    }
     assert {name for name, distributions in known.items() if not distributions & declared} == set()

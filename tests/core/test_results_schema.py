@@ -29,14 +29,30 @@ def test_a_comparison_on_triples_keeps_to_it(capsys):
         "EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Rank(model='no-such')",
     )
     found = asked(
-        capsys, "who directed Inception", *(f"--instance={line}" for line in lines), "--answer", "Christopher Nolan", "--influence"
+        capsys,
+        "who directed Inception",
+        *(f"--instance={line}" for line in lines),
+        "--answer",
+        "Christopher Nolan",
+        "--influence",
     )
-    assert [lane["status"] for lane in found["lanes"]] == ["done", "failed"] and found["lanes"][0]["funnel"]
+    assert [lane["status"] for lane in found["lanes"]] == ["done", "failed"] and found["lanes"][0][
+        "funnel"
+    ]
     VALIDATOR.validate(found)
 
 
 def test_a_comparison_on_documents_keeps_to_it(capsys):
-    found = asked(capsys, "Who is Scrooge's nephew?", "--corpus", "christmas-carol", "--instance", "bm25", "--gold", "stave-1")
+    found = asked(
+        capsys,
+        "Who is Scrooge's nephew?",
+        "--corpus",
+        "christmas-carol",
+        "--instance",
+        "bm25",
+        "--gold",
+        "stave-1",
+    )
     assert found["corpus"] == "christmas-carol" and found["lanes"][0]["hits"]["chunk"]
     VALIDATOR.validate(found)
 

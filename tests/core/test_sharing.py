@@ -10,7 +10,19 @@ from types import SimpleNamespace
 import pytest
 
 from core import sharing
-from core.cases import Rating, cases, delete, duplicate, edit, export, get, load, rate, unrate, verdict
+from core.cases import (
+    Rating,
+    cases,
+    delete,
+    duplicate,
+    edit,
+    export,
+    get,
+    load,
+    rate,
+    unrate,
+    verdict,
+)
 from core.corpus import Document, bring, bring_questions, open_corpus, remove_corpus
 from core.datasets import add_graph, keep_set, open_graph, question_set
 from core.datasets.own import added_sets, remove_set
@@ -128,42 +140,61 @@ THINGS = {
             lambda name: open_corpus(name).add([Document("d", "text")]),
             lambda name: open_corpus(name).change([Document("a.txt", "another")]),
             lambda name: open_corpus(name).put([Document("d", "text")], title="Bob's"),
-            lambda name: open_corpus(name).with_questions({"bobs": ("Bob's", [Question("who", "1")])}),
+            lambda name: open_corpus(name).with_questions(
+                {"bobs": ("Bob's", [Question("who", "1")])}
+            ),
             lambda name: open_corpus(name).remove(["a.txt"]),
             remove_corpus,
         ),
         _corpus_state,
     ),
     "question set": Thing(_set, (remove_set,), lambda name: added_sets().get(name)),
-    "method": Thing(lambda: save("Mine", find(LINE).line).id, (delete_method,), lambda key: catalogue().get(key)),
+    "method": Thing(
+        lambda: save("Mine", find(LINE).line).id, (delete_method,), lambda key: catalogue().get(key)
+    ),
     "evaluation": Thing(
         _run,
         (lambda run: Store(evaluations_file()).delete(int(run)),),
-        lambda run: next((one for one in Store(evaluations_file()).runs() if one.id == int(run)), None),
+        lambda run: next(
+            (one for one in Store(evaluations_file()).runs() if one.id == int(run)), None
+        ),
     ),
     "rating": Thing(
         lambda: rate(Rating("who", "digest", "Answer()", "Ann", True)) or "",
-        (lambda _: rate(Rating("who", "digest", "Answer()", "Ann", False)), lambda _: unrate("digest", "who", "Answer()", "Ann")),
+        (
+            lambda _: rate(Rating("who", "digest", "Answer()", "Ann", False)),
+            lambda _: unrate("digest", "who", "Answer()", "Ann"),
+        ),
         lambda _: verdict("digest", "who", "Answer()", "Ann"),
     ),
 }
 
 
 @pytest.mark.parametrize("kind", THINGS)
-@pytest.mark.parametrize("other", [BOB, visiting("b"), NOBODY], ids=["another", "a visitor", "nobody"])
+@pytest.mark.parametrize(
+    "other", [BOB, visiting("b"), NOBODY], ids=["another", "a visitor", "nobody"]
+)
 def test_another_person_changes_and_deletes_nothing(kind, other):
     thing = THINGS[kind]
     with acting(ANN):
         name = thing.make()
     before = thing.state(name)
     for change in thing.changes:
-        with acting(other), pytest.raises(NotAllowed, match=f"^This {kind} belongs to ann@example.com; only they and the administrator"):
+        with (
+            acting(other),
+            pytest.raises(
+                NotAllowed,
+                match=f"^This {kind} belongs to ann@example.com; only they and the administrator",
+            ),
+        ):
             change(name)
         assert thing.state(name) == before is not None
 
 
 @pytest.mark.parametrize("kind", THINGS)
-@pytest.mark.parametrize("email", [ANN.id, "ANN@Example.COM", "root@example.com", "the command line"])
+@pytest.mark.parametrize(
+    "email", [ANN.id, "ANN@Example.COM", "root@example.com", "the command line"]
+)
 def test_its_owner_and_the_administrator_change_and_delete_it(kind, email):
     thing, one = THINGS[kind], OPERATOR if email == "the command line" else signed_in(email)
     with acting(ANN):
@@ -190,7 +221,10 @@ def test_what_is_made_anew_under_a_name_belongs_to_who_made_it(kind, monkeypatch
         thing.changes[-1](name)
         assert thing.make() == name
         monkeypatch.setenv("HOPSCOPE_SHARED", "1")
-        with acting(BOB), pytest.raises(NotAllowed, match=f"This {kind} belongs to the administrator"):
+        with (
+            acting(BOB),
+            pytest.raises(NotAllowed, match=f"This {kind} belongs to the administrator"),
+        ):
             thing.changes[-1](name)
 
 
@@ -198,7 +232,10 @@ def test_a_visitor_owns_what_this_visit_made_and_no_other_visit_does():
     with acting(visiting("a")):
         key = _case()
         edit(key, notes="mine")
-    with acting(visiting("b")), pytest.raises(NotAllowed, match="belongs to a visitor who did not sign in; only they and"):
+    with (
+        acting(visiting("b")),
+        pytest.raises(NotAllowed, match="belongs to a visitor who did not sign in; only they and"),
+    ):
         delete(key)
     with acting(visiting("a")):
         delete(key)
@@ -210,7 +247,13 @@ def test_what_was_there_before_people_shared_is_the_administrator_s(monkeypatch)
     edit(key, notes="one person, no owner")
     assert not (home() / "owners.sqlite").exists()
     monkeypatch.setenv("HOPSCOPE_SHARED", "1")
-    with acting(ANN), pytest.raises(NotAllowed, match="This case belongs to the administrator, who alone may change or delete it"):
+    with (
+        acting(ANN),
+        pytest.raises(
+            NotAllowed,
+            match="This case belongs to the administrator, who alone may change or delete it",
+        ),
+    ):
         delete(key)
     with acting(signed_in("other@example.com")):
         delete(key)
@@ -259,15 +302,24 @@ def test_an_evaluation_of_another_is_opened_when_finished_and_never_gone_on_with
 
 def test_an_index_is_deleted_and_made_anew_by_who_made_it():
     kind, jobs = KINDS["communities"], Jobs()
-    graph, env = add_graph(TRIPLES, "films"), Environment(SimpleNamespace(signature=lambda name: name))
+    graph, env = (
+        add_graph(TRIPLES, "films"),
+        Environment(SimpleNamespace(signature=lambda name: name)),
+    )
     with acting(ANN):
         job = prepared.start(jobs, graph, kind, env)
     assert job.wait(60) and job.error is None
-    for act in (lambda: prepared.start(jobs, graph, kind, env), lambda: prepared.delete(jobs, graph, kind)):
+    for act in (
+        lambda: prepared.start(jobs, graph, kind, env),
+        lambda: prepared.delete(jobs, graph, kind),
+    ):
         with acting(BOB), pytest.raises(NotAllowed, match="This index belongs to ann@example.com"):
             act()
     left = SimpleNamespace(path=home() / "nothing")
-    with acting(ANN), pytest.raises(NotAllowed, match="only the administrator may delete what is left over"):
+    with (
+        acting(ANN),
+        pytest.raises(NotAllowed, match="only the administrator may delete what is left over"),
+    ):
         prepared.delete_leftover(graph, left)
     with acting(ANN):
         assert prepared.start(jobs, graph, kind, env).wait(60)
@@ -279,7 +331,9 @@ def test_only_the_administrator_changes_the_models():
     registry = Registry()
     role = registry.roles["encoder"]
     changes = {
-        "add models": lambda: registry.add("mine", "chat", "openai", url="http://localhost:1/v1", model="m"),
+        "add models": lambda: registry.add(
+            "mine", "chat", "openai", url="http://localhost:1/v1", model="m"
+        ),
         "remove models": lambda: registry.remove("mine"),
         "choose which model does what": lambda: registry.set_role("encoder", role),
         "fetch models": lambda: registry.fetch("answer"),
@@ -313,18 +367,37 @@ def test_only_the_administrator_changes_the_models():
     ],
 )
 def test_servers_stand_on_this_computer_unless_others_are_named(url):
-    with acting(OPERATOR), pytest.raises(BadParameter, match="Servers may stand on|The address of a server"):
+    with (
+        acting(OPERATOR),
+        pytest.raises(BadParameter, match="Servers may stand on|The address of a server"),
+    ):
         Registry().add("mine", "chat", "openai", url=url, model="m")
 
 
 def test_the_hosts_that_are_named_are_the_hosts_that_are_allowed(monkeypatch):
-    for url in ("http://localhost:8000/v1", "http://127.0.0.2/v1", "http://[::1]:1/v1", "https://LOCALHOST./v1"):
+    for url in (
+        "http://localhost:8000/v1",
+        "http://127.0.0.2/v1",
+        "http://[::1]:1/v1",
+        "https://LOCALHOST./v1",
+    ):
         check_host(url)
     monkeypatch.setenv("HOPSCOPE_ALLOWED_HOSTS", "Models.example.com, 10.0.0.7:8000")
-    for url in ("https://models.example.com/v1", "http://MODELS.example.com:9/v1", "http://10.0.0.7:8000/v1"):
+    for url in (
+        "https://models.example.com/v1",
+        "http://MODELS.example.com:9/v1",
+        "http://10.0.0.7:8000/v1",
+    ):
         check_host(url)
-    for url in ("http://localhost/v1", "http://10.0.0.7/v1", "http://10.0.0.7:80/v1", "http://models.example.com.evil.org/v1"):
-        with pytest.raises(BadParameter, match="Servers may stand on models.example.com, 10.0.0.7:8000 alone"):
+    for url in (
+        "http://localhost/v1",
+        "http://10.0.0.7/v1",
+        "http://10.0.0.7:80/v1",
+        "http://models.example.com.evil.org/v1",
+    ):
+        with pytest.raises(
+            BadParameter, match="Servers may stand on models.example.com, 10.0.0.7:8000 alone"
+        ):
             check_host(url)
 
 
@@ -337,7 +410,9 @@ def test_a_job_works_for_who_began_it_and_is_cancelled_by_nobody_else():
         long = Job("b")
     with (
         acting(BOB),
-        pytest.raises(NotAllowed, match="begun by ann@example.com, and only they and the administrator"),
+        pytest.raises(
+            NotAllowed, match="begun by ann@example.com, and only they and the administrator"
+        ),
     ):
         long.cancel()
     assert not long.cancelled
@@ -382,7 +457,16 @@ def test_a_damaged_file_of_owners_lets_nobody_in_but_the_administrator(room):
 
 def test_people_who_are_nobody_and_names_that_only_look_alike():
     assert signed_in(" Ann@Example.com ") == ANN and signed_in("ROOT@example.com").administrator
-    for odd in ("", "ann", "ann@b@c", "visit 123@x", "ann @example.com", "@", "ann@", "Root@Example.com,other@example.com"):
+    for odd in (
+        "",
+        "ann",
+        "ann@b@c",
+        "visit 123@x",
+        "ann @example.com",
+        "@",
+        "ann@",
+        "Root@Example.com,other@example.com",
+    ):
         assert signed_in(odd) == NOBODY
     kelvin = signed_in("\u212aate@example.com")  # the sign for kelvin, which Python makes a small k
     assert kelvin != signed_in("kate@example.com") and not kelvin.administrator
@@ -396,14 +480,20 @@ def test_people_who_are_nobody_and_names_that_only_look_alike():
 @pytest.mark.parametrize("value", ["", ",", " , ", "@"])
 def test_no_administrator_is_named_by_emptiness(monkeypatch, value):
     monkeypatch.setenv("HOPSCOPE_ADMINS", value)
-    assert not signed_in("").administrator and not signed_in("@").administrator and not ANN.administrator
+    assert (
+        not signed_in("").administrator
+        and not signed_in("@").administrator
+        and not ANN.administrator
+    )
     monkeypatch.delenv("HOPSCOPE_ADMINS")
     assert not signed_in("").administrator
 
 
 def test_where_nothing_is_shared_there_is_one_person_and_nothing_is_written(monkeypatch):
     for value in (None, "", "0"):
-        monkeypatch.delenv("HOPSCOPE_SHARED") if value is None else monkeypatch.setenv("HOPSCOPE_SHARED", value)
+        monkeypatch.delenv("HOPSCOPE_SHARED") if value is None else monkeypatch.setenv(
+            "HOPSCOPE_SHARED", value
+        )
         with acting(NOBODY):
             assert not shared() and who() == OPERATOR and why_not("case", "x") == ""
             made("case", "x")
@@ -417,7 +507,9 @@ def test_owners_are_kept_by_several_processes_at_once(room):
     with acting(ANN), ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda number: _made(str(number)), range(40)))
     with sqlite3.connect(room / "owners.sqlite") as database:
-        assert database.execute("SELECT count(*), min(owner), max(owner) FROM owners").fetchone() == (40, ANN.id, ANN.id)
+        assert database.execute(
+            "SELECT count(*), min(owner), max(owner) FROM owners"
+        ).fetchone() == (40, ANN.id, ANN.id)
 
 
 def _made(name: str) -> None:

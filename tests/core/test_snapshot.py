@@ -39,7 +39,11 @@ def run(kit, line: str, answers=("Drama", "Nobody")) -> list[State]:
     seeds = (kit.node("One"), kit.node("Two"))
     models = kit.Written(encoder=kit.Table({"One -> has_genre -> Drama": 1 / 3, "has_genre": 2.0}))
     lane = LaneRun(
-        Ask(GraphSource.of(kit.graph), Question("genre of One", "q-1", ("One",), answers, 1), seeds), parse_line(line), Environment(models)
+        Ask(
+            GraphSource.of(kit.graph), Question("genre of One", "q-1", ("One",), answers, 1), seeds
+        ),
+        parse_line(line),
+        Environment(models),
     )
     lane.retrieve(Progress())
     lane.answer(Progress())
@@ -68,11 +72,16 @@ def same(one, other, at="state") -> None:
 def test_every_state_of_a_line_comes_back_whole(kit, line):
     states = run(kit, line)
     for state in states:
-        same(state, thaw(json.loads(json.dumps(freeze(state, kit.graph), allow_nan=False)), kit.graph))
+        same(
+            state,
+            thaw(json.loads(json.dumps(freeze(state, kit.graph), allow_nan=False)), kit.graph),
+        )
     together = freeze_all(states, kit.graph)
     back = thaw_all(json.loads(json.dumps(together)))
     same(tuple(states), back)
-    assert freeze_all(back, kit.graph) == together  # the same bytes for the same states, whoever made them
+    assert (
+        freeze_all(back, kit.graph) == together
+    )  # the same bytes for the same states, whoever made them
 
 
 def test_every_row_of_the_catalogue_comes_back_whole(kit):
@@ -80,13 +89,24 @@ def test_every_row_of_the_catalogue_comes_back_whole(kit):
     models = kit.Written(encoder=kit.Table({"One -> has_genre -> Drama": 1.0}))
     done = 0
     for row in catalogue().values():
-        lane = LaneRun(Ask(GraphSource.of(kit.graph), Question("genre of One"), (kit.node("One"),)), row.line, Environment(models))
+        lane = LaneRun(
+            Ask(GraphSource.of(kit.graph), Question("genre of One"), (kit.node("One"),)),
+            row.line,
+            Environment(models),
+        )
         try:
             lane.retrieve(Progress())
-        except (KeyError, AttributeError, BadInput):  # a model, a solved question or an index that only its own tests write down
+        except (
+            KeyError,
+            AttributeError,
+            BadInput,
+        ):  # a model, a solved question or an index that only its own tests write down
             pass
         if lane.states:
-            same(tuple(lane.states), thaw_all(json.loads(json.dumps(freeze_all(lane.states, kit.graph)))))
+            same(
+                tuple(lane.states),
+                thaw_all(json.loads(json.dumps(freeze_all(lane.states, kit.graph)))),
+            )
             done += 1
     assert done >= 6
 
@@ -103,10 +123,21 @@ def test_a_path_is_a_row_after_its_beginning():
     """0 -e5-> 1 <-e7- 2, and 0 -e5-> 1 alone: three rows in all."""
     graph = SimpleNamespace(digest="d")
     long, short = Path((0, 1, 2), (5, 7), (True, False)), Path((0, 1), (5,), (True,))
-    told = freeze(State(Question("q"), paths=Ranking("path", (long, short), (0.1234567891, float("-inf")))), graph)
-    assert told["paths"] == {"before": [-1, 0, 1], "node": [0, 1, 2], "edge": [-1, 5, 7], "forward": [1, 1, 0]}
+    told = freeze(
+        State(Question("q"), paths=Ranking("path", (long, short), (0.1234567891, float("-inf")))),
+        graph,
+    )
+    assert told["paths"] == {
+        "before": [-1, 0, 1],
+        "node": [0, 1, 2],
+        "edge": [-1, 5, 7],
+        "forward": [1, 1, 0],
+    }
     assert told["rankings"] == [{"kind": "path", "items": [2, 1], "scores": [0.1234568, "-inf"]}]
-    assert thaw(told).paths.items == (long, short) and thaw(told).paths.scores == (0.1234568, float("-inf"))
+    assert thaw(told).paths.items == (long, short) and thaw(told).paths.scores == (
+        0.1234568,
+        float("-inf"),
+    )
 
 
 def test_defaults_are_left_out_so_that_older_snapshots_are_still_read():
@@ -125,11 +156,30 @@ class Later(State):
 
 
 def test_fields_of_a_later_day_are_read_by_their_types():
-    kinds = [Ranking("node", (3, 1), (0.5, 0.25)), Ranking("chunk", ("a", "b")), Ranking("relation", (2,)), Ranking("community", ((0, 1),))]
+    kinds = [
+        Ranking("node", (3, 1), (0.5, 0.25)),
+        Ranking("chunk", ("a", "b")),
+        Ranking("relation", (2,)),
+        Ranking("community", ((0, 1),)),
+    ]
     frames = tuple(Frame("f", ranking, 9) for ranking in kinds)
-    step = Step("X", "extract", {"keep": 3, "words": ("a", "b"), "share": 0.1}, 0.5, Usage(texts=3), frames=frames)
+    step = Step(
+        "X",
+        "extract",
+        {"keep": 3, "words": ("a", "b"), "share": 0.1},
+        0.5,
+        Usage(texts=3),
+        frames=frames,
+    )
     vector = np.array([0.1, -2], np.float32)
-    state = Later(Question("q"), trace=(step,), vector=vector, keywords=("k",), plans=(("r", 1), ("s", 0)), weights={"a": 0.1})
+    state = Later(
+        Question("q"),
+        trace=(step,),
+        vector=vector,
+        keywords=("k",),
+        plans=(("r", 1), ("s", 0)),
+        weights={"a": 0.1},
+    )
     told = json.loads(json.dumps(freeze(state, SimpleNamespace(digest="d"))))
     back = Reader(told, None).fields(Later, told["states"][0])
     same(state, back)
@@ -141,17 +191,31 @@ def test_fields_of_a_later_day_are_read_by_their_types():
 
 def test_of_very_many_relations_the_best_are_saved_and_the_others_counted(kit, monkeypatch):
     """Of five relations the best two, by a bound of two; their ends are what the excerpt holds of the graph."""
-    state = State(Question("q"), relations=Ranking("triple", (4, 0, 3, 1, 2), (0.9, 0.8, 0.7, 0.6, 0.5)), nodes=Ranking("node", (2, 1, 0)))
+    state = State(
+        Question("q"),
+        relations=Ranking("triple", (4, 0, 3, 1, 2), (0.9, 0.8, 0.7, 0.6, 0.5)),
+        nodes=Ranking("node", (2, 1, 0)),
+    )
     whole = json.loads(json.dumps(freeze(state, kit.graph)))
-    assert thaw(whole).relations.items == (4, 0, 3, 1, 2) and "left_out" not in json.dumps(whole)  # as earlier versions saved it
+    assert thaw(whole).relations.items == (4, 0, 3, 1, 2) and "left_out" not in json.dumps(
+        whole
+    )  # as earlier versions saved it
     monkeypatch.setattr("core.types.MOST_HITS", 2)
     saved, part = json.loads(json.dumps(freeze(state, kit.graph))), excerpt(kit.graph, [state])
     again = thaw(saved, ExcerptGraph.thaw(part))
-    assert (again.relations.items, again.relations.scores, again.relations.left_out) == ((1, 0), (0.9, 0.8), 3)
+    assert (again.relations.items, again.relations.scores, again.relations.left_out) == (
+        (1, 0),
+        (0.9, 0.8),
+        3,
+    )
     assert thaw(saved).relations.items == (4, 0) and thaw(saved).relations.unlisted == 3
-    assert again.nodes.items == thaw(saved).nodes.items == (2, 1, 0)  # of what is not a relation nothing is left out
+    assert (
+        again.nodes.items == thaw(saved).nodes.items == (2, 1, 0)
+    )  # of what is not a relation nothing is left out
     assert len(part["edges"]) == 2
-    assert freeze(thaw(saved), kit.graph)["rankings"] == saved["rankings"]  # saved again, it says the same
+    assert (
+        freeze(thaw(saved), kit.graph)["rankings"] == saved["rankings"]
+    )  # saved again, it says the same
     assert thaw(whole).relations.items == (4, 0, 3, 1, 2)  # an earlier case is opened whole
     saved["rankings"][0]["left_out"] = saved["rankings"][1]["left_out"] = -1
     with pytest.raises(BadInput, match="damaged.*left out"):
@@ -163,23 +227,36 @@ def test_an_excerpt_is_a_graph_of_what_the_states_name(kit):
     states = run(kit, LINES[0])
     small = ExcerptGraph.thaw(json.loads(json.dumps(excerpt(kit.graph, states))))
     back = thaw_all(freeze_all(states, kit.graph), small)
-    assert [small.text(path) for path in back[-1].paths.items] == [kit.graph.text(path) for path in states[-1].paths.items]
+    assert [small.text(path) for path in back[-1].paths.items] == [
+        kit.graph.text(path) for path in states[-1].paths.items
+    ]
     assert small.names(back[-1].reader) == kit.graph.names(states[-1].reader)
-    assert [small.triple_text(int(e)) for e in back[0].subgraph.edges] == [kit.graph.triple_text(int(e)) for e in states[0].subgraph.edges]
-    assert (small.name, small.origin, small.direction) == ("films", kit.graph.digest, "both") and small.digest != kit.graph.digest
+    assert [small.triple_text(int(e)) for e in back[0].subgraph.edges] == [
+        kit.graph.triple_text(int(e)) for e in states[0].subgraph.edges
+    ]
+    assert (small.name, small.origin, small.direction) == (
+        "films",
+        kit.graph.digest,
+        "both",
+    ) and small.digest != kit.graph.digest
 
 
 def test_an_excerpt_leaves_the_rest_out_and_keeps_true_degrees(kit):
     """One, directed by Ann: two nodes and one edge of five and five; Ann has three edges in the whole graph."""
     one, ann = kit.node("One"), kit.node("Ann")
     edge = next(e for e in range(5) if kit.graph.triple_text(e) == "One -> directed_by -> Ann")
-    state = State(Question("q"), (one,), paths=Ranking("path", (Path((ann, one), (edge,), (False,)),)))
+    state = State(
+        Question("q"), (one,), paths=Ranking("path", (Path((ann, one), (edge,), (False,)),))
+    )
     small = ExcerptGraph.thaw(excerpt(kit.graph, [state]))
     assert (small.n_nodes, small.n_edges, small.n_relations, small.whole) == (2, 1, 1, (5, 5, 4))
     found = names(small).find("Ann")
     assert (small.degree(found), small.degree(found, "out"), small.degree(found, "in")) == (3, 0, 3)
     assert [int(x) for part in small.steps(found) for x in part] == [names(small).find("One"), 0, 0]
-    assert small.text(thaw(freeze(state, kit.graph), small).paths.items[0]) == "Ann -> directed_by_reverse -> One"
+    assert (
+        small.text(thaw(freeze(state, kit.graph), small).paths.items[0])
+        == "Ann -> directed_by_reverse -> One"
+    )
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -189,11 +266,17 @@ def test_fate_lost_and_funnel_are_the_same_on_the_excerpt(kit, line):
     small = ExcerptGraph.thaw(excerpt(kit.graph, states))
     back = thaw_all(freeze_all(states, kit.graph), small)
     wanted = answers_of(states[-1].question)
-    assert funnel(GraphSource(""), kit.graph, states[-1], wanted) == funnel(GraphSource(""), small, back[-1], wanted) != ()
+    assert (
+        funnel(GraphSource(""), kit.graph, states[-1], wanted)
+        == funnel(GraphSource(""), small, back[-1], wanted)
+        != ()
+    )
     lost, again = lost_paths(kit.graph, [states], answers), lost_paths(small, [back], answers)
     assert [(a, kit.graph.text(p)) for a, p in lost[0]] == [(a, small.text(p)) for a, p in again[0]]
     for before, after in zip(states, back):
-        for path, other in zip(before.paths.items if before.paths else (), after.paths.items if after.paths else ()):
+        for path, other in zip(
+            before.paths.items if before.paths else (), after.paths.items if after.paths else ()
+        ):
             assert fate(kit.graph, states, path) == fate(small, back, other)
 
 
@@ -243,9 +326,24 @@ def test_every_damage_is_a_sentence(kit, damage):
 
 def test_a_path_of_endless_length_is_refused():
     rows = 5_000
-    paths = {"before": list(range(-1, rows - 1)), "node": [0] * rows, "edge": [-1] + [0] * (rows - 1), "forward": [1] * rows}
+    paths = {
+        "before": list(range(-1, rows - 1)),
+        "node": [0] * rows,
+        "edge": [-1] + [0] * (rows - 1),
+        "forward": [1] * rows,
+    }
     with pytest.raises(BadInput, match="more than 64 steps"):
-        thaw({"snapshot": 1, "graph": "d", "states": [], "paths": paths, "subgraphs": [], "rankings": [], "steps": []})
+        thaw(
+            {
+                "snapshot": 1,
+                "graph": "d",
+                "states": [],
+                "paths": paths,
+                "subgraphs": [],
+                "rankings": [],
+                "steps": [],
+            }
+        )
 
 
 @pytest.mark.parametrize(
@@ -272,7 +370,10 @@ def test_a_damaged_excerpt_is_a_sentence(kit, damage):
 
 def test_an_unknown_carrier_is_refused_when_saving():
     with pytest.raises(TypeError, match="object cannot be saved"):
-        freeze(State(Question("q"), trace=(Step("X", "extract", {"thing": object()}, 0.0),)), SimpleNamespace(digest="d"))
+        freeze(
+            State(Question("q"), trace=(Step("X", "extract", {"thing": object()}, 0.0),)),
+            SimpleNamespace(digest="d"),
+        )
 
 
 def test_an_empty_subgraph_and_no_paths_come_back():

@@ -73,12 +73,18 @@ def test_saved_cases_are_listed_and_none_is_added(place, capsys):
     assert out.err.startswith("hopscope: Nothing can be saved: ") and len(out.out.splitlines()) > 3
     assert not all(line.startswith("example-") for line in out.out.splitlines())
     others = sorted(FOLDER.glob(f"*{EXTENSION}"))[-1]
-    assert main(["cases", "import", str(others)]) == WRONG and "hopscope: Nothing can be saved: " in capsys.readouterr().err
+    assert (
+        main(["cases", "import", str(others)]) == WRONG
+        and "hopscope: Nothing can be saved: " in capsys.readouterr().err
+    )
 
 
 def test_a_question_is_asked_and_answered(place, capsys):
     for line in (LINE, "ChainRanking(steps=2) >> Answer()"):
-        assert main(["ask", "who directed One", "--graph", "mine", "--no-llm", "--instance", line]) == OK
+        assert (
+            main(["ask", "who directed One", "--graph", "mine", "--no-llm", "--instance", line])
+            == OK
+        )
         out = capsys.readouterr()
         assert "Ann" in out.out and out.err.startswith("hopscope: Nothing can be saved: ")
 
@@ -86,14 +92,28 @@ def test_a_question_is_asked_and_answered(place, capsys):
 def test_evaluations_are_read_and_none_is_begun(place, tmp_path, capsys):
     (run,) = Store(evaluations_file()).runs()
     assert run.done == 1 and len(Store(evaluations_file()).rows(run.id)) == 1
-    line = ["evaluate", "--set", str(tmp_path / "q.csv"), "--graph", "mine", "--instances", LINE, "--no-llm", "--again"]
+    line = [
+        "evaluate",
+        "--set",
+        str(tmp_path / "q.csv"),
+        "--graph",
+        "mine",
+        "--instances",
+        LINE,
+        "--no-llm",
+        "--again",
+    ]
     assert main(line) == WRONG and "hopscope: Nothing can be saved: " in capsys.readouterr().err
 
 
 def test_what_is_kept_to_save_time_is_read_and_not_written(place):
     replies, facts = SavedReplies(), FactStore()
     replies.keep("b", "m", Reply("more", 1, 1))
-    assert replies.find("a").text == "words" and replies.find("b") is None and facts.found([b"k"]) == {}
+    assert (
+        replies.find("a").text == "words"
+        and replies.find("b") is None
+        and facts.found([b"k"]) == {}
+    )
 
 
 def test_indexes_are_listed_and_made_in_memory(place):
@@ -108,8 +128,19 @@ def test_what_is_new_is_refused_with_the_reason(place, tmp_path, capsys):
     for line in (
         ["questions", str(tmp_path / "q.csv"), "--graph", "mine", "--name", "asked"],
         ["corpus", "add", str(tmp_path / "q.csv"), "--name", "texts", "--columns", "text=question"],
-        ["build", str(tmp_path / "q.csv"), "--columns", "1,2,3", "--out", str(place.folder / "graphs" / "new")],
+        [
+            "build",
+            str(tmp_path / "q.csv"),
+            "--columns",
+            "1,2,3",
+            "--out",
+            str(place.folder / "graphs" / "new"),
+        ],
     ):
         assert main(line) == WRONG
         error = capsys.readouterr().err
-        assert error.startswith("hopscope: Nothing can be saved: ") and error.count("hopscope: ") >= 2 and "Traceback" not in error
+        assert (
+            error.startswith("hopscope: Nothing can be saved: ")
+            and error.count("hopscope: ") >= 2
+            and "Traceback" not in error
+        )

@@ -14,7 +14,13 @@ from core.io.home import ROOT, graphs_folder
 from tests.test_examples_in_docstrings import failures
 
 MODULES = sorted(path.stem for path in (ROOT / "hopscope").glob("*.py") if path.stem != "__init__")
-FOUND = [test for name in MODULES for test in doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(f"hopscope.{name}"))]
+FOUND = [
+    test
+    for name in MODULES
+    for test in doctest.DocTestFinder(exclude_empty=True).find(
+        importlib.import_module(f"hopscope.{name}")
+    )
+]
 EXAMPLES = [test for test in FOUND if test.examples]
 PAGE = (ROOT / "docs" / "python.md").read_text("utf-8")
 

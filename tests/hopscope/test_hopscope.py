@@ -27,12 +27,21 @@ def found():
 
 
 def test_a_comparison_is_what_the_command_prints(found, capsys):
-    assert main(["ask", QUESTION, "--no-llm", "--json", "--instance", NEAR, "--instance", "lego-12"]) == 0
+    assert (
+        main(["ask", QUESTION, "--no-llm", "--json", "--instance", NEAR, "--instance", "lego-12"])
+        == 0
+    )
     printed = json.loads(capsys.readouterr().out)
     times = ("operators",)
-    plain = lambda data: [{key: value for key, value in lane.items() if key not in times} for lane in data["lanes"]]
+    plain = lambda data: [
+        {key: value for key, value in lane.items() if key not in times} for lane in data["lanes"]
+    ]
     assert plain(json.loads(found.to_json())) == plain(printed)
-    assert found[0].answers[0] == "Christopher Nolan" and found["lego-12"].method == "lego-12" and len(found) == 2
+    assert (
+        found[0].answers[0] == "Christopher Nolan"
+        and found["lego-12"].method == "lego-12"
+        and len(found) == 2
+    )
     with pytest.raises(KeyError, match="lego-12"):
         found["lego-2"]
 
@@ -44,7 +53,12 @@ def test_tables_have_a_row_for_each_path_and_hit(found):
     assert list(frame["text"]) == [row["text"] for row in rows] == table["text"].to_pylist()
     assert frame.columns.tolist() == table.column_names
     first = found.to_run("path", "q7").splitlines()[0].split()
-    assert first[0] == "q7" and first[3] == "1" and len(first) == 6 and first[2] == "_".join(rows[0]["text"].split())
+    assert (
+        first[0] == "q7"
+        and first[3] == "1"
+        and len(first) == 6
+        and first[2] == "_".join(rows[0]["text"].split())
+    )
 
 
 def test_operators_are_attributes_and_make_lines():
@@ -57,10 +71,20 @@ def test_operators_are_attributes_and_make_lines():
 
 def test_a_function_is_a_method_and_one_defined_anew_takes_its_place():
     def mine(request):
-        return {"paths": [{"nodes": ["Inception", "Christopher Nolan"], "relations": ["directed_by"], "score": 1.0}]}
+        return {
+            "paths": [
+                {
+                    "nodes": ["Inception", "Christopher Nolan"],
+                    "relations": ["directed_by"],
+                    "score": 1.0,
+                }
+            ]
+        }
 
     first = hs.compare(QUESTION, mine, progress=False)[0]
-    assert first.paths == ["Inception -> directed_by -> Christopher Nolan"] and first.method == "mine"
+    assert (
+        first.paths == ["Inception -> directed_by -> Christopher Nolan"] and first.method == "mine"
+    )
 
     def mine(request):
         return {"paths": []}
@@ -85,7 +109,9 @@ def test_an_operator_of_a_notebook_is_a_step_and_runs_again_when_it_is_defined_a
 
         return Firsts
 
-    lines = [hs.EgoNetwork(hops=1) >> hs.ShortestPaths(hops=1) >> defined(reach)() for reach in (2, 3)]
+    lines = [
+        hs.EgoNetwork(hops=1) >> hs.ShortestPaths(hops=1) >> defined(reach)() for reach in (2, 3)
+    ]
     assert [len(hs.compare(QUESTION, line, progress=False)[0].paths) for line in lines] == [2, 3]
 
 
@@ -106,9 +132,22 @@ class Balanced(HTMLParser):
 
 def test_what_is_drawn_is_escaped_and_whole(found):
     evil = "<script>alert(1)</script>"
-    path = {"text": f"{evil} -> r -> B", "score": None, "nodes": [evil, "B"], "relations": ['"><img src=x>'], "forward": [True]}
+    path = {
+        "text": f"{evil} -> r -> B",
+        "score": None,
+        "nodes": [evil, "B"],
+        "relations": ['"><img src=x>'],
+        "forward": [True],
+    }
     lane = {**found[0].data, "instance": evil, "paths": [path], "answer": evil}
-    page = html({**found.data, "question": evil, "entities": [evil], "lanes": [lane, {**lane, "error": evil}]})
+    page = html(
+        {
+            **found.data,
+            "question": evil,
+            "entities": [evil],
+            "lanes": [lane, {**lane, "error": evil}],
+        }
+    )
     reader = Balanced()
     reader.feed(page)
     assert reader.open == [] and not {"script", "img"} & set(reader.seen)
@@ -118,10 +157,18 @@ def test_what_is_drawn_is_escaped_and_whole(found):
 
 
 def test_a_picture_of_a_path_by_hand():
-    path = {"nodes": ["A", "B", "C"], "relations": ["r", "s"], "text": "", "score": None, "forward": [True, True]}
+    path = {
+        "nodes": ["A", "B", "C"],
+        "relations": ["r", "s"],
+        "text": "",
+        "score": None,
+        "forward": [True, True],
+    }
     lanes = [{"paths": [path]}, {"paths": [{**path, "nodes": ["A", "B"], "relations": ["r"]}]}]
     drawn = svg({"lanes": lanes, "answers": ["c"], "entities": ["A"]})
-    assert drawn.count("<circle") == 3 and drawn.count("<line") == 3  # A to B by both lanes, B to C by one
+    assert (
+        drawn.count("<circle") == 3 and drawn.count("<line") == 3
+    )  # A to B by both lanes, B to C by one
     assert svg({"lanes": [{"paths": []}], "answers": [], "entities": []}) == ""
 
 
@@ -151,10 +198,20 @@ def test_what_cannot_be_asked_is_said():
 
 def test_an_evaluation_by_hand_made_questions(tmp_path):
     file = tmp_path / "mine.csv"
-    rows = ("question,answers,entities", "who directed it,Christopher Nolan,Inception", "who directed that,Nobody,Following")
+    rows = (
+        "question,answers,entities",
+        "who directed it,Christopher Nolan,Inception",
+        "who directed that,Nobody,Following",
+    )
     file.write_text("\n".join(rows))
     done = hs.evaluate(str(file), NEAR, sample=None, progress=False)
     (row,) = done.rows()
-    assert row["questions"] == 2 and row["subgraph_recall"] == pytest.approx(0.5)  # one of two has its answer in the graph
-    assert done.to_pandas().loc[0, "method"] == NEAR and "<table" in done._repr_html_() and "\\begin{tabular}" in done.to_latex()
+    assert row["questions"] == 2 and row["subgraph_recall"] == pytest.approx(
+        0.5
+    )  # one of two has its answer in the graph
+    assert (
+        done.to_pandas().loc[0, "method"] == NEAR
+        and "<table" in done._repr_html_()
+        and "\\begin{tabular}" in done.to_latex()
+    )
     assert {file.name for file in done.to_run(tmp_path / "out")} and done.to_arrow().num_rows == 1

@@ -15,11 +15,18 @@ NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 
 def cells(file) -> list[dict]:
-    return [cell for cell in json.loads(file.read_text("utf-8"))["cells"] if cell["cell_type"] == "code"]
+    return [
+        cell for cell in json.loads(file.read_text("utf-8"))["cells"] if cell["cell_type"] == "code"
+    ]
 
 
 def test_there_are_four():
-    assert [file.stem for file in NOTEBOOKS] == ["evaluate-and-choose", "first-comparison", "own-documents", "write-an-operator"]
+    assert [file.stem for file in NOTEBOOKS] == [
+        "evaluate-and-choose",
+        "first-comparison",
+        "own-documents",
+        "write-an-operator",
+    ]
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)

@@ -17,7 +17,11 @@ expect.set_options(timeout=30_000)  # of milliseconds, for what is drawn in one 
 def components_found_once():
     """Streamlit's test driver reads the metadata of every package for each page that it opens; all see what the first found."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        patch.setattr(
+            manifest_scanner,
+            "scan_component_manifests",
+            cache(manifest_scanner.scan_component_manifests),
+        )
         yield
 
 

@@ -59,31 +59,61 @@ def graph() -> Graph:
     told = given()
     names, entities = list(told["entities"]), list(told["entities"].values())
     ids = [f"c{place}" for place in range(len(told["passages"]))]
-    chunks = Table.of(id=ids, document=ids, title=[""] * len(ids), text=told["passages"], tokens=[0] * len(ids))
+    chunks = Table.of(
+        id=ids, document=ids, title=[""] * len(ids), text=told["passages"], tokens=[0] * len(ids)
+    )
     ones, others, descriptions, keywords, weights, rows = zip(*told["relations"])
     columns = {"description": descriptions, "keywords": keywords, "weight": weights, "chunks": rows}
-    nodes = {"type": [""] * len(names), "description": [one[0] for one in entities], "chunks": [one[1] for one in entities]}
-    made = assemble("given", names, [(one, "related to", other) for one, other in zip(ones, others)], nodes, columns, chunks)
+    nodes = {
+        "type": [""] * len(names),
+        "description": [one[0] for one in entities],
+        "chunks": [one[1] for one in entities],
+    }
+    made = assemble(
+        "given",
+        names,
+        [(one, "related to", other) for one, other in zip(ones, others)],
+        nodes,
+        columns,
+        chunks,
+    )
     titles, levels, members, reports, ratings = zip(*told["communities"])
     texts = [f"# {title}\n\n{report}" for title, report in zip(titles, reports)]
     parents = [-1] * len(titles)
     return with_tables(
-        made, communities=Table.of(title=titles, level=levels, parent=parents, members=members, report=texts, rating=ratings)
+        made,
+        communities=Table.of(
+            title=titles,
+            level=levels,
+            parent=parents,
+            members=members,
+            report=texts,
+            rating=ratings,
+        ),
     )
 
 
 def after(
-    asked: dict[str, Any], line: str, reply: Any = None, on: Graph | None = None, choose: Any = None, **values: dict[str, Any]
+    asked: dict[str, Any],
+    line: str,
+    reply: Any = None,
+    on: Graph | None = None,
+    choose: Any = None,
+    **values: dict[str, Any],
 ) -> State:
     """The state that a row of the catalogue leaves, up to its tables, or a line. A language model replies `reply`, by default the
     question's keywords, and `choose` chooses; `values` change parameters of the line's operators by name."""
     operators = (catalogue()[line].line if line in catalogue() else parse_line(line)).operators
-    models = Models(Parrot(json.dumps(reply or {"low": asked["low"], "high": asked["high"]})), choose=choose)
+    models = Models(
+        Parrot(json.dumps(reply or {"low": asked["low"], "high": asked["high"]})), choose=choose
+    )
     state, context = State(Question(asked["text"])), Context(on or graph(), Environment(models))
     for operator in operators:
         if operator.stage in ("graph", "generate") or type(operator).__name__ == "ContextTables":
             continue
-        state = type(operator)(**{**operator.__dict__, **values.get(type(operator).__name__, {})})(state, context)
+        state = type(operator)(**{**operator.__dict__, **values.get(type(operator).__name__, {})})(
+            state, context
+        )
     return state
 
 
@@ -95,7 +125,9 @@ def found(state: State) -> dict[str, list[int]]:
 
 def agreement(ours: Iterable[Sequence[int]], theirs: Iterable[Sequence[int]]) -> dict[str, int]:
     """In how many of the questions two rankings hold the same in the same order, the same in another, or not the same."""
-    how = lambda one, other: "order" if list(one) == list(other) else "set" if sorted(one) == sorted(other) else "other"
+    how = lambda one, other: (
+        "order" if list(one) == list(other) else "set" if sorted(one) == sorted(other) else "other"
+    )
     return dict(Counter(how(one, other) for one, other in zip(ours, theirs, strict=True)))
 
 

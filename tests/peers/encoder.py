@@ -44,7 +44,9 @@ class Encoder:
 
     def encode(self, texts, check=None) -> np.ndarray:
         """float32 [n, 384], each of length 1."""
-        return np.array([self._vector(self._read.get(text, text)) for text in texts], np.float32).reshape(-1, SIZE)
+        return np.array(
+            [self._vector(self._read.get(text, text)) for text in texts], np.float32
+        ).reshape(-1, SIZE)
 
     def _vector(self, text: str) -> np.ndarray:
         total = np.zeros(SIZE)
@@ -54,6 +56,10 @@ class Encoder:
 
     def _word(self, word: str) -> np.ndarray:
         if word not in self._known:
-            bits = np.unpackbits(np.frombuffer(hashlib.blake2b(word.encode(), digest_size=SIZE // 8).digest(), np.uint8))
+            bits = np.unpackbits(
+                np.frombuffer(
+                    hashlib.blake2b(word.encode(), digest_size=SIZE // 8).digest(), np.uint8
+                )
+            )
             self._known[word] = math.log(1 + self._n / (1 + self._held[word])) * (2.0 * bits - 1.0)
         return self._known[word]

@@ -12,7 +12,14 @@ import sys
 import tempfile
 from unittest.mock import MagicMock
 
-for absent in ("google", "google.genai", "instructor", "vertexai.preview.tokenization", "voyageai", "voyageai.object.embeddings"):
+for absent in (
+    "google",
+    "google.genai",
+    "instructor",
+    "vertexai.preview.tokenization",
+    "voyageai",
+    "voyageai.object.embeddings",
+):
     sys.modules[absent] = MagicMock()
 asyncio.as_completed = lambda tasks: tasks  # type: ignore[assignment]  # which passage is read first is chance else
 
@@ -35,14 +42,20 @@ class Model(BaseLLMService):
         self.given, self.named = given, list[str]()
         self.places = sorted(given.passage.items(), key=lambda one: -len(one[0]))
 
-    async def send_message(self, prompt, system_prompt=None, history_messages=None, response_model=None, **_):
+    async def send_message(
+        self, prompt, system_prompt=None, history_messages=None, response_model=None, **_
+    ):
         if response_model is TQueryEntities:
             return TQueryEntities(named=self.named, generic=[]), []
         if response_model is TEditRelationList:
             return TEditRelationList(grouped_facts=[]), []
         if response_model is TEntityDescription:  # of one that is long: it stays as it is
             return TEntityDescription(
-                description=next(text for text, _ in self.given.entities.values() if len(text) > 400 and text in prompt)
+                description=next(
+                    text
+                    for text, _ in self.given.entities.values()
+                    if len(text) > 400 and text in prompt
+                )
             ), []
         if history_messages:
             return TGraph([], []), history_messages
@@ -57,7 +70,9 @@ class Model(BaseLLMService):
         named, told = self.given.facts[place]
         names = sorted({name for name, _ in named} | {end for one in told for end in one[:2]})
         first = lambda name: self.given.entities[name][1][0] == place
-        entities = [TEntity(name, "", self.given.entities[name][0] if first(name) else "") for name in names]
+        entities = [
+            TEntity(name, "", self.given.entities[name][0] if first(name) else "") for name in names
+        ]
         return TGraph(entities, [TRelation(one, other, text) for one, other, text, *_ in told])
 
 
@@ -69,7 +84,9 @@ class Encoder(BaseEmbeddingService):
         self.encoder = given.encoder
 
     async def encode(self, texts, model=None):
-        return self.encoder.encode([re.sub(r"^\[\w*\] |\[DESCRIPTION\] ", "", text) for text in texts])
+        return self.encoder.encode(
+            [re.sub(r"^\[\w*\] |\[DESCRIPTION\] ", "", text) for text in texts]
+        )
 
 
 class Exact(DefaultVectorStorage):
@@ -97,12 +114,24 @@ def outcome(given: Given) -> dict:
     """Everything that is recorded."""
     with tempfile.TemporaryDirectory() as folder:
         nearest = Exact(DefaultVectorStorageConfig())
-        config = GraphRAG.Config(llm_service=Model(given), embedding_service=Encoder(given), entity_storage=nearest)
-        rag = GraphRAG(folder, domain="an encyclopedia", example_queries="", entity_types=["THING"], config=config)
+        config = GraphRAG.Config(
+            llm_service=Model(given), embedding_service=Encoder(given), entity_storage=nearest
+        )
+        rag = GraphRAG(
+            folder,
+            domain="an encyclopedia",
+            example_queries="",
+            entity_types=["THING"],
+            config=config,
+        )
         rag.insert(given.passages, show_progress=False)
         net = rag.state_manager.graph_storage._graph
         number = lambda node: given.entity[net.vs[node]["name"]]
-        same = sorted(sorted((number(one.source), number(one.target))) for one in net.es if one["description"] == "is")
+        same = sorted(
+            sorted((number(one.source), number(one.target)))
+            for one in net.es
+            if one["description"] == "is"
+        )
         return {"is": same, "asked": [asked(rag, given, one) for one in given.questions]}
 
 

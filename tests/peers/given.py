@@ -41,14 +41,20 @@ def given() -> dict[str, Any]:
         of.setdefault(document, []).append(row)
     rows = _rows(questions, of)[:PASSAGES]
     place = {row: number for number, row in enumerate(rows)}
-    passages = [unescape(f"{title}\n{text}").strip() for title, text in zip(chunks.texts("title", rows), chunks.texts("text", rows))]
+    passages = [
+        unescape(f"{title}\n{text}").strip()
+        for title, text in zip(chunks.texts("title", rows), chunks.texts("text", rows))
+    ]
     facts = [_plain(one) for one in NounPhrases().found(chunks.texts("text", rows), ctx)]
     gold = {one.id: [row for document in one.gold for row in of[document]] for one in questions}
     asked = [one for one in questions if all(row in place for row in gold[one.id])][:QUESTIONS]
     return {
         "passages": passages,
         "facts": facts,
-        "questions": [{"text": one.text, "gold": [place[row] for row in gold[one.id]], **_keywords(one.text)} for one in asked],
+        "questions": [
+            {"text": one.text, "gold": [place[row] for row in gold[one.id]], **_keywords(one.text)}
+            for one in asked
+        ],
         **_merged(facts),
     }
 
@@ -64,17 +70,26 @@ def _applied(operator: BuildOperator, made: Made, ctx: BuildContext) -> Any:
 
 def _rows(questions: tuple[Question, ...], of: dict[str, list[int]]) -> list[int]:
     """The chunks of the gold documents of the first questions, and among them those of all other documents, in turn."""
-    gold = list(dict.fromkeys(document for one in questions[: QUESTIONS + 2] for document in one.gold))
+    gold = list(
+        dict.fromkeys(document for one in questions[: QUESTIONS + 2] for document in one.gold)
+    )
     others = [document for document in of if document not in set(gold)]
     return [row for document in [*gold, *others] for row in of[document]]
 
 
 def _plain(facts: Facts) -> list[Any]:
     """The entities of a passage as name and description, and its relations as ends, description, keywords and weight."""
-    entities = {name: unescape(one.description).strip() for one in facts.entities if (name := _name(one.name))}
+    entities = {
+        name: unescape(one.description).strip()
+        for one in facts.entities
+        if (name := _name(one.name))
+    }
     relations = {tuple(sorted((_name(one.head), _name(one.tail)))): one for one in facts.relations}
     between = {ends: one for ends, one in relations.items() if ends[0] and ends[0] != ends[1]}
-    told = [[*ends, unescape(one.description).strip(), one.keywords, one.weight] for ends, one in between.items()]
+    told = [
+        [*ends, unescape(one.description).strip(), one.keywords, one.weight]
+        for ends, one in between.items()
+    ]
     return [[list(one) for one in entities.items()], told]
 
 
@@ -110,16 +125,23 @@ def _communities(first: list[int]) -> list[list[Any]]:
         groups.setdefault((1, passage // 10), []).append(entity)
     title = lambda level, number: f"{'Part' if level else 'Whole'} {number}"
     told = lambda level, number: f"What {title(level, number).lower()} tells. " * (2 + number % 7)
-    return [[title(*key), key[0], members, told(*key).strip(), float(1 + key[1] * 7 % 10)] for key, members in sorted(groups.items())]
+    return [
+        [title(*key), key[0], members, told(*key).strip(), float(1 + key[1] * 7 % 10)]
+        for key, members in sorted(groups.items())
+    ]
 
 
 def _keywords(text: str) -> dict[str, list[str]]:
     """What a language model might reply: names low, the other words of four letters and more high."""
     low = re.findall(r"(?<!^)[A-Z][\w'.-]*(?: (?:[A-Z0-9][\w'.-]*|of|the))*(?<! of)(?<! the)", text)
     named = {word for name in low for word in name.split()}
-    high = [word for word in re.findall(r"\w+", text)[1:] if len(word) >= KEYWORD and word not in named]
+    high = [
+        word for word in re.findall(r"\w+", text)[1:] if len(word) >= KEYWORD and word not in named
+    ]
     return {"low": list(dict.fromkeys(low)), "high": list(dict.fromkeys(high))}
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_bytes(gzip.compress(json.dumps({**given(), "digest": digest()}).encode(), mtime=0))
+    Path(sys.argv[1]).write_bytes(
+        gzip.compress(json.dumps({**given(), "digest": digest()}).encode(), mtime=0)
+    )

@@ -14,14 +14,28 @@ from unittest.mock import MagicMock
 import numpy as np
 from programs import Given, record
 
-ABSENT = ("torch", "torch.cuda", "transformers", "gritlm", "boto3", "botocore", "botocore.exceptions", "litellm", "vllm")
+ABSENT = (
+    "torch",
+    "torch.cuda",
+    "transformers",
+    "gritlm",
+    "boto3",
+    "botocore",
+    "botocore.exceptions",
+    "litellm",
+    "vllm",
+)
 sys.modules.update({name: MagicMock() for name in ABSENT})
 
 from hipporag import HippoRAG as module  # noqa: E402
 
 program = sys.modules["hipporag.HippoRAG"]
 TOGETHER = "appears with"
-KEPT = {"all": lambda facts: facts, "first two": lambda facts: facts[:2], "none": lambda facts: []}  # of the facts that it shows
+KEPT = {
+    "all": lambda facts: facts,
+    "first two": lambda facts: facts[:2],
+    "none": lambda facts: [],
+}  # of the facts that it shows
 
 
 class Vectors:
@@ -51,16 +65,24 @@ class Replies:
             number = next(place for text, place in self.given.passage.items() if text in shown)
             triples = [[one, TOGETHER, other] for one, other, *_ in self.given.facts[number][1]]
             names = [name for name, _ in self.given.facts[number][0]]
-            text = json.dumps({"triples": triples} if "named_entities" in shown else {"named_entities": names})
+            text = json.dumps(
+                {"triples": triples} if "named_entities" in shown else {"named_entities": names}
+            )
         return text, {"finish_reason": "stop", "prompt_tokens": 0, "completion_tokens": 0}, False
 
 
 def nearest(query_ids, key_ids, query_vecs, key_vecs, k, **_):
     """For each name the nearest by cosine, the best first, as its own search gives them."""
-    unit = [np.asarray(one, float) / np.linalg.norm(one, axis=1, keepdims=True) for one in (query_vecs, key_vecs)]
+    unit = [
+        np.asarray(one, float) / np.linalg.norm(one, axis=1, keepdims=True)
+        for one in (query_vecs, key_vecs)
+    ]
     scores = unit[0] @ unit[1].T
     order = np.argsort(-scores, axis=1)[:, :101]
-    return {name: ([key_ids[i] for i in best], row[best].tolist()) for name, row, best in zip(query_ids, scores, order)}
+    return {
+        name: ([key_ids[i] for i in best], row[best].tolist())
+        for name, row, best in zip(query_ids, scores, order)
+    }
 
 
 def graph_of(rag, given: Given) -> dict:
@@ -72,7 +94,11 @@ def graph_of(rag, given: Given) -> dict:
         if ends[0] >= 0 and edge["weight"] % 1:
             alike[tuple(ends)] = round(edge["weight"], 4)
     known = sum(one >= 0 for one in entity)
-    return {"entities": known, "facts": len(rag.fact_node_keys), "alike": [[*ends, weight] for ends, weight in sorted(alike.items())]}
+    return {
+        "entities": known,
+        "facts": len(rag.fact_node_keys),
+        "alike": [[*ends, weight] for ends, weight in sorted(alike.items())],
+    }
 
 
 def asked(rag, given: Given, question: dict) -> dict:
@@ -82,7 +108,9 @@ def asked(rag, given: Given, question: dict) -> dict:
     names = [given.entity.get(text.upper(), -1) for text in rag.graph.vs["content"]]
 
     def walked(reset_prob, damping):
-        found["starts"] = sorted(name for name, weight in zip(names, reset_prob) if weight > 0 and name >= 0)
+        found["starts"] = sorted(
+            name for name, weight in zip(names, reset_prob) if weight > 0 and name >= 0
+        )
         return ranked(reset_prob, damping=damping)
 
     def chosen(query, facts, places, len_after_rerank):
@@ -104,7 +132,11 @@ def outcome(given: Given) -> dict:
     program._get_embedding_model_class = lambda embedding_model_name: Vectors
     program.retrieve_knn = nearest
     with tempfile.TemporaryDirectory() as folder:
-        rag = module(global_config=program.BaseConfig(save_dir=folder, llm_name="replies", embedding_model_name="vectors"))
+        rag = module(
+            global_config=program.BaseConfig(
+                save_dir=folder, llm_name="replies", embedding_model_name="vectors"
+            )
+        )
         rag.index(given.passages)
         found = {}
         for name, kept in KEPT.items():

@@ -30,10 +30,34 @@ ENTITIES = {  # name: type, description
     "Bo Holm": ("person", "The captain of the Marie."),
 }
 RELATIONS = [  # head, tail, name, description, keywords, weight, and the words of the text by which it is found
-    ("Ann Lee", "Varna", "built the harbour of", "Ann Lee built the harbour of Varna.", "building, harbour", 8, "built the harbour"),
-    ("Varna", "Black Sea", "lies on", "The harbour of Varna lies on the Black Sea.", "geography", 5, "lies on"),
+    (
+        "Ann Lee",
+        "Varna",
+        "built the harbour of",
+        "Ann Lee built the harbour of Varna.",
+        "building, harbour",
+        8,
+        "built the harbour",
+    ),
+    (
+        "Varna",
+        "Black Sea",
+        "lies on",
+        "The harbour of Varna lies on the Black Sea.",
+        "geography",
+        5,
+        "lies on",
+    ),
     ("Ann Lee", "Marie", "owns", "Ann Lee owns the Marie.", "property", 7, "owns the Marie"),
-    ("Bo Holm", "Marie", "is captain of", "Bo Holm is the captain of the Marie.", "command, ship", 9, "captain"),
+    (
+        "Bo Holm",
+        "Marie",
+        "is captain of",
+        "Bo Holm is the captain of the Marie.",
+        "command, ship",
+        9,
+        "captain",
+    ),
     ("Bo Holm", "Varna", "was born in", "Bo Holm was born in Varna.", "birth", 4, "born in"),
 ]
 ENCODER = Encoder(list(TEXTS.values()))
@@ -42,7 +66,9 @@ ENCODER = Encoder(list(TEXTS.values()))
 def found_in(text: str) -> tuple[list[str], list[tuple]]:
     """The entities and relations of the texts that are in a chunk, which is found in a prompt by its own words."""
     inside = " ".join(one for one in TEXTS.values() if one in text) or text
-    return [name for name in ENTITIES if name in inside], [one for one in RELATIONS if one[6] in inside]
+    return [name for name in ENTITIES if name in inside], [
+        one for one in RELATIONS if one[6] in inside
+    ]
 
 
 def delimited(prompt: str, between: str, after: str, end: str, quote: str, keywords: bool) -> str:
@@ -50,8 +76,13 @@ def delimited(prompt: str, between: str, after: str, end: str, quote: str, keywo
     names, relations = found_in(prompt)
     rows = [("entity", name, *ENTITIES[name]) for name in names]
     told = lambda one: [one[4], one[3]] if keywords else [one[3], str(one[5])]
-    rows += [("relationship" if quote else "relation", one[0], one[1], *told(one)) for one in relations]
-    quoted = [between.join(value if value.isdigit() else f"{quote}{value}{quote}" for value in row) for row in rows]
+    rows += [
+        ("relationship" if quote else "relation", one[0], one[1], *told(one)) for one in relations
+    ]
+    quoted = [
+        between.join(value if value.isdigit() else f"{quote}{value}{quote}" for value in row)
+        for row in rows
+    ]
     return after.join(f"({row})" if quote else row for row in quoted) + end
 
 
@@ -117,8 +148,16 @@ def nano_graphrag(folder: str) -> None:
 
     class Grouped(NetworkXStorage):
         async def clustering(self, algorithm):
-            groups = {"0": [*ENTITIES], "1": ["Ann Lee", "Marie", "Bo Holm"], "2": ["Varna", "Black Sea"]}
-            of = lambda name: [{"level": int(key != "0"), "cluster": key} for key, names in groups.items() if name in names]
+            groups = {
+                "0": [*ENTITIES],
+                "1": ["Ann Lee", "Marie", "Bo Holm"],
+                "2": ["Varna", "Black Sea"],
+            }
+            of = lambda name: [
+                {"level": int(key != "0"), "cluster": key}
+                for key, names in groups.items()
+                if name in names
+            ]
             self._cluster_data_to_subgraphs({f'"{name.upper()}"': of(name) for name in ENTITIES})
 
     async def model(prompt, system_prompt=None, history_messages=(), **_):
@@ -132,8 +171,20 @@ def nano_graphrag(folder: str) -> None:
             and "Sources" not in prompt
         ):
             between, after = PROMPTS["DEFAULT_TUPLE_DELIMITER"], PROMPTS["DEFAULT_RECORD_DELIMITER"]
-            return delimited(prompt.split("Real Data")[-1], between, after, PROMPTS["DEFAULT_COMPLETION_DELIMITER"], '"', False)
-        found = [{"summary": "A finding", "explanation": "Ann Lee owns the Marie [Data: Relationships (2)]."}]
+            return delimited(
+                prompt.split("Real Data")[-1],
+                between,
+                after,
+                PROMPTS["DEFAULT_COMPLETION_DELIMITER"],
+                '"',
+                False,
+            )
+        found = [
+            {
+                "summary": "A finding",
+                "explanation": "Ann Lee owns the Marie [Data: Relationships (2)].",
+            }
+        ]
         report = {
             "title": "Harbour and ship",
             "summary": "Who built and owns what.",
@@ -149,12 +200,21 @@ def nano_graphrag(folder: str) -> None:
 
     asks = {"best_model_func": model, "cheap_model_func": model, "enable_llm_cache": False}
     sizes = {"chunk_token_size": 60, "chunk_overlap_token_size": 10}
-    GraphRAG(folder, embedding_func=embed, graph_storage_cls=Grouped, **asks, **sizes).insert(list(TEXTS.values()))
+    GraphRAG(folder, embedding_func=embed, graph_storage_cls=Grouped, **asks, **sizes).insert(
+        list(TEXTS.values())
+    )
 
 
 def fast_graphrag(folder: str) -> None:
     """fast-graphrag's folder."""
-    for absent in ("google", "google.genai", "instructor", "vertexai.preview.tokenization", "voyageai", "voyageai.object.embeddings"):
+    for absent in (
+        "google",
+        "google.genai",
+        "instructor",
+        "vertexai.preview.tokenization",
+        "voyageai",
+        "voyageai.object.embeddings",
+    ):
         sys.modules[absent] = MagicMock()
     from fast_graphrag import GraphRAG
     from fast_graphrag._llm import BaseEmbeddingService, BaseLLMService
@@ -162,13 +222,18 @@ def fast_graphrag(folder: str) -> None:
     from fast_graphrag._types import TEntity, TGraph, TRelation
 
     class Model(BaseLLMService):
-        async def send_message(self, prompt, system_prompt=None, history_messages=None, response_model=None, **_):
+        async def send_message(
+            self, prompt, system_prompt=None, history_messages=None, response_model=None, **_
+        ):
             if response_model is TEditRelationList:
                 return TEditRelationList(grouped_facts=[]), []
             if history_messages:
                 return TGraph([], []), history_messages
             names, relations = found_in(prompt)
-            entities = [TEntity(name.upper(), ENTITIES[name][0].upper(), ENTITIES[name][1]) for name in names]
+            entities = [
+                TEntity(name.upper(), ENTITIES[name][0].upper(), ENTITIES[name][1])
+                for name in names
+            ]
             told = [TRelation(one[0].upper(), one[1].upper(), one[3]) for one in relations]
             return TGraph(entities, told), [{"role": "user", "content": prompt}]
 
@@ -176,14 +241,34 @@ def fast_graphrag(folder: str) -> None:
         async def encode(self, texts, model=None):
             return ENCODER.encode(texts)
 
-    config = GraphRAG.Config(llm_service=Model(model="written"), embedding_service=Vectors(embedding_dim=SIZE))
-    rag = GraphRAG(folder, domain="harbours", example_queries="", entity_types=["PERSON", "LOCATION", "SHIP"], config=config)
-    rag.insert(list(TEXTS.values()), metadata=[{"file": name} for name in TEXTS], show_progress=False)
+    config = GraphRAG.Config(
+        llm_service=Model(model="written"), embedding_service=Vectors(embedding_dim=SIZE)
+    )
+    rag = GraphRAG(
+        folder,
+        domain="harbours",
+        example_queries="",
+        entity_types=["PERSON", "LOCATION", "SHIP"],
+        config=config,
+    )
+    rag.insert(
+        list(TEXTS.values()), metadata=[{"file": name} for name in TEXTS], show_progress=False
+    )
 
 
 def hipporag(folder: str) -> None:
     """HippoRAG's folder."""
-    absent = ("torch", "torch.cuda", "transformers", "gritlm", "boto3", "botocore", "botocore.exceptions", "litellm", "vllm")
+    absent = (
+        "torch",
+        "torch.cuda",
+        "transformers",
+        "gritlm",
+        "boto3",
+        "botocore",
+        "botocore.exceptions",
+        "litellm",
+        "vllm",
+    )
     sys.modules.update({name: MagicMock() for name in absent})
     from hipporag import HippoRAG as module
 
@@ -201,15 +286,23 @@ def hipporag(folder: str) -> None:
             shown = messages[-1]["content"]
             names, relations = found_in(shown)
             triples = [[head, name, tail] for head, tail, name, *_ in relations]
-            text = json.dumps({"triples": triples} if "named_entities" in shown else {"named_entities": names})
-            return text, {"finish_reason": "stop", "prompt_tokens": 0, "completion_tokens": 0}, False
+            text = json.dumps(
+                {"triples": triples} if "named_entities" in shown else {"named_entities": names}
+            )
+            return (
+                text,
+                {"finish_reason": "stop", "prompt_tokens": 0, "completion_tokens": 0},
+                False,
+            )
 
     program._get_llm_class = lambda config: Replies()
     program._get_embedding_model_class = lambda embedding_model_name: Vectors
     program.retrieve_knn = lambda query_ids, *_, **__: {name: ([], []) for name in query_ids}
-    module(global_config=program.BaseConfig(save_dir=folder, llm_name="replies", embedding_model_name="vectors")).index(
-        list(TEXTS.values())
-    )
+    module(
+        global_config=program.BaseConfig(
+            save_dir=folder, llm_name="replies", embedding_model_name="vectors"
+        )
+    ).index(list(TEXTS.values()))
 
 
 TOOLS = {  # what makes the folder, and the files of it that are recorded
@@ -229,7 +322,12 @@ TOOLS = {  # what makes the folder, and the files of it that are recorded
         "kv_store_community_*.json",
         "vdb_entities.json",
     ),
-    "fast-graphrag": (fast_graphrag, "chunks_kv_data.pkl", "graph_igraph_data.pklz", "entities_hnsw_index_*.bin"),
+    "fast-graphrag": (
+        fast_graphrag,
+        "chunks_kv_data.pkl",
+        "graph_igraph_data.pklz",
+        "entities_hnsw_index_*.bin",
+    ),
     "hipporag": (hipporag, "openie_*.json", "*/entity_embeddings/vdb_entity.parquet"),
 }
 

@@ -15,14 +15,20 @@ import threading
 from pathlib import Path
 from typing import Any
 
-NANO, LIGHT, END = "<|>", "<|#|>", "<|COMPLETE|>"  # as nano-graphrag and LightRAG have them in their prompts
+NANO, LIGHT, END = (
+    "<|>",
+    "<|#|>",
+    "<|COMPLETE|>",
+)  # as nano-graphrag and LightRAG have them in their prompts
 SUMMARY = "What is said of it in short. " * 5
 REPORT = {
     "title": "A group",
     "summary": "What they have in common.",
     "rating": 5.0,
     "rating_explanation": "It is one of many.",
-    "findings": [{"summary": f"Point {number}", "explanation": "What is said of it."} for number in range(4)],
+    "findings": [
+        {"summary": f"Point {number}", "explanation": "What is said of it."} for number in range(4)
+    ],
 }
 
 
@@ -41,7 +47,14 @@ class Instant:
         if schema is not None:
             return json.dumps(self._by_schema(asked, schema["properties"]))
         if "high_level_keywords" in asked:
-            return json.dumps(dict(zip(("high_level_keywords", "low_level_keywords"), keywords(asked.split("User Query: ")[-1]))))
+            return json.dumps(
+                dict(
+                    zip(
+                        ("high_level_keywords", "low_level_keywords"),
+                        keywords(asked.split("User Query: ")[-1]),
+                    )
+                )
+            )
         if "IMPACT SEVERITY RATING" in asked:
             return json.dumps(REPORT)
         found = self._found(asked)
@@ -49,10 +62,15 @@ class Instant:
             return SUMMARY
         entities, relations = found
         if LIGHT in asked:
-            rows = [("entity", *one) for one in entities] + [("relation", *one) for one in relations]
+            rows = [("entity", *one) for one in entities] + [
+                ("relation", *one) for one in relations
+            ]
             return "\n".join([*(LIGHT.join(row) for row in rows), END])
         rows = [('"entity"', *one) for one in entities]
-        rows += [('"relationship"', head, tail, description, "1") for head, tail, _, description in relations]
+        rows += [
+            ('"relationship"', head, tail, description, "1")
+            for head, tail, _, description in relations
+        ]
         return "##".join(f"({NANO.join(row)})" for row in rows) + END
 
     def _by_schema(self, asked: str, fields: dict[str, Any]) -> dict[str, Any]:
@@ -60,21 +78,36 @@ class Instant:
         if "high" in fields:
             return dict(zip(("high", "low"), keywords(asked.split("Question: ")[-1])))
         if "rating" in fields:
-            return {**{name: REPORT[name] for name in ("title", "summary", "rating")}, "findings": [SUMMARY.strip()[:100]] * 4}
+            return {
+                **{name: REPORT[name] for name in ("title", "summary", "rating")},
+                "findings": [SUMMARY.strip()[:100]] * 4,
+            }
         entities, relations = self._found(asked) or ((), ())
         named = lambda names, rows: [dict(zip(names, row)) for row in rows]
         ends = ("source", "target", "keywords", "description")
-        return {"entities": named(("name", "type", "description"), entities), "relations": named(ends, relations)}
+        return {
+            "entities": named(("name", "type", "description"), entities),
+            "relations": named(ends, relations),
+        }
 
     def _found(self, asked: str) -> Any:
         """What is known of the passage in a prompt."""
-        return next((self.facts[key] for line in reversed(asked.splitlines()) if (key := line.removeprefix("Text: ")) in self.facts), None)
+        return next(
+            (
+                self.facts[key]
+                for line in reversed(asked.splitlines())
+                if (key := line.removeprefix("Text: ")) in self.facts
+            ),
+            None,
+        )
 
 
 def keywords(text: str) -> tuple[list[str], list[str]]:
     """High and low keywords of a question: its words in small letters, and those with a capital."""
     words = [word.strip("?.,\"'()") for word in text.splitlines()[0].split()[1:]]
-    return [word for word in words if word.islower() and len(word) > 3], [word for word in words if word[:1].isupper()]
+    return [word for word in words if word.islower() and len(word) > 3], [
+        word for word in words if word[:1].isupper()
+    ]
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -86,17 +119,40 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """A completion."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        text = self.replies(body["messages"], body.get("response_format", {}).get("json_schema", {}).get("schema"))
+        text = self.replies(
+            body["messages"], body.get("response_format", {}).get("json_schema", {}).get("schema")
+        )
         read, written = len(json.dumps(body["messages"])) // 4, len(text) // 4
-        usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+        usage = {
+            "prompt_tokens": read,
+            "completion_tokens": written,
+            "total_tokens": read + written,
+        }
         common = {"id": "1", "created": 0, "model": body["model"]}
         if not body.get("stream"):
-            choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-            self._send("application/json", json.dumps({**common, "object": "chat.completion", "choices": [choice], "usage": usage}))
+            choice = {
+                "index": 0,
+                "finish_reason": "stop",
+                "message": {"role": "assistant", "content": text},
+            }
+            self._send(
+                "application/json",
+                json.dumps(
+                    {**common, "object": "chat.completion", "choices": [choice], "usage": usage}
+                ),
+            )
             return
-        pieces: list[dict[str, Any]] = [{"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]}]
-        pieces += [{"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}, {"choices": [], "usage": usage}]
-        events = [f"data: {json.dumps({**common, 'object': 'chat.completion.chunk', **piece})}\n\n" for piece in pieces]
+        pieces: list[dict[str, Any]] = [
+            {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]}
+        ]
+        pieces += [
+            {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+            {"choices": [], "usage": usage},
+        ]
+        events = [
+            f"data: {json.dumps({**common, 'object': 'chat.completion.chunk', **piece})}\n\n"
+            for piece in pieces
+        ]
         self._send("text/event-stream", "".join(events) + "data: [DONE]\n\n")
 
     def _send(self, kind: str, text: str) -> None:

@@ -44,16 +44,28 @@ async def filled(folder: str, given: Given) -> LightRAG:
         enable_llm_cache=False,
     )
     await rag.initialize_storages()
-    chunks = [{"content": text, "source_id": str(place), "file_path": f"{place}.txt"} for place, text in enumerate(given.passages)]
+    chunks = [
+        {"content": text, "source_id": str(place), "file_path": f"{place}.txt"}
+        for place, text in enumerate(given.passages)
+    ]
     entities = [
         {"entity_name": name, "entity_type": "", "description": text, "source_id": str(where[0])}
         for name, (text, where) in given.entities.items()
     ]
     relations = [
-        {"src_id": one, "tgt_id": other, "description": text, "keywords": words, "weight": weight, "source_id": str(where[0])}
+        {
+            "src_id": one,
+            "tgt_id": other,
+            "description": text,
+            "keywords": words,
+            "weight": weight,
+            "source_id": str(where[0]),
+        }
         for one, other, text, words, weight, where in given.relations
     ]
-    await rag.ainsert_custom_kg({"chunks": chunks, "entities": entities, "relationships": relations})
+    await rag.ainsert_custom_kg(
+        {"chunks": chunks, "entities": entities, "relationships": relations}
+    )
     await whole(rag, given)
     return rag
 
@@ -66,14 +78,25 @@ async def whole(rag: LightRAG, given: Given) -> None:
     for name, (_, where) in given.entities.items():
         await graph.upsert_node(name, {**await graph.get_node(name), "source_id": source(where)})
     for one, other, _, _, weight, where in given.relations:
-        await graph.upsert_edge(one, other, {**await graph.get_edge(one, other), "source_id": source(where), "weight": weight})
+        await graph.upsert_edge(
+            one,
+            other,
+            {**await graph.get_edge(one, other), "source_id": source(where), "weight": weight},
+        )
 
 
 async def asked(rag: LightRAG, given: Given, question: dict, mode: str, **values) -> dict:
     """What it retrieves for a question, in its order."""
     words = {"ll_keywords": question["low"], "hl_keywords": question["high"]}
-    told = await rag.aquery_data(question["text"], QueryParam(mode=mode, enable_rerank=False, **words, **values))
-    data = {"entities": [], "relationships": [], "chunks": [], **told.get("data", {})}  # nothing is told where nothing is found
+    told = await rag.aquery_data(
+        question["text"], QueryParam(mode=mode, enable_rerank=False, **words, **values)
+    )
+    data = {
+        "entities": [],
+        "relationships": [],
+        "chunks": [],
+        **told.get("data", {}),
+    }  # nothing is told where nothing is found
     return {
         "entities": [given.entity[one["entity_name"]] for one in data["entities"]],
         "relations": [given.between(one["src_id"], one["tgt_id"]) for one in data["relationships"]],
@@ -84,7 +107,10 @@ async def asked(rag: LightRAG, given: Given, question: dict, mode: str, **values
 async def told(given: Given) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         rag = await filled(folder, given)
-        found = {mode: [await asked(rag, given, one, mode, **WIDE) for one in given.questions] for mode in MODES}
+        found = {
+            mode: [await asked(rag, given, one, mode, **WIDE) for one in given.questions]
+            for mode in MODES
+        }
         found["as it is"] = [await asked(rag, given, one, "mix") for one in given.questions]
         await rag.finalize_storages()
     return found

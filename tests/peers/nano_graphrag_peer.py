@@ -19,7 +19,11 @@ from nano_graphrag._utils import wrap_embedding_func_with_attrs
 from nano_graphrag.prompt import PROMPTS
 from programs import Given, record
 
-WIDE = {"local_max_token_for_text_unit": 10**8, "local_max_token_for_local_context": 10**8, "local_max_token_for_community_report": 10**8}
+WIDE = {
+    "local_max_token_for_text_unit": 10**8,
+    "local_max_token_for_local_context": 10**8,
+    "local_max_token_for_community_report": 10**8,
+}
 
 
 class Letters:
@@ -52,8 +56,13 @@ def reporting(given: Given):
 
     async def write(reports, graph, config):
         told = await graph.community_schema()
-        text = lambda one: {"report_string": f"# {one[0]}\n\n{one[3]}", "report_json": {"rating": one[4]}}
-        await reports.upsert({key: {**text(given.communities[int(key)]), **one} for key, one in told.items()})
+        text = lambda one: {
+            "report_string": f"# {one[0]}\n\n{one[3]}",
+            "report_json": {"rating": one[4]},
+        }
+        await reports.upsert(
+            {key: {**text(given.communities[int(key)]), **one} for key, one in told.items()}
+        )
 
     return write
 
@@ -61,7 +70,10 @@ def reporting(given: Given):
 def whole(tokens_list, doc_keys, **_):
     """Each passage as one chunk."""
     texts = ["".join(map(chr, one)) for one in tokens_list]
-    return [{"tokens": tokens(text), "content": text, "chunk_order_index": 0, "full_doc_id": key} for text, key in zip(texts, doc_keys)]
+    return [
+        {"tokens": tokens(text), "content": text, "chunk_order_index": 0, "full_doc_id": key}
+        for text, key in zip(texts, doc_keys)
+    ]
 
 
 class Model:
@@ -78,8 +90,19 @@ class Model:
         if system_prompt and system_prompt.startswith(PROMPTS["global_reduce_rag_response"][:80]):
             return "the answer"
         if system_prompt:
-            self.groups.append([self.titles[title] for title in re.findall(r"# ((?:Part|Whole) \d+)\n", system_prompt)])
-            return json.dumps({"points": [{"description": f"point {key}", "score": 1 + key} for key in self.groups[-1]]})
+            self.groups.append(
+                [
+                    self.titles[title]
+                    for title in re.findall(r"# ((?:Part|Whole) \d+)\n", system_prompt)
+                ]
+            )
+            return json.dumps(
+                {
+                    "points": [
+                        {"description": f"point {key}", "score": 1 + key} for key in self.groups[-1]
+                    ]
+                }
+            )
         return self.extracted(next(place for passage, place in self.places if passage in prompt))
 
     def extracted(self, place: int) -> str:
@@ -88,20 +111,31 @@ class Model:
         entities, relations = self.given.facts[place]
         found = [('"entity"', name, "THING", self.given.entities[name][0]) for name, _ in entities]
         told = lambda one, other: self.given.relations[self.given.between(one, other)][2]
-        found += [('"relationship"', one, other, told(one, other), str(weight)) for one, other, _, _, weight in relations]
-        return after.join(f"({between.join(record)})" for record in found) + PROMPTS["DEFAULT_COMPLETION_DELIMITER"]
+        found += [
+            ('"relationship"', one, other, told(one, other), str(weight))
+            for one, other, _, _, weight in relations
+        ]
+        return (
+            after.join(f"({between.join(record)})" for record in found)
+            + PROMPTS["DEFAULT_COMPLETION_DELIMITER"]
+        )
 
 
 def watched(given: Given) -> dict:
     """What its local search finds, told as it is found: its context does not quote what holds quotes."""
     found: dict = {}
     titles = {one[0]: key for key, one in enumerate(given.communities)}
-    parts, units, edges = (getattr(op, f"_find_most_related_{name}_from_entities") for name in ("community", "text_unit", "edges"))
+    parts, units, edges = (
+        getattr(op, f"_find_most_related_{name}_from_entities")
+        for name in ("community", "text_unit", "edges")
+    )
 
     async def communities(nodes, *rest):
         told = await parts(nodes, *rest)
         found["entities"] = [given.entity[one["entity_name"]] for one in nodes]
-        found["communities"] = [titles[one["report_string"].splitlines()[0].removeprefix("# ")] for one in told]
+        found["communities"] = [
+            titles[one["report_string"].splitlines()[0].removeprefix("# ")] for one in told
+        ]
         return told
 
     async def chunks(*asked):
@@ -130,7 +164,10 @@ def graph_of(rag: GraphRAG, given: Given) -> dict:
         net.edges[one, other]["weight"] == weight and source(net.edges[one, other]) == where
         for one, other, _, _, weight, where in given.relations
     ]
-    return {"entities": [net.number_of_nodes(), sum(nodes)], "relations": [net.number_of_edges(), sum(edges)]}
+    return {
+        "entities": [net.number_of_nodes(), sum(nodes)],
+        "relations": [net.number_of_edges(), sum(edges)],
+    }
 
 
 def outcome(given: Given) -> dict:
@@ -147,7 +184,13 @@ def outcome(given: Given) -> dict:
 
     with tempfile.TemporaryDirectory() as folder:
         asks = {"best_model_func": model, "cheap_model_func": model, "enable_llm_cache": False}
-        rag = GraphRAG(folder, chunk_func=whole, embedding_func=encode, graph_storage_cls=grouped(given), **asks)
+        rag = GraphRAG(
+            folder,
+            chunk_func=whole,
+            embedding_func=encode,
+            graph_storage_cls=grouped(given),
+            **asks,
+        )
         rag.insert(given.passages)
         found = watched(given)
 
@@ -162,7 +205,10 @@ def outcome(given: Given) -> dict:
         }
         for name, size in (("packed", 16384), ("small", 150)):
             model.groups = []
-            rag.query(given.questions[0]["text"], QueryParam(mode="global", global_max_token_for_community_report=size))
+            rag.query(
+                given.questions[0]["text"],
+                QueryParam(mode="global", global_max_token_for_community_report=size),
+            )
             told[name] = model.groups
         return {"graph": graph_of(rag, given), **told}
 

@@ -51,4 +51,6 @@ def record(package: str, outcome: Callable[[Given], dict[str, Any]]) -> None:
     """Read what is given from the first file named on the command line, and write what `outcome` tells of it into the second."""
     given = Given(json.loads(gzip.decompress(Path(sys.argv[1]).read_bytes())))
     told = {"program": f"{package} {version(package)}", "given": given.digest, **outcome(given)}
-    Path(sys.argv[2]).write_bytes(gzip.compress(json.dumps(told, sort_keys=True, separators=(",", ":")).encode(), mtime=0))
+    Path(sys.argv[2]).write_bytes(
+        gzip.compress(json.dumps(told, sort_keys=True, separators=(",", ":")).encode(), mtime=0)
+    )

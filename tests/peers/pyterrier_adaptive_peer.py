@@ -50,17 +50,39 @@ def case(number: int) -> dict:
     places = lambda: [place / 100 for place in chance.sample(range(1, 100), len(DOCUMENTS))]
     few = lambda: [place / 4 for place in chance.choices(range(1, 4), k=len(DOCUMENTS))]
     draw = few if number % 2 else places
-    near = {name: [other for other in chance.sample(DOCUMENTS, chance.randint(0, 3)) if other != name] for name in DOCUMENTS}
+    near = {
+        name: [other for other in chance.sample(DOCUMENTS, chance.randint(0, 3)) if other != name]
+        for name in DOCUMENTS
+    }
     scores = dict(zip(DOCUMENTS, draw()))
-    first = {name: score for name, score in zip(chance.sample(DOCUMENTS, len(DOCUMENTS)), draw()) if chance.random() < 0.4}
+    first = {
+        name: score
+        for name, score in zip(chance.sample(DOCUMENTS, len(DOCUMENTS)), draw())
+        if chance.random() < 0.4
+    }
     budget, batch = chance.randint(3, 10), chance.randint(1, 3)
-    asked = pd.DataFrame({"qid": "1", "query": "q", "docno": list(first), "score": list(first.values()), "rank": range(len(first))})
+    asked = pd.DataFrame(
+        {
+            "qid": "1",
+            "query": "q",
+            "docno": list(first),
+            "score": list(first.values()),
+            "rank": range(len(first)),
+        }
+    )
     scorer = Written(scores)
-    found = GAR(scorer, Near(near), num_results=budget, batch_size=batch)(asked) if first else pd.DataFrame({"docno": []})
+    found = (
+        GAR(scorer, Near(near), num_results=budget, batch_size=batch)(asked)
+        if first
+        else pd.DataFrame({"docno": []})
+    )
     how = {"first": first, "near": near, "scores": scores, "budget": budget, "batch": batch}
     return {**how, "batches": scorer.asked, "order": list(found.docno)}
 
 
 if __name__ == "__main__":
-    told = {"program": f"pyterrier-adaptive {version('pyterrier-adaptive')}", "cases": [case(number) for number in range(CASES)]}
+    told = {
+        "program": f"pyterrier-adaptive {version('pyterrier-adaptive')}",
+        "cases": [case(number) for number in range(CASES)],
+    }
     Path(sys.argv[1]).write_text(json.dumps(told) + "\n", "utf-8")

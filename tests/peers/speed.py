@@ -32,7 +32,11 @@ class Measured:
             return work()
         finally:
             seconds = {"processor": _processor() - clock, "clock": time.perf_counter() - begin}
-            self.rows[name] = {**seconds, "calls": self.calls() - calls, "encoded": list(self.encoded)}
+            self.rows[name] = {
+                **seconds,
+                "calls": self.calls() - calls,
+                "encoded": list(self.encoded),
+            }
 
     def write(self, file: str, **more: Any) -> None:
         """Write what was measured, with the most memory that the process had in MB."""

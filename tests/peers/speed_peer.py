@@ -65,10 +65,19 @@ def nano_graphrag(given: dict[str, Any], replies: Instant | None, measured: Meas
 
     def whole(tokens_list, doc_keys, **_):
         texts = ["".join(map(chr, one)) for one in tokens_list]
-        return [{"tokens": tokens(text), "content": text, "chunk_order_index": 0, "full_doc_id": key} for text, key in zip(texts, doc_keys)]
+        return [
+            {"tokens": tokens(text), "content": text, "chunk_order_index": 0, "full_doc_id": key}
+            for text, key in zip(texts, doc_keys)
+        ]
 
-    encode = wrap_embedding_func_with_attrs(embedding_dim=SIZE, max_token_size=8192)(encoding(given, measured))
-    how: dict[str, Any] = {"chunk_func": whole, "embedding_func": encode, "entity_extract_max_gleaning": 0}
+    encode = wrap_embedding_func_with_attrs(embedding_dim=SIZE, max_token_size=8192)(
+        encoding(given, measured)
+    )
+    how: dict[str, Any] = {
+        "chunk_func": whole,
+        "embedding_func": encode,
+        "entity_extract_max_gleaning": 0,
+    }
     if replies is not None:
         how |= {"best_model_func": answering(replies), "cheap_model_func": answering(replies)}
     with tempfile.TemporaryDirectory() as folder:
@@ -77,11 +86,16 @@ def nano_graphrag(given: dict[str, Any], replies: Instant | None, measured: Meas
         rag = GraphRAG(f"{folder}/base", **how)
         measured.step("build", lambda: rag.insert(texts("base")))
         graph = rag.chunk_entity_relation_graph._graph
-        measured.rows["build"] |= {"nodes": graph.number_of_nodes(), "edges": graph.number_of_edges()}
+        measured.rows["build"] |= {
+            "nodes": graph.number_of_nodes(),
+            "edges": graph.number_of_edges(),
+        }
         measured.step("add", lambda: rag.insert(texts("added")))
         context = QueryParam(mode="local", only_need_context=True)
         first, *rest = given["questions"]
-        rag = measured.step("open", lambda: _asked(GraphRAG(f"{folder}/base", **how), first, context))
+        rag = measured.step(
+            "open", lambda: _asked(GraphRAG(f"{folder}/base", **how), first, context)
+        )
         measured.step("ask", lambda: [rag.query(one, context) for one in rest])
 
 
@@ -104,7 +118,9 @@ def lightrag(given: dict[str, Any], replies: Instant | None, measured: Measured)
             folder,
             workspace=workspace,  # what is in memory is known by that alone
             llm_model_func=openai_complete if replies is None else answering(replies),
-            embedding_func=EmbeddingFunc(embedding_dim=SIZE, func=encoding(given, measured), max_token_size=8192),
+            embedding_func=EmbeddingFunc(
+                embedding_dim=SIZE, func=encoding(given, measured), max_token_size=8192
+            ),
             tokenizer=Tokenizer("letters", Letters()),
             chunking_func=whole,
             entity_extract_max_gleaning=0,
@@ -149,7 +165,10 @@ def lightrag(given: dict[str, Any], replies: Instant | None, measured: Measured)
         rag = run(opened("base"))
         measured.step("build", lambda: run(put(rag, given["base"])))
         graph = run(rag.chunk_entity_relation_graph._get_graph())
-        measured.rows["build"] |= {"nodes": graph.number_of_nodes(), "edges": graph.number_of_edges()}
+        measured.rows["build"] |= {
+            "nodes": graph.number_of_nodes(),
+            "edges": graph.number_of_edges(),
+        }
         measured.step("add", lambda: run(put(rag, given["added"])))
         measured.step("change", lambda: run(changed(rag, given["changed"])))
         measured.step("delete", lambda: run(removed(rag, given["removed"])))

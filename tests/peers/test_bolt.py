@@ -29,7 +29,13 @@ FILMS = """CREATE (tom:Person {name: 'Tom <b>Hanks</b>', born: 1956}),
 def server(tmp_path_factory):
     """The address of the films, and the process that serves them."""
     neo4j = pytest.importorskip("neo4j", reason="the driver of Bolt is not installed")
-    with_it = PYTHON.exists() and subprocess.run([PYTHON, "-c", "import arcadedb_embedded"], capture_output=True).returncode == 0
+    with_it = (
+        PYTHON.exists()
+        and subprocess.run(
+            [PYTHON, "-c", "import arcadedb_embedded"], capture_output=True
+        ).returncode
+        == 0
+    )
     if not with_it:
         pytest.skip("needs arcadedb-embedded, which make test-peers installs")
     with socket.socket() as free:
@@ -38,12 +44,22 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("bolt")
     program = Path(__file__).with_name("bolt_server.py").absolute()
     command = [str(PYTHON.absolute()), str(program), str(folder), str(port), PASSWORD]
-    process = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
     assert process.stdout is not None
     try:
         assert any(line.endswith("ready\n") for line in process.stdout)
         url = f"bolt://127.0.0.1:{port}"
-        with neo4j.GraphDatabase.driver(url, auth=("root", PASSWORD)) as driver, driver.session(database="films") as session:
+        with (
+            neo4j.GraphDatabase.driver(url, auth=("root", PASSWORD)) as driver,
+            driver.session(database="films") as session,
+        ):
             session.run(FILMS).consume()
         yield address_of(f"{url}/films"), process
     finally:
@@ -59,11 +75,22 @@ def read(server, tmp_path, limits=None, key=KEY, **how):
 
 def test_nodes_are_called_by_their_names_and_have_types_and_descriptions(server, tmp_path):
     triples, notes, attributes = read(server, tmp_path)
-    assert len(triples) == 3 and {("Tom <b>Hanks</b>", "ACTED_IN", "Big"), ("Big", "MADE_BY", "fox")} < set(triples)
+    assert len(triples) == 3 and {
+        ("Tom <b>Hanks</b>", "ACTED_IN", "Big"),
+        ("Big", "MADE_BY", "fox"),
+    } < set(triples)
     assert notes[0] == f"3 relationships and 4 nodes copied from {server[0].title}."
     assert "1 without a label, name or title: called by the property code." in notes
-    assert any(note.startswith("Properties of nodes that were not copied:") and "embedding" in note and "born" in note for note in notes)
-    assert attributes.nodes["Big"]["description"] == "A boy" and "Comedy" in attributes.nodes["Big"]["type"]
+    assert any(
+        note.startswith("Properties of nodes that were not copied:")
+        and "embedding" in note
+        and "born" in note
+        for note in notes
+    )
+    assert (
+        attributes.nodes["Big"]["description"] == "A boy"
+        and "Comedy" in attributes.nodes["Big"]["type"]
+    )
 
 
 def test_no_more_than_the_limit(server, tmp_path):

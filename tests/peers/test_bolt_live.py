@@ -22,7 +22,9 @@ def settings(server, monkeypatch):
 
 
 def around(settings, name, **bounds):
-    return Live("films", Settings(**settings, **bounds)).around(*([name] if "?" in name else ["", [name]]))
+    return Live("films", Settings(**settings, **bounds)).around(
+        *([name] if "?" in name else ["", [name]])
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,15 +49,22 @@ def test_a_node_without_a_name_is_found_by_its_id_and_another_by_that_behind_its
 
 
 def test_hops_of_relationships_both_ways(settings):
-    assert around(settings, "Tom <b>Hanks</b>", hops=1).triple_texts([0]) == ["Tom <b>Hanks</b> -> ACTED_IN -> Big"]
+    assert around(settings, "Tom <b>Hanks</b>", hops=1).triple_texts([0]) == [
+        "Tom <b>Hanks</b> -> ACTED_IN -> Big"
+    ]
     near = around(settings, "fox", hops=1)
-    assert near.n_edges == 2 and near.fetched.sentences[0].startswith("Asked live: 2 triples within 1 hop of fox")
+    assert near.n_edges == 2 and near.fetched.sentences[0].startswith(
+        "Asked live: 2 triples within 1 hop of fox"
+    )
 
 
 def test_wide_enough_it_is_the_copy(server, settings, tmp_path):
     file = copied(server[0], tmp_path, Limits(), KEY)
     triples = list(file.read())
-    copy, near = in_memory(triples, "films", "both", file.attributes), around(settings, "Big", hops=6)
+    copy, near = (
+        in_memory(triples, "films", "both", file.attributes),
+        around(settings, "Big", hops=6),
+    )
     assert near.digest == copy.digest and near.columns.digest == copy.columns.digest
 
 

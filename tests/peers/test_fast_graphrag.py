@@ -34,7 +34,9 @@ def theirs():
 @cache
 def linked():
     """The graph that is given, a relation as heavy as it has mentions, with our “is” edges."""
-    edges = graph().columns.edges.with_columns(weight=[float(len(one[5])) for one in given()["relations"]])
+    edges = graph().columns.edges.with_columns(
+        weight=[float(len(one[5])) for one in given()["relations"]]
+    )
     mentions = replace(graph(), columns=graph().columns.replace(edges=edges))
     made = Made(SimpleNamespace(name="given"), None, None, mentions)  # type: ignore[arg-type]
     return AddIdentityEdges().apply(made, BuildContext(Models(Parrot("")))).graph
@@ -58,7 +60,9 @@ def related(one):
 
 def test_the_same_entities_are_the_same():
     texts = linked().columns.edges.texts("description")
-    assert sorted(ends([edge for edge in range(linked().n_edges) if texts[edge] == "is"])) == sorted(map(tuple, theirs()["is"]))
+    assert sorted(
+        ends([edge for edge in range(linked().n_edges) if texts[edge] == "is"])
+    ) == sorted(map(tuple, theirs()["is"]))
     assert len(theirs()["is"]) == 27
 
 
@@ -78,11 +82,17 @@ def test_the_same_relations_but_for_those_that_tie_where_the_room_ends():
         )
         assert len(one["relations"]) <= 64
         least = min(its.values())
-        assert {pair for pair in mine if mine[pair] > least} == {pair for pair in its if its[pair] > least}
+        assert {pair for pair in mine if mine[pair] > least} == {
+            pair for pair in its if its[pair] > least
+        }
 
 
 def test_in_how_many_questions_no_tie_decides():
     ours = [found(state) for state in states()]
-    relations = agreement([ends(one["relations"]) for one in ours], [related(one) for one in theirs()["asked"]])
+    relations = agreement(
+        [ends(one["relations"]) for one in ours], [related(one) for one in theirs()["asked"]]
+    )
     assert relations == {"order": 2, "set": 16, "other": 22}
-    assert agreement([one["chunks"] for one in ours], [one["chunks"] for one in theirs()["asked"]]) == {"order": 17, "set": 5, "other": 18}
+    assert agreement(
+        [one["chunks"] for one in ours], [one["chunks"] for one in theirs()["asked"]]
+    ) == {"order": 17, "set": 5, "other": 18}

@@ -54,11 +54,19 @@ def graph():
     """The graph of the facts that the program is given, by our building operators."""
     told = given()
     facts = [
-        Facts(tuple(Entity(name) for name, _ in named), tuple(Relation(*ends, "appears with") for *ends, _, _, _ in related))
+        Facts(
+            tuple(Entity(name) for name, _ in named),
+            tuple(Relation(*ends, "appears with") for *ends, _, _, _ in related),
+        )
         for named, related in told["facts"]
     ]
-    ids, ctx = [f"c{place}" for place in range(len(told["passages"]))], BuildContext(Models(Parrot("")))
-    chunks = Table.of(id=ids, document=ids, title=[""] * len(ids), text=told["passages"], tokens=[0] * len(ids))
+    ids, ctx = (
+        [f"c{place}" for place in range(len(told["passages"]))],
+        BuildContext(Models(Parrot(""))),
+    )
+    chunks = Table.of(
+        id=ids, document=ids, title=[""] * len(ids), text=told["passages"], tokens=[0] * len(ids)
+    )
     made = Made(type("Corpus", (), {"name": "given"})(), chunks, facts, None)
     merged = Merge(by="name", descriptions=False, keywords=False).apply(made, ctx)
     return AddSynonymEdges(top=100).apply(merged, ctx).graph
@@ -67,7 +75,10 @@ def graph():
 @cache
 def states(kept: str):
     keep = {"PassagesOfFacts": {"keep": 20}}
-    return [after(one, "hipporag-2", on=graph(), choose=First(KEPT[kept]), **keep) for one in given()["questions"]]
+    return [
+        after(one, "hipporag-2", on=graph(), choose=First(KEPT[kept]), **keep)
+        for one in given()["questions"]
+    ]
 
 
 def test_the_same_facts_and_edges_of_alike_names(theirs):
@@ -75,10 +86,17 @@ def test_the_same_facts_and_edges_of_alike_names(theirs):
     heads, relations, tails = made.triples(np.arange(made.n_edges))
     alike = np.array(made.relation_names)[relations] == SIMILAR
     assert made.names(range(made.n_nodes)) == list(told["entities"])
-    assert list(zip(made.names(heads[~alike]), made.names(tails[~alike]))) == [tuple(one[:2]) for one in told["relations"]]
+    assert list(zip(made.names(heads[~alike]), made.names(tails[~alike]))) == [
+        tuple(one[:2]) for one in told["relations"]
+    ]
     weights = made.columns.edges.numbers("weight")
     assert weights[~alike].tolist() == [len(one[5]) for one in told["relations"]]
-    ours = {(head, tail): weight for head, tail, weight in zip(heads[alike].tolist(), tails[alike].tolist(), weights[alike].tolist())}
+    ours = {
+        (head, tail): weight
+        for head, tail, weight in zip(
+            heads[alike].tolist(), tails[alike].tolist(), weights[alike].tolist()
+        )
+    }
     assert (theirs["graph"]["entities"], theirs["graph"]["facts"]) == (4095, len(told["relations"]))
     assert (len(ours), len(theirs["graph"]["alike"])) == (242, 228)
     for head, tail, weight in theirs["graph"]["alike"]:
@@ -92,11 +110,19 @@ def test_the_same_facts_restarts_and_passages_in_so_many_questions(theirs, kept)
     made = graph()
     heads, _, tails = made.triples(np.arange(made.n_edges))
     number = {tuple(one[:2]): place for place, one in enumerate(given()["relations"])}
-    shown = [after(one, "EmbedQuery() >> VectorRelations(keep=5)", on=made).relations.items for one in given()["questions"]]
-    facts = [[number[tuple(sorted(made.names([heads[edge], tails[edge]])))] for edge in edges] for edges in shown]
+    shown = [
+        after(one, "EmbedQuery() >> VectorRelations(keep=5)", on=made).relations.items
+        for one in given()["questions"]
+    ]
+    facts = [
+        [number[tuple(sorted(made.names([heads[edge], tails[edge]])))] for edge in edges]
+        for edges in shown
+    ]
     assert agreement(facts, [one["facts"] for one in theirs[kept]]) == ALL
     ours = [found(state) for state in states(kept)]
-    starts = agreement([sorted(one["entities"]) for one in ours], [one["starts"] for one in theirs[kept]])
+    starts = agreement(
+        [sorted(one["entities"]) for one in ours], [one["starts"] for one in theirs[kept]]
+    )
     chunks = agreement([one["chunks"] for one in ours], [one["chunks"] for one in theirs[kept]])
     assert {"starts": starts, "chunks": chunks} == COUNTS[kept]
 
@@ -107,4 +133,6 @@ def test_passages_change_places_only_where_they_are_as_good_as_equal(theirs, kep
         scores = dict(zip(state.chunks.items, state.chunks.scores))
         assert len(set(scores) ^ set(one["chunks"])) <= 2  # one for another, at the last place
         alike = sorted(state.nodes.items) == one["starts"]
-        assert not alike or ordered(scores, [chunk for chunk in one["chunks"] if chunk in scores], within)
+        assert not alike or ordered(
+            scores, [chunk for chunk in one["chunks"] if chunk in scores], within
+        )

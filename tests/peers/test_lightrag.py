@@ -18,7 +18,12 @@ from core.operators.texts.neighbours import connected_scores
 from tests.peers.compared import after, agreement, found, graph, ordered, recorded
 from tests.peers.given import given
 
-ROWS = {"local": "l-lightrag-program", "global": "g-lightrag-program", "hybrid": "h-lightrag-program", "mix": "m-lightrag-program"}
+ROWS = {
+    "local": "l-lightrag-program",
+    "global": "g-lightrag-program",
+    "hybrid": "h-lightrag-program",
+    "mix": "m-lightrag-program",
+}
 ALL, BY_SCORE = {"order": 40}, {"order": 4, "set": 36}
 COUNTS = {
     "local": {"entities": {"order": 39, "set": 1}, "relations": BY_SCORE, "chunks": ALL},
@@ -43,7 +48,10 @@ def states(mode: str, budgets: bool = False):
 @pytest.mark.parametrize("mode", ROWS)
 def test_the_same_hits_in_so_many_questions(theirs, mode):
     ours = [found(state) for state in states(mode)]
-    told = {kind: agreement([one[kind] for one in ours], [one[kind] for one in theirs[mode]]) for kind in COUNTS[mode]}
+    told = {
+        kind: agreement([one[kind] for one in ours], [one[kind] for one in theirs[mode]])
+        for kind in COUNTS[mode]
+    }
     assert told == COUNTS[mode]
 
 
@@ -61,18 +69,30 @@ def test_by_vector_only_what_half_precision_does_not_tell_apart_changes_places(t
         assert ordered(dict(zip(hits.items, hits.scores)), one[kind], HALF)
 
 
-def test_with_its_budgets_the_passages_are_the_same_and_ours_have_room_for_a_few_relations_more(theirs):
+def test_with_its_budgets_the_passages_are_the_same_and_ours_have_room_for_a_few_relations_more(
+    theirs,
+):
     ours, told = [found(state) for state in states("mix", budgets=True)], theirs["as it is"]
-    assert agreement([one["chunks"] for one in ours], [one["chunks"] for one in told]) == {"order": 40}
-    assert agreement([one["entities"] for one in ours], [one["entities"] for one in told]) == {"order": 39, "set": 1}
+    assert agreement([one["chunks"] for one in ours], [one["chunks"] for one in told]) == {
+        "order": 40
+    }
+    assert agreement([one["entities"] for one in ours], [one["entities"] for one in told]) == {
+        "order": 39,
+        "set": 1,
+    }
     more = [len(mine["relations"]) - len(one["relations"]) for mine, one in zip(ours, told)]
     assert (more.count(0), max(more), min(more)) == (20, 28, 0)
-    assert all(all(hit_texts(graph(), "triple", one["relations"])) for one in ours)  # a budget of nothing would hold as many as there are
+    assert all(
+        all(hit_texts(graph(), "triple", one["relations"])) for one in ours
+    )  # a budget of nothing would hold as many as there are
 
 
 def test_gold_passages_among_the_first_ten(theirs):
     """On these vectors, which count words: what the programs' search finds, alike on both sides."""
     gold = [set(one["gold"]) for one in given()["questions"]]
-    share = lambda hits: sum(len(known & set(one["chunks"][:10])) / len(known) for known, one in zip(gold, hits)) / len(gold)
+    share = lambda hits: (
+        sum(len(known & set(one["chunks"][:10])) / len(known) for known, one in zip(gold, hits))
+        / len(gold)
+    )
     for mode in ROWS:
         assert share([found(state) for state in states(mode)]) == share(theirs[mode])

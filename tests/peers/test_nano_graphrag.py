@@ -16,9 +16,17 @@ from tests.peers.encoder import tokens
 from tests.peers.given import given
 
 ROW = "lgraphrag-original"
-WIDE = {name: {"budget": 0} for name in ("IncidentRelations", "ChunksByOccurrence", "CommunitiesOfNodes")}
+WIDE = {
+    name: {"budget": 0}
+    for name in ("IncidentRelations", "ChunksByOccurrence", "CommunitiesOfNodes")
+}
 ALL = {"order": 40}
-COUNTS = {"entities": ALL, "relations": {"set": 40}, "chunks": {"order": 25, "set": 15}, "communities": {"order": 34, "set": 6}}
+COUNTS = {
+    "entities": ALL,
+    "relations": {"set": 40},
+    "chunks": {"order": 25, "set": 15},
+    "communities": {"order": 34, "set": 6},
+}
 
 
 @pytest.fixture
@@ -33,18 +41,27 @@ def states(name: str):
 
 
 def test_it_builds_the_graph_that_is_given(theirs):
-    assert theirs["graph"] == {"entities": [len(given()["entities"])] * 2, "relations": [len(given()["relations"])] * 2}
+    assert theirs["graph"] == {
+        "entities": [len(given()["entities"])] * 2,
+        "relations": [len(given()["relations"])] * 2,
+    }
 
 
 @pytest.mark.parametrize("name", ["wide", "as it is"])
 def test_local_search_finds_the_same_in_so_many_questions(theirs, name):
     ours = [found(state) for state in states(name)]
-    told = {kind: agreement([one[kind] for one in ours], [one[kind] for one in theirs[name]]) for kind in HITS}
+    told = {
+        kind: agreement([one[kind] for one in ours], [one[kind] for one in theirs[name]])
+        for kind in HITS
+    }
     # Within 4,800 tokens other relations of those that tie may be the last that have room.
     assert told == (COUNTS if name == "wide" else {**COUNTS, "relations": {"set": 24, "other": 16}})
 
 
-@pytest.mark.parametrize("kind, field", [("relations", "relations"), ("chunks", "chunks"), ("communities", "communities")])
+@pytest.mark.parametrize(
+    "kind, field",
+    [("relations", "relations"), ("chunks", "chunks"), ("communities", "communities")],
+)
 def test_only_what_ties_changes_places(theirs, kind, field):
     for state, one in zip(states("wide"), theirs["wide"]):
         hits = getattr(state, field)
@@ -55,11 +72,15 @@ def test_relations_within_the_budget_differ_by_those_that_tie_with_the_last(thei
     for state, wide, one in zip(states("as it is"), states("wide"), theirs["as it is"]):
         scores = dict(zip(wide.relations.items, wide.relations.scores))
         last = min(scores[edge] for edge in (*state.relations.items, *one["relations"]))
-        assert all(scores[edge] == last for edge in set(state.relations.items) ^ set(one["relations"]))
+        assert all(
+            scores[edge] == last for edge in set(state.relations.items) ^ set(one["relations"])
+        )
         assert sum(map(tokens, hit_texts(graph(), "triple", one["relations"]))) <= 4800
 
 
 def test_global_search_reads_the_reports_in_the_same_order(theirs):
-    state = after(given()["questions"][0], "ggraphrag", {"points": [{"description": "a point", "score": 5}]})
+    state = after(
+        given()["questions"][0], "ggraphrag", {"points": [{"description": "a point", "score": 5}]}
+    )
     assert [list(state.communities.items)] == theirs["packed"]
     assert len(theirs["packed"][0]) == len(given()["communities"]) == 45

@@ -15,5 +15,12 @@ CASES = cases("pcst_fast")
 def test_the_same_tree(number):
     case = CASES[number]
     heads, tails = np.array(case["edges"], np.int64).T
-    nodes, edges = prize_collecting_tree(len(case["prizes"]), heads, tails, np.array(case["costs"]), np.array(case["prizes"]), lambda: None)
+    nodes, edges = prize_collecting_tree(
+        len(case["prizes"]),
+        heads,
+        tails,
+        np.array(case["costs"]),
+        np.array(case["prizes"]),
+        lambda: None,
+    )
     assert [sorted(map(int, nodes)), sorted(map(int, edges))] == case["tree"]

@@ -15,7 +15,10 @@ CASES = cases("pyterrier_adaptive")
 
 
 def test_in_many_cases_documents_have_one_score():
-    assert sum(len(set(case["scores"].values())) < len(case["scores"]) for case in CASES) == len(CASES) / 2
+    assert (
+        sum(len(set(case["scores"].values())) < len(case["scores"]) for case in CASES)
+        == len(CASES) / 2
+    )
 
 
 @pytest.mark.parametrize("case", CASES, ids=[str(number) for number in range(len(CASES))])

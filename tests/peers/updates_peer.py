@@ -53,8 +53,18 @@ class Counts:
     def row(self, kind: str, documents: int, of: int, seconds: float) -> dict:
         """What was counted, as a row."""
         calls = self.extracted + self.gleaned + self.summaries
-        counted = {name: getattr(self, name) for name in ("extracted", "gleaned", "summaries", "parses", "tokens")}
-        return {"kind": kind, "documents": documents, "of": of, "seconds": round(seconds, 1), "calls": calls, **counted}
+        counted = {
+            name: getattr(self, name)
+            for name in ("extracted", "gleaned", "summaries", "parses", "tokens")
+        }
+        return {
+            "kind": kind,
+            "documents": documents,
+            "of": of,
+            "seconds": round(seconds, 1),
+            "calls": calls,
+            **counted,
+        }
 
 
 def main(given: dict) -> list[dict]:
@@ -74,15 +84,21 @@ def main(given: dict) -> list[dict]:
         if history_messages:
             counts.gleaned += 1
             reply = END
-        elif (text := next((text for text in found if text in asked), None)) is not None and BETWEEN in asked:
+        elif (
+            text := next((text for text in found if text in asked), None)
+        ) is not None and BETWEEN in asked:
             counts.extracted += 1
             entities, relations = found[text]
-            rows = [("entity", *row) for row in entities] + [("relation", *row) for row in relations]
+            rows = [("entity", *row) for row in entities] + [
+                ("relation", *row) for row in relations
+            ]
             reply = "\n".join([*(BETWEEN.join(row) for row in rows), END])
         else:
             counts.summaries += 1
             reply = "What is said of it in short. " * 5
-        counts.tokens += tokens(asked + "".join(str(one) for one in history_messages)) + tokens(reply)
+        counts.tokens += tokens(asked + "".join(str(one) for one in history_messages)) + tokens(
+            reply
+        )
         return reply
 
     encoder = Encoder(list(found))
@@ -110,7 +126,9 @@ def main(given: dict) -> list[dict]:
     async def put(rag, documents):
         if documents:
             await rag.ainsert(
-                [text for _, text in documents], ids=[id for id, _ in documents], file_paths=[f"{id}.txt" for id, _ in documents]
+                [text for _, text in documents],
+                ids=[id for id, _ in documents],
+                file_paths=[f"{id}.txt" for id, _ in documents],
             )
 
     async def run() -> list[dict]:
@@ -127,7 +145,11 @@ def main(given: dict) -> list[dict]:
                     assert done.status == "success", done
                 await put(rag, documents)
                 now = {id: text for id, text in now.items() if id not in removed} | dict(documents)
-                rows.append(counts.row(kind, len(documents) or len(removed), len(now), time.process_time() - begin))
+                rows.append(
+                    counts.row(
+                        kind, len(documents) or len(removed), len(now), time.process_time() - begin
+                    )
+                )
                 print(rows[-1], flush=True)
             await rag.finalize_storages()
         return rows

@@ -24,12 +24,20 @@ from core.models.chat import vllm
 from core.models.declared import row
 
 WEIGHTS = Path(os.environ["HOPSCOPE_VLLM_WEIGHTS"])
-CARDS, RANDOM = os.environ.get("HOPSCOPE_VLLM_CARDS", ""), os.environ.get("HOPSCOPE_VLLM_RANDOM") == "1"
+CARDS, RANDOM = (
+    os.environ.get("HOPSCOPE_VLLM_CARDS", ""),
+    os.environ.get("HOPSCOPE_VLLM_RANDOM") == "1",
+)
 EAGER = "--dtype bfloat16 --enforce-eager --max-num-seqs 16"  # without eager it compiles, which takes minutes on a few cores
 COMPACT = """--structured-outputs-config '{"backend": "xgrammar", "disable_any_whitespace": true}'"""  # random ones never end it
 OPTIONS = " ".join([*([] if CARDS else [EAGER]), *([COMPACT] if RANDOM else [])])
 COUNTRY = {"type": "string", "enum": ["France", "Germany", "Spain"]}
-SCHEMA = {"type": "object", "properties": {"country": COUNTRY}, "required": ["country"], "additionalProperties": False}
+SCHEMA = {
+    "type": "object",
+    "properties": {"country": COUNTRY},
+    "required": ["country"],
+    "additionalProperties": False,
+}
 pytestmark = pytest.mark.timeout(900)
 
 
@@ -39,9 +47,18 @@ def adapter(folder: Path, size: float) -> Path:
 
     config = json.loads((WEIGHTS / "config.json").read_text())
     hidden, draw = config["hidden_size"], np.random.default_rng(0)
-    told = {"peft_type": "LORA", "task_type": "CAUSAL_LM", "r": 8, "lora_alpha": 16, "lora_dropout": 0.0, "bias": "none"}
+    told = {
+        "peft_type": "LORA",
+        "task_type": "CAUSAL_LM",
+        "r": 8,
+        "lora_alpha": 16,
+        "lora_dropout": 0.0,
+        "bias": "none",
+    }
     folder.mkdir()
-    (folder / vllm.ADAPTER).write_text(json.dumps({**told, "target_modules": ["q_proj"], "base_model_name_or_path": str(WEIGHTS)}))
+    (folder / vllm.ADAPTER).write_text(
+        json.dumps({**told, "target_modules": ["q_proj"], "base_model_name_or_path": str(WEIGHTS)})
+    )
     weights = {}
     for layer in range(config["num_hidden_layers"]):
         name = f"base_model.model.model.layers.{layer}.self_attn.q_proj"
@@ -56,7 +73,13 @@ def chats(tmp_path_factory):
     """The clients of the base and of two adapters over it, one of which changes nothing."""
     folder = tmp_path_factory.mktemp("vllm")
     given = {
-        "base": {"weights": str(WEIGHTS), "context": 2048, "options": OPTIONS, "at_once": 64, **({"cards": CARDS} if CARDS else {})},
+        "base": {
+            "weights": str(WEIGHTS),
+            "context": 2048,
+            "options": OPTIONS,
+            "at_once": 64,
+            **({"cards": CARDS} if CARDS else {}),
+        },
         "same": {"weights": str(adapter(folder / "same", 0.0)), "base": "base"},
         "other": {"weights": str(adapter(folder / "other", 1.0)), "base": "base"},
     }
@@ -66,7 +89,10 @@ def chats(tmp_path_factory):
             patch.setenv("CUDA_VISIBLE_DEVICES", CARDS)  # which the tests' settings hide
         else:
             patch.setenv("HOPSCOPE_VLLM_CPU", "1")
-        rows = {name: row(name, {"kind": "chat", "backend": "vllm", **values}, "models.toml") for name, values in given.items()}
+        rows = {
+            name: row(name, {"kind": "chat", "backend": "vllm", **values}, "models.toml")
+            for name, values in given.items()
+        }
         assert [one.settings.missing(one, rows) for one in rows.values()] == ["", "", ""]
         made = {name: one.settings.make(one, rows, None) for name, one in rows.items()}
         began = time.perf_counter()
@@ -109,7 +135,13 @@ def test_log_probabilities_come(chats):
 
 @pytest.mark.parametrize("at_once", [8, 64] if CARDS else [8])
 def test_many_at_once_are_faster_than_one_after_another(chats, at_once):
-    chat, questions = chats["base"], [f"Write four sentences about the number {number} of {at_once}." for number in range(at_once)]
+    chat, questions = (
+        chats["base"],
+        [
+            f"Write four sentences about the number {number} of {at_once}."
+            for number in range(at_once)
+        ],
+    )
 
     def speed(work, count):
         began = time.perf_counter()
@@ -119,8 +151,15 @@ def test_many_at_once_are_faster_than_one_after_another(chats, at_once):
     one = speed(lambda some: [asked(chat, question, max_tokens=48) for question in some], 8)
     chat.forget()
     with ThreadPoolExecutor(at_once) as pool:
-        many = speed(lambda some: list(pool.map(lambda question: asked(chat, question, max_tokens=48), some)), at_once)
-    print(f"\n{one:.1f} tokens a second one after another, {many:.1f} with {at_once} at once: {many / one:.1f} times as many")
+        many = speed(
+            lambda some: list(
+                pool.map(lambda question: asked(chat, question, max_tokens=48), some)
+            ),
+            at_once,
+        )
+    print(
+        f"\n{one:.1f} tokens a second one after another, {many:.1f} with {at_once} at once: {many / one:.1f} times as many"
+    )
     assert many > 1.2 * one
 
 
@@ -132,7 +171,13 @@ def test_cancel_ends_the_work_in_the_server(chats):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        asked(chat, "Count from 1 to 500.", max_tokens=1500, on_text=lambda text: received.set(), check=check)
+        asked(
+            chat,
+            "Count from 1 to 500.",
+            max_tokens=1500,
+            on_text=lambda text: received.set(),
+            check=check,
+        )
     until = time.monotonic() + 30
     while running(chat) and time.monotonic() < until:
         time.sleep(0.2)
@@ -145,12 +190,18 @@ def running(chat) -> float:
 
     with urllib.request.urlopen(chat.url.removesuffix("/v1") + "/metrics") as answer:
         lines = answer.read().decode().splitlines()
-    return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith("vllm:num_requests_running"))
+    return sum(
+        float(line.rpartition(" ")[2])
+        for line in lines
+        if line.startswith("vllm:num_requests_running")
+    )
 
 
 def test_adapters_answer_from_the_same_server(chats):
     question = "Name the planets of the solar system."
-    base, same, other = (asked(chats[name], question, max_tokens=24).text for name in ("base", "same", "other"))
+    base, same, other = (
+        asked(chats[name], question, max_tokens=24).text for name in ("base", "same", "other")
+    )
     assert base == same != other and chats["base"].url == chats["other"].url
 
 
@@ -159,14 +210,26 @@ def test_kill_9_and_back(chats, whose):
     chat = chats["base"]
     asked(chat, "Hello.", max_tokens=4)
     port = int(chat.url.split(":")[2].split("/")[0])
-    [server] = [process for process in psutil.process_iter() if any(one.laddr.port == port for one in listening(process))]
+    [server] = [
+        process
+        for process in psutil.process_iter()
+        if any(one.laddr.port == port for one in listening(process))
+    ]
     engines = [child for child in server.children(recursive=True) if "EngineCore" in child.name()]
     killed, received = server if whose == "server" else engines[0], threading.Event()
     with ThreadPoolExecutor(1) as pool:
-        slow = pool.submit(asked, chat, "Count from 1 to 400.", max_tokens=1400, on_text=lambda text: received.set())
+        slow = pool.submit(
+            asked,
+            chat,
+            "Count from 1 to 400.",
+            max_tokens=1400,
+            on_text=lambda text: received.set(),
+        )
         assert received.wait(120)
         os.kill(killed.pid, signal.SIGKILL)
-        with pytest.raises(ModelFailed, match="base: vLLM .*The reply is lost; the next question starts it anew") as lost:
+        with pytest.raises(
+            ModelFailed, match="base: vLLM .*The reply is lost; the next question starts it anew"
+        ) as lost:
             slow.result()
     print(f"\n{whose}: {lost.value}")
     _, alive = psutil.wait_procs([server, *engines], timeout=30)

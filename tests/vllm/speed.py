@@ -21,7 +21,14 @@ ROUNDS = 2  # replies that each sender asks for, one after another
 
 def model(folder: Path, options: str) -> Any:
     """The client of a model whose weights lie there."""
-    values = {"kind": "chat", "backend": "vllm", "weights": str(folder), "context": 4096, "options": options, "at_once": max(AT_ONCE)}
+    values = {
+        "kind": "chat",
+        "backend": "vllm",
+        "weights": str(folder),
+        "context": 4096,
+        "options": options,
+        "at_once": max(AT_ONCE),
+    }
     made = row("speed", values, "models.toml")
     return made.settings.make(made, {"speed": made}, lambda name: None)
 
@@ -34,7 +41,9 @@ def speed(chat: Any, at_once: int) -> tuple[float, float]:
         began, seen = time.perf_counter(), list[float]()
         question = f"Write a long story about the number {number} of {at_once}."
         reply = chat.reply(
-            [{"role": "user", "content": question}], max_tokens=TOKENS, on_text=lambda text: seen.append(time.perf_counter())
+            [{"role": "user", "content": question}],
+            max_tokens=TOKENS,
+            on_text=lambda text: seen.append(time.perf_counter()),
         )
         firsts.append((seen or [time.perf_counter()])[0] - began)
         return int(reply.tokens_out)
@@ -54,7 +63,10 @@ def main(folder: Path, options: str) -> None:
         speed(chat, 2)
         for at_once in AT_ONCE:
             tokens, first = speed(chat, at_once)
-            print(f"{at_once} at once: {tokens:,.0f} tokens a second, first words after {first:.2f} s", flush=True)
+            print(
+                f"{at_once} at once: {tokens:,.0f} tokens a second, first words after {first:.2f} s",
+                flush=True,
+            )
     finally:
         chat.close()
 

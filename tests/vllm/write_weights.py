@@ -18,9 +18,14 @@ def write(file: Path, folder: Path) -> None:
     unfinished = folder.with_name(folder.name + ".unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
-    net = AutoModelForCausalLM.from_pretrained(str(file.parent), gguf_file=file.name, dtype=torch.bfloat16)
+    net = AutoModelForCausalLM.from_pretrained(
+        str(file.parent), gguf_file=file.name, dtype=torch.bfloat16
+    )
     # save_pretrained refuses weights that were quantised once
-    save_file({name: value.contiguous().clone() for name, value in net.state_dict().items()}, unfinished / "model.safetensors")
+    save_file(
+        {name: value.contiguous().clone() for name, value in net.state_dict().items()},
+        unfinished / "model.safetensors",
+    )
     config = net.config.to_dict()
     config.pop("quantization_config", None)
     config["architectures"] = [type(net).__name__]

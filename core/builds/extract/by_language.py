@@ -50,7 +50,12 @@ def model_of(code: str) -> str:
             if version(package).startswith(SPACY):
                 _parser(package)
                 return package
-        except (PackageNotFoundError, ImportError, OSError, ValueError):  # or one that needs what is not installed
+        except (
+            PackageNotFoundError,
+            ImportError,
+            OSError,
+            ValueError,
+        ):  # or one that needs what is not installed
             continue
     return ""
 
@@ -59,6 +64,8 @@ def model_of(code: str) -> str:
 def _parser(package: str) -> Any:
     """A model of spaCy, loaded once. Raises ImportError, OSError, ValueError."""
     parser = importlib.import_module(package).load(exclude=["lemmatizer"])
-    if parser.vocab.get_noun_chunks is None:  # of a language for which spaCy has no rule of phrases: names alone
+    if (
+        parser.vocab.get_noun_chunks is None
+    ):  # of a language for which spaCy has no rule of phrases: names alone
         parser.vocab.get_noun_chunks = lambda doc: iter(())
     return parser

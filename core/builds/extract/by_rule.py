@@ -30,26 +30,43 @@ WORD = re.compile(rf"{MARKED_WORD}(?:[-'’·.]{MARKED_WORD})*")
 QUOTED = re.compile(
     r"《([^《》\n]{1,60})》|「([^「」\n]{1,40})」|『([^『』\n]{1,40})』|«\s?([^«»\n]{2,60}?)\s?»|„([^„“”\n]{2,60})[“”]|“([^“”\n]{2,60})”"
 )
-PARTICLES = frozenset("de da do dos das di del della du des la le les van von den ter ten of bin ibn al el zu am".split())
+PARTICLES = frozenset(
+    "de da do dos das di del della du des la le les van von den ter ten of bin ibn al el zu am".split()
+)
 MOST_PARTICLES = 2  # side by side: Musée de la Rivière
 GERMAN_PARTICLES = frozenset("von van de zu am".split())
-MONTHS = frozenset("Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split())
+MONTHS = frozenset(
+    "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()
+)
 ARTICLES = frozenset(
     "der die das den dem des ein eine einer eines einem einen kein keine keinen jede jeder jedes diese dieser dieses diesem diesen seine "
     "seinen seiner ihr ihre ihren ihrer beim vom zum zur im am ins ans".split()
 )
-NAMING = frozenset("in nach aus von bei bis zwischen".split())  # what a name follows without an article
+NAMING = frozenset(
+    "in nach aus von bei bis zwischen".split()
+)  # what a name follows without an article
 LONG_NOUN = 9  # letters of a German noun that says enough, mostly a compound
 COMPOUND = 2  # nouns side by side that make a phrase
 HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々〇]+")
 JAPANESE = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々〇ァ-ヶー・]{2,20}")
 RUN_LETTERS = range(2, 9)  # letters of what recurs in a script without blanks
 NOUNS = ("n", "nr", "ns", "nt", "nz", "nrt", "nrfg", "s", "j", "eng")
-KINDS = {"nr": "person", "nrt": "person", "nrfg": "person", "ns": "place", "nt": "organisation", "nz": NAME}
+KINDS = {
+    "nr": "person",
+    "nrt": "person",
+    "nrfg": "person",
+    "ns": "place",
+    "nt": "organisation",
+    "nz": NAME,
+}
 ARTICLE = re.compile(r"(?:وال|بال|كال|فال|ال|لل)\w{2,}")
 AND = re.compile(r"^(?:[وبفك](?=ال)|و(?=\w{4}))")  # “and”, “in”, written with the word after it
-VERB = re.compile(r"[يتن]\w{2,5}$|\w{3}$")  # an Arabic verb at the head of a clause: of the present, or of three letters
-KOREAN_ENDINGS = re.compile(r"(?<=[가-힣]{2})(?:에서는|에서|으로|에게|까지|부터|이다|은|는|이|가|을|를|의|에|와|과|도|로)$")
+VERB = re.compile(
+    r"[يتن]\w{2,5}$|\w{3}$"
+)  # an Arabic verb at the head of a clause: of the present, or of three letters
+KOREAN_ENDINGS = re.compile(
+    r"(?<=[가-힣]{2})(?:에서는|에서|으로|에게|까지|부터|이다|은|는|이|가|을|를|의|에|와|과|도|로)$"
+)
 RECURS = 2  # times
 
 
@@ -107,17 +124,26 @@ def facts_in(text: str, language: Language) -> Facts:
         for pair in pairs(list(named)):
             joined.setdefault(pair, ([0], said))[0][0] += 1
     shown = {key: known.entity for key, known in entities.items()}
-    relations = (Relation(shown[a].name, shown[b].name, TOGETHER, said, "", float(times)) for (a, b), ((times,), said) in joined.items())
+    relations = (
+        Relation(shown[a].name, shown[b].name, TOGETHER, said, "", float(times))
+        for (a, b), ((times,), said) in joined.items()
+    )
     return Facts(tuple(shown.values()), tuple(relations), notes=(CROWDED,) if crowded else ())
 
 
 def mentions_in(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> list[Mention]:
     """Where each name or phrase is in a text, in its order; what is quoted before what it holds."""
-    quoted = [Mention(match.start(match.lastindex or 0), match[match.lastindex or 0].strip(), WORK) for match in QUOTED.finditer(text)]
+    quoted = [
+        Mention(match.start(match.lastindex or 0), match[match.lastindex or 0].strip(), WORK)
+        for match in QUOTED.finditer(text)
+    ]
     taken = {at for one in quoted for at in range(one.start, one.start + len(one.name))}
     rule = RULES.get(language.code) or (by_capitals if language.cased else by_recurrence)
     found = [one for one in rule(text, language, spans) if one.start not in taken]
-    return sorted((one for one in (*quoted, *found) if _is_name(one.name, language)), key=lambda one: one.start)
+    return sorted(
+        (one for one in (*quoted, *found) if _is_name(one.name, language)),
+        key=lambda one: one.start,
+    )
 
 
 def _is_name(name: str, language: Language) -> bool:
@@ -125,9 +151,16 @@ def _is_name(name: str, language: Language) -> bool:
     return letters > 1 and len(name.split()) <= LONGEST and name.casefold() not in language.common
 
 
-def by_capitals(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> Iterator[Mention]:
+def by_capitals(
+    text: str, language: Language, spans: Sequence[tuple[int, int]]
+) -> Iterator[Mention]:
     """Runs of words with capital letters; of a single one at the beginning of a sentence only what has one within a sentence too."""
-    inside = {word[0] for start, end in spans for word in list(WORD.finditer(text, start, end))[1:] if _capital(word[0])}
+    inside = {
+        word[0]
+        for start, end in spans
+        for word in list(WORD.finditer(text, start, end))[1:]
+        if _capital(word[0])
+    }
     for start, end in spans:
         words = list(WORD.finditer(text, start, end))
         for first, last in _runs(text, words, language):
@@ -139,12 +172,19 @@ def by_capitals(text: str, language: Language, spans: Sequence[tuple[int, int]])
 def german(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> Iterator[Mention]:
     """Runs of capitalised words, and single ones by what is before them: after a preposition of place or origin, or at the beginning of a
     sentence where it is capitalised within one too, it is a name; any other is a common noun, and a phrase where it is long."""
-    inside = {word[0] for start, end in spans for word in list(WORD.finditer(text, start, end))[1:] if _capital(word[0])}
+    inside = {
+        word[0]
+        for start, end in spans
+        for word in list(WORD.finditer(text, start, end))[1:]
+        if _capital(word[0])
+    }
     for start, end in spans:
         words = list(WORD.finditer(text, start, end))
         for first, last in _divided(words, _runs(text, words, language, GERMAN_PARTICLES)):
             word, before = words[first][0], words[first - 1][0].casefold() if first else ""
-            if last - first > 1:  # with an article a title comes before a name of two words: der Bürgermeister Anton Rieß
+            if (
+                last - first > 1
+            ):  # with an article a title comes before a name of two words: der Bürgermeister Anton Rieß
                 titled = before in ARTICLES and last - first > COMPOUND
                 yield _mention(text, words[first + titled : last], NAME)
             elif word in MONTHS:
@@ -152,13 +192,19 @@ def german(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> I
             elif first == 0 and word not in inside:
                 if len(word) >= LONG_NOUN:
                     yield _mention(text, words[:1], PHRASE)
-            elif first == 0 or before in NAMING or (before in ("und", "oder") and words[first - 2][0] in inside):
+            elif (
+                first == 0
+                or before in NAMING
+                or (before in ("und", "oder") and words[first - 2][0] in inside)
+            ):
                 yield _mention(text, words[first:last], NAME)
             elif len(word) >= LONG_NOUN:
                 yield _mention(text, words[first:last], PHRASE)
 
 
-def _divided(words: Sequence[re.Match[str]], runs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _divided(
+    words: Sequence[re.Match[str]], runs: Iterable[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
     """Runs, those after an article divided at their particles: ein Roman von Jonas Wieland, but Frankfurt am Main."""
     for first, last in runs:
         if first and words[first - 1][0].casefold() in ARTICLES:
@@ -169,7 +215,10 @@ def _divided(words: Sequence[re.Match[str]], runs: Iterable[tuple[int, int]]) ->
 
 
 def _runs(
-    text: str, words: Sequence[re.Match[str]], language: Language, particles: frozenset[str] = PARTICLES
+    text: str,
+    words: Sequence[re.Match[str]],
+    language: Language,
+    particles: frozenset[str] = PARTICLES,
 ) -> Iterator[tuple[int, int]]:
     """Runs of capitalised words as (first, last), with particles between them, without function words."""
     named = [_capital(word[0]) and word[0].casefold() not in language.common for word in words]
@@ -179,7 +228,11 @@ def _runs(
         last = first + 1
         while named[first] and last < len(words):
             ahead = last
-            while ahead < min(last + MOST_PARTICLES, len(words)) and words[ahead][0] in particles and joined[ahead]:
+            while (
+                ahead < min(last + MOST_PARTICLES, len(words))
+                and words[ahead][0] in particles
+                and joined[ahead]
+            ):
                 ahead += 1
             if ahead == len(words) or not (named[ahead] and joined[ahead]):
                 break
@@ -194,7 +247,9 @@ def _capital(word: str) -> bool:
 
 
 def _mention(text: str, words: Sequence[re.Match[str]], kind: str) -> Mention:
-    return Mention(words[0].start(), " ".join(text[words[0].start() : words[-1].end()].split()), kind)
+    return Mention(
+        words[0].start(), " ".join(text[words[0].start() : words[-1].end()].split()), kind
+    )
 
 
 def chinese(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> Iterator[Mention]:
@@ -223,20 +278,39 @@ def _compound(run: Sequence[tuple[int, str, str]]) -> Iterator[Mention]:
             if tag in KINDS:
                 yield Mention(at, word, KINDS[tag])
     elif kinds or len(run) >= COMPOUND:
-        yield Mention(run[0][0], "".join(word for _, word, _ in run), kinds[-1] if kinds else PHRASE)
+        yield Mention(
+            run[0][0], "".join(word for _, word, _ in run), kinds[-1] if kinds else PHRASE
+        )
 
 
-def by_recurring_letters(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> Iterator[Mention]:
+def by_recurring_letters(
+    text: str, language: Language, spans: Sequence[tuple[int, int]]
+) -> Iterator[Mention]:
     """Strings of 2 to 8 letters that recur in a text, the longest of those that recur together, cut at function words."""
-    cuts = re.compile("|".join(re.escape(word) for word in sorted(language.common, key=len, reverse=True)) or "$^")
-    runs = [(run.start() + at, part) for run in HAN.finditer(text) for at, part in _parts(run[0], cuts)]
-    counts = Counter(part[i : i + n] for _, part in runs for n in RUN_LETTERS for i in range(len(part) - n + 1))
+    cuts = re.compile(
+        "|".join(re.escape(word) for word in sorted(language.common, key=len, reverse=True)) or "$^"
+    )
+    runs = [
+        (run.start() + at, part) for run in HAN.finditer(text) for at, part in _parts(run[0], cuts)
+    ]
+    counts = Counter(
+        part[i : i + n] for _, part in runs for n in RUN_LETTERS for i in range(len(part) - n + 1)
+    )
     recurring = {one for one, times in counts.items() if times >= RECURS}
-    longest = recurring - {part for one in recurring for part in (one[1:], one[:-1]) if counts[part] == counts[one]}
+    longest = recurring - {
+        part for one in recurring for part in (one[1:], one[:-1]) if counts[part] == counts[one]
+    }
     for start, part in runs:
         at = 0
         while at < len(part):
-            name = next((part[at : at + n] for n in reversed(RUN_LETTERS) if part[at : at + n] in longest and at + n <= len(part)), "")
+            name = next(
+                (
+                    part[at : at + n]
+                    for n in reversed(RUN_LETTERS)
+                    if part[at : at + n] in longest and at + n <= len(part)
+                ),
+                "",
+            )
             if name:
                 yield Mention(start + at, name, NAME)
             at += len(name) or 1
@@ -255,7 +329,9 @@ def japanese(text: str, language: Language, spans: Sequence[tuple[int, int]]) ->
     """Runs of Chinese characters and katakana: content words lie in them, and what joins these in hiragana."""
     for run in JAPANESE.finditer(text):
         if run[0] not in language.asks:
-            yield Mention(run.start(), run[0].strip("・"), NAME if len(run[0]) > COMPOUND else PHRASE)
+            yield Mention(
+                run.start(), run[0].strip("・"), NAME if len(run[0]) > COMPOUND else PHRASE
+            )
 
 
 def arabic(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> Iterator[Mention]:
@@ -264,27 +340,42 @@ def arabic(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> I
     for start, end in spans:
         words = list(WORD.finditer(text, start, end))
         for first, last in _definite(words, text, language):
-            known.update(range(first and words[first].start() or words[0].start(), words[last - 1].end()))
+            known.update(
+                range(first and words[first].start() or words[0].start(), words[last - 1].end())
+            )
             name = " ".join(text[words[first].start() : words[last - 1].end()].split())
             yield Mention(words[first].start(), AND.sub("", name), NAME)
     yield from (one for one in by_recurrence(text, language, spans) if one.start not in known)
 
 
-def _definite(words: Sequence[re.Match[str]], text: str, language: Language) -> Iterator[tuple[int, int]]:
+def _definite(
+    words: Sequence[re.Match[str]], text: str, language: Language
+) -> Iterator[tuple[int, int]]:
     """Runs that end in words with the article, with the noun before them where that is in the same clause and no verb, as (first, last)."""
     at = 0
     while at < len(words):
         last = at
         while last < len(words) and ARTICLE.fullmatch(words[last][0]):
-            if last > at and (_between(text, words, last).strip() or words[last][0][0] != "ا"):  # one with “and” before it is another thing
+            if last > at and (
+                _between(text, words, last).strip() or words[last][0][0] != "ا"
+            ):  # one with “and” before it is another thing
                 break
             last += 1
         if last == at:
             at += 1
             continue
         head = at - 1
-        owned = head >= 0 and words[at][0][0] == "ا" and not _between(text, words, at).strip() and words[head][0] not in language.common
-        verb = owned and (head == 0 or words[head - 1][0] in language.common or _between(text, words, head).strip())
+        owned = (
+            head >= 0
+            and words[at][0][0] == "ا"
+            and not _between(text, words, at).strip()
+            and words[head][0] not in language.common
+        )
+        verb = owned and (
+            head == 0
+            or words[head - 1][0] in language.common
+            or _between(text, words, head).strip()
+        )
         plain = AND.sub("", MARKS.sub("", words[head][0]))
         verb = verb or plain != MARKS.sub("", words[head][0])
         if owned and len(plain) > 2 and not (verb and VERB.match(plain)):
@@ -299,27 +390,55 @@ def _between(text: str, words: Sequence[re.Match[str]], at: int) -> str:
     return text[words[at - 1].end() : words[at].start()]
 
 
-def by_recurrence(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> Iterator[Mention]:
+def by_recurrence(
+    text: str, language: Language, spans: Sequence[tuple[int, int]]
+) -> Iterator[Mention]:
     """Runs of up to three words without function words that recur in a text, the longest of those that recur together."""
-    runs = [run for start, end in spans for run in _content_runs(text, list(WORD.finditer(text, start, end)), language)]
+    runs = [
+        run
+        for start, end in spans
+        for run in _content_runs(text, list(WORD.finditer(text, start, end)), language)
+    ]
     grams = Counter(gram for run in runs for gram in _grams([word for _, word in run]))
     recurring = {gram for gram, times in grams.items() if times >= RECURS}
-    longest = recurring - {part for gram in recurring for part in (gram[1:], gram[:-1]) if part and grams[part] == grams[gram]}
+    longest = recurring - {
+        part
+        for gram in recurring
+        for part in (gram[1:], gram[:-1])
+        if part and grams[part] == grams[gram]
+    }
     for run in runs:
         at = 0
         while at < len(run):
-            size = next((n for n in (3, 2, 1) if tuple(word for _, word in run[at : at + n]) in longest and at + n <= len(run)), 0)
+            size = next(
+                (
+                    n
+                    for n in (3, 2, 1)
+                    if tuple(word for _, word in run[at : at + n]) in longest and at + n <= len(run)
+                ),
+                0,
+            )
             if size:
-                yield Mention(run[at][0], " ".join(word for _, word in run[at : at + size]), NAME if size > 1 else PHRASE)
+                yield Mention(
+                    run[at][0],
+                    " ".join(word for _, word in run[at : at + size]),
+                    NAME if size > 1 else PHRASE,
+                )
             at += size or 1
 
 
-def _content_runs(text: str, words: Sequence[re.Match[str]], language: Language) -> Iterator[list[tuple[int, str]]]:
+def _content_runs(
+    text: str, words: Sequence[re.Match[str]], language: Language
+) -> Iterator[list[tuple[int, str]]]:
     run: list[tuple[int, str]] = []
     for at, word in enumerate(words):
         plain = KOREAN_ENDINGS.sub("", word[0]) if language.code == "ko" else word[0]
         broken = at and text[words[at - 1].end() : word.start()].strip()
-        content = len(plain) > 2 - (language.code == "ko") and plain.casefold() not in language.common and not plain.isdecimal()
+        content = (
+            len(plain) > 2 - (language.code == "ko")
+            and plain.casefold() not in language.common
+            and not plain.isdecimal()
+        )
         if run and (broken or not content):
             yield run
             run = []

@@ -47,7 +47,9 @@ class DescribedNames(Extractor):
 
     title = "names by a parser, described by a language model"
 
-    names: int = param(8, "Names", "At most so many names of a chunk, the most frequent first.", low=2, high=40)
+    names: int = param(
+        8, "Names", "At most so many names of a chunk, the most frequent first.", low=2, high=40
+    )
     links: int = param(6, "Links", "At most so many relations of a chunk.", low=1, high=40)
     model: str = param("answer", "Model", "The language model that reads the chunks.", chat=True)
 
@@ -75,7 +77,12 @@ class DescribedNames(Extractor):
         yield from ((number, named[number]) for number in bare)
         asked = [number for number in range(len(texts)) if named[number].entities]
         chat = ctx.chat(self.model)
-        for place, facts in side_by_side(lambda number: self.read(chat, texts[number], named[number], ctx), asked, self.model, ctx):
+        for place, facts in side_by_side(
+            lambda number: self.read(chat, texts[number], named[number], ctx),
+            asked,
+            self.model,
+            ctx,
+        ):
             yield asked[place], facts
 
     def cost(self, texts: Sequence[str], ctx: BuildContext) -> tuple[Usage, float | None]:
@@ -102,10 +109,18 @@ class DescribedNames(Extractor):
         if parsed is None:
             fault = "" if reply.finish in ("stop", "unreadable") else f" ({reply.fault()})"
             return Facts(entities, unreadable=1, notes=(UNREADABLE + fault,))
-        about = {folded(name): _plain(said) for name, said in parsed.value["about"].items() if isinstance(said, str)}
-        described = tuple(Entity(e.name, e.type, about.get(folded(e.name), ""), e.times) for e in entities)
+        about = {
+            folded(name): _plain(said)
+            for name, said in parsed.value["about"].items()
+            if isinstance(said, str)
+        }
+        described = tuple(
+            Entity(e.name, e.type, about.get(folded(e.name), ""), e.times) for e in entities
+        )
         links, unusable = _relations(parsed.value["links"], names)
-        notes = (CUT,) * (not parsed.whole or reply.finish == "length") + (UNUSABLE,) * bool(unusable)
+        notes = (CUT,) * (not parsed.whole or reply.finish == "length") + (UNUSABLE,) * bool(
+            unusable
+        )
         return Facts(described, tuple(links), dropped=unusable, notes=notes)
 
     def words(self) -> str:
@@ -115,18 +130,44 @@ class DescribedNames(Extractor):
         """What the chunk is about, the names of that, and what the model is asked."""
         entities = principal(named.entities, self.names)
         names = [entity.name for entity in entities]
-        return entities, names, messages(FILE, "described", names=json.dumps(names, ensure_ascii=False), text=text)
+        return (
+            entities,
+            names,
+            messages(FILE, "described", names=json.dumps(names, ensure_ascii=False), text=text),
+        )
 
     def _schema(self, names: Sequence[str]) -> dict[str, Any]:
         """The form of a reply on these names."""
         text = lambda most: {"type": "string", "maxLength": most}
-        link = {"type": "array", "prefixItems": [{"enum": list(names)}, text(LINK), {"enum": list(names)}, text(KEYWORD)]}
+        link = {
+            "type": "array",
+            "prefixItems": [
+                {"enum": list(names)},
+                text(LINK),
+                {"enum": list(names)},
+                text(KEYWORD),
+            ],
+        }
         about = {name: text(ABOUT) for name in names}
         lists = {
-            "about": {"type": "object", "properties": about, "required": list(about), "additionalProperties": False},
-            "links": {"type": "array", "maxItems": self.links, "items": {**link, "minItems": 4, "maxItems": 4}},
+            "about": {
+                "type": "object",
+                "properties": about,
+                "required": list(about),
+                "additionalProperties": False,
+            },
+            "links": {
+                "type": "array",
+                "maxItems": self.links,
+                "items": {**link, "minItems": 4, "maxItems": 4},
+            },
         }
-        return {"type": "object", "properties": lists, "required": list(lists), "additionalProperties": False}
+        return {
+            "type": "object",
+            "properties": lists,
+            "required": list(lists),
+            "additionalProperties": False,
+        }
 
 
 def principal(entities: Sequence[Entity], most: int) -> tuple[Entity, ...]:
@@ -140,8 +181,12 @@ def principal(entities: Sequence[Entity], most: int) -> tuple[Entity, ...]:
     """
     names = [folded(entity.name) for entity in entities if entity.type not in (PHRASE, MANY)]
     holds = lambda phrase: any(f" {name} " in f" {phrase} " for name in names)
-    chosen = [entity for entity in entities if entity.type != PHRASE or not holds(folded(entity.name))]
-    return tuple(sorted(chosen, key=lambda entity: (entity.type in (PHRASE, MANY), -entity.times))[:most])
+    chosen = [
+        entity for entity in entities if entity.type != PHRASE or not holds(folded(entity.name))
+    ]
+    return tuple(
+        sorted(chosen, key=lambda entity: (entity.type in (PHRASE, MANY), -entity.times))[:most]
+    )
 
 
 def _parsed(text: str) -> JsonReply | None:
@@ -150,8 +195,15 @@ def _parsed(text: str) -> JsonReply | None:
     if found is None:
         return None
     lacking: dict[str, Any] = {"about": {}, "links": []}
-    about, links = (empty if found.value.get(name) is None else found.value[name] for name, empty in lacking.items())
-    return JsonReply({"about": about, "links": links}, found.whole) if isinstance(about, dict) and isinstance(links, list) else None
+    about, links = (
+        empty if found.value.get(name) is None else found.value[name]
+        for name, empty in lacking.items()
+    )
+    return (
+        JsonReply({"about": about, "links": links}, found.whole)
+        if isinstance(about, dict) and isinstance(links, list)
+        else None
+    )
 
 
 def _relations(links: Sequence[Any], names: Sequence[str]) -> tuple[list[Relation], int]:
@@ -161,7 +213,11 @@ def _relations(links: Sequence[Any], names: Sequence[str]) -> tuple[list[Relatio
     for link in links:
         if isinstance(link, list) and len(link) == 3:
             link = [*link, ""]  # without a keyword
-        if not (isinstance(link, list) and len(link) == 4 and all(part is None or isinstance(part, str) for part in link)):
+        if not (
+            isinstance(link, list)
+            and len(link) == 4
+            and all(part is None or isinstance(part, str) for part in link)
+        ):
             unusable += 1
             continue
         head, said, tail, keyword = (part or "" for part in link)
@@ -169,7 +225,10 @@ def _relations(links: Sequence[Any], names: Sequence[str]) -> tuple[list[Relatio
             unusable += 1
         elif head != tail:
             text = _plain(said)
-            found.setdefault(frozenset((head, tail)), Relation(head, tail, text, f"{head} {text} {tail}", _plain(keyword).lower()))
+            found.setdefault(
+                frozenset((head, tail)),
+                Relation(head, tail, text, f"{head} {text} {tail}", _plain(keyword).lower()),
+            )
     return list(found.values()), unusable
 
 

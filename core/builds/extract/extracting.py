@@ -68,7 +68,9 @@ class Extractor(BuildOperator):
         known = ctx.facts.found(list(keys), self.final)
         return [text for key, text in keys.items() if key not in known]
 
-    def found(self, texts: Sequence[str], ctx: BuildContext, report: BuildReport | None = None) -> list[Facts]:
+    def found(
+        self, texts: Sequence[str], ctx: BuildContext, report: BuildReport | None = None
+    ) -> list[Facts]:
         """The facts of each text, as they are kept or extracted now; `report` hears how many of each."""
         keys = self._keys(texts, ctx)
         known = ctx.facts.found(list(keys), self.final)
@@ -80,8 +82,12 @@ class Extractor(BuildOperator):
         last = time.monotonic()
         try:
             texts_left = [keys[key] for key in missing]
-            spread = ctx.workers is not None and bool(self.chats())  # a parser is spread by its batches
-            found = extracted_over(self, texts_left, ctx) if spread else self.extracted(texts_left, ctx)
+            spread = ctx.workers is not None and bool(
+                self.chats()
+            )  # a parser is spread by its batches
+            found = (
+                extracted_over(self, texts_left, ctx) if spread else self.extracted(texts_left, ctx)
+            )
             for done, (number, facts) in enumerate(found, 1):
                 fresh[missing[number]] = facts
                 if len(fresh) >= self.held or time.monotonic() - last > SOON:
@@ -125,9 +131,14 @@ class SavedFacts(Sequence[Facts]):
     def read(self) -> Iterator[Facts]:
         """All facts in the order of the chunks."""
         for first in range(0, len(self), HELD_CHUNKS):
-            yield from self.extractor.found(self.chunks.texts("text", range(first, min(first + HELD_CHUNKS, len(self)))), self.ctx)
+            yield from self.extractor.found(
+                self.chunks.texts("text", range(first, min(first + HELD_CHUNKS, len(self)))),
+                self.ctx,
+            )
 
-    def gathered(self, fresh: partial[C], report: BuildReport | None = None) -> Iterator[tuple[range, C]]:
+    def gathered(
+        self, fresh: partial[C], report: BuildReport | None = None
+    ) -> Iterator[tuple[range, C]]:
         """What a `fresh()` gathers of each run of chunks, its first being row 0, with the rows of the run.
 
         Facts that are not saved yet are extracted, of which `report` hears; without one, the workers of the build gather where it has
@@ -135,7 +146,13 @@ class SavedFacts(Sequence[Facts]):
         """
         saved = SavedRuns(self.ctx.report.note) if not self.extractor.chats() else None
         rows = list(runs(self._keys))
-        keys = [run_key(f"{fresh.func.__name__} {fresh.args!r} {fresh.keywords!r}", self._keys[run.start : run.stop]) for run in rows]
+        keys = [
+            run_key(
+                f"{fresh.func.__name__} {fresh.args!r} {fresh.keywords!r}",
+                self._keys[run.start : run.stop],
+            )
+            for run in rows
+        ]
         known = saved.known(keys) if saved is not None else set()
         made = self._made(fresh, [run for run, key in zip(rows, keys) if key not in known], report)
         for run, key in zip(rows, keys):
@@ -150,7 +167,9 @@ class SavedFacts(Sequence[Facts]):
         if saved is not None:
             saved.tidy()
 
-    def _made(self, fresh: partial[C], wanted: Sequence[range], report: BuildReport | None) -> Iterator[C]:
+    def _made(
+        self, fresh: partial[C], wanted: Sequence[range], report: BuildReport | None
+    ) -> Iterator[C]:
         texts = (self.chunks.texts("text", run) for run in wanted)
         if report is None and self.ctx.workers is not None:
             return gathered_over(self.extractor, fresh, texts, self.ctx)
@@ -178,7 +197,9 @@ class SavedFacts(Sequence[Facts]):
     def __getitem__(self, place: slice) -> Sequence[Facts]: ...
     def __getitem__(self, place: int | slice) -> Facts | Sequence[Facts]:
         rows = range(len(self))[place]
-        found = self.extractor.found(self.chunks.texts("text", [rows] if isinstance(rows, int) else rows), self.ctx)
+        found = self.extractor.found(
+            self.chunks.texts("text", [rows] if isinstance(rows, int) else rows), self.ctx
+        )
         return found[0] if isinstance(rows, int) else found
 
 
@@ -188,7 +209,9 @@ class Summary:
     def __init__(self, extractor: Extractor):
         self.extractor = extractor
         self.said = Numbered()  # facts without their content, as JSON
-        self.chunks = Columns("iii")  # what is said of a chunk, whether a model was asked, whether its replies could not be read
+        self.chunks = Columns(
+            "iii"
+        )  # what is said of a chunk, whether a model was asked, whether its replies could not be read
 
     def add(self, row: int, facts: Facts) -> None:
         """Add the facts of the chunk of a row."""
@@ -201,7 +224,10 @@ class Summary:
 
     def tell(self, ctx: BuildContext) -> None:
         """Report what could not be read or used, and what chunks' notes say. Raises NothingRead where no reply could be read."""
-        known, (said, asked, unreadable) = [Facts.from_json(one) for one in self.said], self.chunks.arrays()
+        known, (said, asked, unreadable) = (
+            [Facts.from_json(one) for one in self.said],
+            self.chunks.arrays(),
+        )
         _tell([known[one] for one in said.tolist()], ctx)
         n_asked, n_unreadable = int(asked.sum()), int(unreadable[asked > 0].sum())
         ctx.report.count(asked=n_asked, **{"unread chunks": n_unreadable})
@@ -214,14 +240,17 @@ def _nothing_read(facts: Sequence[Facts]) -> str:
     notes = Counter(note for one in facts for note in one.notes)
     why = f" {_counted(*notes.most_common(1)[0])}." if notes else ""
     chunks = "The only chunk" if len(facts) == 1 else f"None of the {len(facts):,} chunks"
-    return (
-        f"{chunks} gave {'no' if len(facts) == 1 else 'a'} reply that could be read, so nothing was built.{why} Build it again to ask anew."
-    )
+    return f"{chunks} gave {'no' if len(facts) == 1 else 'a'} reply that could be read, so nothing was built.{why} Build it again to ask anew."
 
 
 def _tell(facts: Sequence[Facts], ctx: BuildContext) -> None:
     """Report what could not be read or used, and what chunks' notes say."""
-    ctx.report.count(**{"unread": sum(one.unreadable for one in facts), "dropped": sum(one.dropped for one in facts)})
+    ctx.report.count(
+        **{
+            "unread": sum(one.unreadable for one in facts),
+            "dropped": sum(one.dropped for one in facts),
+        }
+    )
     notes: dict[str, int] = {}
     for one in facts:
         for note in one.notes:

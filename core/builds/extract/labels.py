@@ -20,7 +20,9 @@ ALIAS = frozenset(
 )  # between two names of one
 ALIAS_OF_NAMES = frozenset(("known as", "born", "nicknamed"))  # between two names that are no terms
 LAST_OF_ALIAS = frozenset(("(", *(words.split()[-1] for words in (*ALIAS, *ALIAS_OF_NAMES))))
-BEFORE_ALIAS = frozenset('which who that is was are were often sometimes usually more most widely or and , : " “ ‘ the'.split())
+BEFORE_ALIAS = frozenset(
+    'which who that is was are were often sometimes usually more most widely or and , : " “ ‘ the'.split()
+)
 SUBJECTS = ("nsubj", "nsubjpass")
 OBJECTS = ("dobj", "attr", "oprd", "dative", "appos")
 
@@ -72,9 +74,15 @@ class Links:
         while words and words[0] in BEFORE_ALIAS:
             words.pop(0)
         said = " ".join(words)
-        named = PHRASE not in (one.type, other.type) or (one.name[0].isupper() and other.name[0].isupper())
+        named = PHRASE not in (one.type, other.type) or (
+            one.name[0].isupper() and other.name[0].isupper()
+        )
         persons = one.type == other.type == "person"
-        return CALLED if said in ALIAS or (said in ALIAS_OF_NAMES and named and (said != "born" or persons)) else ""
+        return (
+            CALLED
+            if said in ALIAS or (said in ALIAS_OF_NAMES and named and (said != "born" or persons))
+            else ""
+        )
 
     def _label(self, head: Mention, tail: Mention) -> str:
         """The words on the way from the head as a subject to the tail as an object, or from a noun through a preposition."""
@@ -84,7 +92,10 @@ class Links:
         if self.at.get(token.i) is head:
             return ""
         if token.dep_ in ("pobj", "pcomp"):
-            preposition, token = token.head.lower_, token.head.head if token.head.dep_ in ("prep", "agent") else token.head
+            preposition, token = (
+                token.head.lower_,
+                token.head.head if token.head.dep_ in ("prep", "agent") else token.head,
+            )
         elif token.dep_ == "appos":
             return "is" if self.at.get(token.head.i) is head else ""
         elif token.dep_ == "poss":
@@ -116,19 +127,31 @@ class Links:
             return ""
         if head not in self._subjects(token):
             return ""
-        verb = [] if token.lemma_ == "be" or token.lower_ in ("is", "was", "are", "were", "be", "been") else [token.lower_]
+        verb = (
+            []
+            if token.lemma_ == "be" or token.lower_ in ("is", "was", "are", "were", "be", "been")
+            else [token.lower_]
+        )
         verb += [child.lower_ for child in token.children if child.dep_ == "prt"]
         return " ".join([*verb, *words][:LABEL]) or "is"
 
     def _subjects(self, verb: Token) -> list[Mention]:
         """The mentions that are subjects of a verb, or of the one that it is joined to."""
         for _ in range(4):
-            found = [one for child in verb.children if child.dep_ in SUBJECTS for one in self._mentions(child)]
+            found = [
+                one
+                for child in verb.children
+                if child.dep_ in SUBJECTS
+                for one in self._mentions(child)
+            ]
             if found:
                 return found
             if verb.dep_ in ("acl", "relcl"):
                 return self._mentions(verb.head)
-            if verb.dep_ not in ("conj", "xcomp", "advcl", "ccomp") or verb.head.pos_ not in ("VERB", "AUX"):
+            if verb.dep_ not in ("conj", "xcomp", "advcl", "ccomp") or verb.head.pos_ not in (
+                "VERB",
+                "AUX",
+            ):
                 return []
             verb = verb.head
         return []

@@ -29,7 +29,10 @@ WORD = re.compile(r"\w+")
 FILE = "extraction"
 REPLY = 700  # tokens; what is longer is cut, and what had ended is kept
 EXPECTED = 300  # tokens of a reply, until some are known
-UNREADABLE, CUT = "a reply could not be read and gave nothing", "a reply was cut short; what had ended of it is kept"
+UNREADABLE, CUT = (
+    "a reply could not be read and gave nothing",
+    "a reply was cut short; what had ended of it is kept",
+)
 UNUSABLE = "entities or relations of a reply have no name and were left out"
 TOO_LONG = "longer than the language model reads; nothing was extracted from it"
 CHOICES = ("kg", "tkg", "rkg")
@@ -48,8 +51,15 @@ class LanguageModelExtraction(Extractor):
 
     title = "entities and relations by a language model"
 
-    schema: str = param("rkg", "Schema", "What is asked for: triples, or descriptions too, or keywords too.", choices=CHOICES)
-    gleaning: int = param(1, "Gleaning", "How often the model is asked what it has missed.", low=0, high=5)
+    schema: str = param(
+        "rkg",
+        "Schema",
+        "What is asked for: triples, or descriptions too, or keywords too.",
+        choices=CHOICES,
+    )
+    gleaning: int = param(
+        1, "Gleaning", "How often the model is asked what it has missed.", low=0, high=5
+    )
     model: str = param("answer", "Model", "The language model that reads the chunks.", chat=True)
 
     def models(self) -> tuple[str, ...]:
@@ -57,12 +67,18 @@ class LanguageModelExtraction(Extractor):
 
     def final(self, facts: Facts) -> bool:
         """Nothing at all is read anew too: its replies are saved, and may hold what was not understood when they were read."""
-        return not facts.unreadable and CUT not in facts.notes and bool(facts.entities or facts.relations)
+        return (
+            not facts.unreadable
+            and CUT not in facts.notes
+            and bool(facts.entities or facts.relations)
+        )
 
     def signature(self, ctx: BuildContext) -> str:
         asked = json.dumps([prompts(FILE), SCHEMAS, REPLY], sort_keys=True)
         code = "" if is_english(ctx.language) else f" {ctx.language}"
-        return f"{ctx.models.weights(self.model)} {hashlib.sha256(asked.encode()).hexdigest()}{code}"
+        return (
+            f"{ctx.models.weights(self.model)} {hashlib.sha256(asked.encode()).hexdigest()}{code}"
+        )
 
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         if texts:
@@ -101,15 +117,22 @@ class LanguageModelExtraction(Extractor):
 
     def _two_steps(self, chat: Chat, text: str, gathered: Gathered, ctx: BuildContext) -> None:
         for found in self._lists(chat, "names", gathered, ctx, text=text):
-            gathered.entities([{"name": name, "type": "", "description": ""} for name in found["names"]])
+            gathered.entities(
+                [{"name": name, "type": "", "description": ""} for name in found["names"]]
+            )
         names = [entity.name for entity in gathered.found.values()]
         if not names:
             return
         for found in self._lists(chat, "triples", gathered, ctx, names=", ".join(names), text=text):
-            rows = [{"source": one["subject"], "target": one["object"], "name": one["relation"]} for one in found["triples"]]
+            rows = [
+                {"source": one["subject"], "target": one["object"], "name": one["relation"]}
+                for one in found["triples"]
+            ]
             gathered.relations(rows)
 
-    def _lists(self, chat: Chat, prompt: str, gathered: Gathered, ctx: BuildContext, **values: str) -> Iterator[dict[str, list[Any]]]:
+    def _lists(
+        self, chat: Chat, prompt: str, gathered: Gathered, ctx: BuildContext, **values: str
+    ) -> Iterator[dict[str, list[Any]]]:
         """The lists of each reply: of the first, and of those to the question what was missed."""
         asked = list(messages(FILE, prompt, **values))
         for _ in range(1 + self.gleaning):
@@ -121,7 +144,10 @@ class LanguageModelExtraction(Extractor):
             yield read.lists
             if not any(read.lists.values()):
                 return
-            asked += [{"role": "assistant", "content": reply.text}, {"role": "user", "content": prompts(FILE)["more"]["user"]}]
+            asked += [
+                {"role": "assistant", "content": reply.text},
+                {"role": "user", "content": prompts(FILE)["more"]["user"]},
+            ]
 
 
 @dataclass
@@ -161,13 +187,26 @@ class Gathered:
                 continue
             name = _plain(row.get("name", ""))
             more = (self._own(row.get("description", "")), _plain(row.get("keywords", "")).lower())
-            self.related.setdefault((*ends, folded(name)), Relation(self.found[ends[0]].name, self.found[ends[1]].name, name, *more))
+            self.related.setdefault(
+                (*ends, folded(name)),
+                Relation(self.found[ends[0]].name, self.found[ends[1]].name, name, *more),
+            )
 
     def facts(self) -> Facts:
         """What was found, with what could not be read or used."""
         fault = f"{UNREADABLE} ({self.fault.rstrip('.')})" if self.fault else UNREADABLE
-        notes = (fault,) * bool(self.unreadable) + (CUT,) * bool(self.repaired) + (UNUSABLE,) * bool(self.unusable)
-        return Facts(tuple(self.found.values()), tuple(self.related.values()), self.unreadable, self.dropped + self.unusable, notes)
+        notes = (
+            (fault,) * bool(self.unreadable)
+            + (CUT,) * bool(self.repaired)
+            + (UNUSABLE,) * bool(self.unusable)
+        )
+        return Facts(
+            tuple(self.found.values()),
+            tuple(self.related.values()),
+            self.unreadable,
+            self.dropped + self.unusable,
+            notes,
+        )
 
     def _own(self, description: str) -> str:
         """A description, unless it is copied from the instruction's example."""

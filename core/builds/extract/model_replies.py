@@ -9,25 +9,50 @@ from core.models.chat.json_reply import json_reply
 
 MAX_ITEMS = 10  # entities, and relations, of one reply
 NAME, TYPE, SENTENCE, WORDS = 80, 20, 160, 60  # characters
-NAMES = ("name", "source", "target", "subject", "relation", "object")  # fields without which an item is of no use
+NAMES = (
+    "name",
+    "source",
+    "target",
+    "subject",
+    "relation",
+    "object",
+)  # fields without which an item is of no use
 
 
 def _object(**texts: int) -> dict[str, Any]:
     properties = {name: {"type": "string", "maxLength": most} for name, most in texts.items()}
-    return {"type": "object", "properties": properties, "required": list(texts), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(texts),
+        "additionalProperties": False,
+    }
 
 
 def _lists(**items: dict[str, Any]) -> dict[str, Any]:
-    properties = {name: {"type": "array", "maxItems": MAX_ITEMS, "items": item} for name, item in items.items()}
-    return {"type": "object", "properties": properties, "required": list(items), "additionalProperties": False}
+    properties = {
+        name: {"type": "array", "maxItems": MAX_ITEMS, "items": item}
+        for name, item in items.items()
+    }
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(items),
+        "additionalProperties": False,
+    }
 
 
 ENTITY = _object(name=NAME, type=TYPE, description=SENTENCE)
 SCHEMAS: Mapping[str, dict[str, Any]] = {
     "names": _lists(names={"type": "string", "maxLength": NAME}),
     "triples": _lists(triples=_object(subject=NAME, relation=WORDS, object=NAME)),
-    "tkg": _lists(entities=ENTITY, relations=_object(source=NAME, target=NAME, description=SENTENCE)),
-    "rkg": _lists(entities=ENTITY, relations=_object(source=NAME, target=NAME, description=SENTENCE, keywords=WORDS)),
+    "tkg": _lists(
+        entities=ENTITY, relations=_object(source=NAME, target=NAME, description=SENTENCE)
+    ),
+    "rkg": _lists(
+        entities=ENTITY,
+        relations=_object(source=NAME, target=NAME, description=SENTENCE, keywords=WORDS),
+    ),
 }
 """The form of a reply by the prompt's name in core/prompts/extraction.toml."""
 
@@ -58,7 +83,10 @@ def lists_in(text: str, schema: dict[str, Any]) -> Lists | None:
     if found is None or not any(isinstance(found.value.get(name), list) for name in kinds):
         return None
     items = {name: found.value.get(name) or [] for name in kinds}
-    rows = {name: [_filled(item, kinds[name]) for item in some] if isinstance(some, list) else [None] for name, some in items.items()}
+    rows = {
+        name: [_filled(item, kinds[name]) for item in some] if isinstance(some, list) else [None]
+        for name, some in items.items()
+    }
     lists = {name: [row for row in some if row is not None] for name, some in rows.items()}
     return Lists(lists, found.whole, sum(row is None for some in rows.values() for row in some))
 

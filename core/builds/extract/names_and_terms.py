@@ -62,7 +62,9 @@ def read(texts: Sequence[str]) -> list[Facts]:
 def facts_of(doc: Doc) -> Facts:
     """The facts of a parsed chunk."""
     entities: dict[str, list[Any]] = {}  # first sentence, spellings, types
-    joined: dict[tuple[str, str], list[Any]] = {}  # by both names: times, labels with the name they lead from, first sentence, its verbs
+    joined: dict[
+        tuple[str, str], list[Any]
+    ] = {}  # by both names: times, labels with the name they lead from, first sentence, its verbs
     found = mentions(doc)
     for sentence in doc.sents:
         said = " ".join(sentence.text.split())
@@ -84,7 +86,9 @@ def facts_of(doc: Doc) -> Facts:
             if label is not None:
                 row[1][label] += 1
     shown = {key: _entity(*known) for key, known in entities.items()}
-    return Facts(tuple(shown.values()), tuple(_relation(shown, pair, *row) for pair, row in joined.items()))
+    return Facts(
+        tuple(shown.values()), tuple(_relation(shown, pair, *row) for pair, row in joined.items())
+    )
 
 
 def _entity(said: str, spellings: Counter[str], kinds: Counter[str]) -> Entity:
@@ -94,22 +98,37 @@ def _entity(said: str, spellings: Counter[str], kinds: Counter[str]) -> Entity:
 
 
 def _relation(
-    shown: dict[str, Entity], pair: tuple[str, str], times: int, labels: Counter[tuple[str, str]], said: str, verbs: str
+    shown: dict[str, Entity],
+    pair: tuple[str, str],
+    times: int,
+    labels: Counter[tuple[str, str]],
+    said: str,
+    verbs: str,
 ) -> Relation:
     """The relation of two entities: from whom its most frequent label leads."""
-    head, label = min(labels, key=lambda one: (one[1] not in (CALLED, BRACKETED), -labels[one], one)) if labels else (pair[0], TOGETHER)
+    head, label = (
+        min(labels, key=lambda one: (one[1] not in (CALLED, BRACKETED), -labels[one], one))
+        if labels
+        else (pair[0], TOGETHER)
+    )
     tail = pair[1] if head == pair[0] else pair[0]
     return Relation(shown[head].name, shown[tail].name, label, said, verbs, float(times))
 
 
 def _pairs(some: Sequence[Mention]) -> Iterator[tuple[Mention, Mention, int]]:
     """The first mentions of different names, each with the `FAR` after it, and how far behind it they are."""
-    firsts = sorted({one.name.casefold(): one for one in reversed(some)}.values(), key=lambda one: one.start)
+    firsts = sorted(
+        {one.name.casefold(): one for one in reversed(some)}.values(), key=lambda one: one.start
+    )
     for at, one in enumerate(firsts):
         for distance, other in enumerate(firsts[at + 1 : at + 1 + FAR], 1):
             yield one, other, distance
 
 
 def _verbs(sentence: Span) -> str:
-    verbs = [token.lower_ for token in sentence if token.pos_ == "VERB" and not token.is_stop and token.is_alpha]
+    verbs = [
+        token.lower_
+        for token in sentence
+        if token.pos_ == "VERB" and not token.is_stop and token.is_alpha
+    ]
     return ", ".join(list(dict.fromkeys(verbs))[:KEYWORDS])

@@ -24,18 +24,29 @@ HEADS = {
         "organisation",
     ),
     **dict.fromkeys(
-        "city town county village island islands river lake mountain mountains street road bay park station district".split(), "place"
+        "city town county village island islands river lake mountain mountains street road bay park station district".split(),
+        "place",
     ),
-    **dict.fromkeys("war battle festival olympics championship championships tournament election revolution conference".split(), "event"),
-    **dict.fromkeys("award awards medal prize officer president secretary director minister counsel".split(), "concept"),
+    **dict.fromkeys(
+        "war battle festival olympics championship championships tournament election revolution conference".split(),
+        "event",
+    ),
+    **dict.fromkeys(
+        "award awards medal prize officer president secretary director minister counsel".split(),
+        "concept",
+    ),
 }  # the type of a name by its last word
 LONGEST = 8  # words of a name or a term
 QUOTED = 10  # tokens of a title in quotes, at most
 OPENING, CLOSING = '"“«‘', '"”»’'
-SPEAKER = re.compile(r"(?:^|(?<=[.?!]\s)|(?<=\n))([A-Z][A-Z.'’-]+(?: [A-Z][A-Z.'’-]*){1,3})(?=[:,] ?)")
+SPEAKER = re.compile(
+    r"(?:^|(?<=[.?!]\s)|(?<=\n))([A-Z][A-Z.'’-]+(?: [A-Z][A-Z.'’-]*){1,3})(?=[:,] ?)"
+)
 LINKS = ("of", "for")  # what joins two names to one: University of Oxford, Council for Soviet Jews
 SINGLE = ("PERSON", "GPE", "NORP", "LOC")  # names that nothing behind an “of” belongs to
-INTERJECTIONS = frozenset("hi hello thanks thank great excellent perfect yes no okay ok sure please mr mrs ms dr well oh ah".split())
+INTERJECTIONS = frozenset(
+    "hi hello thanks thank great excellent perfect yes no okay ok sure please mr mrs ms dr well oh ah".split()
+)
 PARTICLES = frozenset("de do da di du dos del van von der den la le el al bin ibn y e zu".split())
 ROLES = frozenset(
     "president vice senator governor minister prime secretary chancellor king queen prince princess lord lady sir dame duke duchess count "
@@ -43,7 +54,9 @@ ROLES = frozenset(
     "general colonel captain major lieutenant sergeant admiral judge justice mayor ambassador congressman congresswoman representative "
     "rev rev. reverend father sister brother uncle aunt coach director ceo chairman actor actress singer author president-elect".split()
 )  # before a person's name: who that is, and no part of it
-FEMALE = frozenset("mrs mrs. miss lady queen princess dame madame".split())  # with a surname alone these are another than its bearer
+FEMALE = frozenset(
+    "mrs mrs. miss lady queen princess dame madame".split()
+)  # with a surname alone these are another than its bearer
 GENERIC = frozenset(
     "new old good great big large small important major minor significant several certain various different other same similar additional "
     "overall further future later latter earlier early difficult easy nice strong recent current possible specific particular general main "
@@ -78,7 +91,11 @@ def mentions(doc: Doc) -> list[Mention]:
     dated = {token.i for span in doc.ents if span.label_ not in TYPES for token in span}
     for span in doc.noun_chunks:
         term = _term(span)
-        if len(term) and taken.isdisjoint(range(term.start, term.end)) and not all(token.i in dated for token in term):
+        if (
+            len(term)
+            and taken.isdisjoint(range(term.start, term.end))
+            and not all(token.i in dated for token in term)
+        ):
             name = _lowered(term)
             if _is_name(name) and len(name) > 2:
                 found.append(Mention(term.start, term.end, name, PHRASE))
@@ -103,14 +120,29 @@ def _titles(doc: Doc) -> Iterator[tuple[Span, str]]:
         elif token.text in CLOSING and start is not None:
             span = doc[start : token.i]
             if 0 < len(span) <= QUOTED and _is_title(span):
-                yield span, next((TYPES[one.label_] for one in span.ents if one.label_ in TYPES and len(one) == len(span)), "work")
+                yield (
+                    span,
+                    next(
+                        (
+                            TYPES[one.label_]
+                            for one in span.ents
+                            if one.label_ in TYPES and len(one) == len(span)
+                        ),
+                        "work",
+                    ),
+                )
             start = None
 
 
 def _is_title(span: Span) -> bool:
     words = [token for token in span if not token.is_punct]
     capital = [word for word in words if word.text[:1].isupper() or word.text[:1].isdigit()]
-    return bool(words) and words[0] in capital and words[-1] in capital and 2 * len(capital) >= len(words)
+    return (
+        bool(words)
+        and words[0] in capital
+        and words[-1] in capital
+        and 2 * len(capital) >= len(words)
+    )
 
 
 def _names(doc: Doc) -> Iterator[tuple[Span, str]]:
@@ -139,7 +171,11 @@ def _type(span: Span, labels: dict[int, str]) -> str:
         return HEADS[last]
     kinds = Counter(labels[token.i] for token in span if token.i in labels)
     kind = TYPES.get(min(kinds, key=lambda one: (-kinds[one], one)) if kinds else "", PHRASE)
-    return "product" if kind in ("organisation", "place", "building") and len(span) > 1 and last.isdigit() else kind
+    return (
+        "product"
+        if kind in ("organisation", "place", "building") and len(span) > 1 and last.isdigit()
+        else kind
+    )
 
 
 def _without_role(span: Span, labels: dict[int, str]) -> Span:
@@ -149,11 +185,19 @@ def _without_role(span: Span, labels: dict[int, str]) -> Span:
         start += 1
     if not start or labels.get(span[start].i) != "PERSON":
         return span
-    return span[start - 1 :] if len(span) - start == 1 and span[start - 1].lower_ in FEMALE else span[start:]
+    return (
+        span[start - 1 :]
+        if len(span) - start == 1 and span[start - 1].lower_ in FEMALE
+        else span[start:]
+    )
 
 
 def _begins(token: Token, labels: dict[int, str], dated: set[int]) -> bool:
-    return _capital(token) and (token.i in labels or (token.pos_ == "PROPN" and token.i not in dated)) and token.lower_ not in INTERJECTIONS
+    return (
+        _capital(token)
+        and (token.i in labels or (token.pos_ == "PROPN" and token.i not in dated))
+        and token.lower_ not in INTERJECTIONS
+    )
 
 
 def _capital(token: Token) -> bool:
@@ -168,17 +212,43 @@ def _name_end(doc: Doc, start: int, labels: dict[int, str], dated: set[int]) -> 
     end, label = start + 1, labels.get(start, "")
     while end < len(doc):
         token = doc[end]
-        within = labels.get(end) == labels.get(end - 1) and end in labels and not _divides(doc, start, end)
-        joins = token.text in ("-", "&", "/", "'", "’", "'s", "’s", "–") and end + 1 < len(doc) and _continues(doc[end + 1], labels, dated)
+        within = (
+            labels.get(end) == labels.get(end - 1)
+            and end in labels
+            and not _divides(doc, start, end)
+        )
+        joins = (
+            token.text in ("-", "&", "/", "'", "’", "'s", "’s", "–")
+            and end + 1 < len(doc)
+            and _continues(doc[end + 1], labels, dated)
+        )
         if joins and (token.text in ("-", "&", "/") or within):
             end += 2
-        elif _continues(token, labels, dated) and not (token.is_sent_start and doc[end - 1].is_punct) and not _other(labels, end):
+        elif (
+            _continues(token, labels, dated)
+            and not (token.is_sent_start and doc[end - 1].is_punct)
+            and not _other(labels, end)
+        ):
             end += 1
-        elif token.like_num and token.text.isdigit() and doc[end - 1].whitespace_ and len(token.text) <= 4:
+        elif (
+            token.like_num
+            and token.text.isdigit()
+            and doc[end - 1].whitespace_
+            and len(token.text) <= 4
+        ):
             end += 1
-        elif token.lower_ in PARTICLES and end + 1 < len(doc) and _capital(doc[end + 1]) and doc[end + 1].pos_ == "PROPN":
+        elif (
+            token.lower_ in PARTICLES
+            and end + 1 < len(doc)
+            and _capital(doc[end + 1])
+            and doc[end + 1].pos_ == "PROPN"
+        ):
             end += 2
-        elif token.lower_ in LINKS and label not in SINGLE and (after := _linked(doc, end, labels, dated)):
+        elif (
+            token.lower_ in LINKS
+            and label not in SINGLE
+            and (after := _linked(doc, end, labels, dated))
+        ):
             end = after
         elif token.lower_ == "and" and _of_one(doc, start, end, labels):
             end += 1
@@ -197,17 +267,29 @@ def _other(labels: dict[int, str], at: int) -> bool:
 
 def _divides(doc: Doc, start: int, at: int) -> bool:
     """Whether an “and” or a comma divides two names rather than being of one: behind an “of” it is of one."""
-    return doc[at].lower_ in ("and", "or", ",", ";", ":") and not any(token.lower_ in LINKS for token in doc[start:at])
+    return doc[at].lower_ in ("and", "or", ",", ";", ":") and not any(
+        token.lower_ in LINKS for token in doc[start:at]
+    )
 
 
 def _of_one(doc: Doc, start: int, at: int, labels: dict[int, str]) -> bool:
     """Whether an “and” is of one name, as in Vice President for Public Policy and Government Affairs."""
     linked = any(token.lower_ in LINKS for token in doc[start:at])
-    return linked and at + 1 < len(doc) and at - 1 not in labels and at + 1 not in labels and _capital(doc[at + 1])
+    return (
+        linked
+        and at + 1 < len(doc)
+        and at - 1 not in labels
+        and at + 1 not in labels
+        and _capital(doc[at + 1])
+    )
 
 
 def _continues(token: Token, labels: dict[int, str], dated: set[int]) -> bool:
-    return _capital(token) and (token.pos_ in ("PROPN", "NOUN", "ADJ", "NUM", "X", "VERB") or token.i in labels) and token.i not in dated
+    return (
+        _capital(token)
+        and (token.pos_ in ("PROPN", "NOUN", "ADJ", "NUM", "X", "VERB") or token.i in labels)
+        and token.i not in dated
+    )
 
 
 def _linked(doc: Doc, at: int, labels: dict[int, str], dated: set[int]) -> int:
@@ -223,7 +305,11 @@ def _linked(doc: Doc, at: int, labels: dict[int, str], dated: set[int]) -> int:
 def _stripped(span: Span) -> Span:
     """A name without a leading article, and without marks and possessives around it."""
     start, end = span.start, span.end
-    while start < end and (span.doc[start].lower_ in ("the", "a", "an") or span.doc[start].is_punct or span.doc[start].is_space):
+    while start < end and (
+        span.doc[start].lower_ in ("the", "a", "an")
+        or span.doc[start].is_punct
+        or span.doc[start].is_space
+    ):
         start += 1
     while start < end and _ends_no_name(span.doc[end - 1]):
         end -= 1
@@ -233,7 +319,10 @@ def _stripped(span: Span) -> Span:
 def _ends_no_name(token: Token) -> bool:
     """Whether a token is no end of a name: a mark, a possessive, or a verb behind it (“Scrooge muttered”)."""
     return (
-        token.is_punct or token.is_space or token.text in ("'s", "’s", "'", "’") or (token.text.islower() and token.pos_ in ("VERB", "AUX"))
+        token.is_punct
+        or token.is_space
+        or token.text in ("'s", "’s", "'", "’")
+        or (token.text.islower() and token.pos_ in ("VERB", "AUX"))
     )
 
 
@@ -242,7 +331,11 @@ def _term(span: Span) -> Span:
     start, end = span.start, span.end
     while start < end and span.doc[end - 1].pos_ not in ("NOUN", "PROPN"):
         end -= 1
-    marks = [token.i for token in span.doc[start:end] if token.text in DIVIDING or token.lower_ in ("and", "or")]
+    marks = [
+        token.i
+        for token in span.doc[start:end]
+        if token.text in DIVIDING or token.lower_ in ("and", "or")
+    ]
     start = marks[-1] + 1 if marks else start
     while start < end and (span.doc[start].pos_ not in MODIFIERS or _says_nothing(span.doc[start])):
         start += 1
@@ -250,19 +343,27 @@ def _term(span: Span) -> Span:
 
 
 def _says_nothing(token: Token) -> bool:
-    return token.pos_ != "PROPN" and (token.is_stop or token.lower_ in GENERIC or token.tag_ in ("JJR", "JJS", "RB", "RBR", "RBS"))
+    return token.pos_ != "PROPN" and (
+        token.is_stop or token.lower_ in GENERIC or token.tag_ in ("JJR", "JJS", "RB", "RBR", "RBS")
+    )
 
 
 def _shown(span: Span) -> str:
     name = " ".join(span.text.split()).strip("\"'“”‘’`,;:()[]{}<>*_–—- ")
-    return name.partition("(")[0].rstrip() if name.count("(") > name.count(")") else name  # “node(s” is a node
+    return (
+        name.partition("(")[0].rstrip() if name.count("(") > name.count(")") else name
+    )  # “node(s” is a node
 
 
 def _lowered(term: Span) -> str:
     """A term as it is written within a sentence."""
     name = _shown(term)
     first = term[0]
-    return f"{name[0].lower()}{name[1:]}" if first.is_sent_start and first.pos_ != "PROPN" and name[1:].islower() else name
+    return (
+        f"{name[0].lower()}{name[1:]}"
+        if first.is_sent_start and first.pos_ != "PROPN" and name[1:].islower()
+        else name
+    )
 
 
 def _cased(name: str) -> str:
@@ -274,5 +375,9 @@ def _cased(name: str) -> str:
 
 def _is_name(name: str) -> bool:
     words = name.split()
-    named = any(letter.isalpha() for letter in name) and len(name) > 1 and not TIMES.issuperset(name.casefold().split())
+    named = (
+        any(letter.isalpha() for letter in name)
+        and len(name) > 1
+        and not TIMES.issuperset(name.casefold().split())
+    )
     return named and len(words) <= LONGEST + 2

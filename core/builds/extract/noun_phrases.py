@@ -41,7 +41,21 @@ TYPES = {
 }
 LETTERS = 2000  # characters looked at to tell whether a text is in Latin ones
 CONTENT = ("NOUN", "PROPN")
-EDGES = ("DET", "PRON", "NUM", "PUNCT", "SPACE", "ADP", "CCONJ", "SCONJ", "PART", "AUX", "INTJ", "SYM", "X")  # never at an end of a name
+EDGES = (
+    "DET",
+    "PRON",
+    "NUM",
+    "PUNCT",
+    "SPACE",
+    "ADP",
+    "CCONJ",
+    "SCONJ",
+    "PART",
+    "AUX",
+    "INTJ",
+    "SYM",
+    "X",
+)  # never at an end of a name
 TIMES = frozenset(
     "january february march april may june july august september october november december monday tuesday wednesday thursday friday "
     "saturday sunday today yesterday tomorrow".split()
@@ -76,20 +90,34 @@ class NounPhrases(Extractor):
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         if not is_english(ctx.language):
             ctx.report.note(f"Names and phrases were found {by_language.words(ctx.language)}.")
-            numbers = [range(first, min(first + BATCH_CHUNKS, len(texts))) for first in range(0, len(texts), BATCH_CHUNKS)]
+            numbers = [
+                range(first, min(first + BATCH_CHUNKS, len(texts)))
+                for first in range(0, len(texts), BATCH_CHUNKS)
+            ]
             parts = [[texts[number] for number in batch] for batch in numbers]
-            for at, facts in read_batches(partial(by_language.read, ctx.language, facts_of), parts, ctx.check, ctx.workers):
+            for at, facts in read_batches(
+                partial(by_language.read, ctx.language, facts_of), parts, ctx.check, ctx.workers
+            ):
                 yield from zip(numbers[at], facts)
             return
         yield from read_english(read, texts, ctx)
 
 
-def read_english(read: Callable[[Sequence[str]], list[Facts]], texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
+def read_english(
+    read: Callable[[Sequence[str]], list[Facts]], texts: Sequence[str], ctx: BuildContext
+) -> Iterator[tuple[int, Facts]]:
     """The facts of each text with its number, in batches by `read`; none of one in other letters, with a note that says so."""
     readable = [number for number, text in enumerate(texts) if latin(text)]
-    yield from ((number, Facts(notes=(FOREIGN,))) for number in sorted(set(range(len(texts))) - set(readable)))
-    batches = [readable[first : first + BATCH_CHUNKS] for first in range(0, len(readable), BATCH_CHUNKS)]
-    for at, facts in read_batches(read, [[texts[number] for number in batch] for batch in batches], ctx.check, ctx.workers):
+    yield from (
+        (number, Facts(notes=(FOREIGN,)))
+        for number in sorted(set(range(len(texts))) - set(readable))
+    )
+    batches = [
+        readable[first : first + BATCH_CHUNKS] for first in range(0, len(readable), BATCH_CHUNKS)
+    ]
+    for at, facts in read_batches(
+        read, [[texts[number] for number in batch] for batch in batches], ctx.check, ctx.workers
+    ):
         yield from zip(batches[at], facts)
 
 
@@ -111,7 +139,9 @@ def parser() -> Any:
 def facts_of(doc: Doc) -> Facts:
     """The facts of a parsed chunk."""
     entities: dict[str, Named] = {}
-    joined: dict[tuple[str, str], list[Any]] = {}  # by both folded names: times, first sentence, its verbs
+    joined: dict[
+        tuple[str, str], list[Any]
+    ] = {}  # by both folded names: times, first sentence, its verbs
     crowded = False
     mentions = deque(_mentions(doc, not any(character.isupper() for character in doc.text)))
     for sentence in doc.sents:
@@ -126,14 +156,19 @@ def facts_of(doc: Doc) -> Facts:
             joined.setdefault(pair, [0, said, _verbs(sentence)])[0] += 1
     shown = {key: known.entity for key, known in entities.items()}
     relations = (
-        Relation(shown[a].name, shown[b].name, TOGETHER, said, verbs, float(times)) for (a, b), (times, said, verbs) in joined.items()
+        Relation(shown[a].name, shown[b].name, TOGETHER, said, verbs, float(times))
+        for (a, b), (times, said, verbs) in joined.items()
     )
     return Facts(tuple(shown.values()), tuple(relations), notes=(CROWDED,) if crowded else ())
 
 
 def _verbs(sentence: Span) -> str:
     """The first verbs of a sentence that say something, as keywords."""
-    verbs = [token.lower_ for token in sentence if token.pos_ == "VERB" and not token.is_stop and token.is_alpha]
+    verbs = [
+        token.lower_
+        for token in sentence
+        if token.pos_ == "VERB" and not token.is_stop and token.is_alpha
+    ]
     return ", ".join(list(dict.fromkeys(verbs))[:KEYWORDS])
 
 
@@ -178,7 +213,11 @@ def _name(span: Span) -> str:
 
 def _is_name(name: str) -> bool:
     words = name.split()
-    named = any(character.isalpha() for character in name) and len(name) > 1 and not TIMES.issuperset(name.casefold().split())
+    named = (
+        any(character.isalpha() for character in name)
+        and len(name) > 1
+        and not TIMES.issuperset(name.casefold().split())
+    )
     return named and len(words) <= LONGEST
 
 
@@ -190,4 +229,6 @@ def latin(text: str) -> bool:
     (True, False, True)
     """
     letters = [character for character in text[:LETTERS] if character.isalpha()]
-    return 2 * sum(unicodedata.name(character, "").startswith("LATIN") for character in letters) >= len(letters)
+    return 2 * sum(
+        unicodedata.name(character, "").startswith("LATIN") for character in letters
+    ) >= len(letters)

@@ -44,26 +44,36 @@ class Read:
     report: BuildReport
 
 
-def extracted(operator: Extractor, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
+def extracted(
+    operator: Extractor, texts: Sequence[str], ctx: BuildContext
+) -> Iterator[tuple[int, Facts]]:
     """As the extractor does it, by the workers of the build; what a worker that dies leaves is read here. The same facts as by one process,
     as each chunk is asked about by itself."""
     assert ctx.workers is not None  # who has none reads here
-    batches = [list(texts[first : first + BATCH_CHUNKS]) for first in range(0, len(texts), BATCH_CHUNKS)]
+    batches = [
+        list(texts[first : first + BATCH_CHUNKS]) for first in range(0, len(texts), BATCH_CHUNKS)
+    ]
     work = partial(_read, operator, _given(ctx))
     for at, (batch, found) in enumerate(ctx.workers.each(work, batches, ctx.check)):
         if isinstance(found, Lost):
-            facts = [one for _, one in sorted(operator.extracted(batch, ctx), key=lambda pair: pair[0])]
+            facts = [
+                one for _, one in sorted(operator.extracted(batch, ctx), key=lambda pair: pair[0])
+            ]
         else:
             facts = found.facts
             ctx.report.include(found.report)
         yield from enumerate(facts, at * BATCH_CHUNKS)
 
 
-def gathered_over(operator: Extractor, fresh: Callable[[], C], runs: Iterable[list[str]], ctx: BuildContext) -> Iterator[C]:
+def gathered_over(
+    operator: Extractor, fresh: Callable[[], C], runs: Iterable[list[str]], ctx: BuildContext
+) -> Iterator[C]:
     """What a `fresh()` collects of the facts of each run of chunks, by their texts, which are saved, by the workers of the build. What a
     worker that dies leaves is collected here."""
     assert ctx.workers is not None  # who has none collects here
-    for texts, found in ctx.workers.each(partial(_collected, operator, fresh, _given(ctx)), runs, ctx.check):
+    for texts, found in ctx.workers.each(
+        partial(_collected, operator, fresh, _given(ctx)), runs, ctx.check
+    ):
         yield collected(operator, fresh, ctx, texts) if isinstance(found, Lost) else found
 
 
@@ -72,7 +82,13 @@ def _collected(operator: Extractor, fresh: Callable[[], C], given: Given, texts:
     return collected(operator, fresh, _context(given), texts)
 
 
-def collected(operator: Extractor, fresh: Callable[[], C], ctx: BuildContext, texts: list[str], report: BuildReport | None = None) -> C:
+def collected(
+    operator: Extractor,
+    fresh: Callable[[], C],
+    ctx: BuildContext,
+    texts: list[str],
+    report: BuildReport | None = None,
+) -> C:
     """What a `fresh()` collects of the facts of chunks with these texts, row 0 the first; `report` hears of those that are extracted."""
     found = fresh()
     for row, facts in enumerate(operator.found(texts, ctx, report)):
@@ -83,7 +99,10 @@ def collected(operator: Extractor, fresh: Callable[[], C], ctx: BuildContext, te
 def _read(operator: Extractor, given: Given, texts: Sequence[str]) -> Read:
     """In a worker: what the extractor finds."""
     ctx = replace(_context(given), report=BuildReport())
-    return Read([facts for _, facts in sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])], ctx.report)
+    return Read(
+        [facts for _, facts in sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])],
+        ctx.report,
+    )
 
 
 def _context(given: Given) -> BuildContext:
@@ -96,8 +115,15 @@ def _made(given: Given, home: Path) -> BuildContext:
     """The context of a home, as the same worker may work for another one later."""
     replies, facts = ([Path(file) for file in files] for files in (given.replies, given.facts))
     saved, found = SavedReplies(shipped=replies), FactStore(shipped=facts)
-    return BuildContext(Registry(), lanes=given.lanes, replies=saved, facts=found, language=given.language)
+    return BuildContext(
+        Registry(), lanes=given.lanes, replies=saved, facts=found, language=given.language
+    )
 
 
 def _given(ctx: BuildContext) -> Given:
-    return Given(tuple(map(str, ctx.replies.shipped)), tuple(map(str, ctx.facts.shipped)), ctx.lanes, ctx.language)
+    return Given(
+        tuple(map(str, ctx.replies.shipped)),
+        tuple(map(str, ctx.facts.shipped)),
+        ctx.lanes,
+        ctx.language,
+    )

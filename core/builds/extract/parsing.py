@@ -13,12 +13,17 @@ from core.runtime.cluster import Lost, Workers
 from core.runtime.subprocess_worker import in_subprocess
 
 MANY = 16  # batches from which another process is worth its start
-Read = Callable[[Sequence[str]], list[Facts]]  # a function of a module: the facts of each text of a batch
+Read = Callable[
+    [Sequence[str]], list[Facts]
+]  # a function of a module: the facts of each text of a batch
 Found = tuple[int, list[Facts]]  # a batch by its number, and what it tells
 
 
 def read_batches(
-    read: Read, batches: Sequence[Sequence[str]], check: Callable[[], None], workers: Workers | None = None
+    read: Read,
+    batches: Sequence[Sequence[str]],
+    check: Callable[[], None],
+    workers: Workers | None = None,
 ) -> Iterator[Found]:
     """Each batch with its facts, as they come. A batch is read whole by one process, so that no number of processes changes its facts;
     what a process that dies leaves is read here. With `workers` it is they that read. Raises what `check` and `read` do; the other
@@ -28,7 +33,10 @@ def read_batches(
             yield number, read(batch) if isinstance(facts, Lost) else facts
         return
     count = threads() if len(batches) >= MANY else 1
-    helpers = [Helper(read, {number: batches[number] for number in range(at, len(batches), count)}) for at in range(1, count)]
+    helpers = [
+        Helper(read, {number: batches[number] for number in range(at, len(batches), count)})
+        for at in range(1, count)
+    ]
     try:
         for number in range(0, len(batches), count):
             check()
@@ -77,7 +85,13 @@ class Helper:
 
     def _run(self, read: Read, batches: dict[int, Sequence[str]]) -> None:
         try:
-            in_subprocess(_read, read, batches, progress=lambda text, share: self._messages.put((text, share)), check=self._check)
+            in_subprocess(
+                _read,
+                read,
+                batches,
+                progress=lambda text, share: self._messages.put((text, share)),
+                check=self._check,
+            )
         except HopscopeError:
             pass  # what it leaves is read where the reason shows
         finally:
@@ -88,7 +102,12 @@ class Helper:
             raise HopscopeError("Nobody waits for it any more.")
 
 
-def _read(read: Read, batches: dict[int, Sequence[str]], progress: Callable[[str, float | None], None], check: Callable) -> None:
+def _read(
+    read: Read,
+    batches: dict[int, Sequence[str]],
+    progress: Callable[[str, float | None], None],
+    check: Callable,
+) -> None:
     """In another process: sends of each batch its number and a line of JSON for each text."""
     for number, batch in batches.items():
         progress("\n".join([str(number), *(facts.to_json() for facts in read(batch))]), None)

@@ -26,9 +26,18 @@ class Communities(BuildOperator):
     title = "communities by Leiden"
     reads, writes = ("graph",), ("graph", "communities")
 
-    max_size: int = param(10, "Largest community", "Larger ones are split where that can be done.", low=2, high=100_000)
+    max_size: int = param(
+        10,
+        "Largest community",
+        "Larger ones are split where that can be done.",
+        low=2,
+        high=100_000,
+    )
     component: str = param(
-        "largest", "Component", "Whether all entities are grouped, or the largest component.", choices=("largest", "all")
+        "largest",
+        "Component",
+        "Whether all entities are grouped, or the largest component.",
+        choices=("largest", "all"),
     )
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
@@ -36,7 +45,15 @@ class Communities(BuildOperator):
         graph = made.graph
         ctx.progress("Finding communities", None)
         heads, _, tails = graph.triples(np.arange(graph.n_edges))
-        found = hierarchy(graph.n_nodes, heads, tails, weights(graph), self.max_size, self.component == "largest", ctx.check)
+        found = hierarchy(
+            graph.n_nodes,
+            heads,
+            tails,
+            weights(graph),
+            self.max_size,
+            self.component == "largest",
+            ctx.check,
+        )
         ctx.report.counts["communities"] = len(found)
         table = Table.of(
             level=[one.level for one in found],

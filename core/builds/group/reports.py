@@ -24,9 +24,15 @@ from core.parameters import param
 from core.prompts import messages, plain
 from core.types import Usage
 
-READ_TOGETHER = 1000  # communities, after which memory that their texts took in a temporary file is let go
+READ_TOGETHER = (
+    1000  # communities, after which memory that their texts took in a temporary file is let go
+)
 REPLY = 500  # tokens, for which the lengths of SCHEMA are
-EACH, READ, WRITTEN = 0.24, 460, 190  # reports for a chunk, and tokens of a report: what is expected before there is a graph
+EACH, READ, WRITTEN = (
+    0.24,
+    460,
+    190,
+)  # reports for a chunk, and tokens of a report: what is expected before there is a graph
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -65,17 +71,44 @@ class Reports(BuildOperator):
     title = "reports on communities"
     reads, writes = ("graph", "communities"), ("graph",)
 
-    writer: str = param("llm", "Written by", "A language model, or nobody: taken from the texts.", choices=("llm", "extractive"))
-    budget: int = param(1200, "Tokens shown", "How much of a community its report may rest on.", low=20, high=100_000)
-    length: int = param(160, "Tokens of an extract", "How long a report taken from the texts may be.", low=20, high=10_000)
+    writer: str = param(
+        "llm",
+        "Written by",
+        "A language model, or nobody: taken from the texts.",
+        choices=("llm", "extractive"),
+    )
+    budget: int = param(
+        1200,
+        "Tokens shown",
+        "How much of a community its report may rest on.",
+        low=20,
+        high=100_000,
+    )
+    length: int = param(
+        160,
+        "Tokens of an extract",
+        "How long a report taken from the texts may be.",
+        low=20,
+        high=10_000,
+    )
     model: str = param("answer", "Model", "The language model that writes.", chat=True)
-    written: int = param(REPLY, "Tokens written", "How long a report by a language model may be.", low=100, high=10_000)
+    written: int = param(
+        REPLY,
+        "Tokens written",
+        "How long a report by a language model may be.",
+        low=100,
+        high=10_000,
+    )
 
     def models(self) -> tuple[str, ...]:
         return (self.model,) if self.writer == "llm" else ()
 
     def later(self) -> str:
-        return f"Reports on communities come on top, about one for {round(1 / EACH)} chunks" if self.writer == "llm" else ""
+        return (
+            f"Reports on communities come on top, about one for {round(1 / EACH)} chunks"
+            if self.writer == "llm"
+            else ""
+        )
 
     def expected(self, chunks: int) -> Usage:
         """The mean of the corpora that ship with such reports, of which 183, 602 and 1,067 chunks gave 29, 134 and 364."""
@@ -83,7 +116,9 @@ class Reports(BuildOperator):
         return Usage(calls, READ * calls, WRITTEN * calls)
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
-        assert made.graph is not None and made.graph.columns.communities is not None  # a line without them is refused
+        assert (
+            made.graph is not None and made.graph.columns.communities is not None
+        )  # a line without them is refused
         table = made.graph.columns.communities
         communities = Communities(made.graph, table, self.budget)
         written: dict[int, Report] = {}
@@ -91,9 +126,13 @@ class Reports(BuildOperator):
             rows = [row for row in range(len(table)) if communities.levels[row] == level]
             ctx.progress(f"Reports: {len(written):,} of {len(table):,}", len(written) / len(table))
             if self.writer == "llm":
-                for number, report in side_by_side(partial(self._asked, communities, dict(written), ctx), rows, self.model, ctx):
+                for number, report in side_by_side(
+                    partial(self._asked, communities, dict(written), ctx), rows, self.model, ctx
+                ):
                     written[rows[number]] = report
-                    ctx.progress(f"Reports: {len(written):,} of {len(table):,}", len(written) / len(table))
+                    ctx.progress(
+                        f"Reports: {len(written):,} of {len(table):,}", len(written) / len(table)
+                    )
             else:
                 for row in rows:
                     written[row] = communities.extract(row, self.length)
@@ -106,16 +145,26 @@ class Reports(BuildOperator):
             "report": [written[row].text for row in range(len(table))],
             "rating": [written[row].rating for row in range(len(table))],
         }
-        return made.replace(graph=with_tables(made.graph, communities=table.with_columns(**columns)))
+        return made.replace(
+            graph=with_tables(made.graph, communities=table.with_columns(**columns))
+        )
 
     def words(self) -> str:
-        return f"reports {'by a language model' if self.writer == 'llm' else 'taken from the texts'}"
+        return (
+            f"reports {'by a language model' if self.writer == 'llm' else 'taken from the texts'}"
+        )
 
-    def _asked(self, communities: Communities, written: dict[int, Report], ctx: BuildContext, row: int) -> Report:
+    def _asked(
+        self, communities: Communities, written: dict[int, Report], ctx: BuildContext, row: int
+    ) -> Report:
         """The report that the model writes; the extract where its reply is no such JSON."""
         reports, entities, relations = communities.shown(row, written)
-        asked = messages("communities", "report", reports=reports, entities=entities, relations=relations)
-        reply = reply_to(asked, ctx.chat(self.model), ctx, schema=schema(self.written), max_tokens=self.written)
+        asked = messages(
+            "communities", "report", reports=reports, entities=entities, relations=relations
+        )
+        reply = reply_to(
+            asked, ctx.chat(self.model), ctx, schema=schema(self.written), max_tokens=self.written
+        )
         found = read(reply.text)
         if found is None:
             ctx.report.count(**{"unread reports": 1})
@@ -127,7 +176,11 @@ class Reports(BuildOperator):
             return found
         ctx.report.note(HALF)
         extract = communities.extract(row, self.length)
-        return Report(found.title or extract.title, found.text, extract.rating if found.rating is None else found.rating)
+        return Report(
+            found.title or extract.title,
+            found.text,
+            extract.rating if found.rating is None else found.rating,
+        )
 
 
 @cache
@@ -159,7 +212,11 @@ def read(text: str) -> Report | None:
     title, summary, findings, rating = (found.value.get(name) for name in SCHEMA["required"])
     parts = [summary, *(findings if isinstance(findings, list) else [findings])]
     text = plain(" ".join(part for part in parts if isinstance(part, str)))
-    return Report(plain(title) if isinstance(title, str) else "", text, _rating(rating)) if text else None
+    return (
+        Report(plain(title) if isinstance(title, str) else "", text, _rating(rating))
+        if text
+        else None
+    )
 
 
 def _rating(value: Any) -> float | None:
@@ -187,24 +244,43 @@ class Communities:
         entities, relations = self._entities(row), self._edges(row)
         if sum(map(estimate, entities + relations)) <= self.budget:
             return "(none)", "\n".join(entities), "\n".join(relations) or "(none)"
-        parts = [f"{written[part].title}: {written[part].text}" for part in np.flatnonzero(self.parents == row).tolist()]
+        parts = [
+            f"{written[part].title}: {written[part].text}"
+            for part in np.flatnonzero(self.parents == row).tolist()
+        ]
         shown = _fitting(parts, self.budget // 2)
         room = self.budget - sum(map(estimate, shown))
         shown_entities = _fitting(entities, room // 2)
         shown_relations = _fitting(relations, room - sum(map(estimate, shown_entities)))
-        return "\n".join(shown) or "(none)", "\n".join(shown_entities), "\n".join(shown_relations) or "(none)"
+        return (
+            "\n".join(shown) or "(none)",
+            "\n".join(shown_entities),
+            "\n".join(shown_relations) or "(none)",
+        )
 
     def extract(self, row: int, most: int) -> Report:
         """A report without a language model: descriptions of entities and relations in turn, none twice."""
         nodes = best_connected(self.graph, self.members[row], len(self.members[row]))
         table = self.graph.columns.nodes
-        descriptions = [text for text in (table.texts("description", nodes) if table is not None else []) if text]
+        descriptions = [
+            text
+            for text in (table.texts("description", nodes) if table is not None else [])
+            if text
+        ]
         edges = self._edges(row)
-        parts = [part for pair in zip(descriptions, edges) for part in pair] + descriptions[len(edges) :] + edges[len(descriptions) :]
+        parts = (
+            [part for pair in zip(descriptions, edges) for part in pair]
+            + descriptions[len(edges) :]
+            + edges[len(descriptions) :]
+        )
         texts = list(dict.fromkeys(map(plain, parts))) or [", ".join(self.graph.names(nodes))]
-        chunks = len(np.unique(np.concatenate([self._chunks[node] for node in self.members[row].tolist()])))
+        chunks = len(
+            np.unique(np.concatenate([self._chunks[node] for node in self.members[row].tolist()]))
+        )
         rating = 10 * math.log1p(chunks) / math.log1p(self._n_chunks)
-        return Report(self.titles[row], " ".join(_fitting(texts, most)) or texts[0], round(rating, 2))
+        return Report(
+            self.titles[row], " ".join(_fitting(texts, most)) or texts[0], round(rating, 2)
+        )
 
     def release(self) -> None:
         """Lets go of the memory that descriptions in a temporary file take."""
@@ -213,7 +289,12 @@ class Communities:
 
     def _entities(self, row: int) -> list[str]:
         """The members with types and descriptions, the best connected first."""
-        return [plain(text) for text in node_labels(self.graph, best_connected(self.graph, self.members[row], len(self.members[row])))]
+        return [
+            plain(text)
+            for text in node_labels(
+                self.graph, best_connected(self.graph, self.members[row], len(self.members[row]))
+            )
+        ]
 
     def _edges(self, row: int) -> list[str]:
         """The relations between two members in words, those of the best connected ends first: by (-degrees of both, edge)."""

@@ -23,13 +23,26 @@ def by_model(texts: Sequence[str], most: int, model: str, ctx: BuildContext) -> 
     """What a language model writes of some texts, in about `most` tokens; each is shown as far as all find room."""
     room = READ // max(1, len(texts))
     shown = "\n\n".join(cut(plain(text), room) for text in texts)
-    return _summary(messages("summaries", "cluster", texts=shown, words=str(round(most * WORDS_A_TOKEN))), most, model, ctx)
+    return _summary(
+        messages("summaries", "cluster", texts=shown, words=str(round(most * WORDS_A_TOKEN))),
+        most,
+        model,
+        ctx,
+    )
 
 
-def description_by_model(name: str, descriptions: Sequence[str], most: int, model: str, ctx: BuildContext) -> str:
+def description_by_model(
+    name: str, descriptions: Sequence[str], most: int, model: str, ctx: BuildContext
+) -> str:
     """One description out of several by a language model."""
     joined = "\n".join(descriptions)
-    asked = messages("summaries", "description", called=name, descriptions=cut(joined, READ), words=str(round(most * WORDS_A_TOKEN)))
+    asked = messages(
+        "summaries",
+        "description",
+        called=name,
+        descriptions=cut(joined, READ),
+        words=str(round(most * WORDS_A_TOKEN)),
+    )
     return _summary(asked, most, model, ctx)
 
 
@@ -51,7 +64,10 @@ def central(texts: Sequence[str], most: int, encoder: str, ctx: BuildContext) ->
         return ""
     vectors = encoded(found, encoder, ctx)
     scores = np.round(vectors @ vectors.mean(axis=0), 6)
-    return " ".join(found[place] for place in sorted(chosen(scores, [estimate(sentence) for sentence in found], most)))
+    return " ".join(
+        found[place]
+        for place in sorted(chosen(scores, [estimate(sentence) for sentence in found], most))
+    )
 
 
 def chosen(scores: np.ndarray, sizes: Sequence[int], most: int) -> list[int]:

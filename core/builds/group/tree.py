@@ -22,7 +22,11 @@ from core.types import Usage
 
 SUMMARISES = "summarises"
 EMPTY = "A summary came back empty; the sentences nearest to the mean stand in its place."
-EACH, READ, WRITTEN = 0.2, 1160, 1.4  # summaries for a chunk, tokens shown, and written for each of its length: what is expected
+EACH, READ, WRITTEN = (
+    0.2,
+    1160,
+    1.4,
+)  # summaries for a chunk, tokens shown, and written for each of its length: what is expected
 FEW = 11  # a layer of so many nodes is the last
 DEPTH = 20  # times that a cluster whose text is too long is split
 EVERY_NUMBER = 20_000  # chunks up to which every number of components of a mixture is tried
@@ -44,20 +48,51 @@ class Tree(BuildOperator):
     reads, writes = ("chunks",), ("graph",)
     edition = 2
 
-    clusters: str = param("mixture", "Clusters", "Gaussian mixtures, or balanced k-means (RAPTOR-K).", choices=("mixture", "k-means"))
-    reducer: str = param("pca", "Dimensions by", "How mixtures' vectors are made of few dimensions.", choices=REDUCERS)
-    summaries: str = param("llm", "Summaries", "Written by a language model, or taken from the texts.", choices=("llm", "extractive"))
-    length: int = param(100, "Tokens of a summary", "About how long a summary may be.", low=10, high=2000)
-    layers: int = param(5, "Layers", "How many layers of summaries there are at most.", low=1, high=20)
-    longest: int = param(3500, "Longest cluster", "How many tokens the texts of a cluster have at most.", low=100, high=1_000_000)
+    clusters: str = param(
+        "mixture",
+        "Clusters",
+        "Gaussian mixtures, or balanced k-means (RAPTOR-K).",
+        choices=("mixture", "k-means"),
+    )
+    reducer: str = param(
+        "pca",
+        "Dimensions by",
+        "How mixtures' vectors are made of few dimensions.",
+        choices=REDUCERS,
+    )
+    summaries: str = param(
+        "llm",
+        "Summaries",
+        "Written by a language model, or taken from the texts.",
+        choices=("llm", "extractive"),
+    )
+    length: int = param(
+        100, "Tokens of a summary", "About how long a summary may be.", low=10, high=2000
+    )
+    layers: int = param(
+        5, "Layers", "How many layers of summaries there are at most.", low=1, high=20
+    )
+    longest: int = param(
+        3500,
+        "Longest cluster",
+        "How many tokens the texts of a cluster have at most.",
+        low=100,
+        high=1_000_000,
+    )
     model: str = param("answer", "Model", "The language model that sums up.", chat=True)
-    encoder: str = param("encoder", "Encoder", "The role or name of the encoder whose vectors are clustered.")
+    encoder: str = param(
+        "encoder", "Encoder", "The role or name of the encoder whose vectors are clustered."
+    )
 
     def models(self) -> tuple[str, ...]:
         return (self.encoder, self.model) if self.summaries == "llm" else (self.encoder,)
 
     def later(self) -> str:
-        return "The model sums up clusters of chunks, about one for five chunks" if self.summaries == "llm" else ""
+        return (
+            "The model sums up clusters of chunks, about one for five chunks"
+            if self.summaries == "llm"
+            else ""
+        )
 
     def expected(self, chunks: int) -> Usage:
         """The mean of the corpora that ship with such trees, of which 183, 602 and 1,067 chunks gave 26, 117 and 261 summaries."""
@@ -73,7 +108,12 @@ class Tree(BuildOperator):
                 break
             ctx.progress(f"Layer {level} of the tree", (level - 1) / self.layers)
             sought = len(made.chunks) > EVERY_NUMBER
-            found = self._found([grown.texts[node] for node in layer], [grown.sizes[node] for node in layer], ctx, sought)
+            found = self._found(
+                [grown.texts[node] for node in layer],
+                [grown.sizes[node] for node in layer],
+                ctx,
+                sought,
+            )
             clusters = [layer[one] for one in found]
             if len(clusters) >= len(layer):
                 break
@@ -85,22 +125,41 @@ class Tree(BuildOperator):
     def words(self) -> str:
         return f"a tree of summaries, {'by a language model' if self.summaries == 'llm' else 'of central sentences'}"
 
-    def _found(self, texts: list[str], sizes: list[int], ctx: BuildContext, sought: bool) -> Clusters:
+    def _found(
+        self, texts: list[str], sizes: list[int], ctx: BuildContext, sought: bool
+    ) -> Clusters:
         """The clusters of a layer: those that came with the corpus, by the texts and the settings that they hang on, or new ones."""
-        kind = f"{self.clusters} of regularisation {REGULARISATION}" if self.clusters == "mixture" else self.clusters
+        kind = (
+            f"{self.clusters} of regularisation {REGULARISATION}"
+            if self.clusters == "mixture"
+            else self.clusters
+        )
         how = f"{kind} {self.reducer} {self.longest} {self.encoder}{' sought' if sought else ''}"
-        return ctx.clusters.of(how, texts, lambda: self._clusters(encoded(texts, self.encoder, ctx), sizes, ctx, sought))
+        return ctx.clusters.of(
+            how,
+            texts,
+            lambda: self._clusters(encoded(texts, self.encoder, ctx), sizes, ctx, sought),
+        )
 
     def _summed_up(self, groups: list[list[str]], ctx: BuildContext) -> list[str]:
         if self.summaries == "extractive":
             return [central(texts, self.length, self.encoder, ctx) for texts in groups]
-        found = dict(side_by_side(lambda texts: by_model(texts, self.length, self.model, ctx), groups, self.model, ctx))
+        found = dict(
+            side_by_side(
+                lambda texts: by_model(texts, self.length, self.model, ctx), groups, self.model, ctx
+            )
+        )
         if empty := sum(not text for text in found.values()):
             ctx.report.count(**{"unread summaries": empty})
             ctx.report.note(EMPTY)
-        return [found[number] or central(texts, self.length, self.encoder, ctx) for number, texts in enumerate(groups)]
+        return [
+            found[number] or central(texts, self.length, self.encoder, ctx)
+            for number, texts in enumerate(groups)
+        ]
 
-    def _clusters(self, vectors: np.ndarray, sizes: list[int], ctx: BuildContext, sought: bool, depth: int = 0) -> Clusters:
+    def _clusters(
+        self, vectors: np.ndarray, sizes: list[int], ctx: BuildContext, sought: bool, depth: int = 0
+    ) -> Clusters:
         """The clusters of some vectors, those whose texts are too long clustered again."""
         if self.clusters == "k-means":
             found = balanced(vectors, SIZE, ctx.check)
@@ -110,10 +169,17 @@ class Tree(BuildOperator):
         for one in found:
             if sum(sizes[place] for place in one) <= self.longest or len(one) < 3:
                 whole.append(one)
-            elif depth >= DEPTH or len(one) == len(vectors):  # it cannot be split by what the vectors tell
+            elif depth >= DEPTH or len(one) == len(
+                vectors
+            ):  # it cannot be split by what the vectors tell
                 whole += packed(one, sizes, self.longest)
             else:
-                whole += [one[inner] for inner in self._clusters(vectors[one], [sizes[place] for place in one], ctx, sought, depth + 1)]
+                whole += [
+                    one[inner]
+                    for inner in self._clusters(
+                        vectors[one], [sizes[place] for place in one], ctx, sought, depth + 1
+                    )
+                ]
         return whole
 
 
@@ -148,7 +214,11 @@ class Grown:
     def __post_init__(self) -> None:
         n = len(self.chunks)
         self.texts, self.names = self.chunks.texts("text"), self.chunks.texts("id")
-        self.sizes, self.levels, self.children = list(map(estimate, self.texts)), [0] * n, [[] for _ in range(n)]
+        self.sizes, self.levels, self.children = (
+            list(map(estimate, self.texts)),
+            [0] * n,
+            [[] for _ in range(n)],
+        )
         self.rows = [[row] for row in range(n)]
 
     def add(self, level: int, clusters: Clusters, texts: list[str]) -> np.ndarray:
@@ -163,7 +233,9 @@ class Grown:
             self.sizes.append(estimate(text))
             self.levels.append(level)
             self.children.append(cluster.tolist())
-            self.rows.append(sorted({row for child in cluster.tolist() for row in self.rows[child]}))
+            self.rows.append(
+                sorted({row for child in cluster.tolist() for row in self.rows[child]})
+            )
         return np.arange(first, len(self.texts))
 
     def graph(self, name: str, chunks: Table) -> Graph:
@@ -177,5 +249,10 @@ class Grown:
         }
         triples = [(self.names[parent], SUMMARISES, self.names[child]) for parent, child in edges]
         return assemble(
-            name, self.names, triples, nodes, {"weight": [1.0] * len(edges), "chunks": [self.rows[c] for _, c in edges]}, chunks
+            name,
+            self.names,
+            triples,
+            nodes,
+            {"weight": [1.0] * len(edges), "chunks": [self.rows[c] for _, c in edges]},
+            chunks,
         )

@@ -9,20 +9,26 @@ from dataclasses import dataclass
 from core.corpus.document import Document
 
 HEADING = re.compile(
-    r"^[ \t]*+(?:\d\d?\.?[ \t]*+)?(?:[Rr]eferences|REFERENCES|[Bb]ibliography|BIBLIOGRAPHY|(?:Literature|Works) [Cc]ited):?[ \t]*+$", re.M
+    r"^[ \t]*+(?:\d\d?\.?[ \t]*+)?(?:[Rr]eferences|REFERENCES|[Bb]ibliography|BIBLIOGRAPHY|(?:Literature|Works) [Cc]ited):?[ \t]*+$",
+    re.M,
 )
 WORD = re.compile(r"\w{1,60}")
 YEAR = re.compile(r"\b(?:1[89]|20)\d\d[a-z]?\b")
 CAPITAL = re.compile(r"\b[^\W\d_a-z][\w’'-]{1,40}")
 MARKER = re.compile(r"^\s{0,8}\[?(\d{1,3})[\].]")
-ENDS = re.compile(r"(?<=[.\d\])])[ \t]{0,8}\n|\n[ \t]{0,8}\n")  # where an entry of a list of references ends
+ENDS = re.compile(
+    r"(?<=[.\d\])])[ \t]{0,8}\n|\n[ \t]{0,8}\n"
+)  # where an entry of a list of references ends
 NAMED_YEAR = re.compile(
     r"\b([^\W\d_a-z][\w’'-]{1,40})(?: et al\.?| (?:and|&) [^\W\d_a-z][\w’'-]{1,40})?[,(\s]{1,3}((?:1[89]|20)\d\d[a-z]?)\b"
 )
 NUMBERS = re.compile(r"\[(\d{1,3}(?:[,;–-]{1,2} ?\d{1,3}){0,30})\]")
 SPAN = re.compile(r"(\d{1,3})(?:[–-]{1,2} ?(\d{1,3}))?")
 BEFORE, AFTER = 400, 160  # characters of an entry before a title, and behind it
-WORDS_OF_TITLE, WORDS_NAMED = 3, 4  # that a title has at least in an entry, and where a text names it
+WORDS_OF_TITLE, WORDS_NAMED = (
+    3,
+    4,
+)  # that a title has at least in an entry, and where a text names it
 MAX_SPAN = 30  # numbers that [3-12] may stand for
 
 
@@ -57,7 +63,11 @@ class Titles:
         read = tuple(word for word, _, _ in spans)
         found, at = list[tuple[int, int, str]](), 0
         while at < len(read):
-            fits = [pair for pair in self._by_start.get(read[at : at + WORDS_OF_TITLE], ()) if read[at : at + len(pair[0])] == pair[0]]
+            fits = [
+                pair
+                for pair in self._by_start.get(read[at : at + WORDS_OF_TITLE], ())
+                if read[at : at + len(pair[0])] == pair[0]
+            ]
             title, document = max(fits, key=lambda pair: len(pair[0]), default=((), ""))
             if len(title) >= least:
                 found.append((spans[at][1], spans[at + len(title) - 1][2], document))
@@ -94,12 +104,25 @@ def references(listed: str, titles: Titles) -> list[Reference]:
     found = []
     for start, end, document in titles.found(listed):
         before = listed[max(start - BEFORE, 0) : start]
-        ends = [0, *([before.find("\n") + 1] if start <= BEFORE else []), *(one.end() for one in ENDS.finditer(before))]
-        entry = next((before[end:] for end in reversed(ends) if CAPITAL.search(before[end:])), "")  # a line may end before the title too
+        ends = [
+            0,
+            *([before.find("\n") + 1] if start <= BEFORE else []),
+            *(one.end() for one in ENDS.finditer(before)),
+        ]
+        entry = next(
+            (before[end:] for end in reversed(ends) if CAPITAL.search(before[end:])), ""
+        )  # a line may end before the title too
         years, later = YEAR.findall(entry), YEAR.search(ENDS.split(listed[end : end + AFTER])[0])
         number = MARKER.match(entry)
         year = years[-1] if years else later.group() if later else ""
-        found.append(Reference(document, year, int(number.group(1)) if number else None, tuple(CAPITAL.findall(entry))))
+        found.append(
+            Reference(
+                document,
+                year,
+                int(number.group(1)) if number else None,
+                tuple(CAPITAL.findall(entry)),
+            )
+        )
     return found
 
 
@@ -116,7 +139,11 @@ def cited(text: str, listed: Sequence[Reference], titles: Titles) -> Iterator[st
     for inside in NUMBERS.findall(text):
         for first, last in SPAN.findall(inside):
             low, high = int(first), min(int(last or first), int(first) + MAX_SPAN)
-            yield from (one.document for one in listed if one.number is not None and low <= one.number <= high)
+            yield from (
+                one.document
+                for one in listed
+                if one.number is not None and low <= one.number <= high
+            )
     yield from (document for _, _, document in titles.found(text, WORDS_NAMED))
 
 

@@ -64,7 +64,9 @@ def grouped(*columns: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     return number, tuple(column[order[new]] for column in columns)
 
 
-def most_frequent(counted: tuple[np.ndarray, ...], alphabet: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def most_frequent(
+    counted: tuple[np.ndarray, ...], alphabet: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The things of rows of thing, what was counted of it, and how often: ascending, and of each what was counted most often; of equals
     the first by `alphabet`, the place of each."""
     of, what, times = counted

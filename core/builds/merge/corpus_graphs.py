@@ -24,16 +24,26 @@ from core.parameters import param
 from core.prompts import messages
 
 LINKS, NEAR, SHARES, CITES = "links to", "near", "shares terms", "cites"
-TITLED, EVERY = 100, 100  # documents that are looked at for a title, and after how many it is said how far it is
+TITLED, EVERY = (
+    100,
+    100,
+)  # documents that are looked at for a title, and after how many it is said how far it is
 REPLY = 500  # tokens
-PARTS: dict[str, Any] = {name: {"type": "string", "maxLength": 200} for name in ("author", "year", "title")}
+PARTS: dict[str, Any] = {
+    name: {"type": "string", "maxLength": 200} for name in ("author", "year", "title")
+}
 CITATIONS: dict[str, Any] = {
     "type": "object",
     "properties": {
         "citations": {
             "type": "array",
             "maxItems": 40,
-            "items": {"type": "object", "properties": PARTS, "required": list(PARTS), "additionalProperties": False},
+            "items": {
+                "type": "object",
+                "properties": PARTS,
+                "required": list(PARTS),
+                "additionalProperties": False,
+            },
         }
     },
     "required": ["citations"],
@@ -83,19 +93,27 @@ class GivenLinks(CorpusGraph):
 
     title = "links as given"
 
-    types: str = param("", "Types", "The types of links to take, separated by commas; all where none is named.")
+    types: str = param(
+        "", "Types", "The types of links to take, separated by commas; all where none is named."
+    )
 
     def lacks(self, corpus: Corpus) -> str:
-        return "" if corpus.linked is not None else f"The corpus “{corpus.name}” came without links."
+        return (
+            "" if corpus.linked is not None else f"The corpus “{corpus.name}” came without links."
+        )
 
     def edges(self, made: Made, ctx: BuildContext) -> Edges:
         assert made.chunks is not None
         if self.lacks(made.corpus):
-            raise BadInput(f"{self.lacks(made.corpus)} Its graph can be made of near documents or of shared terms instead.")
+            raise BadInput(
+                f"{self.lacks(made.corpus)} Its graph can be made of near documents or of shared terms instead."
+            )
         wanted = {name.strip() for name in self.types.split(",") if name.strip()}
         known = {link.type for link in made.corpus.links}
         if wanted - known:
-            raise BadInput(f"The links of “{made.corpus.name}” have no type “{min(wanted - known)}”; they have {', '.join(sorted(known))}.")
+            raise BadInput(
+                f"The links of “{made.corpus.name}” have no type “{min(wanted - known)}”; they have {', '.join(sorted(known))}."
+            )
         rows: dict[str, list[int]] = {}
         for row, document in enumerate(made.chunks.texts("document")):
             rows.setdefault(document, []).append(row)
@@ -110,7 +128,9 @@ class GivenLinks(CorpusGraph):
                     found[a, link.type or LINKS, b] = link.count
         if absent:
             ctx.report.counts["links to absent documents"] = absent
-            ctx.report.notes.append(f"Left out: {absent:,} of the links, to or from documents that are not there.")
+            ctx.report.notes.append(
+                f"Left out: {absent:,} of the links, to or from documents that are not there."
+            )
         return found
 
     def words(self) -> str:
@@ -129,14 +149,26 @@ class CitedDocuments(CorpusGraph):
 
     title = "documents that they cite"
 
-    model: str = param("", "Model", "The language model that finds citations; by pattern where none is named.", chat=True)
+    model: str = param(
+        "",
+        "Model",
+        "The language model that finds citations; by pattern where none is named.",
+        chat=True,
+    )
 
     def models(self) -> tuple[str, ...]:
         return (self.model,) if self.model else ()
 
     def lacks(self, corpus: Corpus) -> str:
-        titled = any(one.title not in ("", one.id) for one in (corpus.at(row) for row in range(min(len(corpus), TITLED))))
-        return "" if titled else f"The documents of “{corpus.name}” have no titles by which references to them would be recognised."
+        titled = any(
+            one.title not in ("", one.id)
+            for one in (corpus.at(row) for row in range(min(len(corpus), TITLED)))
+        )
+        return (
+            ""
+            if titled
+            else f"The documents of “{corpus.name}” have no titles by which references to them would be recognised."
+        )
 
     def edges(self, made: Made, ctx: BuildContext) -> Edges:
         assert made.chunks is not None
@@ -150,7 +182,10 @@ class CitedDocuments(CorpusGraph):
         for number, document in enumerate(made.corpus.at(row) for row in range(len(made.corpus))):
             if number % EVERY == 0:
                 ctx.check()
-                ctx.progress(f"Finding references: {number:,} of {len(made.corpus):,} documents", number / len(made.corpus))
+                ctx.progress(
+                    f"Finding references: {number:,} of {len(made.corpus):,} documents",
+                    number / len(made.corpus),
+                )
             end = body(document.text)
             listed = references(document.text[end:], titles)
             without += not listed
@@ -163,40 +198,61 @@ class CitedDocuments(CorpusGraph):
         found: dict[tuple[int, str, int], float] = {}
         for row, targets in self._cited(texts, entries, titles, ctx):
             for target in targets:
-                for other in rows.get(target, ()) if target != made.chunks.text("document", row) else ():
+                for other in (
+                    rows.get(target, ()) if target != made.chunks.text("document", row) else ()
+                ):
                     found[row, CITES, other] = found.get((row, CITES, other), 0.0) + 1.0
         ctx.report.counts["documents without references to others"] = without
         if titles.shared:
-            ctx.report.notes.append(f"Left out: {titles.shared:,} documents whose title another one has too.")
+            ctx.report.notes.append(
+                f"Left out: {titles.shared:,} documents whose title another one has too."
+            )
         return dict(sorted(found.items()))
 
     def _cited(
-        self, texts: Mapping[int, str], entries: Mapping[int, list[Reference]], titles: Titles, ctx: BuildContext
+        self,
+        texts: Mapping[int, str],
+        entries: Mapping[int, list[Reference]],
+        titles: Titles,
+        ctx: BuildContext,
     ) -> Iterator[tuple[int, list[str]]]:
         """For each chunk its row and the documents that it cites, once for each time."""
         if not self.model:
-            yield from ((row, list(cited(text, entries[row], titles))) for row, text in texts.items())
+            yield from (
+                (row, list(cited(text, entries[row], titles))) for row, text in texts.items()
+            )
             return
         chat, rows = ctx.chat(self.model), list(texts)
         read = lambda row: model_cites(chat, texts[row], entries[row], titles, ctx)
         for number, found in side_by_side(read, rows, self.model, ctx):
-            ctx.progress(f"Finding references: {number + 1:,} of {len(rows):,} chunks", (number + 1) / len(rows))
+            ctx.progress(
+                f"Finding references: {number + 1:,} of {len(rows):,} chunks",
+                (number + 1) / len(rows),
+            )
             yield rows[number], found
 
     def words(self) -> str:
         return f"{self.title}, by {self.model}" if self.model else self.title
 
 
-def model_cites(chat: Chat, text: str, listed: Sequence[Reference], titles: Titles, ctx: BuildContext) -> list[str]:
+def model_cites(
+    chat: Chat, text: str, listed: Sequence[Reference], titles: Titles, ctx: BuildContext
+) -> list[str]:
     """The documents that a language model finds cited in a text; none where its reply cannot be read, which the report counts."""
-    reply = reply_to(messages("citations", "citations", text=text), chat, ctx, schema=CITATIONS, max_tokens=REPLY)
+    reply = reply_to(
+        messages("citations", "citations", text=text), chat, ctx, schema=CITATIONS, max_tokens=REPLY
+    )
     found = json_reply(reply.text, ("citations",))
     if found is None or not isinstance(found.value["citations"], list):
         ctx.report.count(**{"unreadable replies": 1})
         return []
     documents = list[str]()
     for one in found.value["citations"]:
-        name, year, title = (str(one.get(part, "")) for part in ("author", "year", "title")) if isinstance(one, dict) else ("", "", "")
+        name, year, title = (
+            (str(one.get(part, "")) for part in ("author", "year", "title"))
+            if isinstance(one, dict)
+            else ("", "", "")
+        )
         by_title = [document for _, _, document in titles.found(title)]
         surname = CAPITAL.findall(name)
         documents += by_title or (by_name(surname[-1], year, listed) if surname else [])
@@ -213,7 +269,13 @@ class NearestDocuments(CorpusGraph):
 
     title = "nearest documents"
 
-    keep: int = param(8, "Neighbours", "How many of the nearest each document is joined to; 16 in GAR.", low=1, high=1000)
+    keep: int = param(
+        8,
+        "Neighbours",
+        "How many of the nearest each document is joined to; 16 in GAR.",
+        low=1,
+        high=1000,
+    )
     least: float = param(0.0, "Least cosine", "Documents less near are not joined.", low=-1, high=1)
     encoder: str = param("encoder", "Encoder", "The role or name of the encoder.")
 
@@ -228,7 +290,11 @@ class NearestDocuments(CorpusGraph):
             ctx.check()
             ctx.progress(f"{doing}: {first:,} of {len(labels):,}", first / len(labels))
             parts.append(encoded(labels[first : first + STEP], self.encoder, ctx))
-        pairs = nearest_rows(np.concatenate(parts), self.keep, self.least, ctx.check, ctx.report.note) if parts else {}
+        pairs = (
+            nearest_rows(np.concatenate(parts), self.keep, self.least, ctx.check, ctx.report.note)
+            if parts
+            else {}
+        )
         return {(a, NEAR, b): weight for (a, b), weight in pairs.items()}
 
     def words(self) -> str:
@@ -245,14 +311,22 @@ class SharedTerms(CorpusGraph):
 
     title = "shared rare terms"
 
-    keep: int = param(8, "Neighbours", "How many documents each is joined to at most.", low=1, high=1000)
-    common: int = param(50, "Too common", "A word in more documents than this joins none.", low=2, high=10_000)
-    min_shared: int = param(2, "Shared terms", "How many terms two documents share at least.", low=1, high=1000)
+    keep: int = param(
+        8, "Neighbours", "How many documents each is joined to at most.", low=1, high=1000
+    )
+    common: int = param(
+        50, "Too common", "A word in more documents than this joins none.", low=2, high=10_000
+    )
+    min_shared: int = param(
+        2, "Shared terms", "How many terms two documents share at least.", low=1, high=1000
+    )
 
     def edges(self, made: Made, ctx: BuildContext) -> Edges:
         assert made.chunks is not None
         ctx.progress("Looking for shared terms", None)
-        pairs = shared_rows(rare_terms(_labels(made.chunks), self.common), self.keep, self.min_shared, ctx.check)
+        pairs = shared_rows(
+            rare_terms(_labels(made.chunks), self.common), self.keep, self.min_shared, ctx.check
+        )
         return {(a, SHARES, b): weight for (a, b), weight in pairs.items()}
 
     def words(self) -> str:

@@ -28,7 +28,9 @@ CUT = "descriptions were longer than {} tokens and cut behind the last that fits
 RELATED = "related to"  # the name of a relation that has none
 DESCRIBED = 50_000  # nodes or edges that are described together
 Triples = tuple[np.ndarray, np.ndarray, np.ndarray]  # heads, relations, tails
-Shorten = Callable[[Sequence[tuple[str, list[str]]]], list[str]]  # the description of each that is called so, of its several
+Shorten = Callable[
+    [Sequence[tuple[str, list[str]]]], list[str]
+]  # the description of each that is called so, of its several
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,46 +46,95 @@ class Merge(BuildOperator):
     title = "merged by name"
     reads, writes = ("chunks", "facts"), ("graph",)
 
-    by: str = param("pair", "Edges", "One edge for two entities, or one for each relation by name.", choices=("pair", "name"))
-    reading: str = param("unicode", "Names", "Whether all letters count in names, or a-z and 0-9 alone as in the code.", choices=READINGS)
-    descriptions: bool = param(True, "Descriptions", "Whether entities and relations have descriptions.")
+    by: str = param(
+        "pair",
+        "Edges",
+        "One edge for two entities, or one for each relation by name.",
+        choices=("pair", "name"),
+    )
+    reading: str = param(
+        "unicode",
+        "Names",
+        "Whether all letters count in names, or a-z and 0-9 alone as in the code.",
+        choices=READINGS,
+    )
+    descriptions: bool = param(
+        True, "Descriptions", "Whether entities and relations have descriptions."
+    )
     keywords: bool = param(True, "Keywords", "Whether relations have keywords.")
-    longest: int = param(500, "Longest description", "How many tokens the description of a node or an edge may have.", low=1, high=100_000)
-    summarise: bool = param(False, "Summarise", "Whether a language model summarises longer descriptions; else they are cut.")
+    longest: int = param(
+        500,
+        "Longest description",
+        "How many tokens the description of a node or an edge may have.",
+        low=1,
+        high=100_000,
+    )
+    summarise: bool = param(
+        False,
+        "Summarise",
+        "Whether a language model summarises longer descriptions; else they are cut.",
+    )
     model: str = param("answer", "Model", "The language model that summarises.", chat=True)
 
     def models(self) -> tuple[str, ...]:
         return (self.model,) if self.summarise else ()
 
     def later(self) -> str:
-        return "Descriptions that are too long are summed up on top, a call for each" if self.summarise else ""
+        return (
+            "Descriptions that are too long are summed up on top, a call for each"
+            if self.summarise
+            else ""
+        )
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         assert made.chunks is not None and made.facts is not None  # a line without them is refused
         fresh = partial(Merged, self.by == "name", self.reading, self.descriptions, self.keywords)
         merged = gathered(made.facts, fresh, "Merging", ctx)
         shorten = shortened(self.longest, self.model if self.summarise else "", ctx)
-        return made.replace(graph=merged.graph(made.corpus.name, made.chunks, self.longest, shorten))
+        return made.replace(
+            graph=merged.graph(made.corpus.name, made.chunks, self.longest, shorten)
+        )
 
 
 class Merged:
     """Mentions of nodes and edges while facts are added in the order of the chunks, as columns of numbers, so that millions of them have
     room. Nodes go by folded name, edges by their two ends and, where they go by name, their label."""
 
-    def __init__(self, by_name: bool, reading: str, descriptions: bool = True, keywords: bool = True):
-        self.by_name, self.reading, self.descriptions, self.keywords = by_name, reading, descriptions, keywords
+    def __init__(
+        self, by_name: bool, reading: str, descriptions: bool = True, keywords: bool = True
+    ):
+        self.by_name, self.reading, self.descriptions, self.keywords = (
+            by_name,
+            reading,
+            descriptions,
+            keywords,
+        )
         self._empty()
 
     def _empty(self) -> None:
-        self.keys, self.names, self.said = Numbered(), Numbered(), Numbered()  # folded names; spellings, types, labels; descriptions
+        self.keys, self.names, self.said = (
+            Numbered(),
+            Numbered(),
+            Numbered(),
+        )  # folded names; spellings, types, labels; descriptions
         self._folded: list[str] = []
-        self.spelled, self.typed, self.described = Columns("iii"), Columns("iii"), Columns("ii")  # node, its spelling or type, times
+        self.spelled, self.typed, self.described = (
+            Columns("iii"),
+            Columns("iii"),
+            Columns("ii"),
+        )  # node, its spelling or type, times
         self.where = Columns("ii")  # node, chunk
-        self.edges = Columns("iiiidiii")  # both ends by name, label, spelling, weight, chunk, description, keywords
+        self.edges = Columns(
+            "iiiidiii"
+        )  # both ends by name, label, spelling, weight, chunk, description, keywords
 
     def include(self, later: Merged, rows: np.ndarray | None = None) -> None:
         """Add all that was gathered of chunks that follow, of which `rows` are the rows here where they were counted by themselves."""
-        keys, names, said = self.keys.include(later.keys), self.names.include(later.names), self.said.include(later.said)
+        keys, names, said = (
+            self.keys.include(later.keys),
+            self.names.include(later.names),
+            self.said.include(later.said),
+        )
         self._folded += list(self.keys)[len(self._folded) :]
         self.spelled.include(later.spelled, keys, names, None)
         self.typed.include(later.typed, keys, names, None)
@@ -118,10 +169,14 @@ class Merged:
         self._empty()
         return assembled(name, *parts, chunks)
 
-    def _put_together(self, longest: int, shorten: Shorten) -> tuple[list[str], list[str], Triples, tuple[Table, Table]]:
+    def _put_together(
+        self, longest: int, shorten: Shorten
+    ) -> tuple[list[str], list[str], Triples, tuple[Table, Table]]:
         """Names of nodes and of relations, triples, and the tables of nodes and edges."""
         words, alphabet = list(self.names), self.names.alphabet()
-        there, spelling = most_frequent(self.spelled.arrays(), alphabet)  # a name may have been read without being that of a node
+        there, spelling = most_frequent(
+            self.spelled.arrays(), alphabet
+        )  # a name may have been read without being that of a node
         names, places = in_name_order([words[one] for one in spelling.tolist()])
         n, place = len(names), np.full(len(self.keys), -1, np.int64)
         place[there] = places
@@ -148,16 +203,28 @@ class Merged:
         )
         return names, relation_names, triples, (nodes, edges)
 
-    def _triples(self, words: list[str], alphabet: np.ndarray, place: np.ndarray) -> tuple[np.ndarray, Triples, list[str]]:
+    def _triples(
+        self, words: list[str], alphabet: np.ndarray, place: np.ndarray
+    ) -> tuple[np.ndarray, Triples, list[str]]:
         """For each mention of an edge the number of its triple; the triples, ascending, and the names of their relations."""
         a, b, label, spelling, weight, *_ = self.edges.arrays()
         edge, (first, second, _) = grouped(a, b, label)
-        relation_names, relation, forward = _spelt(most_frequent((edge, spelling, weight), alphabet)[1], words)
-        triples = place[np.where(forward, first, second)], relation, place[np.where(forward, second, first)]
+        relation_names, relation, forward = _spelt(
+            most_frequent((edge, spelling, weight), alphabet)[1], words
+        )
+        triples = (
+            place[np.where(forward, first, second)],
+            relation,
+            place[np.where(forward, second, first)],
+        )
         order = np.lexsort((triples[2], triples[1], triples[0]))
         edge_place = np.empty(len(order), np.int64)
         edge_place[order] = np.arange(len(order))
-        return edge_place[edge], (triples[0][order], triples[1][order], triples[2][order]), relation_names
+        return (
+            edge_place[edge],
+            (triples[0][order], triples[1][order], triples[2][order]),
+            relation_names,
+        )
 
     def _node(self, name: str, known: dict[str, int]) -> int:
         """The number of the node of a name, -1 for a name of nothing; `known` are those of this chunk."""
@@ -176,12 +243,25 @@ class Merged:
             self.where.add(node, row)
 
     def _edge(self, head: int, tail: int, row: int, relation: Relation) -> None:
-        label, forward = " ".join(relation.name.split()) if self.by_name else "", self._folded[head] < self._folded[tail]
+        label, forward = (
+            " ".join(relation.name.split()) if self.by_name else "",
+            self._folded[head] < self._folded[tail],
+        )
         spelling = self.names.of(f"{label}\n{'>' if forward else '<'}")
         ends = (head, tail) if forward else (tail, head)
-        description = self.said.of(relation.description) if self.descriptions and relation.description else -1
+        description = (
+            self.said.of(relation.description) if self.descriptions and relation.description else -1
+        )
         keywords = self.said.of(relation.keywords) if self.keywords and relation.keywords else -1
-        self.edges.add(*ends, self.names.of(label.casefold()), spelling, relation.weight, row, description, keywords)
+        self.edges.add(
+            *ends,
+            self.names.of(label.casefold()),
+            spelling,
+            relation.weight,
+            row,
+            description,
+            keywords,
+        )
 
 
 def _spelt(spelling: np.ndarray, words: list[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
@@ -205,7 +285,9 @@ class Descriptions:
     `longest` tokens `shorten` makes one."""
 
     def __init__(self, texts: list[str], longest: int, shorten: Shorten):
-        self.plain = [text if (plain := " ".join(text.split())) == text else plain for text in texts]  # mostly the same, and once
+        self.plain = [
+            text if (plain := " ".join(text.split())) == text else plain for text in texts
+        ]  # mostly the same, and once
         self.longest, self.shorten = longest, shorten
         self._sizes = np.array([*map(estimate, self.plain)], np.int64)
 
@@ -217,12 +299,19 @@ class Descriptions:
         import pyarrow as pa
 
         found = joined(rows, self.plain, " ")
-        tokens = np.bincount(np.repeat(np.arange(len(rows)), rows.counts), self._sizes[rows.ids], len(rows))
+        tokens = np.bincount(
+            np.repeat(np.arange(len(rows)), rows.counts), self._sizes[rows.ids], len(rows)
+        )
         long = np.flatnonzero(tokens > self.longest).tolist()
         if not long:
             return found
         texts = found.to_pylist()
-        shorter = self.shorten([(called(first + one), [self.plain[text] for text in rows[one].tolist()]) for one in long])
+        shorter = self.shorten(
+            [
+                (called(first + one), [self.plain[text] for text in rows[one].tolist()])
+                for one in long
+            ]
+        )
         for one, text in zip(long, shorter):
             texts[one] = text
         return pa.array(texts, pa.large_string())
@@ -232,7 +321,12 @@ def _keywords(rows: Rows, texts: list[str]) -> Any:
     """The keywords of each edge, each once, in the order in which they came, an Arrow column."""
     used, place = np.unique(rows.ids, return_inverse=True)  # the others are descriptions
     words = Numbered()
-    of_text = Rows.of([[words.of(word) for word in map(str.strip, texts[one].split(",")) if word] for one in used.tolist()])
+    of_text = Rows.of(
+        [
+            [words.of(word) for word in map(str.strip, texts[one].split(",")) if word]
+            for one in used.tolist()
+        ]
+    )
     spelled, rows = list(words), Rows(rows.indptr, place)
 
     def column(part: Rows) -> Any:

@@ -29,14 +29,21 @@ class Neighbours:
     index: Any
 
     @classmethod
-    def of(cls, vectors: np.ndarray | UnitRows, check: Check, tell: Callable[[float], None] = lambda share: None) -> Neighbours:
+    def of(
+        cls,
+        vectors: np.ndarray | UnitRows,
+        check: Check,
+        tell: Callable[[float], None] = lambda share: None,
+    ) -> Neighbours:
         """Made by one thread, so that the same rows are linked the same. `tell` hears which share is done."""
         import faiss
 
         threads = faiss.omp_get_max_threads()
         faiss.omp_set_num_threads(1)
         try:
-            index = faiss.index_factory(vectors.shape[1], f"HNSW{LINKS}_SQ8", faiss.METRIC_INNER_PRODUCT)
+            index = faiss.index_factory(
+                vectors.shape[1], f"HNSW{LINKS}_SQ8", faiss.METRIC_INNER_PRODUCT
+            )
             index.hnsw.efConstruction = BUILDING  # type: ignore[attr-defined]
             index.train(vectors[:: -(-len(vectors) // 20_000)].astype(np.float32))
             for first in range(0, len(vectors), BLOCK):
@@ -52,20 +59,31 @@ class Neighbours:
         cosines (float32), by (-cosine, row)."""
         asked = np.asarray(self.vectors[rows], np.float32)
         self.index.hnsw.efSearch = max(SEARCHING, 2 * (keep + 1))
-        for row, vector, found in zip(rows.tolist(), asked, self.index.search(asked, min(len(self.vectors), keep + 8))[1]):
+        for row, vector, found in zip(
+            rows.tolist(), asked, self.index.search(asked, min(len(self.vectors), keep + 8))[1]
+        ):
             others = np.sort(found[(found >= 0) & (found != row)])
             cosines = np.round(np.asarray(self.vectors[others], np.float32) @ vector, DIGITS)
             yield row, *top_k(others, cosines, keep)
 
     def recall(self, keep: int) -> float:
         """The share of the exact `keep` nearest of some rows that is found; equal cosines count as found."""
-        rows, keep = np.unique(np.linspace(0, len(self.vectors) - 1, SAMPLE).astype(np.int64)), min(keep, len(self.vectors) - 1)
+        rows, keep = (
+            np.unique(np.linspace(0, len(self.vectors) - 1, SAMPLE).astype(np.int64)),
+            min(keep, len(self.vectors) - 1),
+        )
         asked = np.asarray(self.vectors[rows], np.float32)
-        parts = (np.asarray(self.vectors[first : first + EXACT_UP_TO], np.float32) for first in range(0, len(self.vectors), EXACT_UP_TO))
+        parts = (
+            np.asarray(self.vectors[first : first + EXACT_UP_TO], np.float32)
+            for first in range(0, len(self.vectors), EXACT_UP_TO)
+        )
         cosines = np.round(np.concatenate([asked @ part.T for part in parts], axis=1), DIGITS)
         cosines[np.arange(len(rows)), rows] = -np.inf
         bars = np.partition(cosines, -keep, axis=1)[:, -keep]
-        found = sum(np.count_nonzero(values >= bar - 1e-5) for bar, (_, _, values) in zip(bars, self.nearest(rows, keep)))
+        found = sum(
+            np.count_nonzero(values >= bar - 1e-5)
+            for bar, (_, _, values) in zip(bars, self.nearest(rows, keep))
+        )
         return found / (keep * len(rows))
 
 
@@ -78,7 +96,11 @@ def sought(recall: float, keep: int) -> str:
 
 
 def nearest_rows(
-    vectors: np.ndarray, keep: int, least: float, check: Check, note: Callable[[str], None] = lambda sentence: None
+    vectors: np.ndarray,
+    keep: int,
+    least: float,
+    check: Check,
+    note: Callable[[str], None] = lambda sentence: None,
 ) -> dict[tuple[int, int], float]:
     """The cosine of each pair (a, b), a < b, of unit rows of which one is among the `keep` nearest of the other and `least` near or more;
     of more than `EXACT_UP_TO` rows as far as `Neighbours` finds them, which `note` is called with.
@@ -93,12 +115,22 @@ def nearest_rows(
         note(sought(linked.recall(keep), keep))
         for first in range(0, len(vectors), BLOCK):
             check()
-            for row, ids, values in linked.nearest(np.arange(first, min(first + BLOCK, len(vectors))), keep):
-                found.update({(min(row, one), max(row, one)): float(value) for one, value in zip(ids.tolist(), values) if value >= least})
+            for row, ids, values in linked.nearest(
+                np.arange(first, min(first + BLOCK, len(vectors))), keep
+            ):
+                found.update(
+                    {
+                        (min(row, one), max(row, one)): float(value)
+                        for one, value in zip(ids.tolist(), values)
+                        if value >= least
+                    }
+                )
         return dict(sorted(found.items()))
     for first in range(0, len(vectors), BLOCK):
         check()
-        cosines = np.round(vectors[first : first + BLOCK].astype(np.float64) @ vectors.T.astype(np.float64), DIGITS)
+        cosines = np.round(
+            vectors[first : first + BLOCK].astype(np.float64) @ vectors.T.astype(np.float64), DIGITS
+        )
         for place, row in enumerate(cosines):
             row[first + place] = -np.inf
             _join(found, first + place, np.flatnonzero(row >= least), row, keep)
@@ -114,10 +146,23 @@ def rare_terms(texts: Sequence[str], common: int) -> Any:
     for bag in bags:
         for word in bag:
             counts[word] = counts.get(word, 0) + 1
-    terms = {word: place for place, word in enumerate(sorted(word for word, count in counts.items() if 2 <= count <= common))}
-    cells = [(row, terms[word], np.log(len(texts) / counts[word])) for row, bag in enumerate(bags) for word in bag if word in terms]
+    terms = {
+        word: place
+        for place, word in enumerate(
+            sorted(word for word, count in counts.items() if 2 <= count <= common)
+        )
+    }
+    cells = [
+        (row, terms[word], np.log(len(texts) / counts[word]))
+        for row, bag in enumerate(bags)
+        for word in bag
+        if word in terms
+    ]
     rows, columns, weights = zip(*cells) if cells else ((), (), ())
-    return csr_array((np.array(weights, np.float64), (np.array(rows, int), np.array(columns, int))), shape=(len(texts), len(terms)))
+    return csr_array(
+        (np.array(weights, np.float64), (np.array(rows, int), np.array(columns, int))),
+        shape=(len(texts), len(terms)),
+    )
 
 
 def shared_rows(weights: Any, keep: int, least: int, check: Check) -> dict[tuple[int, int], float]:
@@ -134,7 +179,9 @@ def shared_rows(weights: Any, keep: int, least: int, check: Check) -> dict[tuple
     return dict(sorted(found.items()))
 
 
-def _rows(first: int, sums: Any, counts: Any, least: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+def _rows(
+    first: int, sums: Any, counts: Any, least: int
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """For each row of a block its number, the rows that share enough with it, and the weight of what every row shares."""
     for place in range(sums.shape[0]):
         shared, many = sums[[place]].toarray()[0], counts[[place]].toarray()[0]
@@ -142,7 +189,9 @@ def _rows(first: int, sums: Any, counts: Any, least: int) -> Iterator[tuple[int,
         yield first + place, np.flatnonzero(many >= least), np.round(shared, DIGITS)
 
 
-def _join(found: dict[tuple[int, int], float], row: int, near: np.ndarray, scores: np.ndarray, keep: int) -> None:
+def _join(
+    found: dict[tuple[int, int], float], row: int, near: np.ndarray, scores: np.ndarray, keep: int
+) -> None:
     ids, values = top_k(near, scores[near], keep)
     for other, score in zip(ids.tolist(), values.tolist()):
         found[min(row, other), max(row, other)] = score

@@ -37,9 +37,18 @@ class PassageGraph(BuildOperator):
     title = "passages that share entities"
     reads, writes = ("chunks", "facts"), ("graph",)
 
-    min_shared: int = param(1, "Shared entities", "How many entities two chunks share at least.", low=1, high=1000)
-    common: int = param(50, "Too common", "An entity in more chunks than this joins none.", low=2, high=1000)
-    reading: str = param("unicode", "Names", "Whether all letters count in names, or a-z and 0-9 alone as in the code.", choices=READINGS)
+    min_shared: int = param(
+        1, "Shared entities", "How many entities two chunks share at least.", low=1, high=1000
+    )
+    common: int = param(
+        50, "Too common", "An entity in more chunks than this joins none.", low=2, high=1000
+    )
+    reading: str = param(
+        "unicode",
+        "Names",
+        "Whether all letters count in names, or a-z and 0-9 alone as in the code.",
+        choices=READINGS,
+    )
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         assert made.chunks is not None and made.facts is not None  # a line without them is refused
@@ -57,11 +66,18 @@ class PassageGraph(BuildOperator):
                 yield joined(pairs.names.head(SHOWN), sharing.names, ", ")
 
         described = texts_of(descriptions())
-        heads, tails, shared = (np.concatenate(parts) for parts in zip(*numbers)) if numbers else [np.empty(0, np.int32)] * 3
+        heads, tails, shared = (
+            (np.concatenate(parts) for parts in zip(*numbers))
+            if numbers
+            else [np.empty(0, np.int32)] * 3
+        )
         row_of, n = np.argsort(place), len(ids)
         ends = np.column_stack([row_of[heads], row_of[tails]])
         nodes = Table.of(
-            type=["chunk"] * n, description=[""] * n, level=np.zeros(n, np.int32), chunks=Rows(np.arange(n + 1), row_of.astype(np.int64))
+            type=["chunk"] * n,
+            description=[""] * n,
+            level=np.zeros(n, np.int32),
+            chunks=Rows(np.arange(n + 1), row_of.astype(np.int64)),
         )
         edges = Table.of(
             description=described,
@@ -69,7 +85,16 @@ class PassageGraph(BuildOperator):
             chunks=Rows(2 * np.arange(len(ends) + 1), ends.astype(np.int64).ravel()),
         )
         triples = heads, np.zeros(len(heads), np.int32), tails
-        return made.replace(graph=assembled(made.corpus.name, ids, [SHARES] if len(heads) else [], triples, (nodes, edges), made.chunks))
+        return made.replace(
+            graph=assembled(
+                made.corpus.name,
+                ids,
+                [SHARES] if len(heads) else [],
+                triples,
+                (nodes, edges),
+                made.chunks,
+            )
+        )
 
     def words(self) -> str:
         return f"passages that share {self.min_shared} {'entity' if self.min_shared == 1 else 'entities'}"
@@ -77,7 +102,10 @@ class PassageGraph(BuildOperator):
     def _joining(self, named: Mentions, ctx: BuildContext) -> tuple[list[str], Rows]:
         """The names of the entities that may join chunks, sorted as they are folded, and the rows of each; those that are in too many are
         reported."""
-        words, spelled = list(named.names), most_frequent(named.spelled.arrays(), named.names.alphabet())[1]
+        words, spelled = (
+            list(named.names),
+            most_frequent(named.spelled.arrays(), named.names.alphabet())[1],
+        )
         key, row = named.where.arrays()
         rows = distinct(key, row, len(named.keys))
         shown = [words[spelling] for spelling in spelled.tolist()]
@@ -85,7 +113,9 @@ class PassageGraph(BuildOperator):
         if everywhere:
             listed = sorted(everywhere, key=lambda key: (-rows.counts[key], shown[key]))[:SHOWN]
             names = ", ".join(shown[key] for key in listed)
-            ctx.report.note(f"{len(everywhere):,} entities are in more than {self.common} chunks and join none: {names}.")
+            ctx.report.note(
+                f"{len(everywhere):,} entities are in more than {self.common} chunks and join none: {names}."
+            )
         order = np.argsort(named.keys.alphabet())
         order = order[(rows.counts[order] > 1) & (rows.counts[order] <= self.common)]
         return [shown[key] for key in order.tolist()], rows.taken(order)
@@ -97,7 +127,10 @@ class Mentions:
     def __init__(self, reading: str):
         self.reading = reading
         self.keys, self.names = Numbered(), Numbered()  # folded names, and their spellings
-        self.spelled, self.where = Columns("iii"), Columns("ii")  # name, its spelling, times; name, chunk
+        self.spelled, self.where = (
+            Columns("iii"),
+            Columns("ii"),
+        )  # name, its spelling, times; name, chunk
 
     def add(self, row: int, facts: Facts) -> None:
         """Add the entities of the chunk of a row."""
@@ -144,7 +177,9 @@ class Sharing:
         With each block comes how many nodes are done."""
         row_of = np.argsort(self.node_of)
         looked = np.concatenate([[0], np.cumsum(self.rows.counts[self.entities.ids])])
-        upto = np.cumsum(np.diff(looked[self.entities.indptr])[row_of])  # rows that are looked at for the nodes up to each
+        upto = np.cumsum(
+            np.diff(looked[self.entities.indptr])[row_of]
+        )  # rows that are looked at for the nodes up to each
         first = 0
         while first < len(row_of):
             before = upto[first - 1] if first else 0

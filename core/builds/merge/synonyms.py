@@ -54,10 +54,16 @@ class AddSynonymEdges(AlikeEdges):
 
     title = "synonym edges"
 
-    threshold: float = param(0.8, "Threshold", "The least cosine as a share of the nearest's.", low=0, high=1)
-    least: float = param(0.8, "Least cosine", "The least cosine itself; 0 leaves it to the share.", low=0, high=1)
+    threshold: float = param(
+        0.8, "Threshold", "The least cosine as a share of the nearest's.", low=0, high=1
+    )
+    least: float = param(
+        0.8, "Least cosine", "The least cosine itself; 0 leaves it to the share.", low=0, high=1
+    )
     top: int = param(10, "Nearest", "How many of the nearest are looked at.", low=1, high=1000)
-    encoder: str = param("encoder", "Encoder", "The role or name of the encoder that reads the names.")
+    encoder: str = param(
+        "encoder", "Encoder", "The role or name of the encoder that reads the names."
+    )
 
     def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
         ctx.progress("Reading names", 0.0)
@@ -88,20 +94,31 @@ class AddIdentityEdges(AlikeEdges):
 
     title = "“is” edges"
 
-    threshold: float = param(0.9, "Threshold", "The least (1 + cosine) / 2; 0.9 is a cosine of 0.8.", low=0, high=1)
+    threshold: float = param(
+        0.9, "Threshold", "The least (1 + cosine) / 2; 0.9 is a cosine of 0.8.", low=0, high=1
+    )
     top: int = param(2, "Nearest", "How many of the nearest are looked at.", low=1, high=1000)
-    encoder: str = param("encoder", "Encoder", "The role or name of the encoder that reads the entities.")
+    encoder: str = param(
+        "encoder", "Encoder", "The role or name of the encoder that reads the entities."
+    )
 
     def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
         ctx.progress("Reading entities", 0.0)
-        vectors, place = UnitRows.of(halves(node_labels(graph, range(graph.n_nodes)), self.encoder, ctx)), mention_order(graph)
+        vectors, place = (
+            UnitRows.of(halves(node_labels(graph, range(graph.n_nodes)), self.encoder, ctx)),
+            mention_order(graph),
+        )
         pairs = set[tuple[int, int]]()
         for one, best, values in nearest(vectors, self.top, ctx):
-            near = best[(np.round((1 + values) / 2, 6) >= self.threshold) & (place[best] > place[one])]
+            near = best[
+                (np.round((1 + values) / 2, 6) >= self.threshold) & (place[best] > place[one])
+            ]
             pairs.update((min(one, other), max(one, other)) for other in near.tolist())
         fresh = unjoined(graph, sorted(pairs))
         ctx.report.counts["“is” edges"] = len(fresh)
-        return with_edges(graph, {(a, RELATED, b): 1.0 for a, b in fresh}, lambda a, b: np.empty(0, np.int64), IS)
+        return with_edges(
+            graph, {(a, RELATED, b): 1.0 for a, b in fresh}, lambda a, b: np.empty(0, np.int64), IS
+        )
 
     def words(self) -> str:
         return f"“is” edges from {self.threshold:g}"
@@ -119,13 +136,18 @@ def unjoined(graph: Graph, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, 
 def mention_order(graph: Graph) -> np.ndarray:
     """The place of each node, int64 [n], when they are sorted by their first chunk, then by name."""
     rows = chunks_of(graph, "nodes")
-    first = np.array([rows[node].min() if len(rows[node]) else len(rows.ids) for node in range(graph.n_nodes)], np.int64)
+    first = np.array(
+        [rows[node].min() if len(rows[node]) else len(rows.ids) for node in range(graph.n_nodes)],
+        np.int64,
+    )
     place = np.empty(graph.n_nodes, np.int64)
     place[np.argsort(first, kind="stable")] = np.arange(graph.n_nodes)
     return place
 
 
-def nearest(vectors: np.ndarray | UnitRows, top: int, ctx: BuildContext) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+def nearest(
+    vectors: np.ndarray | UnitRows, top: int, ctx: BuildContext
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Of each of some unit rows its number, the `top` other ones nearest to it, the nearest first, and their cosines; of more than
     `EXACT_UP_TO` rows as far as they are found by neighbours of neighbours, which the report says."""
     if len(vectors) > EXACT_UP_TO:
@@ -141,8 +163,12 @@ def nearest(vectors: np.ndarray | UnitRows, top: int, ctx: BuildContext) -> Iter
             yield row, *top_k(every, cosines, most)
 
 
-def _linked(vectors: np.ndarray | UnitRows, top: int, ctx: BuildContext) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    linked = Neighbours.of(vectors, ctx.check, lambda share: ctx.progress("Comparing entities", share / 2))
+def _linked(
+    vectors: np.ndarray | UnitRows, top: int, ctx: BuildContext
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    linked = Neighbours.of(
+        vectors, ctx.check, lambda share: ctx.progress("Comparing entities", share / 2)
+    )
     ctx.report.note(sought(linked.recall(top), top))
     for first in range(0, len(vectors), BLOCK):
         ctx.check()
@@ -150,38 +176,86 @@ def _linked(vectors: np.ndarray | UnitRows, top: int, ctx: BuildContext) -> Iter
         yield from linked.nearest(np.arange(first, min(first + BLOCK, len(vectors))), top)
 
 
-def with_edges(graph: Graph, more: Mapping[Edge, float], chunks: Callable[[int, int], np.ndarray], description: str = "") -> Graph:
+def with_edges(
+    graph: Graph,
+    more: Mapping[Edge, float],
+    chunks: Callable[[int, int], np.ndarray],
+    description: str = "",
+) -> Graph:
     """The graph with more edges, each (node, relation, node) with its weight, those of `chunks` of its two nodes, and all with one
     description; nodes keep their ids."""
-    n, relations = graph.n_edges, sorted({*graph.relation_names, *(relation for _, relation, _ in more)})
+    n, relations = (
+        graph.n_edges,
+        sorted({*graph.relation_names, *(relation for _, relation, _ in more)}),
+    )
     place = {relation: number for number, relation in enumerate(relations)}
     heads, relation, tails = graph.triples(np.arange(n))
-    former = np.array([place[name] for name in graph.relation_names], np.int64)[relation] if n else relation
-    added = [np.array([edge[part] if part != 1 else place[edge[1]] for edge in more], np.int64) for part in range(3)]
-    triples = [np.concatenate([known, fresh]).astype(np.int32) for known, fresh in zip((heads, former, tails), added)]
+    former = (
+        np.array([place[name] for name in graph.relation_names], np.int64)[relation]
+        if n
+        else relation
+    )
+    added = [
+        np.array([edge[part] if part != 1 else place[edge[1]] for edge in more], np.int64)
+        for part in range(3)
+    ]
+    triples = [
+        np.concatenate([known, fresh]).astype(np.int32)
+        for known, fresh in zip((heads, former, tails), added)
+    ]
     order = np.lexsort((triples[2], triples[1], triples[0]))
     whole = (triples[0][order], triples[1][order], triples[2][order])
     table = graph.columns.edges or Table.of()
-    given: dict[str, Any] = {"weight": np.ones(n), **({"description": [""] * n} if description else {})}
-    rows = table.lists("chunks") if table.has("chunks") else Rows(np.zeros(n + 1, np.int64), np.empty(0, np.int64))
-    table = table.with_columns(**{name: values for name, values in given.items() if not table.has(name)}).without("chunks")
+    given: dict[str, Any] = {
+        "weight": np.ones(n),
+        **({"description": [""] * n} if description else {}),
+    }
+    rows = (
+        table.lists("chunks")
+        if table.has("chunks")
+        else Rows(np.zeros(n + 1, np.int64), np.empty(0, np.int64))
+    )
+    table = table.with_columns(
+        **{name: values for name, values in given.items() if not table.has(name)}
+    ).without("chunks")
     values: dict[str, Any] = {"weight": [*more.values()], "description": [description] * len(more)}
     fresh = Table.of(**{name: values.get(name, [""] * len(more)) for name in table.names})
-    both = table.followed_by(fresh).taken(order).with_columns(chunks=_inserted(rows, order, whole, chunks))
+    both = (
+        table.followed_by(fresh)
+        .taken(order)
+        .with_columns(chunks=_inserted(rows, order, whole, chunks))
+    )
     names = graph.names(range(graph.n_nodes))
-    return assembled(graph.name, names, relations, whole, (graph.columns.nodes, both), graph.columns.chunks, graph.direction)
+    return assembled(
+        graph.name,
+        names,
+        relations,
+        whole,
+        (graph.columns.nodes, both),
+        graph.columns.chunks,
+        graph.direction,
+    )
 
 
-def _inserted(rows: Rows, order: np.ndarray, triples: Sequence[np.ndarray], chunks: Callable[[int, int], np.ndarray]) -> Rows:
+def _inserted(
+    rows: Rows,
+    order: np.ndarray,
+    triples: Sequence[np.ndarray],
+    chunks: Callable[[int, int], np.ndarray],
+) -> Rows:
     """The chunks of all edges in their new `order`, of which those before `len(rows)` have `rows` and the others those of their nodes; old
     ones stay in the order that they have, so that what lies between two new ones is copied together."""
     ids, counts = bytearray(), np.zeros(len(order), np.int64)
     counts[order < len(rows)] = rows.counts
     copied = 0  # of the old ones
-    for place, at in zip((new := np.flatnonzero(order >= len(rows))).tolist(), (new - np.arange(len(new))).tolist()):
+    for place, at in zip(
+        (new := np.flatnonzero(order >= len(rows))).tolist(), (new - np.arange(len(new))).tolist()
+    ):
         ids += rows.ids[rows.indptr[copied] : rows.indptr[at]].tobytes()
         found = chunks(int(triples[0][place]), int(triples[2][place])).astype(np.int64)
         ids += found.tobytes()
         counts[place], copied = len(found), at
     ids += rows.ids[rows.indptr[copied] :].tobytes()
-    return Rows(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), np.frombuffer(ids, np.int64))
+    return Rows(
+        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), np.frombuffer(ids, np.int64)
+    )

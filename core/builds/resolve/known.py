@@ -12,7 +12,9 @@ from core.builds.resolve.terms import commonness
 
 PERSON, ORGANISATION, PLACE = "person", "organisation", "place"
 INITIALS = re.compile(r"\b(\w)\.(?=\w\b|\s|$)")
-SUFFIXES = frozenset("inc ltd llc corp corporation co company plc gmbh ag limited incorporated".split())
+SUFFIXES = frozenset(
+    "inc ltd llc corp corporation co company plc gmbh ag limited incorporated".split()
+)
 ARTICLES = ("the ", "a ", "an ")
 PLAIN_WORD = 4.0  # the Zipf value from which a single word with a capital counts as a term
 
@@ -35,7 +37,11 @@ class Known:
         """Its most frequent type, that of a name before that of a phrase; what is mostly written without a capital is a phrase."""
         if self.shown.islower():
             return PHRASE
-        return min(self.kinds, key=lambda one: (one == PHRASE, -self.kinds[one], one)) if self.kinds else PHRASE
+        return (
+            min(self.kinds, key=lambda one: (one == PHRASE, -self.kinds[one], one))
+            if self.kinds
+            else PHRASE
+        )
 
     @property
     def is_term(self) -> bool:
@@ -43,7 +49,9 @@ class Known:
         shown = self.shown
         if self.kind != PHRASE:
             return False
-        return not any(c.isupper() for c in shown) or (" " not in shown and commonness(shown.lower()) >= PLAIN_WORD)
+        return not any(c.isupper() for c in shown) or (
+            " " not in shown and commonness(shown.lower()) >= PLAIN_WORD
+        )
 
     @property
     def burst(self) -> float:
@@ -60,7 +68,11 @@ def key_of_name(name: str, kind: str) -> str:
     ('us', 'apple', 'lymph node')
     """
     steps = spellings(INITIALS.sub(r"\1", name))
-    key = steps[3] if kind == PHRASE and not any(letter.isupper() for letter in name[1:]) else steps[2]
+    key = (
+        steps[3]
+        if kind == PHRASE and not any(letter.isupper() for letter in name[1:])
+        else steps[2]
+    )
     key = next((key.removeprefix(article) for article in ARTICLES if key.startswith(article)), key)
     words = key.split()
     while kind == ORGANISATION and len(words) > 1 and words[-1] in SUFFIXES:

@@ -41,13 +41,32 @@ class ResolveNames(BuildOperator):
     edition = 2
     reads, writes = ("chunks", "facts"), ("facts",)
 
-    least: float = param(1.0, "Least weight", "The least weight of a term; lower ones are common phrases.", low=-10, high=10)
-    titles: bool = param(True, "Titles", "Whether a document's title that its text names is related to all that the document names.")
-    everywhere: bool = param(True, "In other documents", "Whether parts of names are joined in documents without the full name too.")
+    least: float = param(
+        1.0,
+        "Least weight",
+        "The least weight of a term; lower ones are common phrases.",
+        low=-10,
+        high=10,
+    )
+    titles: bool = param(
+        True,
+        "Titles",
+        "Whether a document's title that its text names is related to all that the document names.",
+    )
+    everywhere: bool = param(
+        True,
+        "In other documents",
+        "Whether parts of names are joined in documents without the full name too.",
+    )
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         resolution = self.resolution(made, ctx)
-        ctx.report.count(**{"names joined": sum(map(len, resolution.where.values())), "common phrases": len(resolution.terms)})
+        ctx.report.count(
+            **{
+                "names joined": sum(map(len, resolution.where.values())),
+                "common phrases": len(resolution.terms),
+            }
+        )
         ctx.report.joined = resolution.merges()
         assert made.facts is not None  # a line without them is refused
         return made.replace(facts=ResolvedFacts(made.facts, resolution))
@@ -59,23 +78,44 @@ class ResolveNames(BuildOperator):
         found = Resolution(known, made.chunks.texts("document"))
         if is_english(ctx.language):
             weights = TermWeights(word_counts(made.chunks.texts("text"), ctx.check))
-            found.terms = {key for key, one in known.items() if one.is_term and weights.weight(one.shown, one.burst) < self.least}
-        found.titles = {key_of_name(PARENTHESES.sub("", title), "") for title in set(made.chunks.texts("title"))}
+            found.terms = {
+                key
+                for key, one in known.items()
+                if one.is_term and weights.weight(one.shown, one.burst) < self.least
+            }
+        found.titles = {
+            key_of_name(PARENTHESES.sub("", title), "") for title in set(made.chunks.texts("title"))
+        }
         refused = set(mends_of(made.corpus).refused)
-        found.terms -= {key_of_name(name, "") for names in refused for name in names}  # a person takes both for entities
+        found.terms -= {
+            key_of_name(name, "") for names in refused for name in names
+        }  # a person takes both for entities
         parts = Parts(known, refused)
         columns = [made.chunks.texts(name) for name in ("document", "title", "text")]
-        for number, (document, group) in enumerate(groupby(zip(*columns, made.facts), key=lambda row: row[0])):
+        for number, (document, group) in enumerate(
+            groupby(zip(*columns, made.facts), key=lambda row: row[0])
+        ):
             if number % EVERY == 0:
                 ctx.check()
             rows = list(group)
-            named = {key_of_name(one.name, one.type): None for row in rows for one in row[3].entities}
+            named = {
+                key_of_name(one.name, one.type): None for row in rows for one in row[3].entities
+            }
             found.sizes[document] = len(rows)
-            joined = parts.joined(named, found.terms, _aliases(row[3] for row in rows), len(rows) > SHORT)
-            found.terms.difference_update(full for full, rule in joined.values() if rule == ABBREVIATED)
+            joined = parts.joined(
+                named, found.terms, _aliases(row[3] for row in rows), len(rows) > SHORT
+            )
+            found.terms.difference_update(
+                full for full, rule in joined.values() if rule == ABBREVIATED
+            )
             if self.titles:
-                joined = found.titled(document, PARENTHESES.sub("", rows[0][1]), rows[0][2], list(named), joined)
-            found.add(document, {key: one for key, one in joined.items() if not parts.separates(key, one[0])})
+                joined = found.titled(
+                    document, PARENTHESES.sub("", rows[0][1]), rows[0][2], list(named), joined
+                )
+            found.add(
+                document,
+                {key: one for key, one in joined.items() if not parts.separates(key, one[0])},
+            )
             found.near += [(key, tuple(fulls), document) for key, fulls in parts.several.items()]
         if self.everywhere:
             found.elsewhere = parts.elsewhere(found.by_document)
@@ -110,6 +150,8 @@ def _aliases(facts: Iterable[Facts]) -> Iterator[tuple[str, str, str]]:
         kinds = {entity.name: entity.type for entity in one.entities}
         for relation in one.relations:
             if relation.name in (CALLED, BRACKETED):
-                head, tail = (key_of_name(end, kinds.get(end, "")) for end in (relation.head, relation.tail))
+                head, tail = (
+                    key_of_name(end, kinds.get(end, "")) for end in (relation.head, relation.tail)
+                )
                 if head and tail and head != tail:
                     yield head, tail, relation.name

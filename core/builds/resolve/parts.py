@@ -13,7 +13,9 @@ from core.corpus.mends import pair
 
 SMALL = frozenset("of the and for in on at to a an de la".split())
 ACRONYM = re.compile(r"[A-Z][A-Z0-9&]{1,6}s?")
-TITLES = frozenset("mr mrs ms miss dr prof sir lady lord dame madame king queen prince princess saint st uncle aunt".split())
+TITLES = frozenset(
+    "mr mrs ms miss dr prof sir lady lord dame madame king queen prince princess saint st uncle aunt".split()
+)
 NO_SURNAME = 4.5  # the Zipf value from which a word that the parser gave no type is no part of a person's name
 PART, ABBREVIATED = "part of a name", "acronym"
 ALSO, TWICE = "called so by the text", "written twice"
@@ -25,11 +27,19 @@ class Parts:
 
     def __init__(self, known: dict[str, Known], refused: Set[tuple[str, str]] = frozenset()):
         self.known, self.refused = known, refused
-        self.separated: set[tuple[str, str]] = set()  # of the refused ones those that would have been joined
-        self.several: dict[str, list[str]] = {}  # of the last document: parts that fit more than one full name
+        self.separated: set[tuple[str, str]] = (
+            set()
+        )  # of the refused ones those that would have been joined
+        self.several: dict[
+            str, list[str]
+        ] = {}  # of the last document: parts that fit more than one full name
 
     def joined(
-        self, named: Iterable[str], terms: Set[str], aliases: Iterable[tuple[str, str, str]] = (), long: bool = False
+        self,
+        named: Iterable[str],
+        terms: Set[str],
+        aliases: Iterable[tuple[str, str, str]] = (),
+        long: bool = False,
     ) -> dict[str, tuple[str, str]]:
         """Of each part the full name, which is none of the common `terms`, and by which rule; `named` are in the order of the text,
         `aliases` pairs that it gives as names of one. In a `long` document initials fit by chance, so it must say what an acronym is."""
@@ -72,8 +82,14 @@ class Parts:
         """The names that the text gives other names for, with the full name and the rule; none where it gives several as often."""
         fulls: dict[str, Counter[tuple[str, str]]] = {}
         for head, tail, said in aliases:
-            if head in self.known and tail in self.known and (rule := self._alias(head, tail, said)):
-                part, full = (head, tail) if rule == ABBREVIATED and len(head) < len(tail) else (tail, head)
+            if (
+                head in self.known
+                and tail in self.known
+                and (rule := self._alias(head, tail, said))
+            ):
+                part, full = (
+                    (head, tail) if rule == ABBREVIATED and len(head) < len(tail) else (tail, head)
+                )
                 fulls.setdefault(part, Counter())[full, rule] += 1
         for part, counted in sorted(fulls.items()):
             (first, times), *others = counted.most_common(2)
@@ -83,7 +99,11 @@ class Parts:
     def _is_full(self, key: str) -> bool:
         """Whether a person's name is a full one: its first word no role (“Mrs Cratchit”), its last with a capital, and no number in it."""
         shown = self.known[key].shown
-        return key.split()[0] not in TITLES and shown.split()[-1][0].isupper() and not any(letter.isdigit() for letter in shown)
+        return (
+            key.split()[0] not in TITLES
+            and shown.split()[-1][0].isupper()
+            and not any(letter.isdigit() for letter in shown)
+        )
 
     def _alias(self, head: str, tail: str, said: str) -> str:
         """The rule by which a name right behind another, or in brackets there, is of the same; empty where it may be of another.
@@ -103,27 +123,64 @@ class Parts:
         return ALSO if rare and branded and any(map(str.islower, one.spellings)) else ""
 
     def _fulls(
-        self, key: str, by_word: dict[str, list[str]], by_initials: dict[str, list[str]], place: dict[str, int]
+        self,
+        key: str,
+        by_word: dict[str, list[str]],
+        by_initials: dict[str, list[str]],
+        place: dict[str, int],
     ) -> tuple[str, list[str]]:
         """The names that one may be a part or the acronym of, and by which rule."""
         words, of = key.split(), self.known.get(key)
         if of is None:
             return "", []
         half = " ".join(words[: len(words) // 2])
-        if len(words) % 2 == 0 and words[: len(words) // 2] * 2 == words and half in self.known and self.known[half].chunks > of.chunks:
+        if (
+            len(words) % 2 == 0
+            and words[: len(words) // 2] * 2 == words
+            and half in self.known
+            and self.known[half].chunks > of.chunks
+        ):
             return TWICE, [half]
         plain = of.kind == PHRASE and commonness(key) >= NO_SURNAME
-        if len(words) == 1 and of.shown[:1].isupper() and key in by_word and len(key) > 1 and not plain:
+        if (
+            len(words) == 1
+            and of.shown[:1].isupper()
+            and key in by_word
+            and len(key) > 1
+            and not plain
+        ):
             fulls = by_word[key]
-            if of.kind not in (PERSON, PHRASE):  # the parser takes a rare surname for a place where it is alone
-                rare = commonness(key) == RARE and of.chunks <= max(self.known[full].chunks for full in fulls)
-                fulls = [full for full in fulls if rare and full.endswith(f" {key}") and place[full] < place[key]]
-            longest = [full for full in fulls if not any(within(full.split(), other.split()) for other in fulls if other != full)]
+            if of.kind not in (
+                PERSON,
+                PHRASE,
+            ):  # the parser takes a rare surname for a place where it is alone
+                rare = commonness(key) == RARE and of.chunks <= max(
+                    self.known[full].chunks for full in fulls
+                )
+                fulls = [
+                    full
+                    for full in fulls
+                    if rare and full.endswith(f" {key}") and place[full] < place[key]
+                ]
+            longest = [
+                full
+                for full in fulls
+                if not any(within(full.split(), other.split()) for other in fulls if other != full)
+            ]
             return PART, longest
         if of.kind == PERSON and len(words) > 1:
-            fulls = [full for full in by_word.get(words[-1], ()) if full != key and within(words, full.split())]
+            fulls = [
+                full
+                for full in by_word.get(words[-1], ())
+                if full != key and within(words, full.split())
+            ]
             return PART, fulls
-        if len(words) == 1 and of.kind != PERSON and ACRONYM.fullmatch(of.shown.replace(".", "")) and key in by_initials:
+        if (
+            len(words) == 1
+            and of.kind != PERSON
+            and ACRONYM.fullmatch(of.shown.replace(".", ""))
+            and key in by_initials
+        ):
             return ABBREVIATED, by_initials[key]
         return "", []
 
@@ -134,11 +191,19 @@ class Parts:
         for joined in by_document.values():
             for key, (full, _) in joined.items():
                 fulls.setdefault(key, Counter())[full] += 1
-        holders = Counter(word for key, one in self.known.items() if one.kind == PERSON for word in set(key.split()) if " " in key)
+        holders = Counter(
+            word
+            for key, one in self.known.items()
+            if one.kind == PERSON
+            for word in set(key.split())
+            if " " in key
+        )
         found = {}
         for key, counted in fulls.items():
             full, times = counted.most_common(1)[0]
-            if len(counted) == 1 and (" " in key or (times >= EVIDENCE and holders[key] <= (key in full.split()))):
+            if len(counted) == 1 and (
+                " " in key or (times >= EVIDENCE and holders[key] <= (key in full.split()))
+            ):
                 found[key] = full
         return found
 
@@ -146,7 +211,12 @@ class Parts:
 def within(words: Sequence[str], full: Sequence[str]) -> bool:
     """Whether a longer name begins and ends as a shorter one and has its words in their order."""
     rest = iter(full)
-    return len(words) < len(full) and words[0] == full[0] and words[-1] == full[-1] and all(word in rest for word in words)
+    return (
+        len(words) < len(full)
+        and words[0] == full[0]
+        and words[-1] == full[-1]
+        and all(word in rest for word in words)
+    )
 
 
 def abbreviates(short: str, long: str) -> bool:
@@ -164,7 +234,12 @@ def abbreviates(short: str, long: str) -> bool:
         if at < 0:
             return False
     large = [word for word in long.split() if word not in SMALL]
-    return len(large) > 1 and long[0] == letters[0] and len(letters) >= len(large) and all(word[0] in letters for word in large)
+    return (
+        len(large) > 1
+        and long[0] == letters[0]
+        and len(letters) >= len(large)
+        and all(word[0] in letters for word in large)
+    )
 
 
 def _initials(words: Sequence[str]) -> set[str]:

@@ -33,8 +33,12 @@ class Resolution:
     near: list[tuple[str, tuple[str, ...], str]] = field(default_factory=list)
     sizes: dict[str, int] = field(default_factory=dict)  # chunks of a document
     topics: dict[str, str] = field(default_factory=dict)  # what a document is about, by its title
-    titles: set[str] = field(default_factory=set)  # the keys of all titles: what has a document of its own is nothing else
-    inside: dict[str, set[str]] = field(default_factory=dict)  # of a document: names that are only parts of its title
+    titles: set[str] = field(
+        default_factory=set
+    )  # the keys of all titles: what has a document of its own is nothing else
+    inside: dict[str, set[str]] = field(
+        default_factory=dict
+    )  # of a document: names that are only parts of its title
     where: dict[tuple[str, str, str], dict[str, None]] = field(default_factory=dict)
     refused: Set[tuple[str, str]] = frozenset()  # names that a person said are not the same
     separated: Set[tuple[str, str]] = frozenset()  # those of them that would have been joined
@@ -43,29 +47,50 @@ class Resolution:
         """Note what a document joins."""
         if joined:
             every = {**self.by_document.get(document, {}), **joined}
-            self.by_document[document] = {key: (last(full, every), rule) for key, (full, rule) in every.items()}
+            self.by_document[document] = {
+                key: (last(full, every), rule) for key, (full, rule) in every.items()
+            }
         for key, (full, rule) in joined.items():
             self.where.setdefault((key, full, rule), {})[document] = None
 
     def titled(
-        self, document: str, title: str, text: str, named: Sequence[str], joined: dict[str, tuple[str, str]]
+        self,
+        document: str,
+        title: str,
+        text: str,
+        named: Sequence[str],
+        joined: dict[str, tuple[str, str]],
     ) -> dict[str, tuple[str, str]]:
         """What a document joins, with the name that its title is short for joined with it."""
         key = key_of_name(title, "")
-        if not key or len(key.split()) > TITLE_WORDS or key in self.terms or not any(letter.isupper() for letter in title):
+        if (
+            not key
+            or len(key.split()) > TITLE_WORDS
+            or key in self.terms
+            or not any(letter.isupper() for letter in title)
+        ):
             return joined
         full = key if key in named else self._titled(key, named)
         if full is None and f" {key} " in f" {key_of_name(text, '')} ":
             rest = f" {key_of_name(text, '')} ".replace(f" {key} ", " | ")
-            self.inside[document] = {one for one in named if f" {one} " in f" {key} " and f" {one} " not in rest}
+            self.inside[document] = {
+                one for one in named if f" {one} " in f" {key} " and f" {one} " not in rest
+            }
             full = key
         if full is None:
             return joined
         if key not in self.known:
-            self.known[key] = Known(Counter({title: 1}), Counter(self.known[full].kinds if full in self.known else {PHRASE: 1}), 1)
+            self.known[key] = Known(
+                Counter({title: 1}),
+                Counter(self.known[full].kinds if full in self.known else {PHRASE: 1}),
+                1,
+            )
         self.topics[document] = last(key, joined)
         if full != key and full != self.topics[document]:
-            joined = {one: (self.topics[document] if into == full else into, rule) for one, (into, rule) in joined.items()}
+            joined = {
+                one: (self.topics[document] if into == full else into, rule)
+                for one, (into, rule) in joined.items()
+            }
             joined[full] = self.topics[document], TITLED
         return joined
 
@@ -77,7 +102,12 @@ class Resolution:
         if len(longer) == 1:
             return longer[0]
         first = next((one for one in named if self.known[one].kind == PERSON), None)
-        if first is None or first in self.titles or not 1 < len(words) <= PERSON_WORDS or SMALL.intersection(words):
+        if (
+            first is None
+            or first in self.titles
+            or not 1 < len(words) <= PERSON_WORDS
+            or SMALL.intersection(words)
+        ):
             return None
         return first if first.split()[-1] == words[-1] and " " in first else None
 
@@ -102,7 +132,11 @@ class Resolution:
 
     def resolved(self, row: int, facts: Facts) -> Facts:
         """The facts of a chunk by the names of entities; each once, relations of one with itself left out."""
-        names = {one.name: (key, self.of(row, one.name, one.type)) for one in facts.entities if (key := self._key(one.name, one.type))}
+        names = {
+            one.name: (key, self.of(row, one.name, one.type))
+            for one in facts.entities
+            if (key := self._key(one.name, one.type))
+        }
         entities: dict[str, Entity] = {}
         for one in facts.entities:
             key, name = names.get(one.name, ("", None))
@@ -111,7 +145,9 @@ class Resolution:
             before = entities.get(name)
             kind = self.known[self.full(row, key)].kind
             times = one.times + (before.times if before else 0)
-            entities[name] = Entity(name, kind, before.description if before else one.description, times)
+            entities[name] = Entity(
+                name, kind, before.description if before else one.description, times
+            )
         joined: dict[tuple[str, str, str], Relation] = {}
         for relation in facts.relations:
             head, tail = (names.get(end, ("", None))[1] for end in (relation.head, relation.tail))
@@ -119,11 +155,21 @@ class Resolution:
                 label = TOGETHER if relation.name == BRACKETED else relation.name
                 key_of = (head, label, tail)
                 weight = relation.weight + (joined[key_of].weight if key_of in joined else 0.0)
-                joined[key_of] = Relation(head, tail, label, relation.description, relation.keywords, weight)
+                joined[key_of] = Relation(
+                    head, tail, label, relation.description, relation.keywords, weight
+                )
         self._about(row, entities, joined)
-        return Facts(tuple(entities.values()), tuple(joined.values()), facts.unreadable, facts.dropped, facts.notes)
+        return Facts(
+            tuple(entities.values()),
+            tuple(joined.values()),
+            facts.unreadable,
+            facts.dropped,
+            facts.notes,
+        )
 
-    def _about(self, row: int, entities: dict[str, Entity], joined: dict[tuple[str, str, str], Relation]) -> None:
+    def _about(
+        self, row: int, entities: dict[str, Entity], joined: dict[tuple[str, str, str], Relation]
+    ) -> None:
         """Add what the document of a row is about, related to all that the chunk names beside it, in the place of relations that say no
         more than that two of these share a sentence: long passages have most of them, and the rows that count relations preferred these."""
         document = self.documents[row]
@@ -133,7 +179,9 @@ class Resolution:
         name, kind = self.known[topic].shown, self.known[topic].kind
         if name not in entities and (self.sizes[document] > SHORT or not entities):
             return
-        entities.setdefault(name, Entity(name, kind, next(iter(entities.values())).description if entities else ""))
+        entities.setdefault(
+            name, Entity(name, kind, next(iter(entities.values())).description if entities else "")
+        )
         for key in [key for key in joined if key[1] == TOGETHER and name not in (key[0], key[2])]:
             del joined[key]
         pairs = {frozenset((head, tail)) for head, _, tail in joined}
@@ -152,7 +200,9 @@ class Resolution:
         for key, fulls, document in self.near:
             near.setdefault((key, fulls), {})[document] = None
         close = [
-            NearMerge(shown(key), tuple(map(shown, fulls)), len(documents), tuple(documents)[:DOCUMENTS])
+            NearMerge(
+                shown(key), tuple(map(shown, fulls)), len(documents), tuple(documents)[:DOCUMENTS]
+            )
             for (key, fulls), documents in near.items()
         ]
         return NameMerges.of(made, close, self.separated, self.refused)

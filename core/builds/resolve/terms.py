@@ -21,7 +21,11 @@ CHUNKS = 1000  # between two looks at whether somebody cancelled
 def common_words() -> Mapping[str, float]:
     """The Zipf value of common English words: log10 of how often a word is among a billion."""
     lines = gzip.decompress(FILE.read_bytes()).decode().splitlines()
-    return {word: float(value) for value, _, words in (line.partition(" ") for line in lines) for word in words.split()}
+    return {
+        word: float(value)
+        for value, _, words in (line.partition(" ") for line in lines)
+        for word in words.split()
+    }
 
 
 def commonness(word: str) -> float:
@@ -72,4 +76,9 @@ class TermWeights:
         if not words:
             return -math.inf
         mean = lambda of: sum(map(of, words)) / len(words)
-        return mean(self.keyness) / 4 - (mean(commonness) - USUAL) + math.log2(len(words)) + 1.5 * math.log2(burst)
+        return (
+            mean(self.keyness) / 4
+            - (mean(commonness) - USUAL)
+            + math.log2(len(words))
+            + 1.5 * math.log2(burst)
+        )

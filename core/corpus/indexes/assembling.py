@@ -56,7 +56,9 @@ class _Gathered:
         return " ".join(self.descriptions)
 
 
-def assembled(index: Index, tool: str, name: str, known: Sequence[Document] | None = None) -> Opened:
+def assembled(
+    index: Index, tool: str, name: str, known: Sequence[Document] | None = None
+) -> Opened:
     """The documents and the graph of an index; `tool` is a short word for the tool, by which its chunks are told from ours, `name` the
     graph's.
 
@@ -87,10 +89,22 @@ def assembled(index: Index, tool: str, name: str, known: Sequence[Document] | No
     )
     communities, numbers = _communities(index.communities, graph, left)
     graph = with_tables(graph, communities=communities) if communities else graph
-    items: dict[str, Any] = {"nodes": _by_name(graph), "relations": _by_ends(graph), "chunks": rows, "communities": numbers}
-    sizes = {"nodes": graph.n_nodes, "relations": graph.n_edges, "chunks": len(chunks), "communities": len(communities or ())}
+    items: dict[str, Any] = {
+        "nodes": _by_name(graph),
+        "relations": _by_ends(graph),
+        "chunks": rows,
+        "communities": numbers,
+    }
+    sizes = {
+        "nodes": graph.n_nodes,
+        "relations": graph.n_edges,
+        "chunks": len(chunks),
+        "communities": len(communities or ()),
+    }
     vectors = {one.of: item_vectors(one, items[one.of], sizes[one.of]) for one in index.vectors}
-    return Opened(documents, graph, +left, notes, {of: one for of, one in vectors.items() if one is not None})
+    return Opened(
+        documents, graph, +left, notes, {of: one for of, one in vectors.items() if one is not None}
+    )
 
 
 def _by_name(graph: Graph) -> dict[str, int]:
@@ -102,29 +116,47 @@ def _by_ends(graph: Graph) -> dict[frozenset[str], int]:
     """Each edge by the names of its ends, where no two edges join the same; else none."""
     names = graph.names(range(graph.n_nodes))
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
-    found = {frozenset((names[head], names[tail])): edge for edge, (head, tail) in enumerate(zip(heads.tolist(), tails.tolist()))}
+    found = {
+        frozenset((names[head], names[tail])): edge
+        for edge, (head, tail) in enumerate(zip(heads.tolist(), tails.tolist()))
+    }
     return found if len(found) == graph.n_edges else {}
 
 
-def _texts(index: Index, tool: str, notes: list[str], known: Sequence[Document] | None) -> tuple[list[Document], Table, dict[str, int]]:
+def _texts(
+    index: Index, tool: str, notes: list[str], known: Sequence[Document] | None
+) -> tuple[list[Document], Table, dict[str, int]]:
     """The documents, the table of chunks in the order of the documents, and the row of each chunk by the tool's key."""
-    chunks = [replace(one, document=one.document or one.key) for one in _unique(index.chunks) if one.text.strip()]
+    chunks = [
+        replace(one, document=one.document or one.key)
+        for one in _unique(index.chunks)
+        if one.text.strip()
+    ]
     if not chunks:
-        raise BadInput("The index has no chunk with a text, so there is nothing that answers could rest on.")
+        raise BadInput(
+            "The index has no chunk with a text, so there is nothing that answers could rest on."
+        )
     of: dict[str, list[Chunk]] = {}
     for one in chunks:
         of.setdefault(one.document, []).append(one)
     documents = _documents(index.documents, of, notes if known is None else [])
     if known is not None:
         documents, of = matched(documents, of, known)
-    columns: dict[str, list] = {column: [] for column in ("id", "document", "title", "place", "text", "tokens")}
+    columns: dict[str, list] = {
+        column: [] for column in ("id", "document", "title", "place", "text", "tokens")
+    }
     rows: dict[str, int] = {}
     for key in sorted(of, key=lambda key: documents[key].id):
         document = documents[key]
         for number, chunk in enumerate(of[key]):
             rows[chunk.key] = len(rows)
             whole = len(of[key]) == 1 and chunk.text == document.text
-            values = (chunk_id(document.id, 0, 1) if whole else f"{document.id}#{tool}-{number}", document.id, document.title, "")
+            values = (
+                chunk_id(document.id, 0, 1) if whole else f"{document.id}#{tool}-{number}",
+                document.id,
+                document.title,
+                "",
+            )
             for column, value in zip(columns, (*values, chunk.text, len(tokens(chunk.text)))):
                 columns[column].append(value)
     return list(documents.values()), Table.of(**columns), rows
@@ -135,10 +167,14 @@ def _unique(chunks: Iterable[Chunk]) -> list[Chunk]:
     return list({one.key: one for one in chunks}.values())
 
 
-def _documents(given: Sequence[Text], chunks: dict[str, list[Chunk]], notes: list[str]) -> dict[str, Document]:
+def _documents(
+    given: Sequence[Text], chunks: dict[str, list[Chunk]], notes: list[str]
+) -> dict[str, Document]:
     """The documents by the tool's key, called by their titles where no two share one; a text that the index lacks is put together of its
     chunks."""
-    known = {one.key: one for one in given} | {key: Text(key) for key in chunks if key not in {one.key for one in given}}
+    known = {one.key: one for one in given} | {
+        key: Text(key) for key in chunks if key not in {one.key for one in given}
+    }
     titles = Counter(" ".join(one.title.split()) for one in known.values())
     found: dict[str, Document] = {}
     joined = 0
@@ -173,7 +209,9 @@ def _nodes(index: Index, rows: dict[str, int], left: Counter[str]) -> dict[str, 
     return found
 
 
-def _edges(index: Index, nodes: dict[str, _Gathered], rows: dict[str, int], left: Counter[str]) -> dict[tuple[str, str, str], _Gathered]:
+def _edges(
+    index: Index, nodes: dict[str, _Gathered], rows: dict[str, int], left: Counter[str]
+) -> dict[tuple[str, str, str], _Gathered]:
     found: dict[tuple[str, str, str], _Gathered] = {}
     for one in index.relations:
         head, tail = " ".join(one.head.split()), " ".join(one.tail.split())
@@ -184,7 +222,11 @@ def _edges(index: Index, nodes: dict[str, _Gathered], rows: dict[str, int], left
         left["Put together, relations between the same two entities"] += key in found
         edge = found.setdefault(key, _Gathered())
         edge.weight += one.weight
-        edge.keywords.update(dict.fromkeys(filter(None, (" ".join(word.split()) for word in one.keywords.split(",")))))
+        edge.keywords.update(
+            dict.fromkeys(
+                filter(None, (" ".join(word.split()) for word in one.keywords.split(",")))
+            )
+        )
         edge.add(" ".join(one.description.split()), _known(one.chunks, rows, left))
     return found
 
@@ -192,19 +234,28 @@ def _edges(index: Index, nodes: dict[str, _Gathered], rows: dict[str, int], left
 def _known(chunks: Iterable[str], rows: dict[str, int], left: Counter[str]) -> list[int]:
     """The rows of some chunks; those that the index lacks are counted."""
     chunks = list(chunks)
-    left["Left out, mentions of chunks that the index lacks"] += sum(chunk not in rows for chunk in chunks)
+    left["Left out, mentions of chunks that the index lacks"] += sum(
+        chunk not in rows for chunk in chunks
+    )
     return [rows[chunk] for chunk in chunks if chunk in rows]
 
 
-def _communities(communities: Sequence[Community], graph: Graph, left: Counter[str]) -> tuple[Table | None, dict[str, int]]:
+def _communities(
+    communities: Sequence[Community], graph: Graph, left: Counter[str]
+) -> tuple[Table | None, dict[str, int]]:
     """The table of communities, coarsest first, and the row of each by its key; None where there is none with a member."""
     number = _by_name(graph)
     inside: dict[str, list[int]] = {}
     for one in communities:
         names = [" ".join(name.split()) for name in one.members]
-        left["Left out, members of communities that are no entities of the index"] += sum(name not in number for name in names)
+        left["Left out, members of communities that are no entities of the index"] += sum(
+            name not in number for name in names
+        )
         inside[one.key] = sorted({number[name] for name in names if name in number})
-    retained = sorted((one for one in {one.key: one for one in communities}.values() if inside[one.key]), key=lambda one: one.level)
+    retained = sorted(
+        (one for one in {one.key: one for one in communities}.values() if inside[one.key]),
+        key=lambda one: one.level,
+    )
     left["Left out, communities without a member"] += len(inside) - len(retained)
     row = {one.key: at for at, one in enumerate(retained)}
     if not retained:

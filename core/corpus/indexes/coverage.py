@@ -38,7 +38,11 @@ class Coverage:
         ''
         """
         if not self.holds:
-            said = [_happened(ids, how) for how, ids in (("changed", self.changed), ("removed", self.removed)) if ids]
+            said = [
+                _happened(ids, how)
+                for how, ids in (("changed", self.changed), ("removed", self.removed))
+                if ids
+            ]
             return (
                 f"Since the index of {self.called} was opened, {' and '.join(said)}, of which it says nothing. Bring them back as "
                 "they were, open its folder under another name, or build a graph of the documents here."
@@ -63,15 +67,23 @@ def coverage(corpus: Corpus, taken: Taken) -> Coverage:
     """How the documents of a corpus as they are now are those of an index that was opened with it."""
     called = TOOLS[taken.tool].title
     if taken.corpus == corpus.digest:
-        return Coverage(called, len(taken.documents), len(corpus) - len(taken.documents) if taken.documents else 0)
-    if not taken.documents:  # opened by an earlier version, which noted the digest of the whole alone
+        return Coverage(
+            called,
+            len(taken.documents),
+            len(corpus) - len(taken.documents) if taken.documents else 0,
+        )
+    if (
+        not taken.documents
+    ):  # opened by an earlier version, which noted the digest of the whole alone
         return Coverage(called, 0, changed=("",))
     key = (str(corpus.folder), corpus.digest, taken.tool, taken.corpus, *taken.documents.items())
     if key not in _coverages:
         now = text_digests(corpus, taken.documents)
         removed = tuple(id for id, text in now.items() if not text)
         changed = tuple(id for id, text in now.items() if text and text != taken.documents[id])
-        _coverages[key] = Coverage(called, len(now), len(corpus) - len(now) + len(removed), changed, removed)
+        _coverages[key] = Coverage(
+            called, len(now), len(corpus) - len(now) + len(removed), changed, removed
+        )
     return _coverages[key]
 
 

@@ -17,7 +17,14 @@ from core.io.files import Source
 
 CHUNKS, GRAPH = "chunks_kv_data.pkl", "graph_igraph_data.pklz"
 VECTORS = re.compile(r"entities_hnsw_index_\d{1,6}\.bin")
-FILE_KEYS = ("file", "filename", "file_name", "source", "title", "name")  # of a text's metadata, which may name its file
+FILE_KEYS = (
+    "file",
+    "filename",
+    "file_name",
+    "source",
+    "title",
+    "name",
+)  # of a text's metadata, which may name its file
 
 
 def holds(names: set[str]) -> bool:
@@ -39,14 +46,25 @@ def read(files: Mapping[str, Source]) -> Index:
         for end in (relation.head, relation.tail):
             chunks_of[end].update(dict.fromkeys(relation.chunks))
     index.relations = edges
-    index.entities = [Entity(name, type, description, tuple(chunks_of[name])) for name, (type, description) in zip(names, about)]
-    readers = [("entities", partial(_vectors, file, names, encoded)) for name, file in files.items() if VECTORS.fullmatch(name)]
+    index.entities = [
+        Entity(name, type, description, tuple(chunks_of[name]))
+        for name, (type, description) in zip(names, about)
+    ]
+    readers = [
+        ("entities", partial(_vectors, file, names, encoded))
+        for name, file in files.items()
+        if VECTORS.fullmatch(name)
+    ]
     index.vectors = read_vectors(readers, index.notes) if len(readers) == 1 else []
     alone = sum(not some for some in chunks_of.values())
     if alone:
-        index.notes.append(f"Entities without a relation of a chunk: {alone:,}; the index does not say in which chunk they are.")
+        index.notes.append(
+            f"Entities without a relation of a chunk: {alone:,}; the index does not say in which chunk they are."
+        )
     if len(index.documents) < len(index.chunks):
-        index.notes.append("Which chunks are of one document goes by the file that the texts' metadata name.")
+        index.notes.append(
+            "Which chunks are of one document goes by the file that the texts' metadata name."
+        )
     return index
 
 
@@ -55,7 +73,12 @@ def _vectors(file: Source, names: list[str], encoded: list[str]) -> IndexVectors
     labels, matrix = hnsw_vectors(file)
     known = (labels >= 0) & (labels < len(names))
     rows = labels[known].tolist()
-    return IndexVectors("nodes", tuple(names[row] for row in rows), tuple(encoded[row] for row in rows), matrix[known])
+    return IndexVectors(
+        "nodes",
+        tuple(names[row] for row in rows),
+        tuple(encoded[row] for row in rows),
+        matrix[known],
+    )
 
 
 def _unzipped(file: Source) -> bytes:
@@ -81,7 +104,11 @@ def _chunks(found: Any) -> tuple[list[Chunk], list[Text]]:
         state = row.state if isinstance(row, Thing) and isinstance(row.state, dict) else {}
         key = _key(state.get("id"))
         metadata = state.get("metadata")
-        named = next((text(metadata[one]) for one in FILE_KEYS if text(metadata.get(one))), "") if isinstance(metadata, dict) else ""
+        named = (
+            next((text(metadata[one]) for one in FILE_KEYS if text(metadata.get(one))), "")
+            if isinstance(metadata, dict)
+            else ""
+        )
         document = named or key
         documents.setdefault(document, Text(document, named))
         chunks.append(Chunk(key, text(state.get("content")), document))
@@ -92,12 +119,27 @@ def _graph(found: Any) -> tuple[list[str], list[tuple[str, str]], list[Relation]
     """The names of the nodes, their types and descriptions, the relations of a described igraph, and what an encoder read of each node."""
     try:
         count, ends, _, _, nodes, edges = found.given
-        names = [" ".join(text(name).split()) or f"node {number}" for number, name in enumerate(nodes["name"])]
+        names = [
+            " ".join(text(name).split()) or f"node {number}"
+            for number, name in enumerate(nodes["name"])
+        ]
         encoded = list(map(_encoded, nodes["name"], nodes["type"], nodes["description"]))
         about = list(zip(map(text, nodes["type"]), map(_lines, nodes["description"])))
-        rows = list(zip(ends, edges.get("description", [""] * len(ends)), edges.get("chunks", [None] * len(ends))))
-        relations = [Relation(names[head], names[tail], description=_lines(said), chunks=_keys(some)) for (head, tail), said, some in rows]
-        if not len(names) == len(about) == count or min((end for pair in ends for end in pair), default=0) < 0:
+        rows = list(
+            zip(
+                ends,
+                edges.get("description", [""] * len(ends)),
+                edges.get("chunks", [None] * len(ends)),
+            )
+        )
+        relations = [
+            Relation(names[head], names[tail], description=_lines(said), chunks=_keys(some))
+            for (head, tail), said, some in rows
+        ]
+        if (
+            not len(names) == len(about) == count
+            or min((end for pair in ends for end in pair), default=0) < 0
+        ):
             raise ValueError
     except (AttributeError, ValueError, KeyError, TypeError, IndexError):
         raise BadInput(f"{GRAPH} does not hold a graph as fast-graphrag writes it.") from None
@@ -112,7 +154,9 @@ def _encoded(name: Any, type: Any, description: Any) -> str:
 
 def _lines(value: Any) -> str:
     """A description of several lines, each of which is there once."""
-    return " ".join(dict.fromkeys(" ".join(line.split()) for line in text(value).splitlines() if line.strip()))
+    return " ".join(
+        dict.fromkeys(" ".join(line.split()) for line in text(value).splitlines() if line.strip())
+    )
 
 
 def _keys(value: Any) -> tuple[str, ...]:
@@ -121,7 +165,15 @@ def _keys(value: Any) -> tuple[str, ...]:
 
 def _key(value: Any) -> str:
     """A chunk's key: a number, which NumPy may have wrapped."""
-    if isinstance(value, Thing) and value.name.endswith(".multiarray.scalar") and isinstance(value.given, tuple):
+    if (
+        isinstance(value, Thing)
+        and value.name.endswith(".multiarray.scalar")
+        and isinstance(value.given, tuple)
+    ):
         raw = value.given[-1]
-        return str(int.from_bytes(raw, "little", signed=True)) if isinstance(raw, bytes) and len(raw) <= 8 else ""
+        return (
+            str(int.from_bytes(raw, "little", signed=True))
+            if isinstance(raw, bytes) and len(raw) <= 8
+            else ""
+        )
     return text(value)

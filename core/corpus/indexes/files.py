@@ -35,15 +35,23 @@ def _in_folder(folder: Path) -> tuple[dict[str, Source], list[str]]:
     for at, folders, names in os.walk(folder):
         seen += len(folders) + len(names)
         if seen > MOST_FILES:
-            raise BadInput(f"{folder} holds more than {MOST_FILES:,} files and folders; give the folder of the index itself.")
+            raise BadInput(
+                f"{folder} holds more than {MOST_FILES:,} files and folders; give the folder of the index itself."
+            )
         inner = Path(at).relative_to(folder)
         linked = {name for name in (*folders, *names) if (Path(at) / name).is_symlink()}
         links += [(inner / name).as_posix() for name in sorted(linked)]
-        folders[:] = sorted(name for name in folders if name not in linked) if len(inner.parts) < DEEPEST else []
+        folders[:] = (
+            sorted(name for name in folders if name not in linked)
+            if len(inner.parts) < DEEPEST
+            else []
+        )
         for name in sorted(set(names) - linked):
             if (Path(at) / name).is_file():
                 found[(inner / name).as_posix()] = OnDisk(Path(at) / name)
-    return found, [f"Left out, links: {len(links):,}, such as {shorten(links[0])}."] if links else []
+    return found, [
+        f"Left out, links: {len(links):,}, such as {shorten(links[0])}."
+    ] if links else []
 
 
 def json_of(file: Source) -> Any:
@@ -60,10 +68,14 @@ def keyed(file: Source) -> dict[str, Row]:
     """The objects of a JSON file that holds one for each key. Raises BadInput where it holds something else."""
     found = json_of(file)
     if not isinstance(found, dict):
-        raise BadInput(f"{file.name} holds {_kind(found)}; expected an object with an entry for each key.")
+        raise BadInput(
+            f"{file.name} holds {_kind(found)}; expected an object with an entry for each key."
+        )
     bad = next((key for key, value in found.items() if not isinstance(value, dict)), None)
     if bad is not None:
-        raise BadInput(f"{file.name}: the entry “{shorten(bad)}” is {_kind(found[bad])}; expected an object.")
+        raise BadInput(
+            f"{file.name}: the entry “{shorten(bad)}” is {_kind(found[bad])}; expected an object."
+        )
     return found
 
 
@@ -78,7 +90,9 @@ def rows_of(file: Source, needed: Sequence[str], more: Iterable[str] = ()) -> li
         there = table.schema_arrow.names
         lacking = [name for name in needed if name not in there]
         if lacking:
-            raise BadInput(f"{file.name} lacks the column{'s' * (len(lacking) > 1)} {', '.join(lacking)}; it has {', '.join(there[:20])}.")
+            raise BadInput(
+                f"{file.name} lacks the column{'s' * (len(lacking) > 1)} {', '.join(lacking)}; it has {', '.join(there[:20])}."
+            )
         about = table.metadata
         size = sum(about.row_group(at).total_byte_size for at in range(about.num_row_groups))
         if about.num_rows > MOST_ROWS or size > MOST_BYTES:
@@ -87,7 +101,9 @@ def rows_of(file: Source, needed: Sequence[str], more: Iterable[str] = ()) -> li
             )
         return table.read([*needed, *(name for name in more if name in there)]).to_pylist()
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise BadInput(f"{file.name} is damaged or no Parquet file ({shorten(error, 120)}).") from None
+        raise BadInput(
+            f"{file.name} is damaged or no Parquet file ({shorten(error, 120)})."
+        ) from None
 
 
 def columns_of(file: Source) -> list[str]:
@@ -98,7 +114,9 @@ def columns_of(file: Source) -> list[str]:
     try:
         return pyarrow.parquet.ParquetFile(pa.BufferReader(bytes_of(file))).schema_arrow.names
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise BadInput(f"{file.name} is damaged or no Parquet file ({shorten(error, 120)}).") from None
+        raise BadInput(
+            f"{file.name} is damaged or no Parquet file ({shorten(error, 120)})."
+        ) from None
 
 
 def text(value: Any) -> str:
@@ -123,4 +141,6 @@ def number(value: Any, otherwise: float = 0.0) -> float:
 
 
 def _kind(value: Any) -> str:
-    return {dict: "an object", list: "a list", str: "a text", type(None): "null"}.get(type(value), "a number")
+    return {dict: "an object", list: "a list", str: "a text", type(None): "null"}.get(
+        type(value), "a number"
+    )

@@ -33,20 +33,30 @@ def read(files: Mapping[str, Source]) -> Index:
     """
     found = sorted(name for name in files if _of_openie(name))
     if len(found) > 1:
-        raise BadInput(f"There are several files of OpenIE's results, {', '.join(found[:6])}. Give the path of one of them.")
+        raise BadInput(
+            f"There are several files of OpenIE's results, {', '.join(found[:6])}. Give the path of one of them."
+        )
     file = files[found[0]]
     whole = json_of(file)
     docs = whole.get("docs") if isinstance(whole, dict) else None
     if not isinstance(docs, list) or not all(isinstance(row, dict) for row in docs):
-        raise BadInput(f"{file.name} has no list “docs” of passages; expected the file that HippoRAG writes.")
+        raise BadInput(
+            f"{file.name} has no list “docs” of passages; expected the file that HippoRAG writes."
+        )
     index = Index()
-    passages = [(text(row.get("idx")) or str(number), text(row.get("passage"))) for number, row in enumerate(docs)]
+    passages = [
+        (text(row.get("idx")) or str(number), text(row.get("passage")))
+        for number, row in enumerate(docs)
+    ]
     index.documents = _titled(passages, index.notes)
     index.chunks = [Chunk(one.key, one.text, one.key) for one in index.documents]
     called = _names_and_triples(docs, [key for key, _ in passages], index)
     item = lambda content: (called.get(folded(content), ""), content)
     tables = [one for name, one in files.items() if name.rpartition("/")[2] == VECTORS]
-    readers = [("entities", partial(parquet_vectors, one, "nodes", ("content", "embedding"), item)) for one in tables]
+    readers = [
+        ("entities", partial(parquet_vectors, one, "nodes", ("content", "embedding"), item))
+        for one in tables
+    ]
     if len(readers) > 1:
         index.notes.append(f"There are several files {VECTORS}, by several models; none is taken.")
     index.vectors = read_vectors(readers, index.notes) if len(readers) == 1 else []
@@ -68,13 +78,20 @@ def folded(name: str) -> str:
 def _titled(passages: Sequence[tuple[str, str]], notes: list[str]) -> list[Text]:
     """The passages as documents, with titles where all have one."""
     parts = [passage.partition("\n") for _, passage in passages]
-    if not parts or not all(0 < len(title.strip()) <= LONGEST_TITLE and rest.strip() for title, _, rest in parts):
+    if not parts or not all(
+        0 < len(title.strip()) <= LONGEST_TITLE and rest.strip() for title, _, rest in parts
+    ):
         return [Text(key, "", passage) for key, passage in passages]
     notes.append("Each passage begins with a short line, which was taken for its title.")
-    return [Text(key, title.strip(), rest.strip()) for (key, _), (title, _, rest) in zip(passages, parts)]
+    return [
+        Text(key, title.strip(), rest.strip())
+        for (key, _), (title, _, rest) in zip(passages, parts)
+    ]
 
 
-def _names_and_triples(docs: Sequence[Mapping[str, Any]], keys: Sequence[str], index: Index) -> dict[str, str]:
+def _names_and_triples(
+    docs: Sequence[Mapping[str, Any]], keys: Sequence[str], index: Index
+) -> dict[str, str]:
     """Put the entities and relations of all passages into the index; the name of each entity by what its spellings have in common."""
     spellings: dict[str, Counter[str]] = {}
     chunks: dict[str, dict[str, None]] = {}
@@ -96,8 +113,13 @@ def _names_and_triples(docs: Sequence[Mapping[str, Any]], keys: Sequence[str], i
             if len(parts) != 3 or not all(map(folded, parts)):
                 index.left_out["Left out, triples that are not three texts"] += 1
                 continue
-            triples.append((named(parts[0], key), " ".join(parts[1].split()), named(parts[2], key), key))
+            triples.append(
+                (named(parts[0], key), " ".join(parts[1].split()), named(parts[2], key), key)
+            )
     called = {key: min(some, key=lambda one: (-some[one], one)) for key, some in spellings.items()}
     index.entities = [Entity(called[key], chunks=tuple(some)) for key, some in chunks.items()]
-    index.relations = [Relation(called[head], called[tail], name, chunks=(chunk,)) for head, name, tail, chunk in triples]
+    index.relations = [
+        Relation(called[head], called[tail], name, chunks=(chunk,))
+        for head, name, tail, chunk in triples
+    ]
     return called

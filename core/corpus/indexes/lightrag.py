@@ -20,9 +20,18 @@ GRAPH, CHUNKS, DOCUMENTS, REPORTS = (
     "kv_store_community_reports.json",
 )
 OF_ENTITIES, OF_RELATIONS = "kv_store_entity_chunks.json", "kv_store_relation_chunks.json"
-VECTORS = {"nodes": "vdb_entities.json", "relations": "vdb_relationships.json", "chunks": "vdb_chunks.json"}
+VECTORS = {
+    "nodes": "vdb_entities.json",
+    "relations": "vdb_relationships.json",
+    "chunks": "vdb_chunks.json",
+}
 BETWEEN = "<SEP>"  # between the parts of one attribute
-UNNAMED = ("unknown_source", "no-file-path", "custom_kg", "UNKNOWN")  # what LightRAG writes for a file that it does not know
+UNNAMED = (
+    "unknown_source",
+    "no-file-path",
+    "custom_kg",
+    "UNKNOWN",
+)  # what LightRAG writes for a file that it does not know
 
 
 def holds(names: set[str]) -> bool:
@@ -43,11 +52,21 @@ def read(files: Mapping[str, Source]) -> Index:
     """
     index = _texts_and_graph(files)
     if OF_ENTITIES in files:
-        more = {name: texts(row.get("chunk_ids")) for name, row in keyed(files[OF_ENTITIES]).items()}
-        index.entities = [replace(one, chunks=_both(one.chunks, more.get(one.name, ()))) for one in index.entities]
+        more = {
+            name: texts(row.get("chunk_ids")) for name, row in keyed(files[OF_ENTITIES]).items()
+        }
+        index.entities = [
+            replace(one, chunks=_both(one.chunks, more.get(one.name, ()))) for one in index.entities
+        ]
     if OF_RELATIONS in files:
-        both = {_ends(*key.partition(BETWEEN)[::2]): texts(row.get("chunk_ids")) for key, row in keyed(files[OF_RELATIONS]).items()}
-        index.relations = [replace(one, chunks=_both(one.chunks, both.get(_ends(one.head, one.tail), ()))) for one in index.relations]
+        both = {
+            _ends(*key.partition(BETWEEN)[::2]): texts(row.get("chunk_ids"))
+            for key, row in keyed(files[OF_RELATIONS]).items()
+        }
+        index.relations = [
+            replace(one, chunks=_both(one.chunks, both.get(_ends(one.head, one.tail), ())))
+            for one in index.relations
+        ]
     index.vectors = _vectors(files, lambda of, row: text(row.get("content")), index.notes)
     return index
 
@@ -57,11 +76,20 @@ def read_nano(files: Mapping[str, Source]) -> Index:
     community is a part of the one that names it among its parts. Raises BadInput for a damaged file."""
     index = _texts_and_graph(files)
     contents = {one.key: one.text for one in index.chunks}
-    nodes = {id: f"{id}{about.get('description', '')}" for id, about in attributed(files[GRAPH])[0].items()}
-    worded = lambda of, row: contents.get(text(row.get("__id__")), "") if of == "chunks" else nodes.get(text(row.get("entity_name")), "")
+    nodes = {
+        id: f"{id}{about.get('description', '')}"
+        for id, about in attributed(files[GRAPH])[0].items()
+    }
+    worded = lambda of, row: (
+        contents.get(text(row.get("__id__")), "")
+        if of == "chunks"
+        else nodes.get(text(row.get("entity_name")), "")
+    )
     index.vectors = _vectors(files, worded, index.notes)
     reports = keyed(files[REPORTS])
-    parents = {part: key for key, row in reports.items() for part in texts(row.get("sub_communities"))}
+    parents = {
+        part: key for key, row in reports.items() for part in texts(row.get("sub_communities"))
+    }
     index.communities = [_community(key, row, parents.get(key, "")) for key, row in reports.items()]
     return index
 
@@ -71,29 +99,47 @@ def _texts_and_graph(files: Mapping[str, Source]) -> Index:
     index = Index()
     rows = keyed(files[CHUNKS])
     ordered = sorted(rows, key=lambda key: number(rows[key].get("chunk_order_index")))
-    index.chunks = [Chunk(key, text(rows[key].get("content")), text(rows[key].get("full_doc_id"))) for key in ordered]
+    index.chunks = [
+        Chunk(key, text(rows[key].get("content")), text(rows[key].get("full_doc_id")))
+        for key in ordered
+    ]
     if DOCUMENTS in files:
-        index.documents = [Text(key, _file(row), text(row.get("content"))) for key, row in keyed(files[DOCUMENTS]).items()]
+        index.documents = [
+            Text(key, _file(row), text(row.get("content")))
+            for key, row in keyed(files[DOCUMENTS]).items()
+        ]
     nodes, edges = attributed(files[GRAPH])
     index.entities = [
-        Entity(bare(id), bare(about.get("entity_type", "")), _description(about), _parts(about.get("source_id", "")))
+        Entity(
+            bare(id),
+            bare(about.get("entity_type", "")),
+            _description(about),
+            _parts(about.get("source_id", "")),
+        )
         for id, about in nodes.items()
     ]
     index.relations = [_relation(bare(head), bare(tail), about) for head, tail, about in edges]
     return index
 
 
-def _vectors(files: Mapping[str, Source], worded: Callable[[str, Row], str], notes: list[str]) -> list[IndexVectors]:
+def _vectors(
+    files: Mapping[str, Source], worded: Callable[[str, Row], str], notes: list[str]
+) -> list[IndexVectors]:
     """The vectors of entities, relations and chunks; `worded` gives the text that the vector of a row is of."""
     readers = [
-        (OF[of], partial(nano_vectors, files[name], of, KEYS[of], partial(worded, of))) for of, name in VECTORS.items() if name in files
+        (OF[of], partial(nano_vectors, files[name], of, KEYS[of], partial(worded, of)))
+        for of, name in VECTORS.items()
+        if name in files
     ]
     return read_vectors(readers, notes)
 
 
 def _relation(head: str, tail: str, about: Mapping[str, str]) -> Relation:
     keywords = ", ".join(_parts(about.get("keywords", "")))
-    more: dict[str, Any] = {"weight": number(about.get("weight"), 1.0), "chunks": _parts(about.get("source_id", ""))}
+    more: dict[str, Any] = {
+        "weight": number(about.get("weight"), 1.0),
+        "chunks": _parts(about.get("source_id", "")),
+    }
     return Relation(head, tail, description=_description(about), keywords=keywords, **more)
 
 
@@ -103,7 +149,12 @@ def _community(key: str, row: Row, parent: str) -> Community:
     title = text(reply.get("title")) or text(row.get("title"))
     report = text(row.get("report_string")).removeprefix(f"# {title}").strip()
     members = tuple(map(bare, texts(row.get("nodes"))))
-    about: dict[str, Any] = {"title": title, "members": members, "report": report, "rating": number(reply.get("rating"))}
+    about: dict[str, Any] = {
+        "title": title,
+        "members": members,
+        "report": report,
+        "rating": number(reply.get("rating")),
+    }
     return Community(key, int(number(row.get("level"))), parent, **about)
 
 

@@ -21,7 +21,9 @@ def plain_text(text: str) -> str:
 
 
 def matched(
-    documents: Mapping[str, Document], chunks: Mapping[str, Sequence[Chunk]], known: Sequence[Document]
+    documents: Mapping[str, Document],
+    chunks: Mapping[str, Sequence[Chunk]],
+    known: Sequence[Document],
 ) -> tuple[dict[str, Document], dict[str, list[Chunk]]]:
     """The known document of each text of an index, and the chunks of each, both by its id: the one with the same text, blanks aside, else
     the first in which all chunks of the text are found. Chunks come in the order of their places where several texts of the index are one
@@ -41,15 +43,24 @@ def matched(
         if not same and row < 0:
             missing.append(document.text)
             continue
-        one = next((other for other in same if other.id == document.id), same[0]) if same else known[row]
+        one = (
+            next((other for other in same if other.id == document.id), same[0])
+            if same
+            else known[row]
+        )
         found[one.id] = one
         for number, (chunk, text) in enumerate(zip(chunks.get(key, ()), texts)):
             at = whole.find(text, ends[row - 1] if row > 0 else 0) if row >= 0 else number
             placed.setdefault(one.id, []).append((at, number, replace(chunk, document=one.id)))
     if missing:
         several = f"{len(missing):,} of {len(documents):,} are in none of its documents, such as “{shorten(missing[0], 60)}”"
-        raise BadInput(f"These are not the texts of the index: {several}. Open it under another name.")
-    return found, {id: [chunk for _, _, chunk in sorted(some, key=lambda one: one[:2])] for id, some in placed.items()}
+        raise BadInput(
+            f"These are not the texts of the index: {several}. Open it under another name."
+        )
+    return found, {
+        id: [chunk for _, _, chunk in sorted(some, key=lambda one: one[:2])]
+        for id, some in placed.items()
+    }
 
 
 def _row_of(texts: Sequence[str], whole: str, ends: Sequence[int]) -> int:

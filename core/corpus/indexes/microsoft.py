@@ -29,27 +29,53 @@ def read(files: Mapping[str, Source]) -> Index:
     that lacks a column.
     """
     new = all(f"{table}.parquet" in files for table in TABLES)
-    tables = {name.removesuffix(".parquet"): file for name, file in files.items() if name.endswith(".parquet")}
-    tables = tables if new else {name.removeprefix(OLD): file for name, file in tables.items() if name.startswith(OLD)}
+    tables = {
+        name.removesuffix(".parquet"): file
+        for name, file in files.items()
+        if name.endswith(".parquet")
+    }
+    tables = (
+        tables
+        if new
+        else {name.removeprefix(OLD): file for name, file in tables.items() if name.startswith(OLD)}
+    )
     found = Index(form=_form(tables, new))
     called = "title" if "title" in columns_of(tables["entities"]) else "name"
     entities = rows_of(tables["entities"], ["id", called], ["type", "description", "text_unit_ids"])
     names = {text(row["id"]): text(row[called]) for row in entities}
     found.entities = [_entity(row, called) for row in entities]
-    found.relations = [_relation(row) for row in rows_of(tables["relationships"], ["source", "target"], RELATION)]
-    found.chunks = [_chunk(row) for row in rows_of(tables["text_units"], ["id", "text"], ["document_id", "document_ids"])]
+    found.relations = [
+        _relation(row) for row in rows_of(tables["relationships"], ["source", "target"], RELATION)
+    ]
+    found.chunks = [
+        _chunk(row)
+        for row in rows_of(tables["text_units"], ["id", "text"], ["document_id", "document_ids"])
+    ]
     if "documents" in tables:
         rows = rows_of(tables["documents"], ["id"], ["title", "text", "raw_content"])
-        found.documents = [Text(text(row["id"]), text(row.get("title")), text(row.get("text") or row.get("raw_content"))) for row in rows]
+        found.documents = [
+            Text(
+                text(row["id"]),
+                text(row.get("title")),
+                text(row.get("text") or row.get("raw_content")),
+            )
+            for row in rows
+        ]
     found.communities = _communities(tables, names)
     by_id = {text(row["id"]): (text(row[called]), row) for row in entities}
-    found.vectors = _vectors(files, tables, by_id, {one.key: one.text for one in found.chunks}, found.notes)
+    found.vectors = _vectors(
+        files, tables, by_id, {one.key: one.text for one in found.chunks}, found.notes
+    )
     if "covariates" in tables:
         found.left_out["Left out, claims (covariates)"] = len(rows_of(tables["covariates"], ["id"]))
     return found
 
 
-VECTORS = {"nodes": "entity.description", "communities": "community.full_content", "chunks": "text_unit.text"}
+VECTORS = {
+    "nodes": "entity.description",
+    "communities": "community.full_content",
+    "chunks": "text_unit.text",
+}
 IN_PARQUET = "embeddings.{}.parquet"  # which GraphRAG writes where `snapshots: embeddings` says so
 UNREADABLE = "Its vectors lie in LanceDB, which is not read; with “snapshots: embeddings: true” GraphRAG writes them as Parquet too."
 
@@ -62,19 +88,35 @@ def _vectors(
     notes: list[str],
 ) -> list[IndexVectors]:
     """The vectors of entities, reports and text units, where they lie in Parquet."""
-    known = {of: files.get(IN_PARQUET.format(name)) or files.get(IN_PARQUET.format(name.replace(".", "_"))) for of, name in VECTORS.items()}
+    known = {
+        of: files.get(IN_PARQUET.format(name))
+        or files.get(IN_PARQUET.format(name.replace(".", "_")))
+        for of, name in VECTORS.items()
+    }
     if not any(known.values()):
         notes += [UNREADABLE] if any(".lance/" in name for name in files) else []
         return []
     reports = _rows(tables, "community_reports", ("id", "community", "full_content"))
-    items: dict[str, Mapping[str, tuple[str, str]]] = {  # by its id of what a vector is, and the text that was encoded
-        "nodes": {id: (" ".join(title.split()), f"{title}:{text(row.get('description'))}") for id, (title, row) in entities.items()},
-        "communities": {text(row.get("id")): (_key(row.get("community")), text(row.get("full_content"))) for row in reports},
+    items: dict[
+        str, Mapping[str, tuple[str, str]]
+    ] = {  # by its id of what a vector is, and the text that was encoded
+        "nodes": {
+            id: (" ".join(title.split()), f"{title}:{text(row.get('description'))}")
+            for id, (title, row) in entities.items()
+        },
+        "communities": {
+            text(row.get("id")): (_key(row.get("community")), text(row.get("full_content")))
+            for row in reports
+        },
         "chunks": {id: (id, chunk) for id, chunk in chunks.items()},
     }
     readers = [
         (words, partial(parquet_vectors, file, of, ("id", "embedding"), partial(_item, items[of])))
-        for of, words in (("nodes", "entities"), ("communities", "communities"), ("chunks", "chunks"))
+        for of, words in (
+            ("nodes", "entities"),
+            ("communities", "communities"),
+            ("chunks", "chunks"),
+        )
         if (file := known[of]) is not None
     ]
     return read_vectors(readers, notes)
@@ -98,17 +140,31 @@ def _form(tables: Mapping[str, Source], new: bool) -> str:
 
 
 def _entity(row: Row, called: str) -> Entity:
-    return Entity(text(row[called]), text(row.get("type")), text(row.get("description")), texts(row.get("text_unit_ids")))
+    return Entity(
+        text(row[called]),
+        text(row.get("type")),
+        text(row.get("description")),
+        texts(row.get("text_unit_ids")),
+    )
 
 
 def _relation(row: Row) -> Relation:
-    about: dict[str, Any] = {"weight": number(row.get("weight"), 1.0), "chunks": texts(row.get("text_unit_ids"))}
-    return Relation(text(row["source"]), text(row["target"]), description=text(row.get("description")), **about)
+    about: dict[str, Any] = {
+        "weight": number(row.get("weight"), 1.0),
+        "chunks": texts(row.get("text_unit_ids")),
+    }
+    return Relation(
+        text(row["source"]), text(row["target"]), description=text(row.get("description")), **about
+    )
 
 
 def _chunk(row: Row) -> Chunk:
     documents = texts(row.get("document_ids"))
-    return Chunk(text(row["id"]), text(row["text"]), text(row.get("document_id")) or next(iter(documents), ""))
+    return Chunk(
+        text(row["id"]),
+        text(row["text"]),
+        text(row.get("document_id")) or next(iter(documents), ""),
+    )
 
 
 def _communities(tables: Mapping[str, Source], names: Mapping[str, str]) -> list[Community]:
@@ -116,7 +172,9 @@ def _communities(tables: Mapping[str, Source], names: Mapping[str, str]) -> list
     if "communities" not in tables:
         return []
     rows = rows_of(tables["communities"], ["id"], COMMUNITY)
-    reports = {_key(row.get("community")): row for row in _rows(tables, "community_reports", REPORT)}
+    reports = {
+        _key(row.get("community")): row for row in _rows(tables, "community_reports", REPORT)
+    }
     members: dict[str, list[str]] = {}
     for row in _rows(tables, "nodes", ("title", "community")):
         members.setdefault(_key(row.get("community")), []).append(text(row.get("title")))
@@ -124,11 +182,22 @@ def _communities(tables: Mapping[str, Source], names: Mapping[str, str]) -> list
     for row in rows:
         key = _key(row["community"] if "community" in row else row["id"])
         report = reports.get(key, {})
-        inside = [names.get(id, "") for id in texts(row["entity_ids"])] if "entity_ids" in row else members.get(key, [])
+        inside = (
+            [names.get(id, "") for id in texts(row["entity_ids"])]
+            if "entity_ids" in row
+            else members.get(key, [])
+        )
         title = text(report.get("title")) or text(row.get("title"))
         rating = number(report.get("rank"), number(report.get("rating")))
-        about: dict[str, Any] = {"title": title, "members": tuple(inside), "report": _report(report, title), "rating": rating}
-        found.append(Community(key, int(number(row.get("level"))), _key(row.get("parent")), **about))
+        about: dict[str, Any] = {
+            "title": title,
+            "members": tuple(inside),
+            "report": _report(report, title),
+            "rating": rating,
+        }
+        found.append(
+            Community(key, int(number(row.get("level"))), _key(row.get("parent")), **about)
+        )
     return found if any(one.parent for one in found) else _with_parents(found)
 
 
@@ -151,4 +220,7 @@ def _report(row: Row, title: str) -> str:
 def _with_parents(communities: list[Community]) -> list[Community]:
     """The communities, each a part of that of the level above which holds its first member."""
     holder = {(one.level, member): one.key for one in communities for member in one.members}
-    return [replace(one, parent=holder.get((one.level - 1, one.members[0]), "") if one.members else "") for one in communities]
+    return [
+        replace(one, parent=holder.get((one.level - 1, one.members[0]), "") if one.members else "")
+        for one in communities
+    ]

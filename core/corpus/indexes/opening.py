@@ -31,8 +31,13 @@ from core.runtime.meter import silent
 from core.runtime.subprocess_worker import MEMORY, TIME, Ended, Worker
 from core.sharing import check_may_change, shared
 
-FOLDER = "opened"  # in the folder of a corpus: the graphs of indexes that were opened, one for each tool
-VECTORS, OF_TEXTS = "vectors", "-texts"  # beside it: its vectors by what they are of, and the texts that were encoded
+FOLDER = (
+    "opened"  # in the folder of a corpus: the graphs of indexes that were opened, one for each tool
+)
+VECTORS, OF_TEXTS = (
+    "vectors",
+    "-texts",
+)  # beside it: its vectors by what they are of, and the texts that were encoded
 ABOUT = "opened.json"  # beside such a graph: what was taken, and of which documents
 MOST_MEMORY, MOST_SECONDS = 1 << 32, 600.0  # addresses and processor time of the process that reads
 Tell = Callable[[str, float | None], None]
@@ -81,13 +86,19 @@ def counted_words(count: int, what: str) -> str:
     return f"{count:,} {(what[:-3] + 'y' if what.endswith('ies') else what[:-1]) if count == 1 else what}"
 
 
-def look(path: str | Path, progress: Tell = silent, check: Callable[[], None] = lambda: None) -> Taken:
+def look(
+    path: str | Path, progress: Tell = silent, check: Callable[[], None] = lambda: None
+) -> Taken:
     """What of the index in a folder, zip or file would be taken; nothing is written. Raises BadInput."""
     return _read(Path(path), "index", progress, check)[1]
 
 
 def open_index(
-    path: str | Path, name: str, title: str = "", progress: Tell = silent, check: Callable[[], None] = lambda: None
+    path: str | Path,
+    name: str,
+    title: str = "",
+    progress: Tell = silent,
+    check: Callable[[], None] = lambda: None,
 ) -> tuple[Corpus, Taken]:
     """The corpus of that name made of the index in a folder, zip or file, and what was taken: its documents are those of the corpus, and
     its graph lies beside them for the build `opened-TOOL`. Where there is a corpus of that name with the same texts it gets the graph.
@@ -99,7 +110,13 @@ def open_index(
     folder = new_folder(name)
     opened, taken = _read(Path(path), name, progress, check)
     progress("Writing the corpus", 1.0)
-    corpus = write(folder, opened.documents, title, source=f"opened from an index of {taken.title}", check=check)
+    corpus = write(
+        folder,
+        opened.documents,
+        title,
+        source=f"opened from an index of {taken.title}",
+        check=check,
+    )
     taken = replace(taken, corpus=corpus.digest, documents=text_digests(corpus, corpus.ids))
     _keep(corpus, opened, taken)
     return corpus, taken
@@ -116,7 +133,9 @@ def known_corpus(name: str) -> Corpus | None:
     return corpus
 
 
-def _open_beside(corpus: Corpus, path: Path, progress: Tell, check: Callable[[], None]) -> tuple[Corpus, Taken]:
+def _open_beside(
+    corpus: Corpus, path: Path, progress: Tell, check: Callable[[], None]
+) -> tuple[Corpus, Taken]:
     """The corpus with the graph of an index of its texts, and what was taken."""
     opened, taken = _read(path, corpus.name, progress, check, list(corpus))
     if opened_of(corpus, taken.tool) is not None:
@@ -124,7 +143,11 @@ def _open_beside(corpus: Corpus, path: Path, progress: Tell, check: Callable[[],
             f"“{corpus.title}” has the graph of an index of {TOOLS[taken.tool].title} already. Open this one under another name, or remove "
             "those texts first."
         )
-    taken = replace(taken, corpus=corpus.digest, documents=text_digests(corpus, [one.id for one in opened.documents]))
+    taken = replace(
+        taken,
+        corpus=corpus.digest,
+        documents=text_digests(corpus, [one.id for one in opened.documents]),
+    )
     _keep(corpus, opened, taken)
     return corpus, taken
 
@@ -132,15 +155,22 @@ def _open_beside(corpus: Corpus, path: Path, progress: Tell, check: Callable[[],
 def text_digests(corpus: Corpus, ids: Iterable[str]) -> dict[str, str]:
     """The digests of the texts of some documents by their ids; of one that the corpus does not have an empty one."""
     text = lambda id: corpus.document(id).text if id in corpus else None
-    return {id: "" if (found := text(id)) is None else sha256(found.encode()).hexdigest() for id in ids}
+    return {
+        id: "" if (found := text(id)) is None else sha256(found.encode()).hexdigest() for id in ids
+    }
 
 
 def opened_of(corpus: Corpus, tool: str) -> Taken | None:
     """What was taken of the index of a tool that a corpus was opened from; None where it was not."""
     try:
         known = json.loads((corpus.folder / FOLDER / tool / ABOUT).read_text("utf-8"))
-        counts, more = known["counts"], {"notes": tuple(known["notes"]), "documents": known.get("documents", {})}
-        return Taken(known["tool"], known["form"], counts, known["left_out"], corpus=known["corpus"], **more)
+        counts, more = (
+            known["counts"],
+            {"notes": tuple(known["notes"]), "documents": known.get("documents", {})},
+        )
+        return Taken(
+            known["tool"], known["form"], counts, known["left_out"], corpus=known["corpus"], **more
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -174,16 +204,24 @@ def _keep(corpus: Corpus, opened: Opened, taken: Taken) -> None:
     """Store the graph, the vectors and what was taken beside the documents. Raises StoreError."""
     folder = corpus.folder / FOLDER / taken.tool
     store(opened.graph, folder)
-    known = {field: getattr(taken, field) for field in ("tool", "form", "counts", "left_out", "notes", "corpus", "documents")}
+    known = {
+        field: getattr(taken, field)
+        for field in ("tool", "form", "counts", "left_out", "notes", "corpus", "documents")
+    }
     try:
         (folder / VECTORS).mkdir(exist_ok=True)
         for of, found in opened.vectors.items():
             texts = np.frombuffer(json.dumps(found.texts).encode(), np.uint8)
             for end, array in (("", found.matrix), (OF_TEXTS, texts)):
                 write_whole(folder / VECTORS / f"{of}{end}.npy", partial(_sealed, array))
-        write_whole(folder / ABOUT, lambda temporary: temporary.write_text(json.dumps(known, ensure_ascii=False), "utf-8"))
+        write_whole(
+            folder / ABOUT,
+            lambda temporary: temporary.write_text(json.dumps(known, ensure_ascii=False), "utf-8"),
+        )
     except OSError as error:
-        raise StoreError(f"The index cannot be stored in {folder}: {error.strerror or error}.") from None
+        raise StoreError(
+            f"The index cannot be stored in {folder}: {error.strerror or error}."
+        ) from None
 
 
 def _sealed(array: np.ndarray, file: Path) -> None:
@@ -194,19 +232,30 @@ def _sealed(array: np.ndarray, file: Path) -> None:
 
 
 def _read(
-    path: Path, name: str, progress: Tell, check: Callable[[], None], known: Sequence[Document] | None = None
+    path: Path,
+    name: str,
+    progress: Tell,
+    check: Callable[[], None],
+    known: Sequence[Document] | None = None,
 ) -> tuple[Opened, Taken]:
     """The index with what is taken of it, read in another process, as its files may be anything; of `known` documents where some are
     given."""
     progress("Reading the index", None)
     with Worker(MOST_MEMORY) as worker:
         try:
-            tool, index, notes = worker.do(_in_worker, path.absolute(), progress=progress, check=check, seconds=MOST_SECONDS)
+            tool, index, notes = worker.do(
+                _in_worker, path.absolute(), progress=progress, check=check, seconds=MOST_SECONDS
+            )
         except Cancelled:
             raise
         except Ended as error:
-            why = {MEMORY: f"takes more than {size_text(MOST_MEMORY)} of memory", TIME: "takes too long"}.get(error.limit, "breaks down")
-            raise BadInput(f"Reading the index in {path} {why}; it may be damaged, or larger than can be read here.") from None
+            why = {
+                MEMORY: f"takes more than {size_text(MOST_MEMORY)} of memory",
+                TIME: "takes too long",
+            }.get(error.limit, "breaks down")
+            raise BadInput(
+                f"Reading the index in {path} {why}; it may be damaged, or larger than can be read here."
+            ) from None
         except HopscopeError as error:
             raise BadInput(str(error)) from None
     opened = assembled(index, tool, name, known)

@@ -10,8 +10,29 @@ from typing import Any
 from core.errors import BadInput, shorten
 
 VALUES = {  # opcodes that put down the value that they carry
-    *("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT", "UNICODE", "BINUNICODE", "SHORT_BINUNICODE"),
-    *("BINUNICODE8", "BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "STRING", "BINSTRING", "SHORT_BINSTRING"),
+    *(
+        "INT",
+        "BININT",
+        "BININT1",
+        "BININT2",
+        "LONG",
+        "LONG1",
+        "LONG4",
+        "FLOAT",
+        "BINFLOAT",
+        "UNICODE",
+        "BINUNICODE",
+        "SHORT_BINUNICODE",
+    ),
+    *(
+        "BINUNICODE8",
+        "BINBYTES",
+        "SHORT_BINBYTES",
+        "BINBYTES8",
+        "STRING",
+        "BINSTRING",
+        "SHORT_BINSTRING",
+    ),
 }
 MOST_OPCODES = 50_000_000
 MARK = object()
@@ -41,7 +62,9 @@ def plain(data: bytes, file: str) -> Any:
     try:
         for number, (opcode, value, _) in enumerate(pickletools.genops(data)):
             if number > MOST_OPCODES:
-                raise BadInput(f"{file} has more than {MOST_OPCODES:,} opcodes, which is more than can be read here.")
+                raise BadInput(
+                    f"{file} has more than {MOST_OPCODES:,} opcodes, which is more than can be read here."
+                )
             name = opcode.name
             if name == "STOP":
                 return stack.pop()
@@ -56,8 +79,18 @@ def plain(data: bytes, file: str) -> Any:
             elif name in STEPS:
                 STEPS[name](stack)
             elif name not in ("PROTO", "FRAME"):
-                raise BadInput(f"{file} has an opcode {name}, which plain data does not need; it is not read further.")
-    except (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError, UnicodeError) as error:
+                raise BadInput(
+                    f"{file} has an opcode {name}, which plain data does not need; it is not read further."
+                )
+    except (
+        ValueError,
+        IndexError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        UnicodeError,
+    ) as error:
         raise BadInput(f"{file} is damaged or no pickled file ({shorten(error, 80)}).") from None
     raise BadInput(f"{file} ends before its end.")
 

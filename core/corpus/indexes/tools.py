@@ -87,9 +87,13 @@ TOOLS: dict[str, Tool] = {
 
 def index_page() -> str:
     """The table of tools for docs/formats.md."""
-    head = ["| tool | read: versions | files | build | what is taken | what is not |", "|---|---|---|---|---|---|"]
+    head = [
+        "| tool | read: versions | files | build | what is taken | what is not |",
+        "|---|---|---|---|---|---|",
+    ]
     rows = (
-        f"| {one.title} | {one.versions} | {one.known_by} | `{build_of(name)}` | {one.taken} | {one.left} |" for name, one in TOOLS.items()
+        f"| {one.title} | {one.versions} | {one.known_by} | `{build_of(name)}` | {one.taken} | {one.left} |"
+        for name, one in TOOLS.items()
     )
     return "\n".join([*head, *rows])
 
@@ -106,14 +110,24 @@ def recognised(files: Mapping[str, Source], where: str) -> tuple[str, dict[str, 
     inside: dict[str, dict[str, Source]] = {}
     for name in sorted(files):
         for outer in PurePosixPath(name).parents:
-            inside.setdefault(str(outer), {})[PurePosixPath(name).relative_to(outer).as_posix()] = files[name]
-    found = [(tool, folder) for folder, there in inside.items() for tool, one in TOOLS.items() if one.holds(set(there))]
+            inside.setdefault(str(outer), {})[PurePosixPath(name).relative_to(outer).as_posix()] = (
+                files[name]
+            )
+    found = [
+        (tool, folder)
+        for folder, there in inside.items()
+        for tool, one in TOOLS.items()
+        if one.holds(set(there))
+    ]
     if not found:
         looked = "; ".join(f"{one.title} ({one.known_by})" for one in TOOLS.values())
         raise BadInput(f"{where} holds no index that can be read. Looked for: {looked}.")
     found = [one for one in found if one[1] == "."] or found
     if len(found) > 1:
-        several = ", ".join(f"{TOOLS[tool].title} in {folder if folder != '.' else 'the folder itself'}" for tool, folder in found[:6])
+        several = ", ".join(
+            f"{TOOLS[tool].title} in {folder if folder != '.' else 'the folder itself'}"
+            for tool, folder in found[:6]
+        )
         raise BadInput(f"{where} holds several indexes: {several}. Give the folder of one of them.")
     tool, folder = found[0]
     return tool, inside[folder]

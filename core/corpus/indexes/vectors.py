@@ -43,7 +43,9 @@ class ItemVectors:
         return sum(map(bool, self.texts))
 
 
-def item_vectors(found: IndexVectors, rows: Mapping[Hashable, int], items: int) -> ItemVectors | None:
+def item_vectors(
+    found: IndexVectors, rows: Mapping[Hashable, int], items: int
+) -> ItemVectors | None:
     """The vectors by item, `rows` being the item of each key; None where no item has one. Of an item that several belong to (entities of
     one name) none is taken, as it is of one part alone."""
     lengths = np.linalg.norm(found.matrix.astype(np.float64), axis=1)
@@ -52,7 +54,11 @@ def item_vectors(found: IndexVectors, rows: Mapping[Hashable, int], items: int) 
     for at, key in enumerate(found.keys):
         if key in rows:
             of.setdefault(rows[key], []).append(at)
-    alone = {item: places[0] for item, places in of.items() if len(places) == 1 and usable[places[0]] and found.texts[places[0]]}
+    alone = {
+        item: places[0]
+        for item, places in of.items()
+        if len(places) == 1 and usable[places[0]] and found.texts[places[0]]
+    }
     if not alone:
         return None
     texts, matrix = [""] * items, np.zeros((items, found.matrix.shape[1]), np.float16)
@@ -61,21 +67,34 @@ def item_vectors(found: IndexVectors, rows: Mapping[Hashable, int], items: int) 
     return ItemVectors(tuple(texts), matrix)
 
 
-def nano_vectors(file: Source, of: str, key: Callable[[Row], Hashable], text_of: Callable[[Row], str]) -> IndexVectors:
+def nano_vectors(
+    file: Source, of: str, key: Callable[[Row], Hashable], text_of: Callable[[Row], str]
+) -> IndexVectors:
     """The vectors of a file of nano-vectordb: rows under `data`, and their float32 numbers under `matrix` in base64. Raises BadInput where
     it holds something else."""
     whole = json_of(file)
     try:
         rows = [row for row in whole["data"] if isinstance(row, dict)]
-        size, numbers = int(whole["embedding_dim"]), np.frombuffer(base64.b64decode(whole["matrix"], validate=True), "<f4")
-        if len(rows) != len(whole["data"]) or not 0 < size <= MOST_NUMBERS or len(numbers) != size * len(rows):
+        size, numbers = (
+            int(whole["embedding_dim"]),
+            np.frombuffer(base64.b64decode(whole["matrix"], validate=True), "<f4"),
+        )
+        if (
+            len(rows) != len(whole["data"])
+            or not 0 < size <= MOST_NUMBERS
+            or len(numbers) != size * len(rows)
+        ):
             raise ValueError
     except (KeyError, TypeError, ValueError, OverflowError, binascii.Error):
         raise BadInput(f"{file.name} does not hold vectors as nano-vectordb writes them.") from None
-    return IndexVectors(of, tuple(map(key, rows)), tuple(map(text_of, rows)), numbers.reshape(len(rows), size))
+    return IndexVectors(
+        of, tuple(map(key, rows)), tuple(map(text_of, rows)), numbers.reshape(len(rows), size)
+    )
 
 
-HNSW = struct.Struct("<6QiI3QdQ")  # the head of a file of hnswlib: counts and offsets, as its saveIndex writes them
+HNSW = struct.Struct(
+    "<6QiI3QdQ"
+)  # the head of a file of hnswlib: counts and offsets, as its saveIndex writes them
 
 
 def hnsw_vectors(file: Source) -> tuple[np.ndarray, np.ndarray]:
@@ -85,16 +104,24 @@ def hnsw_vectors(file: Source) -> tuple[np.ndarray, np.ndarray]:
     try:
         _, _, count, size, label, start, *_ = HNSW.unpack_from(data)
         width = (label - start) // 4
-        if not (0 <= start < label <= size - 8 and 0 < width <= MOST_NUMBERS and HNSW.size + count * size <= len(data)):
+        if not (
+            0 <= start < label <= size - 8
+            and 0 < width <= MOST_NUMBERS
+            and HNSW.size + count * size <= len(data)
+        ):
             raise ValueError
     except (struct.error, ValueError):
         raise BadInput(f"{file.name} is damaged or no file of hnswlib.") from None
     rows = np.frombuffer(data, np.uint8, count * size, HNSW.size).reshape(count, size)
     labels = np.ascontiguousarray(rows[:, label : label + 8]).view("<i8").ravel()
-    return labels, np.ascontiguousarray(rows[:, start : start + 4 * width]).view("<f4").reshape(count, width)
+    return labels, np.ascontiguousarray(rows[:, start : start + 4 * width]).view("<f4").reshape(
+        count, width
+    )
 
 
-def parquet_vectors(file: Source, of: str, columns: tuple[str, str], item: Callable[[str], tuple[Hashable, str]]) -> IndexVectors:
+def parquet_vectors(
+    file: Source, of: str, columns: tuple[str, str], item: Callable[[str], tuple[Hashable, str]]
+) -> IndexVectors:
     """The vectors of a Parquet file: `columns` are those of ids and of lists of numbers, and `item` gives the key and the text of an id.
     Raises BadInput where they are none, or not of one length."""
     ids, numbers = columns
@@ -104,12 +131,18 @@ def parquet_vectors(file: Source, of: str, columns: tuple[str, str], item: Calla
         if matrix.ndim != 2 or not 0 < matrix.shape[1] <= MOST_NUMBERS:
             raise ValueError
     except (ValueError, TypeError, OverflowError):
-        raise BadInput(f"{file.name} does not hold vectors of one length under “{numbers}”.") from None
+        raise BadInput(
+            f"{file.name} does not hold vectors of one length under “{numbers}”."
+        ) from None
     items = [item(text(row[ids])) for row in rows]
-    return IndexVectors(of, tuple(key for key, _ in items), tuple(worded for _, worded in items), matrix)
+    return IndexVectors(
+        of, tuple(key for key, _ in items), tuple(worded for _, worded in items), matrix
+    )
 
 
-def read_vectors(readers: Sequence[tuple[str, Callable[[], IndexVectors]]], notes: list[str]) -> list[IndexVectors]:
+def read_vectors(
+    readers: Sequence[tuple[str, Callable[[], IndexVectors]]], notes: list[str]
+) -> list[IndexVectors]:
     """What several readers find; of a damaged file a note is added, as the rest of the index does without it. A reader comes with what
     its vectors are of, for a person."""
     found = []

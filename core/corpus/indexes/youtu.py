@@ -26,7 +26,11 @@ def holds(names: set[str]) -> bool:
 def _sets(names: set[str]) -> list[str]:
     """The sets of documents of which there is a graph and a file of chunks."""
     graphs = (name for name in sorted(names) if name.startswith(GRAPHS) and name.endswith(GRAPH))
-    return [name for name in (graph[len(GRAPHS) : -len(GRAPH)] for graph in graphs) if f"chunks/{name}.txt" in names]
+    return [
+        name
+        for name in (graph[len(GRAPHS) : -len(GRAPH)] for graph in graphs)
+        if f"chunks/{name}.txt" in names
+    ]
 
 
 @dataclass
@@ -46,20 +50,35 @@ def read(files: Mapping[str, Source]) -> Index:
     """
     sets = _sets(set(files))
     if len(sets) > 1:
-        raise BadInput(f"There are indexes of several sets of documents, {', '.join(sets[:6])}. Give a folder with one of them.")
+        raise BadInput(
+            f"There are indexes of several sets of documents, {', '.join(sets[:6])}. Give a folder with one of them."
+        )
     index, found = Index(), _Found()
     rows = json_of(files[f"graphs/{sets[0]}_new.json"])
     if not isinstance(rows, list):
         raise BadInput(f"{sets[0]}_new.json holds no list of relations.")
     for row in rows:
         found.add(row)
-    index.entities = [Entity(name, one.type, "; ".join(one.attributes), tuple(one.chunks)) for name, one in found.entities.items()]
+    index.entities = [
+        Entity(name, one.type, "; ".join(one.attributes), tuple(one.chunks))
+        for name, one in found.entities.items()
+    ]
     index.relations = [
-        Relation(head, tail, name, chunks=tuple(chunk for chunk in found.entities[head].chunks if chunk in found.entities[tail].chunks)[:1])
+        Relation(
+            head,
+            tail,
+            name,
+            chunks=tuple(
+                chunk
+                for chunk in found.entities[head].chunks
+                if chunk in found.entities[tail].chunks
+            )[:1],
+        )
         for head, name, tail in found.relations
     ]
     index.communities = [
-        Community(name, 0, title=name, members=tuple(members), report=report) for name, (report, members) in found.communities.items()
+        Community(name, 0, title=name, members=tuple(members), report=report)
+        for name, (report, members) in found.communities.items()
     ]
     index.left_out = found.left_out
     named = {chunk for one in found.entities.values() for chunk in one.chunks}
@@ -83,8 +102,15 @@ class _Found:
     def add(self, row: Any) -> None:
         """Take one relation between two nodes of whatever level."""
         row = row if isinstance(row, dict) else {}
-        (head_kind, head), (tail_kind, tail) = _node(row.get("start_node")), _node(row.get("end_node"))
-        head_name, tail_name, relation = text(head.get("name")), text(tail.get("name")), text(row.get("relation"))
+        (head_kind, head), (tail_kind, tail) = (
+            _node(row.get("start_node")),
+            _node(row.get("end_node")),
+        )
+        head_name, tail_name, relation = (
+            text(head.get("name")),
+            text(tail.get("name")),
+            text(row.get("relation")),
+        )
         if not head_name or not tail_name:
             self.left_out["Left out, rows that are no relation"] += 1
             return
@@ -127,12 +153,16 @@ def _chunks(file: Source, named: set[str], left: Counter[str]) -> list[Chunk]:
     ends = [mark.start() for mark in marks[1:]] + [len(whole)]
     found = {mark[1]: whole[mark.end() : end].strip() for mark, end in zip(marks, ends)}
     if not found:
-        raise BadInput(f"{file.name} has no line “id: …, Chunk: …”, as Youtu-GraphRAG writes chunks.")
+        raise BadInput(
+            f"{file.name} has no line “id: …, Chunk: …”, as Youtu-GraphRAG writes chunks."
+        )
     held = {found[key] for key in named if key in found}
     chunks: dict[str, Chunk] = {}
     for key, chunk in found.items():
         if key in named or chunk not in held:
             held.add(chunk)
             chunks[key] = Chunk(key, chunk)
-    left["Left out, chunks of earlier runs with a text that is there again"] += len(found) - len(chunks)
+    left["Left out, chunks of earlier runs with a text that is there again"] += len(found) - len(
+        chunks
+    )
     return list(chunks.values())

@@ -36,11 +36,15 @@ class Delimited:
         beginning = beginning[1:] if named else beginning
         tabbed = self.name.lower().endswith(".tsv")
         self._rows = csv.reader(
-            chain(beginning, lines), delimiter=named[1] if named else "\t" if tabbed else _delimiter(beginning), skipinitialspace=True
+            chain(beginning, lines),
+            delimiter=named[1] if named else "\t" if tabbed else _delimiter(beginning),
+            skipinitialspace=True,
         )
         first = next(self._rows, [])
         self.has_header = header == YES or (header != NO and not _is_data(first))
-        self.names: Sequence[str] = first if self.has_header else [str(number) for number in range(1, len(first) + 1)]
+        self.names: Sequence[str] = (
+            first if self.has_header else [str(number) for number in range(1, len(first) + 1)]
+        )
         self._first = [] if self.has_header else [first]
 
     def rows(self) -> Iterator[tuple[str, dict[str, str]]]:
@@ -51,13 +55,19 @@ class Delimited:
                 self.longer += any(cell.strip() for cell in row[len(self.names) :])
                 yield str(number), dict(zip(self.names, row))
         except csv.Error as error:
-            raise BadInput(f"{self.name}, line {self._rows.line_num}: this table cannot be read ({error}).") from None
+            raise BadInput(
+                f"{self.name}, line {self._rows.line_num}: this table cannot be read ({error})."
+            ) from None
 
 
 def _is_data(row: Sequence[str]) -> bool:
     """Whether a first row is no header: sentences, and beside them only numbers."""
     cells = [cell.strip() for cell in row if cell.strip()]
-    sentences = [cell for cell in cells if cell.endswith(SENTENCE_ENDS) and (len(cell.split()) >= LEAST_WORDS or not cell.isascii())]
+    sentences = [
+        cell
+        for cell in cells
+        if cell.endswith(SENTENCE_ENDS) and (len(cell.split()) >= LEAST_WORDS or not cell.isascii())
+    ]
     return bool(sentences) and all(cell in sentences or NUMBER.match(cell) for cell in cells)
 
 
@@ -67,10 +77,16 @@ def _delimiter(lines: Sequence[str]) -> str:
 
     def fits(delimiter: str) -> tuple[bool, int]:
         try:
-            counts = [len(row) for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True) if row]
+            counts = [
+                len(row)
+                for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+                if row
+            ]
         except csv.Error:
             return False, 0
-        whole = counts[:-1] if len(counts) > 1 and len(lines) == LOOKED_AT else counts  # the last may go on behind them
+        whole = (
+            counts[:-1] if len(counts) > 1 and len(lines) == LOOKED_AT else counts
+        )  # the last may go on behind them
         return len(set(whole)) == 1 and whole[0] > 1, lines[0].count(delimiter)
 
     return max(DELIMITERS, key=fits) if lines else DELIMITERS[0]

@@ -70,17 +70,30 @@ CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 MANY_CONTROLS = 0.01  # the share of control characters from which bytes are no text
 LEAST_WIDE = 8  # bytes from which zeros say something
-GOOD_TO_BAD = 4  # letters of UTF-8 for each byte that is none, from which a text is UTF-8 with damage
+GOOD_TO_BAD = (
+    4  # letters of UTF-8 for each byte that is none, from which a text is UTF-8 with damage
+)
 ESCAPES = (b"\x1b$B", b"\x1b$@", b"\x1b(J")  # what switches to Japanese in a text of seven bits
 ALPHABETS = frozenset({"LATIN", "CYRILLIC", "GREEK", "HEBREW", "ARABIC", "THAI", "ARMENIAN"})
 WITHIN_WORDS, JOINING = "\u2019\u02bc\u2011\u2010\xad\xb7\xb0\u200c\u200d", "any"
 IN_WORD = re.compile(r"[^\W\d_][^\s,.;:!?()\[\]{}<>\"/|\\*+=_#@&%$0-9-]{0,40}[^\W\d_]")
-OPENING = re.compile("[^\\W\\d_][\u201a\u201e\xa1\xbf]")  # a letter and a sign that opens a quotation or question
+OPENING = re.compile(
+    "[^\\W\\d_][\u201a\u201e\xa1\xbf]"
+)  # a letter and a sign that opens a quotation or question
 MOST_LETTERS = 20_000  # of a text that are looked at in search of odd words
 ASCII = frozenset(map(chr, range(128)))
-COMMON = frozenset("äöüßÄÖÜéèêàâçîôûïëñáíóúåøæÉÀÇÑ‘’“”«»–—…€£§©°•")  # in texts of Western Europe, unlike what others look like there
-IN_NO_TEXT = frozenset({"Cc", "Cn", "Co"})  # categories of characters: controls, unassigned, private
-FOREIGN = {b"%PDF-": "a PDF", b"PK\x03\x04": "a zip or an Office document", b"{\\rtf": "a document in RTF", b"\x89PNG": "a picture"}
+COMMON = frozenset(
+    "äöüßÄÖÜéèêàâçîôûïëñáíóúåøæÉÀÇÑ‘’“”«»–—…€£§©°•"
+)  # in texts of Western Europe, unlike what others look like there
+IN_NO_TEXT = frozenset(
+    {"Cc", "Cn", "Co"}
+)  # categories of characters: controls, unassigned, private
+FOREIGN = {
+    b"%PDF-": "a PDF",
+    b"PK\x03\x04": "a zip or an Office document",
+    b"{\\rtf": "a document in RTF",
+    b"\x89PNG": "a picture",
+}
 
 
 class Encoding(NamedTuple):
@@ -97,10 +110,14 @@ def known_encoding(name: str) -> str:
     try:
         return codecs.lookup(wanted).name if wanted and "a".encode(wanted) else ""
     except (LookupError, ValueError):
-        raise BadInput(f"There is no encoding “{shorten(name, 40)}” of texts.{nearest(name, ENCODINGS)}") from None
+        raise BadInput(
+            f"There is no encoding “{shorten(name, 40)}” of texts.{nearest(name, ENCODINGS)}"
+        ) from None
 
 
-def decoded(name: str, data: bytes, declared: str = "", named: str = "", note: Note = ignored) -> str:
+def decoded(
+    name: str, data: bytes, declared: str = "", named: str = "", note: Note = ignored
+) -> str:
     """Bytes as text: by their byte order mark, as `declared` within, as UTF-8, in the encoding that a person has `named`, else in the one
     that they look like, which `note` receives. Raises BadInput where they are no text, or look like several as much."""
     encoding = Encoding(marked(data))
@@ -151,14 +168,25 @@ def found_encoding(name: str, data: bytes, named: str = "", note: Note = ignored
     if b"\0" in data:
         return _noted(name, Encoding(_wide(name, data)), note)
     if _is_damaged_utf8(data):
-        note(f"{name} is UTF-8 with bytes that are none; they are shown as �. Name its encoding where it is another.")
+        note(
+            f"{name} is UTF-8 with bytes that are none; they are shown as �. Name its encoding where it is another."
+        )
         return Encoding(UTF8, "replace")
-    readings = {encoding: text for encoding in _detected(data) if (text := _reading(data, encoding))}
+    readings = {
+        encoding: text for encoding in _detected(data) if (text := _reading(data, encoding))
+    }
     if not readings:
         raise no_text(name)
     odd = {encoding: _odd_words(text) for encoding, text in readings.items()}
-    likely = {encoding: text for encoding, text in readings.items() if odd[encoding] == min(odd.values())}
-    if len(set(likely.values())) > 1 and WESTERN in likely and not odd[WESTERN] and set(likely[WESTERN]) - COMMON <= ASCII:
+    likely = {
+        encoding: text for encoding, text in readings.items() if odd[encoding] == min(odd.values())
+    }
+    if (
+        len(set(likely.values())) > 1
+        and WESTERN in likely
+        and not odd[WESTERN]
+        and set(likely[WESTERN]) - COMMON <= ASCII
+    ):
         return _noted(name, Encoding(WESTERN), note)
     if len(set(likely.values())) > 1:
         raise _unsure(name, readings)
@@ -182,14 +210,24 @@ def _reading(data: bytes, encoding: str) -> str:
         text = codecs.getincrementaldecoder(encoding)().decode(data)
     except (UnicodeDecodeError, LookupError):
         return ""
-    return text if not any(unicodedata.category(sign) in IN_NO_TEXT for sign in set(text) - set("\n\r\t\f\v\x1b\x1a")) else ""
+    return (
+        text
+        if not any(
+            unicodedata.category(sign) in IN_NO_TEXT
+            for sign in set(text) - set("\n\r\t\f\v\x1b\x1a")
+        )
+        else ""
+    )
 
 
 def _odd_words(text: str) -> int:
     """How many words of a text are as nobody writes them: of letters of several scripts, with signs or capitals between their letters."""
     words = set(IN_WORD.findall(text[:MOST_LETTERS]))
     mixed = sum(len(set(map(_script, word)) - {JOINING}) > 1 for word in words)
-    capitals = sum(any(a.islower() and b.isupper() and b not in ASCII for a, b in zip(word, word[1:])) for word in words)
+    capitals = sum(
+        any(a.islower() and b.isupper() and b not in ASCII for a, b in zip(word, word[1:]))
+        for word in words
+    )
     return mixed + capitals + len(OPENING.findall(text[:MOST_LETTERS]))
 
 
@@ -207,7 +245,9 @@ def _wide(name: str, data: bytes) -> str:
     """The wide encoding that zeros in bytes speak for. Raises BadInput where they speak for none."""
     zeros = [data[place::4].count(0) / max(1, len(data[place::4])) for place in range(4)]
     for encoding, (of, most, others) in WIDE.items():
-        fits = min(zeros[place] for place in of) >= most and all(zeros[place] <= others for place in {0, 1, 2, 3} - set(of))
+        fits = min(zeros[place] for place in of) >= most and all(
+            zeros[place] <= others for place in {0, 1, 2, 3} - set(of)
+        )
         if fits and len(data) >= LEAST_WIDE and _reading(data, encoding):
             return encoding
     raise no_text(name)
@@ -221,15 +261,21 @@ def _is_damaged_utf8(data: bytes) -> bool:
 
 def _noted(name: str, encoding: Encoding, note: Note) -> Encoding:
     what = f" ({ENCODINGS[encoding.name]})" if encoding.name in ENCODINGS else ""
-    note(f"{name} is not UTF-8; it was read as {encoding.name}{what}, which it looks like. Name its encoding where letters are wrong.")
+    note(
+        f"{name} is not UTF-8; it was read as {encoding.name}{what}, which it looks like. Name its encoding where letters are wrong."
+    )
     return encoding
 
 
 def _unsure(name: str, readings: dict[str, str]) -> BadInput:
     """That a text looks like several encodings, with how it reads in each."""
     shown = [f"{encoding} (“{_beginning(text)}”)" for encoding, text in readings.items()]
-    ways = "Name it (--encoding NAME, or the choice of encodings on Texts), or save the file as UTF-8."
-    return BadInput(f"{name} is not UTF-8, and its encoding is not sure: {' or '.join(shown)}. {ways}")
+    ways = (
+        "Name it (--encoding NAME, or the choice of encodings on Texts), or save the file as UTF-8."
+    )
+    return BadInput(
+        f"{name} is not UTF-8, and its encoding is not sure: {' or '.join(shown)}. {ways}"
+    )
 
 
 def _beginning(text: str) -> str:
@@ -249,7 +295,9 @@ def encodings_that_fit(data: bytes) -> Iterator[tuple[str, str]]:
 
 def checked(name: str, text: str) -> str:
     """The text. Raises BadInput where it holds what texts do not hold."""
-    if "\0" in text or len(CONTROLS.findall(text[:LOOKED_AT])) > MANY_CONTROLS * min(len(text), LOOKED_AT):
+    if "\0" in text or len(CONTROLS.findall(text[:LOOKED_AT])) > MANY_CONTROLS * min(
+        len(text), LOOKED_AT
+    ):
         raise no_text(name)
     return text
 
@@ -258,12 +306,16 @@ def check_first_bytes(name: str, data: bytes) -> None:
     """Raises BadInput where bytes begin as another kind of file does."""
     for beginning, what in FOREIGN.items():
         if data.startswith(beginning):
-            raise BadInput(f"{name} holds {what} by its first bytes, not text; give it the suffix of what it is.")
+            raise BadInput(
+                f"{name} holds {what} by its first bytes, not text; give it the suffix of what it is."
+            )
 
 
 def not_so_encoded(name: str, encoding: str, byte: int) -> BadInput:
     """That a text has a byte, from 0, which is not of its encoding."""
-    return BadInput(f"{name} is not {encoding} at byte {byte + 1:,}; name its encoding, or save it as UTF-8.")
+    return BadInput(
+        f"{name} is not {encoding} at byte {byte + 1:,}; name its encoding, or save it as UTF-8."
+    )
 
 
 def no_text(name: str) -> BadInput:

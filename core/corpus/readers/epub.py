@@ -19,10 +19,15 @@ from core.errors import BadInput, HopscopeError
 
 PAGES = ("application/xhtml+xml", "text/html")
 LOCKS = "META-INF/encryption.xml"
-FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")  # ways to lock fonts, which hinder no reader of texts
+FONTS = (
+    "http://www.idpf.org/2008/embedding",
+    "http://ns.adobe.com/pdf/enc#RC",
+)  # ways to lock fonts, which hinder no reader of texts
 
 
-def epub(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
+def epub(
+    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+) -> list[Document]:
     """A book as one document, its pages in the order of reading. `note` receives how many pages hold no text or are not there. Raises
     BadInput where it is damaged, locked, too large once unpacked, or holds no text."""
     if not data:
@@ -33,14 +38,19 @@ def epub(name: str, data: bytes, step: Step = ignored, note: Note = ignored, opt
             return [_read(name, book, step, note)]
     except HopscopeError:
         raise
-    except Exception as error:  # a damaged file may fail anywhere in the libraries, with errors of any kind
+    except (
+        Exception
+    ) as error:  # a damaged file may fail anywhere in the libraries, with errors of any kind
         if for_want_of_memory(error):
             raise MemoryError from None
         raise BadInput(f"{name} is damaged or no book (epub) ({type(error).__name__}).") from None
 
 
 def _read(name: str, book: zipfile.ZipFile, step: Step, note: Note) -> Document:
-    if LOCKS in book.namelist() and any(way.get("Algorithm") not in FONTS for way in _parsed(book.read(LOCKS)).iter("{*}EncryptionMethod")):
+    if LOCKS in book.namelist() and any(
+        way.get("Algorithm") not in FONTS
+        for way in _parsed(book.read(LOCKS)).iter("{*}EncryptionMethod")
+    ):
         raise BadInput(f"{name} is locked by its publisher (DRM) and cannot be read.")
     package = _parsed(book.read("META-INF/container.xml")).find(".//{*}rootfile").get("full-path")
     described = _parsed(book.read(package))
@@ -59,10 +69,14 @@ def _read(name: str, book: zipfile.ZipFile, step: Step, note: Note) -> Document:
         texts.append(document.text)
         length += len(document.text) + 1
     if not texts:
-        raise BadInput(f"{name} holds no text in its {counted(len(pages), 'page')}; what is in pictures is not read.")
+        raise BadInput(
+            f"{name} holds no text in its {counted(len(pages), 'page')}; what is in pictures is not read."
+        )
     if without:
         hold = "holds" if without == 1 else "hold"
-        note(f"{name}: {without:,} of {counted(len(pages), 'page')} {hold} no text, as covers and pictures do.")
+        note(
+            f"{name}: {without:,} of {counted(len(pages), 'page')} {hold} no text, as covers and pictures do."
+        )
     title = given_title(described.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
     return Document(name, "\n".join(texts), title or stem(name), name, tuple(places))
 
@@ -72,8 +86,16 @@ def _pages(described: Any, package: str) -> Iterator[str]:
     items = {item.get("id"): item for item in described.iter("{*}item")}
     for reference in described.iter("{*}itemref"):
         item = items.get(reference.get("idref"))
-        if item is not None and item.get("media-type") in PAGES and "nav" not in (item.get("properties") or "").split():
-            yield sound(posixpath.normpath(posixpath.join(posixpath.dirname(package), unquote(item.get("href") or ""))))
+        if (
+            item is not None
+            and item.get("media-type") in PAGES
+            and "nav" not in (item.get("properties") or "").split()
+        ):
+            yield sound(
+                posixpath.normpath(
+                    posixpath.join(posixpath.dirname(package), unquote(item.get("href") or ""))
+                )
+            )
 
 
 def _parsed(data: bytes) -> Any:

@@ -20,7 +20,10 @@ from core.io.files import Source
 from core.io.files import Tell as Share
 from core.io.row_files import COLUMNAR
 
-SUFFIXES = tuple(f".{kind}" for kind in "txt md html pdf docx xlsx pptx epub eml ipynb csv tsv jsonl json parquet".split())
+SUFFIXES = tuple(
+    f".{kind}"
+    for kind in "txt md html pdf docx xlsx pptx epub eml ipynb csv tsv jsonl json parquet".split()
+)
 MOST_TEXT = 1 << 27  # bytes of a text that is one document
 WHOLE: Mapping[str, Callable[[str, bytes, Step, Note, Options], list[Document]]] = {
     **dict.fromkeys((".txt", ".text", ".rst", ".tex", ".log"), plain),
@@ -77,7 +80,11 @@ def read_files(
     with SeparateReader() as separate:
         for number, (name, (source, folder)) in enumerate(files.items()):
 
-            def tell(share: float | None, text: str = f"Reading {shorten(name, 40)}", number: int = number) -> None:
+            def tell(
+                share: float | None,
+                text: str = f"Reading {shorten(name, 40)}",
+                number: int = number,
+            ) -> None:
                 check()
                 if share is not None:
                     progress(text, (number + share) / len(files))
@@ -93,16 +100,25 @@ def read_files(
                 read.failed.add(bare(name))
     if not read.documents:
         more = len(read.notes) - NAMED
-        raise BadInput(" ".join(read.notes[:NAMED]) + (f" And {more:,} more." if more > 0 else "") or "There is no file to read.")
+        raise BadInput(
+            " ".join(read.notes[:NAMED]) + (f" And {more:,} more." if more > 0 else "")
+            or "There is no file to read."
+        )
     read.notes += _same(read.documents)
     return read
 
 
-def _documents(name: str, source: Source, options: Options, separate: SeparateReader, tell: Step, note: Note) -> list[Document]:
+def _documents(
+    name: str, source: Source, options: Options, separate: SeparateReader, tell: Step, note: Note
+) -> list[Document]:
     """The documents of one file, by the suffix of its name. Raises BadInput."""
     suffix = PurePosixPath(bare(name).lower()).suffix
     if suffix not in KINDS:
-        hint = f"save it as {OTHERS[suffix]} first" if suffix in OTHERS else f"known are {', '.join(SUFFIXES)} and .zip"
+        hint = (
+            f"save it as {OTHERS[suffix]} first"
+            if suffix in OTHERS
+            else f"known are {', '.join(SUFFIXES)} and .zip"
+        )
         raise BadInput(f"{name} is of a kind that cannot be read; {hint}.")
     if suffix in LIBRARIES:
         documents, notes = separate.read(name, source, tell, options)
@@ -130,15 +146,23 @@ def _listed(paths: Iterable[str | Path], read: Read) -> dict[str, tuple[Source, 
         folder = path.name if path.is_dir() or path.suffix.lower() == ".zip" else ""
         for name, source in found.items():
             if files.setdefault(name, (source, folder))[0] is not source:
-                read.notes.append(f"Two of these files are called {name}; only the first is read. Add a folder that holds both instead.")
+                read.notes.append(
+                    f"Two of these files are called {name}; only the first is read. Add a folder that holds both instead."
+                )
     return files
 
 
 def _files(path: Path, read: Read) -> Mapping[str, Source]:
     """The files at a path, by name. Raises BadInput for a folder or zip without any that can be read."""
     if path.is_dir():
-        inner = [file for file in sorted(path.rglob("*")) if file.is_file() and not file.is_symlink()]
-        return _readable(path.name, {sound(file.relative_to(path).as_posix()): file_at(file) for file in inner}, read)
+        inner = [
+            file for file in sorted(path.rglob("*")) if file.is_file() and not file.is_symlink()
+        ]
+        return _readable(
+            path.name,
+            {sound(file.relative_to(path).as_posix()): file_at(file) for file in inner},
+            read,
+        )
     if path.suffix.lower() == ".zip":
         inside, notes = zipped(path)
         read.notes += notes
@@ -153,16 +177,24 @@ def _readable(folder: str, files: Mapping[str, Source], read: Read) -> Mapping[s
     others = [name for name in shown if name not in set(fit)]
     named = ", ".join(others[:NAMED]) + (" and others" if len(others) > NAMED else "")
     if not fit:
-        raise BadInput(f"{folder} holds no file that can be read ({', '.join(SUFFIXES)}){f'; it has {named}' if others else ''}.")
+        raise BadInput(
+            f"{folder} holds no file that can be read ({', '.join(SUFFIXES)}){f'; it has {named}' if others else ''}."
+        )
     if others:
-        read.notes.append(f"{folder}: {len(others):,} file{'s' * (len(others) != 1)} of other kinds left out: {named}.")
+        read.notes.append(
+            f"{folder}: {len(others):,} file{'s' * (len(others) != 1)} of other kinds left out: {named}."
+        )
     return {name: files[name] for name in fit}
 
 
 def _same(documents: Sequence[Document]) -> list[str]:
     """Tells of documents with one text; they are kept, as each may be asked for by its id."""
     first: dict[str, str] = {}
-    same = [(one.id, first[one.text]) for one in documents if first.setdefault(one.text, one.id) != one.id]
+    same = [
+        (one.id, first[one.text])
+        for one in documents
+        if first.setdefault(one.text, one.id) != one.id
+    ]
     if not same:
         return []
     more = f", and {len(same) - 1:,} more are such" if len(same) > 1 else ""

@@ -11,14 +11,18 @@ from core.corpus.readers.options import USUAL, Note, Options, Step, ignored
 from core.corpus.readers.text import given_title, stem
 from core.errors import BadInput
 
-DROPPED = frozenset({"script", "style", "noscript", "template", "svg", "head", "iframe", "object", "math"})
+DROPPED = frozenset(
+    {"script", "style", "noscript", "template", "svg", "head", "iframe", "object", "math"}
+)
 INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q ruby rb rt rp s samp small span strike strong "
     "sub sup time tt u var wbr".split()
 )
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 CELLS = frozenset({"td", "th"})
-CHARSET = re.compile(rb"<meta[^<>]+?charset=[\"']?\s*([\w-]+)|<\?xml[^<>]+?encoding=[\"']([\w-]+)", re.IGNORECASE)
+CHARSET = re.compile(
+    rb"<meta[^<>]+?charset=[\"']?\s*([\w-]+)|<\?xml[^<>]+?encoding=[\"']([\w-]+)", re.IGNORECASE
+)
 UNUSABLE = (
     "utf",
     "idna",
@@ -28,14 +32,19 @@ UNUSABLE = (
     "undefined",
 )  # UTF-8 is tried anyway; UTF-16 is known by its mark, else told falsely
 DECLARATION = re.compile(r"\s*<\?xml[^>]*>")
-STOPPING = ("ERR_NO_MEMORY", "ERR_RESOURCE_LIMIT")  # of the parser's faults, those after which it reads no further
+STOPPING = (
+    "ERR_NO_MEMORY",
+    "ERR_RESOURCE_LIMIT",
+)  # of the parser's faults, those after which it reads no further
 LOOK_EVERY = 10_000  # elements
 DEEPEST = 2_048  # elements within elements
 LONGEST_LABEL = 1_000  # characters of a heading as a place
 BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
 
 
-def html(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
+def html(
+    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+) -> list[Document]:
     """A page as one document, without its scripts and styles; its title is the one it states, else its first heading of the first rank.
     `step` is called every now and then. Raises BadInput where it holds no text or is nested too deep, MemoryError."""
     from lxml import etree
@@ -54,12 +63,16 @@ def html(name: str, data: bytes, step: Step = ignored, note: Note = ignored, opt
         if for_want_of_memory(error):
             raise MemoryError from None
         raise BadInput(f"{name} is empty, or no HTML.") from None
-    if any(fault.type_name in STOPPING for fault in parser.error_log):  # it leaves out all that comes after, and raises nothing
+    if any(
+        fault.type_name in STOPPING for fault in parser.error_log
+    ):  # it leaves out all that comes after, and raises nothing
         raise MemoryError
     text, places = page.whole()
     if not text.strip():
         raise BadInput(f"{name} holds no text.")
-    title = given_title("".join(page.title or ())) or next((label for rank, label in page.headings if rank == "h1"), "")
+    title = given_title("".join(page.title or ())) or next(
+        (label for rank, label in page.headings if rank == "h1"), ""
+    )
     return [Document(name, text, title or stem(name), name, places)]
 
 
@@ -91,7 +104,9 @@ class _Page:
         self._elements += 1
         self._depth += 1
         if self._depth > DEEPEST:
-            raise BadInput(f"{self._name} has elements within elements more than {DEEPEST:,} deep; save it as plain text and bring that.")
+            raise BadInput(
+                f"{self._name} has elements within elements more than {DEEPEST:,} deep; save it as plain text and bring that."
+            )
         if tag == "title" and self.title is None:
             self.title, self._in_title = [], True
         if self._dropped or tag in DROPPED:
@@ -115,7 +130,11 @@ class _Page:
         if tag in HEADINGS and self.within:
             self.within -= 1
             start, before = self.heading
-            label = "" if self.within else " ".join("".join(self.parts[before:]).split())[:LONGEST_LABEL].strip()
+            label = (
+                ""
+                if self.within
+                else " ".join("".join(self.parts[before:]).split())[:LONGEST_LABEL].strip()
+            )
             if label:
                 self.places.append((start, label))
                 self.headings.append((tag, label))

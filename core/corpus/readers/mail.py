@@ -16,22 +16,40 @@ SHOWN = ("From", "To", "Cc", "Date", "Subject")
 NAMED = 5  # attachments that a sentence names
 
 
-def mail(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
+def mail(
+    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+) -> list[Document]:
     """A mail as one document: From, To, Cc, Date and Subject, each on a line, and its text, that of a page where it has no plain one; its
     title is the subject. `note` receives which attachments are left out. Raises BadInput where it is no mail or holds no text."""
     message = BytesParser(_class=EmailMessage, policy=policy.default).parsebytes(data)
     if not any(message.get(key) for key in SHOWN):
-        raise BadInput(f"{name} is empty, or no mail (eml)." if data.strip() else f"{name} is empty.")
+        raise BadInput(
+            f"{name} is empty, or no mail (eml)." if data.strip() else f"{name} is empty."
+        )
     about = [f"{key}: {value}" for key in SHOWN if (value := _header(name, message, key, note))]
     text = _text(name, message, step, note)
     parts = list(message.iter_attachments()) if message.is_multipart() else []
-    attached = [shorten(sound(part.get_filename() or part.get_content_type()), 40) for part in parts]
+    attached = [
+        shorten(sound(part.get_filename() or part.get_content_type()), 40) for part in parts
+    ]
     if attached:
-        shown = [*attached[:NAMED], *([f"{len(attached) - NAMED:,} more"] if len(attached) > NAMED else [])]
-        note(f"{name}: {counted(len(attached), 'attachment')} {are(len(attached))} left out: {listed(shown)}.")
+        shown = [
+            *attached[:NAMED],
+            *([f"{len(attached) - NAMED:,} more"] if len(attached) > NAMED else []),
+        ]
+        note(
+            f"{name}: {counted(len(attached), 'attachment')} {are(len(attached))} left out: {listed(shown)}."
+        )
     if not text.strip():
         note(f"{name} holds no text beside its head.")
-    return [Document(name, "\n".join([*about, "", text]).rstrip(), _header(name, message, "Subject") or stem(name), name)]
+    return [
+        Document(
+            name,
+            "\n".join([*about, "", text]).rstrip(),
+            _header(name, message, "Subject") or stem(name),
+            name,
+        )
+    ]
 
 
 def _header(name: str, message: EmailMessage, key: str, note: Note = ignored) -> str:
@@ -51,7 +69,9 @@ def _text(name: str, message: EmailMessage, step: Step, note: Note) -> str:
         text = part.get_content()
     except (LookupError, UnicodeError):  # of an encoding that nobody knows
         known = shorten(str(part.get_content_charset()), 40)
-        note(f"{name} is in the encoding “{known}”, which is not known; letters beyond ASCII are shown as �.")
+        note(
+            f"{name} is in the encoding “{known}”, which is not known; letters beyond ASCII are shown as �."
+        )
         data = part.get_payload(decode=True)
         text = data.decode("ascii", "replace") if isinstance(data, bytes) else ""
     if part.get_content_type() == "text/html":

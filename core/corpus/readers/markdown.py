@@ -16,18 +16,28 @@ LOOK_EVERY = 10_000  # lines
 Heading = tuple[int, str, bool]  # where it begins, its label, and whether it is of the first rank
 
 
-def markdown(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
+def markdown(
+    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+) -> list[Document]:
     """A Markdown file as one document; its title is the first heading of the first rank. `step` receives the share read. Raises BadInput as
     `text_of` does."""
     text = text_of(name, data, note, options)
     found = list(_headings(text, step))
     title = next((label for _, label, first in found if first), "")
-    return [Document(name, text, title or stem(name), name, tuple((at, label) for at, label, _ in found))]
+    return [
+        Document(
+            name, text, title or stem(name), name, tuple((at, label) for at, label, _ in found)
+        )
+    ]
 
 
 def _headings(text: str, step: Step) -> Iterator[Heading]:
     """The headings of a text outside of its code and of the notes before it, each looked for on its own line."""
-    fence, before, at = "", "", 0  # the mark of the code that we are in; the line before, where a heading may be underlined, and its place
+    fence, before, at = (
+        "",
+        "",
+        0,
+    )  # the mark of the code that we are in; the line before, where a heading may be underlined, and its place
     for number, (start, line) in enumerate(_lines(text, _after_front_matter(text))):
         if number % LOOK_EVERY == 0:
             step(start / len(text))
@@ -37,14 +47,23 @@ def _headings(text: str, step: Step) -> Iterator[Heading]:
             before = ""
         elif mark := _fence(bare):
             fence, before = mark, ""
-        elif before and bare.strip(" \t") and not bare.rstrip(" \t").strip(bare[0]) and bare[0] in "=-":
+        elif (
+            before
+            and bare.strip(" \t")
+            and not bare.rstrip(" \t").strip(bare[0])
+            and bare[0] in "=-"
+        ):
             yield from _heading(at, before, bare[0] == "=")
             before = ""
         elif marks := _marks(bare):
             yield from _heading(start, _unclosed(bare[marks:]), marks == 1)
             before = ""
         else:
-            before, at = (line, start) if line[:1].strip() and line.strip("=- \t") and len(line) <= LONGEST else ("", 0)
+            before, at = (
+                (line, start)
+                if line[:1].strip() and line.strip("=- \t") and len(line) <= LONGEST
+                else ("", 0)
+            )
 
 
 def _lines(text: str, start: int) -> Iterator[tuple[int, str]]:
@@ -74,7 +93,11 @@ def _fence(line: str) -> str:
 def _marks(line: str) -> int:
     """How many marks of a heading a line begins with; 0 where it is none."""
     marks = len(line) - len(line.lstrip("#"))
-    return marks if marks <= DEEPEST and line[marks : marks + 1] in (" ", "\t") and len(line) <= LONGEST else 0
+    return (
+        marks
+        if marks <= DEEPEST and line[marks : marks + 1] in (" ", "\t") and len(line) <= LONGEST
+        else 0
+    )
 
 
 def _unclosed(label: str) -> str:

@@ -17,9 +17,15 @@ def names_in(row: Mapping[str, Any], before: str = "", deep: int = 1) -> Iterato
     ['id', 'data.text', 'said.by']
     """
     for key, value in row.items():
-        inner = [one for one in (value[:LOOKED_AT] if isinstance(value, list) else [value]) if isinstance(one, dict) and one]
+        inner = [
+            one
+            for one in (value[:LOOKED_AT] if isinstance(value, list) else [value])
+            if isinstance(one, dict) and one
+        ]
         if inner and deep < DEEPEST:
-            yield from dict.fromkeys(name for one in inner for name in names_in(one, f"{before}{key}.", deep + 1))
+            yield from dict.fromkeys(
+                name for one in inner for name in names_in(one, f"{before}{key}.", deep + 1)
+            )
         else:
             yield f"{before}{key}"
 
@@ -39,10 +45,14 @@ def values_at(value: Any, name: str) -> list[Any]:
     if name in value:
         return [value[name]]
     dots = (at for at, sign in enumerate(name) if sign == "." and name[:at] in value)
-    return next((found for at in dots if (found := values_at(value[name[:at]], name[at + 1 :]))), [])
+    return next(
+        (found for at in dots if (found := values_at(value[name[:at]], name[at + 1 :]))), []
+    )
 
 
-def only_list(row: Mapping[str, Any], before: str = "", deep: int = 1) -> tuple[str, list[dict[str, Any]]]:
+def only_list(
+    row: Mapping[str, Any], before: str = "", deep: int = 1
+) -> tuple[str, list[dict[str, Any]]]:
     """The one list of objects that a row holds, at any depth, behind its name; empty where it holds none or several.
 
     >>> from core.corpus.readers.nested import only_list
@@ -53,6 +63,10 @@ def only_list(row: Mapping[str, Any], before: str = "", deep: int = 1) -> tuple[
     for key, value in row.items():
         if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
             found.append((f"{before}{key}", value))
-        elif isinstance(value, dict) and deep < DEEPEST and (inner := only_list(value, f"{before}{key}.", deep + 1))[1]:
+        elif (
+            isinstance(value, dict)
+            and deep < DEEPEST
+            and (inner := only_list(value, f"{before}{key}.", deep + 1))[1]
+        ):
             found.append(inner)
     return found[0] if len(found) == 1 else ("", [])

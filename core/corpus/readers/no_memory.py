@@ -7,4 +7,6 @@ def for_want_of_memory(error: Exception) -> bool:
     """Whether an error means that there was no more memory."""
     from lxml import etree
 
-    return isinstance(error, MemoryError) or (isinstance(error, etree.XMLSyntaxError) and error.code == etree.ErrorTypes.ERR_NO_MEMORY)
+    return isinstance(error, MemoryError) or (
+        isinstance(error, etree.XMLSyntaxError) and error.code == etree.ErrorTypes.ERR_NO_MEMORY
+    )

@@ -14,16 +14,24 @@ from core.errors import BadInput
 FENCE = "```"
 
 
-def notebook(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
+def notebook(
+    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+) -> list[Document]:
     """A notebook as one document in Markdown: its text as it is, its code between fences. Outputs are left out, which `note` receives.
     Raises BadInput where it is damaged or holds no text."""
     try:
         held = json.loads(text_of(name, data, note, options))
-        cells = held["cells"] if "cells" in held else [cell for sheet in held["worksheets"] for cell in sheet["cells"]]
+        cells = (
+            held["cells"]
+            if "cells" in held
+            else [cell for sheet in held["worksheets"] for cell in sheet["cells"]]
+        )
         parts = [part for cell in cells if (part := _cell(cell, held))]
         outputs = sum(bool(cell.get("outputs")) for cell in cells)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise BadInput(f"{name} is damaged or no notebook (ipynb) ({type(error).__name__}).") from None
+        raise BadInput(
+            f"{name} is damaged or no notebook (ipynb) ({type(error).__name__})."
+        ) from None
     if not parts:
         raise BadInput(f"{name} holds no text in its {counted(len(cells), 'cell')}.")
     if outputs:

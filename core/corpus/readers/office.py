@@ -22,7 +22,9 @@ NAMED = 5  # sheets or slides that a sentence names
 PACKAGES = {"openpyxl": "openpyxl", "pptx": "python-pptx"}
 
 
-def workbook(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
+def workbook(
+    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+) -> list[Document]:
     """A workbook: a document for each row of the sheets whose first row names a column of texts; without one all of it as one document, a
     line for each row, its cells separated by bars, each sheet a place.
 
@@ -35,16 +37,22 @@ def workbook(name: str, data: bytes, step: Step = ignored, note: Note = ignored,
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # on what it does not know in a file, such as charts
-            sheets = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+            sheets = load_workbook(
+                io.BytesIO(data), read_only=True, data_only=True, keep_links=False
+            )
         hidden = [sheet.title for sheet in sheets.worksheets if sheet.sheet_state != "visible"]
         if hidden:
             shown = listed([sound(one) for one in hidden[:NAMED]])
-            note(f"{name}: {counted(len(hidden), 'hidden sheet')} {are(len(hidden))} read as well: {shown}.")
+            note(
+                f"{name}: {counted(len(hidden), 'hidden sheet')} {are(len(hidden))} read as well: {shown}."
+            )
         if empty := _uncomputed(data, sheets):
             left = f"{counted(empty, 'formula')} without a saved result {are(empty)} left out"
             note(f"{name}: {left}; open and save it in a spreadsheet program.")
         rows = {sound(sheet.title): list(_rows(sheet, step)) for sheet in sheets.worksheets}
-        return _by_rows(name, rows, note, options) or _as_one(name, rows, sheets.properties.title or "", note)
+        return _by_rows(name, rows, note, options) or _as_one(
+            name, rows, sheets.properties.title or "", note
+        )
 
     return _read(name, data, "workbook (xlsx)", "openpyxl", read)
 
@@ -57,13 +65,17 @@ def first_rows(name: str, data: bytes) -> list[list[str]]:
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            sheets = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+            sheets = load_workbook(
+                io.BytesIO(data), read_only=True, data_only=True, keep_links=False
+            )
         return list(filter(None, (next(_rows(sheet, ignored), []) for sheet in sheets.worksheets)))
 
     return _read(name, data, "workbook (xlsx)", "openpyxl", read)
 
 
-def slides(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
+def slides(
+    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+) -> list[Document]:
     """Slides as one document: their texts, tables and notes, each slide a place with its number and title. Raises BadInput where it is
     damaged, too large once unpacked, or holds no text."""
 
@@ -85,16 +97,30 @@ def slides(name: str, data: bytes, step: Step = ignored, note: Note = ignored, o
             lines += here
             length += sum(len(line) + 1 for line in here)
         if not lines:
-            raise BadInput(f"{name} holds no text in its {counted(len(places), 'slide')}; what is in pictures is not read.")
+            raise BadInput(
+                f"{name} holds no text in its {counted(len(places), 'slide')}; what is in pictures is not read."
+            )
         if without:
             which = f"slide{'s' * (len(without) > 1)} {listed(without[:NAMED])} of {len(places):,}"
-            note(f"{name}: {which} {'holds' if len(without) == 1 else 'hold'} no text; pictures are not read.")
-        return [Document(name, "\n".join(lines), given_title(shown.core_properties.title or "") or stem(name), name, tuple(places))]
+            note(
+                f"{name}: {which} {'holds' if len(without) == 1 else 'hold'} no text; pictures are not read."
+            )
+        return [
+            Document(
+                name,
+                "\n".join(lines),
+                given_title(shown.core_properties.title or "") or stem(name),
+                name,
+                tuple(places),
+            )
+        ]
 
     return _read(name, data, "presentation (pptx)", "pptx", read)
 
 
-def _read(name: str, data: bytes, what: str, package: str, read: Callable[[], list[Any]]) -> list[Any]:
+def _read(
+    name: str, data: bytes, what: str, package: str, read: Callable[[], list[Any]]
+) -> list[Any]:
     """What a library reads, with what it may raise as a sentence."""
     if not data:
         raise BadInput(f"{name} is empty.")
@@ -105,8 +131,12 @@ def _read(name: str, data: bytes, what: str, package: str, read: Callable[[], li
         raise
     except ImportError:
         needed = PACKAGES[package]
-        raise BadInput(f"{name} is read by {needed}, which is not installed here; pip install {needed} brings it.") from None
-    except Exception as error:  # a damaged file may fail anywhere in the library, with errors of any kind
+        raise BadInput(
+            f"{name} is read by {needed}, which is not installed here; pip install {needed} brings it."
+        ) from None
+    except (
+        Exception
+    ) as error:  # a damaged file may fail anywhere in the library, with errors of any kind
         if for_want_of_memory(error):
             raise MemoryError from None
         raise BadInput(f"{name} is damaged or no {what} ({type(error).__name__}).") from None
@@ -132,8 +162,13 @@ def _uncomputed(data: bytes, computed: Any) -> int:
     formulas = load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
     empty = 0
     for written, results in zip(formulas.worksheets, computed.worksheets):
-        for row, values in zip(written.iter_rows(values_only=True), results.iter_rows(values_only=True)):
-            empty += sum(isinstance(cell, str) and cell.startswith("=") and value is None for cell, value in zip(row, values))
+        for row, values in zip(
+            written.iter_rows(values_only=True), results.iter_rows(values_only=True)
+        ):
+            empty += sum(
+                isinstance(cell, str) and cell.startswith("=") and value is None
+                for cell, value in zip(row, values)
+            )
     return empty
 
 
@@ -143,10 +178,16 @@ def _cell(value: Any) -> str:
         return str(value.date() if value.time() == time() else value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
-    return " ".join(sound("" if value is None else str(value)).split()) if not isinstance(value, (date, time)) else str(value)
+    return (
+        " ".join(sound("" if value is None else str(value)).split())
+        if not isinstance(value, (date, time))
+        else str(value)
+    )
 
 
-def _by_rows(name: str, sheets: dict[str, list[list[str]]], note: Note, options: Options) -> list[Document]:
+def _by_rows(
+    name: str, sheets: dict[str, list[list[str]]], note: Note, options: Options
+) -> list[Document]:
     """A document for each row of the sheets that have a column of texts; none where no sheet has one."""
     named = {role: column for role, column in options.columns.items() if role != HEADER}
     found: dict[str, list[Document]] = {}
@@ -156,18 +197,29 @@ def _by_rows(name: str, sheets: dict[str, list[list[str]]], note: Note, options:
             place = f"{name}:{title}" if several else name
             try:
                 roles = Roles(place, rows[0], named, by_number=True)
-                read = documents_of(place, roles, ((str(n), dict(zip(rows[0], row))) for n, row in enumerate(rows[1:], 1)), note)
+                read = documents_of(
+                    place,
+                    roles,
+                    ((str(n), dict(zip(rows[0], row))) for n, row in enumerate(rows[1:], 1)),
+                    note,
+                )
             except BadInput:
                 if not several:
                     raise
                 continue
             found[title] = [Document(one.id, one.text, one.title, name) for one in read]
-    if found and (others := [title for title, rows in sheets.items() if rows and title not in found]):
-        note(f"{name}: {counted(len(others), 'sheet')} without a column of texts {are(len(others))} left out: {listed(others[:NAMED])}.")
+    if found and (
+        others := [title for title, rows in sheets.items() if rows and title not in found]
+    ):
+        note(
+            f"{name}: {counted(len(others), 'sheet')} without a column of texts {are(len(others))} left out: {listed(others[:NAMED])}."
+        )
     return [one for documents in found.values() for one in documents]
 
 
-def _as_one(name: str, sheets: dict[str, list[list[str]]], title: str, note: Note) -> list[Document]:
+def _as_one(
+    name: str, sheets: dict[str, list[list[str]]], title: str, note: Note
+) -> list[Document]:
     """All sheets as one document, a line for each row."""
     places: list[Place] = []
     lines: list[str] = []
@@ -180,7 +232,9 @@ def _as_one(name: str, sheets: dict[str, list[list[str]]], title: str, note: Not
             length += sum(len(line) + 1 for line in here)
     if not lines:
         raise BadInput(f"{name} holds no text.")
-    note(f"{name} names no column of texts in its first rows, so it is one document with a line for each row.")
+    note(
+        f"{name} names no column of texts in its first rows, so it is one document with a line for each row."
+    )
     return [Document(name, "\n".join(lines), given_title(title) or stem(name), name, tuple(places))]
 
 
@@ -196,6 +250,9 @@ def _shapes(shapes: Any) -> Iterator[str]:
         if hasattr(shape, "shapes"):
             yield from _shapes(shape.shapes)
         elif getattr(shape, "has_table", False):
-            yield from (" | ".join(" ".join(cell.text.split()) for cell in row.cells if not cell.is_spanned) for row in shape.table.rows)
+            yield from (
+                " | ".join(" ".join(cell.text.split()) for cell in row.cells if not cell.is_spanned)
+                for row in shape.table.rows
+            )
         elif shape.has_text_frame:
             yield from shape.text_frame.text.replace("\v", "\n").split("\n")

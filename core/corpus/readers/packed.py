@@ -16,7 +16,11 @@ from core.errors import BadInput, shorten
 from core.io.files import PACKINGS, OnDisk, Source, opened, size_text
 from core.io.temporary import temporary_folder
 
-MAX_FILE_BYTES, MOST_TOGETHER, MOST_FILES = 1 << 29, 1 << 31, 200_000  # bytes of one file, of all of a zip unpacked, and files in a zip
+MAX_FILE_BYTES, MOST_TOGETHER, MOST_FILES = (
+    1 << 29,
+    1 << 31,
+    200_000,
+)  # bytes of one file, of all of a zip unpacked, and files in a zip
 BAD_MEMBER = (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
 
 
@@ -87,7 +91,9 @@ class _MemberBytes(io.RawIOBase):
             raise self._bad(error) from None
 
     def _bad(self, error: Exception) -> BadInput:
-        return BadInput(f"{self._member.name} in {self._member.zip} cannot be unpacked ({shorten(error)}).")
+        return BadInput(
+            f"{self._member.name} in {self._member.zip} cannot be unpacked ({shorten(error)})."
+        )
 
 
 def file_at(path: Path) -> OnDisk:
@@ -117,7 +123,9 @@ def on_disk(source: Source) -> Iterator[Path]:
 
 def bare(name: str) -> str:
     """The name of a file without the suffix of its packing."""
-    return name[: -len(suffix)] if (suffix := PurePosixPath(name).suffix).lower() in PACKINGS else name
+    return (
+        name[: -len(suffix)] if (suffix := PurePosixPath(name).suffix).lower() in PACKINGS else name
+    )
 
 
 def bytes_of(source: Source, most: int = MAX_FILE_BYTES) -> bytes:
@@ -135,9 +143,23 @@ def zipped(file: Path) -> tuple[dict[str, Source], list[str]]:
         raise BadInput(f"{file.name} cannot be read: {error.strerror or error}.") from None
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
         raise BadInput(f"{file.name} is damaged or no zip ({error}).") from None
-    parts = {part.filename.replace("\\", "/"): part for part in archive.infolist() if not part.is_dir()}
+    parts = {
+        part.filename.replace("\\", "/"): part for part in archive.infolist() if not part.is_dir()
+    }
     if len(parts) > MOST_FILES or sum(part.file_size for part in parts.values()) > MOST_TOGETHER:
-        raise BadInput(f"{file.name} would unpack to more than {size_text(MOST_TOGETHER)} or {MOST_FILES:,} files, so it is not read.")
-    outside = [name for name in sorted(parts) if name.startswith("/") or ":" in name.split("/")[0] or ".." in name.split("/")]
-    notes = [f"{file.name}: {shorten(name)} would lie outside of the zip and is left out." for name in outside]
-    return {name: Member(name, file.name, archive, parts[name]) for name in sorted(set(parts) - set(outside))}, notes
+        raise BadInput(
+            f"{file.name} would unpack to more than {size_text(MOST_TOGETHER)} or {MOST_FILES:,} files, so it is not read."
+        )
+    outside = [
+        name
+        for name in sorted(parts)
+        if name.startswith("/") or ":" in name.split("/")[0] or ".." in name.split("/")
+    ]
+    notes = [
+        f"{file.name}: {shorten(name)} would lie outside of the zip and is left out."
+        for name in outside
+    ]
+    return {
+        name: Member(name, file.name, archive, parts[name])
+        for name in sorted(set(parts) - set(outside))
+    }, notes

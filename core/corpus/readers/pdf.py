@@ -18,11 +18,20 @@ from core.corpus.readers.text import given_title, stem
 from core.errors import BadInput, HopscopeError
 
 BETWEEN = "\n\n"
-PRESENTED = [*range(0xFB00, 0xFB07), *range(0xFB13, 0xFB18), *range(0xFB50, 0xFDFC), *range(0xFE70, 0xFEFD)]
-LETTERS = {code: unicodedata.normalize("NFKC", chr(code)) for code in PRESENTED}  # ligatures and letters shaped by their place
+PRESENTED = [
+    *range(0xFB00, 0xFB07),
+    *range(0xFB13, 0xFB18),
+    *range(0xFB50, 0xFDFC),
+    *range(0xFE70, 0xFEFD),
+]
+LETTERS = {
+    code: unicodedata.normalize("NFKC", chr(code)) for code in PRESENTED
+}  # ligatures and letters shaped by their place
 HYPHEN = re.compile(r"(?<!\w)(\w{1,40})([-\u2010\xad])\n[ \t]{0,8}(\w{1,40})([^\s\w-]{0,3})[ \t]?")
 WORD = re.compile(r"\w{1,40}(?:[-\u2010]\w{1,40}){0,3}")
-WITH_HYPHEN = frozenset("all co cross e ex half high long low mid multi non post pre quasi self semi short single so two vice well".split())
+WITH_HYPHEN = frozenset(
+    "all co cross e ex half high long low mid multi non post pre quasi self semi short single so two vice well".split()
+)
 LOST = "\N{REPLACEMENT CHARACTER}"
 NAMED = 8  # pages that a sentence names
 
@@ -34,11 +43,15 @@ class _Pages:
     texts: list[str] = field(default_factory=list)
     title: str = ""
     pictures: set[int] = field(default_factory=set)  # those that hold a picture
-    columns: list[int] = field(default_factory=list)  # those whose columns were drawn line by line, and are read one after the other
+    columns: list[int] = field(
+        default_factory=list
+    )  # those whose columns were drawn line by line, and are read one after the other
     fields: int = 0  # forms' fields that are filled in
 
 
-def pdf(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
+def pdf(
+    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+) -> list[Document]:
     """A PDF as one document, its ligatures and words hyphenated at line ends written out; `step` receives the share of its pages read.
 
     `note` receives which pages hold no text, and what was guessed. Raises BadInput where it is damaged, locked, or holds no text, as a
@@ -49,7 +62,9 @@ def pdf(name: str, data: bytes, step: Step = ignored, note: Note = ignored, opti
     pages = _pages(name, data, step)
     total = len(pages.texts)
     if not any(page.strip() for page in pages.texts):
-        raise BadInput(f"{name} holds no text in its {counted(total, 'page')}; it looks scanned. Recognise its text (OCR) first.")
+        raise BadInput(
+            f"{name} holds no text in its {counted(total, 'page')}; it looks scanned. Recognise its text (OCR) first."
+        )
     texts, hyphens = _unhyphenated(pages.texts)
     _say(name, pages, hyphens, note)
     places: list[Place] = []
@@ -57,7 +72,11 @@ def pdf(name: str, data: bytes, step: Step = ignored, note: Note = ignored, opti
     for number, page in enumerate(texts, 1):
         places.append((length, f"page {number}"))
         length += len(page) + len(BETWEEN)
-    return [Document(name, BETWEEN.join(texts), given_title(pages.title) or stem(name), name, tuple(places))]
+    return [
+        Document(
+            name, BETWEEN.join(texts), given_title(pages.title) or stem(name), name, tuple(places)
+        )
+    ]
 
 
 def _say(name: str, pages: _Pages, hyphens: int, note: Note) -> None:
@@ -65,16 +84,28 @@ def _say(name: str, pages: _Pages, hyphens: int, note: Note) -> None:
     total = len(pages.texts)
     without = [number for number, page in enumerate(pages.texts, 1) if not page.strip()]
     if without:
-        scanned = "; recognise the text (OCR) of those that are scanned" if pages.pictures.intersection(without) else ""
-        note(f"{name}: {_numbers(without)} of {total:,} {'holds' if len(without) == 1 else 'hold'} no text{scanned}.")
+        scanned = (
+            "; recognise the text (OCR) of those that are scanned"
+            if pages.pictures.intersection(without)
+            else ""
+        )
+        note(
+            f"{name}: {_numbers(without)} of {total:,} {'holds' if len(without) == 1 else 'hold'} no text{scanned}."
+        )
     if lost := [number for number, page in enumerate(pages.texts, 1) if LOST in page]:
         letters = sum(page.count(LOST) for page in pages.texts)
-        note(f"{name}: {counted(letters, 'letter')} on {_numbers(lost)} cannot be read, as its fonts do not say which; shown as {LOST}.")
+        note(
+            f"{name}: {counted(letters, 'letter')} on {_numbers(lost)} cannot be read, as its fonts do not say which; shown as {LOST}."
+        )
     if pages.columns:
         seem = "seems" if len(pages.columns) == 1 else "seem"
-        note(f"{name}: {_numbers(pages.columns)} {seem} to be in columns, which are read one after the other.")
+        note(
+            f"{name}: {_numbers(pages.columns)} {seem} to be in columns, which are read one after the other."
+        )
     if hyphens:
-        note(f"{name}: {counted(hyphens, 'word')} divided at the end of a line {'is' if hyphens == 1 else 'are'} joined.")
+        note(
+            f"{name}: {counted(hyphens, 'word')} divided at the end of a line {'is' if hyphens == 1 else 'are'} joined."
+        )
 
 
 def _numbers(pages: Sequence[int]) -> str:
@@ -90,7 +121,9 @@ def _pages(name: str, data: bytes, step: Step) -> _Pages:
     from pypdf import PdfReader
     from pypdf.errors import DependencyError
 
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what it mends in a file is nobody's concern
+    logging.getLogger("pypdf").setLevel(
+        logging.CRITICAL
+    )  # what it mends in a file is nobody's concern
     found = _Pages()
     try:
         reader = PdfReader(io.BytesIO(data))
@@ -109,8 +142,12 @@ def _pages(name: str, data: bytes, step: Step) -> _Pages:
     except HopscopeError:
         raise
     except DependencyError:  # where what reads AES is not installed
-        raise BadInput(f"{name} is encrypted; save it without, as by printing it into a new PDF.") from None
-    except Exception as error:  # a damaged file may fail anywhere in the library, with errors of any kind
+        raise BadInput(
+            f"{name} is encrypted; save it without, as by printing it into a new PDF."
+        ) from None
+    except (
+        Exception
+    ) as error:  # a damaged file may fail anywhere in the library, with errors of any kind
         if for_want_of_memory(error):
             raise MemoryError from None
         raise BadInput(f"{name} is damaged or no PDF ({type(error).__name__}).") from None
@@ -143,7 +180,9 @@ def _unhyphenated(pages: list[str]) -> tuple[list[str], int]:
         joined += 1
         together, divided = (before + after).casefold(), f"{before}-{after}".casefold()
         fixed = divided in known or before.casefold() in WITH_HYPHEN
-        firm = hyphen != "\xad" and (not (before[-1].isalpha() and after[0].islower()) or (fixed and together not in known))
+        firm = hyphen != "\xad" and (
+            not (before[-1].isalpha() and after[0].islower()) or (fixed and together not in known)
+        )
         return f"{before}{'-' if firm else ''}{after}{rest}\n"
 
     return [HYPHEN.sub(whole, page).replace("\xad", "").strip() for page in pages], joined

@@ -20,12 +20,21 @@ def in_columns(page: Any) -> tuple[str, bool]:
     def seen(text: str, current: list[float], matrix: list[float], *_: object) -> None:
         if text.strip():
             across, up = matrix[4], matrix[5]
-            pieces.append((current[0] * across + current[2] * up + current[4], current[1] * across + current[3] * up + current[5]))
+            pieces.append(
+                (
+                    current[0] * across + current[2] * up + current[4],
+                    current[1] * across + current[3] * up + current[5],
+                )
+            )
 
     text = page.extract_text(visitor_text=seen) or ""
     if not _side_by_side(pieces):
         return text, False
-    rows = [line for line in (page.extract_text(extraction_mode="layout") or "").split("\n") if line.strip()]
+    rows = [
+        line
+        for line in (page.extract_text(extraction_mode="layout") or "").split("\n")
+        if line.strip()
+    ]
     ordered = _ordered(rows)
     same = ordered and Counter("".join(ordered.split())) == Counter("".join(text.split()))
     return (ordered, True) if same and ordered else (text, False)
@@ -34,7 +43,9 @@ def in_columns(page: Any) -> tuple[str, bool]:
 def _side_by_side(pieces: list[Piece]) -> bool:
     """Whether many pieces follow one to their left on the same line, and begin below one another."""
     beside = Counter(
-        round(here[0] / NEAR) for before, here in zip(pieces, pieces[1:]) if abs(here[1] - before[1]) < NEAR and here[0] > before[0] + NEAR
+        round(here[0] / NEAR)
+        for before, here in zip(pieces, pieces[1:])
+        if abs(here[1] - before[1]) < NEAR and here[0] > before[0] + NEAR
     )
     return any(beside[place] + beside[place + 1] >= LEAST_ROWS for place in beside)
 
@@ -64,16 +75,27 @@ def _gutter(rows: list[str]) -> int | None:
         return None
     place = max(begins, key=lambda at: (begins[at], -at))
     both = [
-        (row[:place].strip(), row[place:].strip()) for row in rows if not row[max(0, place - GAP) : place].strip() and row[:place].strip()
+        (row[:place].strip(), row[place:].strip())
+        for row in rows
+        if not row[max(0, place - GAP) : place].strip() and row[:place].strip()
     ]
     both = [(left, right) for left, right in both if right]
     if len(both) < LEAST_ROWS or len(both) * 2 < len(rows):
         return None
     words = [sum(len(side[part].split()) for side in both) / len(both) for part in (0, 1)]
-    return place if min(words) >= LEAST_WORDS and not any(" " * GAP in left or " " * GAP in right for left, right in both) else None
+    return (
+        place
+        if min(words) >= LEAST_WORDS
+        and not any(" " * GAP in left or " " * GAP in right for left, right in both)
+        else None
+    )
 
 
 def _begins(row: str) -> list[int]:
     """Where in a line text begins after a gap."""
     start = len(row) - len(row.lstrip())
-    return [at for at in range(start + GAP, len(row)) if row[at] != " " and not row[at - GAP : at].strip()]
+    return [
+        at
+        for at in range(start + GAP, len(row))
+        if row[at] != " " and not row[at - GAP : at].strip()
+    ]

@@ -29,7 +29,9 @@ from core.io.files import Source, Tell, Unpacked, opened
 PIECE = 1 << 20  # bytes read at once
 
 
-def as_utf8(source: Source, tell: Tell | None = None, note: Note = ignored, named: str = "") -> Source:
+def as_utf8(
+    source: Source, tell: Tell | None = None, note: Note = ignored, named: str = ""
+) -> Source:
     """A file of rows as UTF-8 with the line ends of today, read as it goes, its encoding found or `named` as
     `core.corpus.readers.encoding.found_encoding` has it. Raises BadInput as that does, and where the file is blank or no text."""
     name = bare(source.name)
@@ -39,11 +41,15 @@ def as_utf8(source: Source, tell: Tell | None = None, note: Note = ignored, name
         encoding = Encoding(marked(head))
         if not encoding.name:
             other = head if in_other_bits(head) else _beyond_utf8(name, head, stream)
-            encoding = found_encoding(name, telling(other), named, note) if other else Encoding(UTF8)
+            encoding = (
+                found_encoding(name, telling(other), named, note) if other else Encoding(UTF8)
+            )
     beginning = checked(name, codecs.getincrementaldecoder(encoding.name)("replace").decode(head))
     if not beginning.strip() and len(head) < LOOKED_AT:
         raise BadInput(f"{name} is empty.")
-    if encoding in (Encoding(UTF8), Encoding("utf-8-sig")) and not ("\r" in beginning and "\n" not in beginning):
+    if encoding in (Encoding(UTF8), Encoding("utf-8-sig")) and not (
+        "\r" in beginning and "\n" not in beginning
+    ):
         return source
     return Recoded(name, source, encoding)
 
@@ -88,7 +94,9 @@ class _RecodedBytes(io.RawIOBase):
             try:
                 self._ready = self._decode(data, not data).encode("utf-8", "replace")
             except UnicodeDecodeError as error:
-                raise not_so_encoded(self._of.name, self._of.encoding.name, self._passed + error.start) from None
+                raise not_so_encoded(
+                    self._of.name, self._of.encoding.name, self._passed + error.start
+                ) from None
             self._passed += len(data)
             if not data:
                 break

@@ -22,7 +22,10 @@ from core.runtime.meter import silent
 from core.runtime.subprocess_worker import MEMORY, TIME, Ended, Worker
 
 MOST_MEMORY = 1 << 31  # bytes that the process may take
-LEAST_SECONDS, BYTES_A_SECOND = 120, 140_000  # of the processor's time: two minutes, for a file of more than 16 MB in proportion to it
+LEAST_SECONDS, BYTES_A_SECOND = (
+    120,
+    140_000,
+)  # of the processor's time: two minutes, for a file of more than 16 MB in proportion to it
 LIBRARIES: Mapping[str, Callable[[str, bytes, Step, Note, Options], list[Document]]] = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), html),
     ".pdf": pdf,
@@ -52,7 +55,9 @@ class SeparateReader:
     def __exit__(self, *raised: object) -> None:
         self._worker.__exit__(*raised)
 
-    def read(self, name: str, source: Source, tell: Step, options: Options = USUAL) -> tuple[list[Document], list[str]]:
+    def read(
+        self, name: str, source: Source, tell: Step, options: Options = USUAL
+    ) -> tuple[list[Document], list[str]]:
         """The documents of one file, and a sentence for each thing in it that was left out or guessed. `tell` receives the
         share read, or None, some ten times a second; what it raises ends the reading. Raises BadInput for a file that cannot be read, or
         only with more memory or time than it may take."""
@@ -60,16 +65,30 @@ class SeparateReader:
         file = source if isinstance(source, OnDisk) else Held(source.name, _as_it_lies(source))
         shared = lambda text, share: tell(share)
         try:
-            return self._worker.do(_read, name, file, options, progress=shared, check=lambda: tell(None), seconds=seconds)
+            return self._worker.do(
+                _read,
+                name,
+                file,
+                options,
+                progress=shared,
+                check=lambda: tell(None),
+                seconds=seconds,
+            )
         except Cancelled:
             raise
         except Ended as error:
             instead = "split it, or save it as plain text and bring that"
             if error.limit == MEMORY:
-                raise BadInput(f"{name} takes more than {size_text(MOST_MEMORY)} of memory to be read; {instead}.") from None
+                raise BadInput(
+                    f"{name} takes more than {size_text(MOST_MEMORY)} of memory to be read; {instead}."
+                ) from None
             if error.limit == TIME:
-                raise BadInput(f"{name} takes longer than {span(seconds)} to be read; {instead}.") from None
-            raise BadInput(f"{name} cannot be read: the program that reads it breaks down; save it anew, or as plain text.") from None
+                raise BadInput(
+                    f"{name} takes longer than {span(seconds)} to be read; {instead}."
+                ) from None
+            raise BadInput(
+                f"{name} cannot be read: the program that reads it breaks down; save it anew, or as plain text."
+            ) from None
         except HopscopeError as error:
             raise BadInput(str(error)) from None
 
@@ -79,7 +98,14 @@ def sheet_columns(name: str, data: bytes) -> list[str]:
     which is said when it is."""
     with Worker(MOST_MEMORY) as worker:
         try:
-            rows = worker.do(_first_rows, name, data, progress=silent, check=lambda: None, seconds=seconds_for(len(data)))
+            rows = worker.do(
+                _first_rows,
+                name,
+                data,
+                progress=silent,
+                check=lambda: None,
+                seconds=seconds_for(len(data)),
+            )
         except (Ended, HopscopeError):
             return []
     return list(dict.fromkeys(cell for row in rows for cell in row if cell))
@@ -95,9 +121,15 @@ def _as_it_lies(source: Source) -> bytes:
 
 
 def _read(
-    name: str, file: Source, options: Options, progress: Callable[[str, float | None], None], check: Callable[[], None]
+    name: str,
+    file: Source,
+    options: Options,
+    progress: Callable[[str, float | None], None],
+    check: Callable[[], None],
 ) -> tuple[list[Document], list[str]]:
     """In the other process: the documents of a file, and what was left out of them."""
     read, notes = LIBRARIES[PurePosixPath(bare(name).lower()).suffix], list[str]()
-    documents = read(bare(name), bytes_of(file), lambda share: progress("", share), notes.append, options)
+    documents = read(
+        bare(name), bytes_of(file), lambda share: progress("", share), notes.append, options
+    )
     return documents, notes

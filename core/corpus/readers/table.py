@@ -23,11 +23,27 @@ from core.io.json_rows import numbered_rows
 from core.io.row_files import file_rows
 
 KNOWN = {
-    "text": ("text", "content", "contents", "body", "passage", "document", "article", "context", "abstract", "message", "description"),
+    "text": (
+        "text",
+        "content",
+        "contents",
+        "body",
+        "passage",
+        "document",
+        "article",
+        "context",
+        "abstract",
+        "message",
+        "description",
+    ),
     "title": ("title", "name", "heading", "headline", "subject"),
     "id": ("id", "_id", "doc_id", "docid", "document_id", "key"),
 }
-WITHIN = {"text": KNOWN["text"], "title": ("title", "headline", "subject"), "id": ("$oid",)}  # of fields within others
+WITHIN = {
+    "text": KNOWN["text"],
+    "title": ("title", "headline", "subject"),
+    "id": ("$oid",),
+}  # of fields within others
 HEADER, HAS_HEADER = "header", {"yes": YES, "no": NO, "": ""}
 LISTS = ("data", "documents", "rows", "corpus")
 KEY = "its key"  # the name of the field that holds the key of a row in an object of rows
@@ -44,20 +60,31 @@ def columns_of(text: str) -> dict[str, str]:
     found = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         role, equals, name = (piece.strip() for piece in part.partition("="))
-        if not equals or not name or role not in (*KNOWN, HEADER) or (role == HEADER and name not in HAS_HEADER):
+        if (
+            not equals
+            or not name
+            or role not in (*KNOWN, HEADER)
+            or (role == HEADER and name not in HAS_HEADER)
+        ):
             known = "text=Body,title=Subject,id=No and header=no"
-            raise BadInput(f"Name columns as {known}, not “{shorten(part)}”.{nearest(role, [*KNOWN, HEADER])}")
+            raise BadInput(
+                f"Name columns as {known}, not “{shorten(part)}”.{nearest(role, [*KNOWN, HEADER])}"
+            )
         found[role] = name
     return found
 
 
-def table(source: Source, columns: Columns, tell: Tell | None = None, note: Note = ignored) -> list[Document]:
+def table(
+    source: Source, columns: Columns, tell: Tell | None = None, note: Note = ignored
+) -> list[Document]:
     """The rows of a CSV or TSV file in UTF-8, read as they go; `tell` receives the share read. Raises BadInput where it has no column of
     texts, or none that holds any, and where the documents take more than `MOST_MEMORY`."""
     try:
         read = Delimited(source, tell, HAS_HEADER[columns.get(HEADER, "")])
     except csv.Error as error:
-        raise BadInput(f"{bare(source.name)}, line 1: this table cannot be read ({error}).") from None
+        raise BadInput(
+            f"{bare(source.name)}, line 1: this table cannot be read ({error})."
+        ) from None
     names = list(read.names)
     _check_number(read.name, names)
     if read.has_header:
@@ -65,11 +92,15 @@ def table(source: Source, columns: Columns, tell: Tell | None = None, note: Note
     else:
         roles = Roles(read.name, names, _of_numbers(source, names) | dict(columns))
         which = ", ".join(f"{role} {number}" for role in KNOWN if (number := roles.of.get(role)))
-        note(f"{read.name} has no header by its first row; of its {counted(len(names), 'column')} these are read: {which}.")
+        note(
+            f"{read.name} has no header by its first row; of its {counted(len(names), 'column')} these are read: {which}."
+        )
     documents = documents_of(read.name, roles, read.rows(), note)
     if read.longer:
         has = "has" if read.longer == 1 else "have"
-        note(f"{read.name}: {counted(read.longer, 'row')} {has} more cells than there are columns; these cells are left out.")
+        note(
+            f"{read.name}: {counted(read.longer, 'row')} {has} more cells than there are columns; these cells are left out."
+        )
     return documents
 
 
@@ -80,12 +111,19 @@ def _of_numbers(source: Source, names: list[str]) -> dict[str, str]:
     letters = {name: sum(len(row.get(name, "")) for row in rows) for name in names}
     found = {"text": max(names, key=lambda name: letters[name])}
     ids = [row.get(names[0], "").strip() for row in rows]
-    if found["text"] != names[0] and all(ids) and len(set(ids)) == len(ids) and not any(" " in id for id in ids):
+    if (
+        found["text"] != names[0]
+        and all(ids)
+        and len(set(ids)) == len(ids)
+        and not any(" " in id for id in ids)
+    ):
         found["id"] = names[0]
     return found
 
 
-def json_lines(source: Source, columns: Columns, tell: Tell | None = None, note: Note = ignored) -> list[Document]:
+def json_lines(
+    source: Source, columns: Columns, tell: Tell | None = None, note: Note = ignored
+) -> list[Document]:
     """The rows of a JSON file in UTF-8: one object a line, an array of objects, or an object that holds one, or rows by their keys; read as
     they go, once for the names of their fields and once for what they hold. Raises BadInput as `table` does, and naming the line for what
     is not JSON."""
@@ -94,16 +132,23 @@ def json_lines(source: Source, columns: Columns, tell: Tell | None = None, note:
     for _, row in _json_rows(source, half(0), note):
         names.update(dict.fromkeys(names_in(row)))
         _check_number(name, list(names))
-    return documents_of(name, Roles(name, list(names), columns), _json_rows(source, half(0.5)), note)
+    return documents_of(
+        name, Roles(name, list(names), columns), _json_rows(source, half(0.5)), note
+    )
 
 
-def columnar(name: str, path: Path, columns: Columns, tell: Tell | None = None, note: Note = ignored) -> list[Document]:
+def columnar(
+    name: str, path: Path, columns: Columns, tell: Tell | None = None, note: Note = ignored
+) -> list[Document]:
     """The rows of a Parquet or Arrow file on the disk, as those of JSON. Raises BadInput as `json_lines` does, and for a damaged one."""
     names: dict[str, None] = {}
     for _, row in islice(file_rows(path, None, MAX_FILE_BYTES), LOOKED_AT):
         names.update(dict.fromkeys(names_in(row)))
         _check_number(name, list(names))
-    rows = ((str(number), row) for number, (_, row) in enumerate(file_rows(path, tell, MAX_FILE_BYTES), 1))
+    rows = (
+        (str(number), row)
+        for number, (_, row) in enumerate(file_rows(path, tell, MAX_FILE_BYTES), 1)
+    )
     return documents_of(name, Roles(name, list(names), columns), rows, note)
 
 
@@ -119,7 +164,9 @@ def header(source: Source, has_header: str = "") -> list[str]:
     if PurePosixPath(bare(source.name).lower()).suffix in (".csv", ".tsv"):
         return [sound(key) for key in Delimited(source, header=has_header).names if key]
     first = islice(_json_rows(source, None), LOOKED_AT)
-    return list(dict.fromkeys(sound(key) for _, row in first for key in names_in(row) if key and key != KEY))
+    return list(
+        dict.fromkeys(sound(key) for _, row in first for key in names_in(row) if key and key != KEY)
+    )
 
 
 def has_header(source: Source) -> bool:
@@ -136,7 +183,11 @@ def has_header(source: Source) -> bool:
 def guessed(names: Iterable[str]) -> dict[str, str]:
     """Which column holds the text, the title and the id by the names that such columns have, as far as there is one."""
     plain = {key.strip().casefold(): key for key in reversed(list(names))}
-    return {role: next(plain[key] for key in known if key in plain) for role, known in KNOWN.items() if any(key in plain for key in known)}
+    return {
+        role: next(plain[key] for key in known if key in plain)
+        for role, known in KNOWN.items()
+        if any(key in plain for key in known)
+    }
 
 
 def _within(names: Iterable[str]) -> dict[str, str]:
@@ -144,7 +195,10 @@ def _within(names: Iterable[str]) -> dict[str, str]:
     last: dict[str, list[str]] = {}
     for name in names:
         last.setdefault(name.rpartition(".")[2].strip().casefold(), []).append(name)
-    found = {role: next((last[key] for key in known if key in last), []) for role, known in WITHIN.items()}
+    found = {
+        role: next((last[key] for key in known if key in last), [])
+        for role, known in WITHIN.items()
+    }
     return {role: those[0] for role, those in found.items() if len(those) == 1}
 
 
@@ -161,7 +215,11 @@ def _json_rows(source: Source, tell: Tell | None, note: Note = ignored) -> Itera
         return
     rows = numbered_rows(source, tell, MAX_FILE_BYTES, LISTS, single=True)
     first = list(islice(rows, 2))
-    alone = len(first) == 1 and PurePosixPath(bare(source.name).lower()).suffix == ".json" and "text" not in guessed(first[0][2])
+    alone = (
+        len(first) == 1
+        and PurePosixPath(bare(source.name).lower()).suffix == ".json"
+        and "text" not in guessed(first[0][2])
+    )
     where, inner = only_list(first[0][2]) if alone else ("", [])
     if inner:
         note(f"{bare(source.name)} is one object; its rows are those of the list “{where}”.")
@@ -189,10 +247,14 @@ def _is_keyed(source: Source) -> bool:
 
 def _check_number(name: str, columns: list[str]) -> None:
     if len(columns) > MOST_COLUMNS:
-        raise BadInput(f"{name} has more than {MOST_COLUMNS:,} columns; that is more than can be read here.")
+        raise BadInput(
+            f"{name} has more than {MOST_COLUMNS:,} columns; that is more than can be read here."
+        )
 
 
-def documents_of(name: str, roles: Roles, rows: Iterable[Row], note: Note = ignored) -> list[Document]:
+def documents_of(
+    name: str, roles: Roles, rows: Iterable[Row], note: Note = ignored
+) -> list[Document]:
     """A document for each row with a text. Its id is the file's name with the row's own id, else its number."""
     found: dict[str, Document] = {}
     taken = without = 0  # bytes of memory, and rows without a text
@@ -216,7 +278,9 @@ def documents_of(name: str, roles: Roles, rows: Iterable[Row], note: Note = igno
         note(f"{name}: {roles.guess}.")
     if without:
         text, are = shorten(roles.of["text"], 40), "is" if without == 1 else "are"
-        note(f"{name}: {counted(without, 'row')} without a text in the column “{text}” {are} left out.")
+        note(
+            f"{name}: {counted(without, 'row')} without a text in the column “{text}” {are} left out."
+        )
     return list(found.values())
 
 
@@ -231,8 +295,14 @@ class Roles:
         plain = {key.strip().casefold(): key for key in reversed(named)}
         for role, wanted in columns.items():
             if wanted and role != HEADER:
-                numbered = header[int(wanted) - 1] if by_number and wanted.isdecimal() and 0 < int(wanted) <= len(header) else ""
-                self.of[role] = plain.get(wanted.strip().casefold()) or numbered or self._refuse(wanted, named)
+                numbered = (
+                    header[int(wanted) - 1]
+                    if by_number and wanted.isdecimal() and 0 < int(wanted) <= len(header)
+                    else ""
+                )
+                self.of[role] = (
+                    plain.get(wanted.strip().casefold()) or numbered or self._refuse(wanted, named)
+                )
         if "text" not in self.of and len(named) == 1:
             self.of["text"] = named[0]
         if "text" not in self.of:
@@ -241,8 +311,12 @@ class Roles:
             raise BadInput(f"{name} holds no rows with named columns.")
         if "text" not in self.of:
             shown = shorten(", ".join(map(sound, named)), 200)
-            hint = "; where this is no header, by number as in text=2,header=no" if by_number else ""
-            raise BadInput(f"{name} has the columns {shown}; name the one that holds the text, as in text={sound(named[-1])}{hint}.")
+            hint = (
+                "; where this is no header, by number as in text=2,header=no" if by_number else ""
+            )
+            raise BadInput(
+                f"{name} has the columns {shown}; name the one that holds the text, as in text={sound(named[-1])}{hint}."
+            )
 
     def cell(self, number: str, row: Mapping[str, Any], role: str) -> str:
         """What a row holds in a role; several values one below the other. Raises BadInput where it is an object."""
@@ -253,21 +327,35 @@ class Roles:
     def _text(self, number: str, key: str, value: Any) -> str:
         if isinstance(value, dict):
             fields = ", ".join(f"{key}.{field}" for field in value)
-            raise BadInput(f"{self.name}, row {number}: “{shorten(key)}” holds an object; name one of its fields: {shorten(fields, 200)}.")
+            raise BadInput(
+                f"{self.name}, row {number}: “{shorten(key)}” holds an object; name one of its fields: {shorten(fields, 200)}."
+            )
         if isinstance(value, list):
             return " ".join(filter(None, (self._text(number, key, one) for one in value)))
         return sound("" if value is None else str(value)).strip()
 
     def _take_within(self, named: list[str], columns: Columns) -> None:
         """Takes the columns from fields within others, where their names speak for themselves."""
-        found = {role: key for role, key in _within(named).items() if role not in (*self.of, *columns)}
+        found = {
+            role: key for role, key in _within(named).items() if role not in (*self.of, *columns)
+        }
         if "text" in found:
             self.of |= found
-            self.guess = "; ".join(f"its {role} is read from {sound(key)}" for role, key in found.items())
+            self.guess = "; ".join(
+                f"its {role} is read from {sound(key)}" for role, key in found.items()
+            )
 
     def _refuse(self, wanted: str, named: list[str]) -> str:
-        inner = [sound(key) for key in named if key.casefold().startswith(f"{wanted.strip().casefold()}.")]
+        inner = [
+            sound(key)
+            for key in named
+            if key.casefold().startswith(f"{wanted.strip().casefold()}.")
+        ]
         if inner:
             fields = shorten(", ".join(inner), 200)
-            raise BadInput(f"{self.name}: “{shorten(wanted)}” holds objects; name one of its fields: {fields}.")
-        raise BadInput(f"{self.name} has no column “{shorten(wanted)}”.{nearest(wanted, map(sound, named))}")
+            raise BadInput(
+                f"{self.name}: “{shorten(wanted)}” holds objects; name one of its fields: {fields}."
+            )
+        raise BadInput(
+            f"{self.name} has no column “{shorten(wanted)}”.{nearest(wanted, map(sound, named))}"
+        )

@@ -20,7 +20,9 @@ OF_PROGRAMS = re.compile(  # titles that programs write unasked, and names of fi
 )
 
 
-def plain(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
+def plain(
+    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+) -> list[Document]:
     """A text file as one document. Raises BadInput as `text_of` does."""
     return [Document(name, text_of(name, data, note, options), stem(name), name)]
 
@@ -29,7 +31,11 @@ def text_of(name: str, data: bytes, note: Note = ignored, options: Options = USU
     """The text of a file that is not blank, with line ends as one character. Raises BadInput where it is blank, no text, or in an encoding
     that is neither sure nor named."""
     check_first_bytes(name, data)
-    text = decoded(name, data, named=options.encoding, note=note).replace("\r\n", "\n").replace("\r", "\n")
+    text = (
+        decoded(name, data, named=options.encoding, note=note)
+        .replace("\r\n", "\n")
+        .replace("\r", "\n")
+    )
     if not text.strip():
         raise BadInput(f"{name} is empty.")
     return sound(text)

@@ -17,13 +17,17 @@ from core.errors import BadInput, HopscopeError
 from core.io.files import size_text
 
 MAX_BYTES = 1 << 28  # bytes that the parts of a document may unpack to
-BEFORE_2007 = b"\xd0\xcf\x11\xe0"  # how files begin of older Office, in which locked ones are wrapped
+BEFORE_2007 = (
+    b"\xd0\xcf\x11\xe0"  # how files begin of older Office, in which locked ones are wrapped
+)
 MOST_COLUMNS = 63  # of a table, as Word has it; a cell is over no more of them
 LOOK_EVERY = 1_000  # paragraphs or rows
 FEW_LETTERS = 200  # characters from which pictures in a document are not what it consists of
 HEADINGS = ("Heading", "Title")
 BREAKS = {"tab": "\t", "ptab": "\t", "cr": "\n", "noBreakHyphen": "-"}
-ABOUT = frozenset("pPr rPr tblPr tblGrid trPr tcPr sectPr sdtPr sdtEndPr numPr instrText delText delInstrText moveFrom rt fldData".split())
+ABOUT = frozenset(
+    "pPr rPr tblPr tblGrid trPr tcPr sectPr sdtPr sdtEndPr numPr instrText delText delInstrText moveFrom rt fldData".split()
+)
 LEFT_OUT = {  # what is left out and said, by the name of its element
     "del": ("deleted passage", ""),
     "commentReference": ("comment", ""),
@@ -38,7 +42,9 @@ W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 Line = tuple[str, bool]  # a line, and whether it is a heading
 
 
-def word(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
+def word(
+    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+) -> list[Document]:
     """A docx file as one document.
 
     Inserted text, text boxes, content controls, notes, tables in tables, headers and footers are in it; deleted and hidden text, comments
@@ -51,10 +57,14 @@ def word(name: str, data: bytes, step: Step = ignored, note: Note = ignored, opt
         read, title = _read(data, step)
     except HopscopeError:
         raise
-    except Exception as error:  # a damaged file may fail anywhere in the library, with errors of any kind
+    except (
+        Exception
+    ) as error:  # a damaged file may fail anywhere in the library, with errors of any kind
         if for_want_of_memory(error):
             raise MemoryError from None
-        raise BadInput(f"{name} is damaged or no Word document (docx) ({type(error).__name__}).") from None
+        raise BadInput(
+            f"{name} is damaged or no Word document (docx) ({type(error).__name__})."
+        ) from None
     places: list[Place] = []
     length = 0
     for line, heading in read.lines:
@@ -64,28 +74,45 @@ def word(name: str, data: bytes, step: Step = ignored, note: Note = ignored, opt
     text = "\n".join(line for line, _ in read.lines)
     if not text.strip():
         raise BadInput(f"{name} holds no text{_pictures(read)}.")
-    if left := [counted(number, *LEFT_OUT[what]) for what, number in read.counts.items() if what in LEFT_OUT]:
-        note(f"{name}: {listed(left)} {'is' if sum(read.counts[what] for what in LEFT_OUT) == 1 else 'are'} left out.")
+    if left := [
+        counted(number, *LEFT_OUT[what]) for what, number in read.counts.items() if what in LEFT_OUT
+    ]:
+        note(
+            f"{name}: {listed(left)} {'is' if sum(read.counts[what] for what in LEFT_OUT) == 1 else 'are'} left out."
+        )
     if len(text) < FEW_LETTERS and read.counts["blip"]:
         note(f"{name} holds little text{_pictures(read)}.")
-    return [Document(name, text, given_title(title) or (places[0][1] if places else stem(name)), name, tuple(places))]
+    return [
+        Document(
+            name,
+            text,
+            given_title(title) or (places[0][1] if places else stem(name)),
+            name,
+            tuple(places),
+        )
+    ]
 
 
 def check_unpacked(name: str, data: bytes) -> None:
     """Raises BadInput where the parts of an Office file would unpack to more than `MAX_BYTES` or are locked, zipfile.BadZipFile where it is
     none."""
     if data.startswith(BEFORE_2007):
-        raise BadInput(f"{name} is locked with a password, or in Office's format of before 2007; save it anew, without a password.")
+        raise BadInput(
+            f"{name} is locked with a password, or in Office's format of before 2007; save it anew, without a password."
+        )
     with zipfile.ZipFile(io.BytesIO(data)) as parts:
         size = sum(part.file_size for part in parts.infolist())
     if size > MAX_BYTES:
-        raise BadInput(f"{name} unpacks to more than {size_text(MAX_BYTES)}; that is more than can be read here.")
+        raise BadInput(
+            f"{name} unpacks to more than {size_text(MAX_BYTES)}; that is more than can be read here."
+        )
 
 
 def _pictures(read: _Read) -> str:
     number = read.counts["blip"]
-    return f", and {counted(number, 'picture')}, which {'is' if number == 1 else 'are'} not read; recognise the text (OCR) first" * bool(
-        number
+    return (
+        f", and {counted(number, 'picture')}, which {'is' if number == 1 else 'are'} not read; recognise the text (OCR) first"
+        * bool(number)
     )
 
 
@@ -110,10 +137,16 @@ class _Read:
     step: Step
     lines: list[Line] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)  # elements of `LEFT_OUT`, and pictures
-    headings: dict[str | None, bool] = field(default_factory=dict)  # whether a style is that of a heading, by its id
+    headings: dict[str | None, bool] = field(
+        default_factory=dict
+    )  # whether a style is that of a heading, by its id
     seen: int = 0  # paragraphs and rows
-    waiting: list[Any] = field(default_factory=list)  # text boxes whose place is after the paragraph at hand
-    cited: list[tuple[str, str]] = field(default_factory=list)  # kind and id of each note that the text refers to
+    waiting: list[Any] = field(
+        default_factory=list
+    )  # text boxes whose place is after the paragraph at hand
+    cited: list[tuple[str, str]] = field(
+        default_factory=list
+    )  # kind and id of each note that the text refers to
     written: int = 0  # how many of these are written down
 
     def blocks(self, within: Any) -> None:
@@ -202,7 +235,9 @@ class _Read:
         for key, id in element.attrib.items():
             if key.endswith("}dm") and id in self.part.rels and not self.part.rels[id].is_external:
                 parser = etree.XMLParser(resolve_entities=False)
-                for text in etree.fromstring(self.part.rels[id].target_part.blob, parser).iter("{*}p"):
+                for text in etree.fromstring(self.part.rels[id].target_part.blob, parser).iter(
+                    "{*}p"
+                ):
                     yield "\n" + "".join(piece.text or "" for piece in text.iter("{*}t"))
 
     def _rows(self, table: Any) -> Iterator[list[str]]:
@@ -238,7 +273,9 @@ class _Read:
             self.written += 1
             found = self._notes_of(kind).get(id)
             if found is not None:
-                text = " ".join(" ".join(self._text(paragraph) for paragraph in _found(found, ("p",))).split())
+                text = " ".join(
+                    " ".join(self._text(paragraph) for paragraph in _found(found, ("p",))).split()
+                )
                 self.lines.append((f"[{self.written}] {text}", False))
 
     def _notes_of(self, kind: str) -> dict[str, Any]:
@@ -247,8 +284,15 @@ class _Read:
 
         if kind not in self._known_notes:
             parser = etree.XMLParser(resolve_entities=False)
-            roots = [etree.fromstring(part.blob, parser) for part in _related(self.part, f"{kind}s")]
-            held = [one for root in roots for one in root.iter(f"{W}{kind}") if one.get(f"{W}type", "normal") == "normal"]
+            roots = [
+                etree.fromstring(part.blob, parser) for part in _related(self.part, f"{kind}s")
+            ]
+            held = [
+                one
+                for root in roots
+                for one in root.iter(f"{W}{kind}")
+                if one.get(f"{W}type", "normal") == "normal"
+            ]
             self._known_notes[kind] = {one.get(f"{W}id", ""): one for one in held}
         return self._known_notes[kind]
 
@@ -258,7 +302,9 @@ class _Read:
 def _related(part: Any, kind: str) -> list[Any]:
     """The parts of a kind that a part refers to, in the order of their names."""
     found = {
-        one.target_part.partname: one.target_part for one in part.rels.values() if not one.is_external and one.reltype.endswith(f"/{kind}")
+        one.target_part.partname: one.target_part
+        for one in part.rels.values()
+        if not one.is_external and one.reltype.endswith(f"/{kind}")
     }
     return [found[name] for name in sorted(found)]
 

@@ -22,7 +22,12 @@ from core.types import Question
 
 USUAL, LEAST, MOST = 1000, 50, 20_000  # nodes
 LONG = 10  # words, a name counting as one, from which three steps are likely: 93 % of MetaQA's 3-hop questions, 28 % of its 2-hop ones
-BASE, LOWEST, HIGHEST, STEP = 0.60, 0.50, 0.75, 0.05  # of the answers; the report's middle, range, and what a reason moves
+BASE, LOWEST, HIGHEST, STEP = (
+    0.60,
+    0.50,
+    0.75,
+    0.05,
+)  # of the answers; the report's middle, range, and what a reason moves
 NESTED = re.compile(r"\b(and|or|both|same|also|that|which|whose|whom)\b", re.IGNORECASE)
 EDGES = 500_000  # looked at in one step of the walk
 ALIKE = 0.5  # of the words of two questions, names left out
@@ -39,7 +44,9 @@ class Advice:
     reasons: tuple[str, ...]
 
 
-def advise(graph: KnowledgeGraph, question: Question, seeds: Sequence[int], ratings: Sequence[Rating] = ()) -> Advice:
+def advise(
+    graph: KnowledgeGraph, question: Question, seeds: Sequence[int], ratings: Sequence[Rating] = ()
+) -> Advice:
     """The size for a question that starts from `seeds`; `ratings` is the feedback log of the graph.
 
     `question.hops` is taken as the number of steps where it is known. Nothing is applied: the caller shows it.
@@ -51,8 +58,16 @@ def advise(graph: KnowledgeGraph, question: Question, seeds: Sequence[int], rati
     estimate = spread * aim / (1 - aim)
     keep, why_feedback = from_feedback(estimate, question, ratings)
     size = _rounded(min(max(keep, LEAST), MOST, graph.n_nodes))
-    last = f"Together: about {size:,} nodes" + (f", where {USUAL:,} are usual." if size != USUAL else ", as is usual.")
-    return Advice(size, aim, steps, spread, tuple(filter(None, (why_steps, why_density, why_aim, why_feedback, last))))
+    last = f"Together: about {size:,} nodes" + (
+        f", where {USUAL:,} are usual." if size != USUAL else ", as is usual."
+    )
+    return Advice(
+        size,
+        aim,
+        steps,
+        spread,
+        tuple(filter(None, (why_steps, why_density, why_aim, why_feedback, last))),
+    )
 
 
 def walk_spread(graph: KnowledgeGraph, seeds: Sequence[int], steps: int) -> tuple[float, int]:
@@ -70,7 +85,9 @@ def walk_spread(graph: KnowledgeGraph, seeds: Sequence[int], steps: int) -> tupl
     return float(np.exp(-(mass * np.log(mass)).sum())), edges
 
 
-def _step(graph: KnowledgeGraph, nodes: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _step(
+    graph: KnowledgeGraph, nodes: np.ndarray, mass: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """One step of the walk: (nodes ascending, probabilities). A node without edges keeps its share."""
     degrees = graph.degrees(nodes, "graph")
     order = np.lexsort((nodes, -mass))
@@ -78,15 +95,23 @@ def _step(graph: KnowledgeGraph, nodes: np.ndarray, mass: np.ndarray) -> tuple[n
     staying = np.setdiff1d(order, going)
     steps = graph.steps_from(nodes[going], "graph")
     reached, inverse = np.unique(np.concatenate([nodes[staying], steps.nodes]), return_inverse=True)
-    return reached, np.bincount(inverse, np.concatenate([mass[staying], (mass[going] / degrees[going])[steps.rows]]))
+    return reached, np.bincount(
+        inverse, np.concatenate([mass[staying], (mass[going] / degrees[going])[steps.rows]])
+    )
 
 
 def _steps(question: Question) -> tuple[int, str]:
     if question.hops:
-        return question.hops, f"The set says that the question needs {_count(question.hops, 'step')}."
+        return (
+            question.hops,
+            f"The set says that the question needs {_count(question.hops, 'step')}.",
+        )
     words = len(form(question).split())
     if words >= LONG:
-        return 3, f"The question has {words} words, a name counted as one: such long ones mostly need three steps."
+        return (
+            3,
+            f"The question has {words} words, a name counted as one: such long ones mostly need three steps.",
+        )
     return 2, f"The question has {words} words, a name counted as one: two steps are allowed for."
 
 
@@ -124,28 +149,42 @@ def _aim(question: Question, seeds: Sequence[int], steps: int, density: int) -> 
     if steps <= 1 and not why:
         aim, why = aim - STEP, [*why, "it is a simple one"]
     if density:
-        aim, why = aim - density * STEP, [*why, f"the graph is {'dense' if density > 0 else 'sparse'} there"]
+        aim, why = (
+            aim - density * STEP,
+            [*why, f"the graph is {'dense' if density > 0 else 'sparse'} there"],
+        )
     aim = round(min(HIGHEST, max(LOWEST, aim)), 2)
-    return aim, f"At least {aim:.0%} of the answers should be kept{f', as {_listed(why)}' if why else ', the usual aim'}."
+    return (
+        aim,
+        f"At least {aim:.0%} of the answers should be kept{f', as {_listed(why)}' if why else ', the usual aim'}.",
+    )
 
 
-def from_feedback(estimate: float, question: Question, ratings: Sequence[Rating]) -> tuple[float, str]:
+def from_feedback(
+    estimate: float, question: Question, ratings: Sequence[Rating]
+) -> tuple[float, str]:
     """(the estimate after the feedback on alike questions, a sentence or nothing).
 
     n thumbs up move it towards the size that worked by the share n / (n + 2), on a scale of factors. That size is the smallest one
     with a thumb up, or, where an answer from as many nodes was bad, the middle one. With thumbs down alone, on a size that was at
     least about the estimate, it grows by half.
     """
-    alike = [(rating.up, rating.size) for rating in ratings if rating.size and _alike(question, rating)]
+    alike = [
+        (rating.up, rating.size) for rating in ratings if rating.size and _alike(question, rating)
+    ]
     good, bad = ([size for thumb, size in alike if thumb is up] for up in (True, False))
     if good:
         best = statistics.median(good) if any(size >= min(good) for size in bad) else min(good)
         weight = len(good) / (len(good) + 2)
-        return estimate ** (
-            1 - weight
-        ) * best**weight, f"Of alike questions, {_count(len(good), 'answer')} from {best:,.0f} nodes had a thumb up."
+        return (
+            estimate ** (1 - weight) * best**weight,
+            f"Of alike questions, {_count(len(good), 'answer')} from {best:,.0f} nodes had a thumb up.",
+        )
     if any(size >= 0.8 * estimate for size in bad):
-        return 1.5 * estimate, f"Alike questions had a thumb down at {max(bad):,} nodes, so half as many again."
+        return (
+            1.5 * estimate,
+            f"Alike questions had a thumb down at {max(bad):,} nodes, so half as many again.",
+        )
     return estimate, ""
 
 
@@ -153,7 +192,9 @@ def _alike(question: Question, rating: Rating) -> bool:
     """Whether two questions share at least half of their words, names left out, and have as many entities."""
     one = set(form(question).split())
     other = set(form(Question(rating.question, entities=rating.entities)).split())
-    return len(question.entities) == len(rating.entities) and len(one & other) >= ALIKE * len(one | other)
+    return len(question.entities) == len(rating.entities) and len(one & other) >= ALIKE * len(
+        one | other
+    )
 
 
 def _rounded(size: float) -> int:

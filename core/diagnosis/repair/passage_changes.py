@@ -20,7 +20,13 @@ MAX_KEEP = 40  # hits of a kind that a change keeps
 WIDER = (2, 4)  # times as many
 FURTHER = 3  # the most hops that a change takes
 UNITS = {"chunks": "passage", "nodes": "entity", "relations": "relation", "communities": "report"}
-PLURAL = {"passage": "passages", "entity": "entities", "relation": "relations", "report": "reports", "document": "documents"}
+PLURAL = {
+    "passage": "passages",
+    "entity": "entities",
+    "relation": "relations",
+    "report": "reports",
+    "document": "documents",
+}
 READING = (Loop, AdaptiveRerank)  # operators whose budget is how many documents a re-ranker reads
 
 
@@ -36,18 +42,26 @@ def changes(line: Line, lost: Sequence[Loss]) -> Iterator[Change]:
     """
     if any(isinstance(operator, Branch) for operator in line):
         return
-    yield from new_ones(line, (*_to_the_place(line, lost), *_roomier(line, lost), *_looked_up(line), *_wider(line)))
+    yield from new_ones(
+        line, (*_to_the_place(line, lost), *_roomier(line, lost), *_looked_up(line), *_wider(line))
+    )
 
 
 def _to_the_place(line: Line, lost: Sequence[Loss]) -> Iterator[Change]:
     """The step that cut passages keeps as many that the last of them comes in, or if that is too many the first."""
     for position, operator in enumerate(line):
         name = type(operator).__name__
-        by_it = [loss for loss in lost if loss.step and loss.step.operator == name and retained_by(loss.step) is not None]
+        by_it = [
+            loss
+            for loss in lost
+            if loss.step and loss.step.operator == name and retained_by(loss.step) is not None
+        ]
         cut = [loss.place for loss in by_it if loss.place]
         for place in sorted({min(cut), max(cut)}, reverse=True) if cut else ():
             if values(operator).get("keep", place) < place <= MAX_KEEP:
-                yield from with_values(position, operator, f"Keep {_unit(line, operator, place)}", keep=place)
+                yield from with_values(
+                    position, operator, f"Keep {_unit(line, operator, place)}", keep=place
+                )
 
 
 def _roomier(line: Line, lost: Sequence[Loss]) -> Iterator[Change]:
@@ -56,7 +70,11 @@ def _roomier(line: Line, lost: Sequence[Loss]) -> Iterator[Change]:
         return
     for times in WIDER:
         for position, operator in enumerate(line):
-            for name in ("sources", "budget") if operator.stage == "refine" and not isinstance(operator, READING) else ():
+            for name in (
+                ("sources", "budget")
+                if operator.stage == "refine" and not isinstance(operator, READING)
+                else ()
+            ):
                 if tokens := values(operator).get(name, 0):
                     words = f"Give passages {times * tokens:,} tokens of room"
                     yield from with_values(position, operator, words, **{name: times * tokens})
@@ -73,16 +91,26 @@ def _looked_up(line: Line) -> Iterator[Change]:
 
 def _wider(line: Line) -> Iterator[Change]:
     """More hits of each kind, those of passages first; one hop more."""
-    searches = [(at, operator) for at, operator in enumerate(line) if operator.stage == "retrieve" or isinstance(operator, READING)]
+    searches = [
+        (at, operator)
+        for at, operator in enumerate(line)
+        if operator.stage == "retrieve" or isinstance(operator, READING)
+    ]
     for times in WIDER:
         for position, operator in sorted(searches, key=lambda one: "chunks" not in one[1].writes):
             known = values(operator)
             if (keep := times * known.get("keep", 0)) and keep <= MAX_KEEP:
-                yield from with_values(position, operator, f"Keep {_unit(line, operator, keep)}", keep=keep)
+                yield from with_values(
+                    position, operator, f"Keep {_unit(line, operator, keep)}", keep=keep
+                )
             elif budget := times * known.get("budget", 0):
-                yield from with_values(position, operator, _more(line, operator, budget), budget=budget)
+                yield from with_values(
+                    position, operator, _more(line, operator, budget), budget=budget
+                )
             if times == WIDER[0] and 0 < (hops := known.get("hops", 0)) < FURTHER:
-                yield from with_values(position, operator, f"Take {counted(hops + 1, 'hop')} around", hops=hops + 1)
+                yield from with_values(
+                    position, operator, f"Take {counted(hops + 1, 'hop')} around", hops=hops + 1
+                )
 
 
 def _more(line: Line, operator: Operator, budget: int) -> str:
@@ -95,7 +123,11 @@ def _more(line: Line, operator: Operator, budget: int) -> str:
 def _noun(line: Line, operator: Operator) -> str:
     """What the last of the kinds that an operator finds is called; nodes that are handed on as documents are these."""
     noun = next((UNITS[field] for field in reversed(operator.writes) if field in UNITS), "hit")
-    return "document" if noun == "entity" and any(isinstance(one, DocumentsOfNodes) for one in line) else noun
+    return (
+        "document"
+        if noun == "entity" and any(isinstance(one, DocumentsOfNodes) for one in line)
+        else noun
+    )
 
 
 def _unit(line: Line, operator: Operator, count: int) -> str:

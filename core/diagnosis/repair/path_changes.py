@@ -26,7 +26,15 @@ def changes(ask: Ask, line: Line, losses: Sequence[Loss], models) -> Iterator[Ch
     they are prepared, in the place of the search; a wider beam, which costs most, last. None for a line with branches."""
     if any(isinstance(operator, Branch) for operator in line):
         return
-    yield from new_ones(line, (*_against(line, losses), *_advised(ask, line), *_instead(ask, line, models), *_widened(line, losses)))
+    yield from new_ones(
+        line,
+        (
+            *_against(line, losses),
+            *_advised(ask, line),
+            *_instead(ask, line, models),
+            *_widened(line, losses),
+        ),
+    )
 
 
 def _against(line: Line, losses: Sequence[Loss]) -> Iterator[Change]:
@@ -38,20 +46,32 @@ def _against(line: Line, losses: Sequence[Loss]) -> Iterator[Change]:
         if cause is Cause.OUTRANKED and operator.stage == "refine" and "keep" in known:
             last = max(figure(loss.place) for loss in alike)
             for keep in [keep for keep in KEEPS if keep > operator.keep and keep >= last][:1]:
-                yield from with_values(position, operator, f"Keep {counted(keep, 'path')}", keep=keep)
+                yield from with_values(
+                    position, operator, f"Keep {counted(keep, 'path')}", keep=keep
+                )
         if cause in (Cause.NOT_READ, Cause.NOT_TRIED) and reads_part(values(operator)):
             yield from with_values(position, operator, "Read all", read=0, recall=1.0)
         if cause is Cause.NOT_TRIED and "fanout" in known and operator.fanout:
             yield from with_values(position, operator, "Try every step", fanout=0)
-        if cause is Cause.TOO_FAR and searches and (far := max(figure(loss.hop) for loss in alike)) <= FURTHER:
+        if (
+            cause is Cause.TOO_FAR
+            and searches
+            and (far := max(figure(loss.hop) for loss in alike)) <= FURTHER
+        ):
             yield from with_values(position, operator, f"Search {counted(far, 'hop')}", hops=far)
-        if cause is Cause.ONE_WAY and "direction" in known and operator.stage in ("extract", "retrieve"):
+        if (
+            cause is Cause.ONE_WAY
+            and "direction" in known
+            and operator.stage in ("extract", "retrieve")
+        ):
             yield from with_values(position, operator, "Follow edges both ways", direction="both")
         if cause is Cause.LEFT_OUT and operator.stage == "extract":
             yield from _wider(position, operator, known)
         if cause in (Cause.LEFT_OUT, Cause.EDGE_LEFT_OUT) and operator.stage == "filter":
             keep = 2 * operator.keep
-            yield from with_values(position, operator, f"Keep {counted(keep, operator.unit)}", keep=keep)
+            yield from with_values(
+                position, operator, f"Keep {counted(keep, operator.unit)}", keep=keep
+            )
 
 
 def _widened(line: Line, losses: Sequence[Loss]) -> Iterator[Change]:
@@ -59,7 +79,9 @@ def _widened(line: Line, losses: Sequence[Loss]) -> Iterator[Change]:
     for position, operator in enumerate(line):
         if losses[0].cause in (Cause.BEAM, Cause.NOT_TRIED) and hasattr(operator, "width"):
             for width in (times * operator.width for times in WIDER):
-                yield from with_values(position, operator, f"Widen the beam to {width:,}", width=width)
+                yield from with_values(
+                    position, operator, f"Widen the beam to {width:,}", width=width
+                )
 
 
 def _wider(position: int, operator: Operator, known: set[str]) -> Iterator[Change]:
@@ -88,8 +110,14 @@ def _advised(ask: Ask, line: Line) -> Iterator[Change]:
 def _instead(ask: Ask, line: Line, models) -> Iterator[Change]:
     """Relation chains in the place of the search for paths."""
     chains = ChainRanking()
-    if not at_hand(ask.source.graph, models.encoder(chains.encoder), chains.steps, chains.direction):
+    if not at_hand(
+        ask.source.graph, models.encoder(chains.encoder), chains.steps, chains.direction
+    ):
         return
     for position, operator in enumerate(line):
-        if operator.stage == "retrieve" and "paths" in operator.writes and not isinstance(operator, ChainRanking):
+        if (
+            operator.stage == "retrieve"
+            and "paths" in operator.writes
+            and not isinstance(operator, ChainRanking)
+        ):
             yield Change(position, chains, "Follow relation chains")

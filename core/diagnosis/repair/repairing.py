@@ -26,8 +26,19 @@ class Repairing:
     """Finds `lane.repair` for the lanes of an ended comparison. Given up where the job is cancelled, nobody is there any more
     (`alive`), or other comparisons keep the machine busy."""
 
-    def __init__(self, comparison: Comparison, queues: Queues, asks_chat: Callable[[Instance], bool], alive: Callable[[], bool]):
-        self._comparison, self._queues, self._asks_chat, self._alive = comparison, queues, asks_chat, alive
+    def __init__(
+        self,
+        comparison: Comparison,
+        queues: Queues,
+        asks_chat: Callable[[Instance], bool],
+        alive: Callable[[], bool],
+    ):
+        self._comparison, self._queues, self._asks_chat, self._alive = (
+            comparison,
+            queues,
+            asks_chat,
+            alive,
+        )
 
     def __call__(self, job: Job, ended: float) -> None:
         """Try the changes of a comparison whose last lane ended then (`time.monotonic()`); a lane's repair is there as soon as it is known.
@@ -55,7 +66,12 @@ class Repairing:
         for lane in self._comparison.lanes if self._comparison.ask.source.documents else ():
             if lane.status == DONE and lane.state.answer and lane.rests is None:
                 try:
-                    lane.rests = rests(lane.graph, lane.state, lane.run.environment.models.encoder(), lambda: self._go_on(job))
+                    lane.rests = rests(
+                        lane.graph,
+                        lane.state,
+                        lane.run.environment.models.encoder(),
+                        lambda: self._go_on(job),
+                    )
                 except (ModelUnavailable, ModelFailed):
                     return
                 job.touch()
@@ -66,18 +82,29 @@ class Repairing:
             if lane.status == DONE and not lane.influences and not measurable(lane, by_model=False):
                 self._wait(job)
                 with suppress(BadInput):
-                    lane.influences = with_influence(lane.influences, influence(lane, by_model=False, check=lambda: self._go_on(job)))
+                    lane.influences = with_influence(
+                        lane.influences,
+                        influence(lane, by_model=False, check=lambda: self._go_on(job)),
+                    )
                     job.touch()
 
     def _each(self, job: Job) -> None:
         self._in_time(job)
         verdict = explain(self._comparison)
         for lane, one in zip(self._comparison.lanes, verdict.lanes):
-            if one is None or one.stage is None or lane.tried or lane.state.partly or self._asks_chat(lane.instance):
+            if (
+                one is None
+                or one.stage is None
+                or lane.tried
+                or lane.state.partly
+                or self._asks_chat(lane.instance)
+            ):
                 continue
             self._wait(job)
             by_model = lane_by_model(self._comparison, lane)
-            lane.repair = repair(lane.run, one.losses, by_model, lane.saved_alive, lambda: self._go_on(job))
+            lane.repair = repair(
+                lane.run, one.losses, by_model, lane.saved_alive, lambda: self._go_on(job)
+            )
             lane.tried = True
             if lane.repair is not None:
                 job.touch()

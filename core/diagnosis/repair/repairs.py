@@ -15,7 +15,10 @@ from core.diagnosis.targets import answers_of, passages_of
 from core.diagnosis.wording import counted
 from core.types import Repair
 
-READ = {"prompt": PROMPT, "retrieved": "found"}  # the stages of documents that count, the later one first, and how that is said
+READ = {
+    "prompt": PROMPT,
+    "retrieved": "found",
+}  # the stages of documents that count, the later one first, and how that is said
 
 
 @dataclass(frozen=True)
@@ -60,13 +63,24 @@ def brought(run: LaneRun, by_model: bool, saved: SavedAlive = None) -> Brought |
     """
     question, graph, state = run.ask.question, run.graph, run.state
     if not run.ask.source.documents:
-        stages = {stage.name: stage for stage in funnel(run.ask.source, graph, state, answers_of(question), by_model)} if by_model else {}
+        stages = (
+            {
+                stage.name: stage
+                for stage in funnel(run.ask.source, graph, state, answers_of(question), by_model)
+            }
+            if by_model
+            else {}
+        )
         in_prompt = len(stages["prompt"].alive) if "prompt" in stages else None
         found = in_prompt if by_model else right(graph, state, question.answers, reader=True)
-        by = (PROMPT if by_model else READER) if run.ask.model else ""  # where both answer, a count says whose it is
+        by = (
+            (PROMPT if by_model else READER) if run.ask.model else ""
+        )  # where both answer, a count says whose it is
         return None if found is None else Brought(found, len(set(question.answers)), "", by)
     wanted = passages_of(question) or answers_of(question)
-    stages = {stage.name: stage for stage in funnel(run.ask.source, graph, state, wanted, saved=saved)}
+    stages = {
+        stage.name: stage for stage in funnel(run.ask.source, graph, state, wanted, saved=saved)
+    }
     last = next((stages[name] for name in READ if name in stages), None)
     what = "gold passage" if question.gold else "known answer"
     return None if last is None else Brought(len(last.alive), last.of, what, READ[last.name])
@@ -76,19 +90,32 @@ def _changes(run: LaneRun, losses: Sequence[Loss]) -> Iterator[Change]:
     """What may help against what was lost."""
     if run.ask.source.documents:
         return passage_changes.changes(run.line, losses)
-    return path_changes.changes(run.ask, run.line, losses, run.environment.models) if losses else iter(())
+    return (
+        path_changes.changes(run.ask, run.line, losses, run.environment.models)
+        if losses
+        else iter(())
+    )
 
 
-def _tried(run: LaneRun, change: Change, before: Brought, check: Callable[[], None], by_model: bool) -> Repair | None:
+def _tried(
+    run: LaneRun, change: Change, before: Brought, check: Callable[[], None], by_model: bool
+) -> Repair | None:
     """What a change brings; None where it cannot be run, or not in time."""
     changed, documents = changed_line(run.line, change), run.ask.source.documents
     if changed is None:
         return None
     own = Layered(run.prefixes)  # what is only tried takes no room from what was asked
-    trial = LaneRun(replace(run.ask, model=False, reader=not documents), changed, run.environment, own)
+    trial = LaneRun(
+        replace(run.ask, model=False, reader=not documents), changed, run.environment, own
+    )
     if not ran(trial, check, answer=documents or by_model):
         return None
     found = brought(trial, by_model)
     if found is None:
         return None
-    return Repair(repr(changed), f"{change.words} → {replace(found, where=found.where or before.where)}", found.right, found.of)
+    return Repair(
+        repr(changed),
+        f"{change.words} → {replace(found, where=found.where or before.where)}",
+        found.right,
+        found.of,
+    )

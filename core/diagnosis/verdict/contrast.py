@@ -40,7 +40,11 @@ def contrast(lanes: Sequence[LaneSummary], answers: Sequence[str], by: str = "")
     """The sentences for all lanes; empty for none. `by` says whose answers are counted, where that is to be said."""
     retrieved = [lane for lane in lanes if not lane.ended and lane.explained is not None]
     answers = tuple(dict.fromkeys(answers))
-    parts = [_known(retrieved, answers, f", {by}" if by else "") if answers else _unknown(retrieved)] if retrieved else []
+    parts = (
+        [_known(retrieved, answers, f", {by}" if by else "") if answers else _unknown(retrieved)]
+        if retrieved
+        else []
+    )
     return " ".join(filter(None, [*parts, *ends((lane.name, lane.ended) for lane in lanes)]))
 
 
@@ -56,7 +60,9 @@ def ends(lanes: Iterable[tuple[str, str]]) -> list[str]:
         if ended:
             named_by.setdefault(ended, []).append(name)
     plural = lambda ended, names: ended.replace("was ", "were ") if len(names) > 1 else ended
-    return [f"{sentence(joined(names))} {plural(ended, names)}." for ended, names in named_by.items()]
+    return [
+        f"{sentence(joined(names))} {plural(ended, names)}." for ended, names in named_by.items()
+    ]
 
 
 def _known(lanes: Sequence[LaneSummary], answers: tuple[str, ...], by: str) -> str:
@@ -73,13 +79,17 @@ def _known(lanes: Sequence[LaneSummary], answers: tuple[str, ...], by: str) -> s
     return f"{head} {_clauses(rest or lanes, of, len(lanes))}".strip()
 
 
-def _head(lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], most: int, answers: tuple[str, ...]) -> str:
+def _head(
+    lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], most: int, answers: tuple[str, ...]
+) -> str:
     """Who finds how many."""
     of, names = len(answers), joined([lane.name for lane in best])
     goal = answers[0] if of == 1 else every(of)
     if most == 0:
         if len(lanes) == 1:
-            return f"{lanes[0].name} does not find {goal if of == 1 else f'any of the {number(of)}'}"
+            return (
+                f"{lanes[0].name} does not find {goal if of == 1 else f'any of the {number(of)}'}"
+            )
         who = "Neither" if len(lanes) == 2 else f"None of the {number(len(lanes))}"
         return f"{who} finds {goal if of == 1 else f'any of the {number(of)} answers'}"
     what = goal if most == of else f"{most:,} of {of:,}"
@@ -98,10 +108,20 @@ def _clauses(lanes: Sequence[LaneSummary], of: int, among: int) -> str:
         losses = lane.own.losses
         alike = [loss for loss in losses if loss.cause == losses[0].cause]
         hop = alike[0].hop if alike[0].cause in (Cause.BEAM, Cause.NOT_TRIED) else None
-        groups.setdefault((lane.own.phrase, tuple(loss.name for loss in alike), hop), []).append(lane)
+        groups.setdefault((lane.own.phrase, tuple(loss.name for loss in alike), hop), []).append(
+            lane
+        )
     clauses = []
     for (phrase, lost, hop), group in groups.items():
-        what = "it" if of == 1 else every(of) if len(lost) == of else lost[0] if len(lost) == 1 else f"{number(len(lost))} of them"
+        what = (
+            "it"
+            if of == 1
+            else every(of)
+            if len(lost) == of
+            else lost[0]
+            if len(lost) == 1
+            else f"{number(len(lost))} of them"
+        )
         who = every(among) if 1 < len(group) == among else joined([lane.name for lane in group])
         said = PHRASES[phrase].several if len(group) > 1 else PHRASES[phrase].one
         clauses.append(f"{who} {said.format(what=what, hop=hop)}")

@@ -35,13 +35,21 @@ class Explained:
     phrase: Cause = Cause.FOUND
 
 
-def explained(graph, runs: Sequence[Sequence[State]], answers: Sequence[str], by_model: Sequence[bool]) -> list[Explained | None]:
+def explained(
+    graph, runs: Sequence[Sequence[State]], answers: Sequence[str], by_model: Sequence[bool]
+) -> list[Explained | None]:
     """A lane's sentence for each run (its states, oldest first) and whether its model's answer counts; None for a run that has no state
     yet."""
     answers = tuple(dict.fromkeys(answers))
-    ways = [dict(lost) for lost in lost_paths(graph, runs, answers, by_model)] if answers else [{} for _ in runs]
+    ways = (
+        [dict(lost) for lost in lost_paths(graph, runs, answers, by_model)]
+        if answers
+        else [{} for _ in runs]
+    )
     stages = [LaneStages(graph, states, model) for states, model in zip(runs, by_model)]
-    return [_lane(stage, answers, way) if stage.states else None for stage, way in zip(stages, ways)]
+    return [
+        _lane(stage, answers, way) if stage.states else None for stage, way in zip(stages, ways)
+    ]
 
 
 def _lane(run: LaneStages, answers: tuple[str, ...], ways) -> Explained:
@@ -50,14 +58,36 @@ def _lane(run: LaneStages, answers: tuple[str, ...], ways) -> Explained:
     lost = losses(run, answers, ways)
     right, extra = len(answers) - len(lost), _extra(run, answers)
     if not lost:
-        return Explained(None, f"{_found(len(answers))}:", _success(run, answers, extra), right, len(answers), (), extra)
+        return Explained(
+            None,
+            f"{_found(len(answers))}:",
+            _success(run, answers, extra),
+            right,
+            len(answers),
+            (),
+            extra,
+        )
     causes = Counter(loss.cause for loss in lost)
-    main = min(lost, key=lambda loss: (-causes[loss.cause], STAGES.index(loss.stage), loss.place or 0)).cause
-    alike = sorted((loss for loss in lost if loss.cause == main), key=lambda loss: (loss.place is None, loss.place or 0, -(loss.hop or 0)))
+    main = min(
+        lost, key=lambda loss: (-causes[loss.cause], STAGES.index(loss.stage), loss.place or 0)
+    ).cause
+    alike = sorted(
+        (loss for loss in lost if loss.cause == main),
+        key=lambda loss: (loss.place is None, loss.place or 0, -(loss.hop or 0)),
+    )
     phrase, text = SENTENCES[main](_LossGroup(run, alike))
     head = PHRASES[phrase].head.format(hop=alike[0].hop)
     others = tuple(loss for loss in lost if loss.cause != main)
-    return Explained(alike[0].stage, f"{head}:", sentence(text), right, len(answers), (*alike, *others), extra, phrase)
+    return Explained(
+        alike[0].stage,
+        f"{head}:",
+        sentence(text),
+        right,
+        len(answers),
+        (*alike, *others),
+        extra,
+        phrase,
+    )
 
 
 def _extra(run: LaneStages, answers: Sequence[str]) -> int:
@@ -78,7 +108,11 @@ def _best(run: LaneStages) -> str:
     if run.chosen is None or not len(run.chosen):
         return "No path was found."
     words, of = _words(run, run.chain(run.chosen)), _chains(run)
-    return f"“{words}” was the best of {of:,} chains." if of else f"Its answer is at the end of “{words}”."
+    return (
+        f"“{words}” was the best of {of:,} chains."
+        if of
+        else f"Its answer is at the end of “{words}”."
+    )
 
 
 def _success(run: LaneStages, answers: Sequence[str], extra: int) -> str:
@@ -98,7 +132,11 @@ def _success(run: LaneStages, answers: Sequence[str], extra: int) -> str:
         return f"The model named {it}, though not every path to {it} was kept."
     last, total = max(retained), len(items)
     if len(answers) == 1:
-        came = "is at the end of the only path" if total == 1 else f"came {ordinal(last)} of {total:,} paths"
+        came = (
+            "is at the end of the only path"
+            if total == 1
+            else f"came {ordinal(last)} of {total:,} paths"
+        )
         return f"{answers[0]} {came}.{beside}"
     return f"The first {last:,} of {counted(total, 'path')} lead to {every(len(answers))}." + beside
 
@@ -147,7 +185,9 @@ class _LossGroup:
 
 
 def _unknown(group: _LossGroup) -> tuple[Cause, str]:
-    names = " or ".join(f"“{loss.name}”" for loss in group.losses[:2]) + (f" or {number(group.more - 1)} more" if group.more > 1 else "")
+    names = " or ".join(f"“{loss.name}”" for loss in group.losses[:2]) + (
+        f" or {number(group.more - 1)} more" if group.more > 1 else ""
+    )
     return Cause.NOT_IN_GRAPH, f"no entity is called {names}."
 
 
@@ -164,13 +204,23 @@ def _outside(group: _LossGroup) -> tuple[Cause, str]:
     is_ = "is" if on_the_way else group.is_
     hops = group.parameter("hops")
     if group.parameter("walks"):
-        return Cause.LEFT_OUT, f"{counted(group.parameter('walks'), 'random walk')} never came to {what.rstrip(',')}."
-    if hops is not None and group.parameter("matches") is None and retained < group.parameter("keep"):
+        return (
+            Cause.LEFT_OUT,
+            f"{counted(group.parameter('walks'), 'random walk')} never came to {what.rstrip(',')}.",
+        )
+    if (
+        hops is not None
+        and group.parameter("matches") is None
+        and retained < group.parameter("keep")
+    ):
         return Cause.TOO_FAR, f"{what} {is_} more than {counted(hops, 'hop')} away."
     phrase = Cause.FILTERED if group.filtering else Cause.LEFT_OUT
     it = loss.what if group.more and not on_the_way else "it"
     at = f": {it} came {ordinal(loss.place)}" if loss.place else ""
-    return phrase, f"{what} {is_} not among the {counted(retained, 'node')} that {group.by} keeps{at}."
+    return (
+        phrase,
+        f"{what} {is_} not among the {counted(retained, 'node')} that {group.by} keeps{at}.",
+    )
 
 
 def _cut(group: _LossGroup) -> tuple[Cause, str]:
@@ -183,7 +233,10 @@ def _cut(group: _LossGroup) -> tuple[Cause, str]:
 
 def _far(group: _LossGroup) -> tuple[Cause, str]:
     away, searched = figure(group.first.hop), figure(group.first.retained)
-    return Cause.TOO_FAR, f"{group.names} {group.is_} {counted(away, 'hop')} away, {searched} {are(searched)} searched."
+    return (
+        Cause.TOO_FAR,
+        f"{group.names} {group.is_} {counted(away, 'hop')} away, {searched} {are(searched)} searched.",
+    )
 
 
 def _unconnected(group: _LossGroup) -> tuple[Cause, str]:
@@ -191,17 +244,27 @@ def _unconnected(group: _LossGroup) -> tuple[Cause, str]:
 
 
 def _oneway(group: _LossGroup) -> tuple[Cause, str]:
-    return Cause.ONE_WAY, f"edges are followed one way only, and the way to {group.names} needs the other."
+    return (
+        Cause.ONE_WAY,
+        f"edges are followed one way only, and the way to {group.names} needs the other.",
+    )
 
 
 def _beam(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     way = f"{group.chain(loss.chain)} to {loss.what}"
     if loss.place is None:
-        return Cause.BEAM, f"the model did not choose {way} among {counted(figure(loss.of), 'path')}."
+        return (
+            Cause.BEAM,
+            f"the model did not choose {way} among {counted(figure(loss.of), 'path')}.",
+        )
     wide = group.parameter("width") if group.parameter("prune") == "top" else None
     retained = figure(loss.retained)
-    limit = f"the beam is {wide} wide" if wide == retained else f"only {retained:,} {are(retained)} kept"
+    limit = (
+        f"the beam is {wide} wide"
+        if wide == retained
+        else f"only {retained:,} {are(retained)} kept"
+    )
     return Cause.BEAM, f"{way} came {ordinal(loss.place)} of {loss.of:,}, {limit}."
 
 
@@ -210,20 +273,36 @@ def _untried(group: _LossGroup) -> tuple[Cause, str]:
     step = f"{group.chain(loss.chain[-1:])} to {loss.what}"
     read, recall = group.parameter("read"), group.parameter("recall")
     if read or (recall or 1) < 1:
-        first = f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, and " if fanout else ""
+        first = (
+            f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, and "
+            if fanout
+            else ""
+        )
         some = f"{read:,} at most" if read else "those alone that promised most"
-        return Cause.NOT_TRIED, f"{first}of {counted(figure(loss.of), 'candidate')} the model read {some}, without {step}."
+        return (
+            Cause.NOT_TRIED,
+            f"{first}of {counted(figure(loss.of), 'candidate')} the model read {some}, without {step}.",
+        )
     if fanout:
-        return Cause.NOT_TRIED, f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, without {step}."
+        return (
+            Cause.NOT_TRIED,
+            f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, without {step}.",
+        )
     return Cause.NOT_TRIED, f"{step} is not among the steps from {loss.start} that were tried."
 
 
 def _elsewhere(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     if loss.chain and loss.instead:
-        return Cause.OTHER_RELATIONS, f"it walked {group.chain(loss.instead)}; the way to {group.names} is {group.chain(loss.chain)}."
+        return (
+            Cause.OTHER_RELATIONS,
+            f"it walked {group.chain(loss.instead)}; the way to {group.names} is {group.chain(loss.chain)}.",
+        )
     if loss.instead:
-        return Cause.OTHER_RELATIONS, f"it walked {group.chain(loss.instead)}, which does not lead to {group.names}."
+        return (
+            Cause.OTHER_RELATIONS,
+            f"it walked {group.chain(loss.instead)}, which does not lead to {group.names}.",
+        )
     return Cause.OTHER_RELATIONS, f"nothing that it walked leads to {group.names}."
 
 
@@ -247,7 +326,10 @@ def _unchosen(group: _LossGroup) -> tuple[Cause, str]:
 
 
 def _not_handed_on(group: _LossGroup) -> tuple[Cause, str]:
-    return Cause.NOT_HANDED_ON, f"a path to {group.names} was seen, but {group.by} handed nothing on."
+    return (
+        Cause.NOT_HANDED_ON,
+        f"a path to {group.names} was seen, but {group.by} handed nothing on.",
+    )
 
 
 def _picked(group: _LossGroup, how: str) -> str:
@@ -258,29 +340,47 @@ def _picked(group: _LossGroup, how: str) -> str:
 
 def _late(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
-    return Cause.NO_ROOM, f"{loss.name} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, the model reads {loss.retained:,}."
+    return (
+        Cause.NO_ROOM,
+        f"{loss.name} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, the model reads {loss.retained:,}.",
+    )
 
 
 def _passed(group: _LossGroup) -> tuple[Cause, str]:
-    return Cause.ON_THE_WAY, f"{group.names} {'lie' if group.more else 'lies'} on the way, and the reader names only the ends of paths."
+    return (
+        Cause.ON_THE_WAY,
+        f"{group.names} {'lie' if group.more else 'lies'} on the way, and the reader names only the ends of paths.",
+    )
 
 
 def _unnamed(group: _LossGroup) -> tuple[Cause, str]:
     retained = figure(group.first.retained)
-    stops = f"the reader stops at {counted(retained, 'name')}" if retained else "the reader names nothing"
-    return Cause.NOT_NAMED, f"{group.names} {group.is_} at the end of {group.chain(group.first.chain)}, but {stops}."
+    stops = (
+        f"the reader stops at {counted(retained, 'name')}"
+        if retained
+        else "the reader names nothing"
+    )
+    return (
+        Cause.NOT_NAMED,
+        f"{group.names} {group.is_} at the end of {group.chain(group.first.chain)}, but {stops}.",
+    )
 
 
 def _beyond_prompt(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
-    leads = f"{group.chain(loss.chain)}, place {loss.place:,} of {loss.of:,}, leads to {group.names}"
+    leads = (
+        f"{group.chain(loss.chain)}, place {loss.place:,} of {loss.of:,}, leads to {group.names}"
+    )
     return Cause.NOT_FOLLOWED, f"its answer follows {group.chain(loss.instead)}; {leads}."
 
 
 def _unsaid(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     where = f" (path {loss.place:,} of {loss.of:,})" if not group.more else ""
-    return Cause.NOT_SAID, f"the prompt held {group.names}{where}, the model did not say {group.it}."
+    return (
+        Cause.NOT_SAID,
+        f"the prompt held {group.names}{where}, the model did not say {group.it}.",
+    )
 
 
 def _unreached(group: _LossGroup) -> tuple[Cause, str]:

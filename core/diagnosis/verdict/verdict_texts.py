@@ -27,8 +27,12 @@ def explained_texts(comparison: Comparison, lane: Lane) -> Explained | None:
     ask = comparison.ask
     if not lane.retrieved or not lane.states:
         return None
-    answers = funnel(ask.source, lane.graph, lane.state, answers_of(ask.question), saved=lane.saved_alive)
-    passages = funnel(ask.source, lane.graph, lane.state, passages_of(ask.question), saved=lane.saved_alive)
+    answers = funnel(
+        ask.source, lane.graph, lane.state, answers_of(ask.question), saved=lane.saved_alive
+    )
+    passages = funnel(
+        ask.source, lane.graph, lane.state, passages_of(ask.question), saved=lane.saved_alive
+    )
     said = next((stage for stage in answers if stage.name == "answer"), None)
     right, of = (len(said.alive) if said else None), len(dict.fromkeys(ask.question.answers))
     stages = passages or answers
@@ -39,27 +43,48 @@ def explained_texts(comparison: Comparison, lane: Lane) -> Explained | None:
     if not passages:
         return _words(answers, right, of)
     lost = lost_passages(lane, passages)
-    return _lost(passages, lost, lane.repair, right, of) if lost else _brought(lane, passages, right, of)
+    return (
+        _lost(passages, lost, lane.repair, right, of)
+        if lost
+        else _brought(lane, passages, right, of)
+    )
 
 
 def _brought(lane: Lane, stages: Sequence[Stage], right: int | None, of: int) -> Explained:
     """All passages came through; the answer may be wrong all the same."""
     last = stages[-1]
-    subject = "The gold passage is" if last.of == 1 else f"{sentence(every(last.of))} gold passages are"
+    subject = (
+        "The gold passage is" if last.of == 1 else f"{sentence(every(last.of))} gold passages are"
+    )
     yet = ""
     if right == 0:
         who = "the answer" if lane.state.answer is not None else "the nearest sentence"
         yet = f"Yet {who} does not hold {'the known answer' if of == 1 else 'a known answer'}."
-    return Explained("answer" if yet else None, f"{subject} {'in the prompt' if last.name == 'prompt' else 'found'}.", yet, right, of)
+    return Explained(
+        "answer" if yet else None,
+        f"{subject} {'in the prompt' if last.name == 'prompt' else 'found'}.",
+        yet,
+        right,
+        of,
+    )
 
 
-def _lost(stages: Sequence[Stage], lost: Sequence[Loss], repair: Repair | None, right: int | None, of: int) -> Explained:
+def _lost(
+    stages: Sequence[Stage], lost: Sequence[Loss], repair: Repair | None, right: int | None, of: int
+) -> Explained:
     """Why the first passage was not read, how many more there are, and what would bring it in."""
     first, more = lost[0], len(lost) - 1
     mend = f"; {_brings(repair, more == 0)}" if repair is not None else ""
     others = f" {sentence(number(more))} more did not come through." if more else ""
     never = "Never found" if stages[-1].name == "retrieved" else "Never read"
-    return Explained(first.stage, f"{never} “{first.name}”:", f"{why(first)}{mend}.{others}", right, of, tuple(lost))
+    return Explained(
+        first.stage,
+        f"{never} “{first.name}”:",
+        f"{why(first)}{mend}.{others}",
+        right,
+        of,
+        tuple(lost),
+    )
 
 
 def _brings(repair: Repair, alone: bool) -> str:
@@ -80,7 +105,9 @@ def _words(stages: Sequence[Stage], right: int | None, of: int) -> Explained:
         "graph": "is in no text of the graph",
         "retrieved": "is in nothing that was found",
         "prompt": "was found and had no room in the prompt",
-        "answer": "is in the prompt, but not in the answer" if len(stages) > 1 else "is not in the answer",
+        "answer": "is in the prompt, but not in the answer"
+        if len(stages) > 1
+        else "is not in the answer",
     }
     return Explained(lost.name, _head(stages), f"“{lost.lost[0]}” {where[lost.name]}.", right, of)
 
@@ -92,14 +119,22 @@ def _best(lane: Lane) -> str:
         return ""
     first, table = order[0][0], lane.graph.columns.chunks
     id, document = table.text("id", first), table.text("document", first)
-    number = f" {id.removeprefix(document)}" if id.startswith(f"{document}#") else ""  # where its document has several
+    number = (
+        f" {id.removeprefix(document)}" if id.startswith(f"{document}#") else ""
+    )  # where its document has several
     return f"First of {counted(len(order[0]), 'passage')}: “{title_of_chunk(lane.graph, first)}{number}”."
 
 
 def _head(stages: Sequence[Stage]) -> str:
     """`1 of 2 known answers in the prompt:`."""
     last = stages[-1]
-    what = {"corpus": "in the corpus", "graph": "in the graph", "retrieved": "found", "prompt": "in the prompt", "answer": "in the answer"}
+    what = {
+        "corpus": "in the corpus",
+        "graph": "in the graph",
+        "retrieved": "found",
+        "prompt": "in the prompt",
+        "answer": "in the answer",
+    }
     return f"{len(last.alive)} of {last.of} known answer{'s' if last.of > 1 else ''} {what[last.name]}:"
 
 
@@ -107,12 +142,18 @@ def verdict_texts(comparison: Comparison, names: Sequence[str]) -> str:
     """The sentences for all lanes: how many come to the known answer, and how many gold passages the prompts show; `names` are what
     lanes are called in them. Empty where none has retrieved."""
     found = [explained_texts(comparison, lane) for lane in comparison.lanes]
-    spoke = [(name, one.right > 0) for name, one in zip(names, found) if one is not None and one.right is not None and one.of]
+    spoke = [
+        (name, one.right > 0)
+        for name, one in zip(names, found)
+        if one is not None and one.right is not None and one.of
+    ]
     parts = [_come([name for name, right in spoke if right], len(spoke))] if spoke else []
     parts += _shown(comparison, names)
     parts += ends((name, unfinished(lane)) for name, lane in zip(names, comparison.lanes))
     question = comparison.ask.question
-    return " ".join(parts) or (ADD if any(found) and not question.answers and not question.gold else "")
+    return " ".join(parts) or (
+        ADD if any(found) and not question.answers and not question.gold else ""
+    )
 
 
 def _come(right: Sequence[str], of: int) -> str:
@@ -130,11 +171,23 @@ def _shown(comparison: Comparison, names: Sequence[str]) -> list[str]:
     for name, lane in zip(names, comparison.lanes):
         if not lane.retrieved:
             continue
-        stages = funnel(ask.source, lane.graph, lane.state, passages_of(ask.question), saved=lane.saved_alive)
+        stages = funnel(
+            ask.source, lane.graph, lane.state, passages_of(ask.question), saved=lane.saved_alive
+        )
         if stages and stages[-1].name == "prompt":
             shown_by.append((name, len(stages[-1].alive), stages[-1].of))
     if len(shown_by) > 1 and len({shown for _, shown, _ in shown_by}) == 1:
         _, shown, of = shown_by[0]
         part = every(of) if shown == of > 1 else f"{shown} of {of}"
-        return [f"Every prompt shows {part} gold passages." if of > 1 else f"{'Every' if shown else 'No'} prompt shows the gold passage."]
-    return [f"Gold passages in the prompt: {'; '.join(f'{name} {shown} of {of}' for name, shown, of in shown_by)}."] if shown_by else []
+        return [
+            f"Every prompt shows {part} gold passages."
+            if of > 1
+            else f"{'Every' if shown else 'No'} prompt shows the gold passage."
+        ]
+    return (
+        [
+            f"Gold passages in the prompt: {'; '.join(f'{name} {shown} of {of}' for name, shown, of in shown_by)}."
+        ]
+        if shown_by
+        else []
+    )

@@ -34,8 +34,16 @@ def explain(comparison: Comparison) -> Verdict:
     if now.text or not taken:
         return now
     before = _explain(replace(comparison, lanes=taken))
-    new = [name for name, lane in zip(lane_names(comparison), comparison.lanes) if not lane.taken and lane.status not in ENDED]
-    pending = f"It is counted again once {joined(new)} {'has' if len(new) == 1 else 'have'} run." if new and before.text else ""
+    new = [
+        name
+        for name, lane in zip(lane_names(comparison), comparison.lanes)
+        if not lane.taken and lane.status not in ENDED
+    ]
+    pending = (
+        f"It is counted again once {joined(new)} {'has' if len(new) == 1 else 'have'} run."
+        if new and before.text
+        else ""
+    )
     return replace(now, text=before.text, named=before.named, pending=pending)
 
 
@@ -48,18 +56,30 @@ def _explain(comparison: Comparison) -> Verdict:
         text = verdict_texts(comparison, lane_names(comparison)) if ended else ""
         return Verdict(text, tuple(explained_texts(comparison, lane) for lane in lanes))
     models = [lane_by_model(comparison, lane) for lane in lanes]
-    found = explained(graph, [lane.states if lane.retrieved else () for lane in lanes], answers, models)
+    found = explained(
+        graph, [lane.states if lane.retrieved else () for lane in lanes], answers, models
+    )
     explanations = tuple(one and _beside(comparison, lane, one) for lane, one in zip(lanes, found))
     if not all(lane.retrieved or lane.status in ENDED for lane in lanes):
         return Verdict("", explanations)
     names = lane_names(comparison)
     summaries = [
-        LaneSummary(name, one, says(lane, model), unfinished(lane)) for name, lane, model, one in zip(names, lanes, models, explanations)
+        LaneSummary(name, one, says(lane, model), unfinished(lane))
+        for name, lane, model, one in zip(names, lanes, models, explanations)
     ]
-    others = [name for name, model, one in zip(names, models, summaries) if model and one.explained and not by_model(comparison)]
-    parts = [contrast(summaries, answers, counted_by(comparison)), _otherwise(others) if answers and len(others) < len(lanes) else ""]
+    others = [
+        name
+        for name, model, one in zip(names, models, summaries)
+        if model and one.explained and not by_model(comparison)
+    ]
+    parts = [
+        contrast(summaries, answers, counted_by(comparison)),
+        _otherwise(others) if answers and len(others) < len(lanes) else "",
+    ]
     text = " ".join(filter(None, parts))
-    return Verdict(text, explanations, tuple(answer for answer in dict.fromkeys(answers) if answer in text))
+    return Verdict(
+        text, explanations, tuple(answer for answer in dict.fromkeys(answers) if answer in text)
+    )
 
 
 def _beside(comparison: Comparison, lane: Lane, one: Explained) -> Explained:
@@ -74,7 +94,11 @@ def _beside(comparison: Comparison, lane: Lane, one: Explained) -> Explained:
 
 def _otherwise(names: Sequence[str]) -> str:
     """That some lanes have no graph reader, so that their language model is counted."""
-    return f"{sentence(joined(names))} {'has' if len(names) == 1 else 'have'} only the language model's answer." if names else ""
+    return (
+        f"{sentence(joined(names))} {'has' if len(names) == 1 else 'have'} only the language model's answer."
+        if names
+        else ""
+    )
 
 
 def best_repair(comparison: Comparison) -> tuple[int, str] | None:
@@ -87,13 +111,18 @@ def best_repair(comparison: Comparison) -> tuple[int, str] | None:
     ]
     if not repaired:
         return None
-    _, _, lane, label = min((-repair.right / repair.of, _swaps(one, repair), i, repair.label) for i, one, repair in repaired)
+    _, _, lane, label = min(
+        (-repair.right / repair.of, _swaps(one, repair), i, repair.label)
+        for i, one, repair in repaired
+    )
     return lane, f"Repair {lane_names(comparison)[lane]}: {label[:1].lower()}{label[1:]}"
 
 
 def same_line(comparison: Comparison, spec: str) -> int | None:
     """The place of the lane that runs this line, given by its canonical text; None where none does."""
-    return next((i for i, lane in enumerate(comparison.lanes) if repr(lane.instance.line) == spec), None)
+    return next(
+        (i for i, lane in enumerate(comparison.lanes) if repr(lane.instance.line) == spec), None
+    )
 
 
 def _swaps(lane: Lane, repair: Repair) -> bool:
@@ -107,8 +136,12 @@ def lane_names(comparison: Comparison) -> list[str]:
     those are."""
     instances = [lane.instance for lane in comparison.lanes]
     plain, own = [one.label for one in instances], [one.name for one in instances]
-    names = [own[i] if plain.count(plain[i]) > 1 else _quoted(plain[i]) for i in range(len(instances))]
-    return [f"{name} (lane {i + 1})" if names.count(name) > 1 else name for i, name in enumerate(names)]
+    names = [
+        own[i] if plain.count(plain[i]) > 1 else _quoted(plain[i]) for i in range(len(instances))
+    ]
+    return [
+        f"{name} (lane {i + 1})" if names.count(name) > 1 else name for i, name in enumerate(names)
+    ]
 
 
 def _quoted(name: str) -> str:

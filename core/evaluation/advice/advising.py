@@ -92,7 +92,9 @@ class Advising:
     _begun: float = field(default=0.0, repr=False)
 
     def __call__(self, job: Listener) -> Advice:
-        wanted = Advice(self.corpus.digest, self.by or usual_writer(self.models), self.seed, self.minutes)
+        wanted = Advice(
+            self.corpus.digest, self.by or usual_writer(self.models), self.seed, self.minutes
+        )
         before = saved_advice(self.corpus)
         advice = before if before is not None and before.same(wanted) and not self.again else wanted
         if advice.done and self._asked(advice) and self._figures(advice):
@@ -100,11 +102,20 @@ class Advising:
         self._begun = self.clock() - advice.seconds
         advice = replace(advice, graphs=self._build(Part(job, 0.0, GRAPH_PART)))
         if not self._asked(advice):
-            advice = self._saved(self._with_questions(replace(advice, size=0, run=0, done=False), Part(job, GRAPH_PART, QUESTION_PART)))
+            advice = self._saved(
+                self._with_questions(
+                    replace(advice, size=0, run=0, done=False), Part(job, GRAPH_PART, QUESTION_PART)
+                )
+            )
         rest = Part(job, QUESTION_PART, 1.0)
         if not advice.size:
             advice = self._saved(replace(advice, size=self._size(advice, rest)))
-        work = begun(self.engine, self.store, self._plan(advice, advice.size), again=self.again and not advice.run)
+        work = begun(
+            self.engine,
+            self.store,
+            self._plan(advice, advice.size),
+            again=self.again and not advice.run,
+        )
         advice = self._saved(replace(advice, run=work.run, done=False))
         work(rest)
         said = answer(Summary(self.store.run(work.run), self.store.rows(work.run)), advice)
@@ -147,7 +158,13 @@ class Advising:
     def _built(self, one: Build, part: Part) -> Build:
         if not status(self.corpus, one).current:
             models = Unasked(self.models) if ships(self.corpus, one) else self.models
-            build(self.corpus, one, models, lambda text, share: part.tell(f"{one.title}: {text}", share), part.check)
+            build(
+                self.corpus,
+                one,
+                models,
+                lambda text, share: part.tell(f"{one.title}: {text}", share),
+                part.check,
+            )
         return one
 
     def _with_questions(self, advice: Advice, part: Part) -> Advice:
@@ -160,10 +177,21 @@ class Advising:
         table = SentenceTable.of(self.corpus, made.chunks, made.facts, part.check)
         notes, found = list[str](), MadeQuestions()
         if advice.by == BY_MODEL:
-            chat = CachedChat(lambda: self.models.chat(ROLE), self.models.weights(ROLE), SavedReplies())
+            chat = CachedChat(
+                lambda: self.models.chat(ROLE), self.models.weights(ROLE), SavedReplies()
+            )
             seconds = self.minutes * 60 * MODEL_SHARE
             found = ModelQuestions(
-                self.corpus, made.chunks, made.facts, chat, self._near, BY_MODEL_AT_MOST, seconds, self.seed, FEW, self.clock
+                self.corpus,
+                made.chunks,
+                made.facts,
+                chat,
+                self._near,
+                BY_MODEL_AT_MOST,
+                seconds,
+                self.seed,
+                FEW,
+                self.clock,
             )(part)
             number = len(found.questions[WRITTEN])
             if number < FEW:
@@ -175,7 +203,9 @@ class Advising:
         named = from_names(table, MOST_QUESTIONS - len(found.all()), self.seed, part.check)
         found = MadeQuestions({**found.questions, **named.questions}, {**found.left, **named.left})
         if not found.all():
-            raise BadInput(f"No question could be made from these texts. {' '.join(left_out(found.left))}")
+            raise BadInput(
+                f"No question could be made from these texts. {' '.join(left_out(found.left))}"
+            )
         name = self._keep(found.all())
         left = {kind: dict(why) for kind, why in found.left.items()}
         return replace(advice, set=name, counts=found.counts(), left=left, notes=tuple(notes))
@@ -185,9 +215,17 @@ class Advising:
         name = set_name(self.corpus.name)
         before = saved_advice(self.corpus)
         here = open_corpus(self.corpus.name)
-        taken = name in here.sets and not (before is not None and before.set == name) and not here.sets[name].endswith(MADE)
-        if taken or any(name in known.sets for other, known in corpora().items() if other != self.corpus.name):
-            raise BadInput(f"There is a question set “{name}” already that was not made here; bring it again under another name.")
+        taken = (
+            name in here.sets
+            and not (before is not None and before.set == name)
+            and not here.sets[name].endswith(MADE)
+        )
+        if taken or any(
+            name in known.sets for other, known in corpora().items() if other != self.corpus.name
+        ):
+            raise BadInput(
+                f"There is a question set “{name}” already that was not made here; bring it again under another name."
+            )
         here.with_questions({name: (f"{here.title}, {MADE}", questions)})
         return name
 
@@ -196,7 +234,11 @@ class Advising:
         source = CorpusSource.of(self.corpus).open(self.engine)  # type: ignore[arg-type]
         rows: list[int] = []
         for id in PLAIN[:2]:
-            lane = LaneRun(source.ask(Question(text), reader=False, model=False), catalogue()[id].line, self._environment)
+            lane = LaneRun(
+                source.ask(Question(text), reader=False, model=False),
+                catalogue()[id].line,
+                self._environment,
+            )
             lane.retrieve(Progress())
             rows += lane.state.chunks.items[:NEAR] if lane.state.chunks is not None else ()
         return rows
@@ -206,7 +248,9 @@ class Advising:
         return self.engine.environment  # type: ignore[attr-defined]
 
     def _plan(self, advice: Advice, size: int) -> Plan:
-        return make_plan(instances(), advice.set, size, self.engine.graph, seed=self.seed, model=False)  # type: ignore[attr-defined]
+        return make_plan(
+            instances(), advice.set, size, self.engine.graph, seed=self.seed, model=False
+        )  # type: ignore[attr-defined]
 
     def _size(self, advice: Advice, part: Part) -> int:
         """How many questions fit into the time that is left, by what the first few take all methods."""
@@ -244,7 +288,9 @@ def start(engine, store: Store, corpus: Corpus, **settings) -> Job:
     if settings.get("by") == BY_MODEL and not (model := engine.models.info(ROLE)).present:
         raise BadInput(model.how_to_get)
     key = job_key(corpus.name)
-    return engine.evaluations.start(key, lambda: Job(key, Advising(engine, store, corpus, **settings)), again=True)
+    return engine.evaluations.start(
+        key, lambda: Job(key, Advising(engine, store, corpus, **settings)), again=True
+    )
 
 
 def job_key(corpus: str) -> str:

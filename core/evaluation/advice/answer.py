@@ -11,7 +11,15 @@ import numpy as np
 from core.evaluation.advice.plan import GRAPHS, PLAIN
 from core.evaluation.advice.saved import Advice
 from core.evaluation.metrics.statistics import Paired, holm, paired
-from core.evaluation.questions.from_names import BRIDGE, CLOZE, KIND_WORDS, NOT_YOURS, SHARED, kind_of, left_out
+from core.evaluation.questions.from_names import (
+    BRIDGE,
+    CLOZE,
+    KIND_WORDS,
+    NOT_YOURS,
+    SHARED,
+    kind_of,
+    left_out,
+)
 from core.evaluation.reports.ranks import FEW, Ranks
 from core.evaluation.reports.recommendation import figure, interval, recommendation
 from core.evaluation.reports.summary import Summary
@@ -24,7 +32,9 @@ ABOUT = {
     SHARED: "they give two names, which favours search by words and by names",
     BRIDGE: "they leave out the name that leads to the second passage, which favours graphs",
 }
-PARSED = "A graph that a language model builds, and questions that people ask, may give another answer."
+PARSED = (
+    "A graph that a language model builds, and questions that people ask, may give another answer."
+)
 ASKED = "Questions that people ask may give another answer."
 
 
@@ -86,24 +96,62 @@ class _Sides:
             few = f"{asked:,} questions that all methods were asked are too few to say whether a graph is needed."
             return Answer(OPEN, few, (), (), caveats, made)
         advised = recommendation(self.summary)
-        details = tuple(one for one in (advised.headline, *advised.details) if one != NOT_YOURS) if advised else ()
+        details = (
+            tuple(one for one in (advised.headline, *advised.details) if one != NOT_YOURS)
+            if advised
+            else ()
+        )
         needed, headline = self._headline()
         names = {one: str(self.ranks.names[one]) for one in self.ranks.means}
-        return Answer(needed, headline, tuple(self._kinds()), details, caveats, made, self.ranks.means, names, self.ranks.n)
+        return Answer(
+            needed,
+            headline,
+            tuple(self._kinds()),
+            details,
+            caveats,
+            made,
+            self.ranks.means,
+            names,
+            self.ranks.n,
+        )
 
     def _headline(self) -> tuple[str, str]:
         plain, graph = self._best(PLAIN), self._best(GRAPHS)
         test = self.ranks.test(graph, plain)
         names = self.ranks.names
-        ahead = [one for one in GRAPHS if self.ranks.test(one, plain).beyond_chance and self.ranks.means[one] > self.ranks.means[plain]]
+        ahead = [
+            one
+            for one in GRAPHS
+            if self.ranks.test(one, plain).beyond_chance
+            and self.ranks.means[one] > self.ranks.means[plain]
+        ]
         if ahead:
-            return YES, f"A graph helps here: {names[graph]} is ahead of {names[plain]}, the best without a graph, by {interval(test)}."
-        where = [(kind, one) for kind, one in self.by_kind.items() if one.beyond_chance and one.difference > 0]
-        behind = all(self.ranks.test(plain, one).beyond_chance and self.ranks.test(plain, one).difference > 0 for one in GRAPHS)
-        over = f"{names[plain]} is ahead of every method with one" if behind else f"no method with one is ahead of {names[plain]}"
+            return (
+                YES,
+                f"A graph helps here: {names[graph]} is ahead of {names[plain]}, the best without a graph, by {interval(test)}.",
+            )
+        where = [
+            (kind, one)
+            for kind, one in self.by_kind.items()
+            if one.beyond_chance and one.difference > 0
+        ]
+        behind = all(
+            self.ranks.test(plain, one).beyond_chance and self.ranks.test(plain, one).difference > 0
+            for one in GRAPHS
+        )
+        over = (
+            f"{names[plain]} is ahead of every method with one"
+            if behind
+            else f"no method with one is ahead of {names[plain]}"
+        )
         if where:
-            parts = ", ".join(f"{KIND_WORDS[kind]} ({names[one.a]} by {interval(one)})" for kind, one in where)
-            return PARTLY, f"A graph helps with some questions: {parts}. Over all of them {over} beyond chance."
+            parts = ", ".join(
+                f"{KIND_WORDS[kind]} ({names[one.a]} by {interval(one)})" for kind, one in where
+            )
+            return (
+                PARTLY,
+                f"A graph helps with some questions: {parts}. Over all of them {over} beyond chance.",
+            )
         return NO, f"No graph is needed for questions like these: {over} beyond chance."
 
     def _best(self, of: tuple[str, ...]) -> str:
@@ -111,7 +159,9 @@ class _Sides:
 
     def _best_on(self, part: np.ndarray) -> tuple[str, str]:
         """The method with a graph and the one without of the highest mean on some questions."""
-        graph, plain = (max(of, key=lambda one: self.ranks.values[one][part].mean()) for of in (GRAPHS, PLAIN))
+        graph, plain = (
+            max(of, key=lambda one: self.ranks.values[one][part].mean()) for of in (GRAPHS, PLAIN)
+        )
         return graph, plain
 
     @cached_property
@@ -119,7 +169,9 @@ class _Sides:
         """bool [questions] by kind of question, of those that all methods have a value of."""
         known = {row.question.id: kind_of(row.question) for row in self.summary.rows}
         kinds = np.array([known[question] for question in self.summary.questions])
-        return {kind: part for kind in KIND_WORDS if (part := (kinds == kind) & self.ranks.common).any()}
+        return {
+            kind: part for kind in KIND_WORDS if (part := (kinds == kind) & self.ranks.common).any()
+        }
 
     @cached_property
     def by_kind(self) -> dict[str, Paired]:
@@ -142,11 +194,24 @@ class _Sides:
             difference = "too few to compare"
             if kind in self.by_kind:
                 test = self.by_kind[kind]
-                difference = f"a difference of {interval(test)}" if test.beyond_chance else "a difference that chance may explain"
+                difference = (
+                    f"a difference of {interval(test)}"
+                    if test.beyond_chance
+                    else "a difference that chance may explain"
+                )
                 difference = difference if test.difference else "no difference"
             names = self.ranks.names
             words = KIND_WORDS[kind][:1].upper() + KIND_WORDS[kind][1:]
-            yield Kind(words, int(part.sum()), ABOUT[kind], names[plain], shares[0], names[graph], shares[1], difference)
+            yield Kind(
+                words,
+                int(part.sum()),
+                ABOUT[kind],
+                names[plain],
+                shares[0],
+                names[graph],
+                shares[1],
+                difference,
+            )
 
 
 def _words(kind: str, count: int) -> str:
@@ -162,7 +227,9 @@ def _made(advice: Advice, asked: int) -> Iterator[str]:
     total = sum(advice.counts.values())
     if not total:
         return
-    counts = ", ".join(f"{count:,} {_words(kind, count)}" for kind, count in advice.counts.items() if count)
+    counts = ", ".join(
+        f"{count:,} {_words(kind, count)}" for kind, count in advice.counts.items() if count
+    )
     yield f"{total:,} {'question was' if total == 1 else 'questions were'} made ({counts}), and {asked:,} asked of every method."
     if advice.graphs:
         yield f"The graphs: {'; '.join(advice.graphs)}."

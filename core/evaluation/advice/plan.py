@@ -24,8 +24,15 @@ passage graph. VGraphRAG is left out, as its passages are those of vectors; Path
 ROLE = "answer"  # the language model that writes questions
 MINUTES = 10.0
 MOST_QUESTIONS = 120
-BY_MODEL_AT_MOST, MODEL_SHARE = 40, 0.4  # questions by a language model, and the part of the time that it may take
-CALLS_EACH, READ_EACH, WRITTEN_EACH = 5, 400, 30  # replies at most for a question that passes, tokens of a reply
+BY_MODEL_AT_MOST, MODEL_SHARE = (
+    40,
+    0.4,
+)  # questions by a language model, and the part of the time that it may take
+CALLS_EACH, READ_EACH, WRITTEN_EACH = (
+    5,
+    400,
+    30,
+)  # replies at most for a question that passes, tokens of a reply
 LEAST = 24  # questions that are asked even where they take longer
 PILOT = 3  # questions that are asked first, to measure
 SPARE = 0.85  # of the time that is left, which the questions are to take
@@ -45,9 +52,15 @@ class Estimate:
 
     def words(self) -> str:
         """The cost in sentences."""
-        known = f", {roughly(self.seconds)} here" if self.seconds else "; how long that takes here is known once one was built"
+        known = (
+            f", {roughly(self.seconds)} here"
+            if self.seconds
+            else "; how long that takes here is known once one was built"
+        )
         graphs = (
-            f"{len(self.builds)} of {len(GRAPHS) + 1} graphs are to be built{known}." if self.builds else "All graphs are there already."
+            f"{len(self.builds)} of {len(GRAPHS) + 1} graphs are to be built{known}."
+            if self.builds
+            else "All graphs are there already."
         )
         if self.writer:
             limit = self.minutes * MODEL_SHARE
@@ -72,7 +85,9 @@ def instances() -> tuple[Instance, ...]:
 
 def kinds() -> list[str]:
     """The kinds of graphs that they run on, the chunks first."""
-    return list(dict.fromkeys(kind for instance in instances() if (kind := build_of(instance.line))))
+    return list(
+        dict.fromkeys(kind for instance in instances() if (kind := build_of(instance.line)))
+    )
 
 
 def usual_writer(models: Models) -> str:
@@ -80,14 +95,28 @@ def usual_writer(models: Models) -> str:
     return BY_MODEL if models.info(ROLE).present else BY_NAMES
 
 
-def estimate(corpus: Corpus, models: Models, by: str = "", minutes: float = MINUTES, check: Callable[[], None] = lambda: None) -> Estimate:
+def estimate(
+    corpus: Corpus,
+    models: Models,
+    by: str = "",
+    minutes: float = MINUTES,
+    check: Callable[[], None] = lambda: None,
+) -> Estimate:
     """What an answer will cost now. The documents are cut into chunks for that, and nothing else is done. Raises BadInput, StoreError, and
     what `check` raises."""
     wanted = [build_for(corpus, kind) for kind in kinds()]
     absent = [one for one in wanted if not status(corpus, one).current]
-    asked = [0.0 if ships(corpus, one) else cost(corpus, one, models, check).seconds for one in absent]
+    asked = [
+        0.0 if ships(corpus, one) else cost(corpus, one, models, check).seconds for one in absent
+    ]
     seconds = sum(filter(None, asked)) if None not in asked else None
     if (by or usual_writer(models)) != BY_MODEL:
         return Estimate(tuple(one.title for one in absent), seconds, minutes=minutes)
     known = SavedReplies().measured(models.weights(ROLE))
-    return Estimate(tuple(one.title for one in absent), seconds, models.title(ROLE), known[0] if known else None, minutes)
+    return Estimate(
+        tuple(one.title for one in absent),
+        seconds,
+        models.title(ROLE),
+        known[0] if known else None,
+        minutes,
+    )

@@ -51,13 +51,18 @@ PLACE = "In-depth Analysis of Graph-based RAG, Figure 13"
 @cache
 def questions() -> dict[str, Asked]:
     """The questions of the roadmap, by key."""
-    return {key: Asked(key, one["title"], one["options"]) for key, one in _file()["questions"].items()}
+    return {
+        key: Asked(key, one["title"], one["options"]) for key, one in _file()["questions"].items()
+    }
 
 
 @cache
 def leaves() -> tuple[Leaf, ...]:
     """The recommendations, in the order of the figure."""
-    return tuple(Leaf(place=one["from"], **{key: value for key, value in one.items() if key != "from"}) for one in _file()["leaves"])
+    return tuple(
+        Leaf(place=one["from"], **{key: value for key, value in one.items() if key != "from"})
+        for one in _file()["leaves"]
+    )
 
 
 def advised(answers: Mapping[str, str]) -> Leaf | Asked:
@@ -76,7 +81,9 @@ def advised(answers: Mapping[str, str]) -> Leaf | Asked:
         if key not in known:
             raise BadInput(f"The roadmap has no question “{key}”.{nearest(key, known)}")
         if value not in known[key].options:
-            raise BadInput(f"“{value}” is no answer to “{known[key].title}”.{nearest(value, known[key].options)}")
+            raise BadInput(
+                f"“{value}” is no answer to “{known[key].title}”.{nearest(value, known[key].options)}"
+            )
     left, way = leaves(), dict[str, str]()
     while True:
         step = next((one for one in left[0].when if one not in way), "")
@@ -95,9 +102,13 @@ def read_answers(text: str) -> dict[str, str]:
     for word in filter(None, map(str.strip, text.split(","))):
         asked = advised(answers)
         if isinstance(asked, Leaf):
-            raise BadInput(f"“{word}” is one answer too many: {', '.join(answers.values())} leads to {asked.name} already.")
+            raise BadInput(
+                f"“{word}” is one answer too many: {', '.join(answers.values())} leads to {asked.name} already."
+            )
         if word not in asked.options:
-            raise BadInput(f"“{word}” is no answer to “{asked.title}”.{nearest(word, asked.options)}")
+            raise BadInput(
+                f"“{word}” is no answer to “{asked.title}”.{nearest(word, asked.options)}"
+            )
         answers[asked.key] = word
     return answers
 
@@ -118,7 +129,11 @@ def measured(leaf: Leaf, shares: Mapping[str, float], names: Mapping[str, str], 
         return f"{leaf.name} was not among the methods that were asked on these texts: evaluate --instances {leaf.method} asks it."
     best = max(shares, key=lambda one: shares[one])
     here = f"{names[leaf.method]} {figure(shares[leaf.method])} of the gold passages among the first four"
-    rest = "the best of all" if shares[leaf.method] == shares[best] else f"the best is {names[best]} with {figure(shares[best])}"
+    rest = (
+        "the best of all"
+        if shares[leaf.method] == shares[best]
+        else f"the best is {names[best]} with {figure(shares[best])}"
+    )
     return f"On these texts ({n:,} made questions): {here}; {rest}."
 
 

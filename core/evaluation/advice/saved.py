@@ -56,14 +56,19 @@ def saved_advice(corpus: Corpus) -> Advice | None:
     """The last answer of a corpus, or how far it is; None where there is none that can be read. Its digest says whether it is of the
     documents as they are."""
     try:
-        return from_plain(Advice, digests.check_marked(json.loads(_file(corpus).read_text("utf-8"))))
+        return from_plain(
+            Advice, digests.check_marked(json.loads(_file(corpus).read_text("utf-8")))
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
 def save(corpus: Corpus, advice: Advice) -> Advice:
     """The advice, saved beside its corpus. Raises StoreError."""
-    keep(_file(corpus), lambda stream: stream.write(json.dumps(digests.marked(_plain(advice)), indent=1).encode()))
+    keep(
+        _file(corpus),
+        lambda stream: stream.write(json.dumps(digests.marked(_plain(advice)), indent=1).encode()),
+    )
     return advice
 
 

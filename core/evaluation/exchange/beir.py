@@ -18,7 +18,9 @@ def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
         (folder / "qrels").mkdir(parents=True, exist_ok=True)
         with (folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n") as out:
             for one in corpus:
-                out.write(f"{json.dumps({'_id': one.id, 'title': one.title, 'text': one.text}, ensure_ascii=False)}\n")
+                out.write(
+                    f"{json.dumps({'_id': one.id, 'title': one.title, 'text': one.text}, ensure_ascii=False)}\n"
+                )
         counts["corpus.jsonl"] = len(corpus)
         taken: set[str] = set()
         with (folder / "queries.jsonl").open("w", encoding="utf-8", newline="\n") as out:
@@ -27,12 +29,26 @@ def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
                 for question in corpus.questions(name):
                     id = question.id if question.id not in taken else f"{name}-{question.id}"
                     taken.add(id)
-                    row = {"_id": id, "text": question.text, "metadata": {"set": name, "answers": list(question.answers)}}
+                    row = {
+                        "_id": id,
+                        "text": question.text,
+                        "metadata": {"set": name, "answers": list(question.answers)},
+                    }
                     out.write(f"{json.dumps(row, ensure_ascii=False)}\n")
-                    judged += [(id, document) for document in dict.fromkeys(parts_of(passage)[0] for passage in question.gold)]
+                    judged += [
+                        (id, document)
+                        for document in dict.fromkeys(
+                            parts_of(passage)[0] for passage in question.gold
+                        )
+                    ]
                 if judged:
-                    lines = ["query-id\tcorpus-id\tscore", *(f"{_cell(id)}\t{_cell(document)}\t1" for id, document in judged)]
-                    (folder / "qrels" / f"{name}.tsv").write_text("\n".join(lines) + "\n", "utf-8", newline="\n")
+                    lines = [
+                        "query-id\tcorpus-id\tscore",
+                        *(f"{_cell(id)}\t{_cell(document)}\t1" for id, document in judged),
+                    ]
+                    (folder / "qrels" / f"{name}.tsv").write_text(
+                        "\n".join(lines) + "\n", "utf-8", newline="\n"
+                    )
                     counts[f"qrels/{name}.tsv"] = len(judged)
         counts["queries.jsonl"] = len(taken)
     except OSError as error:

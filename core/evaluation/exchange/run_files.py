@@ -26,7 +26,9 @@ from core.types import Question, State
 
 NOT_IN_TREC = re.compile(r"[\s%]")
 NOT_IN_FILES = re.compile(r"[^A-Za-z0-9._-]+")
-READ_ME = "What is in these files, and what is not, is in docs/formats.md (Finished runs, out again)."
+READ_ME = (
+    "What is in these files, and what is not, is in docs/formats.md (Finished runs, out again)."
+)
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,17 @@ class _Found:
     answer: str
 
 
-def run_files(engine: Any, store: Store, run: Run, check: Callable[[], None] = lambda: None) -> dict[str, str]:
+def run_files(
+    engine: Any, store: Store, run: Run, check: Callable[[], None] = lambda: None
+) -> dict[str, str]:
     """The texts of the files by their names: for each instance a TREC run, RAGAS rows and BenchmarkQED's answers, and the qrels of all
     questions. Files that would be empty are left out. Raises BadInput where nothing of the run can be opened."""
     drawn = store.drawn(run.id)
-    answers = {(row.instance, row.question.id): row.outcome.answer.text for row in store.rows(run.id) if row.outcome and row.outcome.answer}
+    answers = {
+        (row.instance, row.question.id): row.outcome.answer.text
+        for row in store.rows(run.id)
+        if row.outcome and row.outcome.answer
+    }
     files: dict[str, str] = {}
     for spec in run.spec["instances"]:
         found = list(_found(engine, store, run, spec, drawn, answers, check))
@@ -51,10 +59,14 @@ def run_files(engine: Any, store: Store, run: Run, check: Callable[[], None] = l
         if any(one.documents for one in found):
             files[_free(f"{name}.trec", files)] = _trec(found, name)
         if found:
-            files[_free(f"{name}.ragas.jsonl", files)] = "".join(f"{json.dumps(_ragas(one), ensure_ascii=False)}\n" for one in found)
+            files[_free(f"{name}.ragas.jsonl", files)] = "".join(
+                f"{json.dumps(_ragas(one), ensure_ascii=False)}\n" for one in found
+            )
         said = [one for one in found if one.answer]
         if said:
-            files[_free(f"{name}.benchmark-qed.json", files)] = json.dumps(list(map(_qed, said)), ensure_ascii=False, indent=1)
+            files[_free(f"{name}.benchmark-qed.json", files)] = json.dumps(
+                list(map(_qed, said)), ensure_ascii=False, indent=1
+            )
     if not files:
         raise BadInput("Nothing that could be written is kept of this evaluation.")
     if judged := _qrels(drawn):
@@ -62,7 +74,9 @@ def run_files(engine: Any, store: Store, run: Run, check: Callable[[], None] = l
     return files
 
 
-def write_run_files(engine: Any, store: Store, run: Run, folder: Path, check: Callable[[], None] = lambda: None) -> list[Path]:
+def write_run_files(
+    engine: Any, store: Store, run: Run, folder: Path, check: Callable[[], None] = lambda: None
+) -> list[Path]:
     """The files of a run, written into a folder that is made where it is not there. Raises BadInput."""
     files = run_files(engine, store, run, check)
     try:
@@ -98,7 +112,13 @@ Answers = dict[tuple[str, str], str]  # by instance and question
 
 
 def _found(
-    engine: Any, store: Store, run: Run, spec: dict[str, str], drawn: list[Drawn], answers: Answers, check: Callable[[], None]
+    engine: Any,
+    store: Store,
+    run: Run,
+    spec: dict[str, str],
+    drawn: list[Drawn],
+    answers: Answers,
+    check: Callable[[], None],
 ) -> Iterator[_Found]:
     """What an instance has for each question of which it has states; one that cannot be opened any more is left out."""
     for one in drawn:
@@ -109,7 +129,12 @@ def _found(
             continue
         if lost is not None:
             graph, state = lost.lane.graph, lost.lane.state
-            yield _Found(one.question, _documents(graph, state), _contexts(graph, state), answers.get((spec["id"], one.question.id), ""))
+            yield _Found(
+                one.question,
+                _documents(graph, state),
+                _contexts(graph, state),
+                answers.get((spec["id"], one.question.id), ""),
+            )
 
 
 def _documents(graph: KnowledgeGraph, state: State) -> tuple[tuple[str, float], ...]:
@@ -119,24 +144,40 @@ def _documents(graph: KnowledgeGraph, state: State) -> tuple[tuple[str, float], 
     if order is None or graph.columns.chunks is None:
         return ()
     ranking = state.chunks if state.chunks is not None and len(state.chunks) else None
-    scores = dict(zip(ranking.items, ranking.scores)) if ranking is not None and ranking.scores is not None else {}
+    scores = (
+        dict(zip(ranking.items, ranking.scores))
+        if ranking is not None and ranking.scores is not None
+        else {}
+    )
     first: dict[str, int] = {}
     for row in order[0]:
         first.setdefault(graph.columns.chunks.text("document", row), row)
     known = [scores.get(row) for row in first.values()]
     falls = None not in known and all(a > b for a, b in pairwise(known))  # type: ignore[operator]
-    values = [float(score) for score in known] if falls else [1 / place for place in range(1, len(first) + 1)]  # type: ignore[arg-type]
+    values = (
+        [float(score) for score in known]
+        if falls
+        else [1 / place for place in range(1, len(first) + 1)]
+    )  # type: ignore[arg-type]
     return tuple(zip(first, values))
 
 
 def _contexts(graph: KnowledgeGraph, state: State) -> tuple[str, ...]:
     """The texts that the prompt shows, else all that were handed on: passages, or on triples paths in words."""
     if graph.columns.chunks is None:
-        paths = state.paths.items[: state.prompt.paths if state.prompt is not None else None] if state.paths is not None else ()
+        paths = (
+            state.paths.items[: state.prompt.paths if state.prompt is not None else None]
+            if state.paths is not None
+            else ()
+        )
         return tuple(graph.texts(paths))
     order = chunk_order(graph, state)
     shown = shown_chunks(graph, state)
-    return tuple(chunk_text(graph, row) for row in (order[0] if order is not None else ()) if shown is None or row in shown)
+    return tuple(
+        chunk_text(graph, row)
+        for row in (order[0] if order is not None else ())
+        if shown is None or row in shown
+    )
 
 
 def _trec(found: list[_Found], tag: str) -> str:
@@ -148,22 +189,37 @@ def _trec(found: list[_Found], tag: str) -> str:
 
 
 def _qrels(drawn: list[Drawn]) -> str:
-    rows = {(one.question.id, parts_of(passage)[0]): None for one in drawn for passage in one.question.gold}
+    rows = {
+        (one.question.id, parts_of(passage)[0]): None
+        for one in drawn
+        for passage in one.question.gold
+    }
     return "".join(f"{trec_id(question)} 0 {trec_id(document)} 1\n" for question, document in rows)
 
 
 def _ragas(one: _Found) -> dict[str, Any]:
     reference = " | ".join(one.question.answers)
-    row = {"id": one.question.id, "user_input": one.question.text, "retrieved_contexts": list(one.contexts), "response": one.answer}
+    row = {
+        "id": one.question.id,
+        "user_input": one.question.text,
+        "retrieved_contexts": list(one.contexts),
+        "response": one.answer,
+    }
     return row | ({"reference": reference} if reference else {})
 
 
 def _qed(one: _Found) -> dict[str, str]:
-    return {"question_id": one.question.id, "question_text": one.question.text, "answer": one.answer}
+    return {
+        "question_id": one.question.id,
+        "question_text": one.question.text,
+        "answer": one.answer,
+    }
 
 
 def _free(name: str, files: dict[str, str]) -> str:
     """The name, with a number where it is taken: in another case too, which macOS and Windows do not tell from it."""
     taken, (stem, _, ending) = {one.casefold() for one in files}, name.partition(".")
-    names = (name if count == 1 else f"{stem}-{count}.{ending}" for count in range(1, len(files) + 2))
+    names = (
+        name if count == 1 else f"{stem}-{count}.{ending}" for count in range(1, len(files) + 2)
+    )
     return next(free for free in names if free.casefold() not in taken)

@@ -11,7 +11,12 @@ from core.diagnosis.matching import match, normalize, says
 from core.evaluation.metrics.options import chosen_right
 from core.types import State
 
-MODEL, READER, EXCERPT, OWN = "language model", "graph reader", "nearest sentence", "the method itself"
+MODEL, READER, EXCERPT, OWN = (
+    "language model",
+    "graph reader",
+    "nearest sentence",
+    "the method itself",
+)
 WHOLE = {"yes", "no", "noanswer"}  # answers that count as a whole only
 
 
@@ -25,7 +30,9 @@ class Answered:
     lines: int
     tokens: float | None = None  # share of the words of the known answers that it has
     joined: bool | None = None  # whether it has all known answers as one string, in their order
-    option: bool | None = None  # whether the option that is read from it is the right one, where the question has options
+    option: bool | None = (
+        None  # whether the option that is read from it is the right one, where the question has options
+    )
     own_tokens: float | None = None  # share of its own words that the known answers have
     exact: bool | None = None  # whether the whole text is a known answer and nothing else
     parts: float | None = None  # share of the parts of the known answer of which it has a name
@@ -50,14 +57,32 @@ def answered(graph, state: State) -> Answered | None:
     else:
         return None
     question, lines = state.question, sum(bool(line.strip()) for line in text.splitlines())
-    named, option = [question.names(answer) for answer in dict.fromkeys(question.answers)], chosen_right(text, question)
+    named, option = (
+        [question.names(answer) for answer in dict.fromkeys(question.answers)],
+        chosen_right(text, question),
+    )
     has = lambda names: any(says(text, name) for name in names)
     found = sum(map(has, named))
     if not named:
         return Answered(text, by, found, lines, option=option)
     gold = " ".join(_nearest(text, names) for names in named)
-    words, own, whole = shared_words(text, gold), shared_words(gold, text), exact(text, [name for names in named for name in names])
-    return Answered(text, by, found, lines, words, match(text, gold), option, own, whole, fmean(map(has, question.parts)))
+    words, own, whole = (
+        shared_words(text, gold),
+        shared_words(gold, text),
+        exact(text, [name for names in named for name in names]),
+    )
+    return Answered(
+        text,
+        by,
+        found,
+        lines,
+        words,
+        match(text, gold),
+        option,
+        own,
+        whole,
+        fmean(map(has, question.parts)),
+    )
 
 
 def _nearest(text: str, names: Sequence[str]) -> str:

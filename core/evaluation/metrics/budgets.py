@@ -13,7 +13,12 @@ from core.types import Ranking, State, Step
 
 BUDGETS = tuple(range(10, 101, 10))
 SHOWN = 10  # documents handed on, whose recall is measured
-SEARCHES = ("VectorNodes", "SparseNodes", "LearnedSparseNodes", "SimilarPageRank")  # that find the same first ones whatever they keep
+SEARCHES = (
+    "VectorNodes",
+    "SparseNodes",
+    "LearnedSparseNodes",
+    "SimilarPageRank",
+)  # that find the same first ones whatever they keep
 
 
 @dataclass(frozen=True)
@@ -40,21 +45,33 @@ def budgets(graph: KnowledgeGraph, state: State) -> Budgets | None:
     >>> budgets(story, state).of[:3], budgets(story, state).found[:3]  # Fred, whatever is read: a search finds the same ten
     ((10, 20, 30), (1, 1, 1))
     """
-    orders = {budget: order for budget, order in by_budget(state.trace, state.nodes) if budget in BUDGETS}
+    orders = {
+        budget: order for budget, order in by_budget(state.trace, state.nodes) if budget in BUDGETS
+    }
     golds, among = _known(graph, state.question.gold)
     if not orders or not golds:
         return None
-    of, found, near, costs = tuple(sorted(orders)), list[int](), list[float](), links_to_known(graph, state.question.gold)
+    of, found, near, costs = (
+        tuple(sorted(orders)),
+        list[int](),
+        list[float](),
+        links_to_known(graph, state.question.gold),
+    )
     for budget in of:
         order = orders[budget]
         found.append(among(order[:SHOWN]))
         if costs:
-            least = [min((float(cost[node]) for node in order[:budget]), default=float("inf")) for cost in costs]
+            least = [
+                min((float(cost[node]) for node in order[:budget]), default=float("inf"))
+                for cost in costs
+            ]
             near.append(round(sum(1 / (1 + cost) for cost in least) / len(least), 6))
     return Budgets(golds, of, tuple(found), tuple(near))
 
 
-def _known(graph: KnowledgeGraph, gold: Sequence[str]) -> tuple[int, Callable[[Sequence[int]], int]]:
+def _known(
+    graph: KnowledgeGraph, gold: Sequence[str]
+) -> tuple[int, Callable[[Sequence[int]], int]]:
     """How many documents are known, or nodes of a graph of entities, and how many of them are among some nodes."""
     if not node_chunks(graph):
         nodes = frozenset(known_nodes(graph, gold))
@@ -69,7 +86,9 @@ def _known(graph: KnowledgeGraph, gold: Sequence[str]) -> tuple[int, Callable[[S
     return len(documents), among
 
 
-def by_budget(trace: tuple[Step, ...], nodes: Ranking | None) -> Iterator[tuple[int, tuple[int, ...]]]:
+def by_budget(
+    trace: tuple[Step, ...], nodes: Ranking | None
+) -> Iterator[tuple[int, tuple[int, ...]]]:
     """(budget, order of the nodes) for each budget at which the run is known: it is that at a larger budget, ended there.
 
     A loop and GAR do not look ahead: a run with a smaller budget does the same until its end, so what stood after a batch is what it
@@ -89,8 +108,15 @@ def by_budget(trace: tuple[Step, ...], nodes: Ranking | None) -> Iterator[tuple[
                 yield budget, known.get(most, ())
     elif last.operator in SEARCHES and not before:
         yield from ((budget, (last.before_cut or nodes).items) for budget in BUDGETS)
-    elif last.operator == "GraphRerank" and not last.parameters["alpha"] and len(before) == 1 and before[0] in SEARCHES:
-        order = steps[0].before_cut.items[: steps[0].sizes["entities"]] if steps[0].before_cut else ()
+    elif (
+        last.operator == "GraphRerank"
+        and not last.parameters["alpha"]
+        and len(before) == 1
+        and before[0] in SEARCHES
+    ):
+        order = (
+            steps[0].before_cut.items[: steps[0].sizes["entities"]] if steps[0].before_cut else ()
+        )
         for budget in BUDGETS:
             first = frozenset(order[:budget])
             if budget <= steps[0].parameters["keep"] and order:
@@ -115,5 +141,8 @@ def _of_batches(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
     """How many nodes were read and their order, after each batch of GAR; of equal ones those read later come first."""
     read: list[tuple[float, int, int]] = []
     for turn, frame in enumerate(step.frames):
-        read += [(-score, -turn, node) for node, score in zip(frame.ranking.items, frame.ranking.scores or ())]
+        read += [
+            (-score, -turn, node)
+            for node, score in zip(frame.ranking.items, frame.ranking.scores or ())
+        ]
         yield len(read), tuple(node for _, _, node in sorted(read, key=lambda one: one[:2]))

@@ -32,11 +32,18 @@ def built(report: Mapping[str, Any], asks: bool) -> Built:
     """
     if came := report.get("shipped"):
         return Built(came["seconds"], came["calls"], came["tokens_in"] + came["tokens_out"])
-    counts, used, before = report.get("counts", {}), report.get("usage", {}), report.get("usage_kept")
+    counts, used, before = (
+        report.get("counts", {}),
+        report.get("usage", {}),
+        report.get("usage_kept"),
+    )
     replies, chunks = counts.get("replies kept", 0), counts.get("kept", 0)
     seconds = None if replies or chunks else float(sum(report.get("seconds", {}).values()))
     if asks and (chunks or (replies and before is None)):
         return Built(seconds)
     every = [used, before or {}]
-    calls, tokens = (sum(one.get(name, 0) for one in every for name in names) for names in (("calls",), ("tokens_in", "tokens_out")))
+    calls, tokens = (
+        sum(one.get(name, 0) for one in every for name in names)
+        for names in (("calls",), ("tokens_in", "tokens_out"))
+    )
     return Built(seconds, calls, tokens)

@@ -67,14 +67,48 @@ def _ranking(part: str, title: str, items: str, convention: str, source: str) ->
     name, one = {"paths": ("path", "path"), "reader": ("reader", "answer")}[part]
     first = {"hit": f"First {one} right (Hits@1)"}
     formulas = [
-        ("precision", "precision", f"Share of the (first k) {items} that hold a known answer, of those that there are.", precision),
-        ("recall", "recall", f"Share of the known answers that any of the (first k) {items} holds.", recall),
-        ("f1", "F1", "Harmonic mean of a question's precision and recall; over a set, the mean of it.", ranking_f1),
-        ("hit", "hit ratio", f"1 if any of the (first k) {items} holds a known answer, else 0 (HR@k).", hit_ratio),
-        ("mrr", "reciprocal rank", f"1 over the place of the first of the {items} that holds a known answer, else 0.", reciprocal_rank),
+        (
+            "precision",
+            "precision",
+            f"Share of the (first k) {items} that hold a known answer, of those that there are.",
+            precision,
+        ),
+        (
+            "recall",
+            "recall",
+            f"Share of the known answers that any of the (first k) {items} holds.",
+            recall,
+        ),
+        (
+            "f1",
+            "F1",
+            "Harmonic mean of a question's precision and recall; over a set, the mean of it.",
+            ranking_f1,
+        ),
+        (
+            "hit",
+            "hit ratio",
+            f"1 if any of the (first k) {items} holds a known answer, else 0 (HR@k).",
+            hit_ratio,
+        ),
+        (
+            "mrr",
+            "reciprocal rank",
+            f"1 over the place of the first of the {items} that holds a known answer, else 0.",
+            reciprocal_rank,
+        ),
     ]
     return [
-        Metric(f"{name}_{key}", f"{title} {words}", definition, convention, of(score), source=source, cutoff=True, first=first.get(key, ""))
+        Metric(
+            f"{name}_{key}",
+            f"{title} {words}",
+            definition,
+            convention,
+            of(score),
+            source=source,
+            cutoff=True,
+            first=first.get(key, ""),
+        )
         for key, words, definition, score in formulas
     ]
 
@@ -84,7 +118,8 @@ DECLARED = (
         "subgraph_precision",
         "Subgraph precision",
         "Known answers found in the subgraph, over its number of nodes.",
-        BY_NAME + " Small by nature: a subgraph of 1,000 nodes that holds the one answer scores 0.001.",
+        BY_NAME
+        + " Small by nature: a subgraph of 1,000 nodes that holds the one answer scores 0.001.",
         subgraph_precision,
         source=f"{LEGO}, eval_cover",
     ),
@@ -141,7 +176,13 @@ DECLARED = (
         "neither",
     ),
     *_ranking("paths", "Path", "paths", BY_TEXT, LEGO),
-    *_ranking("reader", "Graph reader's", "names", BY_NODE, "Hopscope's own, from the answers' names in the graph"),
+    *_ranking(
+        "reader",
+        "Graph reader's",
+        "names",
+        BY_NODE,
+        "Hopscope's own, from the answers' names in the graph",
+    ),
     Metric(
         "path_count",
         "Paths",
@@ -157,12 +198,20 @@ DECLARED = (
         "hits@1",
         "Text holds a right answer (Hits@1)",
         "1 if the one generated text holds any known answer, else 0.",
-        BY_ANSWER + " It is no rank metric. The first version's words, exact match accuracy, are not what its code does.",
+        BY_ANSWER
+        + " It is no rank metric. The first version's words, exact match accuracy, are not what its code does.",
         answer_hit,
         source=f"{LEGO}, eval_hit",
     ),
     *ANSWERS,
-    Metric("recall", "Answer recall", "Share of the known answers that the generated text holds.", BY_ANSWER, answer_recall, source=LEGO),
+    Metric(
+        "recall",
+        "Answer recall",
+        "Share of the known answers that the generated text holds.",
+        BY_ANSWER,
+        answer_recall,
+        source=LEGO,
+    ),
     Metric(
         "token_recall",
         "Answer token recall",
@@ -185,7 +234,8 @@ DECLARED = (
         "f1",
         "Answer F1, whole text",
         "F1 with the whole text as the one prediction: its precision is 1 if it holds any known answer; over a set, the mean of it.",
-        BY_ANSWER + " So it is 2R / (1 + R) where anything is found. The first version's words define the F1 of the mean precision and "
+        BY_ANSWER
+        + " So it is 2R / (1 + R) where anything is found. The first version's words define the F1 of the mean precision and "
         "recall; the summary shows that one beside it.",
         answer_f1,
         source=f"{LEGO}, and Generate.py",
@@ -194,7 +244,8 @@ DECLARED = (
         "f1_lines",
         "Answer F1, by lines",
         "F1 with every line of the text as a prediction: precision is found answers over lines that are not empty.",
-        BY_ANSWER + " Several answers on one line are one prediction, and precision is never taken above 1.",
+        BY_ANSWER
+        + " Several answers on one line are one prediction, and precision is never taken above 1.",
         answer_f1_by_lines,
         source="RoG and G-Retriever, as used by LEGO-GraphRAG's comparisons",
     ),
@@ -209,12 +260,65 @@ DECLARED = (
     ),
     *SUPPORT,
     *TRUTHFUL,
-    Metric("seconds", "Seconds", "How long a question takes.", SECONDS, total("seconds"), "seconds", "lower", LEGO),
-    Metric("calls", "Model calls", "How often a language model is asked.", IN_ALL, total("calls"), "count", "lower", LEGO),
-    Metric("tokens_in", "Tokens in", "Tokens that language models read.", IN_ALL, total("tokens_in"), "tokens", "lower", LEGO),
-    Metric("tokens_out", "Tokens out", "Tokens that language models write.", IN_ALL, total("tokens_out"), "tokens", "lower", LEGO),
-    Metric("tokens", "Tokens", "Tokens read and written.", IN_ALL, total("tokens_in", "tokens_out"), "tokens", "lower", LEGO),
-    Metric("texts", "Texts scored", "Texts that encoders and re-rankers were given.", IN_ALL, total("texts"), "count", "lower"),
+    Metric(
+        "seconds",
+        "Seconds",
+        "How long a question takes.",
+        SECONDS,
+        total("seconds"),
+        "seconds",
+        "lower",
+        LEGO,
+    ),
+    Metric(
+        "calls",
+        "Model calls",
+        "How often a language model is asked.",
+        IN_ALL,
+        total("calls"),
+        "count",
+        "lower",
+        LEGO,
+    ),
+    Metric(
+        "tokens_in",
+        "Tokens in",
+        "Tokens that language models read.",
+        IN_ALL,
+        total("tokens_in"),
+        "tokens",
+        "lower",
+        LEGO,
+    ),
+    Metric(
+        "tokens_out",
+        "Tokens out",
+        "Tokens that language models write.",
+        IN_ALL,
+        total("tokens_out"),
+        "tokens",
+        "lower",
+        LEGO,
+    ),
+    Metric(
+        "tokens",
+        "Tokens",
+        "Tokens read and written.",
+        IN_ALL,
+        total("tokens_in", "tokens_out"),
+        "tokens",
+        "lower",
+        LEGO,
+    ),
+    Metric(
+        "texts",
+        "Texts scored",
+        "Texts that encoders and re-rankers were given.",
+        IN_ALL,
+        total("texts"),
+        "count",
+        "lower",
+    ),
     *BUILDING,
 )
 METRICS: dict[str, Metric] = {metric.base: metric for metric in DECLARED}

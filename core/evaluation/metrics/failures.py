@@ -6,7 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-QUOTED, NUMBER, HINT = re.compile(r"“[^“”]*”"), re.compile(r"\d(?:[\d.,]*\d)?"), re.compile(r" (Did you mean|Known:) .*$", re.DOTALL)
+QUOTED, NUMBER, HINT = (
+    re.compile(r"“[^“”]*”"),
+    re.compile(r"\d(?:[\d.,]*\d)?"),
+    re.compile(r" (Did you mean|Known:) .*$", re.DOTALL),
+)
 
 
 def patterns(sentences: Iterable[str]) -> dict[str, int]:
@@ -20,7 +24,10 @@ def patterns(sentences: Iterable[str]) -> dict[str, int]:
     counted: dict[str, Counter[str]] = {}
     for sentence in sentences:
         counted.setdefault(_pattern(sentence), Counter())[sentence] += 1
-    totals = {next(iter(same)) if len(same) == 1 else pattern: same.total() for pattern, same in counted.items()}
+    totals = {
+        next(iter(same)) if len(same) == 1 else pattern: same.total()
+        for pattern, same in counted.items()
+    }
     return dict(sorted(totals.items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -31,7 +38,11 @@ def reasons(failed: Mapping[str, int]) -> str:
     >>> reasons({"“…” is not in the graph.": 2, "It took too long.": 1})
     '2 × “…” is not in the graph. 1 × It took too long.'
     """
-    return next(iter(failed), "") if len(failed) < 2 else " ".join(f"{times:,} × {pattern}" for pattern, times in failed.items())
+    return (
+        next(iter(failed), "")
+        if len(failed) < 2
+        else " ".join(f"{times:,} × {pattern}" for pattern, times in failed.items())
+    )
 
 
 def answered(scored: int, failed: int, why: str) -> str:

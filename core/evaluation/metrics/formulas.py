@@ -64,7 +64,11 @@ def subgraph_hit(outcome: Outcome, _: int | None = None) -> float | None:
     >>> metric("subgraph_hit")(Outcome(golds=2, extracted=Extracted(nodes=4, edges=3, found=1, components=1)))
     1.0
     """
-    return None if outcome.extracted is None or not outcome.golds else float(outcome.extracted.found > 0)
+    return (
+        None
+        if outcome.extracted is None or not outcome.golds
+        else float(outcome.extracted.found > 0)
+    )
 
 
 def subgraph_size(name: str) -> Callable[[Outcome, int | None], float | None]:
@@ -76,10 +80,14 @@ def subgraph_size(name: str) -> Callable[[Outcome, int | None], float | None]:
     >>> metric("subgraph_nodes")(found), metric("subgraph_edges")(found), metric("components")(found)
     (5.0, 3.0, 2.0)
     """
-    return lambda outcome, _: None if outcome.extracted is None else float(getattr(outcome.extracted, name))
+    return lambda outcome, _: (
+        None if outcome.extracted is None else float(getattr(outcome.extracted, name))
+    )
 
 
-def precision(ranked: Ranked | None, golds: int, k: int | None, over_k: bool = False) -> float | None:
+def precision(
+    ranked: Ranked | None, golds: int, k: int | None, over_k: bool = False
+) -> float | None:
     """Share of the first k items that are right, of those that there are, or of k (`over_k`) where there are fewer; 0 of none.
 
     >>> from core.evaluation.metrics.catalogue import metric
@@ -229,7 +237,9 @@ def answer_f1_by_lines(outcome: Outcome, _: int | None = None) -> float | None:
     """
     if not (outcome.answer and outcome.golds):
         return None
-    by_lines = min(1.0, outcome.answer.found / outcome.answer.lines) if outcome.answer.lines else 0.0
+    by_lines = (
+        min(1.0, outcome.answer.found / outcome.answer.lines) if outcome.answer.lines else 0.0
+    )
     return f1(by_lines, answer_recall(outcome))
 
 
@@ -241,7 +251,11 @@ def judged_right(outcome: Outcome, _: int | None = None) -> float | None:
     >>> metric("judge@1")(Outcome(golds=1, judged=Judged(True))), metric("judge@1")(Outcome(golds=1, judged=Judged(None)))
     (1.0, None)
     """
-    return None if outcome.judged is None or outcome.judged.right is None else float(outcome.judged.right)
+    return (
+        None
+        if outcome.judged is None or outcome.judged.right is None
+        else float(outcome.judged.right)
+    )
 
 
 def total(*fields: str) -> Callable[[Outcome, int | None], float | None]:

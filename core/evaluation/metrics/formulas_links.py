@@ -79,7 +79,11 @@ def _ndcg(ranked: Ranked | None, k: int | None) -> float | None:
     if ranked is None or not ranked.first:
         return None
     shown = k or ranked.count
-    gain = sum(1 / math.log2(1 + place) for place in ranked.first if place is not None and place <= ranked.last(k))
+    gain = sum(
+        1 / math.log2(1 + place)
+        for place in ranked.first
+        if place is not None and place <= ranked.last(k)
+    )
     best = sum(1 / math.log2(1 + place) for place in range(1, min(shown, len(ranked.first)) + 1))
     return gain / best if best else 0.0
 
@@ -95,7 +99,11 @@ def topological_recall(outcome: Outcome, k: int | None = None) -> float | None:
     (0.416..., 0.5)
     """
     facts = outcome.nearing
-    return None if facts is None or not facts.golds else sum(1 / (1 + cost) for cost in facts.at(k)) / facts.golds
+    return (
+        None
+        if facts is None or not facts.golds
+        else sum(1 / (1 + cost) for cost in facts.at(k)) / facts.golds
+    )
 
 
 def miss_tr(outcome: Outcome, k: int | None = None) -> float | None:
@@ -109,7 +117,11 @@ def miss_tr(outcome: Outcome, k: int | None = None) -> float | None:
     0.083...
     """
     facts = outcome.nearing
-    return None if facts is None or not facts.golds else sum(1 / (1 + cost) for cost in facts.at(k) if cost > 0) / facts.golds
+    return (
+        None
+        if facts is None or not facts.golds
+        else sum(1 / (1 + cost) for cost in facts.at(k) if cost > 0) / facts.golds
+    )
 
 
 def recall_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
@@ -123,7 +135,11 @@ def recall_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
     (0.5, 1.0, None)
     """
     place = _place(outcome, k)
-    return None if place is None or outcome.budgets is None else outcome.budgets.found[place] / min(SHOWN, outcome.budgets.golds)
+    return (
+        None
+        if place is None or outcome.budgets is None
+        else outcome.budgets.found[place] / min(SHOWN, outcome.budgets.golds)
+    )
 
 
 def topological_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
@@ -136,7 +152,11 @@ def topological_at_budget(outcome: Outcome, k: int | None = None) -> float | Non
     0.6
     """
     place = _place(outcome, k)
-    return None if place is None or outcome.budgets is None or not outcome.budgets.near else outcome.budgets.near[place]
+    return (
+        None
+        if place is None or outcome.budgets is None or not outcome.budgets.near
+        else outcome.budgets.near[place]
+    )
 
 
 def _place(outcome: Outcome, k: int | None) -> int | None:

@@ -62,7 +62,11 @@ def context_recall(outcome: Outcome, _: int | None = None) -> float | None:
     >>> metric("context_recall")(Outcome(golds=2, alive={"graph": 2, "prompt": 1}))
     0.5
     """
-    return outcome.alive["prompt"] / outcome.golds if outcome.alive and "prompt" in outcome.alive and outcome.golds else None
+    return (
+        outcome.alive["prompt"] / outcome.golds
+        if outcome.alive and "prompt" in outcome.alive and outcome.golds
+        else None
+    )
 
 
 def parts_held(outcome: Outcome, _: int | None = None) -> float | None:
@@ -76,7 +80,11 @@ def parts_held(outcome: Outcome, _: int | None = None) -> float | None:
     """
     if outcome.answer is None or not outcome.golds:
         return None
-    return outcome.answer.found / outcome.golds if outcome.answer.parts is None else outcome.answer.parts
+    return (
+        outcome.answer.found / outcome.golds
+        if outcome.answer.parts is None
+        else outcome.answer.parts
+    )
 
 
 def answer_all(outcome: Outcome, _: int | None = None) -> float | None:
@@ -100,7 +108,11 @@ def answer_joined(outcome: Outcome, _: int | None = None) -> float | None:
     >>> metric("accuracy_joined")(Outcome(golds=2, answer=Answered("Ann and Bob", "language model", found=2, lines=1, joined=False)))
     0.0
     """
-    return None if outcome.answer is None or outcome.answer.joined is None else float(outcome.answer.joined)
+    return (
+        None
+        if outcome.answer is None or outcome.answer.joined is None
+        else float(outcome.answer.joined)
+    )
 
 
 def option_right(outcome: Outcome, _: int | None = None) -> float | None:
@@ -111,7 +123,11 @@ def option_right(outcome: Outcome, _: int | None = None) -> float | None:
     >>> metric("option")(Outcome(golds=1, answer=Answered("(B)", "language model", found=0, lines=1, option=True)))
     1.0
     """
-    return None if outcome.answer is None or outcome.answer.option is None else float(outcome.answer.option)
+    return (
+        None
+        if outcome.answer is None or outcome.answer.option is None
+        else float(outcome.answer.option)
+    )
 
 
 def summaries(outcome: Outcome, _: int | None = None) -> float | None:
@@ -123,7 +139,9 @@ def summaries(outcome: Outcome, _: int | None = None) -> float | None:
     >>> metric("summaries")(Outcome(golds=1, tree=Found(nodes=4, summaries=1)))
     0.25
     """
-    return outcome.tree.summaries / outcome.tree.nodes if outcome.tree and outcome.tree.nodes else None
+    return (
+        outcome.tree.summaries / outcome.tree.nodes if outcome.tree and outcome.tree.nodes else None
+    )
 
 
 def nearness(outcome: Outcome, _: int | None = None) -> float | None:
@@ -148,7 +166,11 @@ def supported_share(outcome: Outcome, _: int | None = None) -> float | None:
     >>> metric("supported")(Outcome(golds=1, supported=Supported(verdicts=(True, False, None))))
     0.5
     """
-    verdicts = [one for one in (outcome.supported.verdicts or () if outcome.supported else ()) if one is not None]
+    verdicts = [
+        one
+        for one in (outcome.supported.verdicts or () if outcome.supported else ())
+        if one is not None
+    ]
     return sum(verdicts) / len(verdicts) if verdicts else None
 
 

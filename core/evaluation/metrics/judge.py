@@ -11,12 +11,23 @@ from core.models.base import Chat
 from core.models.chat.json_reply import json_reply
 from core.prompts import filled, prompts
 
-SCHEMA = {"type": "object", "properties": {"correct": {"type": "boolean"}}, "required": ["correct"], "additionalProperties": False}
+SCHEMA = {
+    "type": "object",
+    "properties": {"correct": {"type": "boolean"}},
+    "required": ["correct"],
+    "additionalProperties": False,
+}
 MAX_KNOWN = 50  # known answers shown
 LONGEST = 2_000  # characters of the answer shown
 
 
-def judge(chat: Chat, question: str, known: Sequence[str], answer: str, check: Callable[[], None] | None = None) -> Judged:
+def judge(
+    chat: Chat,
+    question: str,
+    known: Sequence[str],
+    answer: str,
+    check: Callable[[], None] | None = None,
+) -> Judged:
     """The verdict on `answer`. Where the model fails or its reply cannot be used, the verdict is None and the note says why.
 
     >>> from core.evaluation.metrics.judge import judge
@@ -28,7 +39,9 @@ def judge(chat: Chat, question: str, known: Sequence[str], answer: str, check: C
     """
     start = time.perf_counter()
     try:
-        reply = chat.reply(messages(question, known, answer), schema=SCHEMA, max_tokens=16, check=check)
+        reply = chat.reply(
+            messages(question, known, answer), schema=SCHEMA, max_tokens=16, check=check
+        )
     except (ModelFailed, BadInput) as error:
         return Judged(None, f"The judge could not be asked: {error}", time.perf_counter() - start)
     right = verdict(reply.text)
@@ -40,8 +53,15 @@ def messages(question: str, known: Sequence[str], answer: str) -> tuple[dict[str
     """The messages for the judge. At most 50 known answers and the answer's first 2,000 characters are shown."""
     prompt = prompts("judge")["verdict"]
     names = "; ".join(" ".join(name.split()) for name in known[:MAX_KNOWN])
-    given = {"question": " ".join(question.split()), "known": names, "answer": shorten(answer, LONGEST) or "(nothing)"}
-    return ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": filled(prompt["user"], **given)})
+    given = {
+        "question": " ".join(question.split()),
+        "known": names,
+        "answer": shorten(answer, LONGEST) or "(nothing)",
+    }
+    return (
+        {"role": "system", "content": prompt["system"]},
+        {"role": "user", "content": filled(prompt["user"], **given)},
+    )
 
 
 def verdict(reply: str) -> bool | None:

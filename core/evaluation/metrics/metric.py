@@ -11,7 +11,13 @@ from core.evaluation.metrics.outcome import Outcome
 from core.types import Question
 
 Score = Callable[[Outcome, int | None], float | None]
-UNITS = {"share": "0 to 1", "balance": "-1 to 1", "count": "count", "seconds": "seconds", "tokens": "tokens"}
+UNITS = {
+    "share": "0 to 1",
+    "balance": "-1 to 1",
+    "count": "count",
+    "seconds": "seconds",
+    "tokens": "tokens",
+}
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,9 @@ class Metric:
         if not self.cutoff:
             raise BadParameter(f"“{self.base}” takes no cut-off.")
         if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-            raise BadParameter(f"The cut-off of “{self.base}” must be a whole number of at least 1, not {k!r}.")
+            raise BadParameter(
+                f"The cut-off of “{self.base}” must be a whole number of at least 1, not {k!r}."
+            )
         return replace(self, k=k)
 
     def described(self) -> dict[str, str]:
@@ -85,7 +93,11 @@ class Metric:
         """
         return {
             "name": self.name,
-            "title": self.title if self.k is None else self.first if self.k == 1 and self.first else f"{self.title} @{self.k}",
+            "title": self.title
+            if self.k is None
+            else self.first
+            if self.k == 1 and self.first
+            else f"{self.title} @{self.k}",
             "definition": self.definition,
             "convention": f"{self.convention} A question that failed {'scores 0' if self.quality else 'is left out'}.",
             "unit": UNITS[self.unit],

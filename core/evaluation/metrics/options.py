@@ -28,15 +28,27 @@ def chosen(reply: str, options: Sequence[str]) -> int | None:
     alone = ALONE.match(reply)
     if alone:
         return _place(alone[1], options)
-    named = [found for letter in NAMED.findall(reply) if letter.isupper() and (found := _place(letter, options)) is not None]
+    named = [
+        found
+        for letter in NAMED.findall(reply)
+        if letter.isupper() and (found := _place(letter, options)) is not None
+    ]
     if named:
         return named[-1]
-    marked = {found for pair in MARKED.findall(reply) if (found := _place(pair[0] or pair[1], options)) is not None}
+    marked = {
+        found
+        for pair in MARKED.findall(reply)
+        if (found := _place(pair[0] or pair[1], options)) is not None
+    }
     if marked:
         return marked.pop() if len(marked) == 1 else None
     said, words = f" {normalize(reply)} ", [normalize(option) for option in options]
     held = [place for place, text in enumerate(words) if text and f" {text} " in said]
-    longest = [place for place in held if not any(other != place and f" {words[place]} " in f" {words[other]} " for other in held)]
+    longest = [
+        place
+        for place in held
+        if not any(other != place and f" {words[place]} " in f" {words[other]} " for other in held)
+    ]
     return longest[0] if len(longest) == 1 else None
 
 
@@ -50,7 +62,11 @@ def right_option(question: Question) -> int | None:
     (1, 1)
     """
     for answer in question.answers:
-        same = [place for place, option in enumerate(question.options) if normalize(option) == normalize(answer)]
+        same = [
+            place
+            for place, option in enumerate(question.options)
+            if normalize(option) == normalize(answer)
+        ]
         if same:
             return same[0]
         alone = ALONE.match(answer)

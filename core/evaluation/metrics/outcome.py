@@ -12,7 +12,13 @@ from core.diagnosis.targets import answers_of
 from core.evaluation.metrics.answering import Answered, answered
 from core.evaluation.metrics.budgets import Budgets, budgets
 from core.evaluation.metrics.built import Built
-from core.evaluation.metrics.passages import Found, Passages, found_in_tree, passages, ranked_passages
+from core.evaluation.metrics.passages import (
+    Found,
+    Passages,
+    found_in_tree,
+    passages,
+    ranked_passages,
+)
 from core.evaluation.metrics.ranking import Ranked, ranked
 from core.evaluation.metrics.supported import Supported
 from core.evaluation.metrics.topology import Nearing, nearing, ranked_gold_nodes
@@ -25,7 +31,11 @@ from core.sources import GraphSource, Source
 from core.types import Ranking, State, Step
 
 TRIPLES = GraphSource("")
-LOOKING_UP = (FileDocuments.__name__, FilePaths.__name__, FileAnswer.__name__)  # operators that compute nothing
+LOOKING_UP = (
+    FileDocuments.__name__,
+    FilePaths.__name__,
+    FileAnswer.__name__,
+)  # operators that compute nothing
 
 
 @dataclass(frozen=True)
@@ -84,13 +94,23 @@ class Outcome:
     judged: Judged | None = None
     second: Judged | None = None  # the verdict of a second judge
     costs: tuple[Cost, ...] = ()
-    alive: Mapping[str, int] | None = None  # known answers alive at each stage of the survival funnel
-    passages: Ranked | None = None  # the chunks against the passages that the answer rests on; `first` has a place for each of these
+    alive: Mapping[str, int] | None = (
+        None  # known answers alive at each stage of the survival funnel
+    )
+    passages: Ranked | None = (
+        None  # the chunks against the passages that the answer rests on; `first` has a place for each of these
+    )
     fates: Passages | None = None  # what became of these passages, stage by stage
-    supported: Supported | None = None  # whether the answer's sentences rest on what the prompt showed
+    supported: Supported | None = (
+        None  # whether the answer's sentences rest on what the prompt showed
+    )
     built: Built | None = None  # what the graph cost that the line stands on
-    nodes: Ranked | None = None  # the nodes found against those that come from these passages; `first` has a place for each of these
-    nearing: Nearing | None = None  # how near the search came to these passages, or to these nodes, in the graph
+    nodes: Ranked | None = (
+        None  # the nodes found against those that come from these passages; `first` has a place for each of these
+    )
+    nearing: Nearing | None = (
+        None  # how near the search came to these passages, or to these nodes, in the graph
+    )
     given: Given | None = None  # of documents that were named by a program or a file of the user's
     budgets: Budgets | None = None  # what would have been found with less to read
     tree: Found | None = None  # what was found in a tree of summaries
@@ -108,7 +128,14 @@ class Outcome:
     @property
     def answer_fault(self) -> str:
         """Why the language model's answer is blank or cut; empty where it is whole."""
-        return next((cost.fault for cost in reversed(self.costs) if cost.stage == "generate" and cost.fault), "")
+        return next(
+            (
+                cost.fault
+                for cost in reversed(self.costs)
+                if cost.stage == "generate" and cost.fault
+            ),
+            "",
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON can hold them; relevant places as runs (first place, how many), as there may be thousands in a row."""
@@ -134,7 +161,13 @@ class _Writer(Writer):
 
 
 def _ranked(saved: Mapping[str, Any]) -> Ranked:
-    return from_plain(Ranked, saved, relevant=tuple(at for start, many in saved["relevant"] for at in range(start, start + many)))
+    return from_plain(
+        Ranked,
+        saved,
+        relevant=tuple(
+            at for start, many in saved["relevant"] for at in range(start, start + many)
+        ),
+    )
 
 
 _READER = Reader({Ranked: _ranked})
@@ -179,7 +212,14 @@ def observe(
         built=built,
         nodes=ranked_gold_nodes(graph, state),
         nearing=nearing(graph, state),
-        given=next((Given(step.sizes[NAMED], step.sizes[UNPLACED]) for step in state.trace if NAMED in step.sizes), None),
+        given=next(
+            (
+                Given(step.sizes[NAMED], step.sizes[UNPLACED])
+                for step in state.trace
+                if NAMED in step.sizes
+            ),
+            None,
+        ),
         budgets=budgets(graph, state),
         tree=found_in_tree(graph, state),
     )
@@ -193,7 +233,9 @@ def extracted(graph, subgraph, nodes: Sequence[Sequence[int]]) -> Extracted:
     Extracted(nodes=4, edges=6, found=1, components=1)
     """
     found = sum(any(node in subgraph for node in named) for named in nodes)
-    return Extracted(len(subgraph.nodes), len(subgraph.edges), found, connected_components(graph, subgraph))
+    return Extracted(
+        len(subgraph.nodes), len(subgraph.edges), found, connected_components(graph, subgraph)
+    )
 
 
 def ranked_texts(graph, paths: Ranking, answers: Sequence[Sequence[str]]) -> Ranked:
@@ -219,7 +261,9 @@ def ranked_texts(graph, paths: Ranking, answers: Sequence[Sequence[str]]) -> Ran
         after, edge, forward = step
         key = (relations_by_edge[edge], forward)
         if key not in relations:
-            relations[key] = normalize(graph.relation_names[key[0]] + ("" if forward else "_reverse"))
+            relations[key] = normalize(
+                graph.relation_names[key[0]] + ("" if forward else "_reverse")
+            )
         steps[step] = " ".join(filter(None, (relations[key], node(after))))
         return steps[step]
 
@@ -228,7 +272,15 @@ def ranked_texts(graph, paths: Ranking, answers: Sequence[Sequence[str]]) -> Ran
         for step in zip(path.nodes[1:], path.edges, path.forward):
             parts.append(steps.get(step) or said(step))
         text = " ".join([part for part in parts if part])
-        return list(dict.fromkeys([i for i, name, gold in wanted if (gold in text if gold else match(graph.text(path), name))]))
+        return list(
+            dict.fromkeys(
+                [
+                    i
+                    for i, name, gold in wanted
+                    if (gold in text if gold else match(graph.text(path), name))
+                ]
+            )
+        )
 
     return ranked((held(path) for path in paths.items), len(answers))
 

@@ -37,7 +37,10 @@ def passages(source: Source, graph, state: State) -> Passages | None:
     gold = tuple(dict.fromkeys(state.question.gold))
     if not gold:
         return None
-    alive = {stage.name: len(stage.alive) for stage in funnel(source, graph, state, passages_of(state.question))}
+    alive = {
+        stage.name: len(stage.alive)
+        for stage in funnel(source, graph, state, passages_of(state.question))
+    }
     shown = shown_chunks(graph, state) if _seeks(graph, state) else None
     if shown is None:
         return Passages(len(gold), alive)
@@ -60,7 +63,9 @@ def ranked_passages(graph, state: State) -> Ranked | None:
     if order is None or not gold or not _seeks(graph, state):
         return None
     rows = [chunk_rows(graph, document) for document in gold]
-    found = ranked(([i for i, held in enumerate(rows) if row in held] for row in order[1]), len(gold))
+    found = ranked(
+        ([i for i, held in enumerate(rows) if row in held] for row in order[1]), len(gold)
+    )
     return replace(found, count=len(order[0]))
 
 
@@ -83,10 +88,16 @@ def found_in_tree(graph, state: State) -> Found | None:
     if state.nodes is None or table is None or not table.has("level"):
         return None
     levels = table.numbers("level")
-    return Found(len(state.nodes), sum(bool(levels[node]) for node in state.nodes.items)) if levels.any() else None
+    return (
+        Found(len(state.nodes), sum(bool(levels[node]) for node in state.nodes.items))
+        if levels.any()
+        else None
+    )
 
 
 def _seeks(graph, state: State) -> bool:
     """Whether chunks were sought: as such, or among the nodes of a tree or a passage graph, some of which are chunks."""
     table = graph.columns.nodes
-    return state.chunks is not None or (state.nodes is not None and table is not None and table.has("level"))
+    return state.chunks is not None or (
+        state.nodes is not None and table is not None and table.has("level")
+    )

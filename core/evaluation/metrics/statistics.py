@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 LEVEL, RESAMPLES, PERMUTATIONS = 0.95, 4_000, 9_999
-WIDE = 1.959964  # standard deviations to each side of a mean that hold 95 % of a normal distribution
+WIDE = (
+    1.959964  # standard deviations to each side of a mean that hold 95 % of a normal distribution
+)
 ROOM = 4_000_000  # numbers held at once while resampling
 
 
@@ -96,7 +98,9 @@ def estimates(values: np.ndarray, seed: int = 0, resamples: int = RESAMPLES) -> 
             continue
         mean = float(filled[:, column].sum() / counts[column])
         low, high = np.nanquantile(means[:, column], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        found.append(Estimate(mean, min(mean, float(low)), max(mean, float(high)), int(counts[column])))
+        found.append(
+            Estimate(mean, min(mean, float(low)), max(mean, float(high)), int(counts[column]))
+        )
     return found
 
 
@@ -112,13 +116,21 @@ def of_shares(values: Sequence[float]) -> Estimate:
     if not n:
         return Estimate(None, None, None, 0)
     mean, square = sum(values) / n, WIDE**2
-    middle, half = mean + square / (2 * n), WIDE * math.sqrt(mean * (1 - mean) / n + square / (4 * n * n))
+    middle, half = (
+        mean + square / (2 * n),
+        WIDE * math.sqrt(mean * (1 - mean) / n + square / (4 * n * n)),
+    )
     low, high = ((middle + side * half) / (1 + square / n) for side in (-1, 1))
     return Estimate(mean, max(0.0, min(mean, low)), min(1.0, max(mean, high)), n)
 
 
 def paired(
-    metric: str, a: str, b: str, of_a: Sequence[float] | np.ndarray, of_b: Sequence[float] | np.ndarray, seed: int = 0
+    metric: str,
+    a: str,
+    b: str,
+    of_a: Sequence[float] | np.ndarray,
+    of_b: Sequence[float] | np.ndarray,
+    seed: int = 0,
 ) -> Paired | None:
     """Two instances on the questions where both gave a number (NaN elsewhere); None where there is none.
 
@@ -177,11 +189,17 @@ def pareto(points: Mapping[str, tuple[float | None, float | None]]) -> tuple[str
     >>> pareto({"slow": (9, 0.8), "worse": (5, 0.4), "quick": (1, 0.5), "failed": (2, None)})
     ('quick', 'slow')
     """
-    known = {name: (cost, quality) for name, (cost, quality) in points.items() if cost is not None and quality is not None}
+    known = {
+        name: (cost, quality)
+        for name, (cost, quality) in points.items()
+        if cost is not None and quality is not None
+    }
 
     def dominated(name: str) -> bool:
         cost, quality = known[name]
-        return any(c <= cost and q >= quality and (c, q) != (cost, quality) for c, q in known.values())
+        return any(
+            c <= cost and q >= quality and (c, q) != (cost, quality) for c, q in known.values()
+        )
 
     front = [name for name in known if not dominated(name)]
     return tuple(sorted(front, key=lambda name: (known[name][0], -known[name][1], name)))

@@ -13,7 +13,12 @@ from core.models.chat.json_reply import json_reply
 from core.prompts import filled, prompts
 from core.types import State
 
-SCHEMA = {"type": "object", "properties": {"supported": {"type": "boolean"}}, "required": ["supported"], "additionalProperties": False}
+SCHEMA = {
+    "type": "object",
+    "properties": {"supported": {"type": "boolean"}},
+    "required": ["supported"],
+    "additionalProperties": False,
+}
 MAX_SENTENCES = 20  # sentences of an answer that a language model is asked about
 ROOM = 3  # characters of what the prompt showed for each token of the judge's context
 Check = Callable[[], None]
@@ -29,7 +34,9 @@ class Supported:
     note: str = ""
 
 
-def by_encoder(graph, state: State, encoder: Encoder, check: Check = lambda: None) -> Supported | None:
+def by_encoder(
+    graph, state: State, encoder: Encoder, check: Check = lambda: None
+) -> Supported | None:
     """The cosine of each sentence of a language model's answer with the nearest sentence of the chunks that the prompt showed.
 
     >>> from core.evaluation.metrics.supported import by_encoder
@@ -54,7 +61,11 @@ def by_model(state: State, chat: Chat, check: Check = lambda: None) -> Supported
     (True, True)
     """
     context = shown(state)
-    said = [state.answer[start:end] for start, end in sentences(state.answer)][:MAX_SENTENCES] if state.answer else []
+    said = (
+        [state.answer[start:end] for start, end in sentences(state.answer)][:MAX_SENTENCES]
+        if state.answer
+        else []
+    )
     if not said or not context:
         return None
     verdicts, note = [], ""
@@ -75,7 +86,10 @@ def shown(state: State) -> str:
 def _asked(chat: Chat, context: str, sentence: str, check: Check) -> tuple[bool | None, str]:
     prompt = prompts("judge")["supported"]
     given = {"context": context[: ROOM * chat.context // 2], "sentence": " ".join(sentence.split())}
-    messages = ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": filled(prompt["user"], **given)})
+    messages = (
+        {"role": "system", "content": prompt["system"]},
+        {"role": "user", "content": filled(prompt["user"], **given)},
+    )
     try:
         reply = chat.reply(messages, schema=SCHEMA, max_tokens=16, check=check)
     except (ModelFailed, BadInput) as error:

@@ -18,7 +18,10 @@ from core.graph.texts import chunks_of, leaves, n_chunks, node_chunks
 from core.types import State
 
 MAX_GOLDS = 200  # known documents or nodes of a question whose distance is measured
-SHARED, MAX_SHARED = 8, 4_000_000  # questions whose distances the lanes share, and of each at most so many numbers
+SHARED, MAX_SHARED = (
+    8,
+    4_000_000,
+)  # questions whose distances the lanes share, and of each at most so many numbers
 DIGITS = 6
 
 
@@ -144,8 +147,16 @@ def _nodes_found(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], in
     if state.nodes is None:
         return None
     retained = state.nodes.items
-    orders = [step.before_cut.items for step in reversed(state.trace) if step.before_cut is not None and step.before_cut.kind == "node"]
-    longer = (order for order in orders if len(order) > len(retained) and order[: len(retained)] == retained)
+    orders = [
+        step.before_cut.items
+        for step in reversed(state.trace)
+        if step.before_cut is not None and step.before_cut.kind == "node"
+    ]
+    longer = (
+        order
+        for order in orders
+        if len(order) > len(retained) and order[: len(retained)] == retained
+    )
     return next(longer, retained), len(retained)
 
 

@@ -27,7 +27,10 @@ def accurate(outcome: Outcome, _: int | None = None) -> float | None:
     """
     if not (outcome.answer and outcome.golds):
         return None
-    text, verdicts = outcome.answer.text, [judged.right is True for judged in (outcome.judged, outcome.second) if judged is not None]
+    text, verdicts = (
+        outcome.answer.text,
+        [judged.right is True for judged in (outcome.judged, outcome.second) if judged is not None],
+    )
     if not verdicts:
         return float(outcome.answer.found > 0 and not _declined(text))
     if outcome.answer.exact and not _declined(text):
@@ -44,7 +47,11 @@ def missing(outcome: Outcome, _: int | None = None) -> float | None:
     1.0
     """
     right = accurate(outcome)
-    return None if right is None or outcome.answer is None else float(not right and _withheld(outcome.answer.text))
+    return (
+        None
+        if right is None or outcome.answer is None
+        else float(not right and _withheld(outcome.answer.text))
+    )
 
 
 def hallucination(outcome: Outcome, _: int | None = None) -> float | None:
@@ -81,8 +88,24 @@ def _withheld(text: str) -> bool:
 
 
 DECLARED = (
-    Metric("accurate", "Accurate", "1 if the answer is right, else 0; a mean over judges.", READING, accurate, source=SOURCE),
-    Metric("missing", "Missing", "1 if the question is not answered, else 0.", READING, missing, better="lower", source=SOURCE, failed=1.0),
+    Metric(
+        "accurate",
+        "Accurate",
+        "1 if the answer is right, else 0; a mean over judges.",
+        READING,
+        accurate,
+        source=SOURCE,
+    ),
+    Metric(
+        "missing",
+        "Missing",
+        "1 if the question is not answered, else 0.",
+        READING,
+        missing,
+        better="lower",
+        source=SOURCE,
+        failed=1.0,
+    ),
     Metric(
         "hallucination",
         "Hallucination",

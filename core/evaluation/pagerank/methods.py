@@ -54,7 +54,9 @@ class MethodComparison:
     when: float
 
 
-def compare(graph: Graph, config: MethodConfig, progress: Tell, check: Callable[[], None]) -> MethodComparison:
+def compare(
+    graph: Graph, config: MethodConfig, progress: Tell, check: Callable[[], None]
+) -> MethodComparison:
     """Measure and keep; a large graph is measured on in a process of its own, so that a cancel takes effect at once and nothing
     else is held up. Raises BadInput where there is nothing to measure with, HopscopeError for what goes wrong in that process,
     StoreError, and what `check` raises."""
@@ -62,26 +64,46 @@ def compare(graph: Graph, config: MethodConfig, progress: Tell, check: Callable[
         raise BadInput("Choose at least one method.")
     progress("Getting the methods ready", None)
     if needs_subprocess(graph):
-        rows = in_subprocess(_measured, graph.folder, graph.digest, config, progress=progress, check=check)
+        rows = in_subprocess(
+            _measured, graph.folder, graph.digest, config, progress=progress, check=check
+        )
     else:
         rows = measure(graph, config, progress, check)
     done = MethodComparison(config, tuple(rows), time.time())
     stored = [_saved(one) for one in (done, *saved_comparisons(graph))[:HISTORY]]
-    text = json.dumps(digests.marked({"version": VERSION, "comparisons": stored}), ensure_ascii=False)
+    text = json.dumps(
+        digests.marked({"version": VERSION, "comparisons": stored}), ensure_ascii=False
+    )
     keep(index_folder(graph) / FILE, lambda stream: stream.write(text.encode()))
     return done
 
 
-def measure(graph: Graph, config: MethodConfig, progress: Tell, check: Callable[[], None]) -> list[MethodRow]:
+def measure(
+    graph: Graph, config: MethodConfig, progress: Tell, check: Callable[[], None]
+) -> list[MethodRow]:
     """A row for each method that is asked for. Raises BadInput, and what `check` raises."""
     drawn = starts(graph, config)
     if not drawn:
-        raise BadInput("None of the questions names an entity of this graph; choose another set, or random entities.")
+        raise BadInput(
+            "None of the questions names an entity of this graph; choose another set, or random entities."
+        )
     tell = with_time_left(progress)
-    return compare_methods(graph, config.methods, drawn, config.keep, config.damping, config.direction, config.recall, tell, check)
+    return compare_methods(
+        graph,
+        config.methods,
+        drawn,
+        config.keep,
+        config.damping,
+        config.direction,
+        config.recall,
+        tell,
+        check,
+    )
 
 
-def _measured(folder: Path, digest: str, config: MethodConfig, progress: Tell, check: Callable[[], None]) -> list[MethodRow]:
+def _measured(
+    folder: Path, digest: str, config: MethodConfig, progress: Tell, check: Callable[[], None]
+) -> list[MethodRow]:
     """`measure`, on a graph that is opened first."""
     graph = open_same(folder, digest)
     assert isinstance(graph, Graph)  # no other is measured apart
@@ -92,11 +114,17 @@ def starts(graph: Graph, config: MethodConfig) -> list[Question | tuple[int, ...
     """The questions whose entities the graph has, or single nodes drawn at random; the same for the same seed. Raises BadInput
     for an unknown set."""
     if config.source == RANDOM:
-        drawn = np.random.default_rng(config.seed).choice(graph.n_nodes, min(config.count, graph.n_nodes), replace=False)
+        drawn = np.random.default_rng(config.seed).choice(
+            graph.n_nodes, min(config.count, graph.n_nodes), replace=False
+        )
         return [(int(node),) for node in drawn]
     known = names(graph)
     asked = sample(questions(config.source), config.count, config.seed)
-    return [question for question in asked if question.entities and all(known.exact(entity) for entity in question.entities)]
+    return [
+        question
+        for question in asked
+        if question.entities and all(known.exact(entity) for entity in question.entities)
+    ]
 
 
 def saved_comparisons(graph: Graph) -> list[MethodComparison]:
@@ -106,12 +134,20 @@ def saved_comparisons(graph: Graph) -> list[MethodComparison]:
         saved = digests.check_marked(json.loads(file.read_text("utf-8")))
         if saved["version"] != VERSION:
             return []
-        fit = {field.name for field in fields(MethodRow)}  # what was measured before there was as much to tell is let go
-        return [_comparison(one) for one in saved["comparisons"] if all(row.keys() | {"ran"} == fit for row in one["rows"])]
+        fit = {
+            field.name for field in fields(MethodRow)
+        }  # what was measured before there was as much to tell is let go
+        return [
+            _comparison(one)
+            for one in saved["comparisons"]
+            if all(row.keys() | {"ran"} == fit for row in one["rows"])
+        ]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"The comparisons in {file} cannot be read ({error}); delete that file to begin anew.") from None
+        raise StoreError(
+            f"The comparisons in {file} cannot be read ({error}); delete that file to begin anew."
+        ) from None
 
 
 def _saved(one: MethodComparison) -> dict[str, Any]:

@@ -28,7 +28,11 @@ class Published:
 
 ROOM = 0.2  # of the width is left free at both ends, for the names
 UPWARD = (-0.05, 1.1)  # of the recall
-LETTER, LINE_HIGH, GAP = 0.022, 0.055, 0.035  # of a name, as shares of the picture's width and height; from a mark to its name
+LETTER, LINE_HIGH, GAP = (
+    0.022,
+    0.055,
+    0.035,
+)  # of a name, as shares of the picture's width and height; from a mark to its name
 SIDES = {  # of a mark where its name may stand: the shift of the name's middle in name widths and lines
     "top center": (0.0, 1.0),
     "bottom center": (0.0, -1.0),
@@ -55,15 +59,27 @@ def method_figure(rows: Sequence[MethodRow], titles: Mapping[str, str], answers:
     known answers; with the answers, the published figures as well."""
     import plotly.graph_objects as go
 
-    known = [(row, value) for row in rows if (value := row.answer_recall if answers else row.recall) is not None]
-    seconds = [row.median_ms / 1e3 for row in rows] + [row.p95_ms / 1e3 for row in rows] + [one.seconds for one in PUBLISHED] * answers
+    known = [
+        (row, value)
+        for row in rows
+        if (value := row.answer_recall if answers else row.recall) is not None
+    ]
+    seconds = (
+        [row.median_ms / 1e3 for row in rows]
+        + [row.p95_ms / 1e3 for row in rows]
+        + [one.seconds for one in PUBLISHED] * answers
+    )
     low, high = math.log10(min(seconds)), math.log10(max(seconds))
     room = max(0.4, ROOM * (high - low))
     across = [low - room, high + room]
     names = [titles.get(row.method, row.method) for row, _ in known]
     points = [(row.median_ms / 1e3, value) for row, value in known]
-    labels = [*zip(points, names)] + [((one.seconds, one.recall), one.method.split(",")[0]) for one in PUBLISHED] * answers
-    sides = label_sides([(_share(math.log10(x), across), _share(y, UPWARD), name) for (x, y), name in labels])
+    labels = [*zip(points, names)] + [
+        ((one.seconds, one.recall), one.method.split(",")[0]) for one in PUBLISHED
+    ] * answers
+    sides = label_sides(
+        [(_share(math.log10(x), across), _share(y, UPWARD), name) for (x, y), name in labels]
+    )
 
     figure = go.Figure()
     for i, (row, value) in enumerate(known):
@@ -95,7 +111,9 @@ def method_figure(rows: Sequence[MethodRow], titles: Mapping[str, str], answers:
             textposition=sides[len(known) :],
             hovertemplate="<b>%{text}</b>, published, Freebase<br>recall %{y:.2f}<br>%{x:.3g} s<extra></extra>",
         )
-    figure.update_xaxes(title="Seconds a question", type="log", minorloglabels="none", tickformat="~g", range=across)
+    figure.update_xaxes(
+        title="Seconds a question", type="log", minorloglabels="none", tickformat="~g", range=across
+    )
     what = "Recall of the known answers" if answers else "Recall of the exact best entities"
     figure.update_yaxes(title=what, range=UPWARD)
     return styled(figure, f"{what} against time", legend=False)
@@ -110,9 +128,17 @@ def label_sides(marks: Sequence[tuple[float, float, str]]) -> list[str]:
     found = []
     for place, (x, y, name) in enumerate(marks):
         width = LETTER * len(name)
-        boxes = {side: (x + dx * width, y + dy * (LINE_HIGH / 2 + GAP), width, LINE_HIGH) for side, (dx, dy) in SIDES.items()}
+        boxes = {
+            side: (x + dx * width, y + dy * (LINE_HIGH / 2 + GAP), width, LINE_HIGH)
+            for side, (dx, dy) in SIDES.items()
+        }
         others = [*taken[:place], *taken[place + 1 :]]
-        best = min(boxes, key=lambda side: sum(_covers(boxes[side], other) for other in others) + _outside(boxes[side]))
+        best = min(
+            boxes,
+            key=lambda side: (
+                sum(_covers(boxes[side], other) for other in others) + _outside(boxes[side])
+            ),
+        )
         taken.append(boxes[best])
         found.append(best)
     return found

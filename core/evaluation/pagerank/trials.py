@@ -23,8 +23,14 @@ from core.runtime.weight import free_memory
 from core.types import Question, Subgraph
 
 TIED = 1e-7  # scores that differ by less of their size count as equal
-LEAST, SECONDS_A_STEP = 5e-3, 4e-7  # seconds of a question; of exact PageRank by the steps of the graph
-MILLION, CAPPED = 1_000_000, {"auto": 0.1, "rbs": 4.0, "fora": 10.0, "topppr": 20.0, "partition": 1.0}  # nodes from which on the caps bind
+LEAST, SECONDS_A_STEP = (
+    5e-3,
+    4e-7,
+)  # seconds of a question; of exact PageRank by the steps of the graph
+MILLION, CAPPED = (
+    1_000_000,
+    {"auto": 0.1, "rbs": 4.0, "fora": 10.0, "topppr": 20.0, "partition": 1.0},
+)  # nodes from which on the caps bind
 BYTES_A_NODE = 64  # that solving the equation takes
 Tell = Callable[[str, float | None], None]
 
@@ -47,10 +53,14 @@ class MethodRow:
     p95_ms: float
     recall: float  # mean share of the exact best nodes, any of those that tie at the end counting
     least_recall: float
-    answer_recall: float | None  # mean share of a question's answers among the kept nodes; None where none are known
+    answer_recall: (
+        float | None
+    )  # mean share of a question's answers among the kept nodes; None where none are known
     components: float  # weakly connected pieces of the subgraph induced on the kept nodes, mean
     edges: float | None  # walked a question, median; None where the method does not count them
-    memory: int | None  # bytes by which the process grew beyond what it held before, at its peak; None where nobody tells
+    memory: (
+        int | None
+    )  # bytes by which the process grew beyond what it held before, at its peak; None where nobody tells
     prepared_s: float  # seconds spent on what the method needs prepared, 0 where it lay there
     unsettled: int  # questions for which the method gave up before it had the accuracy asked for
     ran: str = ""  # what `auto` chose, "" for other methods and where it was not recorded
@@ -92,7 +102,9 @@ def compare_methods(
     for trial in trials:
         for place, question in enumerate(asked):
             check()
-            progress(f"PageRank by {trial.method}: question {place + 1:,} of {len(asked):,}", done / todo)
+            progress(
+                f"PageRank by {trial.method}: question {place + 1:,} of {len(asked):,}", done / todo
+            )
             trial.answer(question, check)
             done += cost[trial.method]
     for place, question in enumerate(asked):
@@ -126,7 +138,9 @@ def expected(graph: Graph, method: str, direction: str = "graph") -> float:
     """About how many seconds a question takes a method on one slow core, at most, without what it needs prepared."""
     if method in CAPPED:
         return max(LEAST, CAPPED[method] * min(1.0, graph.n_nodes / MILLION))
-    return max(LEAST, SECONDS_A_STEP * graph.n_edges * (2 if graph.resolve(direction) == "both" else 1))
+    return max(
+        LEAST, SECONDS_A_STEP * graph.n_edges * (2 if graph.resolve(direction) == "both" else 1)
+    )
 
 
 def ask(graph: Graph, question: Question | Sequence[int]) -> Asked:
@@ -162,9 +176,18 @@ class Asking(TypedDict):
 class MethodTrial:
     """One method at work: what it kept for each question, and what that cost."""
 
-    def __init__(self, graph: Graph, method: str, keep: int, damping: float, direction: str, recall: float):
+    def __init__(
+        self, graph: Graph, method: str, keep: int, damping: float, direction: str, recall: float
+    ):
         self.graph, self.method = graph, method
-        self.asking = Asking(keep=keep, damping=damping, direction=direction, method=method, recall=recall, clusters=clusters)
+        self.asking = Asking(
+            keep=keep,
+            damping=damping,
+            direction=direction,
+            method=method,
+            recall=recall,
+            clusters=clusters,
+        )
         self.seconds: list[float] = []
         self.retained: list[np.ndarray] = []
         self.recalls: list[float] = []
@@ -185,7 +208,9 @@ class MethodTrial:
         """Keeps the best nodes of a question, and how long that took."""
         before, report = reset_peak(), PageRankReport()
         start = time.perf_counter()
-        nodes, _ = top_pagerank(self.graph, question.seeds, report=report, check=check, **self.asking)
+        nodes, _ = top_pagerank(
+            self.graph, question.seeds, report=report, check=check, **self.asking
+        )
         self.seconds.append(time.perf_counter() - start)
         self.retained.append(nodes)
         self.unsettled += not report.settled
@@ -199,7 +224,8 @@ class MethodTrial:
         """What the method did, over all questions."""
         times = sorted(second * 1e3 for second in self.seconds)
         shares = [
-            sum(bool(set(nodes) & set(retained.tolist())) for nodes in question.answers) / len(question.answers)
+            sum(bool(set(nodes) & set(retained.tolist())) for nodes in question.answers)
+            / len(question.answers)
             for question, retained in zip(asked, self.retained)
             if question.answers
         ]

@@ -50,7 +50,11 @@ def pairs(summary: Summary, sample: int | None = None, against: str = "") -> tup
     found = []
     for question in list(answers)[:sample]:
         known = questions[question]
-        given = {instance: answers[question][instance] for instance in summary.instances if instance in answers[question]}
+        given = {
+            instance: answers[question][instance]
+            for instance in summary.instances
+            if instance in answers[question]
+        }
         for a, b in combinations(given, 2):
             if given[a].strip() != given[b].strip() and (not against or against in (a, b)):
                 found.append(Pair(question, known.text, a, b, given[a], given[b], known.abstract))
@@ -76,8 +80,14 @@ class _Said:
     def tell(self) -> None:
         """Say it."""
         taken = (time.monotonic() - self.start) / self.waited if self.waited else 0.0
-        left = f"{roughly((self.replies - self.done) * taken)} left" if taken else "time left not known yet"
-        self.job.tell(f"Reply {self.done + 1:,} of {self.replies:,}, {left}", self.done / self.replies)
+        left = (
+            f"{roughly((self.replies - self.done) * taken)} left"
+            if taken
+            else "time left not known yet"
+        )
+        self.job.tell(
+            f"Reply {self.done + 1:,} of {self.replies:,}, {left}", self.done / self.replies
+        )
 
     def received(self) -> None:
         """A reply came."""
@@ -102,7 +112,11 @@ class Pairwise:
     missing: int = field(default=0, init=False)  # replies that `known` did not find
 
     def __post_init__(self) -> None:
-        self.chat = CachedChat(lambda: self.models.chat(self.role), self.models.weights(self.role), self.saved or SavedReplies())
+        self.chat = CachedChat(
+            lambda: self.models.chat(self.role),
+            self.models.weights(self.role),
+            self.saved or SavedReplies(),
+        )
 
     @property
     def judge(self) -> str:
@@ -113,7 +127,10 @@ class Pairwise:
         """The tally of the pairs that were judged before; `missing` counts the replies that are not kept."""
         found = self._saved(self.pairs)
         self.missing = found.count(None)
-        matches = (_match(pair, there, back) for pair, there, back in zip(self.pairs, found[::2], found[1::2]))
+        matches = (
+            _match(pair, there, back)
+            for pair, there, back in zip(self.pairs, found[::2], found[1::2])
+        )
         return self._tally([match for match in matches if match is not None])
 
     def __call__(self, job: Job) -> Tally:
@@ -135,7 +152,9 @@ class Pairwise:
                 matches[place] = found
                 faults = faults + 1 if found.there.failed and found.back.failed else 0
                 if faults >= FAULTS:
-                    raise ModelFailed(f"The judge failed {FAULTS} times in a row; what was judged is kept. {found.back.why}")
+                    raise ModelFailed(
+                        f"The judge failed {FAULTS} times in a row; what was judged is kept. {found.back.why}"
+                    )
         return self._tally([matches[place] for place in range(len(self.pairs))])
 
     def _judged(self, pair: Pair, said: _Said, check: Callable[[], None]) -> Match:
@@ -152,8 +171,14 @@ class Pairwise:
 
     def _saved(self, pairs: Sequence[Pair]) -> list[Reply | None]:
         """The saved reply to each pair in both orders, one behind the other; None where there is none."""
-        orders = ((pair.text, *both) for pair in pairs for both in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)))
-        return self.chat.saved((messages(*order, self.chat.context) for order in orders), SCHEMA, REPLY)
+        orders = (
+            (pair.text, *both)
+            for pair in pairs
+            for both in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a))
+        )
+        return self.chat.saved(
+            (messages(*order, self.chat.context) for order in orders), SCHEMA, REPLY
+        )
 
     def _tally(self, matches: Sequence[Match]) -> Tally:
         short = {pair.question for pair in self.pairs if not pair.abstract}
@@ -162,10 +187,16 @@ class Pairwise:
 
 def _match(pair: Pair, there: Reply | None, back: Reply | None) -> Match | None:
     """The match by its replies; None where one is missing."""
-    return None if there is None or back is None else Match(pair.question, pair.a, pair.b, read(there.text), read(back.text))
+    return (
+        None
+        if there is None or back is None
+        else Match(pair.question, pair.a, pair.b, read(there.text), read(back.text))
+    )
 
 
-def start(engine, summary: Summary, sample: int | None = None, role: str = ROLE, against: str = "") -> Job:
+def start(
+    engine, summary: Summary, sample: int | None = None, role: str = ROLE, against: str = ""
+) -> Job:
     """The job of the engine that judges the answers of a run in `pairs`; its result is a tally. Raises BadInput, BadParameter."""
     work = Pairwise(summary.instances, pairs(summary, sample, against), engine.models, role)
     key = job_key(summary)

@@ -16,12 +16,19 @@ SETTINGS = {"displaylogo": False, "responsive": True}
 
 def page_html(tally: Tally, names: Mapping[str, Called]) -> str:
     """The win rates of each criterion as a picture, who judged, and what to doubt."""
-    sentences = [f"{len(tally.matches):,} pairs of answers, each in both orders, judged by {tally.judge}.", *tally.doubts()]
+    sentences = [
+        f"{len(tally.matches):,} pairs of answers, each in both orders, judged by {tally.judge}.",
+        *tally.doubts(),
+    ]
     decisive = [one for one in CRITERIA if tally.decides(one)]
     mute = [one for one in CRITERIA if one not in decisive] if tally.read else []
     open_, folded = (_drawn(tally, criteria, names) for criteria in (decisive, mute))
     fit = "dispatchEvent(new Event('resize'))"  # what was folded has no width to be drawn at
-    rest = f'<details ontoggle="{fit}"><summary>Win rates that say nothing</summary>{folded}</details>' if mute else ""
+    rest = (
+        f'<details ontoggle="{fit}"><summary>Win rates that say nothing</summary>{folded}</details>'
+        if mute
+        else ""
+    )
     words = "".join(f"<p class='facts'>{escape(sentence)}</p>" for sentence in sentences)
     body = f"{words}{plotly_script()}{open_}{rest}"
     return PAGE.format(title="Answers judged in pairs", body=body)
@@ -42,7 +49,13 @@ def _drawn(tally: Tally, criteria: Sequence[str], names: Mapping[str, Called]) -
     drawn = []
     for criterion in criteria:
         picture = matrix(tally, criterion, names).to_html(
-            full_html=False, include_plotlyjs=False, include_mathjax=False, div_id=f"picture-{criterion}", config=SETTINGS
+            full_html=False,
+            include_plotlyjs=False,
+            include_mathjax=False,
+            div_id=f"picture-{criterion}",
+            config=SETTINGS,
         )
-        drawn.append(f"<div class='card'>{picture}<p class='note'>{escape(orders(tally, criterion))}</p></div>")
+        drawn.append(
+            f"<div class='card'>{picture}<p class='note'>{escape(orders(tally, criterion))}</p></div>"
+        )
     return f"<div class='plots'>{''.join(drawn)}</div>"

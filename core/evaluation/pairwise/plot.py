@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 SCALE = ((0.0, "#b0413e"), (0.5, "#e9edf1"), (1.0, "#2f6f9f"))  # loses, even, wins
-WIDE, CELL, ABOVE = 16, 86, 120  # letters of a line of a name, pixels of a row and of what stands above the rows
+WIDE, CELL, ABOVE = (
+    16,
+    86,
+    120,
+)  # letters of a line of a name, pixels of a row and of what stands above the rows
 
 
 def matrix(tally: Tally, criterion: str, names: Mapping[str, Called]) -> Figure:
@@ -25,7 +29,10 @@ def matrix(tally: Tally, criterion: str, names: Mapping[str, Called]) -> Figure:
 
     wins, order = tally.wins(criterion), list(tally.instances)
     cells = [[wins.get((a, b)) for b in order] for a in order]
-    rows, columns = [_label(str(names[one])) for one in order], [_label(names[one].number or names[one].plain) for one in order]
+    rows, columns = (
+        [_label(str(names[one])) for one in order],
+        [_label(names[one].number or names[one].plain) for one in order],
+    )
     figure = go.Figure(
         go.Heatmap(
             z=[[None if one is None else one.mean for one in row] for row in cells],
@@ -50,7 +57,9 @@ def matrix(tally: Tally, criterion: str, names: Mapping[str, Called]) -> Figure:
     figure.update_xaxes(showgrid=False, zeroline=False)
     figure.update_yaxes(showgrid=False, zeroline=False)
     figure.update_layout(title={"yref": "container", "y": 0.98, "yanchor": "top"})
-    return figure.update_layout(height=ABOVE + CELL * len(order), margin={"l": 20, "r": 10, "t": ABOVE - 20, "b": 10})
+    return figure.update_layout(
+        height=ABOVE + CELL * len(order), margin={"l": 20, "r": 10, "t": ABOVE - 20, "b": 10}
+    )
 
 
 def _label(name: str) -> str:

@@ -10,7 +10,10 @@ from typing import Any
 from core.evaluation.metrics.statistics import Estimate, of_shares
 from core.evaluation.pairwise.verdicts import CRITERIA, FIRST, SECOND, TIE, Match
 
-BLIND, LEANING = 0.8, 0.65  # shares of the verdicts for one place from which on they say nothing, or are to be read with care
+BLIND, LEANING = (
+    0.8,
+    0.65,
+)  # shares of the verdicts for one place from which on they say nothing, or are to be read with care
 CHANCE = 0.01  # the p-value below which a lean is no chance
 SAME = 0.05  # that below which the two orders agree beyond chance
 FEW = 0.5  # share of replies that can be read, below which they say little
@@ -57,7 +60,12 @@ class Tally:
 
     def places(self, criterion: str) -> tuple[int, int, int]:
         """How many single verdicts prefer the first place, the second, and neither."""
-        said = [verdict.winners[criterion] for match in self.read for verdict in (match.there, match.back) if verdict.winners]
+        said = [
+            verdict.winners[criterion]
+            for match in self.read
+            for verdict in (match.there, match.back)
+            if verdict.winners
+        ]
         return said.count(FIRST), said.count(SECOND), said.count(TIE)
 
     def by_chance(self, criterion: str) -> float:
@@ -83,7 +91,9 @@ class Tally:
         from scipy.stats import binomtest
 
         same, pairs = self._same(criterion), len(self.read)
-        return pairs > 0 and bool(binomtest(same, pairs, self.by_chance(criterion), "greater").pvalue < SAME)
+        return pairs > 0 and bool(
+            binomtest(same, pairs, self.by_chance(criterion), "greater").pvalue < SAME
+        )
 
     def _same(self, criterion: str) -> int:
         """Of how many matches both orders say the same."""
@@ -95,7 +105,11 @@ class Tally:
         from scipy.stats import binomtest
 
         first, second, _ = self.places(criterion)
-        decided, more, place = first + second, max(first, second), FIRST if first >= second else SECOND
+        decided, more, place = (
+            first + second,
+            max(first, second),
+            FIRST if first >= second else SECOND,
+        )
         beyond = bool(decided) and binomtest(more, decided).pvalue < CHANCE
         return place, more, more / decided if beyond else 0.0
 
@@ -106,7 +120,12 @@ class Tally:
     def _doubts(self) -> Iterator[str]:
         asked, read = len(self.matches), len(self.read)
         if asked and read < FEW * asked:
-            why = next(verdict.why for match in self.matches for verdict in (match.there, match.back) if verdict.winners is None)
+            why = next(
+                verdict.why
+                for match in self.matches
+                for verdict in (match.there, match.back)
+                if verdict.winners is None
+            )
             yield f"Of {asked:,} pairs the judge's replies could be read in {read:,}: its verdicts say little. {why}"
         elif read < asked:
             yield f"{asked - read:,} of {asked:,} pairs are left out, as a reply could not be read."
@@ -139,7 +158,10 @@ class Tally:
         """Everything as plain data."""
         criteria = {
             name: {
-                "wins": [{"row": a, "column": b, **asdict(one)} for (a, b), one in self.wins(name).items()],
+                "wins": [
+                    {"row": a, "column": b, **asdict(one)}
+                    for (a, b), one in self.wins(name).items()
+                ],
                 "agreement": self.agreement(name),
                 "agreement_by_chance": self.by_chance(name),
                 "tells": self.decides(name),
@@ -147,5 +169,10 @@ class Tally:
             }
             for name in CRITERIA
         }
-        head = {"judge": self.judge, "pairs": self.of, "judged": len(self.matches), "read": len(self.read)}
+        head = {
+            "judge": self.judge,
+            "pairs": self.of,
+            "judged": len(self.matches),
+            "read": len(self.read),
+        }
         return {**head, "doubts": list(self.doubts()), "criteria": criteria}

@@ -14,7 +14,10 @@ CRITERIA = ("comprehensiveness", "diversity", "empowerment", "overall")
 FIRST, SECOND, TIE = "first", "second", "tie"
 SCHEMA = {
     "type": "object",
-    "properties": {"why": {"type": "string", "maxLength": 240}, **{name: {"enum": [FIRST, SECOND, TIE]} for name in CRITERIA}},
+    "properties": {
+        "why": {"type": "string", "maxLength": 240},
+        **{name: {"enum": [FIRST, SECOND, TIE]} for name in CRITERIA},
+    },
     "required": ["why", *CRITERIA],
     "additionalProperties": False,
 }
@@ -72,11 +75,20 @@ class Match:
 def messages(question: str, first: str, second: str, context: int) -> tuple[dict[str, str], ...]:
     """The messages for the judge; answers that its context of so many tokens has no room for are cut, both at the same length."""
     prompt, room = prompts("judge")["pair"], max(200, (context - AROUND) * LETTERS // 2)
-    given = {"question": " ".join(question.split()), "first": _cut(first, room), "second": _cut(second, room)}
-    return ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": filled(prompt["user"], **given)})
+    given = {
+        "question": " ".join(question.split()),
+        "first": _cut(first, room),
+        "second": _cut(second, room),
+    }
+    return (
+        {"role": "system", "content": prompt["system"]},
+        {"role": "user", "content": filled(prompt["user"], **given)},
+    )
 
 
-def asked(chat: Chat, question: str, first: str, second: str, check: Check = lambda: None) -> Verdict:
+def asked(
+    chat: Chat, question: str, first: str, second: str, check: Check = lambda: None
+) -> Verdict:
     """The verdict on two answers in this order. Where the model fails or its reply cannot be read, the verdict says why.
 
     >>> from core.evaluation.pairwise.verdicts import asked
@@ -86,10 +98,19 @@ def asked(chat: Chat, question: str, first: str, second: str, check: Check = lam
     'second'
     """
     try:
-        reply = chat.reply(messages(question, first, second, chat.context), schema=SCHEMA, max_tokens=REPLY, check=check)
+        reply = chat.reply(
+            messages(question, first, second, chat.context),
+            schema=SCHEMA,
+            max_tokens=REPLY,
+            check=check,
+        )
     except (ModelFailed, BadInput) as error:
         return Verdict(None, f"The judge could not be asked: {error}", failed=True)
-    return read(reply.text) if reply.text.strip() else Verdict(None, f"The reply could not be read: {reply.fault()}")
+    return (
+        read(reply.text)
+        if reply.text.strip()
+        else Verdict(None, f"The reply could not be read: {reply.fault()}")
+    )
 
 
 def read(reply: str) -> Verdict:
@@ -102,7 +123,9 @@ def read(reply: str) -> Verdict:
     found = json_reply(reply, CRITERIA)
     parsed = found.value if found else {}
     if all(parsed.get(name) in (FIRST, SECOND, TIE) for name in CRITERIA):
-        return Verdict({name: parsed[name] for name in CRITERIA}, str(parsed.get("why", "")).strip())
+        return Verdict(
+            {name: parsed[name] for name in CRITERIA}, str(parsed.get("why", "")).strip()
+        )
     return Verdict(None, f"The reply could not be read: “{shorten(reply)}”.")
 
 

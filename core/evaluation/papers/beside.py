@@ -61,10 +61,18 @@ def beside(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
     found = []
     names = tuple(experiment.printed[name])
     table = summary.table(names) if names else {}
-    firsts = {instance: experiment.firsts.get(instance, summary.instances[0]) for instance in summary.instances}
+    firsts = {
+        instance: experiment.firsts.get(instance, summary.instances[0])
+        for instance in summary.instances
+    }
     for metric in names:
         printed = dict(zip(experiment.rows, experiment.printed[name][metric], strict=True))
-        tests = {test.a: test for test in summary.compared([pair for pair in firsts.items() if pair[0] != pair[1]], [metric])}
+        tests = {
+            test.a: test
+            for test in summary.compared(
+                [pair for pair in firsts.items() if pair[0] != pair[1]], [metric]
+            )
+        }
         rows = []
         for instance in summary.instances:
             known, zero = printed[instance], printed[firsts[instance]]
@@ -74,11 +82,19 @@ def beside(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
                     experiment.rows[instance],
                     known,
                     table[instance][metric],
-                    None if known is None or zero is None or instance == firsts[instance] else known - zero,
-                    (tests[instance].difference, tests[instance].low, tests[instance].high) if instance in tests else None,
+                    None
+                    if known is None or zero is None or instance == firsts[instance]
+                    else known - zero,
+                    (tests[instance].difference, tests[instance].low, tests[instance].high)
+                    if instance in tests
+                    else None,
                 )
             )
-        both = [(row.printed, row.here.mean) for row in rows if row.printed is not None and row.here.mean is not None]
+        both = [
+            (row.printed, row.here.mean)
+            for row in rows
+            if row.printed is not None and row.here.mean is not None
+        ]
         found.append(Beside(name, summary.run.spec["set"], metric, tuple(rows), kendall(both)))
     return found
 
@@ -117,22 +133,41 @@ def kendall(pairs: Sequence[tuple[float, float]]) -> float | None:
 HEAD = ("method", "paper", "here", "n", "from the first, paper", "from the first, here", "agrees")
 
 
-def markdown(experiment: Experiment, tables: Sequence[Beside | Measured], differs: Sequence[str]) -> str:
+def markdown(
+    experiment: Experiment, tables: Sequence[Beside | Measured], differs: Sequence[str]
+) -> str:
     """The tables as Markdown, one a set and metric, with what differs from the paper under them."""
     lines = [f"# {experiment.place}: {experiment.title}", "", experiment.paper, ""]
     for one in tables:
         title, head, rows, notes = written(one)
         lines += [f"## {title}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-        lines += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+        lines += [
+            f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows
+        ]
         lines += ["", *notes, ""]
-    return "\n".join([*lines, "## What differs from the paper", "", *(f"- {sentence}" for sentence in differs), ""])
+    return "\n".join(
+        [
+            *lines,
+            "## What differs from the paper",
+            "",
+            *(f"- {sentence}" for sentence in differs),
+            "",
+        ]
+    )
 
 
-def written(one: Beside | Measured) -> tuple[str, Sequence[str], Sequence[Sequence[str]], Sequence[str]]:
+def written(
+    one: Beside | Measured,
+) -> tuple[str, Sequence[str], Sequence[Sequence[str]], Sequence[str]]:
     """A table as texts: title, head, rows, and sentences under it."""
     if isinstance(one, Measured):
         return one.title, one.head, one.rows, one.notes
-    return f"{one.set}, {one.metric}", HEAD, [cells(one.metric, row) for row in one.rows], [agreement(one)]
+    return (
+        f"{one.set}, {one.metric}",
+        HEAD,
+        [cells(one.metric, row) for row in one.rows],
+        [agreement(one)],
+    )
 
 
 def wide(tables: Sequence[Beside]) -> Measured:
@@ -146,9 +181,15 @@ def wide(tables: Sequence[Beside]) -> Measured:
 
 def cells(metric: str, row: Row) -> list[str]:
     """A row of a table as texts: name, paper, here, questions, both differences, and whether these agree."""
-    digits = lambda number: f"{number:.3f}" if metric.startswith(RATE) else shown(metric.removeprefix("gain with "), number)
+    digits = lambda number: (
+        f"{number:.3f}"
+        if metric.startswith(RATE)
+        else shown(metric.removeprefix("gain with "), number)
+    )
     value = lambda number: "–" if number is None else f"{'−' * (number < 0)}{digits(abs(number))}"
-    signed = lambda number: "–" if number is None else f"{'−' if number < 0 else '+'}{digits(abs(number))}"
+    signed = lambda number: (
+        "–" if number is None else f"{'−' if number < 0 else '+'}{digits(abs(number))}"
+    )
     spread = lambda mean, low, high, form: f"{form(mean)} [{form(low)}, {form(high)}]"
     return [
         row.name,
@@ -166,10 +207,20 @@ def agreement(one: Beside) -> str:
     compared = [row.agrees for row in one.rows if row.agrees is not None]
     n = max((row.here.n for row in one.rows), default=0)
     order = (
-        "The order of the methods cannot be compared." if one.tau is None else f"Kendall's tau of the order of the methods: {one.tau:.2f}."
+        "The order of the methods cannot be compared."
+        if one.tau is None
+        else f"Kendall's tau of the order of the methods: {one.tau:.2f}."
     )
-    few = f"With fewer than {LEAST} questions nothing is said on whether differences agree." if n < LEAST else ""
-    own = " of the same method" if sum(row.printed_difference is None for row in one.rows if row.printed is not None) > 1 else ""
+    few = (
+        f"With fewer than {LEAST} questions nothing is said on whether differences agree."
+        if n < LEAST
+        else ""
+    )
+    own = (
+        " of the same method"
+        if sum(row.printed_difference is None for row in one.rows if row.printed is not None) > 1
+        else ""
+    )
     within = (
         f"For {sum(compared)} of {len(compared)} the paper's difference from the first row{own} lies in the interval here."
         if compared

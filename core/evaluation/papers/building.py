@@ -65,7 +65,15 @@ def rows(costs: Sequence[GraphCost]) -> list[list[str]]:
     found = []
     for cost in costs:
         for step in cost.steps:
-            found.append([cost.name, PARTS[step.part], step.step, f"{step.seconds:,.1f}", *_tokens(step.usage)])
+            found.append(
+                [
+                    cost.name,
+                    PARTS[step.part],
+                    step.step,
+                    f"{step.seconds:,.1f}",
+                    *_tokens(step.usage),
+                ]
+            )
         found.append([cost.name, "", "together", f"{cost.seconds():,.1f}", *_tokens(cost.usage())])
     return found
 
@@ -73,31 +81,45 @@ def rows(costs: Sequence[GraphCost]) -> list[list[str]]:
 def claims(wanted: BuildingCosts, costs: Sequence[GraphCost]) -> list[str]:
     """What the paper says of these costs, each beside what was measured, in sentences."""
     by_name = {cost.name: cost for cost in costs}
-    found = [f"{cost.name}: chunks had been read before, so that its tokens are not whole." for cost in costs if not cost.whole]
+    found = [
+        f"{cost.name}: chunks had been read before, so that its tokens are not whole."
+        for cost in costs
+        if not cost.whole
+    ]
     asking = [cost for cost in costs if cost.usage().calls]
     free = [cost.name for cost in costs if not cost.usage().calls]
     if free:
         found.append(f"No language model was asked for {', '.join(free)}: 0 tokens.")
-    ordered = [by_name[name] for name in wanted.levels if name in by_name and by_name[name].usage().calls]
+    ordered = [
+        by_name[name] for name in wanted.levels if name in by_name and by_name[name].usage().calls
+    ]
     if len(ordered) > 1:
         tokens = [_sum(cost.usage(GRAPH)) for cost in ordered]
         words = ", ".join(f"{cost.name} {number:,}" for cost, number in zip(ordered, tokens))
         agrees = "as here" if tokens == sorted(tokens) else "which is another order than here"
-        found.append(f"Tokens of building the graph: {words}. The paper's order is {', '.join(cost.name for cost in ordered)}, {agrees}.")
+        found.append(
+            f"Tokens of building the graph: {words}. The paper's order is {', '.join(cost.name for cost in ordered)}, {agrees}."
+        )
         if tokens[0]:
             found.append(
                 f"{ordered[-1].name} takes {tokens[-1] / tokens[0]:.1f} times the tokens of {ordered[0].name}; in the paper up to 40."
             )
     if asking:
         more = sum(cost.usage().tokens_in > cost.usage().tokens_out for cost in asking)
-        found.append(f"Prompts have more tokens than completions in {more} of {len(asking)} graphs; in the paper in all.")
+        found.append(
+            f"Prompts have more tokens than completions in {more} of {len(asking)} graphs; in the paper in all."
+        )
     if (one := by_name.get(wanted.index)) is not None and _sum(one.usage(GRAPH)):
         share = _sum(one.usage(INDEX)) / _sum(one.usage(GRAPH))
-        found.append(f"The index of {one.name} takes {share:.2f} times the tokens of its graph; in the paper nearly as many.")
+        found.append(
+            f"The index of {one.name} takes {share:.2f} times the tokens of its graph; in the paper nearly as many."
+        )
     return found
 
 
-def markdown(wanted: BuildingCosts, asked: str, costs: Sequence[GraphCost], sentences: Sequence[str]) -> str:
+def markdown(
+    wanted: BuildingCosts, asked: str, costs: Sequence[GraphCost], sentences: Sequence[str]
+) -> str:
     """The table as Markdown, with what the paper says under it."""
     lines = [
         f"# {wanted.place}: {wanted.title}",
@@ -107,7 +129,9 @@ def markdown(wanted: BuildingCosts, asked: str, costs: Sequence[GraphCost], sent
         f"| {' | '.join(HEAD)} |",
         "|---|---|---|---:|---:|---:|---:|",
     ]
-    lines += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows(costs)]
+    lines += [
+        f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows(costs)
+    ]
     return "\n".join([*lines, "", *(f"- {sentence}" for sentence in sentences), ""])
 
 

@@ -16,32 +16,57 @@ from core.instances.catalogue import published
 from core.types import Path, Question, Subgraph
 
 HOPS, PATHS = 4, 1000  # of the paths from an entity of a question
-WITHOUT = ("common", "type", "freebase", "kg", "base", "user")  # domains that say nothing of what is asked, where another is on the path
+WITHOUT = (
+    "common",
+    "type",
+    "freebase",
+    "kg",
+    "base",
+    "user",
+)  # domains that say nothing of what is asked, where another is on the path
 NONE, NOT_FOUND = "no domain", "no path found"
 Tell = Callable[[str, float | None], None]
 
 
 def domains(
-    engine, sets: Mapping[str, str], rows: Mapping[str, str], size: int | None, graph: Callable[[str], str], progress: Tell
+    engine,
+    sets: Mapping[str, str],
+    rows: Mapping[str, str],
+    size: int | None,
+    graph: Callable[[str], str],
+    progress: Tell,
 ) -> list[Measured]:
     """One table of all sets: of each domain its share of the questions. `rows` are none. Raises BadInput, StoreError."""
     shares: dict[str, Counter[str]] = {}
     counts = []
     for name, asked in sets.items():
-        plan = make_plan([published()["lego-1"]], asked, size, lambda one: engine.graph(one, progress=progress), graph=graph(name))
+        plan = make_plan(
+            [published()["lego-1"]],
+            asked,
+            size,
+            lambda one: engine.graph(one, progress=progress),
+            graph=graph(name),
+        )
         locals_: dict[str, Local] = {}
         total: Counter[str] = Counter()
         for place, drawn in enumerate(plan.drawn):
-            progress(f"Looking at {name}: {place:,} of {len(plan.drawn):,} questions", place / len(plan.drawn))
+            progress(
+                f"Looking at {name}: {place:,} of {len(plan.drawn):,} questions",
+                place / len(plan.drawn),
+            )
             opened = drawn.open(engine).graph
             key = drawn.address.name
-            local = locals_.get(key) or Local(opened, Subgraph(np.arange(opened.n_nodes), np.arange(opened.n_edges)), "both")
+            local = locals_.get(key) or Local(
+                opened, Subgraph(np.arange(opened.n_nodes), np.arange(opened.n_edges)), "both"
+            )
             if drawn.source.name:
                 locals_[key] = local
             total.update(of_question(local, drawn.question))
         shares[name] = total
         counts.append(f"{name}: {len(plan.drawn):,} of the {plan.of:,} questions of {plan.set}.")
-    return [Measured("domains of questions", ("domain", *shares), tuple(_rows(shares)), tuple(counts))]
+    return [
+        Measured("domains of questions", ("domain", *shares), tuple(_rows(shares)), tuple(counts))
+    ]
 
 
 def of_question(local: Local, question: Question) -> dict[str, float]:
@@ -54,7 +79,10 @@ def of_question(local: Local, question: Question) -> dict[str, float]:
     >>> of_question(Local(toy, Subgraph(np.arange(5), np.arange(7)), "both"), Question("Where is D?", "q", ("A",), ("D",)))
     {'no domain': 1.0}
     """
-    graph, ends = local.graph, {node for name in question.answers for node in local.graph.nodes_named(name)}
+    graph, ends = (
+        local.graph,
+        {node for name in question.answers for node in local.graph.nodes_named(name)},
+    )
     found = [
         path
         for name in question.entities
@@ -63,8 +91,12 @@ def of_question(local: Local, question: Question) -> dict[str, float]:
         if path.end in ends
     ]
     counts = Counter(_named(graph, [path for path in found if len(path) == min(map(len, found))]))
-    meant = {domain: count for domain, count in counts.items() if domain not in WITHOUT} or dict(counts)
-    return {domain: count / sum(meant.values()) for domain, count in meant.items()} or {NOT_FOUND: 1.0}
+    meant = {domain: count for domain, count in counts.items() if domain not in WITHOUT} or dict(
+        counts
+    )
+    return {domain: count / sum(meant.values()) for domain, count in meant.items()} or {
+        NOT_FOUND: 1.0
+    }
 
 
 def _named(graph: KnowledgeGraph, paths: Iterable[Path]) -> Iterable[str]:
@@ -77,6 +109,15 @@ def _named(graph: KnowledgeGraph, paths: Iterable[Path]) -> Iterable[str]:
 def _rows(shares: Mapping[str, Counter[str]]) -> Iterable[tuple[str, ...]]:
     """A row a domain, those with the most over all sets first, what has none last."""
     questions = {name: max(1.0, sum(one.values())) for name, one in shares.items()}
-    mean = {domain: sum(one[domain] / questions[name] for name, one in shares.items()) for one in shares.values() for domain in one}
-    for domain in sorted(mean, key=lambda domain: (domain in (NONE, NOT_FOUND), -round(mean[domain], 9), domain)):
-        yield (domain, *(f"{100 * one[domain] / questions[name]:.1f} %" for name, one in shares.items()))
+    mean = {
+        domain: sum(one[domain] / questions[name] for name, one in shares.items())
+        for one in shares.values()
+        for domain in one
+    }
+    for domain in sorted(
+        mean, key=lambda domain: (domain in (NONE, NOT_FOUND), -round(mean[domain], 9), domain)
+    ):
+        yield (
+            domain,
+            *(f"{100 * one[domain] / questions[name]:.1f} %" for name, one in shares.items()),
+        )

@@ -88,16 +88,25 @@ class Experiment:
     small_builds: Mapping[str, str] = field(default_factory=dict)
     firsts: Mapping[str, str] = field(default_factory=dict)
 
-    def asked(self, known: Mapping[str, Instance], name: str, small: bool = False) -> tuple[Experiment, tuple[Instance, ...]]:
+    def asked(
+        self, known: Mapping[str, Instance], name: str, small: bool = False
+    ) -> tuple[Experiment, tuple[Instance, ...]]:
         """The experiment on the set of that name, with a row for every instance that is asked, and these instances."""
-        there = {id: _on(known[id], self.sets[name]) for id in (*filter(None, [self.after]), *self.rows)}
+        there = {
+            id: _on(known[id], self.sets[name]) for id in (*filter(None, [self.after]), *self.rows)
+        }
         there = {id: _retrieving(one) for id, one in there.items()} if self.retrieval else there
-        chosen = [id for id in self.rows if not small or not self.small_rows or id in self.small_rows]
+        chosen = [
+            id for id in self.rows if not small or not self.small_rows or id in self.small_rows
+        ]
         before = (there[self.after],) if self.after else ()
         if not self.vary:
             names = {there[id].id: row for id, row in self.rows.items()}
             after, against = (there[id].id if id else "" for id in (self.after, self.against))
-            return replace(self, rows=names, after=after, against=against), (*before, *(there[id] for id in chosen))
+            return replace(self, rows=names, after=after, against=against), (
+                *before,
+                *(there[id] for id in chosen),
+            )
         builds = self.small_builds if small and self.small_builds else self.builds
         rows, instances, firsts = dict[str, str](), list(before), dict[str, str]()
         for id in chosen:
@@ -107,7 +116,11 @@ class Experiment:
                 found = varied((one,), variation)
                 firsts |= {instance.id: found[0].id for instance in found} if builds else {}
                 for instance, value in zip(found, split(values), strict=True):
-                    label = self.label.format(int(value)) if self.label else f"{parameter.rpartition('.')[2]} {value.strip()}"
+                    label = (
+                        self.label.format(int(value))
+                        if self.label
+                        else f"{parameter.rpartition('.')[2]} {value.strip()}"
+                    )
                     if instance.id in rows:  # a value of two parameters that is the default of both
                         rows[instance.id] += f", {label}"
                     else:
@@ -117,7 +130,10 @@ class Experiment:
         places = [list(self.rows).index(id) * each + at for id in chosen for at in range(each)]
         none = (None,) * len(rows)
         printed = {
-            name: {metric: tuple(column[at] for at in places) if len(column) > places[-1] else none for metric, column in columns.items()}
+            name: {
+                metric: tuple(column[at] for at in places) if len(column) > places[-1] else none
+                for metric, column in columns.items()
+            }
             for name, columns in self.printed.items()
         }
         return replace(self, rows=rows, printed=printed, firsts=firsts), tuple(instances)
@@ -142,7 +158,13 @@ def _on(instance: Instance, asked: PublishedSet) -> Instance:
 
 def _retrieving(instance: Instance) -> Instance:
     """The instance without the steps that make a prompt and an answer of what it retrieves, which may ask language models all the same."""
-    line = Line(tuple(one for one in instance.line if one.stage != "generate" and tuple(one.writes) != ("tables",)))
+    line = Line(
+        tuple(
+            one
+            for one in instance.line
+            if one.stage != "generate" and tuple(one.writes) != ("tables",)
+        )
+    )
     return replace(instance, id=repr(line), line=line)
 
 
@@ -161,14 +183,18 @@ class Paper:
 @cache
 def papers() -> tuple[Paper, ...]:
     """The papers, each with its experiments."""
-    return tuple(_read(tomllib.loads(file.read_text("utf-8"))) for file in sorted(FOLDER.glob("*.toml")))
+    return tuple(
+        _read(tomllib.loads(file.read_text("utf-8"))) for file in sorted(FOLDER.glob("*.toml"))
+    )
 
 
 def experiment(id: str) -> Experiment:
     """The experiment of that id. Raises BadInput with the nearest one."""
     known = {one.id: one for paper in papers() for one in paper.experiments}
     if id not in known:
-        raise BadInput(f"There is no experiment “{id}”.{nearest(id, (*known, *costs()))} “reproduce” lists them.")
+        raise BadInput(
+            f"There is no experiment “{id}”.{nearest(id, (*known, *costs()))} “reproduce” lists them."
+        )
     return known[id]
 
 
@@ -179,36 +205,78 @@ def costs() -> dict[str, BuildingCosts]:
 
 def _read(file: dict[str, Any]) -> Paper:
     paper = file["paper"]
-    sets = {name: PublishedSet(name, **values | {"files": tuple(values.get("files", ()))}) for name, values in file.get("sets", {}).items()}
-    about = {"paper": paper["title"], "answers": paper["answers"], "differs": tuple(paper.get("differs", ()))}
+    sets = {
+        name: PublishedSet(name, **values | {"files": tuple(values.get("files", ()))})
+        for name, values in file.get("sets", {}).items()
+    }
+    about = {
+        "paper": paper["title"],
+        "answers": paper["answers"],
+        "differs": tuple(paper.get("differs", ())),
+    }
     scale = paper.get("scale", 1.0)
-    found = tuple(_experiment(id, one, sets, one.get("scale", scale), about) for id, one in file.get("experiments", {}).items())
+    found = tuple(
+        _experiment(id, one, sets, one.get("scale", scale), about)
+        for id, one in file.get("experiments", {}).items()
+    )
     costs = tuple(
-        BuildingCosts(id, paper["title"], **one | {name: tuple(one.get(name, ())) for name in ("levels", "differs")})
+        BuildingCosts(
+            id,
+            paper["title"],
+            **one | {name: tuple(one.get(name, ())) for name in ("levels", "differs")},
+        )
         for id, one in file.get("costs", {}).items()
     )
     return Paper(paper["title"], found, costs, file.get("elsewhere", {}), file.get("open", {}))
 
 
-def _experiment(id: str, values: dict[str, Any], sets: Mapping[str, PublishedSet], scale: float, about: dict[str, Any]) -> Experiment:
+def _experiment(
+    id: str,
+    values: dict[str, Any],
+    sets: Mapping[str, PublishedSet],
+    scale: float,
+    about: dict[str, Any],
+) -> Experiment:
     none = (math.nan,) * len(values["rows"])
-    sets = {**sets, **{name: replace(sets[name], **other) for name, other in values.get("small_sets", {}).items()}}
-    scaled = lambda column: tuple(None if math.isnan(value) else value * scale for value in column or none)
+    sets = {
+        **sets,
+        **{
+            name: replace(sets[name], **other)
+            for name, other in values.get("small_sets", {}).items()
+        },
+    }
+    scaled = lambda column: tuple(
+        None if math.isnan(value) else value * scale for value in column or none
+    )
     read = {
-        "printed": {name: {metric: scaled(column) for metric, column in columns.items()} for name, columns in values["printed"].items()},
+        "printed": {
+            name: {metric: scaled(column) for metric, column in columns.items()}
+            for name, columns in values["printed"].items()
+        },
         "wins": {name: scaled(column) for name, column in values.get("wins", {}).items()},
         "vary": _by_row(values["rows"], values.get("vary", {})),
         "small_vary": _by_row(values["rows"], values.get("small_vary", {})),
-        "differs": (*(() if values.get("measures") else about["differs"]), *values.get("differs", ())),
+        "differs": (
+            *(() if values.get("measures") else about["differs"]),
+            *values.get("differs", ()),
+        ),
     }
     values = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in values.items() if key not in ("scale", "small_sets")
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in values.items()
+        if key not in ("scale", "small_sets")
     }
     return Experiment(id, sets=sets, **about | values | read)
 
 
-def _by_row(rows: Mapping[str, str], vary: str | list[str] | Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+def _by_row(
+    rows: Mapping[str, str], vary: str | list[str] | Mapping[str, str]
+) -> dict[str, tuple[str, ...]]:
     """For each row its variations, of which a text is that of all, a list are those of all, and a table has one by row."""
     if isinstance(vary, str):
         return dict.fromkeys(rows, (vary,))
-    return dict.fromkeys(rows, tuple(vary)) if isinstance(vary, list) else {id: (one,) for id, one in vary.items()}
+    return (
+        dict.fromkeys(rows, tuple(vary))
+        if isinstance(vary, list)
+        else {id: (one,) for id, one in vary.items()}
+    )

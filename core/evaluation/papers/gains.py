@@ -11,7 +11,12 @@ from core.evaluation.papers.beside import Beside, Row, kendall
 from core.evaluation.papers.experiments import Experiment
 from core.evaluation.reports.summary import Summary
 
-BEGUN, GAINED, NEAR, RECALL = "node_recall@10", "node_recall", "topological_recall@10", "capped_node_recall@10"
+BEGUN, GAINED, NEAR, RECALL = (
+    "node_recall@10",
+    "node_recall",
+    "topological_recall@10",
+    "capped_node_recall@10",
+)
 WIDE = 1.959964  # of a normal distribution: 95 %
 
 
@@ -27,9 +32,22 @@ def gains(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
         rows = []
         for instance, value in zip(experiment.rows, printed, strict=True):
             gained = summary.values(instance, [GAINED])[:, 0] - columns[:, -1]
-            rows.append(Row(instance, experiment.rows[instance], value, correlation(columns[:, column], gained)))
-        both = [(row.printed, row.here.mean) for row in rows if row.printed is not None and row.here.mean is not None]
-        found.append(Beside(name, summary.run.spec["set"], f"gain with {metric}", tuple(rows), kendall(both)))
+            rows.append(
+                Row(
+                    instance,
+                    experiment.rows[instance],
+                    value,
+                    correlation(columns[:, column], gained),
+                )
+            )
+        both = [
+            (row.printed, row.here.mean)
+            for row in rows
+            if row.printed is not None and row.here.mean is not None
+        ]
+        found.append(
+            Beside(name, summary.run.spec["set"], f"gain with {metric}", tuple(rows), kendall(both))
+        )
     return found
 
 
@@ -60,4 +78,8 @@ def quartiles(summary: Summary, first: str, instance: str) -> list[tuple[float, 
     recall = summary.values(instance, [RECALL])[:, 0]
     there = np.flatnonzero(~np.isnan(near) & ~np.isnan(recall))
     parts = np.array_split(there[np.argsort(near[there], kind="stable")], 4)
-    return [(float(near[part].mean()), float(recall[part].mean()), len(part)) for part in parts if len(part)]
+    return [
+        (float(near[part].mean()), float(recall[part].mean()), len(part))
+        for part in parts
+        if len(part)
+    ]

@@ -39,7 +39,9 @@ class Change:
 
 def prepare_walks(plan: Plan, engine, progress: Tell) -> None:
     """Encode the walks that the plan's instances read of each graph that all questions share, where they are not. Raises BadInput."""
-    for name in dict.fromkeys(one.source.name for one in plan.drawn if one.source.name and not one.source.documents):
+    for name in dict.fromkeys(
+        one.source.name for one in plan.drawn if one.source.name and not one.source.documents
+    ):
         for operator in (part for instance in plan.instances for part in instance.line.parts()):
             if isinstance(operator, NodesThenWalks) and operator.verbaliser == TEMPLATE:
                 graph, encoder = engine.graph(name), engine.models.encoder(operator.encoder)
@@ -47,7 +49,13 @@ def prepare_walks(plan: Plan, engine, progress: Tell) -> None:
 
 
 def changes(
-    triples: Sequence[Triple], folder: Path, encoder, plan: WalkPlan, sizes: Sequence[int], rng: np.random.Generator, progress: Tell
+    triples: Sequence[Triple],
+    folder: Path,
+    encoder,
+    plan: WalkPlan,
+    sizes: Sequence[int],
+    rng: np.random.Generator,
+    progress: Tell,
 ) -> tuple[Change, list[Change]]:
     """What walks cost from nothing, and what so many triples more and fewer cost afterwards, each from the same graph: all of `triples`
     but the last of those drawn. What a change encoded is deleted before the next one, so that none finds it.
@@ -77,7 +85,12 @@ def changes(
 
 
 def updates(
-    engine, sets: dict[str, str], rows: dict[str, str], size: int | None, graph: Callable[[str], str], progress: Tell
+    engine,
+    sets: dict[str, str],
+    rows: dict[str, str],
+    size: int | None,
+    graph: Callable[[str], str],
+    progress: Tell,
 ) -> list[Measured]:
     """For each row its walks' cost from nothing and of changes, on the graph of each set."""
     found = []
@@ -89,13 +102,37 @@ def updates(
             with tempfile.TemporaryDirectory() as folder:
                 encoder = engine.models.encoder(operator.encoder)
                 rng = np.random.default_rng(0)
-                first, others = changes(triples, Path(folder) / "graph", encoder, operator.plan, SIZES, rng, with_time_left(progress))
-            head = ("change of the graph", "nodes encoded anew", "of", "seconds", "of the time from nothing")
-            lines = [(f"from nothing: {first.triples:,} triples", f"{first.encoded:,}", f"{first.nodes:,}", f"{first.seconds:.1f}", "1")]
+                first, others = changes(
+                    triples,
+                    Path(folder) / "graph",
+                    encoder,
+                    operator.plan,
+                    SIZES,
+                    rng,
+                    with_time_left(progress),
+                )
+            head = (
+                "change of the graph",
+                "nodes encoded anew",
+                "of",
+                "seconds",
+                "of the time from nothing",
+            )
+            lines = [
+                (
+                    f"from nothing: {first.triples:,} triples",
+                    f"{first.encoded:,}",
+                    f"{first.nodes:,}",
+                    f"{first.seconds:.1f}",
+                    "1",
+                )
+            ]
             for one in others:
                 what = f"{abs(one.triples):,} triple{'s' * (abs(one.triples) > 1)} {'more' if one.triples > 0 else 'fewer'}"
                 share = f"{one.seconds / max(first.seconds, 1e-9):.3f}"
-                lines.append((what, f"{one.encoded:,}", f"{one.nodes:,}", f"{one.seconds:.1f}", share))
+                lines.append(
+                    (what, f"{one.encoded:,}", f"{one.nodes:,}", f"{one.seconds:.1f}", share)
+                )
             note = f"On {opened.name}, from nothing in {span(first.seconds)}. Triples are drawn by seed 0; the store's time is not in it."
             found.append(Measured(f"{set_name}, {name}", head, tuple(lines), (note,)))
     return found
@@ -103,4 +140,11 @@ def updates(
 
 def _triples(graph: KnowledgeGraph) -> list[Triple]:
     heads, relations, tails = graph.triples(np.arange(graph.n_edges))
-    return list(zip(graph.names(heads), (graph.relation_names[int(one)] for one in relations), graph.names(tails), strict=True))
+    return list(
+        zip(
+            graph.names(heads),
+            (graph.relation_names[int(one)] for one in relations),
+            graph.names(tails),
+            strict=True,
+        )
+    )

@@ -22,9 +22,19 @@ def won(experiment: Experiment, name: str, summary: Summary, tally: Tally) -> Be
     rates, own = tally.wins(CRITERION), experiment.against
     printed = dict(zip(experiment.rows, experiment.wins[name], strict=True))
     none = Estimate(None, None, None, 0)
-    rows = tuple(Row(one, experiment.rows[one], printed[one], rates.get((one, own), none)) for one in summary.instances if one != own)
-    both = [(row.printed, row.here.mean) for row in rows if row.printed is not None and row.here.mean is not None]
-    return Beside(name, summary.run.spec["set"], f"{RATE} over {experiment.rows[own]}", rows, kendall(both))
+    rows = tuple(
+        Row(one, experiment.rows[one], printed[one], rates.get((one, own), none))
+        for one in summary.instances
+        if one != own
+    )
+    both = [
+        (row.printed, row.here.mean)
+        for row in rows
+        if row.printed is not None and row.here.mean is not None
+    ]
+    return Beside(
+        name, summary.run.spec["set"], f"{RATE} over {experiment.rows[own]}", rows, kendall(both)
+    )
 
 
 def goes_with(found: Sequence[Beside], rates: Beside, tally: Tally) -> list[str]:
@@ -35,7 +45,10 @@ def goes_with(found: Sequence[Beside], rates: Beside, tally: Tally) -> list[str]
     if recall is None:
         return []
     known = {row.instance: row for row in rates.rows}
-    points = lambda value: [(value(row), value(known[row.instance]) if row.instance in known else LEVEL) for row in recall.rows]
+    points = lambda value: [
+        (value(row), value(known[row.instance]) if row.instance in known else LEVEL)
+        for row in recall.rows
+    ]
     here = "" if tally.decides(CRITERION) else ", by a judge whose verdicts say nothing"
     return [
         f"Win rate by recall at 10, here{here}: {pearson(points(lambda row: row.here.mean))}.",

@@ -38,10 +38,16 @@ NEAR = 3  # other passages by each search that may answer a question too
 FEWEST_LETTERS = 200  # of a passage that is asked about
 LONGEST_ANSWER = 10  # words
 REPLY_TOKENS, ANSWER_TOKENS = 160, 40
-VAGUE = re.compile(r"\b(this|the|the given|the above) (passage|text|document|author|excerpt|article)\b", re.IGNORECASE)
+VAGUE = re.compile(
+    r"\b(this|the|the given|the above) (passage|text|document|author|excerpt|article)\b",
+    re.IGNORECASE,
+)
 SCHEMA: dict[str, Any] = {
     "type": "object",
-    "properties": {"question": {"type": "string", "maxLength": LONGEST}, "answer": {"type": "string", "maxLength": 80}},
+    "properties": {
+        "question": {"type": "string", "maxLength": LONGEST},
+        "answer": {"type": "string", "maxLength": 80},
+    },
     "required": ["question", "answer"],
     "additionalProperties": False,
 }
@@ -82,7 +88,9 @@ class ModelQuestions:
         start, asked, left, found = self.clock(), set[str](), Counter[str](), list[Question]()
         begun, ended, waiting, processor = 0, 0, dict[int, Question | str](), Processor()
         # of those at work each may give a question, so that none is asked about that one at a time would not come to
-        flight = Flight(lambda: self.chat.at_once if len(found) + begun - ended < self.wanted else 0, job.check)
+        flight = Flight(
+            lambda: self.chat.at_once if len(found) + begun - ended < self.wanted else 0, job.check
+        )
         self._check = flight.check
 
         def rows() -> Iterator[tuple[int, int]]:
@@ -111,7 +119,15 @@ class ModelQuestions:
                     left[SAME] += 1
                 else:
                     asked.add(made.text.casefold())
-                    found.append(Question(made.text, f"{WRITTEN}-{len(found) + 1}", answers=made.answers, hops=1, gold=made.gold))
+                    found.append(
+                        Question(
+                            made.text,
+                            f"{WRITTEN}-{len(found) + 1}",
+                            answers=made.answers,
+                            hops=1,
+                            gold=made.gold,
+                        )
+                    )
         return MadeQuestions({WRITTEN: found}, {WRITTEN: left})
 
     def _hopeless(self, found: int, spent: float) -> bool:
@@ -126,22 +142,35 @@ class ModelQuestions:
     def _of(self, row: int) -> Question | str:
         reply = self._reply("of-passage", row, REPLY_TOKENS, SCHEMA)
         found = json_reply(reply, ("question", "answer"))
-        text, answer = (plain(str(found.value.get(name, ""))) if found else "" for name in ("question", "answer"))
+        text, answer = (
+            plain(str(found.value.get(name, ""))) if found else ""
+            for name in ("question", "answer")
+        )
         answer = answer.strip(" .,;:\"'“”‘’")
         passage = squeezed(self.chunks.text("text", row))
-        if fault := faulty(text, answer, passage, [entity.name for entity in self.facts[row].entities]):
+        if fault := faulty(
+            text, answer, passage, [entity.name for entity in self.facts[row].entities]
+        ):
             return fault
         if not match(self._answer(row, text), answer):
             return NOT_ANSWERED
         for other in self._others(row, text):
-            if spans_of(squeezed(self.chunks.text("text", other)), answer) and match(self._answer(other, text), answer):
+            if spans_of(squeezed(self.chunks.text("text", other)), answer) and match(
+                self._answer(other, text), answer
+            ):
                 return ELSEWHERE
         return Question(text, answers=(answer,), gold=(self._gold(row, answer),))
 
-    def _reply(self, prompt: str, row: int, most: int, schema: dict[str, Any] | None = None, **values: str) -> str:
+    def _reply(
+        self, prompt: str, row: int, most: int, schema: dict[str, Any] | None = None, **values: str
+    ) -> str:
         title = self.chunks.text("title", row)
         asked = messages(
-            "questions", prompt, passage=plain(self.chunks.text("text", row)), title=f" from “{title}”" if title else "", **values
+            "questions",
+            prompt,
+            passage=plain(self.chunks.text("text", row)),
+            title=f" from “{title}”" if title else "",
+            **values,
         )
         return self.chat.reply(asked, schema=schema, max_tokens=most, check=self._check).text
 
@@ -151,7 +180,11 @@ class ModelQuestions:
     def _others(self, row: int, question: str) -> list[int]:
         """The chunks nearest to a question, other than its own and those beside it, which may hold parts of it."""
         document = self.chunks.text("document", row)
-        beside = {one for one in (row - 1, row, row + 1) if 0 <= one < len(self.chunks) and self.chunks.text("document", one) == document}
+        beside = {
+            one
+            for one in (row - 1, row, row + 1)
+            if 0 <= one < len(self.chunks) and self.chunks.text("document", one) == document
+        }
         return [one for one in dict.fromkeys(self.near(question)) if one not in beside]
 
     def _gold(self, row: int, answer: str) -> str:
@@ -160,7 +193,9 @@ class ModelQuestions:
         if self.chunks.text("id", row) == document:
             return document
         said = [text[start:end] for start, end in sentences(text)]
-        return passage_name(document, next((one for one in said if spans_of(squeezed(one), answer)), text))
+        return passage_name(
+            document, next((one for one in said if spans_of(squeezed(one), answer)), text)
+        )
 
 
 def faulty(question: str, answer: str, passage: str, names: Sequence[str]) -> str:
@@ -179,4 +214,8 @@ def faulty(question: str, answer: str, passage: str, names: Sequence[str]) -> st
         return NOT_IN_PASSAGE
     if spans_of(question, answer):
         return GIVEN
-    return NAMELESS if VAGUE.search(question) or not any(spans_of(question, name) for name in names) else ""
+    return (
+        NAMELESS
+        if VAGUE.search(question) or not any(spans_of(question, name) for name in names)
+        else ""
+    )

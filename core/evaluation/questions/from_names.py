@@ -61,14 +61,18 @@ class MadeQuestions:
         return {kind: len(some) for kind, some in self.questions.items()}
 
 
-def from_names(table: SentenceTable, wanted: int, seed: int = 0, check: Check = lambda: None) -> MadeQuestions:
+def from_names(
+    table: SentenceTable, wanted: int, seed: int = 0, check: Check = lambda: None
+) -> MadeQuestions:
     """At most `wanted` questions made from a table of sentences, by kinds in the parts of `SHARES`; what one kind lacks another fills.
 
     The same texts and seed give the same questions; a smaller number is not a part of a larger one. Raises what `check` raises.
     """
     found, asked, pools = MadeQuestions(), set[str](), dict[str, list[Question]]()
     for kind, make in MAKERS.items():
-        order = np.random.default_rng([seed, list(MAKERS).index(kind)]).permutation(sorted(table.named))
+        order = np.random.default_rng([seed, list(MAKERS).index(kind)]).permutation(
+            sorted(table.named)
+        )
         pool: list[Question] = []
         left = found.left[kind] = Counter[str]()
         for number, row in enumerate(order.tolist()):
@@ -86,7 +90,10 @@ def from_names(table: SentenceTable, wanted: int, seed: int = 0, check: Check = 
                 pool.append(made)
         pools[kind] = pool
     taken = shares({kind: len(pool) for kind, pool in pools.items()}, SHARES, wanted)
-    found.questions = {kind: [_numbered(kind, at, one) for at, one in enumerate(pools[kind][:count], 1)] for kind, count in taken.items()}
+    found.questions = {
+        kind: [_numbered(kind, at, one) for at, one in enumerate(pools[kind][:count], 1)]
+        for kind, count in taken.items()
+    }
     return found
 
 
@@ -113,7 +120,11 @@ def cloze(table: SentenceTable, sentence: NamedSentence) -> Question | str:
         if _known_by(table, sentence, name):
             text = f"Which name is missing in “{_gap(sentence.text, name)}”?"
             return Question(text, answers=(name,), hops=1, gold=(table.passage(sentence),))
-    return ALONE if any(proper(name) and not _leaks(sentence.text, name) for name in sentence.once) else AGAIN
+    return (
+        ALONE
+        if any(proper(name) and not _leaks(sentence.text, name) for name in sentence.once)
+        else AGAIN
+    )
 
 
 def shared(table: SentenceTable, sentence: NamedSentence) -> Question | str:
@@ -127,7 +138,12 @@ def shared(table: SentenceTable, sentence: NamedSentence) -> Question | str:
             if not reason:
                 one, two = sorted((a, b), key=str.casefold)
                 text = f"Which name is mentioned together with “{one}” in one sentence, and together with “{two}” in another?"
-                return Question(text, answers=(joint,), hops=2, gold=(table.passage(sentence), table.passage(other)))
+                return Question(
+                    text,
+                    answers=(joint,),
+                    hops=2,
+                    gold=(table.passage(sentence), table.passage(other)),
+                )
             reasons.append(reason)
     return reasons[0] if reasons else NO_JOIN
 
@@ -151,16 +167,27 @@ def bridge(table: SentenceTable, sentence: NamedSentence) -> Question | str:
                 f"In “{_gap(sentence.text, joint)}” a name is missing. Which other name is mentioned together with it in one sentence of "
                 "another passage?"
             )
-            return Question(text, answers=(beside[0],), hops=2, gold=(table.passage(sentence), table.passage(other)))
+            return Question(
+                text,
+                answers=(beside[0],),
+                hops=2,
+                gold=(table.passage(sentence), table.passage(other)),
+            )
     return reasons[0] if reasons else NO_JOIN
 
 
-MAKERS: dict[str, Callable[[SentenceTable, NamedSentence], Question | str]] = {CLOZE: cloze, SHARED: shared, BRIDGE: bridge}
+MAKERS: dict[str, Callable[[SentenceTable, NamedSentence], Question | str]] = {
+    CLOZE: cloze,
+    SHARED: shared,
+    BRIDGE: bridge,
+}
 
 
 def unfit(table: SentenceTable, sentence: NamedSentence) -> str:
     """Why no question is made of a sentence; empty where one may be."""
-    if not FEWEST_WORDS <= len(sentence.text.split()) <= MOST_WORDS or not WHOLE.match(sentence.text):
+    if not FEWEST_WORDS <= len(sentence.text.split()) <= MOST_WORDS or not WHOLE.match(
+        sentence.text
+    ):
         return ODD
     return TWICE if len(table.where(sentence.text)) > 1 else ""
 
@@ -195,8 +222,16 @@ def _known_by(table: SentenceTable, sentence: NamedSentence, name: str) -> bool:
 
 def _rare(table: SentenceTable, sentence: NamedSentence, beside: str) -> list[str]:
     """The proper names of a sentence, other than one, that few sentences hold."""
-    others = (name for name in sentence.names if name.casefold() != beside.casefold() and proper(name))
-    return [name for name in others if len(table.where(name)) <= RARE and not spans_of(name, beside) and not spans_of(beside, name)]
+    others = (
+        name for name in sentence.names if name.casefold() != beside.casefold() and proper(name)
+    )
+    return [
+        name
+        for name in others
+        if len(table.where(name)) <= RARE
+        and not spans_of(name, beside)
+        and not spans_of(beside, name)
+    ]
 
 
 def _joined(table: SentenceTable, sentence: NamedSentence) -> Iterator[tuple[str, NamedSentence]]:
@@ -211,9 +246,16 @@ def _joined(table: SentenceTable, sentence: NamedSentence) -> Iterator[tuple[str
                 yield name, other
 
 
-def _no_pair(table: SentenceTable, first: NamedSentence, second: NamedSentence, joint: str, a: str, b: str) -> str:
+def _no_pair(
+    table: SentenceTable, first: NamedSentence, second: NamedSentence, joint: str, a: str, b: str
+) -> str:
     """Why two names ask for no joint of theirs; empty where neither passage holds both, and the joint alone is named with each, once."""
-    if a.casefold() == b.casefold() or spans_of(table.around(first), b) or spans_of(table.around(second), a) or _with(table, a, b):
+    if (
+        a.casefold() == b.casefold()
+        or spans_of(table.around(first), b)
+        or spans_of(table.around(second), a)
+        or _with(table, a, b)
+    ):
         return BOTH
     if _with(table, joint, a) != {first.row} or _with(table, joint, b) != {second.row}:
         return ELSEWHERE
@@ -232,7 +274,13 @@ def _neighbours(table: SentenceTable, name: str) -> set[str]:
 
 
 def _numbered(kind: str, number: int, question: Question) -> Question:
-    return Question(question.text, f"{kind}-{number}", answers=question.answers, hops=question.hops, gold=question.gold)
+    return Question(
+        question.text,
+        f"{kind}-{number}",
+        answers=question.answers,
+        hops=question.hops,
+        gold=question.gold,
+    )
 
 
 def kind_of(question: Question) -> str:
@@ -248,7 +296,12 @@ def kind_of(question: Question) -> str:
 
 NOT_YOURS = "These are made questions, not yours: they show whether passages are found, not whether answers are right or overviews good."
 MADE_SET = "-made"  # how the names of sets of made questions end
-KIND_WORDS = {"written": "questions by a language model", CLOZE: "gaps", SHARED: "shared names", BRIDGE: "bridges"}
+KIND_WORDS = {
+    "written": "questions by a language model",
+    CLOZE: "gaps",
+    SHARED: "shared names",
+    BRIDGE: "bridges",
+}
 """The kinds of made questions as sentences name them."""
 
 
@@ -262,6 +315,11 @@ def left_out(left: Mapping[str, Mapping[str, int]]) -> tuple[str, ...]:
     sentences = []
     for kind, reasons in left.items():
         if reasons:
-            listed = ", ".join(f"{why} ({count:,})" for why, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0])))
-            sentences.append(f"Of {sum(reasons.values()):,} candidates for {KIND_WORDS.get(kind, kind)} no question was made: {listed}.")
+            listed = ", ".join(
+                f"{why} ({count:,})"
+                for why, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+            )
+            sentences.append(
+                f"Of {sum(reasons.values()):,} candidates for {KIND_WORDS.get(kind, kind)} no question was made: {listed}."
+            )
     return tuple(sentences)

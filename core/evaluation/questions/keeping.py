@@ -19,17 +19,29 @@ def check_name(corpus: Corpus, name: str) -> str:
     """The name, for a set of written questions. Raises BadInput where it cannot be, or is that of a set with known answers or passages or
     of another corpus."""
     if not name or clean_name(name) != name:
-        raise BadInput(f"“{name}” cannot be a set's name; give one of small letters, digits and dashes, such as {usual_name(corpus.name)}.")
+        raise BadInput(
+            f"“{name}” cannot be a set's name; give one of small letters, digits and dashes, such as {usual_name(corpus.name)}."
+        )
     owner = next((other for other, known in corpora().items() if name in known.sets), corpus.name)
     if owner != corpus.name:
-        raise BadInput(f"The corpus “{owner}” has a question set “{name}” already; choose another name.")
-    known = [question for question in (corpus.questions(name) if name in corpus.sets else ()) if not question.id.startswith(LINKED)]
+        raise BadInput(
+            f"The corpus “{owner}” has a question set “{name}” already; choose another name."
+        )
+    known = [
+        question
+        for question in (corpus.questions(name) if name in corpus.sets else ())
+        if not question.id.startswith(LINKED)
+    ]
     if any(question.answers or question.gold for question in known):
-        raise BadInput(f"The set “{name}” has known answers, which written questions have not; choose another name.")
+        raise BadInput(
+            f"The set “{name}” has known answers, which written questions have not; choose another name."
+        )
     return name
 
 
-def keep(corpus: Corpus, written: Written, name: str, writer: str, kind: str = Writing.kind) -> Corpus:
+def keep(
+    corpus: Corpus, written: Written, name: str, writer: str, kind: str = Writing.kind
+) -> Corpus:
     """The corpus with the questions as a set of that name, in the place of what was written under it before; its title names the `writer`
     and the `kind` of questions.
 

@@ -32,7 +32,9 @@ LINKED = "linked"  # how their ids begin
 TRIES = 3  # pairs of passages for each question that is wanted, at most
 MAX_COUNT = 10_000
 REPLY_TOKENS = 160
-QUOTED = 40  # characters that the sentence has at least by which a passage of a longer document is named
+QUOTED = (
+    40  # characters that the sentence has at least by which a passage of a longer document is named
+)
 SHOWN = 4096  # characters of a passage that the model reads
 PASSAGE = re.compile(r"\bpassages?\b", re.IGNORECASE)
 NAMES_PASSAGE = "it speaks of a passage or document, and not of what is in it"
@@ -65,14 +67,27 @@ class LinkedWriting:
 
     def __post_init__(self) -> None:
         if not 1 <= self.count <= MAX_COUNT:
-            raise BadInput(f"1 to {MAX_COUNT:,} questions to linked passages can be written, not {self.count:,}.")
+            raise BadInput(
+                f"1 to {MAX_COUNT:,} questions to linked passages can be written, not {self.count:,}."
+            )
 
     def __call__(self, job: Listener) -> Written:
         pairs = linked_pairs(self.graph, self.seed)
         if not pairs:
-            raise BadInput(f"The graph of {self.corpus.name} has no links between passages of different documents.")
-        chat = CachedChat(lambda: self.models.chat(self.role), self.models.weights(self.role), self.saved or SavedReplies())
-        tell, found, left, asked = with_time_left(job.tell), dict[str, Question](), Counter[str](), 0
+            raise BadInput(
+                f"The graph of {self.corpus.name} has no links between passages of different documents."
+            )
+        chat = CachedChat(
+            lambda: self.models.chat(self.role),
+            self.models.weights(self.role),
+            self.saved or SavedReplies(),
+        )
+        tell, found, left, asked = (
+            with_time_left(job.tell),
+            dict[str, Question](),
+            Counter[str](),
+            0,
+        )
         while len(found) < self.count and asked < min(len(pairs), TRIES * self.count):
             batch = pairs[asked : asked + min(self.count - len(found), TRIES * self.count - asked)]
             tell(f"{len(found):,} of {self.count:,} questions written", len(found) / self.count)
@@ -83,7 +98,9 @@ class LinkedWriting:
                     left[fault] += 1
                 else:
                     gold = tuple(gold_name(self._chunks, row) for row in pair)
-                    found[text.casefold()] = Question(text, f"{LINKED}-{len(found) + 1}", gold=gold, abstract=True)
+                    found[text.casefold()] = Question(
+                        text, f"{LINKED}-{len(found) + 1}", gold=gold, abstract=True
+                    )
             asked += len(batch)
         notes = tuple(self._notes(len(found), asked, left))
         if not found:
@@ -95,7 +112,9 @@ class LinkedWriting:
         assert self.graph.columns.chunks is not None  # of a graph without them there is no pair
         return self.graph.columns.chunks
 
-    def _replies(self, chat: CachedChat, pairs: Sequence[tuple[int, int]], job: Listener) -> list[str]:
+    def _replies(
+        self, chat: CachedChat, pairs: Sequence[tuple[int, int]], job: Listener
+    ) -> list[str]:
         """The reply to each pair, as many asked at a time as the model takes."""
         flight = Flight(lambda: chat.at_once, job.check)
         found = dict(flight.each(lambda pair: self._asked(chat, pair, flight.check), pairs))
@@ -103,8 +122,17 @@ class LinkedWriting:
 
     def _asked(self, chat: CachedChat, pair: tuple[int, int], check: Callable[[], None]) -> str:
         shown = [plain(self._chunks.text("text", row))[:SHOWN] for row in pair]
-        titles = [f" from “{title}”" if (title := self._chunks.text("title", row)) else "" for row in pair]
-        asked = messages("questions", "of-linked", first=shown[0], second=shown[1], one=titles[0], other=titles[1])
+        titles = [
+            f" from “{title}”" if (title := self._chunks.text("title", row)) else "" for row in pair
+        ]
+        asked = messages(
+            "questions",
+            "of-linked",
+            first=shown[0],
+            second=shown[1],
+            one=titles[0],
+            other=titles[1],
+        )
         return chat.reply(asked, schema=SCHEMA, max_tokens=REPLY_TOKENS, check=check).text
 
     def _notes(self, found: int, asked: int, left: Counter[str]) -> Iterator[str]:
@@ -121,8 +149,12 @@ def linked_pairs(graph: Graph, seed: int = 0) -> list[tuple[int, int]]:
         return []
     documents = chunks.texts("document")
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
-    rows = {(own[a], own[b]) for a, b in zip(heads.tolist(), tails.tolist()) if a in own and b in own}
-    pairs = sorted((a, b) for a, b in rows if documents[a] != documents[b] and ((b, a) not in rows or a < b))
+    rows = {
+        (own[a], own[b]) for a, b in zip(heads.tolist(), tails.tolist()) if a in own and b in own
+    }
+    pairs = sorted(
+        (a, b) for a, b in rows if documents[a] != documents[b] and ((b, a) not in rows or a < b)
+    )
     return [pairs[place] for place in np.random.default_rng(seed).permutation(len(pairs)).tolist()]
 
 

@@ -18,7 +18,10 @@ from core.corpus.quoted import passage_name, squeezed
 from core.corpus.sentences import sentences
 from core.graph.columns import Table
 
-NAMED = frozenset(TYPES.values()) - {"group", "language"}  # types of entities that are names; “English” and such are said of many things
+NAMED = frozenset(TYPES.values()) - {
+    "group",
+    "language",
+}  # types of entities that are names; “English” and such are said of many things
 WORD, EMPTY = re.compile(r"\w+"), list[int]()
 EVERY = 200  # documents between two looks at whether somebody cancelled
 NEXT_CHUNKS = 3  # chunks in which the sentence after one is sought
@@ -54,7 +57,13 @@ class SentenceTable:
     _found: dict[str, frozenset[int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, corpus: Corpus, chunks: Table, facts: Sequence[Facts], check: Callable[[], None] = lambda: None) -> SentenceTable:
+    def of(
+        cls,
+        corpus: Corpus,
+        chunks: Table,
+        facts: Sequence[Facts],
+        check: Callable[[], None] = lambda: None,
+    ) -> SentenceTable:
         """The table of a corpus cut into these chunks, of which the noun phrases are `facts`. Raises what `check` raises."""
         table, rows = cls(corpus, chunks), dict[str, list[int]]()
         for row, id in enumerate(chunks.texts("document")):
@@ -74,28 +83,52 @@ class SentenceTable:
             number = len(self.texts)
             self.texts.append(said)
             self.documents.append(document)
-            here = [place for place in range(at, min(at + NEXT_CHUNKS, len(rows))) if said in held[place]]
+            here = [
+                place
+                for place in range(at, min(at + NEXT_CHUNKS, len(rows)))
+                if said in held[place]
+            ]
             if here:
                 at = here[0]
-                found = names_in(said, [entity.name for place in here for entity in facts[rows[place]].entities if entity.type in NAMED])
+                found = names_in(
+                    said,
+                    [
+                        entity.name
+                        for place in here
+                        for entity in facts[rows[place]].entities
+                        if entity.type in NAMED
+                    ],
+                )
                 if found:
                     chunks = tuple(rows[place] for place in here)
-                    self.named[number] = NamedSentence(number, said, document, chunks, tuple(found), tuple(found.values()))
+                    self.named[number] = NamedSentence(
+                        number, said, document, chunks, tuple(found), tuple(found.values())
+                    )
 
     def passage(self, sentence: NamedSentence) -> str:
         """The name of the passage that holds a sentence: the document where it is one chunk, else with the sentence as its quotation."""
         document = self.corpus.table.text("id", sentence.document)
-        return document if self.chunks.text("id", sentence.chunks[0]) == document else passage_name(document, sentence.text)
+        return (
+            document
+            if self.chunks.text("id", sentence.chunks[0]) == document
+            else passage_name(document, sentence.text)
+        )
 
     def around(self, sentence: NamedSentence) -> str:
         """The texts of all chunks that hold a sentence, in small letters."""
-        return "\n".join(squeezed(self.chunks.text("text", row)) for row in sentence.chunks).casefold()
+        return "\n".join(
+            squeezed(self.chunks.text("text", row)) for row in sentence.chunks
+        ).casefold()
 
     def where(self, name: str) -> frozenset[int]:
         """The rows of all sentences that hold a name as words of their own, in whatever case."""
         known = name.casefold()
         if known not in self._found:
-            rows = min((self._by_word.get(word, EMPTY) for word in WORD.findall(known)), key=len, default=EMPTY)  # of its rarest word
+            rows = min(
+                (self._by_word.get(word, EMPTY) for word in WORD.findall(known)),
+                key=len,
+                default=EMPTY,
+            )  # of its rarest word
             self._found[known] = frozenset(row for row in rows if spans_of(self.texts[row], name))
         return self._found[known]
 
@@ -118,8 +151,14 @@ def names_in(text: str, names: Sequence[str]) -> dict[str, int]:
     """
     found: dict[str, list[tuple[int, int]]] = {}
     taken: list[tuple[int, int]] = []
-    for name in sorted({squeezed(name).casefold() for name in names}, key=lambda name: (-len(name), name)):
-        spans = [span for span in spans_of(text, name) if not any(span[0] < end and start < span[1] for start, end in taken)]
+    for name in sorted(
+        {squeezed(name).casefold() for name in names}, key=lambda name: (-len(name), name)
+    ):
+        spans = [
+            span
+            for span in spans_of(text, name)
+            if not any(span[0] < end and start < span[1] for start, end in taken)
+        ]
         if spans:
             found[name] = spans
             taken += spans
@@ -147,7 +186,11 @@ def spans_of(text: str, name: str) -> list[tuple[int, int]]:
 def _small(text: str) -> str:
     """A text in small letters, of the same length; letters that have none of one letter stay."""
     small = text.lower()
-    return small if len(small) == len(text) else "".join(one if len(one) == 1 else old for old, one in zip(text, map(str.lower, text)))
+    return (
+        small
+        if len(small) == len(text)
+        else "".join(one if len(one) == 1 else old for old, one in zip(text, map(str.lower, text)))
+    )
 
 
 def _goes_on(text: str, at: int) -> bool:

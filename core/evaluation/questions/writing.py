@@ -25,7 +25,9 @@ SAMPLED, PASSAGE = 24, 260  # documents of which a passage is read, and its char
 LONGEST = 240  # characters of a line of a reply
 MAX_COUNT = 20  # of each of the three
 ASKS = re.compile("[?\uff1f\u061f]")  # what a question has
-FACT = re.compile(r"\W*(who|whose|whom|when|where|how (many|much|old|long))\b", re.IGNORECASE)  # what questions for one fact begin with
+FACT = re.compile(
+    r"\W*(who|whose|whom|when|where|how (many|much|old|long))\b", re.IGNORECASE
+)  # what questions for one fact begin with
 
 
 @dataclass(frozen=True)
@@ -81,13 +83,24 @@ class Writing:
     kind: str = "questions that ask for an overview"
 
     def __call__(self, job: Listener) -> Written:
-        self._chat = CachedChat(lambda: self.models.chat(self.role), self.models.weights(self.role), self.saved or SavedReplies())
-        self._job, self._tell, self._done, self._unreadable = job, with_time_left(job.tell), 0, list[str]()
+        self._chat = CachedChat(
+            lambda: self.models.chat(self.role),
+            self.models.weights(self.role),
+            self.saved or SavedReplies(),
+        )
+        self._job, self._tell, self._done, self._unreadable = (
+            job,
+            with_time_left(job.tell),
+            0,
+            list[str](),
+        )
         self._lock = threading.Lock()
         about = plain(self.about) or self._asked("about", passages=passages(self.corpus))
         users = self._listed("users", self.recipe.users, about=about)
         flight = Flight(lambda: self._chat.at_once, job.check)
-        lists = dict(flight.each(lambda place: self._of_user(users[place], about), range(len(users))))
+        lists = dict(
+            flight.each(lambda place: self._of_user(users[place], about), range(len(users)))
+        )
         texts, found, same, none = set[str](), list[Question](), 0, 0
         for user_number in range(1, len(users) + 1):
             for task_number, known in enumerate(lists[user_number - 1], 1):
@@ -98,23 +111,45 @@ class Writing:
                         same += 1
                     else:
                         texts.add(text.casefold())
-                        found.append(Question(text, f"u{user_number}-t{task_number}-q{number}", abstract=True))
+                        found.append(
+                            Question(
+                                text, f"u{user_number}-t{task_number}-q{number}", abstract=True
+                            )
+                        )
         if not found:
             raise BadInput(f"No question came of it. {' '.join(self._notes(0, same, none))}")
-        return Written(tuple(found), about, (*self._notes(len(found), same, none), *_of_facts(found)))
+        return Written(
+            tuple(found), about, (*self._notes(len(found), same, none), *_of_facts(found))
+        )
 
     def _of_user(self, user: str, about: str) -> list[list[str]]:
         """The questions to each task of a user."""
         tasks = self._listed("tasks", self.recipe.tasks, about=about, user=user)
-        return [self._listed("questions", self.recipe.questions, about=about, user=user, task=task) for task in tasks]
+        return [
+            self._listed("questions", self.recipe.questions, about=about, user=user, task=task)
+            for task in tasks
+        ]
 
-    def _asked(self, prompt: str, schema: dict[str, Any] | None = None, most: int = 300, **values: str) -> str:
+    def _asked(
+        self, prompt: str, schema: dict[str, Any] | None = None, most: int = 300, **values: str
+    ) -> str:
         self._job.check()
-        self._tell(f"Reply {self._done + 1:,} of {self.recipe.replies:,}", self._done / self.recipe.replies)
-        reply = self._chat.reply(messages("questions", prompt, **values), schema=schema, max_tokens=most, check=self._job.check)
+        self._tell(
+            f"Reply {self._done + 1:,} of {self.recipe.replies:,}", self._done / self.recipe.replies
+        )
+        reply = self._chat.reply(
+            messages("questions", prompt, **values),
+            schema=schema,
+            max_tokens=most,
+            check=self._job.check,
+        )
         with self._lock:
             self._done += 1
-        return reply.text if schema else plain(whole(reply.text) if reply.finish != "stop" else reply.text)
+        return (
+            reply.text
+            if schema
+            else plain(whole(reply.text) if reply.finish != "stop" else reply.text)
+        )
 
     def _listed(self, name: str, count: int, **values: str) -> list[str]:
         """The lines of a reply that lists `count` of them; none where it could not be read, which is noted."""
@@ -161,9 +196,19 @@ def schema(name: str, count: int) -> dict[str, Any]:
     line: dict[str, Any] = {"type": "string", "maxLength": LONGEST}
     if name == "users":
         parts = {"name": {"type": "string", "maxLength": 60}, "about": line}
-        line = {"type": "object", "properties": parts, "required": list(parts), "additionalProperties": False}
+        line = {
+            "type": "object",
+            "properties": parts,
+            "required": list(parts),
+            "additionalProperties": False,
+        }
     several = {"type": "array", "minItems": count, "maxItems": count, "items": line}
-    return {"type": "object", "properties": {name: several}, "required": [name], "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": {name: several},
+        "required": [name],
+        "additionalProperties": False,
+    }
 
 
 def read(name: str, reply: str) -> tuple[str, ...] | None:
@@ -181,8 +226,14 @@ def read(name: str, reply: str) -> tuple[str, ...] | None:
         return None
     lines: dict[str, str] = {}
     for entry in listed:
-        parts = [entry.get("name"), entry.get("about")] if isinstance(entry, dict) and name == "users" else [entry]
-        said = [plain(part) for part in parts if isinstance(part, str) and any(map(str.isalnum, part))]
+        parts = (
+            [entry.get("name"), entry.get("about")]
+            if isinstance(entry, dict) and name == "users"
+            else [entry]
+        )
+        said = [
+            plain(part) for part in parts if isinstance(part, str) and any(map(str.isalnum, part))
+        ]
         if len(said) == len(parts):
             line = ": ".join(said)
             lines.setdefault(line.casefold(), line)
@@ -192,7 +243,9 @@ def read(name: str, reply: str) -> tuple[str, ...] | None:
 def passages(corpus: Corpus, most: int = SAMPLED) -> str:
     """A passage of documents from all over a corpus, a line each; of a corpus of few documents several of each, from all over them."""
     each = max(1, most // len(corpus))
-    rows = [len(corpus) * i // most for i in range(most)] if len(corpus) > most else range(len(corpus))
+    rows = (
+        [len(corpus) * i // most for i in range(most)] if len(corpus) > most else range(len(corpus))
+    )
     lines = []
     for row in rows:
         document = corpus.at(row)

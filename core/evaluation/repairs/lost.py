@@ -34,7 +34,9 @@ class LostQuestion:
         return BRIEF[self.cause] if self.cause is not None else WORDS[stage]
 
 
-def reopened(engine, store: Store, run: Run, instance: Mapping[str, Any], drawn: Drawn) -> LostQuestion | None:
+def reopened(
+    engine, store: Store, run: Run, instance: Mapping[str, Any], drawn: Drawn
+) -> LostQuestion | None:
     """A question as an instance of the run (an entry of its spec) left it; None where no states of it are saved. Raises BadInput,
     UnknownEntity, StoreError where it cannot be opened, as on another graph."""
     saved = store.states(run.id, instance["id"], drawn.question.id)
@@ -55,7 +57,9 @@ def _why(lane: LaneRun) -> tuple[tuple[Loss, ...], Cause | None]:
     if not lane.ask.source.documents:
         one = explained(lane.graph, [lane.states], question.answers, [by_model])[0]
         return (one.losses, one.phrase) if one is not None and one.losses else ((), None)
-    losses = lost_passages(lane, funnel(lane.ask.source, lane.graph, lane.state, passages_of(question)))
+    losses = lost_passages(
+        lane, funnel(lane.ask.source, lane.graph, lane.state, passages_of(question))
+    )
     causes = Counter(loss.cause for loss in losses)
     if not losses:
         return (), Cause.NOT_SAID if by_model and question.gold else None

@@ -16,7 +16,15 @@ from core.diagnosis.repair.trying import MOST_TRIED, Change, changed_line, ran, 
 from core.errors import BadInput, BadParameter, HopscopeError
 from core.evaluation.metrics.outcome import observe
 from core.evaluation.repairs.lost import LostQuestion, reopened
-from core.evaluation.reports.flow import FAILED, PASSAGES, RIGHT, ending_of, endings, lost_at, measure
+from core.evaluation.reports.flow import (
+    FAILED,
+    PASSAGES,
+    RIGHT,
+    ending_of,
+    endings,
+    lost_at,
+    measure,
+)
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.plan import Drawn
 from core.evaluation.runs.runner import Pace
@@ -64,21 +72,28 @@ class LineRepairs:
         if not self.lost:
             return [f"{name} loses none of {self.of:,} question{'s' * (self.of != 1)}."]
         causes = ", ".join(f"{words} {count:,}" for words, count in self.causes)
-        found = [f"Of {self.of:,} question{'s' * (self.of != 1)} {name} loses {self.lost:,}: {causes}."]
+        found = [
+            f"Of {self.of:,} question{'s' * (self.of != 1)} {name} loses {self.lost:,}: {causes}."
+        ]
         if self.note:
             return [*found, self.note]
         best = self.attempts[0] if self.attempts else None
         if best is None:
             return [*found, "No change of one step is known that may help."]
         if not best.back:
-            return [*found, f"{len(self.attempts):,} change{'s' * (len(self.attempts) != 1)} of one step brought none of them back, tried."]
+            return [
+                *found,
+                f"{len(self.attempts):,} change{'s' * (len(self.attempts) != 1)} of one step brought none of them back, tried.",
+            ]
         return [*found, f"{self.brings(best)}."]
 
     def brings(self, attempt: Attempt) -> str:
         """`Keep 8 passages: brings 9 of 12 back, tried`."""
         where = "into the prompt" if self.by_model else "back"
         left = "" if attempt.tried == self.within else f" on {attempt.tried:,}"
-        return f"{attempt.words}: brings {len(attempt.back):,} of {self.within:,} {where}, tried{left}"
+        return (
+            f"{attempt.words}: brings {len(attempt.back):,} of {self.within:,} {where}, tried{left}"
+        )
 
 
 @dataclass
@@ -93,8 +108,16 @@ class _Begun:
 
     def found(self) -> LineRepairs:
         """What came of it."""
-        attempts = [Attempt(spec, change.words, tuple(self.back.get(spec, ())), self.tried[spec]) for spec, change in self.changes.items()]
-        return replace(self.known, attempts=tuple(sorted(attempts, key=lambda one: (-len(one.back), _amount(self.changes[one.spec])))))
+        attempts = [
+            Attempt(spec, change.words, tuple(self.back.get(spec, ())), self.tried[spec])
+            for spec, change in self.changes.items()
+        ]
+        return replace(
+            self.known,
+            attempts=tuple(
+                sorted(attempts, key=lambda one: (-len(one.back), _amount(self.changes[one.spec])))
+            ),
+        )
 
 
 @dataclass(eq=False)
@@ -111,7 +134,9 @@ class RunRepairs:
         summary = Summary(self.run, self.store.rows(self.run.id))
         by = measure(summary, summary.instances)
         if not by:
-            raise BadInput("Of no question of this evaluation is it known what is right, so nothing is known to be lost.")
+            raise BadInput(
+                "Of no question of this evaluation is it known what is right, so nothing is known to be lost."
+            )
         drawn = {one.question.id: one for one in self.store.drawn(self.run.id)}
         begun = []
         for spec in self.run.spec["instances"]:
@@ -121,7 +146,14 @@ class RunRepairs:
         self._try(begun, by, job)
         return tuple(one.found() for one in begun)
 
-    def _read(self, summary: Summary, spec: Mapping[str, Any], by: str, drawn: Mapping[str, Drawn], check: Callable[[], None]) -> _Begun:
+    def _read(
+        self,
+        summary: Summary,
+        spec: Mapping[str, Any],
+        by: str,
+        drawn: Mapping[str, Drawn],
+        check: Callable[[], None],
+    ) -> _Begun:
         """What a line loses and by what, and the changes that are proposed most often for it."""
         ends = endings(summary, spec["id"], by)
         lost = {question: end for question, end in ends.items() if end not in (RIGHT, FAILED)}
@@ -136,7 +168,13 @@ class RunRepairs:
             try:
                 one = reopened(self.engine, self.store, self.run, spec, drawn[question])
             except HopscopeError as error:
-                return _Begun(replace(known, causes=((f"cannot be opened ({error})", len(lost)),), note="Nothing was tried."))
+                return _Begun(
+                    replace(
+                        known,
+                        causes=((f"cannot be opened ({error})", len(lost)),),
+                        note="Nothing was tried.",
+                    )
+                )
             if one is None:
                 continue
             causes[one.words(end)] += 1
@@ -156,7 +194,9 @@ class RunRepairs:
         """Why no change can be tried; empty where some can."""
         if known.lost and not known.within:
             return "All their facts are in the prompt, so no change of what is retrieved can help."
-        if known.lost and any(asks(operator, self.engine.models) for operator in parse_line(spec["line"])):
+        if known.lost and any(
+            asks(operator, self.engine.models) for operator in parse_line(spec["line"])
+        ):
             return "It asks a language model while it retrieves, so no change was tried."
         return ""
 
@@ -166,7 +206,11 @@ class RunRepairs:
         if ask.source.documents:
             found = passage_changes.changes(line, lost.losses)
         else:
-            found = path_changes.changes(ask, line, lost.losses, self.engine.models) if lost.losses else iter(())
+            found = (
+                path_changes.changes(ask, line, lost.losses, self.engine.models)
+                if lost.losses
+                else iter(())
+            )
         return (change for change in found if changed_line(line, change) is not None)
 
     def _try(self, begun: Sequence[_Begun], by: str, job: Job) -> None:
@@ -181,13 +225,23 @@ class RunRepairs:
                 job.check()
                 job.tell(f"{pace.words()}: {names[one.known.instance]}", pace.done / pace.total)
                 start = time.monotonic()
-                brought = self._brings(drawn, parse_line(text), by, one.known.by_model, prefixes, job.check)
+                brought = self._brings(
+                    drawn, parse_line(text), by, one.known.by_model, prefixes, job.check
+                )
                 pace.add(one.known.instance, time.monotonic() - start, False)
                 one.tried[text] += brought is not None
                 if brought:
                     one.back.setdefault(text, []).append(drawn.question.id)
 
-    def _brings(self, drawn: Drawn, line: Line, by: str, by_model: bool, prefixes: Prefixes, check: Callable[[], None]) -> bool | None:
+    def _brings(
+        self,
+        drawn: Drawn,
+        line: Line,
+        by: str,
+        by_model: bool,
+        prefixes: Prefixes,
+        check: Callable[[], None],
+    ) -> bool | None:
         """Whether a line brings a question back; None where it cannot be asked, or not in time."""
         try:
             ask = drawn.open(self.engine).ask(drawn.question, self.run.spec["seed"], model=False)
@@ -196,7 +250,9 @@ class RunRepairs:
         documents = ask.source.documents
         reads = not by_model and by != PASSAGES
         trial = LaneRun(replace(ask, reader=reads), line, self.engine.environment, prefixes)
-        if not ran(trial, until(check, time.monotonic() + MAX_SECONDS), answer=documents or by_model):
+        if not ran(
+            trial, until(check, time.monotonic() + MAX_SECONDS), answer=documents or by_model
+        ):
             return None
         outcome = observe(trial.graph, trial.state, source=ask.source)
         return not lost_at(outcome, by) if by_model else ending_of(outcome, by) == RIGHT
@@ -216,12 +272,16 @@ def _chosen(changes: Mapping[str, Change], proposed: Counter[str]) -> dict[str, 
 
 def _amount(change: Change) -> float:
     """The numbers that a change sets, together: of two that bring as much the smaller one comes first."""
-    return sum(value for value in values(change.operator).values() if isinstance(value, int | float))
+    return sum(
+        value for value in values(change.operator).values() if isinstance(value, int | float)
+    )
 
 
 def _in_turn(begun: Sequence[_Begun]) -> Iterator[tuple[_Begun, Drawn]]:
     """Every lost question of every line that has changes to try, the first of each line before the second of any."""
-    for questions in zip_longest(*([(one, drawn) for drawn in one.questions if one.changes] for one in begun)):
+    for questions in zip_longest(
+        *([(one, drawn) for drawn in one.questions if one.changes] for one in begun)
+    ):
         yield from filter(None, questions)
 
 
@@ -236,7 +296,9 @@ def repaired(run: Run, repairs: LineRepairs, attempt: Attempt, name: str) -> Ins
 
 def start(engine: Any, store: Store, run: Run) -> Job:
     """The job of the engine that tries changes on what the lines of a run lose; its result is `LineRepairs` a line."""
-    return engine.evaluations.start(job_key(run), lambda: Job(job_key(run), RunRepairs(engine, store, run)), again=True)
+    return engine.evaluations.start(
+        job_key(run), lambda: Job(job_key(run), RunRepairs(engine, store, run)), again=True
+    )
 
 
 def job_key(run: Run) -> str:

@@ -55,7 +55,9 @@ class WhyLost:
         who, total = names[self.instance], self.failed + len(self.lost)
         if not total:
             return [f"{who} loses none of {_questions(self.of)}."]
-        causes = Counter(one.cause for one in self.lost) + Counter({"failed, or not in the run": self.failed})
+        causes = Counter(one.cause for one in self.lost) + Counter(
+            {"failed, or not in the run": self.failed}
+        )
         listed = ", ".join(f"{words} {count:,}" for words, count in causes.most_common() if count)
         found = [f"Of {_questions(self.of)} {who} loses {total:,}: {listed}."]
         nearest = Counter(one.nearest for one in self.lost if one.nearest)
@@ -74,14 +76,21 @@ def own_instances(summary: Summary) -> list[str]:
 
 
 def why_lost(
-    engine: Any, store: Store, run: Run, instance: str, check: Callable[[], None] = nothing, tell: Callable[[float], None] = lambda _: None
+    engine: Any,
+    store: Store,
+    run: Run,
+    instance: str,
+    check: Callable[[], None] = nothing,
+    tell: Callable[[float], None] = lambda _: None,
 ) -> WhyLost:
     """Why an instance of a run lost its questions. On documents a question is lost where not all gold passages came through, or where a
     language model answered, where the answer is wrong. Nothing is asked anew: all is read from the saved states."""
     summary = Summary(run, store.rows(run.id))
     by = _measure(summary, instance)
     ends = {one: endings(summary, one, by) for one in summary.instances}
-    others = [one for one in summary.instances if one != instance and one not in own_instances(summary)]
+    others = [
+        one for one in summary.instances if one != instance and one not in own_instances(summary)
+    ]
     specs = {one["id"]: one for one in run.spec["instances"]}
     names = {key: str(one) for key, one in called(run).items()}
     drawn = {one.question.id: one for one in store.drawn(run.id)}
@@ -91,8 +100,18 @@ def why_lost(
         check()
         tell(place / len(lost))
         winners = [one for one in others if ends[one].get(question) == RIGHT]
-        opened = lambda one, question=question: _opened(engine, store, run, specs[one], drawn[question])
-        found.append(_why(opened(instance), {one: opened(one) for one in winners}, drawn[question], ends[instance][question], names))
+        opened = lambda one, question=question: _opened(
+            engine, store, run, specs[one], drawn[question]
+        )
+        found.append(
+            _why(
+                opened(instance),
+                {one: opened(one) for one in winners},
+                drawn[question],
+                ends[instance][question],
+                names,
+            )
+        )
     failed = sum(end == FAILED for end in ends[instance].values())
     return WhyLost(instance, len(ends[instance]), failed, tuple(found))
 
@@ -102,8 +121,13 @@ def start_why(engine: Any, store: Store, run: Run) -> Job:
 
     def work(job: Job) -> tuple[WhyLost, ...]:
         own = own_instances(Summary(run, store.rows(run.id)))
-        tell = lambda place: lambda share: job.tell("Reading what was lost", (place + share) / len(own))
-        return tuple(why_lost(engine, store, run, one, job.check, tell(place)) for place, one in enumerate(own))
+        tell = lambda place: (
+            lambda share: job.tell("Reading what was lost", (place + share) / len(own))
+        )
+        return tuple(
+            why_lost(engine, store, run, one, job.check, tell(place))
+            for place, one in enumerate(own)
+        )
 
     return engine.evaluations.start(why_key(run), lambda: Job(why_key(run), work), again=True)
 
@@ -122,7 +146,9 @@ def _measure(summary: Summary, instance: str) -> str:
     return PASSAGES if golds and instance in summary.handed_on else "accuracy"
 
 
-def _opened(engine: Any, store: Store, run: Run, spec: Mapping[str, Any], drawn: Drawn) -> LostQuestion | None:
+def _opened(
+    engine: Any, store: Store, run: Run, spec: Mapping[str, Any], drawn: Drawn
+) -> LostQuestion | None:
     """A question as an instance left it; None where that cannot be opened any more."""
     try:
         return reopened(engine, store, run, spec, drawn)
@@ -130,18 +156,43 @@ def _opened(engine: Any, store: Store, run: Run, spec: Mapping[str, Any], drawn:
         return None
 
 
-def _why(own: LostQuestion | None, winners: Mapping[str, LostQuestion | None], drawn: Drawn, end: str, names: Mapping[str, str]) -> Why:
+def _why(
+    own: LostQuestion | None,
+    winners: Mapping[str, LostQuestion | None],
+    drawn: Drawn,
+    end: str,
+    names: Mapping[str, str],
+) -> Why:
     question = drawn.question
     if own is None:
         return Why(question.id, question.text, WORDS[end], next(iter(winners), ""))
     found, cause = _documents(own), own.cause
-    words = BRIEF[cause] if cause is not None and cause is not Cause.NOT_REACHED else "not among what it found" if cause else WORDS[end]
-    overlaps = {one: len(set(found) & set(_documents(lost))) for one, lost in winners.items() if lost is not None}
+    words = (
+        BRIEF[cause]
+        if cause is not None and cause is not Cause.NOT_REACHED
+        else "not among what it found"
+        if cause
+        else WORDS[end]
+    )
+    overlaps = {
+        one: len(set(found) & set(_documents(lost)))
+        for one, lost in winners.items()
+        if lost is not None
+    }
     nearest = max(overlaps, key=lambda one: overlaps[one], default=next(iter(winners), ""))
     winner = winners.get(nearest)
     missing = tuple((title, _place(winner, passage)) for passage, title in _missing(own))
     change = _change(own, missing, found)
-    return Why(question.id, question.text, words, nearest, overlaps.get(nearest, 0), len(found), missing, change)
+    return Why(
+        question.id,
+        question.text,
+        words,
+        nearest,
+        overlaps.get(nearest, 0),
+        len(found),
+        missing,
+        change,
+    )
 
 
 def _documents(lost: LostQuestion) -> tuple[str, ...]:
@@ -157,8 +208,14 @@ def _missing(lost: LostQuestion) -> list[tuple[str, str]]:
     graph = lost.lane.graph
     order = chunk_order(graph, lost.lane.state)
     handed_on = frozenset(order[0]) if order is not None else frozenset[int]()
-    rows = {passage: chunk_rows(graph, passage) for passage in dict.fromkeys(lost.drawn.question.gold)}
-    return [(one, title_of_chunk(graph, min(of)) if of else one) for one, of in rows.items() if not of & handed_on]
+    rows = {
+        passage: chunk_rows(graph, passage) for passage in dict.fromkeys(lost.drawn.question.gold)
+    }
+    return [
+        (one, title_of_chunk(graph, min(of)) if of else one)
+        for one, of in rows.items()
+        if not of & handed_on
+    ]
 
 
 def _place(winner: LostQuestion | None, passage: str) -> int | None:
@@ -170,16 +227,25 @@ def _place(winner: LostQuestion | None, passage: str) -> int | None:
     return next((place for place, row in enumerate(order[0], 1) if row in rows), None)
 
 
-def _change(own: LostQuestion, missing: Sequence[tuple[str, int | None]], found: Sequence[str]) -> str:
+def _change(
+    own: LostQuestion, missing: Sequence[tuple[str, int | None]], found: Sequence[str]
+) -> str:
     """The smallest change of what it found by which it would have had all gold passages; empty where none are known."""
     if not own.drawn.question.gold:
         return ""
     if not missing:
         return "All gold passages are among what it found: its answer, or the room in its prompt, is what differs."
-    later = [loss.place for loss in own.losses if loss.place is not None and loss.retained is not None and loss.place > loss.retained]
+    later = [
+        loss.place
+        for loss in own.losses
+        if loss.place is not None and loss.retained is not None and loss.place > loss.retained
+    ]
     if len(later) == len(missing):
         return f"Keep {max(later):,} instead of {len(found):,}: the rest is in its own list."
-    named = " and ".join(f"“{title}”{f' (place {place:,} there)' if place else ''}" for title, place in missing[:NAMED])
+    named = " and ".join(
+        f"“{title}”{f' (place {place:,} there)' if place else ''}"
+        for title, place in missing[:NAMED]
+    )
     more = f" and {len(missing) - NAMED:,} more" if len(missing) > NAMED else ""
     count = "one passage" if len(missing) == 1 else f"{len(missing):,} passages"
     return f"{count[:1].upper()}{count[1:]}{' in the place of its last' if found else ''}: {named}{more}."

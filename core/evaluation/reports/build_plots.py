@@ -28,7 +28,10 @@ def tokens(costs: Costs) -> Figure:
     for at, (part, words) in enumerate(((GRAPH, "graph"), (INDEX, "index"))):
         for kind, opacity in (("prompt", 1.0), ("completion", LIGHT)):
             name = "tokens_in" if kind == "prompt" else "tokens_out"
-            values = [sum(getattr(step.usage, name) for step in steps if step.part == part) for steps in costs.values()]
+            values = [
+                sum(getattr(step.usage, name) for step in steps if step.part == part)
+                for steps in costs.values()
+            ]
             figure.add_bar(
                 x=_names(costs),
                 y=values,
@@ -39,7 +42,10 @@ def tokens(costs: Costs) -> Figure:
     figure.update_yaxes(title="Tokens", rangemode="tozero")
     styled(figure, "Tokens of building, by graph").update_layout(barmode="stack")
     if not any(step.usage.calls for steps in costs.values() for step in steps):
-        figure.update_layout(title_subtitle={"text": "No language model was asked: 0 tokens", "font": {"size": 11}}, margin_t=64)
+        figure.update_layout(
+            title_subtitle={"text": "No language model was asked: 0 tokens", "font": {"size": 11}},
+            margin_t=64,
+        )
         figure.update_yaxes(range=[0, 1])
     return figure
 
@@ -52,7 +58,9 @@ def seconds(costs: Costs) -> Figure:
     for at, (part, words) in enumerate(((GRAPH, "graph"), (INDEX, "index"))):
         figure.add_bar(
             x=_names(costs),
-            y=[sum(step.seconds for step in steps if step.part == part) for steps in costs.values()],
+            y=[
+                sum(step.seconds for step in steps if step.part == part) for steps in costs.values()
+            ],
             name=words,
             marker={"color": COLOURS[at]},
             hovertemplate=f"<b>%{{x}}</b><br>{words}: %{{y:,.1f}} s<extra></extra>",
@@ -65,7 +73,9 @@ def page(costs: Costs, title: str, sentences: Sequence[str]) -> str:
     """Both pictures and these sentences as one HTML file, which needs no network."""
     words = "".join(f"<p class='facts'>{escape(sentence)}</p>" for sentence in sentences)
     drawn = cards([tokens(costs), seconds(costs)])
-    return PAGE.format(title=escape(title), body=f"{plotly_script()}<div class='plots'>{drawn}</div>{words}")
+    return PAGE.format(
+        title=escape(title), body=f"{plotly_script()}<div class='plots'>{drawn}</div>{words}"
+    )
 
 
 def _names(costs: Costs) -> list[str]:

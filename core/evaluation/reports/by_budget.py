@@ -14,11 +14,17 @@ def by_budget(summary: Summary, name: str) -> dict[str, list[tuple[int, Estimate
     where none changes with it."""
     table = summary.table([f"{name}@{budget}" for budget in BUDGETS]) if _any(summary) else {}
     curves = {
-        instance: [(budget, figures[f"{name}@{budget}"]) for budget in BUDGETS if figures[f"{name}@{budget}"].n]
+        instance: [
+            (budget, figures[f"{name}@{budget}"])
+            for budget in BUDGETS
+            if figures[f"{name}@{budget}"].n
+        ]
         for instance, figures in table.items()
     }
     curves = {instance: curve for instance, curve in curves.items() if len(curve) > 1}
-    return curves if any(len({one.mean for _, one in curve}) > 1 for curve in curves.values()) else {}
+    return (
+        curves if any(len({one.mean for _, one in curve}) > 1 for curve in curves.values()) else {}
+    )
 
 
 def _any(summary: Summary) -> bool:

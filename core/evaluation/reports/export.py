@@ -11,7 +11,11 @@ from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.summary import Summary
 
-METHOD = ("instance", "method", "number")  # columns: the id, what the method is called, and the paper's own name
+METHOD = (
+    "instance",
+    "method",
+    "number",
+)  # columns: the id, what the method is called, and the paper's own name
 _LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -35,11 +39,26 @@ def rows_csv(summary: Summary, names: Sequence[str] = ()) -> str:
     for row in summary.rows:
         question, outcome = row.question, row.outcome
         answer = outcome.answer if outcome else None
-        about = [question.id, question.hops, question.text, "|".join(question.entities), "|".join(question.answers)]
-        values = [_number(metric(name)(outcome)) if outcome and not summary.lacks(row.instance, name) else "" for name in names]
+        about = [
+            question.id,
+            question.hops,
+            question.text,
+            "|".join(question.entities),
+            "|".join(question.answers),
+        ]
+        values = [
+            _number(metric(name)(outcome))
+            if outcome and not summary.lacks(row.instance, name)
+            else ""
+            for name in names
+        ]
         method = methods[row.instance]
-        said = [answer.text, answer.by, outcome.answer_fault] if answer and outcome else ["", "", ""]
-        rows.append([row.instance, method.plain, method.number, *about, *said, *values, row.error or ""])
+        said = (
+            [answer.text, answer.by, outcome.answer_fault] if answer and outcome else ["", "", ""]
+        )
+        rows.append(
+            [row.instance, method.plain, method.number, *about, *said, *values, row.error or ""]
+        )
     return _csv([head, *rows])
 
 
@@ -64,7 +83,12 @@ def summary_csv(summary: Summary, names: Sequence[str] = ()) -> str:
         for counts, method in [(part.counts(instance), methods[instance])]
         for name, estimate in figures.items()
     ]
-    return _csv([[*METHOD, "hops", "metric", "mean", "low", "high", "n", "answered", "failed", "asked"], *rows])
+    return _csv(
+        [
+            [*METHOD, "hops", "metric", "mean", "low", "high", "n", "answered", "failed", "asked"],
+            *rows,
+        ]
+    )
 
 
 def latex(summary: Summary, names: Sequence[str] = ()) -> str:
@@ -80,7 +104,11 @@ def latex(summary: Summary, names: Sequence[str] = ()) -> str:
         rf"  \caption{{{escaped(_caption(summary, names))}}}",
         rf"  \begin{{tabular}}{{l{'r' * (len(names) + len(n))}}}",
         r"    \toprule",
-        "    " + " & ".join(["Method", *n, *(escaped(metric(name).described()["title"]) for name in names)]) + r" \\",
+        "    "
+        + " & ".join(
+            ["Method", *n, *(escaped(metric(name).described()["title"]) for name in names)]
+        )
+        + r" \\",
         r"    \midrule",
     ]
     for instance, figures in table.items():
@@ -102,22 +130,37 @@ def shown(name: str, value: float | None) -> str:
     unit = metric(name).unit
     if unit in ("share", "balance"):
         return f"{value:.3f}"
-    return f"{value:.3g}" if unit == "seconds" else f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+    return (
+        f"{value:.3g}" if unit == "seconds" else f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+    )
 
 
 def _caption(summary: Summary, names: Sequence[str]) -> str:
     spec = summary.run.spec
-    drawn = (
-        f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}; mean with half the 95 % bootstrap interval"
+    drawn = f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}; mean with half the 95 % bootstrap interval"
+    reader = (
+        [] if spec["model"] else ["no language model answered, so answers are the graph reader's"]
     )
-    reader = [] if spec["model"] else ["no language model answered, so answers are the graph reader's"]
-    failed = [*(["a failed question scores 0"] if summary.failed() else []), *summary.failed(), *summary.shallow(names)]
-    return "; ".join([drawn, *filter(None, [summary.so_far()]), *reader, *(sentence.rstrip(".") for sentence in failed)])
+    failed = [
+        *(["a failed question scores 0"] if summary.failed() else []),
+        *summary.failed(),
+        *summary.shallow(names),
+    ]
+    return "; ".join(
+        [
+            drawn,
+            *filter(None, [summary.so_far()]),
+            *reader,
+            *(sentence.rstrip(".") for sentence in failed),
+        ]
+    )
 
 
 def _named(one: Called) -> str:
     """A method's name in LaTeX, the paper's own small beside it."""
-    return escaped(one.plain) + (rf" {{\footnotesize ({escaped(one.number)})}}" if one.number else "")
+    return escaped(one.plain) + (
+        rf" {{\footnotesize ({escaped(one.number)})}}" if one.number else ""
+    )
 
 
 def _cell(name: str, estimate: Estimate, best: float | None) -> str:
@@ -149,7 +192,11 @@ def _csv(rows: Sequence[Sequence]) -> str:
 
 
 def _plain(cell):
-    if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") and not _is_number(cell):
+    if (
+        isinstance(cell, str)
+        and cell[:1] in ("=", "+", "-", "@", "\t", "\r")
+        and not _is_number(cell)
+    ):
         return "'" + cell
     return "" if cell is None else cell
 

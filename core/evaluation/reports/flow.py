@@ -12,7 +12,17 @@ from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import StoredRow
 
 RIGHT, FAILED = "right", "failed"
-ORDER = (RIGHT, "answer", "prompt", "paths", "retrieved", "subgraph", "graph", "corpus", FAILED)  # from top to bottom
+ORDER = (
+    RIGHT,
+    "answer",
+    "prompt",
+    "paths",
+    "retrieved",
+    "subgraph",
+    "graph",
+    "corpus",
+    FAILED,
+)  # from top to bottom
 READER, PASSAGES = "reader_hit@1", "passages"
 WORDS = {
     RIGHT: "right",
@@ -25,8 +35,15 @@ WORDS = {
     "corpus": "not in the documents",
     FAILED: "failed",
 }
-SAID_OF = {PASSAGES: {RIGHT: "all gold passages"}, READER: {"answer": "not named first"}}  # where the usual words do not fit
-TALL, GAP, ROW = 280.0, 34.0, 22.0  # pixels of all questions, between two stages, and of a label on a band
+SAID_OF = {
+    PASSAGES: {RIGHT: "all gold passages"},
+    READER: {"answer": "not named first"},
+}  # where the usual words do not fit
+TALL, GAP, ROW = (
+    280.0,
+    34.0,
+    22.0,
+)  # pixels of all questions, between two stages, and of a label on a band
 
 
 @dataclass(frozen=True)
@@ -63,7 +80,10 @@ class Flow:
 
     def ends(self, side: Literal["before", "after"]) -> dict[str, int]:
         """How many questions end at each stage, in the first or in the second instance."""
-        counts = {stage: sum(len(band.questions) for band in self.bands if getattr(band, side) == stage) for stage in ORDER}
+        counts = {
+            stage: sum(len(band.questions) for band in self.bands if getattr(band, side) == stage)
+            for stage in ORDER
+        }
         return {stage: count for stage, count in counts.items() if count}
 
     def words(self, stage: str) -> str:
@@ -84,16 +104,33 @@ def flow(summary: Summary, a: str, b: str) -> Flow | None:
             found.setdefault((before, after), []).append(question)
     order = sorted(found, key=lambda pair: (ORDER.index(pair[0]), ORDER.index(pair[1])))
     bands = tuple(Band(*pair, tuple(found[pair])) for pair in order)
-    return Flow(a, b, by, bands, len(summary.questions) - sum(map(len, found.values()))) if bands else None
+    return (
+        Flow(a, b, by, bands, len(summary.questions) - sum(map(len, found.values())))
+        if bands
+        else None
+    )
 
 
 def measure(summary: Summary, instances: Sequence[str]) -> str:
     """What says whether a question is right, the same for these instances: the metric of answers where a language model gave them, else
     that of the graph reader's first name, or on documents that all gold passages come through; empty where none of them is known."""
-    outcomes = {one: [row.outcome for row in summary.of(one) if row.outcome is not None] for one in instances}
-    known = lambda by: all(not of or any(ending_of(outcome, by) is not None for outcome in of) for of in outcomes.values())
+    outcomes = {
+        one: [row.outcome for row in summary.of(one) if row.outcome is not None]
+        for one in instances
+    }
+    known = lambda by: all(
+        not of or any(ending_of(outcome, by) is not None for outcome in of)
+        for of in outcomes.values()
+    )
     by_model = summary.defaults.answers[:1] if summary.run.spec["model"] else ()
-    return next((by for by in (*by_model, READER, PASSAGES, "accuracy") if any(outcomes.values()) and known(by)), "")
+    return next(
+        (
+            by
+            for by in (*by_model, READER, PASSAGES, "accuracy")
+            if any(outcomes.values()) and known(by)
+        ),
+        "",
+    )
 
 
 def endings(summary: Summary, instance: str, by: str) -> dict[str, str]:
@@ -129,9 +166,15 @@ def lost_at(outcome: Outcome, by: str) -> str:
     """The first stage before the answer at which not all gold passages are alive, or where none are known no known answer; empty where
     they come through. The prompt is passed over where the graph reader counts, which reads all paths."""
     fates = outcome.fates
-    alive, needed = (fates.alive, fates.golds) if fates is not None else (outcome.alive or {}, min(1, outcome.golds))
+    alive, needed = (
+        (fates.alive, fates.golds)
+        if fates is not None
+        else (outcome.alive or {}, min(1, outcome.golds))
+    )
     passed = ("answer", "prompt") if by == READER else ("answer",)
-    lost = next((stage for stage, count in alive.items() if stage not in passed and count < needed), "")
+    lost = next(
+        (stage for stage, count in alive.items() if stage not in passed and count < needed), ""
+    )
     return lost or ("retrieved" if fates is not None and "retrieved" not in alive else "")
 
 
@@ -150,7 +193,15 @@ def laid_out(found: Flow, labels: Mapping[tuple[str, str], str]) -> dict[str, An
     for side, ends in (("left", found.ends("before")), ("right", found.ends("after"))):
         top = 0.0
         for stage, count in ends.items():
-            sides[side].append({"stage": stage, "words": found.words(stage), "n": count, "top": top, "height": count * scale})
+            sides[side].append(
+                {
+                    "stage": stage,
+                    "words": found.words(stage),
+                    "n": count,
+                    "top": top,
+                    "height": count * scale,
+                }
+            )
             starts[side, stage] = top
             top += count * scale + GAP
     bands = []
@@ -160,7 +211,15 @@ def laid_out(found: Flow, labels: Mapping[tuple[str, str], str]) -> dict[str, An
             edges.append([starts[side, stage], starts[side, stage] + size])
             starts[side, stage] += size
         key = (band.before, band.after)
-        bands.append({"key": list(key), "kind": band.kind, "left": edges[0], "right": edges[1], "label": labels.get(key, "")})
+        bands.append(
+            {
+                "key": list(key),
+                "kind": band.kind,
+                "left": edges[0],
+                "right": edges[1],
+                "label": labels.get(key, ""),
+            }
+        )
     height = max(drawn[-1]["top"] + drawn[-1]["height"] for drawn in sides.values())
     _place_labels(bands, height)
     return {**sides, "bands": bands, "height": height}

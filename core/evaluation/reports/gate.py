@@ -40,7 +40,9 @@ def gates(texts: Sequence[str]) -> tuple[Gate, ...]:
             raise BadInput(f"“{text}” names no least value; write it as in accuracy=.7.")
         known = metric(name.strip())
         if known.better != "higher":
-            raise BadInput(f"Of {known.name} more is not better, so that falling below a value is no failure.")
+            raise BadInput(
+                f"Of {known.name} more is not better, so that falling below a value is no failure."
+            )
         found.append(Gate(known.name, least))
     return tuple(found)
 
@@ -52,7 +54,10 @@ def failures(summary: Summary, required: Sequence[Gate]) -> Iterator[str]:
         return
     if not summary.rows or summary.unfinished:
         yield f"The run is partial, which counts as failed: {summary.so_far() or 'no question is done'}."
-    names, table = called(summary.run), summary.table([gate.metric for gate in required]) if summary.rows else {}
+    names, table = (
+        called(summary.run),
+        summary.table([gate.metric for gate in required]) if summary.rows else {},
+    )
     for instance, figures in table.items():
         for gate in required:
             mean, count = figures[gate.metric].mean, figures[gate.metric].n
@@ -60,7 +65,11 @@ def failures(summary: Summary, required: Sequence[Gate]) -> Iterator[str]:
             if not count or mean is None or math.isnan(mean):
                 yield f"{names[instance].plain} has no {gate.metric}, which was to be {gate.least:g} or more."
             elif mean < gate.least:
-                value = shown(gate.metric, mean) if shown(gate.metric, mean) != shown(gate.metric, gate.least) else f"{mean:.6g}"
+                value = (
+                    shown(gate.metric, mean)
+                    if shown(gate.metric, mean) != shown(gate.metric, gate.least)
+                    else f"{mean:.6g}"
+                )
                 yield f"{names[instance].plain} has {gate.metric} {value} (n = {count:,}), which was to be {gate.least:g} or more."
             elif failed and not metric(gate.metric).quality:
                 yield f"{names[instance].plain} failed in {failed:,} questions, which its {gate.metric} leaves out."

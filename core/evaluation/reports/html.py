@@ -77,7 +77,13 @@ def cards(figures: Iterable[Figure]) -> str:
     """Plotly's pictures as elements of a page that has `plotly_script`."""
     settings = {"displaylogo": False, "responsive": True}
     drawn = (
-        figure.to_html(full_html=False, include_plotlyjs=False, include_mathjax=False, div_id=f"picture-{i}", config=settings)
+        figure.to_html(
+            full_html=False,
+            include_plotlyjs=False,
+            include_mathjax=False,
+            div_id=f"picture-{i}",
+            config=settings,
+        )
         for i, figure in enumerate(figures)
     )
     return "".join(f"<div class='card'>{one}</div>" for one in drawn)
@@ -86,7 +92,9 @@ def cards(figures: Iterable[Figure]) -> str:
 def report_html(summary: Summary) -> str:
     """The whole report: figures, pictures, operators, paired tests, failures, and what every metric means."""
     run, spec, table = summary.run, summary.run.spec, summary.table()
-    names = [name for name in summary.reported if any(figures[name].n for figures in table.values())]
+    names = [
+        name for name in summary.reported if any(figures[name].n for figures in table.values())
+    ]
     notes = [*summary.failed(), *summary.faults(), *summary.shallow(names), *summary.brought()]
     title = f"Evaluation {run.id}: {len(spec['instances'])} instances on {spec['set']}"
     body = [
@@ -101,7 +109,9 @@ def report_html(summary: Summary) -> str:
         f"<h2>Operators, mean a question</h2>{_operators(summary)}",
         _tests(summary),
         _changed(summary),
-        f"<h2>What each step is worth</h2><div class='card'>{bars}</div>" if (bars := worth_html(summary)) else "",
+        f"<h2>What each step is worth</h2><div class='card'>{bars}</div>"
+        if (bars := worth_html(summary))
+        else "",
         _failures(summary),
         f"<h2>What the metrics mean</h2>{''.join(map(_meaning, names))}",
     ]
@@ -113,7 +123,9 @@ def _facts(summary: Summary) -> str:
     facts = [
         f"{spec['sample']:,} of {spec['of']:,} questions, seed {spec['seed']}",
         f"asked on {', '.join(name for name, _ in spec['graphs'])}",
-        "a language model answers" if spec["model"] else "no language model answers: answers are the graph reader's",
+        "a language model answers"
+        if spec["model"]
+        else "no language model answers: answers are the graph reader's",
         "every instance timed alone" if spec["cold"] else "instances share operators",
         f"{run.done:,} of {run.total:,} answers done, {run.failed:,} failed",
         *filter(None, [summary.so_far()]),
@@ -137,9 +149,18 @@ def _figures(summary: Summary, table: dict[str, dict[str, Estimate]], names: lis
         cells = []
         for figures in table.values():
             one = figures[name]
-            interval = f" <small>[{shown(name, one.low)}, {shown(name, one.high)}] n {one.n:,}</small>" if one.n else ""
+            interval = (
+                f" <small>[{shown(name, one.low)}, {shown(name, one.high)}] n {one.n:,}</small>"
+                if one.n
+                else ""
+            )
             cells.append(f"{shown(name, one.mean)}{interval}")
-        rows.append([f"<span title='{escape(described['definition'], quote=True)}'>{escape(described['title'])}</span>", *cells])
+        rows.append(
+            [
+                f"<span title='{escape(described['definition'], quote=True)}'>{escape(described['title'])}</span>",
+                *cells,
+            ]
+        )
     return _table(["", *titles], rows)
 
 
@@ -147,9 +168,17 @@ def _pictures(summary: Summary, table: dict[str, dict[str, Estimate]]) -> str:
     pairs = [pair for pair in summary.fronts if all(_says_something(table, name) for name in pair)]
     figures = [plots.front(summary, table, cost, quality) for cost, quality in pairs]
     figures += plots.funnels(summary).values()
-    figures += [plots.by_budget(summary, found, name) for name in FIGURES if (found := by_budget(summary, name))]
+    figures += [
+        plots.by_budget(summary, found, name)
+        for name in FIGURES
+        if (found := by_budget(summary, name))
+    ]
     if len(summary.by_hops()) > 1:
-        figures += [plots.by_hops(summary, name) for name in ("hits@1", "path_recall@32") if _says_something(table, name)]
+        figures += [
+            plots.by_hops(summary, name)
+            for name in ("hits@1", "path_recall@32")
+            if _says_something(table, name)
+        ]
     return cards(figures)
 
 
@@ -164,7 +193,11 @@ def _operators(summary: Summary) -> str:
         for step in summary.operators(instance):
             costs = [f"{step[name]:,.1f}" for name in ("calls", "tokens_in", "tokens_out", "texts")]
             rows.append([_named(name), escape(step["operator"]), f"{step['seconds']:.4f}", *costs])
-    return _table(["Method", "Operator", "Seconds", "Calls", "Tokens in", "Tokens out", "Texts scored"], rows, 2)
+    return _table(
+        ["Method", "Operator", "Seconds", "Calls", "Tokens in", "Tokens out", "Texts scored"],
+        rows,
+        2,
+    )
 
 
 def _tests(summary: Summary) -> str:
@@ -194,10 +227,19 @@ def _changed(summary: Summary) -> str:
     for other in summary.instances[1:]:
         if (found := flow(summary, summary.instances[0], other)) is not None:
             rows = [
-                [escape(found.words(band.before)), escape(found.words(band.after)), band.kind, f"{len(band.questions):,}"]
+                [
+                    escape(found.words(band.before)),
+                    escape(found.words(band.after)),
+                    band.kind,
+                    f"{len(band.questions):,}",
+                ]
                 for band in found.bands
             ]
-            head = [*(f"With {_named(names[one])}" for one in (found.a, found.b)), "", f"Questions, n = {found.n:,}"]
+            head = [
+                *(f"With {_named(names[one])}" for one in (found.a, found.b)),
+                "",
+                f"Questions, n = {found.n:,}",
+            ]
             parts.append(_table(head, rows, 3))
     return f"<h2>What changed from one method to another</h2>{''.join(parts)}" if parts else ""
 
@@ -228,7 +270,10 @@ def _table(head: list[str], rows: list[list[str]], words: int = 1) -> str:
     """A table of cells that are HTML already; the first `words` columns are texts, the others figures."""
 
     def line(tag: str, row: list[str]) -> str:
-        cells = (f"<{tag}{' class=words' if place < words else ''}>{cell}</{tag}>" for place, cell in enumerate(row))
+        cells = (
+            f"<{tag}{' class=words' if place < words else ''}>{cell}</{tag}>"
+            for place, cell in enumerate(row)
+        )
         return f"<tr>{''.join(cells)}</tr>"
 
     top, body = line("th", head), "".join(line("td", row) for row in rows)

@@ -42,7 +42,9 @@ def _by_name(run: Run) -> dict[str, Called]:
     found = {}
     for one in run.spec["instances"]:
         seen[one["name"]] += 1
-        found[one["id"]] = Called(f"{one['name']} {seen[one['name']]}" if names[one["name"]] > 1 else one["name"])
+        found[one["id"]] = Called(
+            f"{one['name']} {seen[one['name']]}" if names[one["name"]] > 1 else one["name"]
+        )
     return found
 
 
@@ -61,4 +63,8 @@ def _called(spec: dict[str, Any], known: dict[str, Instance]) -> Called:
         same = known.get(spec["id"]) or named(parse_line(spec["line"]), known)
     except (BadInput, BadParameter):  # a line of operators that are no longer there
         return Called(spec["name"])
-    return of(same) if same.name == spec["name"] and repr(same.line) == spec["line"] else Called(spec["name"])
+    return (
+        of(same)
+        if same.name == spec["name"] and repr(same.line) == spec["line"]
+        else Called(spec["name"])
+    )

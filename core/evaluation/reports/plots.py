@@ -22,8 +22,30 @@ if TYPE_CHECKING:
 Table = Mapping[str, Mapping[str, Estimate]]
 Drawn = TypeVar("Drawn")
 EQUAL = " =<br>"  # between the names of instances that are drawn as one
-COLOURS = ("#2f6f9f", "#d9822b", "#2e8b57", "#b0413e", "#7a5195", "#8a6d3b", "#4fa3a5", "#c2649a", "#6b7785", "#a0a83a")
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon", "pentagon", "triangle-down")
+COLOURS = (
+    "#2f6f9f",
+    "#d9822b",
+    "#2e8b57",
+    "#b0413e",
+    "#7a5195",
+    "#8a6d3b",
+    "#4fa3a5",
+    "#c2649a",
+    "#6b7785",
+    "#a0a83a",
+)
+SYMBOLS = (
+    "circle",
+    "square",
+    "diamond",
+    "triangle-up",
+    "cross",
+    "x",
+    "star",
+    "hexagon",
+    "pentagon",
+    "triangle-down",
+)
 DASHES = ("solid", "dash", "dot", "dashdot")  # of lines that run over one another in parts
 LINE = "#6b7785"
 NOTE_WIDTH = 62  # letters of the line below a title
@@ -43,12 +65,18 @@ def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
         x, y = ([table[name][axis].mean for name in best] for axis in (cost, quality))
         line = {"color": LINE, "width": 1.5, "dash": "dot", "shape": "hv"}
         figure.add_scatter(x=x, y=y, mode="lines", line=line, name="Pareto front", hoverinfo="skip")
-    known = {i: (row[cost], row[quality]) for i, row in table.items() if row[cost].mean is not None and row[quality].mean is not None}
+    known = {
+        i: (row[cost], row[quality])
+        for i, row in table.items()
+        if row[cost].mean is not None and row[quality].mean is not None
+    }
     costs = [c.numbers()[0] for c, _ in known.values()]
     spread = bool(costs) and min(costs) > 0 and max(costs) > 20 * min(costs)
     room = _roomy([q for _, q in known.values()])
     ends = (max(c.numbers()[2] for c, _ in known.values()), room[1]) if room else None
-    beside_point = positions({i: (c.numbers()[0], q.numbers()[0]) for i, (c, q) in known.items()}, spread, ends)
+    beside_point = positions(
+        {i: (c.numbers()[0], q.numbers()[0]) for i, (c, q) in known.items()}, spread, ends
+    )
     names, order = called(summary.run), list(summary.instances)
     for equal, (c, q) in alike(known).items():
         instance, i = equal[0], order.index(equal[0])
@@ -67,10 +95,15 @@ def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
             hovertemplate=f"{_hovered(names, equal)}<br>{_figure_text(quality, q)}<br>{_figure_text(cost, c)}<extra></extra>",
         )
     figure.update_xaxes(
-        title=_title(cost), type="log" if spread else "linear", rangemode="normal" if spread else "tozero", minorloglabels="complete"
+        title=_title(cost),
+        type="log" if spread else "linear",
+        rangemode="normal" if spread else "tozero",
+        minorloglabels="complete",
     )
     figure.update_yaxes(title=_title(quality), range=room)
-    return noted(styled(figure, f"{_title(quality)} against {_title(cost).lower()}", legend=False), summary)
+    return noted(
+        styled(figure, f"{_title(quality)} against {_title(cost).lower()}", legend=False), summary
+    )
 
 
 def funnels(summary: Summary) -> dict[str, Figure]:
@@ -91,12 +124,17 @@ def passage_funnel(summary: Summary) -> Figure:
     return _lost(summary, shares, "gold passages", "Where the passages are lost")
 
 
-def _lost(summary: Summary, shares: Mapping[str, Mapping[str, float | None]], what: str, title: str) -> Figure:
+def _lost(
+    summary: Summary, shares: Mapping[str, Mapping[str, float | None]], what: str, title: str
+) -> Figure:
     import plotly.graph_objects as go
 
     figure = go.Figure()
     names, order = called(summary.run), list(summary.instances)
-    known = {one: {stage: share for stage, share in alive.items() if share is not None} for one, alive in shares.items()}
+    known = {
+        one: {stage: share for stage, share in alive.items() if share is not None}
+        for one, alive in shares.items()
+    }
     for equal, alive in alike({one: alive for one, alive in known.items() if alive}).items():
         n = summary.counts(equal[0])["scored"]
         figure.add_scatter(
@@ -106,9 +144,17 @@ def _lost(summary: Summary, shares: Mapping[str, Mapping[str, float | None]], wh
             hovertemplate=f"{_hovered(names, equal)}<br>%{{x}}: %{{y:.3f}}, n = {n:,}<extra></extra>",
             **_drawn(order.index(equal[0])),
         )
-    there = {stage for alive in shares.values() for stage, share in alive.items() if share is not None}
-    stages = [stage for stage in dict.fromkeys((*TEXT_STAGES[:1], *STAGES[:-2], *TEXT_STAGES)) if stage in there]
-    figure.update_xaxes(categoryorder="array", categoryarray=[stage.capitalize() for stage in stages])
+    there = {
+        stage for alive in shares.values() for stage, share in alive.items() if share is not None
+    }
+    stages = [
+        stage
+        for stage in dict.fromkeys((*TEXT_STAGES[:1], *STAGES[:-2], *TEXT_STAGES))
+        if stage in there
+    ]
+    figure.update_xaxes(
+        categoryorder="array", categoryarray=[stage.capitalize() for stage in stages]
+    )
     figure.update_yaxes(title=f"Share of {what} alive", range=[-0.03, 1.05])
     return noted(styled(figure, title), summary)
 
@@ -117,16 +163,26 @@ def by_hops(summary: Summary, name: str) -> Figure:
     """One metric by the number of hops of the question, a bar an instance."""
     import plotly.graph_objects as go
 
-    parts = {("hops not given" if hop is None else f"{hop} hop{'s' * (hop != 1)}"): part for hop, part in summary.by_hops().items()}
+    parts = {
+        ("hops not given" if hop is None else f"{hop} hop{'s' * (hop != 1)}"): part
+        for hop, part in summary.by_hops().items()
+    }
     tables = {label: part.table([name]) for label, part in parts.items()}
     figure = go.Figure()
     for i, (instance, title) in enumerate(called(summary.run).items()):
-        estimates = {label: table[instance][name] for label, table in tables.items() if table[instance][name].mean is not None}
+        estimates = {
+            label: table[instance][name]
+            for label, table in tables.items()
+            if table[instance][name].mean is not None
+        }
         figure.add_bar(
             x=list(estimates),
             y=[one.mean for one in estimates.values()],
             error_y=_bars(list(estimates.values())),
-            marker={"color": COLOURS[i % len(COLOURS)], "pattern": {"shape": ("", "/", ".")[i // len(COLOURS) % 3]}},
+            marker={
+                "color": COLOURS[i % len(COLOURS)],
+                "pattern": {"shape": ("", "/", ".")[i // len(COLOURS) % 3]},
+            },
             name=_small(title),
             customdata=[[_figure_text(name, one)] for one in estimates.values()],
             hovertemplate=f"<b>{escape(str(title))}</b>, %{{x}}<br>%{{customdata[0]}}<extra></extra>",
@@ -135,7 +191,9 @@ def by_hops(summary: Summary, name: str) -> Figure:
     return noted(styled(figure, f"{_title(name)} by hop count"), summary)
 
 
-def sensitivity(points: Mapping[str, Sequence[tuple[Any, Estimate]]], parameter: str, name: str) -> Figure:
+def sensitivity(
+    points: Mapping[str, Sequence[tuple[Any, Estimate]]], parameter: str, name: str
+) -> Figure:
     """One metric by the values of one parameter, a line a group of `core.evaluation.reports.sensitivity.curves`."""
     import plotly.graph_objects as go
 
@@ -143,26 +201,49 @@ def sensitivity(points: Mapping[str, Sequence[tuple[Any, Estimate]]], parameter:
     order = list(points)
     for equal, curve in alike(points).items():
         group = " = ".join(equal)
-        number, known = order.index(equal[0]), [(value, estimate) for value, estimate in curve if estimate.mean is not None]
-        values = [value if isinstance(value, int | float) and not isinstance(value, bool) else escape(str(value)) for value, _ in known]
+        number, known = (
+            order.index(equal[0]),
+            [(value, estimate) for value, estimate in curve if estimate.mean is not None],
+        )
+        values = [
+            value
+            if isinstance(value, int | float) and not isinstance(value, bool)
+            else escape(str(value))
+            for value, _ in known
+        ]
         bars = _bars([estimate for _, estimate in known])
         said = f"<b>{escape(group)}</b><br>{escape(parameter)} %{{x}}"
-        figure.add_scatter(x=values, error_y=bars, name=escape(group), **_curve(number, name, [one for _, one in known], said))
+        figure.add_scatter(
+            x=values,
+            error_y=bars,
+            name=escape(group),
+            **_curve(number, name, [one for _, one in known], said),
+        )
     figure.update_xaxes(title=escape(parameter))
     figure.update_yaxes(title=_title(name))
-    return styled(figure, f"{_title(name)} by {escape(parameter)}").update_layout(legend={"y": BELOW_TITLE})
+    return styled(figure, f"{_title(name)} by {escape(parameter)}").update_layout(
+        legend={"y": BELOW_TITLE}
+    )
 
 
-def by_budget(summary: Summary, curves: Mapping[str, Sequence[tuple[int, Estimate]]], name: str) -> Figure:
+def by_budget(
+    summary: Summary, curves: Mapping[str, Sequence[tuple[int, Estimate]]], name: str
+) -> Figure:
     """A figure of `core.evaluation.reports.by_budget` against the documents read, a line an instance; intervals are in the hover text."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
     names, order = called(summary.run), list(summary.instances)
-    for equal, curve in alike({one: tuple(curves[one]) for one in order if curves.get(one)}).items():
+    for equal, curve in alike(
+        {one: tuple(curves[one]) for one in order if curves.get(one)}
+    ).items():
         budgets, estimates = zip(*curve)
         said = f"{_hovered(names, equal)}<br>%{{x}} documents read"
-        figure.add_scatter(x=budgets, name=_together(names, equal), **_curve(order.index(equal[0]), name, estimates, said))
+        figure.add_scatter(
+            x=budgets,
+            name=_together(names, equal),
+            **_curve(order.index(equal[0]), name, estimates, said),
+        )
     figure.update_xaxes(title="Documents read at most (budget)", dtick=10)
     figure.update_yaxes(title=_title(name).removesuffix(" by budget"))
     return noted(styled(figure, _title(name)).update_layout(legend={"y": BELOW_TITLE}), summary)
@@ -206,7 +287,11 @@ def _hovered(names: Mapping[str, Called], equal: Sequence[str]) -> str:
 
 def _drawn(number: int) -> dict[str, Any]:
     """How the line of an instance is drawn: by its colour, its dashes and its markers, as lines may run over one another in parts."""
-    line = {"color": COLOURS[number % len(COLOURS)], "width": 2, "dash": DASHES[number % len(DASHES)]}
+    line = {
+        "color": COLOURS[number % len(COLOURS)],
+        "width": 2,
+        "dash": DASHES[number % len(DASHES)],
+    }
     return {"mode": "lines+markers", "marker": {**_marker(number), "size": 9}, "line": line}
 
 
@@ -217,7 +302,12 @@ def _small(name: Called) -> str:
 
 def beside(name: Called) -> str:
     """A method's name in short lines, to be written at a point, the paper's own small below it."""
-    return "<br>".join([*map(escape, wrap(name.plain, WIDE, break_on_hyphens=False)), *filter(None, [_number(name)])])
+    return "<br>".join(
+        [
+            *map(escape, wrap(name.plain, WIDE, break_on_hyphens=False)),
+            *filter(None, [_number(name)]),
+        ]
+    )
 
 
 def _number(name: Called) -> str:
@@ -247,7 +337,10 @@ def _figure_text(name: str, one: Estimate) -> str:
 
 
 def _marker(i: int) -> dict[str, Any]:
-    return {"color": COLOURS[i % len(COLOURS)], "symbol": SYMBOLS[(i + i // len(COLOURS)) % len(SYMBOLS)]}
+    return {
+        "color": COLOURS[i % len(COLOURS)],
+        "symbol": SYMBOLS[(i + i // len(COLOURS)) % len(SYMBOLS)],
+    }
 
 
 def _bar(one: Estimate, i: int) -> dict[str, Any]:
@@ -256,8 +349,18 @@ def _bar(one: Estimate, i: int) -> dict[str, Any]:
 
 def _bars(estimates: Sequence[Estimate]) -> dict[str, Any]:
     numbers = [one.numbers() for one in estimates]
-    above, below = [high - mean for mean, _, high in numbers], [mean - low for mean, low, _ in numbers]
-    return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "thickness": 1.2, "width": 4}
+    above, below = (
+        [high - mean for mean, _, high in numbers],
+        [mean - low for mean, low, _ in numbers],
+    )
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": above,
+        "arrayminus": below,
+        "thickness": 1.2,
+        "width": 4,
+    }
 
 
 def noted(figure: Figure, summary: Summary) -> Figure:
@@ -265,12 +368,18 @@ def noted(figure: Figure, summary: Summary) -> Figure:
     if so_far := summary.so_far():
         lines = wrap(so_far[:1].upper() + so_far[1:], NOTE_WIDTH)
         short = [*lines[:1], *(["…"] if len(lines) > 1 else [])]
-        figure.update_layout(title_subtitle={"text": escape(" ".join(short)), "font": {"size": 11}}, margin_t=64)
+        figure.update_layout(
+            title_subtitle={"text": escape(" ".join(short)), "font": {"size": 11}}, margin_t=64
+        )
     return figure
 
 
 def styled(figure: Figure, title: str, legend: bool = True) -> Figure:
-    grid = {"gridcolor": "rgba(128,140,152,0.25)", "zerolinecolor": "rgba(128,140,152,0.4)", "linecolor": "rgba(128,140,152,0.6)"}
+    grid = {
+        "gridcolor": "rgba(128,140,152,0.25)",
+        "zerolinecolor": "rgba(128,140,152,0.4)",
+        "linecolor": "rgba(128,140,152,0.6)",
+    }
     figure.update_xaxes(**grid)
     figure.update_yaxes(**grid)
     return figure.update_layout(

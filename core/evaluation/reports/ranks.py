@@ -19,7 +19,9 @@ from core.evaluation.reports.naming import called
 from core.evaluation.reports.summary import Summary
 
 FOUND = ("reader_hit@1", "passage_recall@4", "context_recall", "path_hit@32", "token_recall")
-POWER = 1.959964 + 0.841621  # standard errors that a difference needs to be found in 80 of 100 samples, at the level of .05
+POWER = (
+    1.959964 + 0.841621
+)  # standard errors that a difference needs to be found in 80 of 100 samples, at the level of .05
 DEARER = 1.2  # times the cost from which on a method counts as dearer
 NOTICED = {"tokens": 1.0, "seconds": 0.1}  # costs below which nobody looks at how large they are
 FEW = 8  # questions: fewer say nothing
@@ -30,7 +32,9 @@ def quality(summary: Summary) -> str:
     gave them."""
     found = tuple(map(summary.fitting, FOUND))
     names = summary.defaults.answers + found if summary.run.spec["model"] else found
-    values = np.array([summary.values(instance, names) for instance in summary.instances])  # [instances, questions, names]
+    values = np.array(
+        [summary.values(instance, names) for instance in summary.instances]
+    )  # [instances, questions, names]
     counts = (~np.isnan(values)).any(1).sum(0) >= min(2, len(summary.instances))
     varied = counts & (np.nan_to_num(values) != 0).any((0, 1))
     return next((name for name, good in [*zip(names, varied), *zip(names, counts)] if good), "")
@@ -46,7 +50,11 @@ class Ranks:
     @cached_property
     def values(self) -> dict[str, np.ndarray]:
         """For each instance that is compared its value of each question, NaN where there is none."""
-        found = {one: self.summary.values(one, (self.metric,))[:, 0] for one in self.summary.instances if one not in self.summary.adapted}
+        found = {
+            one: self.summary.values(one, (self.metric,))[:, 0]
+            for one in self.summary.instances
+            if one not in self.summary.adapted
+        }
         return {one: values for one, values in found.items() if not np.isnan(values).all()}
 
     @cached_property
@@ -63,12 +71,18 @@ class Ranks:
     def costs(self) -> dict[str, float]:
         """Each instance's mean cost: tokens where a language model answers, else seconds."""
         return {
-            one: float(np.nanmean(values)) for one in self.values if not np.isnan(values := self.summary.values(one, (self.cost,))).all()
+            one: float(np.nanmean(values))
+            for one in self.values
+            if not np.isnan(values := self.summary.values(one, (self.cost,))).all()
         }
 
     def times(self, dear: str, cheap: str) -> float:
         """How many times the cost of another instance one has; 1 where that is not known."""
-        return self.price(dear) / self.price(cheap) if dear in self.costs and cheap in self.costs else 1.0
+        return (
+            self.price(dear) / self.price(cheap)
+            if dear in self.costs and cheap in self.costs
+            else 1.0
+        )
 
     def price(self, instance: str) -> float:
         """The mean cost as far as anybody looks at it; infinite where it is not known."""
@@ -77,7 +91,9 @@ class Ranks:
     @cached_property
     def cost(self) -> str:
         """The metric of cost."""
-        used = self.summary.run.spec["model"] and any(np.nansum(self.summary.values(one, ("tokens",))) for one in self.values)
+        used = self.summary.run.spec["model"] and any(
+            np.nansum(self.summary.values(one, ("tokens",))) for one in self.values
+        )
         return "tokens" if used else "seconds"
 
     @cached_property
@@ -88,7 +104,10 @@ class Ranks:
     @cached_property
     def tests(self) -> dict[tuple[str, str], Paired]:
         """The test of every pair, Holm's correction over all of them."""
-        return {(one.a, one.b): one for one in self.summary.compared(list(combinations(self.values, 2)), (self.metric,))}
+        return {
+            (one.a, one.b): one
+            for one in self.summary.compared(list(combinations(self.values, 2)), (self.metric,))
+        }
 
     def test(self, a: str, b: str) -> Paired:
         """The test of a pair, seen from `a`."""
@@ -108,7 +127,10 @@ class Ranks:
         """The instances of rank 1: those that cost about as little as the cheapest first, of these the highest mean."""
         tied = [one for one, rank in self.ranks.items() if rank == 1]
         least = min(map(self.price, tied))
-        return sorted(tied, key=lambda one: (self.price(one) >= DEARER * least, -self.means[one], self.price(one)))
+        return sorted(
+            tied,
+            key=lambda one: (self.price(one) >= DEARER * least, -self.means[one], self.price(one)),
+        )
 
     @cached_property
     def n(self) -> int:
@@ -118,9 +140,17 @@ class Ranks:
     def retrieved(self, instance: str) -> tuple:
         """All facts of what an instance retrieved, by question; none for one that retrieves nothing."""
         rows = {row.question.id: row.outcome for row in self.summary.of(instance)}
-        facts = lambda outcome: (outcome.extracted, outcome.paths, outcome.reader, outcome.passages, outcome.fates) if outcome else ()
+        facts = lambda outcome: (
+            (outcome.extracted, outcome.paths, outcome.reader, outcome.passages, outcome.fates)
+            if outcome
+            else ()
+        )
         found = [facts(rows.get(question)) for question in self.summary.questions]
-        return tuple(map(repr, found)) if any(fact is not None for facts in found for fact in facts) else ()
+        return (
+            tuple(map(repr, found))
+            if any(fact is not None for facts in found for fact in facts)
+            else ()
+        )
 
     def pays(self, take: str) -> Iterator[tuple[int, Paired]]:
         """Where another of the first rank is ahead of `take`: a number of hops, and the test on the questions that have it, with Holm's
@@ -132,7 +162,13 @@ class Ranks:
             for part in sorted(set(of.tolist()) - {0})
             if FEW <= (chosen := (of == part) & self.common).sum() < self.n
             for one in self.first
-            if one != take and (test := paired(self.metric, one, take, self.values[one][chosen], self.values[take][chosen])) is not None
+            if one != take
+            and (
+                test := paired(
+                    self.metric, one, take, self.values[one][chosen], self.values[take][chosen]
+                )
+            )
+            is not None
         ]
         for p, (part, test) in zip(holm([test.p for _, test in tried]), tried):
             corrected = replace(test, p_holm=p)
@@ -141,12 +177,18 @@ class Ranks:
 
     def spread(self, a: str, b: str) -> float:
         """The standard deviation of the differences of a pair; 0 of one question."""
-        return float(np.std((self.values[a] - self.values[b])[self.common], ddof=1)) if self.n > 1 else 0.0
+        return (
+            float(np.std((self.values[a] - self.values[b])[self.common], ddof=1))
+            if self.n > 1
+            else 0.0
+        )
 
     @cached_property
     def top(self) -> tuple[str, str]:
         """The two methods of the highest means."""
-        first, second, *_ = sorted(self.values, key=lambda one: (-self.means[one], self.costs.get(one, math.inf)))
+        first, second, *_ = sorted(
+            self.values, key=lambda one: (-self.means[one], self.costs.get(one, math.inf))
+        )
         return first, second
 
     @cached_property
@@ -154,4 +196,8 @@ class Ranks:
         """How many questions would show a difference of the two highest means as large as here; 0 where it shows already, or they agree."""
         first, second = self.top
         gap, spread = self.means[first] - self.means[second], self.spread(first, second)
-        return 0 if self.n == 1 or not gap or self.test(first, second).beyond_chance else math.ceil((POWER * spread / gap) ** 2)
+        return (
+            0
+            if self.n == 1 or not gap or self.test(first, second).beyond_chance
+            else math.ceil((POWER * spread / gap) ** 2)
+        )

@@ -64,17 +64,37 @@ class _Words:
         if len(self.of.values) == 1:
             (one,) = self.of.values
             return Recommendation(
-                self.of.metric, "", {one: 1}, f"{self.of.names[one]}: {self._share(one)}. There is no other method to compare."
+                self.of.metric,
+                "",
+                {one: 1},
+                f"{self.of.names[one]}: {self._share(one)}. There is no other method to compare.",
             )
         more, power = self._more(), self._power()
         if self.of.n < FEW:
             few = "One question says" if self.of.n == 1 else f"{self.of.n:,} questions say"
             headline = f"{few} too little to recommend a method."
-            return Recommendation(self.of.metric, "", self.of.ranks, headline, tuple(filter(None, [power])), more)
+            return Recommendation(
+                self.of.metric, "", self.of.ranks, headline, tuple(filter(None, [power])), more
+            )
         take = self.of.first[0]
         same, pays = self._same(take), self._pays(take)
-        details = (self._why(take), self._highest(take), *same, *pays, self._deeper(take), power, self._made())
-        return Recommendation(self.of.metric, take, self.of.ranks, self._headline(take), tuple(filter(None, details)), more)
+        details = (
+            self._why(take),
+            self._highest(take),
+            *same,
+            *pays,
+            self._deeper(take),
+            power,
+            self._made(),
+        )
+        return Recommendation(
+            self.of.metric,
+            take,
+            self.of.ranks,
+            self._headline(take),
+            tuple(filter(None, details)),
+            more,
+        )
 
     def _headline(self, take: str) -> str:
         tied, name = len(self.of.first), self.of.names[take]
@@ -94,8 +114,14 @@ class _Words:
         dearest = max(self.of.values, key=lambda one: self.of.times(one, take))
         if (times := self.of.times(dearest, take)) >= DEARER:
             words += f" {self.of.names[dearest]} costs {_times(times)} as much{self._at(dearest)}, for {figure(self.of.means[dearest])}."
-        behind = [self.of.test(take, one) for one in self.of.values if self.of.ranks[one] > 1 and self.of.test(take, one).beyond_chance]
-        gaps = [f"{self.of.names[test.b]} by {interval(test)}" for test in behind if test.difference > 0]
+        behind = [
+            self.of.test(take, one)
+            for one in self.of.values
+            if self.of.ranks[one] > 1 and self.of.test(take, one).beyond_chance
+        ]
+        gaps = [
+            f"{self.of.names[test.b]} by {interval(test)}" for test in behind if test.difference > 0
+        ]
         return words + (f" It is ahead of {_listed(gaps)}." if gaps else "")
 
     def _highest(self, take: str) -> str:
@@ -115,7 +141,11 @@ class _Words:
             if len(group) > 1:
                 dear, cheap = max(group, key=self.of.price), min(group, key=self.of.price)
                 times = self.of.times(dear, cheap)
-                more = f", and {self.of.names[dear]} costs {_times(times)} as much as {self.of.names[cheap]}" if times >= DEARER else ""
+                more = (
+                    f", and {self.of.names[dear]} costs {_times(times)} as much as {self.of.names[cheap]}"
+                    if times >= DEARER
+                    else ""
+                )
                 names = _listed([self.of.names[one] for one in group])
                 yield f"{names} agree in every figure of what they retrieved, on each question{more}."
 
@@ -128,7 +158,10 @@ class _Words:
     def _deeper(self, take: str) -> str:
         """Where passages are compared over the first few alone: what of those that hand on more brings all of them in more questions."""
         summary, handed_on = self.of.summary, self.of.summary.handed_on
-        if not self.of.metric.startswith("passage_recall@") or len({handed_on.get(one) for one in self.of.values}) == 1:
+        if (
+            not self.of.metric.startswith("passage_recall@")
+            or len({handed_on.get(one) for one in self.of.values}) == 1
+        ):
             return ""
         ends = {one: list(endings(summary, one, PASSAGES).values()) for one in self.of.values}
         best = max(ends, key=lambda one: ends[one].count(RIGHT))
@@ -149,19 +182,31 @@ class _Words:
         if self.of.needed <= self.of.n:
             return f"{least}."
         gap = f"{figure(self.of.means[first] - self.of.means[second])} between {self.of.names[first]} and {self.of.names[second]}"
-        more = "is too small to be settled by asking more" if self.of.needed > MANY else f"would take about {_rounded(self.of.needed):,}"
+        more = (
+            "is too small to be settled by asking more"
+            if self.of.needed > MANY
+            else f"would take about {_rounded(self.of.needed):,}"
+        )
         return f"{least}; the {gap} {more}."
 
     def _made(self) -> str:
         """That the questions were made from the texts, where they were."""
         sets = [name.strip() for name in self.of.summary.run.spec["set"].split(",")]
         kinds = {kind_of(row.question) for row in self.of.summary.rows}
-        return NOT_YOURS if all(name.endswith(MADE_SET) for name in sets) and kinds <= KIND_WORDS.keys() else ""
+        return (
+            NOT_YOURS
+            if all(name.endswith(MADE_SET) for name in sets) and kinds <= KIND_WORDS.keys()
+            else ""
+        )
 
     def _more(self) -> int:
         """How many further questions to ask; 0 where that is of no use, or there are no more."""
         left = self.of.summary.run.spec["of"] - self.of.summary.run.spec["sample"]
-        wanted = _rounded(self.of.needed) - self.of.summary.run.spec["sample"] if self.of.n < self.of.needed <= MANY else 0
+        wanted = (
+            _rounded(self.of.needed) - self.of.summary.run.spec["sample"]
+            if self.of.n < self.of.needed <= MANY
+            else 0
+        )
         return max(0, min(wanted, left)) if "," not in self.of.summary.run.spec["set"] else 0
 
     def _share(self, instance: str) -> str:
@@ -174,7 +219,11 @@ class _Words:
         if instance not in self.of.costs:
             return ""
         cost = self.of.costs[instance]
-        return f" ({cost:,.0f} tokens a question)" if self.of.cost == "tokens" else f" ({cost:.2g} s a question)"
+        return (
+            f" ({cost:,.0f} tokens a question)"
+            if self.of.cost == "tokens"
+            else f" ({cost:.2g} s a question)"
+        )
 
 
 def figure(value: float) -> str:

@@ -40,7 +40,11 @@ def varied(instances: Sequence[Instance], variation: str) -> tuple[Instance, ...
     for instance in instances:
         here = any(isinstance(operator, cls) for operator in _operators(instance.line, cls))
         held = held or here
-        for one in [variant(instance, cls, parameter, _value(text)) for text in split(right)] if here else [instance]:
+        for one in (
+            [variant(instance, cls, parameter, _value(text)) for text in split(right)]
+            if here
+            else [instance]
+        ):
             found.setdefault(repr(one.line), one)
     if not held:
         raise BadParameter(f"None of the instances has the operator {name}.")
@@ -58,11 +62,21 @@ def variant(instance: Instance, cls: type[Declared], parameter: str, value: Any)
         return instance
     label = next(p.label for p in parameters(cls) if p.name == parameter)
     where = f" in {places} places" if places > 1 else ""
-    return Instance(repr(line), instance.title, line, short=f"{of(instance)}, {label.lower()} {value}{where}", notes=instance.notes)
+    return Instance(
+        repr(line),
+        instance.title,
+        line,
+        short=f"{of(instance)}, {label.lower()} {value}{where}",
+        notes=instance.notes,
+    )
 
 
 def curves(
-    summary: Summary, operator: str, parameter: str, table: Mapping[str, Mapping[str, Estimate]], name: str
+    summary: Summary,
+    operator: str,
+    parameter: str,
+    table: Mapping[str, Mapping[str, Estimate]],
+    name: str,
 ) -> dict[str, list[tuple[Any, Estimate]]]:
     """For each group of instances that differ in that parameter alone, (value, figure of the metric) by value.
 
@@ -74,14 +88,20 @@ def curves(
     names, cls = called(summary.run), operator_class(operator)
     for spec in summary.run.spec["instances"]:
         line = parse_line(spec["line"])
-        found = {getattr(one, _known(cls, parameter)) for one in everywhere(line) if isinstance(one, cls)}
+        found = {
+            getattr(one, _known(cls, parameter)) for one in everywhere(line) if isinstance(one, cls)
+        }
         if len(found) != 1:
             continue
         default = next(p.default for p in parameters(cls) if p.name == parameter)
         key = repr(_with(line, cls, parameter, default))
         titles.setdefault(key, str(names[spec["id"]]))
         groups.setdefault(key, []).append((found.pop(), table[spec["id"]][name]))
-    return {titles[key]: sorted(points, key=lambda point: point[0]) for key, points in groups.items() if len(points) > 1}
+    return {
+        titles[key]: sorted(points, key=lambda point: point[0])
+        for key, points in groups.items()
+        if len(points) > 1
+    }
 
 
 def differing(summary: Summary) -> list[tuple[str, str]]:
@@ -91,7 +111,11 @@ def differing(summary: Summary) -> list[tuple[str, str]]:
         for operator in everywhere(parse_line(spec["line"])):
             for name, value in values(operator).items():
                 found.setdefault((type(operator).__name__, name), set()).add(value)
-    return [key for key, seen in found.items() if len(seen) > 1 and all(isinstance(value, int | float) for value in seen)]
+    return [
+        key
+        for key, seen in found.items()
+        if len(seen) > 1 and all(isinstance(value, int | float) for value in seen)
+    ]
 
 
 def _operators(line: Line, cls: type[Declared]) -> list[Any]:
@@ -99,7 +123,9 @@ def _operators(line: Line, cls: type[Declared]) -> list[Any]:
     asking = list(everywhere(line))
     if cls.__name__ not in BUILDING:
         return asking
-    return [operator for one in asking if isinstance(one, BuiltGraph) for operator in _build(one.build)]
+    return [
+        operator for one in asking if isinstance(one, BuiltGraph) for operator in _build(one.build)
+    ]
 
 
 def _build(spec: str) -> BuildLine:
@@ -135,7 +161,9 @@ def _known(cls: type[Declared], parameter: str) -> str:
     """The parameter, which the class must have. Raises BadParameter that names the nearest."""
     known = [p.name for p in parameters(cls)]
     if parameter not in known:
-        raise BadParameter(f"{cls.__name__} has no parameter “{parameter}”.{nearest(parameter, known)}")
+        raise BadParameter(
+            f"{cls.__name__} has no parameter “{parameter}”.{nearest(parameter, known)}"
+        )
     return parameter
 
 

@@ -21,7 +21,9 @@ from core.operators.retrieve.filed import FileAnswer, FileDocuments, FilePaths
 from core.operators.text import parse_line
 from core.parameters import parameters
 
-Step = tuple[Operator | None, Operator | None]  # the one in whose place the other is; None where one is added or left out
+Step = tuple[
+    Operator | None, Operator | None
+]  # the one in whose place the other is; None where one is added or left out
 
 
 @dataclass(frozen=True)
@@ -40,13 +42,23 @@ def worth(summary: Summary) -> list[StepWorth]:
 
     None where no two lines do, or nothing is known of what is right; adaptations, programs of the user's and runs from files are left out.
     """
-    lines = {one["id"]: line for one in summary.run.spec["instances"] if (line := line_of(one["line"])) is not None}
-    chosen = [one for one, line in lines.items() if one not in summary.adapted and not any(map(brought, line))]
+    lines = {
+        one["id"]: line
+        for one in summary.run.spec["instances"]
+        if (line := line_of(one["line"])) is not None
+    }
+    chosen = [
+        one
+        for one, line in lines.items()
+        if one not in summary.adapted and not any(map(brought, line))
+    ]
     found: dict[tuple[str, str], tuple[Step, list[tuple[str, str]]]] = {}
     for a, b in combinations(chosen, 2):
         step = one_step(lines[a], lines[b])
         if step is not None:
-            turned, pair = ((step[1], step[0]), (b, a)) if _backwards(step, found) else (step, (a, b))
+            turned, pair = (
+                ((step[1], step[0]), (b, a)) if _backwards(step, found) else (step, (a, b))
+            )
             found.setdefault(_key(turned), (turned, []))[1].append(pair)
     by = measure(summary, chosen) if found else ""
     if not by:
@@ -60,7 +72,14 @@ def worth(summary: Summary) -> list[StepWorth]:
         if (test := paired(by, "with", "without", added, without)) is not None:
             cheap, dear = _averaged(costs, pairs)
             gap = dear - cheap
-            worths.append(StepWorth(words(step), tuple(pairs), test, None if np.isnan(gap).all() else float(np.nanmean(gap))))
+            worths.append(
+                StepWorth(
+                    words(step),
+                    tuple(pairs),
+                    test,
+                    None if np.isnan(gap).all() else float(np.nanmean(gap)),
+                )
+            )
     corrected = holm([one.test.p for one in worths])
     worths = [replace(one, test=replace(one.test, p_holm=p)) for one, p in zip(worths, corrected)]
     return sorted(worths, key=lambda one: (-one.test.difference, one.words))
@@ -68,7 +87,9 @@ def worth(summary: Summary) -> list[StepWorth]:
 
 def brought(operator: Operator) -> bool:
     """Whether an operator says what a program or a file of the user's found, so that nobody knows what it did."""
-    return isinstance(operator, OwnRetriever | OwnDocuments | FileDocuments | FilePaths | FileAnswer)
+    return isinstance(
+        operator, OwnRetriever | OwnDocuments | FileDocuments | FilePaths | FileAnswer
+    )
 
 
 def cost_of(summary: Summary) -> str:
@@ -78,7 +99,11 @@ def cost_of(summary: Summary) -> str:
 
 def counted(by: str) -> str:
     """What the differences are shares of."""
-    return "questions of which all gold passages come through" if by == PASSAGES else f"questions that are right ({metric(by).name})"
+    return (
+        "questions of which all gold passages come through"
+        if by == PASSAGES
+        else f"questions that are right ({metric(by).name})"
+    )
 
 
 def one_step(line: Line, other: Line) -> Step | None:
@@ -92,7 +117,9 @@ def one_step(line: Line, other: Line) -> Step | None:
     >>> one_step(parse_line("SparseChunks()"), parse_line("SparseChunks() >> AnswerFromTables()"))
     (None, AnswerFromTables())
     """
-    bare = lambda one: tuple(operator for operator in one.operators if not isinstance(operator, EmbedQuery))
+    bare = lambda one: tuple(
+        operator for operator in one.operators if not isinstance(operator, EmbedQuery)
+    )
     return _differing(line.operators, other.operators) or _differing(bare(line), bare(other))
 
 
@@ -130,9 +157,16 @@ def words(step: Step) -> str:
         return f"with {_words(after or before)}"
     old, new = _words(before), _words(after)
     if old == new:  # they differ in what these words leave out
-        changed = [p for p in parameters(type(after)) if getattr(before, p.name) != getattr(after, p.name)]
-        settings = [f"{p.label.lower()} {getattr(after, p.name)} in place of {getattr(before, p.name)}" for p in changed]
-        return f"{new}, {' and '.join(settings)}" if settings else f"{after!r} in place of {before!r}"
+        changed = [
+            p for p in parameters(type(after)) if getattr(before, p.name) != getattr(after, p.name)
+        ]
+        settings = [
+            f"{p.label.lower()} {getattr(after, p.name)} in place of {getattr(before, p.name)}"
+            for p in changed
+        ]
+        return (
+            f"{new}, {' and '.join(settings)}" if settings else f"{after!r} in place of {before!r}"
+        )
     first, _, rest = old.partition(" ")
     number, _, same = new.partition(" ")
     return f"{new} in place of {first if rest == same and first != number else old}"
@@ -173,10 +207,17 @@ def _shares(summary: Summary, instance: str, by: str) -> np.ndarray:
     ends = endings(summary, instance, by)
     if not set(ends.values()) - {FAILED}:
         return np.full(len(summary.questions), np.nan)  # one that answered none has no figures
-    return np.array([np.nan if question not in ends else float(ends[question] == RIGHT) for question in summary.questions])
+    return np.array(
+        [
+            np.nan if question not in ends else float(ends[question] == RIGHT)
+            for question in summary.questions
+        ]
+    )
 
 
-def _averaged(values: dict[str, np.ndarray], pairs: Sequence[tuple[str, str]]) -> tuple[np.ndarray, np.ndarray]:
+def _averaged(
+    values: dict[str, np.ndarray], pairs: Sequence[tuple[str, str]]
+) -> tuple[np.ndarray, np.ndarray]:
     """The mean over pairs of the values of the first and of the second of each, question by question, where both of a pair have one."""
     both = np.array([[values[a], values[b]] for a, b in pairs])  # [pairs, 2, questions]
     there = ~np.isnan(both).any(1)

@@ -11,8 +11,18 @@ from core.evaluation.reports.summary import Summary
 
 GREEN, RED = "#3f9168", "#c2574b"
 CELL = "padding:.35rem .7rem;font-weight:inherit;border-bottom:1px solid rgba(128,140,152,.3)"
-WORDS, NUMBER = f"{CELL};text-align:left;white-space:normal", f"{CELL};text-align:right;white-space:nowrap"
-STYLES = (f"{WORDS};min-width:11rem", WORDS, f"{WORDS};white-space:nowrap", NUMBER, NUMBER, NUMBER)  # of the columns
+WORDS, NUMBER = (
+    f"{CELL};text-align:left;white-space:normal",
+    f"{CELL};text-align:right;white-space:nowrap",
+)
+STYLES = (
+    f"{WORDS};min-width:11rem",
+    WORDS,
+    f"{WORDS};white-space:nowrap",
+    NUMBER,
+    NUMBER,
+    NUMBER,
+)  # of the columns
 
 
 def worth_html(summary: Summary) -> str:
@@ -20,10 +30,23 @@ def worth_html(summary: Summary) -> str:
     found = worth(summary)
     if not found:
         return ""
-    ends = [0.0, *(end for one in found for end in (one.test.low, one.test.high, one.test.difference))]
+    ends = [
+        0.0,
+        *(end for one in found for end in (one.test.low, one.test.high, one.test.difference)),
+    ]
     scale = (min(ends), max(ends)) if any(ends) else (-1.0, 1.0)
     name = cost_of(summary)
-    head = _row("th scope=col", ("Step", "", "Difference, 95 %", f"{name.capitalize()} more", "Pairs of lines", "Questions"))
+    head = _row(
+        "th scope=col",
+        (
+            "Step",
+            "",
+            "Difference, 95 %",
+            f"{name.capitalize()} more",
+            "Pairs of lines",
+            "Questions",
+        ),
+    )
     body = "".join(_row("td", _cells(one, scale, name)) for one in found)
     note = (
         f"The share of {counted(found[0].test.metric)}, with a step and without it: the mean over all pairs of lines of this run that "
@@ -54,12 +77,23 @@ def interval(test: Paired) -> str:
 def _cells(one: StepWorth, scale: tuple[float, float], name: str) -> tuple[str, ...]:
     cost = "–" if one.cost is None else f"{'−' if one.cost < 0 else ''}{shown(name, abs(one.cost))}"
     chance = " <span style='opacity:.8'>within chance</span>"
-    difference = f"<b>{interval(one.test)}</b>" if one.test.beyond_chance else interval(one.test) + chance
-    return escape(one.words), _bar(one.test, scale), difference, cost, f"{len(one.pairs):,}", f"{one.test.n:,}"
+    difference = (
+        f"<b>{interval(one.test)}</b>" if one.test.beyond_chance else interval(one.test) + chance
+    )
+    return (
+        escape(one.words),
+        _bar(one.test, scale),
+        difference,
+        cost,
+        f"{len(one.pairs):,}",
+        f"{one.test.n:,}",
+    )
 
 
 def _row(tag: str, cells: tuple[str, ...]) -> str:
-    drawn = (f"<{tag} style='{style}'>{cell}</{tag.split(' ')[0]}>" for style, cell in zip(STYLES, cells))
+    drawn = (
+        f"<{tag} style='{style}'>{cell}</{tag.split(' ')[0]}>" for style, cell in zip(STYLES, cells)
+    )
     return f"<tr>{''.join(drawn)}</tr>"
 
 

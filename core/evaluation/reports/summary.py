@@ -57,30 +57,46 @@ class Summary:
     def defaults(self) -> Defaults:
         """The metrics to begin with, for what was asked: recall of gold passages at no more than every instance hands on at its most."""
         usual = defaults(sources_of(self.run.spec))
-        fit = lambda names: tuple(name for name in map(self.fitting, names) if not self._lacked_by_all(name))
+        fit = lambda names: tuple(
+            name for name in map(self.fitting, names) if not self._lacked_by_all(name)
+        )
         fronts = tuple((cost, self.fitting(quality)) for cost, quality in usual.fronts)
         return dataclasses.replace(
-            usual, table=fit(usual.table), tests=fit(usual.tests), fronts=fronts, question=self.fitting(usual.question)
+            usual,
+            table=fit(usual.table),
+            tests=fit(usual.tests),
+            fronts=fronts,
+            question=self.fitting(usual.question),
         )
 
     @cached_property
     def reported(self) -> tuple[str, ...]:
         """The metrics to choose from, those of `defaults` among them."""
-        return tuple(dict.fromkeys(chosen for name in REPORTED for chosen in (self.fitting(name), name)))
+        return tuple(
+            dict.fromkeys(chosen for name in REPORTED for chosen in (self.fitting(name), name))
+        )
 
     @cached_property
     def handed_on(self) -> dict[str, int]:
         """The most passages that each instance handed on for a question; without those that handed on none."""
         most: dict[str, int] = {}
         for row in (self.whole or self).rows:
-            if row.outcome is not None and row.outcome.passages is not None and row.outcome.passages.count:
+            if (
+                row.outcome is not None
+                and row.outcome.passages is not None
+                and row.outcome.passages.count
+            ):
                 most[row.instance] = max(most.get(row.instance, 0), row.outcome.passages.count)
         return most
 
     def fitting(self, name: str) -> str:
         """`passage_recall@4`, or @3 where an instance hands on 3 at most; other names as they are."""
         least = min(self.handed_on.values(), default=FIRST_PASSAGES)
-        return f"passage_recall@{min(least, FIRST_PASSAGES)}" if name == f"passage_recall@{FIRST_PASSAGES}" else name
+        return (
+            f"passage_recall@{min(least, FIRST_PASSAGES)}"
+            if name == f"passage_recall@{FIRST_PASSAGES}"
+            else name
+        )
 
     def lacks(self, instance: str, name: str) -> int:
         """How many passages an instance hands on at most, where the metric's cut-off is beyond that; else 0."""
@@ -88,13 +104,21 @@ class Summary:
         return most if chosen.over_passages and chosen.k is not None and chosen.k > most else 0
 
     def _lacked_by_all(self, name: str) -> bool:
-        return bool(self.handed_on) and all(self.lacks(instance, name) for instance in self.handed_on)
+        return bool(self.handed_on) and all(
+            self.lacks(instance, name) for instance in self.handed_on
+        )
 
     def shallow(self, names: Sequence[str]) -> list[str]:
         """Sentences on the instances that have no figure of some of these metrics, as they never hand on so many passages."""
         called_by, alike = called(self.run), dict[tuple[int, str], list[str]]()
         for instance in self.instances:
-            cuts = sorted({chosen.k for chosen in map(metric, names) if chosen.k and self.lacks(instance, chosen.name)})
+            cuts = sorted(
+                {
+                    chosen.k
+                    for chosen in map(metric, names)
+                    if chosen.k and self.lacks(instance, chosen.name)
+                }
+            )
             if cuts:
                 key = self.handed_on[instance], ", ".join(f"@{k}" for k in cuts)
                 alike.setdefault(key, []).append(str(called_by[instance]))
@@ -107,7 +131,12 @@ class Summary:
     def fronts(self) -> tuple[tuple[str, str], ...]:
         """The pairs of cost and quality that are held against one another; where no language model answers, accuracy comes last, as what
         was found says more than the nearest sentence."""
-        return tuple(sorted(self.defaults.fronts, key=lambda pair: pair[1] == "accuracy" and not self.run.spec["model"]))
+        return tuple(
+            sorted(
+                self.defaults.fronts,
+                key=lambda pair: pair[1] == "accuracy" and not self.run.spec["model"],
+            )
+        )
 
     @cached_property
     def questions(self) -> tuple[str, ...]:
@@ -129,17 +158,26 @@ class Summary:
         for row in self.of(instance):
             if row.outcome is not None and not (with_context and row.outcome.without_context):
                 values = [one(row.outcome) for one in chosen]
-                found[place[row.question.id]] = [np.nan if value is None else value for value in values]
+                found[place[row.question.id]] = [
+                    np.nan if value is None else value for value in values
+                ]
         if not with_context:
             given = ~np.isnan(found).all(0)
             for row in self.of(instance):
                 if row.error is not None:
-                    values = [one.when_failed(row.question) if there else None for one, there in zip(chosen, given, strict=True)]
-                    found[place[row.question.id]] = [np.nan if value is None else value for value in values]
+                    values = [
+                        one.when_failed(row.question) if there else None
+                        for one, there in zip(chosen, given, strict=True)
+                    ]
+                    found[place[row.question.id]] = [
+                        np.nan if value is None else value for value in values
+                    ]
         found[:, [bool(self.lacks(instance, name)) for name in names]] = np.nan
         return found
 
-    def table(self, names: Sequence[str] = (), with_context: bool = False) -> dict[str, dict[str, Estimate]]:
+    def table(
+        self, names: Sequence[str] = (), with_context: bool = False
+    ) -> dict[str, dict[str, Estimate]]:
         """For each instance every metric by name, of all that are `reported` unless some are named. The same questions are resampled for
         all of them."""
         names = names or self.reported
@@ -152,13 +190,19 @@ class Summary:
 
     def by_hops(self) -> dict[int | None, Summary]:
         """The same for the questions of each hop count, fewest first; None for those that tell none."""
-        hops = sorted({row.question.hops for row in self.rows}, key=lambda hop: (hop is None, hop or 0))
+        hops = sorted(
+            {row.question.hops for row in self.rows}, key=lambda hop: (hop is None, hop or 0)
+        )
         of = lambda hop: [row for row in self.rows if row.question.hops == hop]
         return {hop: Summary(self.run, of(hop), self.whole or self) for hop in hops}
 
     def funnel(self, instance: str) -> dict[str, float | None]:
         """The share of known answers alive at each stage, mean over answered questions; None for a stage that the line has not."""
-        outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None and row.outcome.golds]
+        outcomes = [
+            row.outcome
+            for row in self.of(instance)
+            if row.outcome is not None and row.outcome.golds
+        ]
         shares_alive: dict[str, float | None] = {}
         for stage in stages_of(outcomes):
             shares = [o.alive[stage] / o.golds for o in outcomes if o.alive and stage in o.alive]
@@ -167,8 +211,15 @@ class Summary:
 
     def passage_funnel(self, instance: str) -> dict[str, float]:
         """The share of the passages that answers rest on alive at each stage, mean over the answered questions that have any."""
-        known = [row.outcome.fates for row in self.of(instance) if row.outcome is not None and row.outcome.fates is not None]
-        shares = {stage: [one.alive[stage] / one.golds for one in known if stage in one.alive] for stage in TEXT_STAGES}
+        known = [
+            row.outcome.fates
+            for row in self.of(instance)
+            if row.outcome is not None and row.outcome.fates is not None
+        ]
+        shares = {
+            stage: [one.alive[stage] / one.golds for one in known if stage in one.alive]
+            for stage in TEXT_STAGES
+        }
         return {stage: sum(found) / len(found) for stage, found in shares.items() if found}
 
     def operators(self, instance: str) -> list[dict[str, Any]]:
@@ -186,7 +237,10 @@ class Summary:
                 "operator": operator,
                 "stage": stage,
                 "share": len(costs) / len(outcomes),
-                **{name: sum(getattr(cost, name) for cost in costs) / len(outcomes) for name in SPENT},
+                **{
+                    name: sum(getattr(cost, name) for cost in costs) / len(outcomes)
+                    for name in SPENT
+                },
             }
             for (operator, stage, _), costs in found.items()
         ]
@@ -227,7 +281,12 @@ class Summary:
         known = self.unfinished
         if len(set(known.values())) == 1:
             return f"not finished: {next(iter(known.values())):,} of {of:,} questions"
-        return "not finished: " + ", ".join(f"{n:,} of {of:,} questions of {names[i].plain}" for i, n in known.items()) if known else ""
+        return (
+            "not finished: "
+            + ", ".join(f"{n:,} of {of:,} questions of {names[i].plain}" for i, n in known.items())
+            if known
+            else ""
+        )
 
     def errors(self, instance: str) -> dict[str, int]:
         """Why questions failed, by kind of sentence, with how often each was said, most often first."""
@@ -241,7 +300,11 @@ class Summary:
     def failed(self) -> list[str]:
         """`answered` of every instance of which a question failed, after the instance's name."""
         names = called(self.run)
-        return [f"{names[instance]}: {sentence}" for instance in self.instances if (sentence := self.answered(instance))]
+        return [
+            f"{names[instance]}: {sentence}"
+            for instance in self.instances
+            if (sentence := self.answered(instance))
+        ]
 
     def faults(self) -> list[str]:
         """Of every instance with such answers, after its name, how many are blank or cut, and why."""
@@ -250,7 +313,9 @@ class Summary:
             outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None]
             said = [outcome.answer_fault for outcome in outcomes if outcome.answer_fault]
             if said:
-                found.append(f"{names[instance]}: {len(said):,} of {len(outcomes):,} answers blank or cut: {reasons(patterns(said))}")
+                found.append(
+                    f"{names[instance]}: {len(said):,} of {len(outcomes):,} answers blank or cut: {reasons(patterns(said))}"
+                )
         return found
 
     def brought(self) -> list[str]:
@@ -262,51 +327,90 @@ class Summary:
             given = [outcome.given for outcome in outcomes if outcome.given is not None]
             lacking = [one for one in given if one.unplaced]
             if lacking:
-                missing, of = (sum(getattr(one, name) for one in given) for name in ("unplaced", "documents"))
+                missing, of = (
+                    sum(getattr(one, name) for one in given) for name in ("unplaced", "documents")
+                )
                 of_questions = f"in {len(lacking):,} of {len(given):,} questions"
-                found.append(f"{names[instance]}: {missing:,} of {of:,} documents not in the corpus, {of_questions}.")
+                found.append(
+                    f"{names[instance]}: {missing:,} of {of:,} documents not in the corpus, {of_questions}."
+                )
             if any(outcome.answer is not None and outcome.answer.by == OWN for outcome in outcomes):
                 answering.append(str(names[instance]))
             if any(outcome.looked_up for outcome in outcomes):
                 filed.append(str(names[instance]))
         if answering:
-            found.append(f"{joined(answering)} brought {'its' if len(answering) == 1 else 'their'} own answers, which are scored.")
+            found.append(
+                f"{joined(answering)} brought {'its' if len(answering) == 1 else 'their'} own answers, which are scored."
+            )
         if filed:
-            found.append(f"What {joined(filed)} took in seconds and tokens is not known, as it comes from a file.")
+            found.append(
+                f"What {joined(filed)} took in seconds and tokens is not known, as it comes from a file."
+            )
         return found
 
     def f1_of_means(self, table: dict[str, Estimate]) -> dict[str, float | None]:
         """The F1 of the mean precision and the mean recall, as the first version's text defines it."""
-        return {part: f1(table[p].mean, table[r].mean) for part, (p, r) in F1_OF_MEANS.items() if p in table and r in table}
+        return {
+            part: f1(table[p].mean, table[r].mean)
+            for part, (p, r) in F1_OF_MEANS.items()
+            if p in table and r in table
+        }
 
     @property
     def adapted(self) -> dict[str, str]:
         """The names by id of the instances that are adaptations, which nothing is tested against: what an adaptation misses says nothing
         of the method."""
-        return {one["id"]: one["name"] for one in self.run.spec["instances"] if one["name"].endswith(ADAPTED)}
+        return {
+            one["id"]: one["name"]
+            for one in self.run.spec["instances"]
+            if one["name"].endswith(ADAPTED)
+        }
 
     def untested(self) -> str:
         """A sentence that names the adaptations; empty where there are none."""
         named = " and ".join(self.adapted.values())
-        return f"No test is made against {named}: an adaptation is not the method that was published." if named else ""
+        return (
+            f"No test is made against {named}: an adaptation is not the method that was published."
+            if named
+            else ""
+        )
 
-    def compared(self, pairs: Iterable[tuple[str, str]] | None = None, names: Sequence[str] = ()) -> list[Paired]:
+    def compared(
+        self, pairs: Iterable[tuple[str, str]] | None = None, names: Sequence[str] = ()
+    ) -> list[Paired]:
         """Paired tests of these metrics; every instance against the first unless `pairs` says otherwise, without `adapted` ones.
         Holm's correction is over the pairs of one metric."""
         names = names or self.defaults.tests
-        chosen = ((other, self.instances[0]) for other in self.instances[1:]) if pairs is None else pairs
+        chosen = (
+            ((other, self.instances[0]) for other in self.instances[1:]) if pairs is None else pairs
+        )
         pairs = [pair for pair in chosen if not {*pair} & self.adapted.keys()]
         values = {instance: self.values(instance, names) for pair in pairs for instance in pair}
         found: list[Paired] = []
         for column, name in enumerate(names):
-            tests = [test for a, b in pairs if (test := paired(name, a, b, values[a][:, column], values[b][:, column])) is not None]
+            tests = [
+                test
+                for a, b in pairs
+                if (test := paired(name, a, b, values[a][:, column], values[b][:, column]))
+                is not None
+            ]
             corrected = holm([test.p for test in tests])
-            found += [dataclasses.replace(test, p_holm=p) for test, p in zip(tests, corrected, strict=True)]
+            found += [
+                dataclasses.replace(test, p_holm=p)
+                for test, p in zip(tests, corrected, strict=True)
+            ]
         return found
 
-    def front(self, table: Mapping[str, Mapping[str, Estimate]], cost: str, quality: str) -> tuple[str, ...]:
+    def front(
+        self, table: Mapping[str, Mapping[str, Estimate]], cost: str, quality: str
+    ) -> tuple[str, ...]:
         """The instances that no other beats in mean cost and mean quality, cheapest first."""
-        return pareto({instance: (figures[cost].mean, figures[quality].mean) for instance, figures in table.items()})
+        return pareto(
+            {
+                instance: (figures[cost].mean, figures[quality].mean)
+                for instance, figures in table.items()
+            }
+        )
 
 
 def summary_dict(summary: Summary, names: Sequence[str] = ()) -> dict[str, Any]:
@@ -326,7 +430,10 @@ def summary_dict(summary: Summary, names: Sequence[str] = ()) -> dict[str, Any]:
             "metrics": _plain(table[instance]),
             "metrics_with_context": _plain(context[instance]),
             "f1_of_means": summary.f1_of_means(table[instance]),
-            "by_hops": {"unknown" if hop is None else str(hop): _plain(part[instance]) for hop, part in hops.items()},
+            "by_hops": {
+                "unknown" if hop is None else str(hop): _plain(part[instance])
+                for hop, part in hops.items()
+            },
             "funnel": summary.funnel(instance),
             **({"passage_funnel": found} if (found := summary.passage_funnel(instance)) else {}),
             "operators": summary.operators(instance),
@@ -335,7 +442,10 @@ def summary_dict(summary: Summary, names: Sequence[str] = ()) -> dict[str, Any]:
     return {
         "run": run.id,
         "status": run.status,
-        **{name: run.spec[name] for name in ("set", "of", "sample", "seed", "model", "judge", "cold")},
+        **{
+            name: run.spec[name]
+            for name in ("set", "of", "sample", "seed", "model", "judge", "cold")
+        },
         "graphs": [name for name, _ in run.spec["graphs"]],
         "instances": instances,
         "paired": [dataclasses.asdict(test) for test in summary.compared()],
@@ -343,7 +453,9 @@ def summary_dict(summary: Summary, names: Sequence[str] = ()) -> dict[str, Any]:
         **({"unfinished": sentence} if (sentence := summary.so_far()) else {}),
         **({"shallow": sentences} if (sentences := summary.shallow(names)) else {}),
         "fronts": [
-            {"cost": c, "quality": q, "instances": list(summary.front(table, c, q))} for c, q in summary.fronts if {c, q} <= set(names)
+            {"cost": c, "quality": q, "instances": list(summary.front(table, c, q))}
+            for c, q in summary.fronts
+            if {c, q} <= set(names)
         ],
         "conventions": {name: metric(name).described() for name in names},
     }
@@ -355,4 +467,6 @@ def _plain(estimates: dict[str, Estimate]) -> dict[str, dict[str, Any]]:
 
 def stages_of(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
     """The stages of the funnel: those of documents where any outcome has them, else those of triples."""
-    return TEXT_STAGES if any("retrieved" in (outcome.alive or ()) for outcome in outcomes) else STAGES
+    return (
+        TEXT_STAGES if any("retrieved" in (outcome.alive or ()) for outcome in outcomes) else STAGES
+    )

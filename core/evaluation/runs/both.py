@@ -54,7 +54,15 @@ class BothLines:
             job.tell(f"{place:,} of {of:,} questions", place / of)
             prefixes, found = Prefixes(), dict[int, Outcome | None]()
             for turn in (place % 2, 1 - place % 2):
-                row = one(self.plan, self.environment, self.ask, place, self.plan.instances[turn], prefixes, job.check)
+                row = one(
+                    self.plan,
+                    self.environment,
+                    self.ask,
+                    place,
+                    self.plan.instances[turn],
+                    prefixes,
+                    job.check,
+                )
                 found[turn] = row.outcome
                 self.errors += [row.error] if row.error else []
             self.outcomes.append((found[0], found[1]))
@@ -73,11 +81,24 @@ class BothLines:
         names = TEXT_METRICS if self.plan.drawn[0].source.documents else filter(asked, METRICS)
         found = []
         for name in names:
-            both = [np.array([_number(name, pair[side], asked) for pair, asked in zip(outcomes, questions)]) for side in (0, 1)]
+            both = [
+                np.array(
+                    [_number(name, pair[side], asked) for pair, asked in zip(outcomes, questions)]
+                )
+                for side in (0, 1)
+            ]
             there = ~(np.isnan(both[0]) | np.isnan(both[1])) if outcomes else np.zeros(0, bool)
-            test = paired(name, "now", "before", both[1][there], both[0][there]) if there.any() else None
+            test = (
+                paired(name, "now", "before", both[1][there], both[0][there])
+                if there.any()
+                else None
+            )
             if test is not None:
-                found.append(Difference(name, float(both[0][there].mean()), float(both[1][there].mean()), test))
+                found.append(
+                    Difference(
+                        name, float(both[0][there].mean()), float(both[1][there].mean()), test
+                    )
+                )
         return tuple(found)
 
 

@@ -23,14 +23,24 @@ def judged(plan: Plan, models: Models, lane: LaneRun, check: Check) -> list[Judg
     question, answer = lane.state.question, lane.state.answer
     if answer is None or not question.answers:
         return [None, None]
-    known = [one if not others else f"{one} (or {', '.join(others)})" for one, *others in map(question.names, question.answers)]
+    known = [
+        one if not others else f"{one} (or {', '.join(others)})"
+        for one, *others in map(question.names, question.answers)
+    ]
     judges = ["judge" if plan.judge else "", plan.second_judge]
-    return [judge(models.chat(name), question.text, known, answer, check) if name else None for name in judges]
+    return [
+        judge(models.chat(name), question.text, known, answer, check) if name else None
+        for name in judges
+    ]
 
 
 def supported(plan: Plan, models: Models, lane: LaneRun, check: Check) -> Supported | None:
     """Whether the answer's sentences rest on what the prompt showed, by encoder, the model of the role judge, or both, as the plan says."""
-    alike = by_encoder(lane.graph, lane.state, models.encoder(), check) if BY_ENCODER in plan.support else None
+    alike = (
+        by_encoder(lane.graph, lane.state, models.encoder(), check)
+        if BY_ENCODER in plan.support
+        else None
+    )
     said = by_model(lane.state, models.chat("judge"), check) if BY_MODEL in plan.support else None
     if alike is None or said is None:
         return alike or said

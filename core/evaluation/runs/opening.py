@@ -40,12 +40,27 @@ def opened(
             states = thaw_all(saved, own or source.graph) if saved else ()
             error = errors[spec["id"], question]
             answer = (states[-1].answer or "") if states else ""
-            lanes.append(FinishedLane(instance, states, "failed" if error else "done", error, answer, graph=own))
+            lanes.append(
+                FinishedLane(
+                    instance, states, "failed" if error else "done", error, answer, graph=own
+                )
+            )
     known = next((lane.states[-1] for lane in lanes if lane.states), None)
     if known is None:
-        raise BadInput(f"Nothing that could be opened is kept of question “{question}” in evaluation {run.id}.")
+        raise BadInput(
+            f"Nothing that could be opened is kept of question “{question}” in evaluation {run.id}."
+        )
     corpus = source.name if source.documents else ""
-    return Finished(source.graph, known.question, known.seeds, tuple(lanes), run.spec["seed"], True, run.spec["model"], corpus)
+    return Finished(
+        source.graph,
+        known.question,
+        known.seeds,
+        tuple(lanes),
+        run.spec["seed"],
+        True,
+        run.spec["model"],
+        corpus,
+    )
 
 
 def planned(store: Store, run: Run) -> Plan:
@@ -58,9 +73,20 @@ def larger(store: Store, run: Run, more: int, by_name: Callable[[str], Any]) -> 
     """The plan of a run with so many further questions of its set, behind those that it has. Raises BadInput, StoreError."""
     same = planned(store, run)
     first = same.drawn[0]
-    settings = {name: getattr(same, name) for name in ("seed", "model", "judge", "cold", "support", "second_judge")}
+    settings = {
+        name: getattr(same, name)
+        for name in ("seed", "model", "judge", "cold", "support", "second_judge")
+    }
     graph = "" if first.source.documents else first.source.name
-    return make_plan(same.instances, same.set, len(same.drawn) + more, by_name, graph=graph, abstract=first.question.abstract, **settings)
+    return make_plan(
+        same.instances,
+        same.set,
+        len(same.drawn) + more,
+        by_name,
+        graph=graph,
+        abstract=first.question.abstract,
+        **settings,
+    )
 
 
 def _instance(spec: dict[str, str]) -> Instance:

@@ -44,7 +44,11 @@ class Drawn:
 
     def open(self, engine: Any) -> Source:
         """The source, opened. Raises BadInput, StoreError."""
-        return self.source.open(engine) if self.source.name else GraphSource.of(graph_for(self.set, self.question))
+        return (
+            self.source.open(engine)
+            if self.source.name
+            else GraphSource.of(graph_for(self.set, self.question))
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +81,14 @@ class Plan:
         if not self.drawn:
             raise BadInput("There is no question to evaluate.")
         if (self.judge or self.support) and not self.model:
-            raise BadInput("Without a language model nothing can be judged; leave out one of the two.")
+            raise BadInput(
+                "Without a language model nothing can be judged; leave out one of the two."
+            )
         if self.second_judge and not self.judge:
             raise BadInput("A second judge needs a first one; add --judge.")
-        if unknown := next((who for who in self.support if who not in (BY_ENCODER, BY_MODEL)), None):
+        if unknown := next(
+            (who for who in self.support if who not in (BY_ENCODER, BY_MODEL)), None
+        ):
             raise BadInput(f"Support is judged by {BY_ENCODER} or {BY_MODEL}, not by “{unknown}”.")
         if len({instance.id for instance in self.instances}) < len(self.instances):
             raise BadInput("An instance was named twice.")
@@ -98,13 +106,24 @@ class Plan:
             if self.model or operator.stage != "generate"
         ]
         judges = ["judge"] if BY_MODEL in self.support else []
-        return tuple(dict.fromkeys([*asked, *self.judges, *judges, *(["encoder"] if BY_ENCODER in self.support else [])]))
+        return tuple(
+            dict.fromkeys(
+                [
+                    *asked,
+                    *self.judges,
+                    *judges,
+                    *(["encoder"] if BY_ENCODER in self.support else []),
+                ]
+            )
+        )
 
     @property
     def chats(self) -> frozenset[str]:
         """The language models among them that are named as such; an operator that ranks may name others."""
         parts = [operator for instance in self.instances for operator in instance.line.parts()]
-        named = {values(part)[one.name] for part in parts for one in parameters(type(part)) if one.chat}
+        named = {
+            values(part)[one.name] for part in parts for one in parameters(type(part)) if one.chat
+        }
         return frozenset((*named, *self.judges, *(["judge"] if BY_MODEL in self.support else [])))
 
     @property
@@ -117,7 +136,10 @@ class Plan:
         else that its operators depend on."""
         asked = [_asked(one.question) for one in self.drawn]
         return {
-            "instances": [{"id": i.id, "name": i.name, "title": i.title, "line": repr(i.line)} for i in self.instances],
+            "instances": [
+                {"id": i.id, "name": i.name, "title": i.title, "line": repr(i.line)}
+                for i in self.instances
+            ],
             "graphs": [list(graph) for graph in self.graphs],
             "set": self.set,
             "of": self.of,
@@ -136,7 +158,10 @@ class Plan:
 def _asked(question: Question) -> list[Any]:
     """The part of a run's key that a question makes: with its gold passages, options and aliases where it has some."""
     parts = [question.id, question.text, question.entities, question.answers, question.hops]
-    return [*parts, *filter(None, (question.gold, question.options, question.aliases, question.abstract))]
+    return [
+        *parts,
+        *filter(None, (question.gold, question.options, question.aliases, question.abstract)),
+    ]
 
 
 def key(spec: dict[str, Any]) -> str:
@@ -169,23 +194,41 @@ def make_plan(
     drawn: list[Drawn] = []
     set_names, graphs, of, notes = [], {}, 0, []
     for name in filter(None, map(str.strip, sets.split(","))):
-        known, asked_on, digest = _of_run(name, by_name) or _of_corpus(name) or _opened(name, graph, by_name, columns, only)
+        known, asked_on, digest = (
+            _of_run(name, by_name)
+            or _of_corpus(name)
+            or _opened(name, graph, by_name, columns, only)
+        )
         chosen = sample(known[1], size, seed)
-        drawn += [Drawn(replace(one, abstract=one.abstract or abstract), known[0], asked_on) for one in chosen]
+        drawn += [
+            Drawn(replace(one, abstract=one.abstract or abstract), known[0], asked_on)
+            for one in chosen
+        ]
         graphs[written(asked_on) or f"{known[0]}: {OWN}"] = digest
         set_names.append(known[0])
         if not asked_on.documents and not name.startswith(RUN):
             notes.append(question_set(name, columns).note())
         of += len(known[1])
     return Plan(
-        tuple(instances), tuple(drawn), ", ".join(set_names), of, tuple(graphs.items()), seed, notes=tuple(filter(None, notes)), **options
+        tuple(instances),
+        tuple(drawn),
+        ", ".join(set_names),
+        of,
+        tuple(graphs.items()),
+        seed,
+        notes=tuple(filter(None, notes)),
+        **options,
     )
 
 
 def source_of(sets: str) -> Source:
     """What the first of these sets, separated by commas, is asked of: its corpus, or a graph."""
     first = sets.split(",")[0].strip()
-    return run_of(first.removeprefix(RUN)).source if first.startswith(RUN) else corpus_with(first) or GraphSource("")
+    return (
+        run_of(first.removeprefix(RUN)).source
+        if first.startswith(RUN)
+        else corpus_with(first) or GraphSource("")
+    )
 
 
 def misfits(drawn: Iterable[Drawn], by_name: Callable[[str], Any]) -> list[str]:
@@ -194,7 +237,9 @@ def misfits(drawn: Iterable[Drawn], by_name: Callable[[str], Any]) -> list[str]:
     for one in (one for one in drawn if not one.source.documents):
         together.setdefault((one.set, one.source.name), []).append(one.question)
     sentences = [
-        (fit(by_name(graph), found) if graph else own_fit(question_set(name), found)).words(graph or "graphs of their own")
+        (fit(by_name(graph), found) if graph else own_fit(question_set(name), found)).words(
+            graph or "graphs of their own"
+        )
         for (name, graph), found in together.items()
     ]
     return list(filter(None, sentences))
@@ -231,8 +276,14 @@ def _of_run(name: str, by_name: Callable[[str], Any]) -> Opened | None:
     run = run_of(name.removeprefix(RUN))
     asked = run.asked()
     if not asked:
-        raise BadInput(f"The finished run “{run.title}” has no question whose text is known; bring its questions to “{run.source_name}”.")
-    digest = open_corpus(run.source_name).digest if run.source.documents else by_name(run.source_name).digest
+        raise BadInput(
+            f"The finished run “{run.title}” has no question whose text is known; bring its questions to “{run.source_name}”."
+        )
+    digest = (
+        open_corpus(run.source_name).digest
+        if run.source.documents
+        else by_name(run.source_name).digest
+    )
     return (name, asked), run.source, digest
 
 
@@ -253,7 +304,11 @@ def _opened(name: str, graph: str, by_name, columns: str, only: str) -> Opened:
     full = str(known.file) if is_file else full_name(name)
     if not graph and (known.graphs == "question" or (is_file and known.brings_graphs())):
         with known.file.open("rb") as stream:
-            return (full, known.questions()), GraphSource(""), hashlib.file_digest(stream, "sha256").hexdigest()
+            return (
+                (full, known.questions()),
+                GraphSource(""),
+                hashlib.file_digest(stream, "sha256").hexdigest(),
+            )
     asked_on = graph or ("metaqa" if is_file else owner(name).name)
     return (full, known.questions()), GraphSource(asked_on), by_name(asked_on).digest
 

@@ -43,7 +43,13 @@ def asking(engine, plan: Plan) -> Callable[[Drawn], Ask]:
 
 
 def one(
-    plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], place: int, instance: Instance, prefixes: Prefixes, check
+    plan: Plan,
+    environment: Environment,
+    ask: Callable[[Drawn], Ask],
+    place: int,
+    instance: Instance,
+    prefixes: Prefixes,
+    check,
 ) -> FinishedRow:
     """An instance run on the question at `place`. Raises what `check` raises; what else fails is a sentence in the row."""
     drawn, models, start = plan.drawn[place], environment.models, time.perf_counter()
@@ -67,7 +73,9 @@ def one(
         outcome, error = None, sentence(failure)
     if lane is not None:
         traces.send([traces.Traced(instance.name, lane, error or "")])
-    return FinishedRow(instance.id, drawn.question.id, outcome, error, states, time.perf_counter() - start)
+    return FinishedRow(
+        instance.id, drawn.question.id, outcome, error, states, time.perf_counter() - start
+    )
 
 
 def as_if_new(state: State) -> State:
@@ -81,17 +89,32 @@ def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], job:
     """Load what will be needed, so that no question pays for it. Raises ModelUnavailable where a language model that is to
     answer or judge is not here; what only some instances rank by is told of in their rows."""
     job.tell("Loading the models")
-    needed = [name for i in plan.instances for o in i.line if o.stage == "generate" and plan.model for name in used(o)]
+    needed = [
+        name
+        for i in plan.instances
+        for o in i.line
+        if o.stage == "generate" and plan.model
+        for name in used(o)
+    ]
     needed += plan.judges
     for role in dict.fromkeys(needed):
         load = getattr(environment.models.chat(role), "load", None)
         if load:
             load()
     asked = plan.drawn[0]
-    extractors = dict.fromkeys(operator for i in plan.instances for operator in i.line if starts(operator))
+    extractors = dict.fromkeys(
+        operator for i in plan.instances for operator in i.line if starts(operator)
+    )
     for work in [
-        *(lambda operator=operator: _start(operator, ask(asked), environment, job) for operator in extractors),
-        *(lambda name=name: _score(environment.models, name) for name in plan.models if name not in needed),
+        *(
+            lambda operator=operator: _start(operator, ask(asked), environment, job)
+            for operator in extractors
+        ),
+        *(
+            lambda name=name: _score(environment.models, name)
+            for name in plan.models
+            if name not in needed
+        ),
     ]:
         job.check()
         try:
@@ -104,7 +127,10 @@ def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], job:
 
 def _start(operator: Operator, asked: Ask, environment: Environment, job: Listener) -> None:
     """Have an operator's compiled code loaded, or compiled where it never was."""
-    operator(State(asked.question, asked.seeds), Context(asked.source.graph, environment, asked.seed, job.check))
+    operator(
+        State(asked.question, asked.seeds),
+        Context(asked.source.graph, environment, asked.seed, job.check),
+    )
 
 
 def _score(models, name: str) -> None:
@@ -117,4 +143,8 @@ def _score(models, name: str) -> None:
 def starts(operator: Operator) -> bool:
     """Whether an operator works on the bare question: such ones load or prepare things when they are first called. One that asks a
     program of the person's own is left alone."""
-    return operator.remembered and operator.stage in ("convert", "extract", "retrieve") and set(operator.reads) <= set(GIVEN)
+    return (
+        operator.remembered
+        and operator.stage in ("convert", "extract", "retrieve")
+        and set(operator.reads) <= set(GIVEN)
+    )

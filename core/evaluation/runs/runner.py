@@ -63,13 +63,18 @@ class Pace:
         if not left or not left.keys() <= self.spent.keys():
             return None
         each = {instance: usual(self.spent[instance]) for instance in left}
-        low, high = (sum(count * each[instance][end] for instance, count in left.items()) for end in (0, 1))
+        low, high = (
+            sum(count * each[instance][end] for instance, count in left.items()) for end in (0, 1)
+        )
         return low / self.at_once, high / self.at_once
 
     def words(self) -> str:
         """`12 of 400 done, 1 failed, 3 to 4 minutes left`, or `time left not known yet`."""
         left = self.seconds_left()
-        parts = [f"{self.done:,} of {self.total:,} done", f"{self.failed:,} failed" if self.failed else ""]
+        parts = [
+            f"{self.done:,} of {self.total:,} done",
+            f"{self.failed:,} failed" if self.failed else "",
+        ]
         unknown = "time left not known yet" if self.done < self.total else ""
         return ", ".join(filter(None, [*parts, f"{between(*left)} left" if left else unknown]))
 
@@ -106,13 +111,18 @@ class Evaluation:
     cap: Cap | None = None
     first: int = 0
     as_fast_as_one: bool = False
-    estimate: Estimate | None = field(default=None, init=False)  # of what is left, once it has ended
+    estimate: Estimate | None = field(
+        default=None, init=False
+    )  # of what is left, once it has ended
 
     def __call__(self, job: Listener) -> int:
         """Run everything that is not finished; the run's number. What fails is kept with its sentence and tried again next time. Raises
         CapReached."""
         done = self.store.finished(self.run)
-        left = {i.id: sum((i.id, one.question.id) not in done for one in self.plan.drawn) for i in self.plan.instances}
+        left = {
+            i.id: sum((i.id, one.question.id) not in done for one in self.plan.drawn)
+            for i in self.plan.instances
+        }
         pace = Pace(len(self.plan.drawn) * len(self.plan.instances), left)
         if any(left.values()):
             if not self.workers:  # each of which warms itself
@@ -145,7 +155,11 @@ class Evaluation:
 
     def _here(self, job: Listener, done: set[tuple[str, str]], pace: Pace) -> None:
         """Run the rows that are left in this process: of one question one after the other, of several questions at a time."""
-        asked, clock, spent = servers(self.plan, self.environment.models, self.as_fast_as_one), self.environment.clock, self.spending()
+        asked, clock, spent = (
+            servers(self.plan, self.environment.models, self.as_fast_as_one),
+            self.environment.clock,
+            self.spending(),
+        )
         processor, lock, began, at_work = Processor(), threading.Lock(), clock(), 0
         flight = Flight(lambda: in_flight(asked) if spent.may_begin(at_work) else 0, job.check)
 
@@ -159,7 +173,9 @@ class Evaluation:
         def tell(instance: Instance) -> None:
             with lock:
                 many = f"{at_work:,} questions at a time" if at_work > 1 else ""
-                how = ", ".join(filter(None, [pace.words(), many, spent.words(pace.done, pace.total)]))
+                how = ", ".join(
+                    filter(None, [pace.words(), many, spent.words(pace.done, pace.total)])
+                )
                 job.tell(f"{how}: {instance.name}", pace.done / pace.total)
 
         def keep(row: FinishedRow, begun: float) -> None:
@@ -178,7 +194,15 @@ class Evaluation:
                         flight.check()
                         tell(instance)
                         begun = clock()
-                        row = one(self.plan, self.environment, self.ask, turn[0], instance, prefixes, flight.check)
+                        row = one(
+                            self.plan,
+                            self.environment,
+                            self.ask,
+                            turn[0],
+                            instance,
+                            prefixes,
+                            flight.check,
+                        )
                         keep(row, begun)
             finally:
                 spent.ended(account)
@@ -200,9 +224,13 @@ class Evaluation:
     def spending(self) -> Spending:
         """What the run has spent so far, and may spend. Raises BadInput for a cap that the prices do not fit."""
         done = len(self.store.finished(self.run))
-        return spending(self.plan, self.environment.models, self.store.spent(self.run), self.cap, done)
+        return spending(
+            self.plan, self.environment.models, self.store.spent(self.run), self.cap, done
+        )
 
-    def _spread(self, job: Listener, done: set[tuple[str, str]], pace: Pace, workers: Workers) -> None:
+    def _spread(
+        self, job: Listener, done: set[tuple[str, str]], pace: Pace, workers: Workers
+    ) -> None:
         """Run the rows that are left question by question over the workers."""
         pace.at_once = max(1, workers.count)
         job.tell("Starting the workers")

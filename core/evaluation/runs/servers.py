@@ -20,7 +20,9 @@ def servers(plan: Plan, models: Models, cold: bool = False) -> list[Any]:
             one = models.chat(name) if name in plan.chats else models.chooser(name)
             one = getattr(one, "chat", getattr(one, "encoder", one))  # what a chooser asks
             if at_once(one) > 1:
-                found[id(getattr(one, "window", one))] = one  # models of one address share its window
+                found[id(getattr(one, "window", one))] = (
+                    one  # models of one address share its window
+                )
     return list(found.values())
 
 

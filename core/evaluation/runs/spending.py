@@ -12,10 +12,17 @@ from core.models.price import Cap, CapReached, Spending, money, prices_of, shown
 from core.types import Usage
 
 
-def spending(plan: Plan, models: Models, before: Mapping[str, Usage], cap: Cap | None, done: int = 0) -> Spending:
+def spending(
+    plan: Plan, models: Models, before: Mapping[str, Usage], cap: Cap | None, done: int = 0
+) -> Spending:
     """The spending of a plan of which so many rows are done. Raises BadInput for a cap in money where no model of it has a price, or where
     prices differ in currency."""
-    return Spending(prices_of(models, plan.models, cap, "this evaluation"), before, cap, done / len(plan.instances))
+    return Spending(
+        prices_of(models, plan.models, cap, "this evaluation"),
+        before,
+        cap,
+        done / len(plan.instances),
+    )
 
 
 def reached(spent: Spending, done: int, total: int) -> CapReached:
@@ -50,16 +57,26 @@ class Estimate:
             if used.calls
             else "no calls of language models",
             between(*self.seconds) if self.seconds else "",
-            shown(self.money, self.currency) if self.priced else "no money, as no price is given in models.toml" if used.calls else "",
+            shown(self.money, self.currency)
+            if self.priced
+            else "no money, as no price is given in models.toml"
+            if used.calls
+            else "",
         ]
         return f"Estimate by the {self.rows:,} rows that are done, for the {self.left:,} that are left: {', '.join(filter(None, parts))}."
 
 
-def estimate(spent: Spending, done: int, total: int, seconds: tuple[float, float] | None = None) -> Estimate:
+def estimate(
+    spent: Spending, done: int, total: int, seconds: tuple[float, float] | None = None
+) -> Estimate:
     """What the rows that are left will take, as those that are done did on average, whoever asked them."""
     usage, left = spent.account.usage, total - done
     whole = sum(usage.values(), Usage())
     share = left / done if done else 0.0
-    mean = Usage(round(whole.calls * share), round(whole.tokens_in * share), round(whole.tokens_out * share))
+    mean = Usage(
+        round(whole.calls * share), round(whole.tokens_in * share), round(whole.tokens_out * share)
+    )
     priced = any(price.known for price in spent.prices.values())
-    return Estimate(done, left, mean, money(spent.prices, usage) * share, spent.currency, priced, seconds)
+    return Estimate(
+        done, left, mean, money(spent.prices, usage) * share, spent.currency, priced, seconds
+    )

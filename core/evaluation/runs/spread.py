@@ -18,19 +18,33 @@ _warmed: set[tuple] = set()  # in a worker: what it has loaded
 _engine = cache(Engine)  # in a worker: the one of its process, which is a worker for nothing else
 
 
-def spread(plan: Plan, turns: Iterable[Turn], workers: Workers, check: Callable[[], None]) -> Generator[Sequence[FinishedRow], None, None]:
+def spread(
+    plan: Plan, turns: Iterable[Turn], workers: Workers, check: Callable[[], None]
+) -> Generator[Sequence[FinishedRow], None, None]:
     """The rows of each turn, in their order. Where a worker died, rows that say so, to be tried again by the next run."""
     for (place, instances), found in workers.each(partial(turn, plan), turns, check):
         question = plan.drawn[place].question.id
-        yield [FinishedRow(i.id, question, error=found.error) for i in instances] if isinstance(found, Lost) else found
+        yield (
+            [FinishedRow(i.id, question, error=found.error) for i in instances]
+            if isinstance(found, Lost)
+            else found
+        )
 
 
 def turn(plan: Plan, left: Turn) -> list[FinishedRow]:
     """In a worker: the instances one after the other, sharing what they have in common, by the engine of its process."""
     engine, (place, instances), prefixes = _engine(), left, Prefixes()
     ask = asking(engine, plan)
-    key = (plan.graphs, plan.model, plan.judge, *(repr(instance.line) for instance in plan.instances))
+    key = (
+        plan.graphs,
+        plan.model,
+        plan.judge,
+        *(repr(instance.line) for instance in plan.instances),
+    )
     if key not in _warmed:
         warm(plan, engine.environment, ask, Job("worker", lambda job: None))
         _warmed.add(key)
-    return [one(plan, engine.environment, ask, place, instance, prefixes, lambda: None) for instance in instances]
+    return [
+        one(plan, engine.environment, ask, place, instance, prefixes, lambda: None)
+        for instance in instances
+    ]

@@ -41,9 +41,13 @@ def evaluate(
     questions that are left; `job.evaluation` then has its estimate of the rest. Raises BadInput, StoreError.
     """
     if workers and (cap or first):
-        raise BadInput("What is spent is counted in one process; leave out either the workers, or --cap and --estimate.")
+        raise BadInput(
+            "What is spent is counted in one process; leave out either the workers, or --cap and --estimate."
+        )
     if workers and plan.cold:
-        raise BadInput("The seconds of each instance alone are measured in one process; leave out either the workers or the cold run.")
+        raise BadInput(
+            "The seconds of each instance alone are measured in one process; leave out either the workers or the cold run."
+        )
     work = begun(engine, store, plan, again, workers, at_once)
     work.cap, work.first = cap, first
     work.spending()  # raises where the prices do not fit the cap
@@ -56,11 +60,20 @@ def evaluate(
     return engine.evaluations.start(f"evaluation-{work.run}", make, again=True)
 
 
-def begun(engine, store: Store, plan: Plan, again: bool = False, workers: Workers | None = None, at_once: int = 0) -> Evaluation:
+def begun(
+    engine,
+    store: Store,
+    plan: Plan,
+    again: bool = False,
+    workers: Workers | None = None,
+    at_once: int = 0,
+) -> Evaluation:
     """The evaluation of a plan, to be called with a job: a new run, or unless `again` the unfinished one of the same plan. Raises BadInput,
     StoreError."""
     run = store.begin(plan.spec(depends(engine, plan)), plan.drawn, again)
-    return Evaluation(plan, store, run.id, engine.environment, asking(engine, plan), workers, at_once)
+    return Evaluation(
+        plan, store, run.id, engine.environment, asking(engine, plan), workers, at_once
+    )
 
 
 def beside(engine, store: Store, run: Run, instances: Sequence[Instance]) -> Job:
@@ -78,7 +91,14 @@ def depends(engine, plan: Plan) -> str:
     """What the results of a plan depend on beside it: its models and their settings, what its operators need, and the graphs of
     its lines."""
     models = [_signature(engine.models, name) for name in plan.models]
-    return "\n".join([*models, *model_facts(engine.models, plan.models, plan.model), *_stamps(engine, plan), *_builds(engine, plan)])
+    return "\n".join(
+        [
+            *models,
+            *model_facts(engine.models, plan.models, plan.model),
+            *_stamps(engine, plan),
+            *_builds(engine, plan),
+        ]
+    )
 
 
 def model_facts(models, names: Iterable[str], answers: bool) -> list[str]:
@@ -107,7 +127,9 @@ def _builds(engine, plan: Plan) -> list[str]:
     for source in dict.fromkeys(drawn.source for drawn in plan.drawn if drawn.source.documents):
         with suppress(HopscopeError):
             opened = CorpusSource.of(open_corpus(source.name))
-            for first in dict.fromkeys(instance.line.operators[0] for instance in plan.instances if build_of(instance.line)):
+            for first in dict.fromkeys(
+                instance.line.operators[0] for instance in plan.instances if build_of(instance.line)
+            ):
                 with suppress(HopscopeError):
                     graph = graph_of(Line((first,)), opened, engine.environment)
                     found += [] if graph is None else [graph.digest]
@@ -116,11 +138,27 @@ def _builds(engine, plan: Plan) -> list[str]:
 
 def _stamps(engine, plan: Plan) -> list[str]:
     """What the plan's operators depend on beside graph and models, such as a person's own solved questions or retrievers."""
-    if plan.drawn[0].source.documents:  # what depends on more than its graph there is not of the graph
-        on_documents = [operator for instance in plan.instances for operator in instance.line if operator.on_documents]
-        return [stamp for operator in on_documents if (stamp := operator.stamp(None, engine.environment))]
+    if plan.drawn[
+        0
+    ].source.documents:  # what depends on more than its graph there is not of the graph
+        on_documents = [
+            operator
+            for instance in plan.instances
+            for operator in instance.line
+            if operator.on_documents
+        ]
+        return [
+            stamp
+            for operator in on_documents
+            if (stamp := operator.stamp(None, engine.environment))
+        ]
     try:
         graph = plan.drawn[0].open(engine).graph
     except BadInput:  # the question has no graph, as its rows will say
         return []
-    return [stamp for instance in plan.instances for operator in instance.line if (stamp := operator.stamp(graph, engine.environment))]
+    return [
+        stamp
+        for instance in plan.instances
+        for operator in instance.line
+        if (stamp := operator.stamp(graph, engine.environment))
+    ]

@@ -37,7 +37,9 @@ STATEMENTS = (
 SPENT = """CREATE TABLE IF NOT EXISTS spent (
   run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, model TEXT NOT NULL, calls INTEGER NOT NULL, tokens_in INTEGER NOT NULL,
   tokens_out INTEGER NOT NULL, PRIMARY KEY (run, model))"""  # made when first written to: stores from before it have none
-SCHEMA = Schema("the evaluations", STATEMENTS, application=0x486F7053, version=1)  # "HopS" in the file's header
+SCHEMA = Schema(
+    "the evaluations", STATEMENTS, application=0x486F7053, version=1
+)  # "HopS" in the file's header
 OF = "of"  # in what is kept of an outcome: the instance and the question
 OWNED_AS = "evaluation"
 RUNNING, DONE, CANCELLED = "running", "done", "cancelled"
@@ -89,12 +91,19 @@ class Store:
         finished, or `again` is asked for. Lines that are called otherwise by now, as after a row like them was added, are the same."""
         known = key(spec)
         with self._write():
-            same = self._db.execute("SELECT max(id) FROM runs WHERE key = ?", (known,)).fetchone()[0]
+            same = self._db.execute("SELECT max(id) FROM runs WHERE key = ?", (known,)).fetchone()[
+                0
+            ]
             found: Any = same or self._renamed(spec)
             if found is None or again or self._anothers(found):
                 values = (known, _marked(spec), time.time(), RUNNING)
-                found = self._db.execute("INSERT INTO runs (key, spec, created, status) VALUES (?, ?, ?, ?)", values).lastrowid
-                rows = [(found, place, one.question.id, _drawn_text(one)) for place, one in enumerate(drawn)]
+                found = self._db.execute(
+                    "INSERT INTO runs (key, spec, created, status) VALUES (?, ?, ?, ?)", values
+                ).lastrowid
+                rows = [
+                    (found, place, one.question.id, _drawn_text(one))
+                    for place, one in enumerate(drawn)
+                ]
                 self._db.executemany("INSERT INTO questions VALUES (?, ?, ?, ?)", rows)
                 made(OWNED_AS, str(found))
         return self.run(found)
@@ -104,16 +113,31 @@ class Store:
         with self._write():
             self._db.execute("UPDATE runs SET status = ? WHERE id = ?", (status, run))
 
-    def keep(self, run: int, instance: str, question: str, outcome: Outcome | None, error: str | None, states: dict | None) -> None:
+    def keep(
+        self,
+        run: int,
+        instance: str,
+        question: str,
+        outcome: Outcome | None,
+        error: str | None,
+        states: dict | None,
+    ) -> None:
         """Write one row, in the place of an earlier one."""
-        facts = None if outcome is None else _marked({**outcome.to_dict(), OF: [instance, question]})
+        facts = (
+            None if outcome is None else _marked({**outcome.to_dict(), OF: [instance, question]})
+        )
         packed = None if states is None else zlib.compress(_json(states).encode(), 6)
         with self._write():
-            self._db.execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?, ?)", (run, instance, question, facts, error, packed))
+            self._db.execute(
+                "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?, ?)",
+                (run, instance, question, facts, error, packed),
+            )
 
     def spend(self, run: int, usage: Mapping[str, Usage]) -> None:
         """Write what a run has asked of language models so far, by name, in the place of what was written before."""
-        rows = [(run, name, one.calls, one.tokens_in, one.tokens_out) for name, one in usage.items()]
+        rows = [
+            (run, name, one.calls, one.tokens_in, one.tokens_out) for name, one in usage.items()
+        ]
         if not rows:
             return
         with self._write():
@@ -124,12 +148,16 @@ class Store:
         """What a run has asked of language models so far, by name; nothing of one from before that was counted."""
         if not self._all("SELECT name FROM sqlite_master WHERE name = 'spent'"):
             return {}
-        found = self._all("SELECT model, calls, tokens_in, tokens_out FROM spent WHERE run = ?", (run,))
+        found = self._all(
+            "SELECT model, calls, tokens_in, tokens_out FROM spent WHERE run = ?", (run,)
+        )
         return {name: Usage(*counts) for name, *counts in found}
 
     def finished(self, run: int) -> set[tuple[str, str]]:
         """The (instance, question id) pairs that need not be run again: those without an error."""
-        return set(self._all("SELECT instance, question FROM rows WHERE run = ? AND error IS NULL", (run,)))
+        return set(
+            self._all("SELECT instance, question FROM rows WHERE run = ? AND error IS NULL", (run,))
+        )
 
     def runs(self) -> list[Run]:
         """Every run, the newest first."""
@@ -137,23 +165,42 @@ class Store:
 
     def run(self, run: int) -> Run:
         """One run. Raises BadInput where there is none of that number."""
-        found = self._all("SELECT id, key, spec, created, status FROM runs WHERE id = ?", (run,)) if 0 < run < 1 << 63 else []
+        found = (
+            self._all("SELECT id, key, spec, created, status FROM runs WHERE id = ?", (run,))
+            if 0 < run < 1 << 63
+            else []
+        )
         if not found:
             raise BadInput(f"There is no evaluation number {run}.")
         number, known, spec, created, status = found[0]
-        counts = dict(self._all("SELECT error IS NULL, count(*) FROM rows WHERE run = ? GROUP BY 1", (run,)))
+        counts = dict(
+            self._all("SELECT error IS NULL, count(*) FROM rows WHERE run = ? GROUP BY 1", (run,))
+        )
         with self._as_damage():
-            return Run(number, known, _read(spec), created, status, counts.get(1, 0), counts.get(0, 0))
+            return Run(
+                number, known, _read(spec), created, status, counts.get(1, 0), counts.get(0, 0)
+            )
 
     def rows(self, run: int) -> list[StoredRow]:
         """Every row of a run, in the order of the questions, then of the instances."""
-        known = {one.question.id: (place, one.question) for place, one in enumerate(self.drawn(run))}
-        order = {instance["id"]: place for place, instance in enumerate(self.run(run).spec["instances"])}
-        found = self._all("SELECT instance, question, outcome, error FROM rows WHERE run = ?", (run,))
+        known = {
+            one.question.id: (place, one.question) for place, one in enumerate(self.drawn(run))
+        }
+        order = {
+            instance["id"]: place for place, instance in enumerate(self.run(run).spec["instances"])
+        }
+        found = self._all(
+            "SELECT instance, question, outcome, error FROM rows WHERE run = ?", (run,)
+        )
         with self._as_damage():
             found.sort(key=lambda row: (known[row[1]][0], order[row[0]]))
             return [
-                StoredRow(instance, known[question][1], None if facts is None else _outcome(facts, instance, question), error)
+                StoredRow(
+                    instance,
+                    known[question][1],
+                    None if facts is None else _outcome(facts, instance, question),
+                    error,
+                )
                 for instance, question, facts, error in found
             ]
 
@@ -168,14 +215,21 @@ class Store:
         asked = "SELECT states FROM rows WHERE run = ? AND instance = ? AND question = ?"
         found = self._all(asked, (run, instance, question))
         with self._as_damage():
-            return json.loads(zlib.decompress(found[0][0])) if found and found[0][0] is not None else None
+            return (
+                json.loads(zlib.decompress(found[0][0]))
+                if found and found[0][0] is not None
+                else None
+            )
 
     def take_over(self, before: int, run: int, instances: Sequence[str]) -> None:
         """Give a run the finished rows of these instances that another run of the same questions has."""
         marks = ", ".join("?" * len(instances))
         copied = "SELECT ?, instance, question, outcome, error, states FROM rows WHERE run = ? AND error IS NULL"
         with self._write():
-            self._db.execute(f"INSERT OR IGNORE INTO rows {copied} AND instance IN ({marks})", (run, before, *instances))
+            self._db.execute(
+                f"INSERT OR IGNORE INTO rows {copied} AND instance IN ({marks})",
+                (run, before, *instances),
+            )
 
     def delete(self, run: int) -> None:
         """Remove a run with its rows. Raises NotAllowed where it is another person's."""
@@ -229,7 +283,13 @@ def evaluations_file() -> Path:
 
 def _unnamed(spec: dict[str, Any]) -> dict[str, Any]:
     """A spec without what its instances are called."""
-    return {**spec, "instances": [{key: one[key] for key in one if key not in ("name", "title")} for one in spec["instances"]]}
+    return {
+        **spec,
+        "instances": [
+            {key: one[key] for key in one if key not in ("name", "title")}
+            for one in spec["instances"]
+        ],
+    }
 
 
 def _json(value: Any) -> str:
@@ -254,7 +314,9 @@ def _outcome(text: str, instance: str, question: str) -> Outcome:
 
 def _drawn_text(one: Drawn) -> str:
     """The text that `_drawn` reads."""
-    return _marked({"question": to_plain(one.question), "set": one.set, "graph": written(one.source)})
+    return _marked(
+        {"question": to_plain(one.question), "set": one.set, "graph": written(one.source)}
+    )
 
 
 def _drawn(text: str) -> Drawn:

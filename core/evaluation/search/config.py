@@ -42,7 +42,9 @@ class SearchConfig:
     def __post_init__(self) -> None:
         chosen = metric(self.quality)
         if not chosen.quality or chosen.base == "judge@1":
-            raise BadParameter(f"{self.quality} is no quality to search by; take a share such as reader_hit@1 or path_recall@32.")
+            raise BadParameter(
+                f"{self.quality} is no quality to search by; take a share such as reader_hit@1 or path_recall@32."
+            )
         if self.cost not in COSTS:
             raise BadParameter(f"A budget is one of {' or '.join(COSTS)}, not of {self.cost}.")
         if not (0 < self.budget < math.inf):
@@ -50,13 +52,18 @@ class SearchConfig:
         if self.trials < 1:
             raise BadParameter("Try at least one line.")
         if self.asks and self.calls < 1:
-            raise BadParameter("Allow at least one call of a language model, or leave out lines that ask one.")
+            raise BadParameter(
+                "Allow at least one call of a language model, or leave out lines that ask one."
+            )
 
     def key(self, models) -> str:
         """The key of the search: all that its trials depend on, without how many of them or of calls are wanted."""
         spec = self.tuning.spec("\n".join(map(models.signature, self.space.models())))
         del spec["instances"], spec["models"]
-        spec |= {"space": self.space.described(), "models": [[name, models.signature(name)] for name in self.space.models()]}
+        spec |= {
+            "space": self.space.described(),
+            "models": [[name, models.signature(name)] for name in self.space.models()],
+        }
         spec |= {"quality": self.quality, "cost": self.cost, "budget": self.budget}
         if prompts := model_facts(models, self.space.models(), self.asks):
             spec["prompts"] = prompts

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 TRIED, FRONT, UNSEEN, PUBLISHED = LINE, COLOURS[0], COLOURS[2], COLOURS[1]
 
 
-def found_figure(points: Sequence[Point], verdict: SearchVerdict | None, quality: str, cost: str, budget: float) -> Figure:
+def found_figure(
+    points: Sequence[Point], verdict: SearchVerdict | None, quality: str, cost: str, budget: float
+) -> Figure:
     """Quality against cost: every line tried (those given up small and hollow), the front as a line, the budget, and from the
     verdict the published lines and the chosen points on unseen questions."""
     import plotly.graph_objects as go
@@ -58,25 +60,49 @@ def found_figure(points: Sequence[Point], verdict: SearchVerdict | None, quality
     if verdict is not None:
         _unseen(figure, verdict, quality, cost)
     figure.add_vline(x=budget, line={"color": PUBLISHED, "width": 1, "dash": "dash"})
-    place = math.log10(budget) if cost == "seconds" else budget  # annotations stand at the exponent where an axis is logarithmic
-    figure.add_annotation(x=place, y=1, yref="paper", text="budget", showarrow=False, xanchor="left", yanchor="top", xshift=4)
+    place = (
+        math.log10(budget) if cost == "seconds" else budget
+    )  # annotations stand at the exponent where an axis is logarithmic
+    figure.add_annotation(
+        x=place,
+        y=1,
+        yref="paper",
+        text="budget",
+        showarrow=False,
+        xanchor="left",
+        yanchor="top",
+        xshift=4,
+    )
     title = metric(quality).described()["title"]
-    figure.update_xaxes(title=f"{metric(cost).title} a question", type="log" if cost == "seconds" else "linear", minorloglabels="none")
+    figure.update_xaxes(
+        title=f"{metric(cost).title} a question",
+        type="log" if cost == "seconds" else "linear",
+        minorloglabels="none",
+    )
     figure.update_yaxes(title=title, range=[-0.05, 1.08])
     return styled(figure, f"{title} against {metric(cost).title.lower()}")
 
 
 def _unseen(figure: Figure, verdict: SearchVerdict, quality: str, cost: str) -> None:
     """The published lines and the chosen points on unseen questions, with 95 % intervals."""
-    chosen = {f"{one.point.number}": (f"{one.point.number}", one.figures) for one in verdict.against}
-    published = {str(of(verdict.published[key])): (beside(of(verdict.published[key])), row) for key, row in verdict.figures.items()}
+    chosen = {
+        f"{one.point.number}": (f"{one.point.number}", one.figures) for one in verdict.against
+    }
+    published = {
+        str(of(verdict.published[key])): (beside(of(verdict.published[key])), row)
+        for key, row in verdict.figures.items()
+    }
     means = [row[cost].mean for _, row in (*chosen.values(), *published.values())]
     costs = [mean for mean in means if mean is not None]
     for group, colour, symbol, figures in (
         ("published, unseen questions", PUBLISHED, "square", published),
         ("found, unseen questions", UNSEEN, "diamond", chosen),
     ):
-        known = {name: estimates for name, (_, estimates) in figures.items() if estimates[quality].mean is not None}
+        known = {
+            name: estimates
+            for name, (_, estimates) in figures.items()
+            if estimates[quality].mean is not None
+        }
         numbers = [one[quality].numbers() for one in known.values()]
         figure.add_scatter(
             x=[one[cost].mean for one in known.values()],
@@ -92,7 +118,10 @@ def _unseen(figure: Figure, verdict: SearchVerdict, quality: str, cost: str) -> 
             mode="markers+text",
             text=[figures[name][0] for name in known],
             textfont={"size": 12},
-            textposition=[f"middle {inwards(one[cost].numbers()[0], costs, cost == 'seconds')}" for one in known.values()],
+            textposition=[
+                f"middle {inwards(one[cost].numbers()[0], costs, cost == 'seconds')}"
+                for one in known.values()
+            ],
             cliponaxis=False,
             marker={"color": colour, "size": 11, "symbol": symbol},
             name=group,

@@ -26,7 +26,12 @@ class Point:
     @property
     def instance(self) -> Instance:
         """The line as an instance, named after its place."""
-        return Instance(repr(self.line), f"Line {self.number} of a search", self.line, short=f"Found {self.number}")
+        return Instance(
+            repr(self.line),
+            f"Line {self.number} of a search",
+            self.line,
+            short=f"Found {self.number}",
+        )
 
 
 def front(points: tuple[Point, ...]) -> tuple[Point, ...]:
@@ -36,4 +41,9 @@ def front(points: tuple[Point, ...]) -> tuple[Point, ...]:
     chosen: dict[tuple[float, float], Point] = {}
     for name in best:
         chosen.setdefault((whole[name].tried.cost, whole[name].tried.quality), whole[name])
-    return tuple(sorted(chosen.values(), key=lambda point: (-point.tried.quality, point.tried.cost, point.number)))
+    return tuple(
+        sorted(
+            chosen.values(),
+            key=lambda point: (-point.tried.quality, point.tried.cost, point.number),
+        )
+    )

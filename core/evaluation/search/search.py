@@ -92,15 +92,25 @@ class Search:
 
     def _finished(self, study: optuna.Study) -> bool:
         called_enough = self.config.asks and _called(study) >= self.config.calls
-        return called_enough or len(_points(study)) >= self.config.trials or len(_finished_trials(study)) >= REPEATS * self.config.trials
+        return (
+            called_enough
+            or len(_points(study)) >= self.config.trials
+            or len(_finished_trials(study)) >= REPEATS * self.config.trials
+        )
 
     def _next(self, study: optuna.Study, job: Job) -> bool:
         """Ask for a line, try it, and tell what came of it; whether it was a new one."""
         from optuna.samplers import TPESampler
 
         number, starts = len(_finished_trials(study)), self.config.space.starts
-        study.sampler = TPESampler(seed=_mixed(self.config.tuning.seed, number), n_startup_trials=RANDOM, constant_liar=False)
-        if number < len(starts) and not study.get_trials(deepcopy=False, states=(_state("WAITING"),)):
+        study.sampler = TPESampler(
+            seed=_mixed(self.config.tuning.seed, number),
+            n_startup_trials=RANDOM,
+            constant_liar=False,
+        )
+        if number < len(starts) and not study.get_trials(
+            deepcopy=False, states=(_state("WAITING"),)
+        ):
             study.enqueue_trial(starts[number])
         trial = study.ask()
         line = self.config.space.line(trial)
@@ -114,24 +124,45 @@ class Search:
         trial.set_user_attr(LINE, repr(line))
         trial.set_user_attr(TRIED, to_plain(tried))
         cost = self._as_sampled(tried.cost)
-        trial.set_constraint("budget", max(0.0, cost - self.config.budget) if tried.stopped else 0.0)
+        trial.set_constraint(
+            "budget", max(0.0, cost - self.config.budget) if tried.stopped else 0.0
+        )
         study.tell(trial, (tried.quality, cost))
         return known is None
 
-    def _tried(self, line: Line, points: tuple[Point, ...], study: optuna.Study, job: Job) -> TrialFigures:
+    def _tried(
+        self, line: Line, points: tuple[Point, ...], study: optuna.Study, job: Job
+    ) -> TrialFigures:
         known = [(point.tried.quality, point.tried.cost) for point in points if point.whole]
 
         def dominated(quality: float, cost: float) -> bool:
             return any(q >= quality and c <= cost and (q, c) != (quality, cost) for q, c in known)
 
         config, plan, far = self.config, self.config.tuning, job.text
-        this = Plan((Instance(repr(line), "", line),), plan.drawn, seed=plan.seed, model=config.asks, cold=True)
+        this = Plan(
+            (Instance(repr(line), "", line),),
+            plan.drawn,
+            seed=plan.seed,
+            model=config.asks,
+            cold=True,
+        )
         warm(this, self.environment, self.ask, _Quiet(job))
-        if plan.drawn[0].source.documents:  # its graph is opened, built first where that is soon done, and its vectors are read
+        if (
+            plan.drawn[0].source.documents
+        ):  # its graph is opened, built first where that is soon done, and its vectors are read
             self._opened(line, job)
         job.tell(f"{far}. Now: {shorten(line.words(), WORDS)}", job.fraction)
         left = config.calls - _called(study) if config.asks else None
-        trial = Trial(this, config.quality, config.cost, config.budget, self.environment, self.ask, dominated, left)
+        trial = Trial(
+            this,
+            config.quality,
+            config.cost,
+            config.budget,
+            self.environment,
+            self.ask,
+            dominated,
+            left,
+        )
         try:
             return trial(line, job)
         finally:
@@ -146,7 +177,9 @@ class Search:
             job.tell(f"{far}. {text}", job.fraction)
 
         try:
-            asked = replace(self.ask(self.config.tuning.drawn[0]), model=False)  # no call is spent on it
+            asked = replace(
+                self.ask(self.config.tuning.drawn[0]), model=False
+            )  # no call is spent on it
             LaneRun(asked, line, self.environment).retrieve(Progress(advanced, check=job.check))
         except Cancelled:
             raise
@@ -160,9 +193,20 @@ class Search:
     def _tell(self, job: Job, study: optuna.Study, spent: list[float]) -> None:
         points = _points(study)
         left = self.config.trials - len(points)
-        words = [f"{len(points):,} of {self.config.trials:,} lines tried", f"{len(front(points)):,} on the front"]
-        words += [f"{_called(study):,} of {self.config.calls:,} calls of language models"] if self.config.asks else []
-        words += [f"{between(left * min(spent), left * max(spent))} left"] if len(spent) > 1 and left else []
+        words = [
+            f"{len(points):,} of {self.config.trials:,} lines tried",
+            f"{len(front(points)):,} on the front",
+        ]
+        words += (
+            [f"{_called(study):,} of {self.config.calls:,} calls of language models"]
+            if self.config.asks
+            else []
+        )
+        words += (
+            [f"{between(left * min(spent), left * max(spent))} left"]
+            if len(spent) > 1 and left
+            else []
+        )
         job.tell(", ".join(words), len(points) / self.config.trials)
 
     def _tidy(self, study: optuna.Study) -> None:
@@ -189,7 +233,10 @@ def _points(study: optuna.Study) -> tuple[Point, ...]:
     found: dict[str, dict[str, Any]] = {}
     for trial in _finished_trials(study):
         found.setdefault(trial.user_attrs[LINE], trial.user_attrs[TRIED])
-    return tuple(Point(number, _line(text), from_plain(TrialFigures, saved)) for number, (text, saved) in enumerate(found.items(), 1))
+    return tuple(
+        Point(number, _line(text), from_plain(TrialFigures, saved))
+        for number, (text, saved) in enumerate(found.items(), 1)
+    )
 
 
 def _called(study: optuna.Study) -> int:
@@ -220,7 +267,9 @@ def _study(file: Path) -> optuna.Study:
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna.create_study(
-        storage=JournalStorage(JournalFileBackend(str(file), JournalFileOpenLock(str(file)) if WINDOWS else None)),  # else by a link
+        storage=JournalStorage(
+            JournalFileBackend(str(file), JournalFileOpenLock(str(file)) if WINDOWS else None)
+        ),  # else by a link
         study_name=file.stem,
         directions=["maximize", "minimize"],
         load_if_exists=True,
@@ -237,7 +286,9 @@ def _alone(file: Path) -> Iterator[None]:
     """Keeps other processes from the same search, and takes off a last line of which only a part was written."""
 
     def busy() -> None:
-        raise BadInput("This very search is being run by another process; wait for it, or stop it there.")
+        raise BadInput(
+            "This very search is being run by another process; wait for it, or stop it there."
+        )
 
     with locked(file.with_suffix(".busy"), busy):
         if file.exists() and (data := file.read_bytes()) and not data.endswith(b"\n"):

@@ -49,7 +49,13 @@ class Alternative:
     def drawn(self, trial: BaseTrial) -> Operator:
         """The operator with values that `trial` suggests."""
         types = {parameter.name: parameter.type for parameter in parameters(self.cls)}
-        return make(self.cls, {key: _suggested(trial, f"{self.name}.{key}", types[key], free) for key, free in self.free.items()})
+        return make(
+            self.cls,
+            {
+                key: _suggested(trial, f"{self.name}.{key}", types[key], free)
+                for key, free in self.free.items()
+            },
+        )
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,12 @@ class Space:
         assert retrieve is not None  # a space without any is refused
         before: tuple[Operator, ...] = ()
         if unfit((), retrieve):
-            before = tuple(filter(None, (self._drawn(trial, "extract"), self._drawn(trial, "filter", optional=True))))
+            before = tuple(
+                filter(
+                    None,
+                    (self._drawn(trial, "extract"), self._drawn(trial, "filter", optional=True)),
+                )
+            )
         after = (self._drawn(trial, "refine", optional=True), self._drawn(trial, "generate"))
         return Line((*before, retrieve, *filter(None, after)))
 
@@ -99,18 +110,30 @@ def space(models, kinds: Iterable[str] = USUAL, file: Path = FILE) -> Space:
         if kind not in KINDS:
             raise BadParameter(f"There is no kind of operators “{kind}”.{nearest(kind, KINDS)}")
     table = tomllib.loads(file.read_text("utf-8"))
-    found = {stage: tuple(filter(None, (alternative(row, stage, models, kinds) for row in table.get(stage, ())))) for stage in STAGES}
+    found = {
+        stage: tuple(
+            filter(None, (alternative(row, stage, models, kinds) for row in table.get(stage, ())))
+        )
+        for stage in STAGES
+    }
     if not found["extract"]:
-        found["retrieve"] = tuple(one for one in found["retrieve"] if "subgraph" not in one.cls.reads)
+        found["retrieve"] = tuple(
+            one for one in found["retrieve"] if "subgraph" not in one.cls.reads
+        )
     if not found["retrieve"]:
         wished = ", ".join(KINDS[kind] for kind in kinds) or "no operators"
-        raise BadParameter(f"There is nothing to retrieve with: wished are {wished}, and models that are here.")
+        raise BadParameter(
+            f"There is nothing to retrieve with: wished are {wished}, and models that are here."
+        )
     return Space(found)
 
 
 def described(stages: Mapping[str, Iterable[Alternative]]) -> dict[str, Any]:
     """The alternatives of stages as JSON can hold them."""
-    return {stage: [[one.name, {k: _range_list(free) for k, free in one.free.items()}] for one in found] for stage, found in stages.items()}
+    return {
+        stage: [[one.name, {k: _range_list(free) for k, free in one.free.items()}] for one in found]
+        for stage, found in stages.items()
+    }
 
 
 def models_of(alternatives: Iterable[Alternative]) -> tuple[str, ...]:
@@ -119,15 +142,24 @@ def models_of(alternatives: Iterable[Alternative]) -> tuple[str, ...]:
     for one in alternatives:
         for parameter in parameters(one.cls):
             if parameter.model and one.cls.stage != "generate":
-                found += [name for value in _values(one, parameter) if value not in parameter.also for name in names(value)]
+                found += [
+                    name
+                    for value in _values(one, parameter)
+                    if value not in parameter.also
+                    for name in names(value)
+                ]
     return tuple(dict.fromkeys(found))
 
 
-def alternative(row: Mapping[str, Any], stage: str, models, kinds: tuple[str, ...], file: str = FILE.name) -> Alternative | None:
+def alternative(
+    row: Mapping[str, Any], stage: str, models, kinds: tuple[str, ...], file: str = FILE.name
+) -> Alternative | None:
     """A row of the file; None where it is not asked for or lacks every model. Raises BadParameter."""
     cls, kind = operator_class(row["operator"], file), row.get("kind", "published")
     if cls.stage != stage or kind not in KINDS:
-        raise BadParameter(f"{file}: {cls.__name__} stands under {stage} as {kind}, which it is not.")
+        raise BadParameter(
+            f"{file}: {cls.__name__} stands under {stage} as {kind}, which it is not."
+        )
     if kind not in kinds and cls.stage == "retrieve":
         return None
     known = {parameter.name: parameter for parameter in parameters(cls)}
@@ -136,12 +168,18 @@ def alternative(row: Mapping[str, Any], stage: str, models, kinds: tuple[str, ..
         if key in ("operator", "name", "kind"):
             continue
         if key not in known:
-            raise BadParameter(f"{file}: {cls.__name__} has no parameter “{key}”.{nearest(key, known)}")
+            raise BadParameter(
+                f"{file}: {cls.__name__} has no parameter “{key}”.{nearest(key, known)}"
+            )
         free[key] = Range(**values) if isinstance(values, Mapping) else tuple(values)
     one = Alternative(cls, row.get("name", cls.__name__), free)
     for parameter in known.values():
         if parameter.model and cls.stage != "generate":
-            here = tuple(value for value in _values(one, parameter) if value in parameter.also or _here(value, models, "llm" in kinds))
+            here = tuple(
+                value
+                for value in _values(one, parameter)
+                if value in parameter.also or _here(value, models, "llm" in kinds)
+            )
             if not here:
                 return None
             free[parameter.name] = here
@@ -157,7 +195,10 @@ def _values(one: Alternative, parameter: Parameter) -> tuple[str, ...]:
 
 def _here(expression: str, models, chat: bool) -> bool:
     """Whether all models of an expression are here, and none is a language model unless `chat`."""
-    return all(models.info(name).present and (chat or models.info(name).kind != "chat") for name in names(expression))
+    return all(
+        models.info(name).present and (chat or models.info(name).kind != "chat")
+        for name in names(expression)
+    )
 
 
 def _suggested(trial: BaseTrial, name: str, value_type: type, free: Range | tuple[Any, ...]) -> Any:

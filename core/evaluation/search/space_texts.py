@@ -36,7 +36,11 @@ class Whole:
 
     def drawn(self, trial: BaseTrial) -> Line:
         """The line with values that `trial` suggests."""
-        build = trial.suggest_categorical(f"{self.name}: graph", self.builds) if len(self.builds) > 1 else self.builds[0]
+        build = (
+            trial.suggest_categorical(f"{self.name}: graph", self.builds)
+            if len(self.builds) > 1
+            else self.builds[0]
+        )
         return Line((BuiltGraph(build), *(one.drawn(trial) for one in self.operators)))
 
 
@@ -72,27 +76,49 @@ class TextSpace:
             operator = self._drawn(trial, part, optional=part != ALWAYS)
             if operator is not None:
                 found += [*self._before(found, operator), operator]
-        ends = (operator for stage in ("refine", "generate") if (operator := self._drawn(trial, stage)))
+        ends = (
+            operator for stage in ("refine", "generate") if (operator := self._drawn(trial, stage))
+        )
         return Line((BuiltGraph(self._graph(trial, found)), *found, *ends))
 
     @property
     def starts(self) -> tuple[dict[str, str], ...]:
         """Each way to bring chunks and each whole line, as a beginning of what is suggested."""
-        return (*({WAY: TOGETHER, ALWAYS: one.name} for one in self.stages[ALWAYS]), *({WAY: one.name} for one in self.whole))
+        return (
+            *({WAY: TOGETHER, ALWAYS: one.name} for one in self.stages[ALWAYS]),
+            *({WAY: one.name} for one in self.whole),
+        )
 
     def described(self) -> dict[str, Any]:
         """The space as JSON can hold it."""
         graphs = [[sorted(holds), list(builds)] for holds, builds in self.graphs]
-        whole = {one.name: [list(one.builds), described({"line": one.operators})["line"]] for one in self.whole}
+        whole = {
+            one.name: [list(one.builds), described({"line": one.operators})["line"]]
+            for one in self.whole
+        }
         needs = {name: repr(one) for name, one in self.needs.items()}
-        return described(self.stages) | {"graphs": graphs, "needs": needs, "whole": whole, "asks": self.asks}
+        return described(self.stages) | {
+            "graphs": graphs,
+            "needs": needs,
+            "whole": whole,
+            "asks": self.asks,
+        }
 
     def models(self) -> tuple[str, ...]:
         """The models and roles that lines of the space may name."""
         needed = [Alternative(type(one), type(one).__name__, {}) for one in self.needs.values()]
         parts = [one for here in self.stages.values() for one in here]
         chat = ("answer",) if self.asks else ()
-        return tuple(dict.fromkeys((*models_of([*parts, *needed, *(one for line in self.whole for one in line.operators)]), *chat)))
+        return tuple(
+            dict.fromkeys(
+                (
+                    *models_of(
+                        [*parts, *needed, *(one for line in self.whole for one in line.operators)]
+                    ),
+                    *chat,
+                )
+            )
+        )
 
     def _before(self, found: list[Operator], operator: Operator) -> list[Operator]:
         """What has to come before an operator that reads what nothing gives yet."""
@@ -108,8 +134,14 @@ class TextSpace:
     def _graph(self, trial: BaseTrial, found: Iterable[Operator]) -> str:
         """A graph that holds what these operators read and bring."""
         wanted = {name for one in found for name in (*one.reads, *one.writes) if name in PARTS}
-        number, builds = next((number, builds) for number, (holds, builds) in enumerate(self.graphs, 1) if wanted <= holds)
-        return trial.suggest_categorical(f"graph {number}", builds) if len(builds) > 1 else builds[0]
+        number, builds = next(
+            (number, builds)
+            for number, (holds, builds) in enumerate(self.graphs, 1)
+            if wanted <= holds
+        )
+        return (
+            trial.suggest_categorical(f"graph {number}", builds) if len(builds) > 1 else builds[0]
+        )
 
     def _drawn(self, trial: BaseTrial, stage: str, optional: bool = False) -> Operator | None:
         choices = ([NONE] if optional else []) + [one.name for one in self.stages[stage]]
@@ -123,15 +155,28 @@ def text_space(models, kinds: Iterable[str] = ("published",), file: Path = FILE)
     """The space of a file, of the models that are here; `models` is the registry. Lines that ask a language model are left out unless
     `llm` is among the kinds. Raises BadParameter for an unknown operator or parameter, and where nothing is left that brings chunks."""
     table, kinds = tomllib.loads(file.read_text("utf-8")), tuple(kinds)
-    needs = {name: make(operator_class(one, file.name), {}) for name, one in table.get("needs", {}).items()}
+    needs = {
+        name: make(operator_class(one, file.name), {})
+        for name, one in table.get("needs", {}).items()
+    }
     stages = {
-        stage: tuple(filter(None, (alternative(row, STAGES[stage], models, kinds, file.name) for row in table.get(stage, ()))))
+        stage: tuple(
+            filter(
+                None,
+                (
+                    alternative(row, STAGES[stage], models, kinds, file.name)
+                    for row in table.get(stage, ())
+                ),
+            )
+        )
         for stage in STAGES
     }
     if not stages[ALWAYS]:
         raise BadParameter("There is nothing to find chunks with: the models are not here.")
     graphs = tuple((frozenset(row["holds"]), tuple(row["build"])) for row in table["graph"])
-    whole = tuple(filter(None, (_whole(row, models, kinds, file.name) for row in table.get("line", ()))))
+    whole = tuple(
+        filter(None, (_whole(row, models, kinds, file.name) for row in table.get("line", ())))
+    )
     return TextSpace(stages, graphs, needs, whole, ASKING in kinds)
 
 
@@ -142,7 +187,13 @@ def _whole(row: Mapping[str, Any], models, kinds: tuple[str, ...], file: str) ->
     found = []
     for place, one in enumerate(row["operators"], 1):
         cls = operator_class(one["operator"], file)
-        drawn = alternative({**one, "name": f"{row['name']}: {place} {cls.__name__}"}, cls.stage, models, kinds, file)
+        drawn = alternative(
+            {**one, "name": f"{row['name']}: {place} {cls.__name__}"},
+            cls.stage,
+            models,
+            kinds,
+            file,
+        )
         if drawn is None:
             return None
         found.append(drawn)

@@ -121,7 +121,9 @@ class Trial:
         OutOfCalls, and BadInput where no question has a known answer."""
         so_far, waiting, stopped = _Sum(), dict[int, _Answered](), ""
         asked = servers(self.plan, self.environment.models, cold=True)
-        flight = Flight(lambda: in_flight(asked) if self._may_begin(so_far, begun) else 0, job.check)
+        flight = Flight(
+            lambda: in_flight(asked) if self._may_begin(so_far, begun) else 0, job.check
+        )
         processor, lock, begun = Processor(), threading.Lock(), 0
 
         def places() -> Iterator[int]:
@@ -131,12 +133,17 @@ class Trial:
 
         def question(place: int) -> _Answered:
             with processor.held():
-                one = self._answered(line, self.plan.drawn[place], flight.check, self._room(so_far.spent))
+                one = self._answered(
+                    line, self.plan.drawn[place], flight.check, self._room(so_far.spent)
+                )
             with lock:
                 self.calls += one.calls
             return one
 
-        with as_fast_as_one(asked if self.cost == "seconds" else ()), closing(flight.each(question, places())) as each:
+        with (
+            as_fast_as_one(asked if self.cost == "seconds" else ()),
+            closing(flight.each(question, places())) as each,
+        ):
             for place, one in each:
                 waiting[place] = one
                 while not stopped and so_far.asked in waiting:
@@ -150,12 +157,23 @@ class Trial:
 
     def _figures(self, so_far: _Sum, stopped: str) -> TrialFigures:
         scores, errors = so_far.scores, so_far.errors
-        if not (scores or stopped or any(metric(self.quality).when_failed(one.question) is not None for one in self.plan.drawn)):
-            raise BadInput(f"No question of the sample has a known answer, without which there is no {self.quality}.")
+        if not (
+            scores
+            or stopped
+            or any(
+                metric(self.quality).when_failed(one.question) is not None
+                for one in self.plan.drawn
+            )
+        ):
+            raise BadInput(
+                f"No question of the sample has a known answer, without which there is no {self.quality}."
+            )
         cost = so_far.spent / max(1, so_far.asked - len(errors))
         stopped = stopped or (OVER_BUDGET if cost > self.budget else "")
         quality = sum(scores) / len(scores) if scores else 0.0
-        return TrialFigures(quality, cost, so_far.asked, stopped, len(errors), reasons(patterns(errors)), self.calls)
+        return TrialFigures(
+            quality, cost, so_far.asked, stopped, len(errors), reasons(patterns(errors)), self.calls
+        )
 
     def _may_begin(self, so_far: _Sum, begun: int) -> bool:
         """Whether another question may be begun beside those that have and are not added up yet; where calls are counted these are thought
@@ -168,7 +186,9 @@ class Trial:
         if dearest is None or self.calls + at_work * dearest.calls >= self.most_calls:
             return False
         least = [*so_far.scores, *[0.0] * at_work]
-        return not self._stopped(replace(so_far, scores=least, spent=so_far.spent + at_work * dearest.cost, asked=begun))
+        return not self._stopped(
+            replace(so_far, scores=least, spent=so_far.spent + at_work * dearest.cost, asked=begun)
+        )
 
     def _room(self, spent: float) -> float:
         """What is left of the budget of all questions."""
@@ -179,11 +199,15 @@ class Trial:
         count, left = len(self.plan.drawn), len(self.plan.drawn) - so_far.asked
         if self._room(so_far.spent) < 0:
             return OVER_BUDGET
-        if left and self.dominated((sum(so_far.scores) + left) / (len(so_far.scores) + left), so_far.spent / count):
+        if left and self.dominated(
+            (sum(so_far.scores) + left) / (len(so_far.scores) + left), so_far.spent / count
+        ):
             return DOMINATED
         return ""
 
-    def _answered(self, line: Line, drawn: Drawn, check: Callable[[], None], room: float) -> _Answered:
+    def _answered(
+        self, line: Line, drawn: Drawn, check: Callable[[], None], room: float
+    ) -> _Answered:
         """One question, as if it were the first that the models meet, given up once it has taken more than `room` seconds."""
         self.environment.models.forget()
         lane, start, chosen = None, time.perf_counter(), metric(self.quality)

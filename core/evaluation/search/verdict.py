@@ -37,9 +37,15 @@ def references(known: Mapping[str, Instance], models, source: Source) -> tuple[I
     """The rows of LEGO-GraphRAG's Table 1 that retrieve without a language model, as far as their models are here; for a corpus those
     of the in-depth analysis that find chunks."""
     found = []
-    for instance in (one for key, one in known.items() if (_finds_chunks(one) if source.documents else TABLE_1.fullmatch(key))):
+    for instance in (
+        one
+        for key, one in known.items()
+        if (_finds_chunks(one) if source.documents else TABLE_1.fullmatch(key))
+    ):
         line = Line(tuple(o for o in instance.line if o.stage != "generate"))
-        if not missing(line, models) and all(models.info(name).kind != "chat" for name in needed(line)):
+        if not missing(line, models) and all(
+            models.info(name).kind != "chat" for name in needed(line)
+        ):
             found.append(instance)
     return tuple(found)
 
@@ -56,7 +62,9 @@ class Compared:
     @property
     def better(self) -> bool:
         """Whether its quality is above the other's beyond chance, by the corrected p-value, at no higher mean cost."""
-        return self.quality.difference > 0 and self.quality.beyond_chance and self.cost.difference <= 0
+        return (
+            self.quality.difference > 0 and self.quality.beyond_chance and self.cost.difference <= 0
+        )
 
 
 @dataclass(frozen=True)
@@ -81,7 +89,10 @@ class SearchVerdict:
         number = f"{one.quality.difference:+.2f} {quality} [{one.quality.low:.2f}, {one.quality.high:.2f}]"
         verb = "beats" if one.better else "does not beat"
         unit = {"seconds": " s", "tokens": " tokens"}[cost]
-        here, there = (shown(cost, figure.mean) for figure in (one.figures[cost], self.figures[self.best.id][cost]))
+        here, there = (
+            shown(cost, figure.mean)
+            for figure in (one.figures[cost], self.figures[self.best.id][cost])
+        )
         p = f"p = {one.quality.p_holm:.2g}, n = {one.quality.n}"
         return f"{one.point.instance.name} {verb} {of(self.best)}: {number} ({p}) at {here}{unit} a question against {there}{unit}"
 
@@ -96,14 +107,20 @@ class SearchPlan:
     def plan(self, points: Sequence[Point]) -> Plan:
         """The published lines and these points on the unseen questions."""
         published = self.on_unseen.instances
-        found = [point.instance for point in points if all(repr(point.line) != repr(one.line) for one in published)]
+        found = [
+            point.instance
+            for point in points
+            if all(repr(point.line) != repr(one.line) for one in published)
+        ]
         return replace(self.on_unseen, instances=(*published, *found))
 
     def unjudged(self, points: Sequence[Point]) -> str:
         """Why what was found is not held against published lines though that was asked for; empty where it is."""
         if self.unseen is None or not self.search.config.asks:
             return ""
-        needed = len(self.unseen.drawn) * sum(_asking(one.line) for one in self.plan(points).instances)
+        needed = len(self.unseen.drawn) * sum(
+            _asking(one.line) for one in self.plan(points).instances
+        )
         left = max(0, self.search.config.calls - self.search.calls())
         if needed <= left:
             return ""
@@ -120,40 +137,72 @@ class SearchPlan:
 
 
 def plan_search(
-    engine, sets: str, sample: int | None, unseen: str = "", unseen_sample: int | None = None, *, known, **options: Any
+    engine,
+    sets: str,
+    sample: int | None,
+    unseen: str = "",
+    unseen_sample: int | None = None,
+    *,
+    known,
+    **options: Any,
 ) -> SearchPlan:
     """A search over question sets named as in `make_plan`. `known` are the published lines to beat; `graph`, `seed`, `columns`,
     `kinds` and what `SearchConfig` takes come by name. Of a set that is named for both the unseen questions are others.
 
     Raises BadInput, BadParameter, StoreError.
     """
-    shared: dict[str, Any] = {name: options.pop(name) for name in ("graph", "seed", "columns") if name in options}
+    shared: dict[str, Any] = {
+        name: options.pop(name) for name in ("graph", "seed", "columns") if name in options
+    }
     kinds = tuple(options.pop("kinds", USUAL))
     shared |= {"model": ASKING in kinds and source_of(sets).documents, "cold": True}
     if options.get("cost") == "tokens" and "llm" not in kinds:
-        raise BadInput("Without a language model no line costs a token; let language models choose, or give a budget of seconds.")
+        raise BadInput(
+            "Without a language model no line costs a token; let language models choose, or give a budget of seconds."
+        )
     if not known:
         raise BadInput("Name at least one published line to beat.")
     tuning = make_plan(known, sets, sample, engine.graph, **shared)
     tuning = replace(tuning, drawn=_mixed(tuning.drawn))
-    later = _unseen(known, unseen, unseen_sample, tuning, sample, engine, shared) if unseen else None
+    later = (
+        _unseen(known, unseen, unseen_sample, tuning, sample, engine, shared) if unseen else None
+    )
     seen = {one.question.text for one in tuning.drawn}
     kinds_asked = {one.source.documents for plan in (tuning, later) if plan for one in plan.drawn}
     if len(kinds_asked) > 1:
-        raise BadInput("Search with questions of graphs or with questions of documents, not with both.")
+        raise BadInput(
+            "Search with questions of graphs or with questions of documents, not with both."
+        )
     if later and (both := [one for one in later.drawn if one.question.text in seen]):
-        raise BadInput(f"{len(both)} of the unseen questions are tuning questions as well, such as “{both[0].question.text}”.")
-    lines = text_space(engine.models, kinds) if kinds_asked == {True} else space(engine.models, kinds)
-    return SearchPlan(Search(SearchConfig(tuning, lines, **options), engine.environment, asking(engine, tuning)), later)
+        raise BadInput(
+            f"{len(both)} of the unseen questions are tuning questions as well, such as “{both[0].question.text}”."
+        )
+    lines = (
+        text_space(engine.models, kinds) if kinds_asked == {True} else space(engine.models, kinds)
+    )
+    return SearchPlan(
+        Search(SearchConfig(tuning, lines, **options), engine.environment, asking(engine, tuning)),
+        later,
+    )
 
 
-def _unseen(known, sets: str, size: int | None, tuning: Plan, tuned: int | None, engine, shared: dict[str, Any]) -> Plan:
+def _unseen(
+    known,
+    sets: str,
+    size: int | None,
+    tuning: Plan,
+    tuned: int | None,
+    engine,
+    shared: dict[str, Any],
+) -> Plan:
     """The plan over the unseen questions. A sample of a set begins with the smaller one, so that of a set that was searched with as
     many more are drawn, and those that were searched with are left out. Raises BadInput where none is left."""
     both = set(filter(None, map(str.strip, sets.split(",")))) & {one.set for one in tuning.drawn}
     if not both:
         return make_plan(known, sets, size, engine.graph, **shared)
-    plan = make_plan(known, sets, None if size is None or tuned is None else size + tuned, engine.graph, **shared)
+    plan = make_plan(
+        known, sets, None if size is None or tuned is None else size + tuned, engine.graph, **shared
+    )
     seen = {one.question.text for one in tuning.drawn}
     left: dict[str, list[Drawn]] = {}
     for one in plan.drawn:
@@ -171,7 +220,9 @@ def _asking(line: Line) -> int:
 
 
 def _finds_chunks(instance: Instance) -> bool:
-    return DEPTH in instance.paper and any("chunks" in operator.writes for operator in instance.line)
+    return DEPTH in instance.paper and any(
+        "chunks" in operator.writes for operator in instance.line
+    )
 
 
 def start(engine, store: Store, planned: SearchPlan) -> Job:
@@ -184,7 +235,9 @@ def start(engine, store: Store, planned: SearchPlan) -> Job:
             return points, None
         plan = planned.plan(chosen)
         run = store.begin(plan.spec(depends(engine, plan)), plan.drawn)
-        work = Evaluation(plan, store, run.id, engine.environment, planned.search.ask, as_fast_as_one=True)
+        work = Evaluation(
+            plan, store, run.id, engine.environment, planned.search.ask, as_fast_as_one=True
+        )
         work(_Said(job, "On unseen questions: "))
         return points, judged(Summary(store.run(run.id), store.rows(run.id)), planned, chosen)
 
@@ -197,7 +250,11 @@ def judged(summary: Summary, planned: SearchPlan, chosen: Sequence[Point]) -> Se
     quality, cost = planned.search.config.quality, planned.search.config.cost
     table = summary.table([quality, cost])
     known = {one.id: one for one in planned.on_unseen.instances}
-    scored = {key: (-mean, table[key][cost].mean, key) for key in known if (mean := table[key][quality].mean) is not None}
+    scored = {
+        key: (-mean, table[key][cost].mean, key)
+        for key in known
+        if (mean := table[key][quality].mean) is not None
+    }
     if not scored:
         raise BadInput("None of the published lines answered any of the unseen questions.")
     best = known[min(scored, key=scored.__getitem__)]
@@ -210,7 +267,9 @@ def judged(summary: Summary, planned: SearchPlan, chosen: Sequence[Point]) -> Se
         if {(quality, a), (cost, a)} <= tests.keys()
     )
     asked, failed = summary.run.spec["sample"], tuple(summary.failed())
-    return SearchVerdict(summary.run.id, best, known, {key: table[key] for key in known}, against, asked, failed)
+    return SearchVerdict(
+        summary.run.id, best, known, {key: table[key] for key in known}, against, asked, failed
+    )
 
 
 @dataclass

@@ -19,7 +19,10 @@ Chain = tuple[int, ...]
 Check = Callable[[], None]
 SOLVED_FROM = 2_000  # pairs from which a chain is continued where the best of all chains is sought
 STEPS_SAMPLED = 10_000  # of one step where chains are listed from a sample, in a graph of more than `MOST_STEPS` steps
-MOST_PAIRS, MOST_STEPS = 1_000_000, 4_000_000  # of one step of a walk; far above any question of the shipped sets
+MOST_PAIRS, MOST_STEPS = (
+    1_000_000,
+    4_000_000,
+)  # of one step of a walk; far above any question of the shipped sets
 
 
 def nothing() -> None:
@@ -64,7 +67,9 @@ def chain_name(graph: KnowledgeGraph, chain: Chain) -> str:
     >>> chain_name(toy, (2, 5))
     'r1 -> r2_reverse'
     """
-    return " -> ".join(graph.relation_names[code >> 1] + ("_reverse" if code & 1 else "") for code in chain)
+    return " -> ".join(
+        graph.relation_names[code >> 1] + ("_reverse" if code & 1 else "") for code in chain
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +102,10 @@ class Front:
     def paths(self, ends: Sequence[int] | np.ndarray) -> list[Path]:
         """For each of these ends the first walk to it, by the pairs' order."""
         nodes, first = np.unique(self.now, return_index=True)
-        return [self._back(int(place)) for place in first[np.searchsorted(nodes, np.asarray(ends, np.int64))]]
+        return [
+            self._back(int(place))
+            for place in first[np.searchsorted(nodes, np.asarray(ends, np.int64))]
+        ]
 
     def _back(self, place: int) -> Path:
         """The walk to one pair."""
@@ -123,7 +131,11 @@ def start(graph: KnowledgeGraph, seeds: Iterable[int]) -> Front:
 
 
 def onward(
-    graph: KnowledgeGraph, front: Front, direction: str, only: Iterable[int] | None = None, most: int = 0
+    graph: KnowledgeGraph,
+    front: Front,
+    direction: str,
+    only: Iterable[int] | None = None,
+    most: int = 0,
 ) -> Iterator[tuple[int, Front]]:
     """Each step that the walks can take, by ascending code, with where it leads; `only` names the codes wanted.
 
@@ -135,15 +147,33 @@ def onward(
     >>> [(code, front.now.tolist()) for code, front in onward(toy, start(toy, [1]), "both")]  # against r0 to A, along r2 to C
     [(1, [0]), (4, [2])]
     """
-    codes, here, near, walks, rows, edges, cut = _allowed(graph, front, direction, only, most or MOST_STEPS)
+    codes, here, near, walks, rows, edges, cut = _allowed(
+        graph, front, direction, only, most or MOST_STEPS
+    )
     order = np.lexsort((near, here, codes))  # stable, so that edges ascend
-    codes, here, near, walks, rows, edges = (column[order] for column in (codes, here, near, walks, rows, edges))
+    codes, here, near, walks, rows, edges = (
+        column[order] for column in (codes, here, near, walks, rows, edges)
+    )
     for first, last in _groups(codes):
         one = slice(first, last)
-        yield int(codes[first]), _merged(front, here[one], near[one], walks[one], rows[one], edges[one], int(codes[first]), cut)
+        yield (
+            int(codes[first]),
+            _merged(
+                front,
+                here[one],
+                near[one],
+                walks[one],
+                rows[one],
+                edges[one],
+                int(codes[first]),
+                cut,
+            ),
+        )
 
 
-def next_nodes(graph: KnowledgeGraph, front: Front, direction: str, most: int) -> Iterator[tuple[int, np.ndarray]]:
+def next_nodes(
+    graph: KnowledgeGraph, front: Front, direction: str, most: int
+) -> Iterator[tuple[int, np.ndarray]]:
     """Each step that the walks can take, by ascending code, with the nodes it leads to, ascending: what `onward` finds, for less.
 
     >>> from core.graph.algorithms.chains import next_nodes, start
@@ -167,18 +197,26 @@ def _groups(ascending: np.ndarray) -> Iterator[tuple[int, int]]:
         yield from zip(cuts, cuts[1:])
 
 
-def _allowed(graph: KnowledgeGraph, front: Front, direction: str, only: Iterable[int] | None, most: int) -> tuple:
+def _allowed(
+    graph: KnowledgeGraph, front: Front, direction: str, only: Iterable[int] | None, most: int
+) -> tuple:
     """The steps that may be taken: (codes, node now, next node, walks that take it, place in the front of the first, edge), and
     whether some were left out. Each node's steps are read once, however many pairs stand on it."""
     pairs = np.argsort(front.now, kind="stable")  # places in the front, node by node
     now = front.now[pairs]
     starts = np.flatnonzero(np.concatenate([[True], now[1:] != now[:-1]]))
-    here, sizes, walks = now[starts], np.diff(starts, append=len(now)), np.add.reduceat(front.walks[pairs], starts)
+    here, sizes, walks = (
+        now[starts],
+        np.diff(starts, append=len(now)),
+        np.add.reduceat(front.walks[pairs], starts),
+    )
     retained = np.arange(len(here))
     if 2 * graph.n_edges > MOST_STEPS:
         degrees = graph.degrees(here, direction)
         fewest = np.argsort(degrees, kind="stable")
-        retained = np.sort(fewest[: max(1, int(np.searchsorted(np.cumsum(degrees[fewest]), most, "right")))])
+        retained = np.sort(
+            fewest[: max(1, int(np.searchsorted(np.cumsum(degrees[fewest]), most, "right")))]
+        )
     rows, near, edges, relations, forward = graph.steps_from(here[retained], direction)
     rows = retained[rows]
     codes, taken, first = 2 * relations + ~forward, walks[rows], pairs[starts][rows]
@@ -191,7 +229,15 @@ def _allowed(graph: KnowledgeGraph, front: Front, direction: str, only: Iterable
         fit[back[sizes[rows[back]] == 1]] = False
         second = pairs[np.minimum(starts[rows[back]] + 1, len(pairs) - 1)]
         first[back] = np.where(first[back] == came, second, first[back])
-    return codes[fit], here[rows[fit]], near[fit], taken[fit], first[fit], edges[fit], len(retained) < len(here)
+    return (
+        codes[fit],
+        here[rows[fit]],
+        near[fit],
+        taken[fit],
+        first[fit],
+        edges[fit],
+        len(retained) < len(here),
+    )
 
 
 def _places(front: Front, now: np.ndarray, previous: np.ndarray) -> np.ndarray:
@@ -203,11 +249,23 @@ def _places(front: Front, now: np.ndarray, previous: np.ndarray) -> np.ndarray:
 
 
 def _merged(
-    front: Front, here: np.ndarray, near: np.ndarray, walks: np.ndarray, rows: np.ndarray, edges: np.ndarray, code: int, cut: bool
+    front: Front,
+    here: np.ndarray,
+    near: np.ndarray,
+    walks: np.ndarray,
+    rows: np.ndarray,
+    edges: np.ndarray,
+    code: int,
+    cut: bool,
 ) -> Front:
     """One front of steps ordered by (node now, next node, edge): each pair once, with its first way and all its walks."""
-    first = np.flatnonzero(np.concatenate([[True], (here[1:] != here[:-1]) | (near[1:] != near[:-1])]))
-    walks, cut = np.add.reduceat(walks, first)[:MOST_PAIRS], cut or front.cut or len(first) > MOST_PAIRS
+    first = np.flatnonzero(
+        np.concatenate([[True], (here[1:] != here[:-1]) | (near[1:] != near[:-1])])
+    )
+    walks, cut = (
+        np.add.reduceat(walks, first)[:MOST_PAIRS],
+        cut or front.cut or len(first) > MOST_PAIRS,
+    )
     first = first[:MOST_PAIRS]
     return Front(here[first], near[first], walks, rows[first], edges[first], front, code, cut)
 
@@ -238,7 +296,11 @@ def chains_from(
         for chain, front in level:
             check()
             looked = sampled(front, sample)
-            after_each = next_nodes(graph, looked, direction, most) if step == steps else onward(graph, looked, direction, most=most)
+            after_each = (
+                next_nodes(graph, looked, direction, most)
+                if step == steps
+                else onward(graph, looked, direction, most=most)
+            )
             for code, after in after_each:
                 extended = (*chain, code)
                 if known is not None and not known(extended):
@@ -258,11 +320,24 @@ def sampled(front: Front, most: int | None) -> Front:
         return front
     rows = np.linspace(0, len(front) - 1, most).astype(np.int64)
     return Front(
-        front.previous[rows], front.now[rows], front.walks[rows], front.origin[rows], front.edge[rows], front.before, front.code, True
+        front.previous[rows],
+        front.now[rows],
+        front.walks[rows],
+        front.origin[rows],
+        front.edge[rows],
+        front.before,
+        front.code,
+        True,
     )
 
 
-def walk(graph: KnowledgeGraph, seeds: Iterable[int], chain: Chain, direction: str = "graph", check: Check = nothing) -> Front | None:
+def walk(
+    graph: KnowledgeGraph,
+    seeds: Iterable[int],
+    chain: Chain,
+    direction: str = "graph",
+    check: Check = nothing,
+) -> Front | None:
     """The front at the end of all walks from the seeds along a chain; None where there is no such walk.
 
     >>> from core.graph.algorithms.chains import ranked_ends, walk

@@ -12,7 +12,9 @@ def width(rounds: int = ROUNDS) -> int:
     return 2 + 4 * rounds
 
 
-def directional_distances(heads: np.ndarray, tails: np.ndarray, topics: np.ndarray, rounds: int = ROUNDS) -> np.ndarray:
+def directional_distances(
+    heads: np.ndarray, tails: np.ndarray, topics: np.ndarray, rounds: int = ROUNDS
+) -> np.ndarray:
     """Directional distance encoding (SubgraphRAG, section 3.1), float32 [n, 2 + 4 * rounds].
 
     `heads` and `tails` are places of nodes, `topics` bool [n]. First whether a node is an entity of the question, as (no, yes); then,
@@ -28,7 +30,10 @@ def directional_distances(heads: np.ndarray, tails: np.ndarray, topics: np.ndarr
     for start, end in ((heads, tails), (tails, heads)):
         now, many = first, np.maximum(1, np.bincount(end, minlength=len(topics)))[:, None]
         for _ in range(rounds):
-            columns = [np.bincount(end, weights=now[start, column], minlength=len(topics)) for column in (0, 1)]
+            columns = [
+                np.bincount(end, weights=now[start, column], minlength=len(topics))
+                for column in (0, 1)
+            ]
             now = (np.stack(columns, axis=1) / many).astype(np.float32)
             parts.append(now)
     return np.concatenate(parts, axis=1)

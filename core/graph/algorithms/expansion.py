@@ -15,7 +15,12 @@ Check = Callable[[], None]
 
 
 def joins(
-    graph: KnowledgeGraph, seeds: Sequence[int], wanted: Sequence[int], reach: int, direction: str, check: Check
+    graph: KnowledgeGraph,
+    seeds: Sequence[int],
+    wanted: Sequence[int],
+    reach: int,
+    direction: str,
+    check: Check,
 ) -> dict[int, list[int]]:
     """For each wanted node at most `reach` steps from a seed a shortest path there, as nodes from the seed on.
 
@@ -48,7 +53,13 @@ def joins(
 
 
 def around(
-    graph: KnowledgeGraph, start: dict[int, float], grown: dict[int, float], hops: int, direction: str, keep: int, check: Check
+    graph: KnowledgeGraph,
+    start: dict[int, float],
+    grown: dict[int, float],
+    hops: int,
+    direction: str,
+    keep: int,
+    check: Check,
 ) -> tuple[dict[int, float], bool]:
     """The nodes of `start` in their order, then those at most `hops` steps from the nodes of `grown`, with scores: at most `keep`, and
     whether there were more.
@@ -80,7 +91,9 @@ def around(
     return found, capped
 
 
-def hanging_on(graph: KnowledgeGraph, nodes: np.ndarray, edges: np.ndarray, seeds: Sequence[int]) -> np.ndarray:
+def hanging_on(
+    graph: KnowledgeGraph, nodes: np.ndarray, edges: np.ndarray, seeds: Sequence[int]
+) -> np.ndarray:
     """Which of `nodes` (ascending) hang together with a seed by `edges` among them, whichever way these run: bool [len(nodes)].
 
     >>> from core.graph.algorithms.expansion import hanging_on

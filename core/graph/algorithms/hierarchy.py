@@ -49,11 +49,15 @@ def hierarchy(
     weighted = np.ones(len(heads)) if weights is None else weights
     whole: _Small | _Large = (_Large if len(heads) > MANY else _Small).of(n, heads, tails, weighted)
     groups: list[Group] = []
-    waiting = [(0, -1, whole.largest() if largest else np.arange(n))]  # level, parent, nodes: breadth first, so that groups come by level
+    waiting = [
+        (0, -1, whole.largest() if largest else np.arange(n))
+    ]  # level, parent, nodes: breadth first, so that groups come by level
     while waiting:
         later: list[tuple[int, int, np.ndarray]] = []
         found: list[Group] = []
-        for (level, parent, _), pieces in zip(waiting, whole.split([part for _, _, part in waiting], check)):
+        for (level, parent, _), pieces in zip(
+            waiting, whole.split([part for _, _, part in waiting], check)
+        ):
             if parent < 0 or len(pieces) > 1:
                 found += [Group(level, parent, piece) for piece in pieces if len(piece) > 1]
         for group in sorted(found, key=lambda group: int(group.members[0])):
@@ -74,16 +78,24 @@ class _Small:
     def of(cls, n: int, heads: np.ndarray, tails: np.ndarray, weights: np.ndarray) -> _Small:
         import igraph
 
-        whole = igraph.Graph(n=n, edges=np.column_stack([heads, tails]).astype(np.int64), edge_attrs={"weight": weights.tolist()})
+        whole = igraph.Graph(
+            n=n,
+            edges=np.column_stack([heads, tails]).astype(np.int64),
+            edge_attrs={"weight": weights.tolist()},
+        )
         whole.simplify(combine_edges="sum")
         return cls(whole)
 
     def largest(self) -> np.ndarray:
         """The nodes of the largest component, of equals the one with the smallest node."""
         parts = self.whole.connected_components()
-        return np.array(min(parts, key=lambda part: (-len(part), part[0])) if len(parts) else [], np.int64)
+        return np.array(
+            min(parts, key=lambda part: (-len(part), part[0])) if len(parts) else [], np.int64
+        )
 
-    def split(self, parts: list[np.ndarray], check: Callable[[], None]) -> Iterator[list[np.ndarray]]:
+    def split(
+        self, parts: list[np.ndarray], check: Callable[[], None]
+    ) -> Iterator[list[np.ndarray]]:
         """The communities of the subgraph on each part, each ascending."""
         for part in parts:
             check()
@@ -99,8 +111,14 @@ class _Large:
 
     @classmethod
     def of(cls, n: int, heads: np.ndarray, tails: np.ndarray, weights: np.ndarray) -> _Large:
-        keys, which = np.unique(np.minimum(heads, tails).astype(np.int64) * n + np.maximum(heads, tails), return_inverse=True)
-        edges, sums = np.column_stack([keys // n, keys % n]).astype(np.int32), np.bincount(which, weights, len(keys))
+        keys, which = np.unique(
+            np.minimum(heads, tails).astype(np.int64) * n + np.maximum(heads, tails),
+            return_inverse=True,
+        )
+        edges, sums = (
+            np.column_stack([keys // n, keys % n]).astype(np.int32),
+            np.bincount(which, weights, len(keys)),
+        )
         other = edges[:, 0] != edges[:, 1]
         return cls(n, edges[other], sums[other])
 
@@ -109,11 +127,15 @@ class _Large:
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
-        of = connected_components(coo_array((np.ones(len(self.edges), bool), self.edges.T), shape=(self.n, self.n)), False)[1]
+        of = connected_components(
+            coo_array((np.ones(len(self.edges), bool), self.edges.T), shape=(self.n, self.n)), False
+        )[1]
         sizes = np.bincount(of)
         return np.flatnonzero(of == of[np.argmax(sizes[of])])
 
-    def split(self, parts: list[np.ndarray], check: Callable[[], None]) -> Iterator[list[np.ndarray]]:
+    def split(
+        self, parts: list[np.ndarray], check: Callable[[], None]
+    ) -> Iterator[list[np.ndarray]]:
         """The communities of the subgraph on each part, each ascending."""
         of, place = np.full(self.n, -1, np.int32), np.empty(self.n, np.int32)
         for number, part in enumerate(parts):
@@ -125,22 +147,35 @@ class _Large:
         bounds = np.searchsorted(of[self.edges[:, 0]], np.arange(len(parts) + 1))
         for part, first, end in zip(parts, bounds, bounds[1:]):
             check()
-            yield self._communities(part, place[self.edges[first:end]], self.weights[first:end], check)
+            yield self._communities(
+                part, place[self.edges[first:end]], self.weights[first:end], check
+            )
 
-    def _communities(self, part: np.ndarray, edges: np.ndarray, weights: np.ndarray, check: Callable[[], None]) -> list[np.ndarray]:
+    def _communities(
+        self, part: np.ndarray, edges: np.ndarray, weights: np.ndarray, check: Callable[[], None]
+    ) -> list[np.ndarray]:
         if len(edges) > MANY:
-            from core.graph.algorithms.large_leiden import leiden, linked  # its compiled loops bring numba
+            from core.graph.algorithms.large_leiden import (
+                leiden,
+                linked,
+            )  # its compiled loops bring numba
 
             labels = leiden(linked(len(part), edges, weights), lambda text: None, check)
             order = np.argsort(labels, kind="stable")
             return [part[one] for one in np.split(order, np.cumsum(np.bincount(labels))[:-1])]
         import igraph
 
-        return _by_igraph(igraph.Graph(n=len(part), edges=edges, edge_attrs={"weight": weights}), part) if len(part) else []
+        return (
+            _by_igraph(igraph.Graph(n=len(part), edges=edges, edge_attrs={"weight": weights}), part)
+            if len(part)
+            else []
+        )
 
 
 def _by_igraph(graph: Any, nodes: np.ndarray) -> list[np.ndarray]:
     """The communities of a graph of some nodes, each ascending."""
     with dice(SEED):
-        found = graph.community_leiden(objective_function="modularity", weights="weight", n_iterations=ROUNDS)
+        found = graph.community_leiden(
+            objective_function="modularity", weights="weight", n_iterations=ROUNDS
+        )
     return [np.sort(nodes[np.asarray(piece, np.int64)]) for piece in found if piece]

@@ -106,20 +106,33 @@ def quotient(links: Links, labels: np.ndarray, check: Callable[[], None] = lambd
         if held > HELD:
             key, weight = _added(np.concatenate(keys), np.concatenate(sums))
             keys, sums, held = [key], [weight], len(key)
-    key, weight = _added(np.concatenate(keys or [np.empty(0, np.int64)]), np.concatenate(sums or [np.empty(0)]))
+    key, weight = _added(
+        np.concatenate(keys or [np.empty(0, np.int64)]), np.concatenate(sums or [np.empty(0)])
+    )
     low, high = (key // max(n, 1)).astype(np.int32), (key % max(n, 1)).astype(np.int32)
     other = low != high
     ends = np.concatenate([low, high[other]])
     order = np.argsort(ends, kind="stable")
     tails = np.concatenate([high, low[other]])[order]
     indptr = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))])
-    return Links(indptr, tails, np.zeros(n + 1, np.int64), np.empty(0, np.int32), np.concatenate([weight, weight[other]])[order])
+    return Links(
+        indptr,
+        tails,
+        np.zeros(n + 1, np.int64),
+        np.empty(0, np.int32),
+        np.concatenate([weight, weight[other]])[order],
+    )
 
 
 def _heads(indptr: np.ndarray, start: int, stop: int) -> np.ndarray:
     """The node at which each of the edges from `start` to `stop` begins."""
-    first, last = np.searchsorted(indptr, start, side="right") - 1, np.searchsorted(indptr, min(stop, int(indptr[-1])), side="left")
-    return np.repeat(np.arange(first, last), np.diff(np.clip(indptr[first : last + 1], start, stop)))
+    first, last = (
+        np.searchsorted(indptr, start, side="right") - 1,
+        np.searchsorted(indptr, min(stop, int(indptr[-1])), side="left"),
+    )
+    return np.repeat(
+        np.arange(first, last), np.diff(np.clip(indptr[first : last + 1], start, stop))
+    )
 
 
 def inner_edges(links: Links, nodes: np.ndarray, place: np.ndarray) -> np.ndarray:
@@ -136,13 +149,25 @@ def linked(n: int, edges: np.ndarray, weights: np.ndarray | None = None) -> Link
     """The graph of `n` nodes with these edges, int [edges, 2]; with weights each pair of nodes is there once, and none with itself."""
     if weights is not None:
         ends = np.concatenate([edges[:, 0], edges[:, 1]])
-        order, indptr = np.argsort(ends, kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))])
+        order, indptr = (
+            np.argsort(ends, kind="stable"),
+            np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))]),
+        )
         tails = np.concatenate([edges[:, 1], edges[:, 0]])[order].astype(np.int32)
-        return Links(indptr, tails, np.zeros(n + 1, np.int64), np.empty(0, np.int32), np.concatenate([weights, weights])[order])
+        return Links(
+            indptr,
+            tails,
+            np.zeros(n + 1, np.int64),
+            np.empty(0, np.int32),
+            np.concatenate([weights, weights])[order],
+        )
     sides = []
     for near, far in ((0, 1), (1, 0)):
         order = np.argsort(edges[:, near], kind="stable")
-        sides += [np.concatenate([[0], np.cumsum(np.bincount(edges[:, near], minlength=n))]), edges[order, far].astype(np.int32)]
+        sides += [
+            np.concatenate([[0], np.cumsum(np.bincount(edges[:, near], minlength=n))]),
+            edges[order, far].astype(np.int32),
+        ]
     return Links(*sides)
 
 
@@ -150,7 +175,11 @@ def _added(keys: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarra
     """Each key once, ascending, with the sum of its weights."""
     order = np.argsort(keys, kind="stable")
     keys, weights = keys[order], weights[order]
-    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.int64)
+    starts = (
+        np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+        if len(keys)
+        else np.empty(0, np.int64)
+    )
     return keys[starts], np.add.reduceat(weights, starts) if len(starts) else weights
 
 
@@ -161,7 +190,10 @@ def _moved(links: Links, labels: np.ndarray, check: Callable[[], None]) -> np.nd
     found, met = np.zeros(links.n_nodes), np.empty(links.n_nodes, np.int32)
     for _ in range(SWEEPS):
         check()
-        if _sweep(*links, degrees, totals, labels, found, met, degrees.sum()) <= STILL * links.n_nodes:
+        if (
+            _sweep(*links, degrees, totals, labels, found, met, degrees.sum())
+            <= STILL * links.n_nodes
+        ):
             break
     return _dense(labels)
 
@@ -183,7 +215,9 @@ def _degrees(out_indptr, tails, in_indptr, in_heads, weights):
             for at in range(out_indptr[node], out_indptr[node + 1]):
                 degrees[node] += weights[at] * (2 if tails[at] == node else 1)
         else:
-            degrees[node] = out_indptr[node + 1] - out_indptr[node] + in_indptr[node + 1] - in_indptr[node]
+            degrees[node] = (
+                out_indptr[node + 1] - out_indptr[node] + in_indptr[node + 1] - in_indptr[node]
+            )
     return degrees
 
 
@@ -202,7 +236,9 @@ def _inside(out_indptr, tails, in_indptr, in_heads, weights, labels):
 
 
 @njit(cache=True, nogil=True)
-def _sweep(out_indptr, tails, in_indptr, in_heads, weights, degrees, totals, labels, found, met, whole):
+def _sweep(
+    out_indptr, tails, in_indptr, in_heads, weights, degrees, totals, labels, found, met, whole
+):
     """Moves each node into the best group around it; gives how many moved. `found` is 0 everywhere, and is so again."""
     moved = 0
     for node in range(len(out_indptr) - 1):
@@ -241,10 +277,17 @@ def _merged(out_indptr, tails, in_indptr, in_heads, weights, degrees, labels):
     with the one of which modularity grows most; groups bear the number of one of their nodes."""
     n, whole = len(out_indptr) - 1, degrees.sum()
     groups, single = np.arange(n).astype(np.int32), np.ones(n, np.bool_)
-    communities, totals = np.zeros(n), degrees.copy()  # the degree of each community, and of each group
+    communities, totals = (
+        np.zeros(n),
+        degrees.copy(),
+    )  # the degree of each community, and of each group
     for node in range(n):
         communities[labels[node]] += degrees[node]
-    cuts, found, met = np.zeros(n), np.zeros(n), np.empty(n, np.int32)  # `cuts`: from each group to the rest of its community
+    cuts, found, met = (
+        np.zeros(n),
+        np.zeros(n),
+        np.empty(n, np.int32),
+    )  # `cuts`: from each group to the rest of its community
     for node in range(n):
         for side in range(2):
             indptr, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
@@ -271,7 +314,10 @@ def _merged(out_indptr, tails, in_indptr, in_heads, weights, degrees, labels):
         for index in range(count):
             group = met[index]
             gain = found[group] - degree * totals[group] / whole
-            if gain > most + 1e-12 and cuts[group] >= totals[group] * (around - totals[group]) / whole:
+            if (
+                gain > most + 1e-12
+                and cuts[group] >= totals[group] * (around - totals[group]) / whole
+            ):
                 best, most, between = group, gain, found[group]
             found[group] = 0.0
         if best != node:

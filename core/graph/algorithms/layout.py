@@ -18,7 +18,10 @@ Place = tuple[float, float]
 
 
 def positions(
-    nodes: Sequence[int], edges: Sequence[tuple[int, int]], fixed: Mapping[int, Place] | None = None, seed: int = 0
+    nodes: Sequence[int],
+    edges: Sequence[tuple[int, int]],
+    fixed: Mapping[int, Place] | None = None,
+    seed: int = 0,
 ) -> dict[int, Place]:
     """Coordinates in 0..1 for each node: drawn near to what it is joined to (Kamada-Kawai, components side by side).
 
@@ -38,10 +41,16 @@ def positions(
     import igraph
 
     index = {node: i for i, node in enumerate(nodes)}
-    joined = sorted({(min(index[a], index[b]), max(index[a], index[b])) for a, b in edges if a != b})
+    joined = sorted(
+        {(min(index[a], index[b]), max(index[a], index[b])) for a, b in edges if a != b}
+    )
     graph = igraph.Graph(len(nodes), joined)
     with dice(seed):
-        layout = graph.layout_kamada_kawai() if graph.is_connected() else graph.layout_fruchterman_reingold(grid=False)
+        layout = (
+            graph.layout_kamada_kawai()
+            if graph.is_connected()
+            else graph.layout_fruchterman_reingold(grid=False)
+        )
     xy = np.asarray(layout.coords)
     spread = np.maximum(xy.max(0) - xy.min(0), 1e-9)
     xy = np.where(xy.max(0) - xy.min(0) < 1e-9, 0.5, (xy - xy.min(0)) / spread)
@@ -68,7 +77,9 @@ def _spread(xy: np.ndarray, least: float) -> np.ndarray:
     return xy
 
 
-def _added(nodes: Sequence[int], edges: Sequence[tuple[int, int]], places: dict[int, Place]) -> dict[int, Place]:
+def _added(
+    nodes: Sequence[int], edges: Sequence[tuple[int, int]], places: dict[int, Place]
+) -> dict[int, Place]:
     beside = neighbours(edges)
     places, spacing = dict(places), 0.8 / math.sqrt(max(len(nodes), 4))
     waiting = [node for node in nodes if node not in places]
@@ -89,12 +100,18 @@ def _free(anchors: np.ndarray, taken: np.ndarray, spacing: float) -> Place:
     spots = np.clip(np.concatenate(spots), EDGE, 1 - EDGE)
     distance = np.linalg.norm(spots[:, None] - taken[None], axis=2)
     crowded = (np.maximum(0, spacing - distance) ** 2).sum(1) / spacing**2
-    far = np.linalg.norm(spots[:, None] - anchors[None], axis=2).mean(1) / spacing if len(anchors) else 0
+    far = (
+        np.linalg.norm(spots[:, None] - anchors[None], axis=2).mean(1) / spacing
+        if len(anchors)
+        else 0
+    )
     x, y = spots[int(np.argmin(np.round(4 * crowded + 0.25 * far, 9)))]
     return round(float(x), 4), round(float(y), 4)
 
 
-def layered(nodes: Sequence[int], edges: Sequence[tuple[int, int]], seeds: Iterable[int]) -> dict[int, Place]:
+def layered(
+    nodes: Sequence[int], edges: Sequence[tuple[int, int]], seeds: Iterable[int]
+) -> dict[int, Place]:
     """Coordinates in 0..1 for a few nodes: from left to right by hops from the seeds, each column in the order that has
     its edges cross little. Nodes that no edge joins to a seed stand in the last column.
 
@@ -106,7 +123,9 @@ def layered(nodes: Sequence[int], edges: Sequence[tuple[int, int]], seeds: Itera
     columns: list[list[int]] = [[node for node in nodes if node in set(seeds)] or list(nodes[:1])]
     seen = set(columns[0])
     while True:
-        reached = {other for node in columns[-1] for other in beside.get(node, ()) if other in place} - seen
+        reached = {
+            other for node in columns[-1] for other in beside.get(node, ()) if other in place
+        } - seen
         if not reached:
             break
         columns.append(sorted(reached, key=place.__getitem__))
@@ -115,13 +134,19 @@ def layered(nodes: Sequence[int], edges: Sequence[tuple[int, int]], seeds: Itera
     if left:
         columns = [*columns[:-1], columns[-1] + left] if len(columns) > 1 else [*columns, left]
     heights = {node: (i + 0.5) / len(column) for column in columns for i, node in enumerate(column)}
-    preferred = lambda node: np.mean([heights[other] for other in beside.get(node, ()) if other in heights] or [heights[node]])
+    preferred = lambda node: np.mean(
+        [heights[other] for other in beside.get(node, ()) if other in heights] or [heights[node]]
+    )
     for sweep in range(8):
         for column in columns if sweep % 2 else reversed(columns):
             column.sort(key=lambda node: (round(float(preferred(node)), 6), place[node]))
             heights |= {node: (i + 0.5) / len(column) for i, node in enumerate(column)}
     across = [0.0 if i == 0 else i - 1 + FIRST_GAP for i in range(len(columns))]
-    return {node: (round(x / (across[-1] or 1), 4), round(heights[node], 4)) for x, column in zip(across, columns) for node in column}
+    return {
+        node: (round(x / (across[-1] or 1), 4), round(heights[node], 4))
+        for x, column in zip(across, columns)
+        for node in column
+    }
 
 
 def neighbours(edges: Iterable[tuple[int, int]]) -> dict[int, list[int]]:

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from core.graph.algorithms.large_leiden import Links
 
 SEED = 0
-CLUSTER = 100_000  # nodes; larger clusters are split again, so that a question's PageRank stays small
+CLUSTER = (
+    100_000  # nodes; larger clusters are split again, so that a question's PageRank stays small
+)
 LARGEST = 20_000_000  # edges that igraph is given, which needs about 200 bytes for each; of a larger graph the arrays are read as they are
 BYTES_AN_EDGE = 100  # that the arrays take then, as measured
 Tell = Callable[[str, float | None], None]
@@ -60,7 +62,9 @@ class Communities:
         return np.concatenate([[0], np.cumsum(np.bincount(self.of))]).astype(np.int64)
 
 
-def clusters(graph: Graph, progress: Tell = silent, check: Callable[[], None] = lambda: None) -> Communities:
+def clusters(
+    graph: Graph, progress: Tell = silent, check: Callable[[], None] = lambda: None
+) -> Communities:
     """The communities of at most `CLUSTER` nodes each, found anew. Raises as `detect`.
 
     >>> from core.graph.algorithms.leiden import clusters
@@ -86,7 +90,9 @@ def detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], None
     if refusal:
         raise BadInput(refusal)
     if needs_subprocess(graph):
-        return in_subprocess(_detected, graph.folder, graph.digest, max_size, progress=progress, check=check)
+        return in_subprocess(
+            _detected, graph.folder, graph.digest, max_size, progress=progress, check=check
+        )
     return _detect(graph, max_size, progress, check)
 
 
@@ -104,7 +110,9 @@ def too_large(graph: Graph) -> str:
     return f"{graph.n_edges:,} triples are too many to be clustered here: {few}."
 
 
-def _detected(folder: Path, digest: str, max_size: int, progress: Tell, check: Callable[[], None]) -> np.ndarray:
+def _detected(
+    folder: Path, digest: str, max_size: int, progress: Tell, check: Callable[[], None]
+) -> np.ndarray:
     """`_detect`, for a graph that is opened first."""
     graph = open_same(folder, digest)
     assert isinstance(graph, Graph)  # no other is worked on apart
@@ -123,10 +131,14 @@ def _detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], Non
         whole = _Large(Links(*graph.adjacency()))
     else:
         out_indptr, tails, _, _ = graph.adjacency()
-        edges = np.column_stack([np.repeat(np.arange(graph.n_nodes), np.diff(out_indptr)), tails]).astype(np.int64)
+        edges = np.column_stack(
+            [np.repeat(np.arange(graph.n_nodes), np.diff(out_indptr)), tails]
+        ).astype(np.int64)
         whole = igraph.Graph(n=graph.n_nodes, edges=edges)
     everything = np.arange(graph.n_nodes)
-    waiting: list[tuple[np.ndarray, Any, np.ndarray | None]] = [(everything, whole, None)]  # nodes, and where among those of a graph
+    waiting: list[tuple[np.ndarray, Any, np.ndarray | None]] = [
+        (everything, whole, None)
+    ]  # nodes, and where among those of a graph
     found, settled = np.empty(graph.n_nodes, np.int64), 0
     while waiting:
         check()
@@ -134,13 +146,20 @@ def _detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], Non
         part = part if among is None else _induced(part, among)
         membership = part.communities(tell, check) if isinstance(part, _Large) else _leiden(part)
         count = int(membership.max()) + 1 if len(membership) else 0
-        for inner in np.split(np.argsort(membership, kind="stable"), np.cumsum(np.bincount(membership))[:-1]) if count else ():
+        for inner in (
+            np.split(np.argsort(membership, kind="stable"), np.cumsum(np.bincount(membership))[:-1])
+            if count
+            else ()
+        ):
             if count > 1 and len(inner) > max_size:
                 waiting.append((nodes[inner], part, inner))
             else:
                 found[nodes[inner]] = nodes[inner].min()
                 settled += len(inner)
-        progress(f"Finding communities: {settled:,} of {graph.n_nodes:,} entities", settled / max(1, graph.n_nodes))
+        progress(
+            f"Finding communities: {settled:,} of {graph.n_nodes:,} entities",
+            settled / max(1, graph.n_nodes),
+        )
     return np.unique(found, return_inverse=True)[1].astype(np.int32)
 
 
@@ -167,15 +186,24 @@ class _Large:
         from core.graph.algorithms.large_leiden import inner_edges, linked
 
         edges = inner_edges(self.links, among, self.place)
-        return igraph.Graph(n=len(among), edges=edges) if len(edges) <= LARGEST else _Large(linked(len(among), edges))
+        return (
+            igraph.Graph(n=len(among), edges=edges)
+            if len(edges) <= LARGEST
+            else _Large(linked(len(among), edges))
+        )
 
 
 def _induced(part: Any, among: np.ndarray) -> Any:
     """The subgraph on the nodes at these places."""
-    return part.induced(among) if isinstance(part, _Large) else part.induced_subgraph(among.tolist())
+    return (
+        part.induced(among) if isinstance(part, _Large) else part.induced_subgraph(among.tolist())
+    )
 
 
 def _leiden(part) -> np.ndarray:
     """The cluster of each vertex by Leiden with a generator of its own, so that the same part gives the same clusters."""
     with dice(SEED):
-        return np.asarray(part.community_leiden(objective_function="modularity", n_iterations=2).membership, np.int64)
+        return np.asarray(
+            part.community_leiden(objective_function="modularity", n_iterations=2).membership,
+            np.int64,
+        )

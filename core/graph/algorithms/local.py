@@ -34,14 +34,21 @@ class Local:
         heads, relations, tails = graph.triples(edges)
         heads, tails = self._places(heads), self._places(tails)
         inside = (heads >= 0) & (tails >= 0)
-        edges, relations, heads, tails = edges[inside], relations[inside], heads[inside], tails[inside]
+        edges, relations, heads, tails = (
+            edges[inside],
+            relations[inside],
+            heads[inside],
+            tails[inside],
+        )
         ways = {"out": (True,), "in": (False,), "both": (True, False)}[self.direction]
         sources = np.concatenate([heads if way else tails for way in ways])
         targets = np.concatenate([tails if way else heads for way in ways])
         forward = np.repeat(np.array(ways, bool), len(edges))
         edges = np.tile(edges, len(ways))
         order = np.lexsort((~forward, edges, sources))
-        self.indptr = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=len(self.nodes)))]).astype(np.int64)
+        self.indptr = np.concatenate(
+            [[0], np.cumsum(np.bincount(sources, minlength=len(self.nodes)))]
+        ).astype(np.int64)
         self.neighbours = targets[order]  # int64, local
         self.edges = edges[order]  # int64, the graph's ids
         self.forward = forward[order]  # bool
@@ -89,4 +96,10 @@ class _Lists(Sequence):
 
     def __getitem__(self, place):
         local, here = self._local, self._local.steps(place)
-        return list(zip(local.neighbours[here].tolist(), local.edges[here].tolist(), local.forward[here].tolist()))
+        return list(
+            zip(
+                local.neighbours[here].tolist(),
+                local.edges[here].tolist(),
+                local.forward[here].tolist(),
+            )
+        )

@@ -25,12 +25,16 @@ def mediating(graph: KnowledgeGraph) -> np.ndarray:
 
 
 def _looked(graph: KnowledgeGraph) -> np.ndarray:
-    edges = np.unique(np.linspace(0, graph.n_edges - 1, min(graph.n_edges, MOST_EDGES)).astype(np.int64))
+    edges = np.unique(
+        np.linspace(0, graph.n_edges - 1, min(graph.n_edges, MOST_EDGES)).astype(np.int64)
+    )
     heads, relations, tails = graph.triples(edges)
     nodes, place = np.unique(np.concatenate([tails, heads]), return_inverse=True)
     nameless = np.array([unnamed(name) for name in graph.names(nodes.tolist())], float)[place]
     codes = np.concatenate([2 * relations, 2 * relations + 1])
-    return np.bincount(codes, nameless, 2 * graph.n_relations) > MOSTLY * np.bincount(codes, minlength=2 * graph.n_relations)
+    return np.bincount(codes, nameless, 2 * graph.n_relations) > MOSTLY * np.bincount(
+        codes, minlength=2 * graph.n_relations
+    )
 
 
 def verbal_steps(chain: Chain, into: np.ndarray) -> int:

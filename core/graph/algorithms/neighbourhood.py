@@ -27,11 +27,15 @@ def seed_array(graph: KnowledgeGraph, seeds: Iterable[int]) -> np.ndarray:
         raise BadInput("There is no start node; name at least one entity of the graph.")
     for node in nodes:
         if not 0 <= node < graph.n_nodes:
-            raise BadInput(f"There is no node {node}; the graph “{graph.name}” has nodes 0 to {graph.n_nodes - 1}.")
+            raise BadInput(
+                f"There is no node {node}; the graph “{graph.name}” has nodes 0 to {graph.n_nodes - 1}."
+            )
     return np.array(nodes, np.int64)
 
 
-def links(graph: KnowledgeGraph, direction: str) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def links(
+    graph: KnowledgeGraph, direction: str
+) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """What the compiled loops need to walk a graph: (way, out_indptr, tails, in_indptr, in_heads).
 
     >>> from core.graph.algorithms.neighbourhood import links
@@ -65,7 +69,11 @@ def nearest(
     keep = graph.n_nodes if keep is None else max(0, min(keep, graph.n_nodes))
     if not graph.at_hand:
         return stepwise.nearest(graph, seeds, hops, direction, keep, check)
-    found, distance, seen = np.empty(keep, np.int64), np.zeros(keep, np.int64), np.zeros(graph.n_nodes, bool)
+    found, distance, seen = (
+        np.empty(keep, np.int64),
+        np.zeros(keep, np.int64),
+        np.zeros(graph.n_nodes, bool),
+    )
     start, end = 0, min(keep, len(seeds))
     found[:end], seen[seeds] = seeds[:end], True
     way = links(graph, direction)
@@ -92,7 +100,12 @@ def induced(graph: KnowledgeGraph, nodes: Iterable[int]) -> np.ndarray:
     if not graph.at_hand:
         return stepwise.induced(graph, nodes)
     assert isinstance(graph, Graph)  # no other is at hand
-    arrays = (nodes, np.asarray(graph.out_indptr), np.asarray(graph.relations), np.asarray(graph.tails))
+    arrays = (
+        nodes,
+        np.asarray(graph.out_indptr),
+        np.asarray(graph.relations),
+        np.asarray(graph.tails),
+    )
     edges = np.empty(count_edges_among(*arrays, np.empty(0, np.int64), False), np.int64)
     count_edges_among(*arrays, edges, True)
     return edges
@@ -109,7 +122,9 @@ def connected_components(graph: KnowledgeGraph, subgraph: Subgraph) -> int:
     return int(component_labels(graph, subgraph.nodes, subgraph.edges)[0])
 
 
-def component_labels(graph: KnowledgeGraph, nodes: np.ndarray, edges: np.ndarray) -> tuple[int, np.ndarray]:
+def component_labels(
+    graph: KnowledgeGraph, nodes: np.ndarray, edges: np.ndarray
+) -> tuple[int, np.ndarray]:
     """(how many weakly connected components `edges` leave among `nodes`, ascending; the component of each node, from 0).
 
     >>> from core.graph.algorithms.neighbourhood import component_labels
@@ -122,4 +137,6 @@ def component_labels(graph: KnowledgeGraph, nodes: np.ndarray, edges: np.ndarray
 
     heads, _, tails = graph.triples(np.asarray(edges, np.int64))
     ends = np.searchsorted(nodes, heads), np.searchsorted(nodes, tails)
-    return components(coo_matrix((np.ones(len(heads), bool), ends), (len(nodes), len(nodes))), directed=False)
+    return components(
+        coo_matrix((np.ones(len(heads), bool), ends), (len(nodes), len(nodes))), directed=False
+    )

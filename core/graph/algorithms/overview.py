@@ -10,7 +10,11 @@ import numpy as np
 
 from core.graph.algorithms.neighbourhood import induced
 
-HUBS, JOINTS, ROOM = 8, 16, 42  # entities drawn: the best connected, those that join them, and all together
+HUBS, JOINTS, ROOM = (
+    8,
+    16,
+    42,
+)  # entities drawn: the best connected, those that join them, and all together
 LOOKED_AT = 20_000  # steps of a hub among which joints are sought
 MANY = 20_000_000  # triples above which the best connected are found by a sample, as counting would read the whole graph
 BLOCKS, BLOCK = 256, 64  # of the sample: places in the graph, and ends of triples read at each
@@ -48,8 +52,17 @@ def overview(graph: Any) -> Overview:
     steps = [_steps(graph, joint) for joint in joints]
     further = _further({*hubs, *joints}, steps, ROOM - len(hubs) - len(joints))
     drawn = np.array(sorted({*hubs, *joints, *further}), np.int64)
-    edges = np.unique(np.concatenate([found[np.isin(nodes, drawn)] for nodes, found, _ in (*near, *steps)] or [drawn[:0]]))
-    return Overview(tuple(hubs), tuple(joints), tuple(further), _thinned(graph, (*hubs, *joints, *further), edges))
+    edges = np.unique(
+        np.concatenate(
+            [found[np.isin(nodes, drawn)] for nodes, found, _ in (*near, *steps)] or [drawn[:0]]
+        )
+    )
+    return Overview(
+        tuple(hubs),
+        tuple(joints),
+        tuple(further),
+        _thinned(graph, (*hubs, *joints, *further), edges),
+    )
 
 
 def busiest(graph: Any, count: int) -> list[int]:
@@ -63,7 +76,9 @@ def busiest(graph: Any, count: int) -> list[int]:
         return list(graph.shape().busiest[:count])
     starts = np.random.default_rng(0).integers(0, graph.n_edges - BLOCK, BLOCKS)
     places = (np.sort(starts)[:, None] + np.arange(BLOCK)).ravel()
-    nodes, times = np.unique(np.concatenate([graph.tails[places], graph.in_heads[places]]), return_counts=True)
+    nodes, times = np.unique(
+        np.concatenate([graph.tails[places], graph.in_heads[places]]), return_counts=True
+    )
     often = nodes[np.argsort(-times, kind="stable")[: count * 8]].astype(np.int64)
     degrees = graph.degrees(often)
     return often[np.lexsort((often, -degrees))][:count].tolist()
@@ -105,8 +120,13 @@ def _steps(graph: Any, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if not graph.at_hand:
         found = graph.steps_from(np.array([node]))
         return found.nodes, found.edges, found.relations
-    out = np.arange(graph.out_indptr[node], min(graph.out_indptr[node + 1], graph.out_indptr[node] + LOOKED_AT))
-    into = slice(int(graph.in_indptr[node]), int(min(graph.in_indptr[node + 1], graph.in_indptr[node] + LOOKED_AT)))
+    out = np.arange(
+        graph.out_indptr[node], min(graph.out_indptr[node + 1], graph.out_indptr[node] + LOOKED_AT)
+    )
+    into = slice(
+        int(graph.in_indptr[node]),
+        int(min(graph.in_indptr[node + 1], graph.in_indptr[node] + LOOKED_AT)),
+    )
     edges = np.concatenate([out, graph.in_edges[into]]).astype(np.int64)
     nodes = np.concatenate([graph.tails[out], graph.in_heads[into]]).astype(np.int64)
     return nodes, edges, graph.relations[edges].astype(np.int64)
@@ -115,9 +135,17 @@ def _steps(graph: Any, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _joints(hubs: list[int], near: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> list[int]:
     """Nodes beside the hubs, one after the other: the one whose hubs have fewest joints so far, of several the smallest id."""
     beside = [np.setdiff1d(nodes, hubs) for nodes, *_ in near]
-    nodes, times = np.unique(np.concatenate(beside), return_counts=True) if beside else (np.empty(0, np.int64), np.empty(0, np.int64))
+    nodes, times = (
+        np.unique(np.concatenate(beside), return_counts=True)
+        if beside
+        else (np.empty(0, np.int64), np.empty(0, np.int64))
+    )
     nodes = np.sort(nodes[np.argsort(-times, kind="stable")[:CONSIDERED]])
-    linked = np.stack([np.isin(nodes, one, assume_unique=True) for one in beside], axis=1) if len(nodes) else np.zeros((0, len(hubs)), bool)
+    linked = (
+        np.stack([np.isin(nodes, one, assume_unique=True) for one in beside], axis=1)
+        if len(nodes)
+        else np.zeros((0, len(hubs)), bool)
+    )
     chosen: list[int] = []
     joined, left = np.zeros(len(hubs)), np.ones(len(nodes), bool)
     while left.any() and len(chosen) < JOINTS:
@@ -129,15 +157,24 @@ def _joints(hubs: list[int], near: list[tuple[np.ndarray, np.ndarray, np.ndarray
     return chosen
 
 
-def _further(taken: set[int], steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]], room: int) -> list[int]:
+def _further(
+    taken: set[int], steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]], room: int
+) -> list[int]:
     """Neighbours of the joints, in turn one of each, by the relation that is drawn least so far; at most `EACH` by one relation."""
-    seen = Counter(int(relation) for nodes, _, by in steps for node, relation in zip(nodes.tolist(), by.tolist()) if node in taken)
+    seen = Counter(
+        int(relation)
+        for nodes, _, by in steps
+        for node, relation in zip(nodes.tolist(), by.tolist())
+        if node in taken
+    )
     found: list[int] = []
     for turn in range(EACH):
         for nodes, _, relations in steps:
             fresh = [
                 (seen[relation], place)
-                for place, (node, relation) in enumerate(zip(nodes.tolist()[:LOOKED_AT], relations.tolist()))
+                for place, (node, relation) in enumerate(
+                    zip(nodes.tolist()[:LOOKED_AT], relations.tolist())
+                )
                 if node not in taken and seen[relation] < EACH * (turn + 1)
             ]
             if fresh and len(found) < room:

@@ -10,7 +10,9 @@ from core.types import Path
 
 CHECK_EVERY = 4096
 Step = tuple[int, int, bool]  # local neighbour, edge, forward
-Before = dict[int, dict[int, list[Step]]]  # node -> each node one less deep that leads to it -> the parallel steps
+Before = dict[
+    int, dict[int, list[Step]]
+]  # node -> each node one less deep that leads to it -> the parallel steps
 
 
 def shortest_paths(
@@ -41,10 +43,16 @@ def shortest_paths(
     if start < 0:
         return [], False
     depth, before = _search(local, start, hops, every, parallel, check)
-    return _capped(_to_each(local, start, sorted(before, key=lambda node: (depth[node], node)), before, check), cap, check)
+    return _capped(
+        _to_each(local, start, sorted(before, key=lambda node: (depth[node], node)), before, check),
+        cap,
+        check,
+    )
 
 
-def simple_paths(local: Local, source: int, hops: int, cap: int | None, check: Callable[[], None] | None = None) -> tuple[list[Path], bool]:
+def simple_paths(
+    local: Local, source: int, hops: int, cap: int | None, check: Callable[[], None] | None = None
+) -> tuple[list[Path], bool]:
     """All paths of 1 to `hops` steps from `source` that repeat no node (LEGO-GraphRAG EPR), shortest first.
 
     Within a length, by the place of the path that is extended, then (edge, forward first). At most `cap` paths, so that
@@ -61,7 +69,9 @@ def simple_paths(local: Local, source: int, hops: int, cap: int | None, check: C
     return ([], False) if start < 0 else _capped(_breadth(local, start, hops), cap, check)
 
 
-def _capped(found: Iterator[Path], cap: int | None, check: Callable[[], None] | None) -> tuple[list[Path], bool]:
+def _capped(
+    found: Iterator[Path], cap: int | None, check: Callable[[], None] | None
+) -> tuple[list[Path], bool]:
     paths: list[Path] = []
     for path in found:
         if cap is not None and len(paths) >= cap:
@@ -73,7 +83,12 @@ def _capped(found: Iterator[Path], cap: int | None, check: Callable[[], None] | 
 
 
 def _search(
-    local: Local, start: int, hops: int, every: bool, parallel: bool, check: Callable[[], None] | None
+    local: Local,
+    start: int,
+    hops: int,
+    every: bool,
+    parallel: bool,
+    check: Callable[[], None] | None,
 ) -> tuple[dict[int, int], Before]:
     """Breadth-first: the depth of each reached node, and what leads to each but the start."""
     depth, level = {start: 0}, [start]
@@ -98,7 +113,9 @@ def _search(
     return depth, before
 
 
-def _to_each(local: Local, start: int, targets: list[int], before: Before, check: Callable[[], None] | None) -> Iterator[Path]:
+def _to_each(
+    local: Local, start: int, targets: list[int], before: Before, check: Callable[[], None] | None
+) -> Iterator[Path]:
     """The paths that `before` holds, target by target, each by (nodes, edges); nothing is held but the path in hand."""
     names = local.nodes.tolist()
     for count, target in enumerate(targets):
@@ -117,7 +134,9 @@ def _to_each(local: Local, start: int, targets: list[int], before: Before, check
                     onward[node] = []
                     stack.append(node)
                 onward[node].append(near)
-        yield from _between(names, start, target, {node: sorted(ahead) for node, ahead in onward.items()}, before)
+        yield from _between(
+            names, start, target, {node: sorted(ahead) for node, ahead in onward.items()}, before
+        )
 
 
 def _only_way(start: int, target: int, before: Before) -> list[int]:
@@ -131,7 +150,9 @@ def _only_way(start: int, target: int, before: Before) -> list[int]:
     return back[::-1] if len(back) > 1 else []
 
 
-def _between(names: list[int], start: int, target: int, onward: dict[int, list[int]], before: Before) -> Iterator[Path]:
+def _between(
+    names: list[int], start: int, target: int, onward: dict[int, list[int]], before: Before
+) -> Iterator[Path]:
     """The paths from start to target along `onward`, by nodes, then edges: depth first without recursion."""
     trail, ahead = [start], [iter(onward[start])]
     while trail:

@@ -51,4 +51,6 @@ def _simple(graph: KnowledgeGraph) -> Simple:
     distinct = heads != tails
     heads, tails = heads[distinct], tails[distinct]
     keys = np.unique(np.concatenate([heads * n + tails, tails * n + heads]))
-    return Simple(np.searchsorted(keys, np.arange(n + 1) * n).astype(np.int64), keys % n if n else keys)
+    return Simple(
+        np.searchsorted(keys, np.arange(n + 1) * n).astype(np.int64), keys % n if n else keys
+    )

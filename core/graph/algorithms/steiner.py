@@ -21,21 +21,31 @@ class _Growth:
     left: list[float] = field(init=False)  # of the prizes of each cluster
     active: set[int] = field(init=False)  # the clusters that grow
     parent: list[int] = field(init=False)
-    merges: list[tuple[int, int, int, int]] = field(default_factory=list)  # edge, node of the active side, other node, inactive cluster
+    merges: list[tuple[int, int, int, int]] = field(
+        default_factory=list
+    )  # edge, node of the active side, other node, inactive cluster
 
     def __post_init__(self) -> None:
         n, prized = len(self.prizes), self.prizes > 0
         self.cluster, self.grown, self.rate = np.arange(n), np.zeros(n), prized.astype(float)
-        self.left, self.active, self.parent = self.prizes.tolist(), set(np.flatnonzero(prized).tolist()), [-1] * n
+        self.left, self.active, self.parent = (
+            self.prizes.tolist(),
+            set(np.flatnonzero(prized).tolist()),
+            [-1] * n,
+        )
 
-    def run(self, heads: np.ndarray, tails: np.ndarray, costs: np.ndarray, check: Callable[[], None]) -> None:
+    def run(
+        self, heads: np.ndarray, tails: np.ndarray, costs: np.ndarray, check: Callable[[], None]
+    ) -> None:
         """Grow until at most one cluster is active."""
         from core.graph.algorithms.moats import next_meeting  # brings numba
 
         waiting, n = np.arange(len(heads)), len(heads)
         while len(self.active) > 1:
             check()
-            n, first, soonest = next_meeting(waiting, n, heads, tails, costs, self.cluster, self.rate, self.grown)
+            n, first, soonest = next_meeting(
+                waiting, n, heads, tails, costs, self.cluster, self.rate, self.grown
+            )
             least, ending = min((self.left[one], one) for one in self.active)
             merges = first >= 0 and soonest < least - NEAR
             step = float(soonest) if merges else least
@@ -65,7 +75,12 @@ class _Growth:
 
 
 def prize_collecting_tree(
-    n: int, heads: np.ndarray, tails: np.ndarray, costs: np.ndarray, prizes: np.ndarray, check: Callable[[], None] = lambda: None
+    n: int,
+    heads: np.ndarray,
+    tails: np.ndarray,
+    costs: np.ndarray,
+    prizes: np.ndarray,
+    check: Callable[[], None] = lambda: None,
 ) -> tuple[list[int], list[int]]:
     """The nodes and the edges, ascending, of a tree whose prizes are worth its costs: at most twice as far from the best as can be.
 
@@ -87,7 +102,9 @@ def prize_collecting_tree(
     return _pruned(growth, good, heads, tails) if good else ([], [])
 
 
-def _pruned(growth: _Growth, good: set[int], heads: np.ndarray, tails: np.ndarray) -> tuple[list[int], list[int]]:
+def _pruned(
+    growth: _Growth, good: set[int], heads: np.ndarray, tails: np.ndarray
+) -> tuple[list[int], list[int]]:
     """The tree of the good nodes without what stopped growing and nothing needs."""
     merges = [merge for merge in growth.merges if merge[1] in good and merge[2] in good]
     beside: dict[int, list[int]] = {node: [] for node in good}

@@ -13,10 +13,17 @@ from core.graph.order import steady, top_k
 from core.graph.protocol import KnowledgeGraph
 
 Check = Callable[[], None]
-FIRST, TIGHTER, FINEST = 1e-5, 4.0, 1e-12  # the bar of the first pushes, its divisor from one to the next, the last bar
+FIRST, TIGHTER, FINEST = (
+    1e-5,
+    4.0,
+    1e-12,
+)  # the bar of the first pushes, its divisor from one to the next, the last bar
 AGREE = 0.95  # of the best nodes must be the same at two bars in a row
 MOST_READ = 60_000  # nodes whose steps a PageRank reads
-CONSIDERED, PART = 3, 0.8  # nodes for each to keep that are computed once more, and the part of a residual that counts there
+CONSIDERED, PART = (
+    3,
+    0.8,
+)  # nodes for each to keep that are computed once more, and the part of a residual that counts there
 AGAINST = {"out": "in", "in": "out", "both": "both"}
 
 
@@ -25,7 +32,12 @@ def nothing() -> None:
 
 
 def nearest(
-    graph: KnowledgeGraph, seeds: np.ndarray, hops: int, direction: str, keep: int, check: Check | None = None
+    graph: KnowledgeGraph,
+    seeds: np.ndarray,
+    hops: int,
+    direction: str,
+    keep: int,
+    check: Check | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """As `neighbourhood.nearest`, for distinct seeds, ascending."""
     levels = [seeds[:keep]]
@@ -36,7 +48,9 @@ def nearest(
         seen = np.union1d(seen, fresh)
         levels.append(fresh[:room])
         room -= len(levels[-1])
-    return np.concatenate(levels), np.repeat(np.arange(len(levels)), [len(level) for level in levels])
+    return np.concatenate(levels), np.repeat(
+        np.arange(len(levels)), [len(level) for level in levels]
+    )
 
 
 def induced(graph: KnowledgeGraph, nodes: np.ndarray) -> np.ndarray:
@@ -45,7 +59,9 @@ def induced(graph: KnowledgeGraph, nodes: np.ndarray) -> np.ndarray:
     return np.sort(steps.edges[np.isin(steps.nodes, nodes)])
 
 
-def walk(graph: KnowledgeGraph, start: int, chances: np.ndarray, restart: float, direction: str) -> np.ndarray:
+def walk(
+    graph: KnowledgeGraph, start: int, chances: np.ndarray, restart: float, direction: str
+) -> np.ndarray:
     """The nodes [walks, steps + 1] that walks from `start` visit, -1 after an end; all take each step together.
 
     `chances` [walks, steps, 2] as the compiled walk draws them.
@@ -56,7 +72,9 @@ def walk(graph: KnowledgeGraph, start: int, chances: np.ndarray, restart: float,
         going = np.flatnonzero(visited[:, step] >= 0)
         nodes, place = np.unique(visited[going, step], return_inverse=True)
         steps = graph.steps_from(nodes, direction)
-        order = np.argsort(steps.rows, kind="stable")  # within a node, those along triples stay first
+        order = np.argsort(
+            steps.rows, kind="stable"
+        )  # within a node, those along triples stay first
         starts = np.searchsorted(steps.rows[order], np.arange(len(nodes) + 1))
         degree = np.diff(starts)[place]
         back = (restart > 0) & ((degree == 0) | (chances[going, step, 0] < restart))
@@ -68,7 +86,12 @@ def walk(graph: KnowledgeGraph, start: int, chances: np.ndarray, restart: float,
 
 
 def top_pagerank(
-    graph: KnowledgeGraph, seeds: np.ndarray, keep: int, damping: float, direction: str, check: Check = nothing
+    graph: KnowledgeGraph,
+    seeds: np.ndarray,
+    keep: int,
+    damping: float,
+    direction: str,
+    check: Check = nothing,
 ) -> tuple[np.ndarray, np.ndarray, int, bool, str]:
     """The `keep` nodes of highest personalised PageRank by forward push in rounds: (ids, scores, steps read, whether they
     settled, a sentence that says so), best first.
@@ -100,9 +123,14 @@ class _Push:
 
     def __init__(self, graph: KnowledgeGraph, seeds: np.ndarray, damping: float, direction: str):
         self.graph, self.damping, self.direction, self.seeds = graph, damping, direction, seeds
-        self.nodes, self.sorted = np.empty(0, np.int64), np.empty(0, np.int64)  # by place; places by node
+        self.nodes, self.sorted = (
+            np.empty(0, np.int64),
+            np.empty(0, np.int64),
+        )  # by place; places by node
         self.estimate, self.residual, self.degree = np.empty(0), np.empty(0), np.empty(0)
-        self.near: dict[int, np.ndarray] = {}  # of each place that was read, the places its steps lead to
+        self.near: dict[
+            int, np.ndarray
+        ] = {}  # of each place that was read, the places its steps lead to
         self.start = self.places(seeds)
         np.add.at(self.residual, self.start, 1.0 / len(seeds))
 
@@ -117,8 +145,12 @@ class _Push:
         if len(fresh):
             grown = lambda values, new: np.concatenate([values, new])
             self.nodes = grown(self.nodes, fresh)
-            self.estimate, self.residual = (grown(values, np.zeros(len(fresh))) for values in (self.estimate, self.residual))
-            self.degree = grown(self.degree, self.graph.degrees(fresh, self.direction).astype(float))
+            self.estimate, self.residual = (
+                grown(values, np.zeros(len(fresh))) for values in (self.estimate, self.residual)
+            )
+            self.degree = grown(
+                self.degree, self.graph.degrees(fresh, self.direction).astype(float)
+            )
             self.sorted = np.argsort(self.nodes, kind="stable")
         return self.sorted[np.searchsorted(self.nodes, nodes, sorter=self.sorted)]
 
@@ -148,7 +180,9 @@ class _Push:
         self.residual[places] = 0.0
         self.estimate[places] += (1.0 - self.damping) * flow
         for place, mass in zip(places.tolist(), (self.damping * flow).tolist()):
-            near = self.near[place] if len(self.near[place]) else self.start  # from a node without steps, back to the seeds
+            near = (
+                self.near[place] if len(self.near[place]) else self.start
+            )  # from a node without steps, back to the seeds
             np.add.at(self.residual, near, mass / len(near))
 
     def best(self, keep: int) -> tuple[np.ndarray, np.ndarray]:
@@ -157,13 +191,17 @@ class _Push:
         scores = steady(self.estimate[held] + (1.0 - self.damping) * self.residual[held])
         likely = np.sort(top_k(self.nodes[held], scores, CONSIDERED * keep)[0])
         steps = self.graph.steps_from(likely, AGAINST[self.graph.resolve(self.direction)])
-        at = np.minimum(np.searchsorted(self.nodes, steps.nodes, sorter=self.sorted), len(self.nodes) - 1)
+        at = np.minimum(
+            np.searchsorted(self.nodes, steps.nodes, sorter=self.sorted), len(self.nodes) - 1
+        )
         near = self.sorted[at]
         known = self.nodes[near] == steps.nodes
         rows, near = steps.rows[known], near[known]
         mass = self.estimate + PART * self.residual
         scores = self.damping * np.bincount(rows, mass[near] / self.degree[near], len(likely))
-        returned = 1.0 - self.damping + self.damping * mass[self.degree == 0].sum()  # the restarts, and what nodes without steps return
+        returned = (
+            1.0 - self.damping + self.damping * mass[self.degree == 0].sum()
+        )  # the restarts, and what nodes without steps return
         np.add.at(scores, np.searchsorted(likely, self.seeds), returned / len(self.seeds))
         nodes, best = top_k(likely, steady(scores), keep)
         return nodes, best

@@ -19,4 +19,6 @@ def uncertainty(links: Simple, target: int) -> np.ndarray:
     >>> uncertainty(simple(toy), 3).round(3).tolist()  # from C ln 4; from A, which has 3 neighbours, and B, which has 2, ln 4 and ln 3 more
     [2.773, 2.485, 1.386, 0.0, 3.466]
     """
-    return fewest_links(target, np.log1p(links.degrees(np.arange(len(links)))), links.indptr, links.near)
+    return fewest_links(
+        target, np.log1p(links.degrees(np.arange(len(links)))), links.indptr, links.near
+    )

@@ -35,7 +35,11 @@ class WalkPlan:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.strategy not in STRATEGIES or self.walks < (self.strategy == "random") or self.length < 1:
+        if (
+            self.strategy not in STRATEGIES
+            or self.walks < (self.strategy == "random")
+            or self.length < 1
+        ):
             raise BadParameter(
                 f"Walks are random or breadth-first, at least one of at least one step, not {self.strategy}, {self.walks}, {self.length}."
             )
@@ -70,8 +74,13 @@ class OrderedSteps:
 def _ordered(graph: KnowledgeGraph, direction: str) -> OrderedSteps:
     edges = np.arange(graph.n_edges, dtype=np.int64)
     heads, relations, tails = graph.triples(edges)
-    ways = [(heads, tails, True)] * (direction in ("out", "both")) + [(tails, heads, False)] * (direction in ("in", "both"))
-    starts, ends, along = (np.concatenate(part) for part in zip(*((a, b, np.full(len(edges), way)) for a, b, way in ways)))
+    ways = [(heads, tails, True)] * (direction in ("out", "both")) + [(tails, heads, False)] * (
+        direction in ("in", "both")
+    )
+    starts, ends, along = (
+        np.concatenate(part)
+        for part in zip(*((a, b, np.full(len(edges), way)) for a, b, way in ways))
+    )
     every, said = np.tile(edges, len(ways)), np.tile(relations, len(ways))
     by_name = _ranks(graph.names(range(graph.n_nodes)))
     order = np.lexsort((every, ~along, by_name[ends], _ranks(graph.relation_names)[said], starts))
@@ -91,13 +100,17 @@ class Doors:
     @classmethod
     def of(cls, graph: KnowledgeGraph, direction: str) -> Doors:
         """Those of a graph in a resolved direction; made once and kept on the graph."""
-        return graph.derived.once("doors of steps", direction, lambda: _doors(OrderedSteps.of(graph, direction)))
+        return graph.derived.once(
+            "doors of steps", direction, lambda: _doors(OrderedSteps.of(graph, direction))
+        )
 
 
 def _doors(steps: OrderedSteps) -> Doors:
     n_nodes = len(steps.indptr) - 1
     roots = np.repeat(np.arange(n_nodes), np.diff(steps.indptr))
-    _, first, which = np.unique(roots * n_nodes + steps.nodes, return_index=True, return_inverse=True)
+    _, first, which = np.unique(
+        roots * n_nodes + steps.nodes, return_index=True, return_inverse=True
+    )
     order = np.argsort(first)  # by their first step, and so by node
     door = np.argsort(order)[which]
     counts = np.bincount(roots[np.sort(first)], minlength=n_nodes)
@@ -130,7 +143,12 @@ def each_walk(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> Iterator[Path
     steps = OrderedSteps.of(graph, graph.resolve(plan.direction))
     if plan.strategy == "breadth-first":
         return _breadth_first(steps, node, plan)
-    drawn = _random(steps, Doors.of(graph, graph.resolve(plan.direction)), node, _draws(graph.node_name(node), plan))
+    drawn = _random(
+        steps,
+        Doors.of(graph, graph.resolve(plan.direction)),
+        node,
+        _draws(graph.node_name(node), plan),
+    )
     return _once(drawn) if plan.unique else drawn
 
 
@@ -145,7 +163,9 @@ def _once(walks: Iterable[Path]) -> Iterator[Path]:
 def _draws(name: str, plan: WalkPlan) -> np.ndarray:
     """Two numbers in [0, 1) a step of each walk, known by the name of the node alone, float64 [walks, length, 2]."""
     digest = hashlib.blake2b(f"{plan.seed}\n{name}".encode(), digest_size=8).digest()
-    return np.random.default_rng(int.from_bytes(digest, "little")).random((plan.walks, plan.length, 2))
+    return np.random.default_rng(int.from_bytes(digest, "little")).random(
+        (plan.walks, plan.length, 2)
+    )
 
 
 def _random(steps: OrderedSteps, doors: Doors, root: int, draws: np.ndarray) -> Iterator[Path]:
@@ -176,7 +196,9 @@ def _breadth_first(steps: OrderedSteps, root: int, plan: WalkPlan) -> Iterator[P
                 if neighbour in tree:
                     continue
                 edge, way = int(steps.edges[place]), bool(steps.forward[place])
-                walk = Path((*so_far.nodes, neighbour), (*so_far.edges, edge), (*so_far.forward, way))
+                walk = Path(
+                    (*so_far.nodes, neighbour), (*so_far.edges, edge), (*so_far.forward, way)
+                )
                 tree[neighbour] = walk
                 yield walk
                 following.append(neighbour)

@@ -41,7 +41,9 @@ def random_walks(
     from core.graph.algorithms.traversal import walk  # brings numba
 
     if walks < 1 or steps < 0 or not 0.0 <= restart <= 1.0:
-        raise BadParameter(f"Random walks need walks >= 1, steps >= 0 and 0 <= restart <= 1, not {walks}, {steps}, {restart}.")
+        raise BadParameter(
+            f"Random walks need walks >= 1, steps >= 0 and 0 <= restart <= 1, not {walks}, {steps}, {restart}."
+        )
     starts: Iterable[int] = seed_array(graph, seeds)
     arrays: tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None = None
     if within is None:
@@ -49,7 +51,13 @@ def random_walks(
     else:
         local = Local(graph, within, direction)
         starts = [place for seed in starts if (place := local.place(int(seed))) >= 0]
-        arrays = (1, local.indptr, local.neighbours, local.indptr, local.neighbours)  # all its steps are outward ones
+        arrays = (
+            1,
+            local.indptr,
+            local.neighbours,
+            local.indptr,
+            local.neighbours,
+        )  # all its steps are outward ones
     visited = [np.zeros(0, np.int64)]
     for start in starts:
         chances = rng.random((walks, steps, 2))
@@ -58,7 +66,17 @@ def random_walks(
         else:
             places = np.full((walks, steps + 1), -1, np.int64)
             way, out_indptr, tails, in_indptr, in_heads = arrays
-            walk(int(start), chances, float(restart), way, out_indptr, tails, in_indptr, in_heads, places)
+            walk(
+                int(start),
+                chances,
+                float(restart),
+                way,
+                out_indptr,
+                tails,
+                in_indptr,
+                in_heads,
+                places,
+            )
         visited.append(places[places >= 0] if within is None else local.nodes[places[places >= 0]])
     nodes, visits = np.unique(np.concatenate(visited), return_counts=True)
     return top_k(nodes, visits, len(nodes))

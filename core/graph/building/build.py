@@ -83,11 +83,18 @@ def open_or_build(
     if graph is not None:
         return graph
     with locked(folder, wait, check):
-        graph = _current(source, folder, name, direction)  # another process may have built it while we waited
+        graph = _current(
+            source, folder, name, direction
+        )  # another process may have built it while we waited
         return graph or _build(source, folder, name, direction, progress, check)
 
 
-def in_memory(triples: Iterable[tuple[str, str, str]], name: str, direction: Direction = "both", said: Attributes | None = None) -> Graph:
+def in_memory(
+    triples: Iterable[tuple[str, str, str]],
+    name: str,
+    direction: Direction = "both",
+    said: Attributes | None = None,
+) -> Graph:
     """The graph of some triples and what is `said` beside them, kept in memory only; equal to the one that `build` would store. Raises
     BadInput.
 
@@ -110,7 +117,9 @@ def _current(source: FilePath, folder: FilePath, name: str, direction: str) -> G
         graph = Graph.open(folder)
         known = json.loads((graph.data_folder / SOURCE).read_text("utf-8"))
         stat = source.stat()
-        same = [stat.st_size, stat.st_mtime_ns] == known["stamp"] or file_digest(source) == known["digest"]
+        same = [stat.st_size, stat.st_mtime_ns] == known["stamp"] or file_digest(source) == known[
+            "digest"
+        ]
     except FileNotFoundError:
         return None
     except (StoreError, OSError, ValueError, KeyError, TypeError):
@@ -118,13 +127,24 @@ def _current(source: FilePath, folder: FilePath, name: str, direction: str) -> G
     return graph if same and (graph.name, graph.direction) == (name, direction) else None
 
 
-def _build(triples: Source, folder: FilePath, name: str, direction: Direction, progress: Progress | None, check: Check | None) -> Graph:
+def _build(
+    triples: Source,
+    folder: FilePath,
+    name: str,
+    direction: Direction,
+    progress: Progress | None,
+    check: Check | None,
+) -> Graph:
     if direction not in ("out", "in", "both"):
         raise BadInput(f"A graph's direction is out, in or both, not “{direction}”.")
     tell, stop = progress or (lambda text, share: None), check or (lambda: None)
     report = with_time_left(lambda text, share: tell(text, share or 0.0))
     existed, temporary = folder.exists(), folder / TEMPORARY
-    over = "Starting over after a break: reading triples" if existed and not (folder / META).exists() else "Reading triples"
+    over = (
+        "Starting over after a break: reading triples"
+        if existed and not (folder / META).exists()
+        else "Reading triples"
+    )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         clean(folder)
@@ -139,8 +159,14 @@ def _build(triples: Source, folder: FilePath, name: str, direction: Direction, p
             if isinstance(triples, TripleFile):
                 triples.warn_of(read_meta(folder)["relations"])
                 form = format_of(triples.path, triples.format)
-                if triples.attributes.large and not format_named(form).delimited and form not in SYNTAXES:
-                    triples.tally.note(f"Types, descriptions, keywords and weights are not taken. {ONLY_TRIPLES}")
+                if (
+                    triples.attributes.large
+                    and not format_named(form).delimited
+                    and form not in SYNTAXES
+                ):
+                    triples.tally.note(
+                        f"Types, descriptions, keywords and weights are not taken. {ONLY_TRIPLES}"
+                    )
                 if triples.attributes:
                     _put_tables(triples, folder, temporary, stop)
             report("Done", 1.0)
@@ -157,13 +183,21 @@ def _build(triples: Source, folder: FilePath, name: str, direction: Direction, p
         tables = said.columns(names, edge_of(columns), len(arrays["heads"])) if said else NONE
         report("Writing", 0.9)
         digest = with_columns(digest_of(arrays, blob, relations, direction), tables)
-        meta = {"version": VERSION, "name": name, "digest": digest, "direction": direction, "relations": relations}
+        meta = {
+            "version": VERSION,
+            "name": name,
+            "digest": digest,
+            "direction": direction,
+            "relations": relations,
+        }
         write(temporary, arrays, blob, known, tables)
         stop()
         place(folder, temporary, meta)
         shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
     except OSError as error:
-        raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
+        raise StoreError(
+            f"The graph cannot be stored in {folder}: {error.strerror or error}."
+        ) from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
         if not existed and not (folder / META).exists() and not (folder / UNFINISHED).exists():
@@ -176,13 +210,20 @@ def _put_tables(file: TripleFile, folder: FilePath, temporary: FilePath, stop: C
     """Gives the graph that was built of a file in steps the tables of what the file says beside its triples, read once more for them."""
     graph, counted = Graph.open(folder), copy.deepcopy(file.tally.state())
     found = read(file.read(), stop)
-    file.tally.restore({**counted, "notes": file.tally.notes})  # what was left out is not counted twice
+    file.tally.restore(
+        {**counted, "notes": file.tally.notes}
+    )  # what was left out is not counted twice
     names, relations, columns = by_name(*found)
     tables = file.attributes.columns(names, edge_of(columns), graph.n_edges)
     if tables:
         arrays = {key: np.asarray(getattr(graph, key)) for key in ARRAYS}
         known = json.loads((graph.data_folder / SOURCE).read_text("utf-8"))
-        meta = {"version": VERSION, "name": graph.name, "direction": graph.direction, "relations": relations}
+        meta = {
+            "version": VERSION,
+            "name": graph.name,
+            "direction": graph.direction,
+            "relations": relations,
+        }
         write(temporary, arrays, np.asarray(graph.names_utf8), known, tables)
         place(folder, temporary, {**meta, "digest": with_columns(graph.digest, tables)})
 
@@ -200,7 +241,9 @@ def edge_of(columns: Columns) -> np.ndarray:
     return edges
 
 
-def read(triples: Iterable[tuple[str, str, str]], stop: Check) -> tuple[list[str], list[str], Columns]:
+def read(
+    triples: Iterable[tuple[str, str, str]], stop: Check
+) -> tuple[list[str], list[str], Columns]:
     """Node names and relation names by first appearance, and the columns head, relation, tail as int64."""
     names: dict[str, int] = {}
     relations: dict[str, int] = {}
@@ -214,18 +257,28 @@ def read(triples: Iterable[tuple[str, str, str]], stop: Check) -> tuple[list[str
     if not heads:
         raise BadInput("There are no triples to build a graph from.")
     if len(names) > np.iinfo(np.int32).max:
-        raise BadInput(f"{len(names):,} nodes are more than a store can hold ({np.iinfo(np.int32).max:,}).")
-    return list(names), list(relations), tuple(np.frombuffer(column, np.int64) for column in (heads, relation_ids, tails))
+        raise BadInput(
+            f"{len(names):,} nodes are more than a store can hold ({np.iinfo(np.int32).max:,})."
+        )
+    return (
+        list(names),
+        list(relations),
+        tuple(np.frombuffer(column, np.int64) for column in (heads, relation_ids, tails)),
+    )
 
 
-def by_name(names: list[str], relations: list[str], columns: Columns) -> tuple[list[str], list[str], Columns]:
+def by_name(
+    names: list[str], relations: list[str], columns: Columns
+) -> tuple[list[str], list[str], Columns]:
     """Node names and relation names in order, by code points as by the bytes of UTF-8, and the columns with their places in it."""
     (names, nodes), (relations, new_ids) = in_name_order(names), in_name_order(relations)
     heads, relation, tails = columns
     return names, relations, (nodes[heads], new_ids[relation], nodes[tails])
 
 
-def arrays_and_names(names: list[str], columns: Columns, n_relations: int, stop: Check) -> tuple[dict[str, np.ndarray], np.ndarray]:
+def arrays_and_names(
+    names: list[str], columns: Columns, n_relations: int, stop: Check
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """The arrays of the store and the blob of names. Raises BadInput for a name that cannot be written as UTF-8."""
     try:
         encoded = [name.encode("utf-8") for name in names]
@@ -233,12 +286,16 @@ def arrays_and_names(names: list[str], columns: Columns, n_relations: int, stop:
         raise BadInput(f"A name cannot be written as UTF-8: {error.object!r}.") from None
     n = len(encoded)
     arrays = edge_arrays(columns, n, n_relations, stop)
-    arrays["name_offsets"] = np.concatenate([[0], np.cumsum(np.fromiter(map(len, encoded), np.int64, n))]).astype(np.int64)
+    arrays["name_offsets"] = np.concatenate(
+        [[0], np.cumsum(np.fromiter(map(len, encoded), np.int64, n))]
+    ).astype(np.int64)
     arrays["name_order"] = np.array(sorted(range(n), key=encoded.__getitem__), np.int32)
     return arrays, np.frombuffer(b"".join(encoded), np.uint8)
 
 
-def edge_arrays(columns: Columns, n: int, n_relations: int, stop: Check = lambda: None) -> dict[str, np.ndarray]:
+def edge_arrays(
+    columns: Columns, n: int, n_relations: int, stop: Check = lambda: None
+) -> dict[str, np.ndarray]:
     """The arrays of a store's edges, made in memory from the columns head, relation, tail."""
     heads, relations, tails = columns
     order = np.lexsort((tails, relations, heads))
@@ -252,7 +309,9 @@ def edge_arrays(columns: Columns, n: int, n_relations: int, stop: Check = lambda
         "out_indptr": _indptr(heads, n),
         "heads": heads.astype(np.int32),
         "tails": tails.astype(np.int32),
-        "relations": relations.astype(np.int16 if n_relations <= np.iinfo(np.int16).max else np.int32),
+        "relations": relations.astype(
+            np.int16 if n_relations <= np.iinfo(np.int16).max else np.int32
+        ),
         "in_indptr": _indptr(tails, n),
         "in_edges": inward.astype(np.int32 if m <= np.iinfo(np.int32).max else np.int64),
         "in_heads": heads[inward].astype(np.int32),

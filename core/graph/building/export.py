@@ -18,7 +18,10 @@ from core.io.folders import TEMPORARY
 from core.types import Direction
 
 ROWS = 1_000_000  # of a column held at once
-ARRAYS, COPY = "arrays", "rows.parquet"  # what lies there for a while: the array store, and what is being copied
+ARRAYS, COPY = (
+    "arrays",
+    "rows.parquet",
+)  # what lies there for a while: the array store, and what is being copied
 TABLES = (
     "CREATE NODE TABLE Entity(id INT64 PRIMARY KEY, name STRING, outdegree INT64, indegree INT64)",
     "CREATE NODE TABLE Name(name STRING PRIMARY KEY, entity INT64)",
@@ -45,8 +48,19 @@ def build_database(
     report, folder = progress or (lambda text, share: None), FilePath(folder).absolute()
     existed = folder.exists()
     try:
-        graph = build(triples, folder / ARRAYS, name, direction, lambda text, share: report(text, 0.5 * share), check, wait, **how)
-        return export(graph, folder, lambda text, share: report(text, 0.5 + 0.5 * share), check, wait)
+        graph = build(
+            triples,
+            folder / ARRAYS,
+            name,
+            direction,
+            lambda text, share: report(text, 0.5 * share),
+            check,
+            wait,
+            **how,
+        )
+        return export(
+            graph, folder, lambda text, share: report(text, 0.5 + 0.5 * share), check, wait
+        )
     finally:
         shutil.rmtree(folder / ARRAYS, ignore_errors=True)
         (folder / f"{ARRAYS}.lock").unlink(missing_ok=True)
@@ -55,7 +69,11 @@ def build_database(
 
 
 def export(
-    graph: Graph, folder: str | FilePath, progress: Progress | None = None, check: Check | None = None, wait: bool = False
+    graph: Graph,
+    folder: str | FilePath,
+    progress: Progress | None = None,
+    check: Check | None = None,
+    wait: bool = False,
 ) -> DatabaseGraph:
     """A graph put into a database in `folder`, opened; what was there stays readable until the new one is whole.
 
@@ -68,8 +86,18 @@ def export(
     """
     report, folder = progress or (lambda text, share: None), FilePath(folder).absolute()
     temporary = folder / TEMPORARY
-    meta = {"version": VERSION, "store": STORE_KIND, "name": graph.name, "digest": graph.digest, "direction": graph.direction}
-    meta |= {"relations": list(graph.relation_names), "nodes": graph.n_nodes, "edges": graph.n_edges}
+    meta = {
+        "version": VERSION,
+        "store": STORE_KIND,
+        "name": graph.name,
+        "digest": graph.digest,
+        "direction": graph.direction,
+    }
+    meta |= {
+        "relations": list(graph.relation_names),
+        "nodes": graph.n_nodes,
+        "edges": graph.n_edges,
+    }
     with locked(folder, wait, check):
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -80,14 +108,18 @@ def export(
                 graph.columns.save(temporary / COLUMNS)
             place(folder, temporary, meta)
         except OSError as error:
-            raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
+            raise StoreError(
+                f"The graph cannot be stored in {folder}: {error.strerror or error}."
+            ) from None
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     report("Done", 1.0)
     return DatabaseGraph.open(folder)
 
 
-def fill(graph: Graph, file: FilePath, progress: Progress | None = None, check: Check | None = None) -> None:
+def fill(
+    graph: Graph, file: FilePath, progress: Progress | None = None, check: Check | None = None
+) -> None:
     """Writes a graph into a new database file. Raises StoreError where the database refuses, and what `check` raises."""
     report, stop = progress or (lambda text, share: None), check or (lambda: None)
     rows = graph.n_nodes * 2 + graph.n_edges + graph.n_relations
@@ -104,7 +136,9 @@ def fill(graph: Graph, file: FilePath, progress: Progress | None = None, check: 
             report("Filling the database", done / rows)
         connection.execute("CHECKPOINT")
     except RuntimeError as error:
-        raise StoreError(f"The graph database {file} cannot be filled: {str(error).splitlines()[0]}") from None
+        raise StoreError(
+            f"The graph database {file} cannot be filled: {str(error).splitlines()[0]}"
+        ) from None
     finally:
         connection.close()
         database.close()
@@ -118,7 +152,15 @@ def _tables(graph: Graph) -> Iterator[tuple[str, dict[str, Any]]]:
     for first in range(0, graph.n_nodes, ROWS):
         ids = np.arange(first, min(first + ROWS, graph.n_nodes))
         names = graph.names(ids)
-        yield "Entity", {"id": ids, "name": names, "outdegree": graph.degrees(ids, "out"), "indegree": graph.degrees(ids, "in")}
+        yield (
+            "Entity",
+            {
+                "id": ids,
+                "name": names,
+                "outdegree": graph.degrees(ids, "out"),
+                "indegree": graph.degrees(ids, "in"),
+            },
+        )
         yield "Name", {"name": names, "entity": ids}
     for first in range(0, graph.n_edges, ROWS):
         ids = np.arange(first, min(first + ROWS, graph.n_edges))

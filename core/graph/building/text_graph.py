@@ -42,23 +42,45 @@ def assemble(
     >>> graph.names([0, 1]), graph.columns.nodes.texts("description"), graph.columns.edges.numbers("weight").tolist()
     (['a', 'b'], ['of a', 'of b'], [2.0])
     """
-    ids, relation_ids = {node: i for i, node in enumerate(nodes)}, {r: i for i, r in enumerate(dict.fromkeys(r for _, r, _ in triples))}
+    ids, relation_ids = (
+        {node: i for i, node in enumerate(nodes)},
+        {r: i for i, r in enumerate(dict.fromkeys(r for _, r, _ in triples))},
+    )
     if len(ids) < len(nodes):
-        raise BadInput(f"The graph “{name}” cannot be put together: a node or a triple is given twice.")
+        raise BadInput(
+            f"The graph “{name}” cannot be put together: a node or a triple is given twice."
+        )
     try:
         given = tuple(
             np.fromiter(ends, np.int64, len(triples))
-            for ends in ((ids[h] for h, _, _ in triples), (relation_ids[r] for _, r, _ in triples), (ids[t] for _, _, t in triples))
+            for ends in (
+                (ids[h] for h, _, _ in triples),
+                (relation_ids[r] for _, r, _ in triples),
+                (ids[t] for _, _, t in triples),
+            )
         )
     except KeyError as error:
-        raise BadInput(f"The graph “{name}” cannot be put together: {error} is none of its nodes.") from None
+        raise BadInput(
+            f"The graph “{name}” cannot be put together: {error} is none of its nodes."
+        ) from None
     names, relations, (heads, rel, tails) = by_name(list(nodes), list(relation_ids), given)
-    node_order, edge_order = np.array([ids[node] for node in names], np.int64), np.lexsort((tails, rel, heads))
+    node_order, edge_order = (
+        np.array([ids[node] for node in names], np.int64),
+        np.lexsort((tails, rel, heads)),
+    )
     tables = (
         Table.of(**node_columns).taken(node_order) if node_columns else None,
         Table.of(**edge_columns).taken(edge_order) if edge_columns else None,
     )
-    return assembled(name, names, relations, (heads[edge_order], rel[edge_order], tails[edge_order]), tables, chunks, direction)
+    return assembled(
+        name,
+        names,
+        relations,
+        (heads[edge_order], rel[edge_order], tails[edge_order]),
+        tables,
+        chunks,
+        direction,
+    )
 
 
 def assembled(
@@ -75,7 +97,9 @@ def assembled(
     heads, rel, tails = triples
     twice = (np.diff(heads) == 0) & (np.diff(rel) == 0) & (np.diff(tails) == 0)
     if twice.any() or any(one == other for one, other in zip(names, names[1:])):
-        raise BadInput(f"The graph “{name}” cannot be put together: a node or a triple is given twice.")
+        raise BadInput(
+            f"The graph “{name}” cannot be put together: a node or a triple is given twice."
+        )
     arrays, blob = arrays_and_names(names, triples, len(relations), lambda: None)
     columns = Columns(*tables, chunks)
     digest = with_columns(digest_of(arrays, blob, relations, direction), columns)
@@ -95,7 +119,9 @@ def with_tables(graph: Graph, **tables: Table | None) -> Graph:
     columns = graph.columns.replace(**tables)
     arrays = {key: getattr(graph, key) for key in ARRAYS}
     digest = digest_of(arrays, graph.names_utf8, graph.relation_names, graph.direction)
-    return replace(graph, columns=columns, digest=with_columns(digest, columns), folder=None, data=None)
+    return replace(
+        graph, columns=columns, digest=with_columns(digest, columns), folder=None, data=None
+    )
 
 
 def store(graph: Graph, folder: str | FilePath) -> Graph:
@@ -103,15 +129,29 @@ def store(graph: Graph, folder: str | FilePath) -> Graph:
     folder = FilePath(folder).absolute()
     temporary = folder / TEMPORARY
     relations = list(graph.relation_names)
-    meta = {"version": VERSION, "name": graph.name, "digest": graph.digest, "direction": graph.direction, "relations": relations}
+    meta = {
+        "version": VERSION,
+        "name": graph.name,
+        "digest": graph.digest,
+        "direction": graph.direction,
+        "relations": relations,
+    }
     with locked(folder, True, None):
         try:
             folder.mkdir(parents=True, exist_ok=True)
             clean(folder)
-            write(temporary, {key: getattr(graph, key) for key in ARRAYS}, graph.names_utf8, None, graph.columns)
+            write(
+                temporary,
+                {key: getattr(graph, key) for key in ARRAYS},
+                graph.names_utf8,
+                None,
+                graph.columns,
+            )
             place(folder, temporary, meta)
         except OSError as error:
-            raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
+            raise StoreError(
+                f"The graph cannot be stored in {folder}: {error.strerror or error}."
+            ) from None
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     return Graph.open(folder)
@@ -127,9 +167,15 @@ def moved(temporary: str | FilePath, folder: str | FilePath) -> Graph:
             folder.mkdir(parents=True, exist_ok=True)
             clean(folder)
             move(temporary / meta["data"], folder / TEMPORARY)
-            place(folder, folder / TEMPORARY, {key: value for key, value in meta.items() if key != "data"})
+            place(
+                folder,
+                folder / TEMPORARY,
+                {key: value for key, value in meta.items() if key != "data"},
+            )
         except OSError as error:
-            raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
+            raise StoreError(
+                f"The graph cannot be stored in {folder}: {error.strerror or error}."
+            ) from None
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.with_name(f"{temporary.name}.lock").unlink(missing_ok=True)
     return Graph.open(folder)

@@ -8,34 +8,55 @@ import numpy as np
 from core.errors import BadInput
 from core.graph.bulk.journal import Growing, Journal, get, put
 
-STARTS = "starts-out"  # where the edges of each head begin, until they lie beside those of its tails
+STARTS = (
+    "starts-out"  # where the edges of each head begin, until they lie beside those of its tails
+)
 OUT_BYTES, IN_BYTES = 64, 16  # memory an edge needs while its range is sorted
-MAX_NODES, MAX_RELATIONS = np.iinfo(np.int32).max, 1 << 24  # nodes; relations, whose names are held in memory
+MAX_NODES, MAX_RELATIONS = (
+    np.iinfo(np.int32).max,
+    1 << 24,
+)  # nodes; relations, whose names are held in memory
 
 
 class Packing:
     """Triples as numbers of 64 bits whose order is that of (head, relation, tail) within a range of `1 << width` heads."""
 
     def __init__(self, nodes: int, relations: int, triples: int, memory: int):
-        self.tail_bits, self.relation_bits = max(1, (nodes - 1).bit_length()), max(1, (relations - 1).bit_length())
+        self.tail_bits, self.relation_bits = (
+            max(1, (nodes - 1).bit_length()),
+            max(1, (relations - 1).bit_length()),
+        )
         self.nodes = nodes
         wanted = max(1, -(-triples * OUT_BYTES // max(1, memory)))
         widest = 63 - self.tail_bits - self.relation_bits
         self.width = max(0, min(widest, max(1, nodes // wanted).bit_length() - (wanted > 1)))
         self.ranges = ((nodes - 1) >> self.width) + 1
 
-    def spill(self, journal: Journal, block: int, heads: np.ndarray, relations: np.ndarray, tails: np.ndarray) -> None:
+    def spill(
+        self,
+        journal: Journal,
+        block: int,
+        heads: np.ndarray,
+        relations: np.ndarray,
+        tails: np.ndarray,
+    ) -> None:
         """Spills triples, ordered by range of heads, as `keys-BLOCK` with the ranges' places in `ranges-BLOCK`."""
         keys, cuts = np.empty(len(heads), np.uint64), np.zeros(self.ranges + 1, np.int64)
-        _scatter_keys(heads, relations, tails, self.width, self.relation_bits, self.tail_bits, keys, cuts)
+        _scatter_keys(
+            heads, relations, tails, self.width, self.relation_bits, self.tail_bits, keys, cuts
+        )
         put(journal.spill(f"keys-{block}"), keys)
         put(journal.spill(f"ranges-{block}"), cuts)
 
     def unpack(self, keys: np.ndarray, part: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(heads, relations, tails) of keys of one range."""
         tails = (keys & np.uint64((1 << self.tail_bits) - 1)).astype(np.int32)
-        relations = ((keys >> np.uint64(self.tail_bits)) & np.uint64((1 << self.relation_bits) - 1)).astype(np.int32)
-        heads = (keys >> np.uint64(self.tail_bits + self.relation_bits)).astype(np.int64) + (part << self.width)
+        relations = (
+            (keys >> np.uint64(self.tail_bits)) & np.uint64((1 << self.relation_bits) - 1)
+        ).astype(np.int32)
+        heads = (keys >> np.uint64(self.tail_bits + self.relation_bits)).astype(np.int64) + (
+            part << self.width
+        )
         return heads.astype(np.int32), relations, tails
 
 
@@ -56,10 +77,18 @@ def _scatter_keys(heads, relations, tails, width, relation_bits, tail_bits, keys
 
 
 def sort_range(
-    journal: Journal, packing: Packing, part: int, blocks: int, columns: dict[str, Growing], inward: Inward, memory: int
+    journal: Journal,
+    packing: Packing,
+    part: int,
+    blocks: int,
+    columns: dict[str, Growing],
+    inward: Inward,
+    memory: int,
 ) -> None:
     """Sorts the triples of one range of heads, each kept once, and adds them to the columns of the store."""
-    cuts = [get(journal.spill(f"ranges-{block}"), np.int64, part, 2).tolist() for block in range(blocks)]
+    cuts = [
+        get(journal.spill(f"ranges-{block}"), np.int64, part, 2).tolist() for block in range(blocks)
+    ]
     total = sum(end - start for start, end in cuts)
     most = max(1, memory // OUT_BYTES)
     bounds = _bounds(journal, cuts, total, most)
@@ -98,7 +127,14 @@ def _bounds(journal: Journal, cuts: list, total: int, most: int) -> list:
     if total <= most:
         return everything
     step = max(1, total // 100_000)
-    sample = np.sort(np.concatenate([get(journal.spill(f"keys-{b}"), np.uint64, s, e - s)[::step] for b, (s, e) in enumerate(cuts)]))
+    sample = np.sort(
+        np.concatenate(
+            [
+                get(journal.spill(f"keys-{b}"), np.uint64, s, e - s)[::step]
+                for b, (s, e) in enumerate(cuts)
+            ]
+        )
+    )
     pieces = -(-2 * total // most)
     inner = np.unique(sample[np.arange(1, pieces) * len(sample) // pieces])
     return [everything[0], *inner[inner > 0], everything[1]]
@@ -121,14 +157,18 @@ class Inward:
         put(journal.spill(f"incuts-{self.pieces}"), cuts)
         self.pieces += 1
 
-    def place(self, journal: Journal, part: int, offsets: np.ndarray, edges: np.ndarray, heads: np.ndarray) -> None:
+    def place(
+        self, journal: Journal, part: int, offsets: np.ndarray, edges: np.ndarray, heads: np.ndarray
+    ) -> None:
         """Puts the edges into one range of tails in place: fills its stretch of the offsets, in_edges and in_heads."""
         first, last = part << self.width, min(self.nodes, (part + 1) << self.width)
         counts = np.zeros(last - first, np.int64)
         for rows in self._pieces(journal, part):
             _count(rows, first, counts)
         start = int(offsets[first, 1])
-        offsets[first + 1 : last + 1, 0] = get(journal.spill(STARTS), np.int64, first + 1, last - first)
+        offsets[first + 1 : last + 1, 0] = get(
+            journal.spill(STARTS), np.int64, first + 1, last - first
+        )
         offsets[first + 1 : last + 1, 1] = start + np.cumsum(counts)
         fill = start + np.cumsum(counts) - counts
         for rows in self._pieces(journal, part):
@@ -138,7 +178,9 @@ class Inward:
         for piece in range(self.pieces):
             start, end = get(journal.spill(f"incuts-{piece}"), np.int64, part, 2).tolist()
             if end > start:
-                yield get(journal.spill(f"in-{piece}"), np.uint32, 4 * start, 4 * (end - start)).reshape(-1, 4)
+                yield get(
+                    journal.spill(f"in-{piece}"), np.uint32, 4 * start, 4 * (end - start)
+                ).reshape(-1, 4)
 
 
 @numba.njit(cache=True)
@@ -179,4 +221,6 @@ def checked_counts(nodes: int, relations: int, triples: int) -> None:
     if nodes > MAX_NODES:
         raise BadInput(f"{nodes:,} nodes are more than a store can hold ({MAX_NODES:,}).")
     if relations > MAX_RELATIONS:
-        raise BadInput(f"{relations:,} relations are more than a store can hold ({MAX_RELATIONS:,}).")
+        raise BadInput(
+            f"{relations:,} relations are more than a store can hold ({MAX_RELATIONS:,})."
+        )

@@ -36,9 +36,14 @@ def build_large(
     import psutil
 
     memory = source.memory or psutil.virtual_memory().total // SHARE
-    unfinished, tell = folder / UNFINISHED, with_time_left(lambda text, share: report(text, share or 0.0))
+    unfinished, tell = (
+        folder / UNFINISHED,
+        with_time_left(lambda text, share: report(text, share or 0.0)),
+    )
     try:
-        build = Build(source, unfinished, memory, lambda text, share: tell(text, BUILT * share), check)
+        build = Build(
+            source, unfinished, memory, lambda text, share: tell(text, BUILT * share), check
+        )
         relations = build.run()
         tell("Checking", BUILT)
         arrays = arrays_of(unfinished / STORE, lambda path: np.load(path, mmap_mode="r"))
@@ -50,13 +55,21 @@ def build_large(
             raise BadInput(f"{source.path.name} was changed while it was read; build again.")
     except BaseException as error:
         if isinstance(error, BadInput) or not source.keep:
-            traceback.clear_frames(error.__traceback__)  # what they hold open Windows would not remove
+            traceback.clear_frames(
+                error.__traceback__
+            )  # what they hold open Windows would not remove
             shutil.rmtree(unfinished, ignore_errors=True)
         raise
     del arrays, names
     write_degrees(unfinished / STORE)
     note_source(unfinished / STORE, known)
-    meta = {"version": VERSION, "name": name, "digest": digest, "direction": direction, "relations": relations}
+    meta = {
+        "version": VERSION,
+        "name": name,
+        "digest": digest,
+        "direction": direction,
+        "relations": relations,
+    }
     check()
     place(folder, unfinished / STORE, meta)
     shutil.rmtree(unfinished, ignore_errors=True)

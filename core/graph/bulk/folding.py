@@ -30,8 +30,13 @@ def write_folded(
         tell(0.3 * first / count)
         unordered.add(*_folded(data, np.asarray(offsets[first : first + CHUNK + 1])))
     unordered.close()
-    ordered, nodes = NameFiles(folder / FOLDED, folder / FOLDED_ENDS), Growing(folder / FOLDED_NODES, np.int32, 0, HEADER)
-    for part in write_in_order(*read_names(*loose), ordered, memory, lambda share: tell(0.3 + 0.7 * share), check):
+    ordered, nodes = (
+        NameFiles(folder / FOLDED, folder / FOLDED_ENDS),
+        Growing(folder / FOLDED_NODES, np.int32, 0, HEADER),
+    )
+    for part in write_in_order(
+        *read_names(*loose), ordered, memory, lambda share: tell(0.3 + 0.7 * share), check
+    ):
         nodes.add(part)
     ordered.close()
     nodes.close()

@@ -23,7 +23,11 @@ class Journal:
     """
 
     def __init__(self, folder: FilePath, identity: dict[str, Any]):
-        self.folder, self._path, identity = folder, folder / JOURNAL, json.loads(json.dumps(identity))
+        self.folder, self._path, identity = (
+            folder,
+            folder / JOURNAL,
+            json.loads(json.dumps(identity)),
+        )
         known = self._known(identity)
         if known is None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -57,7 +61,9 @@ class Journal:
         """Writes down, in one step, that a phase has this many parts `done`, and facts."""
         self._state["done"][phase] = done
         self._state["facts"] |= facts
-        write_whole(self._path, lambda temporary: temporary.write_text(json.dumps(self._state), "utf-8"))
+        write_whole(
+            self._path, lambda temporary: temporary.write_text(json.dumps(self._state), "utf-8")
+        )
 
     def spill(self, name: str) -> FilePath:
         """Where a file that the finished store does not need lies."""
@@ -109,7 +115,11 @@ class Growing:
         """Writes the header of a `.npy` file where its place was kept free, and closes."""
         if self._head:
             self._stream.seek(0)
-            header = {"descr": np.lib.format.dtype_to_descr(self.dtype), "fortran_order": False, "shape": (self.length,)}
+            header = {
+                "descr": np.lib.format.dtype_to_descr(self.dtype),
+                "fortran_order": False,
+                "shape": (self.length,),
+            }
             np.lib.format.write_array_header_1_0(self._stream, header)
             if self._stream.tell() != self._head:
                 raise ValueError("the header of an array does not fit its place")

@@ -19,15 +19,28 @@ RECORD = 64  # bytes of memory a record of a part needs while it is resolved: ha
 
 def spill_names(journal: Journal, number: int, block: Block, parts: int, seed: int) -> int:
     """Spills the codes of a block's node names, and the different names ordered by part of the hash; how many differ."""
-    starts, lengths = block.starts.reshape(-1, 3)[:, ::2].ravel(), block.lengths.reshape(-1, 3)[:, ::2].ravel()
+    starts, lengths = (
+        block.starts.reshape(-1, 3)[:, ::2].ravel(),
+        block.lengths.reshape(-1, 3)[:, ::2].ravel(),
+    )
     codes, first, hashes, more = _codes(block.data, starts, lengths, seed)
     sizes = lengths[first]
     out = np.empty(int(sizes.sum()), np.uint8)
     gather(block.data, starts[first], sizes, out)
-    where = (hashes >> np.uint64(65 - parts.bit_length())).astype(np.int64) if parts > 1 else np.zeros(len(hashes), np.int64)
+    where = (
+        (hashes >> np.uint64(65 - parts.bit_length())).astype(np.int64)
+        if parts > 1
+        else np.zeros(len(hashes), np.int64)
+    )
     order = np.argsort(where, kind="stable").astype(np.int32)
     cuts = np.concatenate([[0], np.cumsum(np.bincount(where, minlength=parts))]).astype(np.int64)
-    for key, values in (("codes", codes), ("bytes", out), ("sizes", sizes.astype(np.int32)), ("order", order), ("cuts", cuts)):
+    for key, values in (
+        ("codes", codes),
+        ("bytes", out),
+        ("sizes", sizes.astype(np.int32)),
+        ("order", order),
+        ("cuts", cuts),
+    ):
         put(journal.spill(f"{key}-{number}"), values)
     put(journal.spill(f"hash-{number}"), hashes[order])
     put(journal.spill(f"more-{number}"), more[order])
@@ -38,12 +51,18 @@ def relations_of(block: Block, seed: int) -> tuple[np.ndarray, list[str]]:
     """The relation of each triple of a block as a code, and the names of the codes, by first appearance."""
     starts, lengths = block.starts[1::3].copy(), block.lengths[1::3].copy()
     codes, first, _, _ = _codes(block.data, starts, lengths, seed)
-    return codes, [block.data[starts[at] : starts[at] + lengths[at]].tobytes().decode("utf-8") for at in first.tolist()]
+    return codes, [
+        block.data[starts[at] : starts[at] + lengths[at]].tobytes().decode("utf-8")
+        for at in first.tolist()
+    ]
 
 
 def new_names(journal: Journal, number: int, base: int) -> tuple[np.ndarray, np.ndarray]:
     """(bytes, sizes) of the names that first appear in a block, in their order in it."""
-    order, firsts = get(journal.spill(f"order-{number}"), np.int32), get(journal.spill(f"first-{number}"), np.int64)
+    order, firsts = (
+        get(journal.spill(f"order-{number}"), np.int32),
+        get(journal.spill(f"first-{number}"), np.int64),
+    )
     new = np.empty(len(order), np.bool_)
     new[order] = firsts == base + order
     sizes = get(journal.spill(f"sizes-{number}"), np.int32).astype(np.int64)
@@ -53,9 +72,14 @@ def new_names(journal: Journal, number: int, base: int) -> tuple[np.ndarray, np.
     return out, sizes[new]
 
 
-def number_block(journal: Journal, number: int, fresh: np.ndarray, before: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def number_block(
+    journal: Journal, number: int, fresh: np.ndarray, before: np.ndarray, places: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """(ids of the heads, ids of the tails) of a block; `places` has the id of each name by the number of its first appearance."""
-    order, firsts = get(journal.spill(f"order-{number}"), np.int32), get(journal.spill(f"first-{number}"), np.int64)
+    order, firsts = (
+        get(journal.spill(f"order-{number}"), np.int32),
+        get(journal.spill(f"first-{number}"), np.int64),
+    )
     ids = np.empty(len(order), np.int32)
     _ids_of(firsts, order, fresh, before, places, ids)
     codes = get(journal.spill(f"codes-{number}"), np.int32)
@@ -83,7 +107,10 @@ def resolve(journal: Journal, part: int, counts: list[int], memory: int) -> None
     turns = 1 << max(0, (total * RECORD // max(1, memory)).bit_length())
     fresh = np.memmap(journal.spill("fresh"), np.uint64, "r+")
     for turn in range(turns):
-        found = [_records(journal, block, cuts[block], bases[block], turns, turn) for block in range(len(counts))]
+        found = [
+            _records(journal, block, cuts[block], bases[block], turns, turn)
+            for block in range(len(counts))
+        ]
         hashes, more, places = (np.concatenate([one[i] for one in found]) for i in range(3))
         firsts = np.empty(len(hashes), np.int64)
         table = np.full(1 << max(3, (2 * len(hashes)).bit_length()), -1, np.int32)
@@ -104,14 +131,20 @@ def resolve(journal: Journal, part: int, counts: list[int], memory: int) -> None
     fresh.flush()
 
 
-def _records(journal: Journal, block: int, cut: np.ndarray, base: int, turns: int, turn: int) -> tuple[np.ndarray, ...]:
+def _records(
+    journal: Journal, block: int, cut: np.ndarray, base: int, turns: int, turn: int
+) -> tuple[np.ndarray, ...]:
     """(hash, further hash, place, which of the part) of a block's names whose turn it is."""
     start, size = int(cut[0]), int(cut[1] - cut[0])
     hashes = get(journal.spill(f"hash-{block}"), np.uint64, start, size)
     more = get(journal.spill(f"more-{block}"), np.uint32, start, size)
     places = get(journal.spill(f"order-{block}"), np.int32, start, size).astype(np.int64) + base
     mine = (more & np.uint32(turns - 1)) == turn
-    return (hashes, more, places, mine) if turns == 1 else (hashes[mine], more[mine], places[mine], mine)
+    return (
+        (hashes, more, places, mine)
+        if turns == 1
+        else (hashes[mine], more[mine], places[mine], mine)
+    )
 
 
 @numba.njit(cache=True)
@@ -134,7 +167,9 @@ def _first_places(hashes, more, places, table, firsts, fresh):
 @numba.njit(cache=True)
 def _ones(word):
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word & np.uint64(0x3333333333333333)) + (
+        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
+    )
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 

@@ -17,7 +17,13 @@ from core.graph.readers.blocks import Block, Place
 class Reading:
     """The reading of a source into spilled blocks: of numbers as `heads-`, `kinds-` and `tails-BLOCK`, of names as `spill_names` has it."""
 
-    def __init__(self, source: Numbers | TextSource, journal: Journal, tell: Callable[[float], None], check: Callable[[], None]):
+    def __init__(
+        self,
+        source: Numbers | TextSource,
+        journal: Journal,
+        tell: Callable[[float], None],
+        check: Callable[[], None],
+    ):
         self.source, self.journal, self._tell, self.check = source, journal, tell, check
         self.numbered = isinstance(source, Numbers) or source.numbered
         self._retained = 0  # relations that are not left out
@@ -45,9 +51,21 @@ class Reading:
         fact = self.journal.fact
         for key, values in zip(("heads", "kinds", "tails"), columns):
             put(self.journal.spill(f"{key}-{number}"), values)
-        most_head, most_relation, most_tail = (int(values.max()) + 1 if len(values) else 0 for values in columns)
-        nodes, relations = max(fact("nodes", 0), most_head, most_tail), max(fact("relations", 0), most_relation)
-        self.journal.mark("read", number + 1, nodes=nodes, relations=relations, triples=fact("triples", 0) + len(columns[0]), **facts)
+        most_head, most_relation, most_tail = (
+            int(values.max()) + 1 if len(values) else 0 for values in columns
+        )
+        nodes, relations = (
+            max(fact("nodes", 0), most_head, most_tail),
+            max(fact("relations", 0), most_relation),
+        )
+        self.journal.mark(
+            "read",
+            number + 1,
+            nodes=nodes,
+            relations=relations,
+            triples=fact("triples", 0) + len(columns[0]),
+            **facts,
+        )
 
     def _read_text(self, source: TextSource) -> None:
         fact, number = self.journal.fact, self.journal.done("read")
@@ -63,33 +81,58 @@ class Reading:
                 block, relation_ids = self._related(source, block, ids, written)
                 put(self.journal.spill(f"kinds-{number}"), relation_ids)
                 counts.append(spill_names(self.journal, number, block, fact("parts"), fact("seed")))
-                facts |= {"counts": counts, "triples": fact("triples", 0) + len(relation_ids), "relation_bytes": written.length}
+                facts |= {
+                    "counts": counts,
+                    "triples": fact("triples", 0) + len(relation_ids),
+                    "relation_bytes": written.length,
+                }
                 self.journal.mark("read", number + 1, **facts, relations=self._retained)
             number += 1
         written.close()
 
-    def _related(self, source: TextSource, block: Block, ids: dict[str, int], written: Growing) -> tuple[Block, np.ndarray]:
+    def _related(
+        self, source: TextSource, block: Block, ids: dict[str, int], written: Growing
+    ) -> tuple[Block, np.ndarray]:
         """A block without the triples whose relation is left out, and the relations of the others; new relations are written down."""
         codes, known = relations_of(block, self.journal.fact("seed"))
         new = [relation for relation in known if relation not in ids]
         for relation in new:
             ids[relation] = -1 if source.pattern(source.called(relation)) else self._retained
             self._retained += ids[relation] >= 0
-        written.add(np.frombuffer("".join(json.dumps(relation) + "\n" for relation in new).encode(), np.uint8))
+        written.add(
+            np.frombuffer(
+                "".join(json.dumps(relation) + "\n" for relation in new).encode(), np.uint8
+            )
+        )
         written.sync()
         relation_ids = np.array([ids[relation] for relation in known], np.int32)
         if (relation_ids < 0).any():
-            for relation, id, count in zip(known, relation_ids.tolist(), np.bincount(codes, minlength=len(known)).tolist()):
+            for relation, id, count in zip(
+                known, relation_ids.tolist(), np.bincount(codes, minlength=len(known)).tolist()
+            ):
                 if id < 0:
                     source.tally.drop(source.pattern(source.called(relation)), count)
             keep = relation_ids[codes] >= 0
             rows = np.repeat(keep, 3)
-            block, codes = Block(block.data, block.starts[rows], block.lengths[rows], block.lines[keep], block.after), codes[keep]
+            block, codes = (
+                Block(
+                    block.data,
+                    block.starts[rows],
+                    block.lengths[rows],
+                    block.lines[keep],
+                    block.after,
+                ),
+                codes[keep],
+            )
         return block, relation_ids[codes]
 
     def _relations(self) -> dict[str, int]:
         """The relations met so far, as they are written, with their ids; -1 for one that is left out."""
-        source, path, size = self.source, self.journal.spill("relations"), self.journal.fact("relation_bytes", 0)
+        source, path, size = (
+            self.source,
+            self.journal.spill("relations"),
+            self.journal.fact("relation_bytes", 0),
+        )
         assert isinstance(source, TextSource)  # those of numbers have no names
         ids: dict[str, int] = {}
         self._retained = 0

@@ -21,15 +21,27 @@ from core.graph.readers.textkernels import gather, hash_parts
 CHUNK = 1 << 20  # terms looked at at a time
 
 
-def rename(journal: Journal, data: np.ndarray, offsets: np.ndarray, names: NameFiles, seed: int, check: Callable[[], None]) -> None:
+def rename(
+    journal: Journal,
+    data: np.ndarray,
+    offsets: np.ndarray,
+    names: NameFiles,
+    seed: int,
+    check: Callable[[], None],
+) -> None:
     """Writes the names of all terms, in their order."""
     put(
         journal.spill("ends-hashed"),
-        np.concatenate([hashes for *_, hashes in _readable(data, offsets, seed, check)] or [np.empty(0, np.uint64)]),
+        np.concatenate(
+            [hashes for *_, hashes in _readable(data, offsets, seed, check)]
+            or [np.empty(0, np.uint64)]
+        ),
     )
     called = _contested(get(journal.spill("ends-hashed"), np.uint64), data, offsets, seed, check)
     for first, text, starts, lengths, _ in _readable(data, offsets, seed, check):
-        mine = [term for term in range(first, first + len(starts)) if term in called] if called else []
+        mine = (
+            [term for term in range(first, first + len(starts)) if term in called] if called else []
+        )
         if mine:
             more, sizes = bytes_of([called[term] for term in mine])
             places = np.array(mine) - first
@@ -54,7 +66,10 @@ def _readable(
         readable(text, cuts, starts, lengths)
         other = np.flatnonzero(lengths < 0)
         if len(other):
-            renamed = [candidates(term_of(text[cuts[term] : cuts[term + 1]].tobytes().decode("utf-8")))[0] for term in other.tolist()]
+            renamed = [
+                candidates(term_of(text[cuts[term] : cuts[term + 1]].tobytes().decode("utf-8")))[0]
+                for term in other.tolist()
+            ]
             more, sizes = bytes_of(renamed)
             starts[other], lengths[other] = len(text) + np.cumsum(sizes) - sizes, sizes
             text = np.concatenate([text, more])
@@ -63,14 +78,18 @@ def _readable(
         yield first, text, starts, lengths, hashes
 
 
-def _contested(hashes: np.ndarray, data: np.ndarray, offsets: np.ndarray, seed: int, check: Callable[[], None]) -> dict[int, str]:
+def _contested(
+    hashes: np.ndarray, data: np.ndarray, offsets: np.ndarray, seed: int, check: Callable[[], None]
+) -> dict[int, str]:
     """The names of the terms whose readable end another one wants too."""
     ordered = np.sort(hashes)
     wanted = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     del ordered
     texts: dict[int, tuple[str, tuple[str, ...]]] = {}
     while True:
-        fresh = [term for term in np.flatnonzero(np.isin(hashes, wanted)).tolist() if term not in texts]
+        fresh = [
+            term for term in np.flatnonzero(np.isin(hashes, wanted)).tolist() if term not in texts
+        ]
         if not fresh:
             break
         check()

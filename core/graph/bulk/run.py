@@ -22,8 +22,20 @@ from core.graph.store import BLOB, LARGE
 
 LAYOUT = 4  # of what is spilled; another number starts unfinished builds anew
 BLOCK = 32 << 20  # bytes of text read at a time, less where memory is scarce
-MOST_PARTS, SLOT = 1024, 16  # parts of the hashes at most; bytes of text a name takes at least, for a first guess
-WEIGHTS = {"read": 30, "resolve": 10, "collect": 5, "order": 10, "number": 10, "out": 12, "in": 13, "fold": 10}
+MOST_PARTS, SLOT = (
+    1024,
+    16,
+)  # parts of the hashes at most; bytes of text a name takes at least, for a first guess
+WEIGHTS = {
+    "read": 30,
+    "resolve": 10,
+    "collect": 5,
+    "order": 10,
+    "number": 10,
+    "out": 12,
+    "in": 13,
+    "fold": 10,
+}
 OF_NAMES = ("resolve", "collect", "order", "fold")  # phases that a source of numbers has not
 PLACES = "places"  # the ids of names by first appearance
 Tell = Callable[[str, float], None]
@@ -32,18 +44,36 @@ Tell = Callable[[str, float], None]
 class Build:
     """A build in `folder` from a source, within about `memory` bytes. `run` leaves the files of a store in `journal.store`."""
 
-    def __init__(self, source: Numbers | TextSource, folder: FilePath, memory: int, tell: Tell, check: Callable[[], None]):
+    def __init__(
+        self,
+        source: Numbers | TextSource,
+        folder: FilePath,
+        memory: int,
+        tell: Tell,
+        check: Callable[[], None],
+    ):
         self.source, self.check, self._tell = source, check, tell
         self.journal = Journal(folder, {"layout": LAYOUT, "source": source.identity()})
         self.numbered = isinstance(source, Numbers) or source.numbered
 
         self.share = memory // 2  # what one part of a phase may hold
-        self._reading = Reading(source, self.journal, lambda share: self._advance("read", "Reading triples", share), check)
+        self._reading = Reading(
+            source,
+            self.journal,
+            lambda share: self._advance("read", "Reading triples", share),
+            check,
+        )
         if self.journal.fact("seed") is None:
             block = max(1 << 10, min(BLOCK, memory // 64))
-            slots = 0 if isinstance(source, Numbers) or source.numbered else source.text_bytes() // SLOT
-            parts = 1 << min(MOST_PARTS.bit_length() - 1, (slots * RECORD // max(1, self.share)).bit_length())
-            self.journal.mark("read", 0, seed=int.from_bytes(os.urandom(8), "little"), block=block, parts=parts)
+            slots = (
+                0 if isinstance(source, Numbers) or source.numbered else source.text_bytes() // SLOT
+            )
+            parts = 1 << min(
+                MOST_PARTS.bit_length() - 1, (slots * RECORD // max(1, self.share)).bit_length()
+            )
+            self.journal.mark(
+                "read", 0, seed=int.from_bytes(os.urandom(8), "little"), block=block, parts=parts
+            )
         source.tally.restore(self.journal.fact("tally", {"bad": {}, "dropped": {}}))
 
     def run(self) -> list[str]:
@@ -91,12 +121,17 @@ class Build:
             self._advance("resolve", "Finding each name's first place", part / parts)
             resolve(self.journal, part, counts, self.share)
             self.journal.mark("resolve", part + 1)
-        self.journal.mark("resolve", parts, nodes=int(ranks(get(self.journal.spill("fresh"), np.uint64))[-1]))
+        self.journal.mark(
+            "resolve", parts, nodes=int(ranks(get(self.journal.spill("fresh"), np.uint64))[-1])
+        )
         self._remove("hash", "more", "cuts")
 
     def _collect(self) -> None:
         """Spills all names by first appearance."""
-        fact, bases = self.journal.fact, np.concatenate([[0], np.cumsum(self.journal.fact("counts"))]).astype(np.int64)
+        fact, bases = (
+            self.journal.fact,
+            np.concatenate([[0], np.cumsum(self.journal.fact("counts"))]).astype(np.int64),
+        )
         blocks = self.journal.done("read")
         if self.journal.done("collect") == blocks:
             return
@@ -106,7 +141,9 @@ class Build:
             self._advance("collect", "Collecting names", block / blocks)
             names.add(*new_names(self.journal, block, int(bases[block])))
             names.sync()
-            self.journal.mark("collect", block + 1, name_bytes=names.text.length, named=names.ends.length)
+            self.journal.mark(
+                "collect", block + 1, name_bytes=names.text.length, named=names.ends.length
+            )
         names.close()
         self._remove("bytes", "sizes")
 
@@ -115,18 +152,28 @@ class Build:
         if self.journal.done("order"):
             return
         kind = "met"
-        if isinstance(self.source, TextSource) and self.source.of_terms:  # of N-Triples, which have readable names
+        if (
+            isinstance(self.source, TextSource) and self.source.of_terms
+        ):  # of N-Triples, which have readable names
             kind = "readable"
             self._advance("order", "Finding readable names", 0.0)
             readable = NameFiles(*self._name_files(kind))
-            rename(self.journal, *read_names(*self._name_files("met")), readable, self.journal.fact("seed"), self.check)
+            rename(
+                self.journal,
+                *read_names(*self._name_files("met")),
+                readable,
+                self.journal.fact("seed"),
+                self.check,
+            )
             readable.close()
         nodes, done = self.journal.fact("nodes"), 0
         names = NameFiles(self.journal.store(BLOB), self.journal.store("name_offsets.npy"))
         order = Growing(self.journal.store("name_order.npy"), np.int32, 0, HEADER)
         places = np.memmap(self.journal.spill(PLACES), np.int32, "w+", shape=(nodes,))
         advance = lambda share: self._advance("order", "Ordering names", share)
-        for part in write_in_order(*read_names(*self._name_files(kind)), names, self.share, advance, self.check):
+        for part in write_in_order(
+            *read_names(*self._name_files(kind)), names, self.share, advance, self.check
+        ):
             ids = np.arange(done, done + len(part), dtype=np.int32)
             places[part] = ids
             order.add(ids)
@@ -159,7 +206,10 @@ class Build:
             self._advance("number", "Numbering nodes", block / blocks)
             relations = relation_places[get(self.journal.spill(f"kinds-{block}"), np.int32)]
             if self.numbered:
-                heads, tails = (get(self.journal.spill(f"{key}-{block}"), np.int32) for key in ("heads", "tails"))
+                heads, tails = (
+                    get(self.journal.spill(f"{key}-{block}"), np.int32)
+                    for key in ("heads", "tails")
+                )
             else:
                 heads, tails = number_block(self.journal, block, fresh, before, places)
             packing.spill(self.journal, block, heads, relations, tails)
@@ -169,8 +219,15 @@ class Build:
     def _out(self) -> None:
         fact, packing = self.journal.fact, self._packing()
         lengths = fact("lengths", {"heads": 0, "relations": 0, "tails": 0, "starts": 0})
-        dtypes = {"heads": np.int32, "tails": np.int32, "relations": relation_dtype(fact("relations"))}
-        columns = {key: Growing(self.journal.store(f"{key}.npy"), dtype, lengths[key], HEADER) for key, dtype in dtypes.items()}
+        dtypes = {
+            "heads": np.int32,
+            "tails": np.int32,
+            "relations": relation_dtype(fact("relations")),
+        }
+        columns = {
+            key: Growing(self.journal.store(f"{key}.npy"), dtype, lengths[key], HEADER)
+            for key, dtype in dtypes.items()
+        }
         columns["starts"] = Growing(self.journal.spill(STARTS), np.int64, lengths["starts"])
         if not lengths["starts"]:
             columns["starts"].add(np.zeros(1, np.int64))
@@ -178,10 +235,23 @@ class Build:
         for part in range(self.journal.done("out"), packing.ranges):
             self.check()
             self._advance("out", "Sorting triples by head", part / packing.ranges)
-            sort_range(self.journal, packing, part, self.journal.done("read"), columns, inward, fact("share"))
+            sort_range(
+                self.journal,
+                packing,
+                part,
+                self.journal.done("read"),
+                columns,
+                inward,
+                fact("share"),
+            )
             for column in columns.values():
                 column.sync()
-            self.journal.mark("out", part + 1, lengths={key: column.length for key, column in columns.items()}, pieces=inward.pieces)
+            self.journal.mark(
+                "out",
+                part + 1,
+                lengths={key: column.length for key, column in columns.items()},
+                pieces=inward.pieces,
+            )
         for column in columns.values():
             column.close()
         self._remove("keys", "ranges")
@@ -190,11 +260,17 @@ class Build:
         fact = self.journal.fact
         nodes, edges = fact("nodes"), fact("lengths")["tails"]
         inward = Inward(nodes, fact("triples"), fact("share"), fact("pieces"))
-        shapes = {"offsets": (np.int64, (nodes + 1, 2)), "in_edges": (edge_kind(edges), (edges,)), "in_heads": (np.int32, (edges,))}
+        shapes = {
+            "offsets": (np.int64, (nodes + 1, 2)),
+            "in_edges": (edge_kind(edges), (edges,)),
+            "in_heads": (np.int32, (edges,)),
+        }
         if not self.journal.done("in"):
             for key, (dtype, size) in shapes.items():
                 np.lib.format.open_memmap(self.journal.store(f"{key}.npy"), "w+", dtype, size)
-        maps = {key: np.lib.format.open_memmap(self.journal.store(f"{key}.npy"), "r+") for key in shapes}
+        maps = {
+            key: np.lib.format.open_memmap(self.journal.store(f"{key}.npy"), "r+") for key in shapes
+        }
         for part in range(self.journal.done("in"), inward.ranges):
             self.check()
             self._advance("in", "Sorting triples by tail", part / inward.ranges)
@@ -207,9 +283,13 @@ class Build:
     def _fold(self) -> None:
         """The names without case, by which a large graph is searched."""
         if self.journal.fact("nodes") >= LARGE and not self.journal.done("fold"):
-            data, offsets = read_names(self.journal.store(BLOB), self.journal.store("name_offsets.npy"))
+            data, offsets = read_names(
+                self.journal.store(BLOB), self.journal.store("name_offsets.npy")
+            )
             advance = lambda share: self._advance("fold", "Ordering names without case", share)
-            write_folded(data, offsets, self.journal.folder / STORE, self.share, advance, self.check)
+            write_folded(
+                data, offsets, self.journal.folder / STORE, self.share, advance, self.check
+            )
             self.journal.mark("fold", 1)
 
     def _without_names(self) -> None:

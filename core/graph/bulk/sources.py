@@ -81,7 +81,11 @@ class TextSource:
         try:
             stat = self.path.stat()
         except OSError as error:
-            raise BadInput(f"There is no file {self.path}." if error.errno == 2 else f"{self.path} cannot be read: {error}.") from None
+            raise BadInput(
+                f"There is no file {self.path}."
+                if error.errno == 2
+                else f"{self.path} cannot be read: {error}."
+            ) from None
         file = self.file
         return [
             str(self.path),
@@ -104,7 +108,9 @@ class TextSource:
 
     def blocks(self, place: Place, size: int, tell: Callable[[float], None]) -> Iterator[Block]:
         """Blocks of triples from a place on."""
-        return format_named(self.form).blocks(self.file.source(tell, self.tally, self.form), place, size)
+        return format_named(self.form).blocks(
+            self.file.source(tell, self.tally, self.form), place, size
+        )
 
     @property
     def of_terms(self) -> bool:
@@ -139,7 +145,10 @@ class TextSource:
         bad = np.flatnonzero((rows < 0).any(1))
         for row in bad.tolist():
             part = 3 * row + int(np.argmax(rows[row] < 0))
-            line, text = int(block.lines[row]), block.data[block.starts[part] : block.starts[part] + block.lengths[part]].tobytes()
+            line, text = (
+                int(block.lines[row]),
+                block.data[block.starts[part] : block.starts[part] + block.lengths[part]].tobytes(),
+            )
             if not self.tally.skip("not a number", line):
                 raise BadInput(
                     f"{self.path.name}, line {line}: “{shorten(text.decode('utf-8'))}” is no whole number from 0 to {LARGEST:,}, "
@@ -175,5 +184,11 @@ def source_of(file: TripleFile) -> TextSource | None:
 def _check_several(file: TripleFile) -> None:
     """Raises BadInput for several files of edges that are too large to be read at once."""
     paths = (file.path, *file.more)
-    if sum(text_bytes(path) for path in paths if path.exists()) > SMALL or file.memory or file.numbered:
-        raise BadInput(f"{len(paths)} files of edges are read at once, up to {size_text(SMALL)} together; make one file of them.")
+    if (
+        sum(text_bytes(path) for path in paths if path.exists()) > SMALL
+        or file.memory
+        or file.numbered
+    ):
+        raise BadInput(
+            f"{len(paths)} files of edges are read at once, up to {size_text(SMALL)} together; make one file of them."
+        )

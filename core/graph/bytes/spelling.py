@@ -26,7 +26,10 @@ def first_after(data, ends, prefix, low, high):
     while low < high:
         middle = (low + high) // 2
         start = ends[middle]
-        if compare(data, start, min(ends[middle + 1], start + len(prefix)), prefix, 0, len(prefix)) <= 0:
+        if (
+            compare(data, start, min(ends[middle + 1], start + len(prefix)), prefix, 0, len(prefix))
+            <= 0
+        ):
             low = middle + 1
         else:
             high = middle
@@ -59,7 +62,10 @@ def shortest(data, ends, nodes, low, high, keep):
         for at in range(ends[place], ends[place + 1]):
             size += (data[at] & 0xC0) != 0x80
         at = count
-        while at > 0 and (letters[at - 1] > size or (letters[at - 1] == size and nodes[places[at - 1]] > nodes[place])):
+        while at > 0 and (
+            letters[at - 1] > size
+            or (letters[at - 1] == size and nodes[places[at - 1]] > nodes[place])
+        ):
             at -= 1
         if at == keep:
             continue

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 DESCRIBING = 8  # relations that describe a type
 SHARE = 0.01  # of the heads must have a relation for it to describe them
-FLOOR = 0.4  # cosine below which no word is taken for a type: a wrong noun misleads more than “thing”
+FLOOR = (
+    0.4  # cosine below which no word is taken for a type: a wrong noun misleads more than “thing”
+)
 FORMS = ("{}", "a {} with these")
 
 
@@ -32,7 +34,10 @@ def head_types(phrases: Sequence[Phrase], has: csr_matrix, encode) -> list[str]:
     >>> head_types([phrase("film.film.genre")], None, None)  # the name says it
     ['film']
     """
-    described = [_common_relations(relation, phrases, has) if not said.head_type else () for relation, said in enumerate(phrases)]
+    described = [
+        _common_relations(relation, phrases, has) if not said.head_type else ()
+        for relation, said in enumerate(phrases)
+    ]
     texts = sorted({_description(phrases, others) for others in described if len(others) > 1})
     if not texts:
         return [said.head_type or THING for said in phrases]

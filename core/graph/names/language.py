@@ -16,7 +16,11 @@ from core.languages.scripts import script_of
 
 FILE = "language.json"  # beside a graph: what a person chose
 SHELF = "language"
-NAMES, TOGETHER, RELATIONS = 400, 20, 200  # entities of a sample, how many make a text, and relations
+NAMES, TOGETHER, RELATIONS = (
+    400,
+    20,
+    200,
+)  # entities of a sample, how many make a text, and relations
 
 
 def graph_language(graph: KnowledgeGraph) -> Found:
@@ -48,15 +52,24 @@ def code_of(graph: KnowledgeGraph, question: str) -> str:
 def choose_language(graph: KnowledgeGraph, code: str) -> Found:
     """The language of a graph as a person chooses it by its code, saved beside it; with an empty one as it is found. Raises StoreError."""
     if graph.folder is None:
-        raise StoreError(f"The graph “{graph.name}” is not stored in a folder, so that its language cannot be saved.")
+        raise StoreError(
+            f"The graph “{graph.name}” is not stored in a folder, so that its language cannot be saved."
+        )
     file = graph.folder / FILE
     try:
         if code:
-            write_whole(file, lambda temporary: temporary.write_text(json.dumps(to_plain(Found(code, chosen=True))), "utf-8"))
+            write_whole(
+                file,
+                lambda temporary: temporary.write_text(
+                    json.dumps(to_plain(Found(code, chosen=True))), "utf-8"
+                ),
+            )
         else:
             file.unlink(missing_ok=True)
     except OSError as error:
-        raise StoreError(f"The language cannot be saved in {file}: {error.strerror or error}.") from None
+        raise StoreError(
+            f"The language cannot be saved in {file}: {error.strerror or error}."
+        ) from None
     shelf = graph.derived.shelf(SHELF)
     with shelf.lock:
         shelf.values.clear()
@@ -79,8 +92,12 @@ def _found(graph: KnowledgeGraph) -> Found:
         return Found()
     chunks = graph.columns.chunks
     if chunks is not None and len(chunks):
-        return found_in(chunks.texts("text", range(0, len(chunks), max(1, -(-len(chunks) // PARTS)))))
+        return found_in(
+            chunks.texts("text", range(0, len(chunks), max(1, -(-len(chunks) // PARTS))))
+        )
     step = max(1, -(-graph.n_nodes // NAMES))
     names = graph.names(range(0, graph.n_nodes, step))
-    blocks = [", ".join(names[first : first + TOGETHER]) for first in range(0, len(names), TOGETHER)]
+    blocks = [
+        ", ".join(names[first : first + TOGETHER]) for first in range(0, len(names), TOGETHER)
+    ]
     return found_in([*blocks, ", ".join(map(spaced, graph.relation_names[:RELATIONS]))])

@@ -28,15 +28,39 @@ from core.languages.terms import stemmed
 
 LEAST_WITHIN = 2  # letters of a name that is meant though it is part of a word
 OTHERS = 3  # runners-up of a link
-LETTER, MORE = 0.5, 0.03  # a letter of a name within a word, as in scripts without blanks, up to 1; and each letter more
-PLAIN, TYPE = 0.2, 0.4  # what a word of all questions, and one for a relation or a kind of things is worth
-LETTERS, NUMBER = {1: 0.4, 2: 0.4, 3: 0.7, 4: 0.85}, 0.8  # what a short word is worth, longer ones 1; and a number
-ERROR, UNKNOWN = 0.4, 0.3  # what a typing error costs: in a word that the graph has, and in one that it has not
-SHARE, ASTRAY = 0.9, 0.1  # of the word's worth it costs at most; what it costs more than that in a word of all questions
-CHANGED = 0.05  # what it costs more where a letter is another one, neither left out, doubled nor swapped
+LETTER, MORE = (
+    0.5,
+    0.03,
+)  # a letter of a name within a word, as in scripts without blanks, up to 1; and each letter more
+PLAIN, TYPE = (
+    0.2,
+    0.4,
+)  # what a word of all questions, and one for a relation or a kind of things is worth
+LETTERS, NUMBER = (
+    {1: 0.4, 2: 0.4, 3: 0.7, 4: 0.85},
+    0.8,
+)  # what a short word is worth, longer ones 1; and a number
+ERROR, UNKNOWN = (
+    0.4,
+    0.3,
+)  # what a typing error costs: in a word that the graph has, and in one that it has not
+SHARE, ASTRAY = (
+    0.9,
+    0.1,
+)  # of the word's worth it costs at most; what it costs more than that in a word of all questions
+CHANGED = (
+    0.05  # what it costs more where a letter is another one, neither left out, doubled nor swapped
+)
 WRITTEN = 0.05  # what it costs where accents, apostrophes or hyphens differ
-CAPITALS, LOWER = 1.0, 0.3  # a name in its own capitals; a name without them for a text that has some
-RELATED, ALIKE, CONNECTED = 0.2, 0.05, 0.01  # the question names a relation of the node; capitals as in the name; ten times the edges
+CAPITALS, LOWER = (
+    1.0,
+    0.3,
+)  # a name in its own capitals; a name without them for a text that has some
+RELATED, ALIKE, CONNECTED = (
+    0.2,
+    0.05,
+    0.01,
+)  # the question names a relation of the node; capitals as in the name; ten times the edges
 TOGETHER = 0.85  # of the best link's worth is what another one needs to be meant as well
 NEAR = 0.5  # of it, what a runner-up needs
 MOST_EDGES = 5_000  # of a node whose relations are looked at
@@ -78,7 +102,10 @@ class _Candidate:
 def links(graph: KnowledgeGraph, vocabulary: Vocabulary, question: str) -> list[LinkedName]:
     """The nodes that a question names, ordered by place, each with its runners-up. Names in [brackets] win."""
     marked = [
-        LinkedName(Mention(match.start(1), match.end(1), match[1], node), _twins(vocabulary, match[1], node))
+        LinkedName(
+            Mention(match.start(1), match.end(1), match[1], node),
+            _twins(vocabulary, match[1], node),
+        )
         for match in BRACKETS.finditer(question)
         if (node := vocabulary.choose(match[1])) is not None
     ]
@@ -86,9 +113,21 @@ def links(graph: KnowledgeGraph, vocabulary: Vocabulary, question: str) -> list[
         return marked
     words = words_of(question)
     judge = _Judge(graph, vocabulary, question, words)
-    found = sorted((judge.candidate(spelt, node) for spelt in vocabulary.spelt(question, words) for node in spelt.nodes), key=_order)
-    chosen = _chosen([one for one in found if not judge.plain(one)]) or _disjoint(judge.plainly_meant(found))
-    return [LinkedName(_mention(one), _others(one, chosen, found)) for one in sorted(chosen, key=lambda one: one.start)]
+    found = sorted(
+        (
+            judge.candidate(spelt, node)
+            for spelt in vocabulary.spelt(question, words)
+            for node in spelt.nodes
+        ),
+        key=_order,
+    )
+    chosen = _chosen([one for one in found if not judge.plain(one)]) or _disjoint(
+        judge.plainly_meant(found)
+    )
+    return [
+        LinkedName(_mention(one), _others(one, chosen, found))
+        for one in sorted(chosen, key=lambda one: one.start)
+    ]
 
 
 def _order(one: _Candidate) -> tuple:
@@ -119,10 +158,18 @@ def _disjoint(found: Iterable[_Candidate]) -> list[_Candidate]:
     return chosen
 
 
-def _others(one: _Candidate, chosen: Sequence[_Candidate], found: Iterable[_Candidate]) -> tuple[int, ...]:
+def _others(
+    one: _Candidate, chosen: Sequence[_Candidate], found: Iterable[_Candidate]
+) -> tuple[int, ...]:
     taken = {other.node for other in chosen}
-    near = [other for other in found if other.overlaps(one) and other.node not in taken and other.worth >= NEAR * one.worth]
-    near = [other for other in near if one.errors or other.start <= one.start and one.end <= other.end]
+    near = [
+        other
+        for other in found
+        if other.overlaps(one) and other.node not in taken and other.worth >= NEAR * one.worth
+    ]
+    near = [
+        other for other in near if one.errors or other.start <= one.start and one.end <= other.end
+    ]
     return tuple(dict.fromkeys(other.node for other in near))[:OTHERS]
 
 
@@ -137,7 +184,9 @@ def _mention(one: _Candidate) -> Mention:
 class _Judge:
     """What candidates of one question are worth."""
 
-    def __init__(self, graph: KnowledgeGraph, vocabulary: Vocabulary, question: str, words: Sequence[Word]):
+    def __init__(
+        self, graph: KnowledgeGraph, vocabulary: Vocabulary, question: str, words: Sequence[Word]
+    ):
         self.graph, self.vocabulary, self.question, self.words = graph, vocabulary, question, words
         self.code = code_of(graph, question)
         known = language(self.code)
@@ -151,23 +200,49 @@ class _Judge:
     def candidate(self, spelt: Spelt, node: int) -> _Candidate:
         """The candidate with its worth."""
         text, name = self.question[spelt.start : spelt.end], self.vocabulary.names[node]
-        inside = [word for word in self.words if spelt.start <= word.start and word.end <= spelt.end]
+        inside = [
+            word for word in self.words if spelt.start <= word.start and word.end <= spelt.end
+        ]
         worth = sum(self.weight(word.text) for word in inside) or _unspaced(text)
         wrong = [word for word, count in zip(inside, spelt.errors) if count]
         worth -= sum(self.cost(word, like) for word, like in self.errors(inside, spelt, name))
         differs = text.casefold() != name.casefold()
         worth -= WRITTEN * (differs and not wrong)
         proper, typed = _capital(name), _capital(text)
-        clear = proper and (self.capitals or name.lower() != name) and name.casefold() not in self.common
-        clear = clear and (text == name or differs and text.lower() != text and _same_capitals(text, name))
-        alike = (text == name or differs and typed == proper) and (typed or len(inside) < len(self.words))
-        worth += CAPITALS * clear - LOWER * (typed and not proper) + ALIKE * alike + RELATED * self.names_a_relation(node, inside)
+        clear = (
+            proper
+            and (self.capitals or name.lower() != name)
+            and name.casefold() not in self.common
+        )
+        clear = clear and (
+            text == name or differs and text.lower() != text and _same_capitals(text, name)
+        )
+        alike = (text == name or differs and typed == proper) and (
+            typed or len(inside) < len(self.words)
+        )
+        worth += (
+            CAPITALS * clear
+            - LOWER * (typed and not proper)
+            + ALIKE * alike
+            + RELATED * self.names_a_relation(node, inside)
+        )
         worth += CONNECTED * math.log10(1 + self.graph.degree(node))
-        return _Candidate(spelt.start, spelt.end, node, round(worth, 6), sum(spelt.errors), clear, not differs, text)
+        return _Candidate(
+            spelt.start,
+            spelt.end,
+            node,
+            round(worth, 6),
+            sum(spelt.errors),
+            clear,
+            not differs,
+            text,
+        )
 
     def plain(self, one: _Candidate) -> bool:
         """Whether a name is but a word or two of all questions, a sign, or one letter within a word."""
-        inside = [word.text for word in self.words if one.start <= word.start and word.end <= one.end]
+        inside = [
+            word.text for word in self.words if one.start <= word.start and word.end <= one.end
+        ]
         if not inside:
             return sum(map(str.isalnum, one.text)) < LEAST_WITHIN
         return not one.clear and len(inside) <= 2 and all(word in self.common for word in inside)
@@ -176,7 +251,13 @@ class _Judge:
         """The exact ones of plain names: those written as in the graph, behind the first word of the question, where there are any. A
         question word in small letters asks and names nothing."""
         exact = [one for one in found if one.exact and one.text not in self.asking]
-        return [one for one in exact if one.start and one.text != one.text.lower() and one.text == self.vocabulary.names[one.node]] or exact
+        return [
+            one
+            for one in exact
+            if one.start
+            and one.text != one.text.lower()
+            and one.text == self.vocabulary.names[one.node]
+        ] or exact
 
     def weight(self, word: str) -> float:
         """What a matched word is worth, 0 to 1."""
@@ -200,17 +281,29 @@ class _Judge:
         if word.text in self.common:
             return weight + ASTRAY
         changed = len(word.text) == len(like) and sorted(word.text) != sorted(like)
-        return min(SHARE * weight, ERROR if word.text in self.vocabulary else UNKNOWN) + CHANGED * changed
+        return (
+            min(SHARE * weight, ERROR if word.text in self.vocabulary else UNKNOWN)
+            + CHANGED * changed
+        )
 
     def names_a_relation(self, node: int, inside: Sequence[Word]) -> bool:
         """Whether the question holds, beside the name, a word of a relation that the node has."""
         said = [stem(word.text, self.code) for word in self.words if word not in inside]
-        return any(holds_stem(wanted, one) for relation in self.relations(node) for wanted in self.stems[relation] for one in said)
+        return any(
+            holds_stem(wanted, one)
+            for relation in self.relations(node)
+            for wanted in self.stems[relation]
+            for one in said
+        )
 
     def relations(self, node: int) -> tuple[int, ...]:
         if node not in self._relations:
             few = self.graph.degree(node) <= MOST_EDGES
-            found = np.unique(self.graph.steps_from(np.array([node]), "both").relations).tolist() if few else ()
+            found = (
+                np.unique(self.graph.steps_from(np.array([node]), "both").relations).tolist()
+                if few
+                else ()
+            )
             self._relations[node] = tuple(found)
         return self._relations[node]
 
@@ -249,7 +342,11 @@ def relation_stems(relation_names: tuple[str, ...], code: str = "") -> tuple[fro
         said = phrase(name)
         words = bare(f"{said.noun} {said.tie} {said.head_type}").split()
         stems.append(
-            frozenset(stem(word) for word in words if len(word) > 2 and word not in ("with", "the", "and", "for", "thing", "place"))
+            frozenset(
+                stem(word)
+                for word in words
+                if len(word) > 2 and word not in ("with", "the", "and", "for", "thing", "place")
+            )
         )
     return tuple(stems)
 
@@ -260,7 +357,9 @@ def _own_stems(name: str, known: Language) -> frozenset[str]:
     if not known.spaced:
         return frozenset(words)
     common = frozenset(map(bare, known.common))
-    return frozenset(stem(word, known.code) for word in words if len(word) > 2 and word not in common)
+    return frozenset(
+        stem(word, known.code) for word in words if len(word) > 2 and word not in common
+    )
 
 
 @lru_cache(maxsize=1)

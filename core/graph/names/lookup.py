@@ -16,7 +16,10 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.store import LARGE, Graph
 
 ALIKE = 50.0  # of 100; names less alike are not offered
-DEGREE, PROPER = 4.0, 3.0  # of 100: what ten times the edges, and a capital letter, are worth in what is offered
+DEGREE, PROPER = (
+    4.0,
+    3.0,
+)  # of 100: what ten times the edges, and a capital letter, are worth in what is offered
 
 
 class Names:
@@ -77,7 +80,11 @@ class Names:
         for node, score in self.search(text, 8 * k):
             name = self.graph.node_name(node)
             if score >= ALIKE:
-                value = score + DEGREE * math.log10(1 + self.graph.degree(node)) + PROPER * (name != name.lower())
+                value = (
+                    score
+                    + DEGREE * math.log10(1 + self.graph.degree(node))
+                    + PROPER * (name != name.lower())
+                )
                 best[name] = max(best.get(name, (value, -node)), (value, -node))
         return [-node for _, node in sorted(best.values(), reverse=True)[:k]]
 
@@ -107,7 +114,9 @@ class Names:
         graph = self.graph
         if isinstance(graph, Graph) and (graph.numbered or graph.n_nodes > LARGE and graph.folder):
             return NumberedNames(graph) if graph.numbered else SortedNames(graph)
-        return Vocabulary(graph.names(range(graph.n_nodes)), graph.degrees(np.arange(graph.n_nodes)))
+        return Vocabulary(
+            graph.names(range(graph.n_nodes)), graph.degrees(np.arange(graph.n_nodes))
+        )
 
 
 def names(graph: KnowledgeGraph) -> Names:

@@ -103,7 +103,12 @@ class Vocabulary:
         wanted = fold(text).strip()
         if not wanted or k < 1:
             return []
-        scores = cdist([wanted], self.folded, scorer=ratio, dtype=np.float32, workers=1)[0].astype(np.float64) * 0.8
+        scores = (
+            cdist([wanted], self.folded, scorer=ratio, dtype=np.float32, workers=1)[0].astype(
+                np.float64
+            )
+            * 0.8
+        )
         for node, name in enumerate(self.folded):
             if wanted in name:
                 scores[node] = max(scores[node], _holding(wanted, name))
@@ -119,7 +124,9 @@ class Vocabulary:
         nodes = self.nodes(text.casefold())
         if not nodes:
             return None
-        return min(nodes, key=lambda node: (self.names[node] != text, -int(self.degrees[node]), node))
+        return min(
+            nodes, key=lambda node: (self.names[node] != text, -int(self.degrees[node]), node)
+        )
 
     def spelt(self, question: str, words: Sequence[Word]) -> list[Spelt]:
         """The names that parts of a question spell, exactly, case aside, or with typing errors."""
@@ -127,12 +134,18 @@ class Vocabulary:
         near: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
         for one in self._by_words.find(words[:FUZZY_WORDS]):
             start, end = words[one.first].start, words[one.last - 1].end
-            if any(one.errors) and end - start < FUZZY_LETTERS + (one.last - one.first == 1 and words[one.first].text in self):
+            if any(one.errors) and end - start < FUZZY_LETTERS + (
+                one.last - one.first == 1 and words[one.first].text in self
+            ):
                 continue
             known = found.get((start, end))
             nodes = [node for node in one.nodes if known is None or node not in known.nodes]
             near.setdefault((start, end, one.errors), []).extend(nodes)
-        mistyped = [Spelt(start, end, tuple(nodes), errors) for (start, end, errors), nodes in near.items() if nodes]
+        mistyped = [
+            Spelt(start, end, tuple(nodes), errors)
+            for (start, end, errors), nodes in near.items()
+            if nodes
+        ]
         return [*found.values(), *mistyped]
 
     def __contains__(self, word: str) -> bool:
@@ -147,9 +160,15 @@ class Vocabulary:
     def _at_words(self, question: str) -> list[Spelt]:
         """Every name in the text that begins and ends at a word's boundary, case aside, overlaps included. In scripts without blanks any
         place is one; a Korean name may end anywhere in a word."""
-        letters = [(folded, at) for at, letter in enumerate(question) for folded in self.fold(letter)]
+        letters = [
+            (folded, at) for at, letter in enumerate(question) for folded in self.fold(letter)
+        ]
         text = "".join(folded for folded, _ in letters)
-        bounds = [at for at in range(len(text) + 1) if not _inside_word(text, at) or KOREAN.match(text[at - 1])]
+        bounds = [
+            at
+            for at in range(len(text) + 1)
+            if not _inside_word(text, at) or KOREAN.match(text[at - 1])
+        ]
         found = {}
         for first, last in self._spans(text, bounds):
             if _inside_word(text, first):
@@ -201,7 +220,11 @@ def unaccented(text: str) -> str:
     folded = fold(text)
     if folded.isascii():
         return folded
-    return "".join(letter for letter in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(letter))
+    return "".join(
+        letter
+        for letter in unicodedata.normalize("NFKD", folded)
+        if not unicodedata.combining(letter)
+    )
 
 
 def likeness(wanted: str, name: str) -> float:

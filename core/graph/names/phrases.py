@@ -53,7 +53,9 @@ def phrase(relation: str) -> Phrase:
     if words[0] == "in" and len(words) > 1:
         return Phrase(" ".join(words[1:]), noun, " ".join(head_type))
     if words[-1] in PREPOSITIONS:
-        return Phrase(f"place or thing {noun}" if len(words) > 1 else THING, noun, " ".join(head_type))
+        return Phrase(
+            f"place or thing {noun}" if len(words) > 1 else THING, noun, " ".join(head_type)
+        )
     return Phrase(noun, f"with {noun}", " ".join(head_type))
 
 

@@ -22,12 +22,19 @@ def role(graph: KnowledgeGraph, node: int) -> str:
     if not 0 < graph.degree(node) <= MOST_EDGES:
         return ""
     steps = graph.steps_from(np.array([node]), "both")
-    parts = [singular(phrase(graph.relation_names[code]).noun) for code in _commonest(steps.relations[~steps.forward])]
+    parts = [
+        singular(phrase(graph.relation_names[code]).noun)
+        for code in _commonest(steps.relations[~steps.forward])
+    ]
     if parts:
         return ", ".join(dict.fromkeys(parts))
-    own = [phrase(graph.relation_names[code]) for code in _commonest(steps.relations[steps.forward])]
+    own = [
+        phrase(graph.relation_names[code]) for code in _commonest(steps.relations[steps.forward])
+    ]
     types = dict.fromkeys(said.head_type for said in own if said.head_type)
-    return ", ".join(types) or "has " + ", ".join(dict.fromkeys(singular(said.noun) for said in own))
+    return ", ".join(types) or "has " + ", ".join(
+        dict.fromkeys(singular(said.noun) for said in own)
+    )
 
 
 def described(graph: KnowledgeGraph, node: int) -> str:

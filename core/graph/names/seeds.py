@@ -19,7 +19,9 @@ def seeds_of(graph: KnowledgeGraph, text: str, entities: Sequence[str] = ()) -> 
     found = tuple(dict.fromkeys(mention.node for mention in known.mentions(check_question(text))))
     if not found:
         near = tuple(graph.node_name(node) for node, _ in known.search(text, 3))
-        raise UnknownEntity(text, near, "No entity of the graph was found in the question; name one to start from.")
+        raise UnknownEntity(
+            text, near, "No entity of the graph was found in the question; name one to start from."
+        )
     return found
 
 
@@ -29,5 +31,7 @@ def check_question(text: str) -> str:
     if not text:
         raise BadInput("Type a question first, or draw one from the set.")
     if len(text) > LONGEST_QUESTION:
-        raise BadInput(f"A question of {len(text):,} characters is too long; at most {LONGEST_QUESTION:,}, please.")
+        raise BadInput(
+            f"A question of {len(text):,} characters is too long; at most {LONGEST_QUESTION:,}, please."
+        )
     return text

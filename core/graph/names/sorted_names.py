@@ -16,7 +16,11 @@ from core.graph.names.word_index import Word, words_of
 from core.graph.store import Graph
 from core.io.durable import move
 
-EDITS, BUDGET, FOUND = (1, 2), 400_000, 512  # edits tried one after the other; rows of distances and names a search may take
+EDITS, BUDGET, FOUND = (
+    (1, 2),
+    400_000,
+    512,
+)  # edits tried one after the other; rows of distances and names a search may take
 LONG_ENOUGH = 5  # letters from which two edits are tried
 FEW, RUN = 30, 5  # words of a question, and of a run of them, that are looked up by spelling
 COMMON_START = 2  # letters that a name two edits away must share with what was typed
@@ -57,7 +61,10 @@ class SortedNames(Vocabulary):
         places = shortest(self._data, self._ends, self._order, first, last, k).tolist()
         if len(places) < k:
             places += [place for place in self._near(wanted) if not first <= place < last]
-        scored = [(int(self._order[place]), round(likeness(wanted, self._name(place)), 4)) for place in places]
+        scored = [
+            (int(self._order[place]), round(likeness(wanted, self._name(place)), 4))
+            for place in places
+        ]
         return sorted(scored, key=lambda one: (-one[1], one[0]))[:k]
 
     def _spans(self, text: str, starts: list[int]) -> Iterator[tuple[int, int]]:
@@ -79,11 +86,24 @@ class SortedNames(Vocabulary):
         for first in range(len(words) if len(words) <= FEW else 0):
             for last in range(first + 1, min(len(words), first + RUN) + 1):
                 run, (start, end) = words[first:last], (words[first].start, words[last - 1].end)
-                if end - start < LONG_ENOUGH or (start, end) in found or run[0].text in COMMON or run[-1].text in COMMON:
+                if (
+                    end - start < LONG_ENOUGH
+                    or (start, end) in found
+                    or run[0].text in COMMON
+                    or run[-1].text in COMMON
+                ):
                     continue
                 for place in self._near(question[start:end].casefold()):
-                    near.setdefault((start, end, _errors(run, self._name(place))), []).append(int(self._order[place]))
-        return [*exact, *(Spelt(start, end, tuple(nodes), errors) for (start, end, errors), nodes in near.items())]
+                    near.setdefault((start, end, _errors(run, self._name(place))), []).append(
+                        int(self._order[place])
+                    )
+        return [
+            *exact,
+            *(
+                Spelt(start, end, tuple(nodes), errors)
+                for (start, end, errors), nodes in near.items()
+            ),
+        ]
 
     def __contains__(self, word: str) -> bool:
         """Whether a name begins with this word."""
@@ -94,13 +114,18 @@ class SortedNames(Vocabulary):
         """The places of names within an edit, else within two where the first letters are right."""
         from core.graph.bytes.spelling import within  # brings numba
 
-        letters, found = np.array([ord(letter) for letter in wanted], np.int64), np.empty(FOUND, np.int64)
+        letters, found = (
+            np.array([ord(letter) for letter in wanted], np.int64),
+            np.empty(FOUND, np.int64),
+        )
         for edits in EDITS:
             low, high = 0, len(self._order)
             if edits > 1:
                 if len(wanted) < LONG_ENOUGH:
                     break
-                low, high = self._range(wanted[:COMMON_START].encode("utf-8", "surrogatepass"), False)
+                low, high = self._range(
+                    wanted[:COMMON_START].encode("utf-8", "surrogatepass"), False
+                )
             count = within(self._data, self._ends, low, high, letters, edits, BUDGET, found)
             if count:
                 return found[:count].tolist()
@@ -109,7 +134,9 @@ class SortedNames(Vocabulary):
     def _name(self, place: int) -> str:
         return bytes(self._data[self._ends[place] : self._ends[place + 1]]).decode("utf-8")
 
-    def _range(self, wanted: bytes, whole: bool, low: int = 0, high: int | None = None) -> tuple[int, int]:
+    def _range(
+        self, wanted: bytes, whole: bool, low: int = 0, high: int | None = None
+    ) -> tuple[int, int]:
         """Where the names lie that begin with some bytes, or are `whole` those."""
         from core.graph.bytes.spelling import first_after, first_at_least  # bring numba
 
@@ -142,7 +169,10 @@ class NumberedNames(Vocabulary):
     def search(self, text: str, k: int) -> list[tuple[int, float]]:
         """The smallest numbers that begin with these digits: (node, score) by (-score, node), as `Vocabulary.search` scores."""
         wanted = text.strip()
-        if not (wanted.isascii() and wanted.isdecimal() and len(wanted) < 20) or str(int(wanted)) != wanted:
+        if (
+            not (wanted.isascii() and wanted.isdecimal() and len(wanted) < 20)
+            or str(int(wanted)) != wanted
+        ):
             return []
         found: list[int] = []
         first, count = int(wanted), 1
@@ -192,19 +222,36 @@ class _Degrees:
 
 def folded_files(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(bytes, ends, nodes) of a graph's case-folded names in order; written beside its arrays first where they are not there."""
-    from core.graph.bulk.folding import FOLDED, FOLDED_ENDS, FOLDED_NODES, write_folded  # brings numba
+    from core.graph.bulk.folding import (
+        FOLDED,
+        FOLDED_ENDS,
+        FOLDED_NODES,
+        write_folded,
+    )  # brings numba
 
     folder, memory = graph.data_folder, 1 << 30
     try:
         if not (folder / FOLDED_NODES).exists():
             temporary = tempfile.mkdtemp(prefix="folding", dir=folder)
             try:
-                write_folded(np.asarray(graph.names_utf8), np.asarray(graph.name_offsets), FilePath(temporary), memory)
+                write_folded(
+                    np.asarray(graph.names_utf8),
+                    np.asarray(graph.name_offsets),
+                    FilePath(temporary),
+                    memory,
+                )
                 for name in (FOLDED, FOLDED_ENDS, FOLDED_NODES):
                     move(FilePath(temporary, name), folder / name)
             finally:
                 shutil.rmtree(temporary, ignore_errors=True)
-        ends, nodes = np.load(folder / FOLDED_ENDS, mmap_mode="r"), np.load(folder / FOLDED_NODES, mmap_mode="r")
-        return np.asarray(np.memmap(folder / FOLDED, np.uint8, "r")), np.asarray(ends), np.asarray(nodes)
+        ends, nodes = (
+            np.load(folder / FOLDED_ENDS, mmap_mode="r"),
+            np.load(folder / FOLDED_NODES, mmap_mode="r"),
+        )
+        return (
+            np.asarray(np.memmap(folder / FOLDED, np.uint8, "r")),
+            np.asarray(ends),
+            np.asarray(nodes),
+        )
     except (OSError, ValueError) as error:
         raise StoreError(f"The names of “{graph.name}” cannot be read in order: {error}.") from None

@@ -55,7 +55,11 @@ def bare(word: str) -> str:
     if folded.isascii():
         return folded.replace("'", "")
     decomposed = unicodedata.normalize("NFKD", folded)
-    return "".join(letter for letter in decomposed if not unicodedata.combining(letter)).replace("'", "").replace("’", "")
+    return (
+        "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+        .replace("'", "")
+        .replace("’", "")
+    )
 
 
 class WordIndex:
@@ -73,7 +77,10 @@ class WordIndex:
         by_length: dict[int, list[str]] = {}
         for word in self._next[0]:
             by_length.setdefault(len(word), []).append(word)
-        self._by_length = {size: (some, np.array([*map(letters, some)], np.uint64)) for size, some in by_length.items()}
+        self._by_length = {
+            size: (some, np.array([*map(letters, some)], np.uint64))
+            for size, some in by_length.items()
+        }
 
     def __contains__(self, word: str) -> bool:
         """Whether a name has this word."""
@@ -102,17 +109,25 @@ class WordIndex:
         for first in range(len(words)):
             for last in range(first + 1, min(len(words), first + RUN) + 1):
                 run = [word.text for word in words[first:last]]
-                nodes = tuple(n for n in self._joined.get("".join(run), ()) if (first, last, n) not in known)
+                nodes = tuple(
+                    n for n in self._joined.get("".join(run), ()) if (first, last, n) not in known
+                )
                 if nodes:
                     names.append(FoundName(first, last, nodes, (1, *(0 for _ in run[1:]))))
         return names
 
     def _from(self, words: Sequence[Word], first: int) -> Iterator[FoundName]:
-        ways: list[tuple[int, tuple[int, ...]]] = [(0, ())]  # places in the tree, with the errors on the way there
+        ways: list[tuple[int, tuple[int, ...]]] = [
+            (0, ())
+        ]  # places in the tree, with the errors on the way there
         for last in range(first, min(len(words), first + LONGEST)):
             word, ways_on = words[last].text, []
             for at, errors in ways:
-                left = ERRORS + (sum(len(one.text) for one in words[first : last + 1]) >= LONG) - sum(errors)
+                left = (
+                    ERRORS
+                    + (sum(len(one.text) for one in words[first : last + 1]) >= LONG)
+                    - sum(errors)
+                )
                 for like, count in self._like(at, word, min(left, ERRORS)):
                     ways_on.append((self._next[at][like], (*errors, count)))
             ways = ways_on
@@ -140,7 +155,10 @@ class WordIndex:
         for size in (len(word) - 1, len(word), len(word) + 1):
             if size in self._by_length:
                 words, sets = self._by_length[size]
-                found += [words[place] for place in np.flatnonzero(np.bitwise_count(sets ^ own) <= 2).tolist()]
+                found += [
+                    words[place]
+                    for place in np.flatnonzero(np.bitwise_count(sets ^ own) <= 2).tolist()
+                ]
         return found
 
     def _near(self, word: str, rivals: list[str]) -> list[str]:
@@ -148,7 +166,16 @@ class WordIndex:
         from rapidfuzz.distance import OSA
         from rapidfuzz.process import extract
 
-        return [like for like, _, _ in extract(word, rivals, scorer=OSA.distance, score_cutoff=1, limit=None)] if rivals else []
+        return (
+            [
+                like
+                for like, _, _ in extract(
+                    word, rivals, scorer=OSA.distance, score_cutoff=1, limit=None
+                )
+            ]
+            if rivals
+            else []
+        )
 
 
 def letters(word: str) -> int:

@@ -21,7 +21,9 @@ FORMER = {"push": "auto"}  # how `auto` was called in files and expressions save
 SHARE = 2  # beyond this part of the graph's steps, solving the equation is cheaper than pushing
 STEPS = 1000  # that a push needs for each node to keep, at least
 CLOSE = 1e-5  # the error summed over all nodes, where the best are solved for
-WALKED = 2_000_000  # up to so many edges a graph may be arranged for relaxation, which is quicker still
+WALKED = (
+    2_000_000  # up to so many edges a graph may be arranged for relaxation, which is quicker still
+)
 SOLVED = 5_000_000  # up to so many edges the equation is solved where pushing costs more
 
 
@@ -62,7 +64,9 @@ def pagerank_exact(
     from core.graph.pagerank.exact import solve  # brings numba
 
     problem = pose(graph, seeds, 0, damping, direction, weights=weights)
-    scores = np.maximum(solve(problem.links, problem.seeds, problem.shares, damping, tolerance / 2, check), 0.0)
+    scores = np.maximum(
+        solve(problem.links, problem.seeds, problem.shares, damping, tolerance / 2, check), 0.0
+    )
     return scores / scores.sum()
 
 
@@ -104,18 +108,34 @@ def top_pagerank(
     """
     method = FORMER.get(method, method)
     if method not in METHODS:
-        raise BadParameter(f"PageRank's method is {', '.join(METHODS[:-1])} or {METHODS[-1]}, not “{method}”.")
-    more = dict(recall=recall, weights=weights, random=random, progress=progress, check=check, clusters=clusters)
+        raise BadParameter(
+            f"PageRank's method is {', '.join(METHODS[:-1])} or {METHODS[-1]}, not “{method}”."
+        )
+    more = dict(
+        recall=recall,
+        weights=weights,
+        random=random,
+        progress=progress,
+        check=check,
+        clusters=clusters,
+    )
     problem = pose(graph, seeds, keep, damping, direction, **more)
     if keep <= 0:
         return np.empty(0, np.int64), np.empty(0)
     ran = cheapest(problem) if method == "auto" else method
     if ran == "rounds":
-        found = Found(*stepwise.top_pagerank(graph, seed_array(graph, seeds), keep, damping, direction, check))
+        found = Found(
+            *stepwise.top_pagerank(graph, seed_array(graph, seeds), keep, damping, direction, check)
+        )
     else:
         found = _by(ran, problem, CLOSE if method == "auto" else None)
     if report is not None:
-        report.method, report.edges, report.settled, report.note = ran, found.edges, found.settled, found.note
+        report.method, report.edges, report.settled, report.note = (
+            ran,
+            found.edges,
+            found.settled,
+            found.note,
+        )
     return found.nodes, found.scores
 
 
@@ -170,7 +190,9 @@ def _relaxed(problem: Problem) -> Found:
     """The best nodes by relaxation of the whole graph."""
     from core.graph.pagerank.relaxation import relaxed
 
-    nodes, scores = relaxed(problem.graph, problem.seeds, problem.shares, problem.damping, problem.keep, problem.recall)
+    nodes, scores = relaxed(
+        problem.graph, problem.seeds, problem.shares, problem.damping, problem.keep, problem.recall
+    )
     note = "Relaxed over the whole graph, which is small enough."
     if len(nodes) >= problem.keep:
         return Found(*top_k(nodes, steady(scores), problem.keep), note=note)

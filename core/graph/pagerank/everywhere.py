@@ -15,7 +15,11 @@ from numba import njit
 from core.graph.order import steady, top_k
 from core.graph.pagerank.problem import Links
 
-FIRST, TIGHTER, MOST = 0.03, 4.0, 8  # the first bar, of the last score that is wanted; its divisor from one to the next; how many bars
+FIRST, TIGHTER, MOST = (
+    0.03,
+    4.0,
+    8,
+)  # the first bar, of the last score that is wanted; its divisor from one to the next; how many bars
 FINEST, NOBODY = 1e-16, np.empty(0, np.int64)  # the last bar
 RECALL = 0.99  # the share of the best that must be the same under two bars
 
@@ -60,7 +64,12 @@ def pushed_everywhere(
     degrees = np.zeros(len(shares))
     for side, indptr in ((1, links.out_indptr), (2, links.in_indptr)):
         degrees += np.diff(indptr) if links.way & side else 0.0
-    queue, queued, steps, before = np.empty(len(shares), np.int64), np.zeros(len(shares), bool), 0, NOBODY
+    queue, queued, steps, before = (
+        np.empty(len(shares), np.int64),
+        np.zeros(len(shares), bool),
+        0,
+        NOBODY,
+    )
     bar = np.inf
     for _ in range(MOST):
         check()
@@ -68,7 +77,9 @@ def pushed_everywhere(
         best, values = top_k(np.arange(len(scores)), steady(scores), keep)
         if len(np.intersect1d(best, before)) >= RECALL * len(best):
             break
-        bar = min(bar / TIGHTER, FIRST * float(values[-1]) / max(1.0, float(degrees[wanted][best].mean())))
+        bar = min(
+            bar / TIGHTER, FIRST * float(values[-1]) / max(1.0, float(degrees[wanted][best].mean()))
+        )
         steps += _push(estimate, residual, queue, queued, damping, max(bar, FINEST), degrees, links)
         before = best if steps else NOBODY
     scores = np.maximum(base + estimate + (1.0 - damping) * residual, 0.0)
@@ -98,7 +109,9 @@ def _push(estimate, residual, queue, queued, damping, bar, degrees, links):
         for side in range(2):
             if not way & (side + 1):
                 continue
-            indptr, ends, weights = (out_indptr, tails, out_weights) if side == 0 else (in_indptr, in_heads, in_weights)
+            indptr, ends, weights = (
+                (out_indptr, tails, out_weights) if side == 0 else (in_indptr, in_heads, in_weights)
+            )
             walked += indptr[node + 1] - indptr[node]
             for at in range(indptr[node], indptr[node + 1]):
                 near = ends[at]

@@ -23,7 +23,9 @@ def exact(problem: Problem, tolerance: float = FINE) -> Found:
     >>> toy.names(found.nodes), (29 * found.scores).round(3).tolist()
     (['A', 'C', 'B'], [16.0, 6.0, 4.0])
     """
-    scores = solve(problem.links, problem.seeds, problem.shares, problem.damping, tolerance, problem.check)
+    scores = solve(
+        problem.links, problem.seeds, problem.shares, problem.damping, tolerance, problem.check
+    )
     nodes = np.flatnonzero(scores > 0.0)
     total = scores[nodes].sum()
     nodes, scores = problem.ranked(nodes, scores[nodes])
@@ -31,7 +33,12 @@ def exact(problem: Problem, tolerance: float = FINE) -> Found:
 
 
 def solve(
-    links: Links, seeds: np.ndarray, shares: np.ndarray, damping: float, tolerance: float, check: Callable[[], None] = lambda: None
+    links: Links,
+    seeds: np.ndarray,
+    shares: np.ndarray,
+    damping: float,
+    tolerance: float,
+    check: Callable[[], None] = lambda: None,
 ) -> np.ndarray:
     """The PageRank of every node, float64 [n], not yet scaled to a sum of one for mass dropped at nodes without steps.
 
@@ -43,12 +50,18 @@ def solve(
     rounds = max(1, CHECK_STEPS // (n + len(links.tails) + 1))
     settled: Callable[[], bool]  # some rounds, and whether they were enough
     if len(links.strength):
-        settled = lambda: _power_iterate_weighted(estimate, residual, damping, tolerance, rounds, links)
+        settled = lambda: _power_iterate_weighted(
+            estimate, residual, damping, tolerance, rounds, links
+        )
     elif links.way == 3:
         work, course = np.empty((3, n)), np.full(2, -1.0)
-        settled = lambda: kernels.conjugate_gradient(estimate, residual, work, course, damping, tolerance, rounds, *links[1:4])
+        settled = lambda: kernels.conjugate_gradient(
+            estimate, residual, work, course, damping, tolerance, rounds, *links[1:4]
+        )
     else:
-        settled = lambda: kernels.power_iterate(estimate, residual, damping, tolerance, rounds, *links[:5])
+        settled = lambda: kernels.power_iterate(
+            estimate, residual, damping, tolerance, rounds, *links[:5]
+        )
     while not settled():
         check()
     return estimate

@@ -58,8 +58,18 @@ def fora(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Fo
                 break
             delta = max(least, delta / HALVE)
     best, values = problem.ranked(nodes, scores)
-    said = f"each within {epsilon:.0%} of its value with probability 1 - 1/n" if settled else "before its guarantee held"
-    return Found(best, values / scores.sum(), total, settled, f"FORA ended at delta {delta:.1e}, {said}, after {total:,} edges.")
+    said = (
+        f"each within {epsilon:.0%} of its value with probability 1 - 1/n"
+        if settled
+        else "before its guarantee held"
+    )
+    return Found(
+        best,
+        values / scores.sum(),
+        total,
+        settled,
+        f"FORA ended at delta {delta:.1e}, {said}, after {total:,} edges.",
+    )
 
 
 def walk_rate(epsilon: float, delta: float, n: int) -> float:
@@ -85,7 +95,9 @@ def walk(pushed: Work, problem: Problem, rate: float) -> tuple[np.ndarray, np.nd
         count = int(table.state[COUNT])
         while at < count:
             problem.check()
-            at, needed = walk_residuals(table, at, rate, ends.table, problem.damping, random, problem.links, CHECK_STEPS)
+            at, needed = walk_residuals(
+                table, at, rate, ends.table, problem.damping, random, problem.links, CHECK_STEPS
+            )
             if needed:
                 ends.grow(needed)
         ended = int(ends.table.state[COUNT])

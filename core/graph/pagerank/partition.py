@@ -28,10 +28,19 @@ def partition(problem: Problem) -> Found:
     if refusal := too_large(problem.graph):
         raise BadInput(f"{refusal} Choose another method of PageRank.")
     found = problem.clusters(problem.graph, problem.progress, problem.check)
-    nodes = np.sort(np.concatenate([found.members(int(of)) for of in np.unique(found.of[problem.seeds])]))
+    nodes = np.sort(
+        np.concatenate([found.members(int(of)) for of in np.unique(found.of[problem.seeds])])
+    )
     edges = induced(problem.graph, nodes)
     links = _inside(problem, nodes, edges)
-    scores = solve(links, np.searchsorted(nodes, problem.seeds), problem.shares, problem.damping, FINE, problem.check)
+    scores = solve(
+        links,
+        np.searchsorted(nodes, problem.seeds),
+        problem.shares,
+        problem.damping,
+        FINE,
+        problem.check,
+    )
     total = float(scores[scores > 0.0].sum())
     best, values = problem.ranked(nodes, np.maximum(scores, 0.0))
     note = f"The clusters of the seeds hold {len(nodes):,} nodes and {len(edges):,} edges."
@@ -43,10 +52,20 @@ def _inside(problem: Problem, nodes: np.ndarray, edges: np.ndarray) -> Links:
     heads, _, tails = problem.graph.triples(edges)
     heads, tails = np.searchsorted(nodes, heads), np.searchsorted(nodes, tails)
     outward, inward = np.argsort(heads, kind="stable"), np.argsort(tails, kind="stable")
-    out_indptr = np.concatenate([[0], np.cumsum(np.bincount(heads, minlength=len(nodes)))]).astype(np.int64)
-    in_indptr = np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=len(nodes)))]).astype(np.int64)
+    out_indptr = np.concatenate([[0], np.cumsum(np.bincount(heads, minlength=len(nodes)))]).astype(
+        np.int64
+    )
+    in_indptr = np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=len(nodes)))]).astype(
+        np.int64
+    )
     way = problem.links.way
-    plain = (way, out_indptr, tails[outward].astype(np.int32), in_indptr, heads[inward].astype(np.int32))
+    plain = (
+        way,
+        out_indptr,
+        tails[outward].astype(np.int32),
+        in_indptr,
+        heads[inward].astype(np.int32),
+    )
     if problem.weights is None:
         return Links(*plain, NO_WEIGHTS, NO_WEIGHTS, NO_WEIGHTS)
     weights = problem.links.out_weights[edges]

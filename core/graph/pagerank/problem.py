@@ -60,7 +60,9 @@ class Problem:
     weights: np.ndarray | None = None
     check: Callable[[], None] = lambda: None
     progress: Callable[[str, float | None], None] = silent
-    clusters: Callable[..., Communities] = clusters  # of a graph, with progress and check; found anew unless kept ones are given
+    clusters: Callable[..., Communities] = (
+        clusters  # of a graph, with progress and check; found anew unless kept ones are given
+    )
     arranged: Links | None = None  # the arrays with these weights, where they were arranged before
 
     @cached_property
@@ -70,11 +72,19 @@ class Problem:
             return self.arranged
         plain = links(self.graph, self.direction)
         if self.weights is None:
-            degree_bytes = np.asarray(self.graph.degree_bytes) if self.direction == "both" and self.graph.at_hand else NO_DEGREES
+            degree_bytes = (
+                np.asarray(self.graph.degree_bytes)
+                if self.direction == "both" and self.graph.at_hand
+                else NO_DEGREES
+            )
             return Links(*plain, NO_WEIGHTS, NO_WEIGHTS, NO_WEIGHTS, degree_bytes)
         weights, graph = np.ascontiguousarray(self.weights, np.float64), self.graph
-        if weights.shape != (graph.n_edges,) or not (np.isfinite(weights).all() and (weights > 0).all()):
-            raise BadParameter(f"The weights must be {graph.n_edges:,} finite numbers above zero, one for each triple.")
+        if weights.shape != (graph.n_edges,) or not (
+            np.isfinite(weights).all() and (weights > 0).all()
+        ):
+            raise BadParameter(
+                f"The weights must be {graph.n_edges:,} finite numbers above zero, one for each triple."
+            )
         out = np.bincount(graph.heads, weights, graph.n_nodes) if plain[0] & 1 else 0.0
         into = np.bincount(graph.tails, weights, graph.n_nodes) if plain[0] & 2 else 0.0
         return Links(*plain, weights, weights[graph.in_edges], np.asarray(out + into))
@@ -113,13 +123,19 @@ class Problem:
         return nodes, values[nodes]
 
 
-def pose(graph: Graph, seeds: Iterable[int], keep: int, damping: float, direction: str, **more) -> Problem:
+def pose(
+    graph: Graph, seeds: Iterable[int], keep: int, damping: float, direction: str, **more
+) -> Problem:
     """The problem of some seeds, repeated ones counting again. Raises BadParameter for a damping outside [0, 1) or a recall
     outside (0, 1], BadInput for no seeds or a seed outside the graph."""
     if not 0.0 <= damping < 1.0:
-        raise BadParameter(f"damping is the probability of following an edge, from 0 to below 1, not {damping}.")
+        raise BadParameter(
+            f"damping is the probability of following an edge, from 0 to below 1, not {damping}."
+        )
     if not 0.0 < more.get("recall", 1.0) <= 1.0:
-        raise BadParameter(f"recall is the share of the best nodes to find, above 0 to 1, not {more['recall']}.")
+        raise BadParameter(
+            f"recall is the share of the best nodes to find, above 0 to 1, not {more['recall']}."
+        )
     nodes, shares = seed_array(graph, seeds), np.ones(1)
     if len(nodes) > 1:
         nodes, counts = np.unique(nodes, return_counts=True)

@@ -47,8 +47,18 @@ def rbs(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Fou
             break
         delta = max(least, delta / QUARTER)
     best, values = problem.ranked(nodes, scores)
-    said = f"each within {epsilon:.0%} of its value with probability 11/12" if settled else "before its guarantee held"
-    return Found(best, values / scores.sum(), edges, settled, f"RBS ended at delta {delta:.1e}, {said}, after {edges:,} edges.")
+    said = (
+        f"each within {epsilon:.0%} of its value with probability 11/12"
+        if settled
+        else "before its guarantee held"
+    )
+    return Found(
+        best,
+        values / scores.sum(),
+        edges,
+        settled,
+        f"RBS ended at delta {delta:.1e}, {said}, after {edges:,} edges.",
+    )
 
 
 def _all_seeds(problem: Problem, theta: float) -> tuple[np.ndarray, np.ndarray, float, int]:
@@ -58,12 +68,19 @@ def _all_seeds(problem: Problem, theta: float) -> tuple[np.ndarray, np.ndarray, 
     raw: list[np.ndarray] = []
     edges = 0
     for turn, (seed, share) in enumerate(zip(problem.seeds.tolist(), problem.shares.tolist())):
-        random = np.array([2 * (problem.random * 1_000_003 + turn) + 1], np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        random = np.array([2 * (problem.random * 1_000_003 + turn) + 1], np.uint64) * np.uint64(
+            0x9E3779B97F4A7C15
+        )
         found, values, walked = search(problem, seed, theta, random)
         scale: float | np.ndarray = 1.0
         if problem.direction == "both":
             scale = degrees(problem, found) / max(1.0, float(degrees(problem, np.array([seed]))[0]))
-        nodes, scores, raw, edges = [*nodes, found], [*scores, share * scale * values], [*raw, values], edges + walked
+        nodes, scores, raw, edges = (
+            [*nodes, found],
+            [*scores, share * scale * values],
+            [*raw, values],
+            edges + walked,
+        )
     every, place = np.unique(np.concatenate(nodes), return_inverse=True)
     total = np.bincount(place, np.concatenate(scores))
     best = top_k(every, total, problem.keep)[0]
@@ -75,10 +92,14 @@ def _all_seeds(problem: Problem, theta: float) -> tuple[np.ndarray, np.ndarray, 
 def degrees(problem: Problem, nodes: np.ndarray) -> np.ndarray:
     """The number of steps from each node, a node without any counting as one."""
     _, out_indptr, _, in_indptr, _ = problem.links[:5]
-    return np.maximum(1.0, out_indptr[nodes + 1] - out_indptr[nodes] + in_indptr[nodes + 1] - in_indptr[nodes])
+    return np.maximum(
+        1.0, out_indptr[nodes + 1] - out_indptr[nodes] + in_indptr[nodes + 1] - in_indptr[nodes]
+    )
 
 
-def search(problem: Problem, seed: int, theta: float, random: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+def search(
+    problem: Problem, seed: int, theta: float, random: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, int]:
     """(nodes, values, edges walked): in both directions the PageRank from each node of the seed, else from the seed of each."""
     damping, unit, edges = problem.damping, (1.0 - problem.damping) * theta, 0
     levels = 1 if damping == 0.0 else max(1, ceil(log(theta) / log(damping)))
@@ -89,11 +110,16 @@ def search(problem: Problem, seed: int, theta: float, random: np.ndarray) -> tup
             at = 0
             while at < len(nodes):
                 problem.check()
-                at, needed = _level(work.table, nodes, values, at, damping, unit, random, problem.links, CHECK_STEPS)
+                at, needed = _level(
+                    work.table, nodes, values, at, damping, unit, random, problem.links, CHECK_STEPS
+                )
                 if needed:
                     work.grow(needed)
             count = int(work.table.state[COUNT])
-            nodes, values = work.table.nodes[:count].copy(), work.table.cells[:count, RESIDUAL].copy()
+            nodes, values = (
+                work.table.nodes[:count].copy(),
+                work.table.cells[:count, RESIDUAL].copy(),
+            )
             edges += int(work.table.state[STEPS])
         if not count:
             break
@@ -135,5 +161,7 @@ def _level(table, sources, values, first, damping, unit, random, links, budget):
                 if share < unit:
                     share = unit if chance * unit < share else 0.0
                 if share > 0.0:
-                    cells[slot_of(index, place, nodes, cells, state, near, 0.0, NOBODY), RESIDUAL] += share
+                    cells[
+                        slot_of(index, place, nodes, cells, state, near, 0.0, NOBODY), RESIDUAL
+                    ] += share
     return len(sources), np.int64(0)

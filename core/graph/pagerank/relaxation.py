@@ -18,7 +18,9 @@ from core.graph.algorithms.neighbourhood import links
 from core.graph.pagerank.sweeps import candidates, merge, relax, two_colours
 from core.graph.store import Graph
 
-SHRINK = 1 / 100  # of the first error, what the planned half-sweeps leave where each link joins two colours
+SHRINK = (
+    1 / 100
+)  # of the first error, what the planned half-sweeps leave where each link joins two colours
 LEAST = 7  # half-sweeps, whatever the damping
 SETTLED = 3e-4  # what the last two half-sweeps may change, of a sum of one, for each node that may be missed, of up to `FEW_NODES` to keep
 FEW_NODES = 1000  # where few are kept, one that is wrong weighs more
@@ -37,10 +39,16 @@ class Layout:
     alone: np.ndarray  # bool, of each node: without links
     split: int  # the first place of the second colour
     degree: np.ndarray  # float64 of each place, leaves counted, at least one
-    rows: tuple[np.ndarray, np.ndarray]  # (indptr, near): the places linked to each place, leaves not counted
-    leaves: tuple[np.ndarray, np.ndarray, np.ndarray]  # (places with leaves, indptr, leaves), ascending
+    rows: tuple[
+        np.ndarray, np.ndarray
+    ]  # (indptr, near): the places linked to each place, leaves not counted
+    leaves: tuple[
+        np.ndarray, np.ndarray, np.ndarray
+    ]  # (places with leaves, indptr, leaves), ascending
     inverses: dict[float, np.ndarray] = field(default_factory=dict)
-    spare: list[tuple[np.ndarray, ...]] = field(default_factory=list)  # work arrays that no thread is using
+    spare: list[tuple[np.ndarray, ...]] = field(
+        default_factory=list
+    )  # work arrays that no thread is using
 
     def inverse(self, damping: float) -> np.ndarray:
         """1 / what multiplies each place's q in its own equation, its leaves eliminated."""
@@ -60,7 +68,13 @@ class Layout:
             return self.spare.pop()
         except IndexError:
             size = len(self.nodes)
-            return np.empty(size), np.zeros(size), np.empty(size), np.empty((2, size), np.uint32), np.empty(size, bool)
+            return (
+                np.empty(size),
+                np.zeros(size),
+                np.empty(size),
+                np.empty((2, size), np.uint32),
+                np.empty(size, bool),
+            )
 
 
 def layout(graph: Graph) -> Layout:
@@ -75,7 +89,12 @@ def half_sweeps(damping: float) -> int:
 
 
 def relaxed(
-    graph: Graph, seeds: np.ndarray, shares: np.ndarray, damping: float, keep: int, recall: float = 0.97
+    graph: Graph,
+    seeds: np.ndarray,
+    shares: np.ndarray,
+    damping: float,
+    keep: int,
+    recall: float = 0.97,
 ) -> tuple[np.ndarray, np.ndarray]:
     """(ids, scores), unordered: of the best `keep` nodes, those equal to the last, and a few more; all that hold a score
     where those are fewer than `keep`.
@@ -97,7 +116,11 @@ def relaxed(
             own[seed], source = source, damping * source
         bonus[place] = bonus.get(place, 0.0) + omega * source
     starts = sorted(bonus)
-    tolerance = CONVERGED if graph.n_nodes <= SMALL else max(CONVERGED, SETTLED * (1.0 - recall) * min(max(keep, 1), FEW_NODES))
+    tolerance = (
+        CONVERGED
+        if graph.n_nodes <= SMALL
+        else max(CONVERGED, SETTLED * (1.0 - recall) * min(max(keep, 1), FEW_NODES))
+    )
     values, mass, scores, active, seen = work = made.borrow()
     relax(
         values,
@@ -130,8 +153,13 @@ def _arrange(graph: Graph) -> Layout:
     single = np.flatnonzero(degree == 1)
     outward = out_indptr[single + 1] > out_indptr[single]
     host = np.empty(len(single), np.int64)
-    host[outward], host[~outward] = tails[out_indptr[single[outward]]], in_heads[in_indptr[single[~outward]]]
-    chosen = (degree[host] > 1) | (host < single)  # of two nodes with no other link, the first is kept
+    host[outward], host[~outward] = (
+        tails[out_indptr[single[outward]]],
+        in_heads[in_indptr[single[~outward]]],
+    )
+    chosen = (degree[host] > 1) | (
+        host < single
+    )  # of two nodes with no other link, the first is kept
     leaves, host = single[chosen], host[chosen]
     leaf = np.zeros(graph.n_nodes, bool)
     leaf[leaves] = True
@@ -143,7 +171,10 @@ def _arrange(graph: Graph) -> Layout:
     place = np.full(graph.n_nodes, -1, np.int64)
     place[nodes] = np.arange(len(nodes))
     indptr, near = merge(nodes, place, *way)
-    rows = indptr, near.astype(np.uint16) if len(nodes) <= 1 << 16 else near  # the less there is to read, the quicker
+    rows = (
+        indptr,
+        near.astype(np.uint16) if len(nodes) <= 1 << 16 else near,
+    )  # the less there is to read, the quicker
     place[leaves] = place[host]
     by_host = np.argsort(place[leaves], kind="stable")
     hosts, counts = np.unique(place[leaves], return_counts=True)

@@ -9,9 +9,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-PUSHED, PART = 4, 16  # at most so many half-sweeps push, while what they walk is under 1/PART of all links
+PUSHED, PART = (
+    4,
+    16,
+)  # at most so many half-sweeps push, while what they walk is under 1/PART of all links
 SHIFT = 46  # drops all but 6 bits of a score's fraction: 64 bins for each power of two
-LOWEST, BINS = (1023 - 64) << (52 - SHIFT), 66 << (52 - SHIFT)  # the first bin takes all from 2^-64 down
+LOWEST, BINS = (
+    (1023 - 64) << (52 - SHIFT),
+    66 << (52 - SHIFT),
+)  # the first bin takes all from 2^-64 down
 
 
 @njit(cache=True, nogil=True)
@@ -64,7 +70,23 @@ def merge(nodes, place, out_indptr, tails, in_indptr, in_heads):
 
 
 @njit(cache=True, nogil=True)
-def _push(values, mass, active, count, seen, colour, start, end, seeds, bonus, over, step, inverse, indptr, near):
+def _push(
+    values,
+    mass,
+    active,
+    count,
+    seen,
+    colour,
+    start,
+    end,
+    seeds,
+    bonus,
+    over,
+    step,
+    inverse,
+    indptr,
+    near,
+):
     """A half-sweep of the places from `start` to `end` next to active ones of the other colour. Gives how many are active."""
     size = count[colour]
     for index in range(count[1 - colour]):
@@ -110,7 +132,22 @@ def _pull(values, start, end, extra, over, step, inverse, indptr, near):
 
 
 @njit(cache=True, nogil=True)
-def relax(values, mass, active, seen, split, seeds, bonus, omega, step, inverse, indptr, near, least, tolerance):
+def relax(
+    values,
+    mass,
+    active,
+    seen,
+    split,
+    seeds,
+    bonus,
+    omega,
+    step,
+    inverse,
+    indptr,
+    near,
+    least,
+    tolerance,
+):
     """Half-sweeps over the places before `split` and those from it, in turn: at least `least`, until two change little.
 
     values[v] becomes (1 - omega) values[v] + inverse[v] x (step x the sum of its neighbours' values + the bonus of a seed).
@@ -133,13 +170,39 @@ def relax(values, mass, active, seen, split, seeds, bonus, omega, step, inverse,
             walk += indptr[active[1 - colour, index] + 1] - indptr[active[1 - colour, index]]
         pushes = pushes and half <= PUSHED and walk * PART < len(near)
         if pushes:
-            count[colour] = _push(values, mass, active, count, seen, colour, start, end, seeds, bonus, over, step, inverse, indptr, near)
+            count[colour] = _push(
+                values,
+                mass,
+                active,
+                count,
+                seen,
+                colour,
+                start,
+                end,
+                seeds,
+                bonus,
+                over,
+                step,
+                inverse,
+                indptr,
+                near,
+            )
             continue
         before, change, at = change, 0.0, start
         for index in range(len(seeds)):
             if start <= seeds[index] < end:
                 change += _pull(values, at, seeds[index], 0.0, over, step, inverse, indptr, near)
-                change += _pull(values, seeds[index], seeds[index] + 1, bonus[index], over, step, inverse, indptr, near)
+                change += _pull(
+                    values,
+                    seeds[index],
+                    seeds[index] + 1,
+                    bonus[index],
+                    over,
+                    step,
+                    inverse,
+                    indptr,
+                    near,
+                )
                 at = seeds[index] + 1
         change += _pull(values, at, end, 0.0, over, step, inverse, indptr, near)
     return half

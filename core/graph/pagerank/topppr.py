@@ -15,7 +15,10 @@ from core.graph.pagerank.local.table import COUNT, ESTIMATE, RESIDUAL, STEPS, bo
 from core.graph.pagerank.problem import Found, Problem
 from core.graph.pagerank.walking import push_back, walk_from
 
-BACKWARD, FINER = 0.1, 4.0  # the largest residual of the first backward pushes, its divisor from one round to the next
+BACKWARD, FINER = (
+    0.1,
+    4.0,
+)  # the largest residual of the first backward pushes, its divisor from one round to the next
 ROUNDS = 8  # at most; the walks double from one to the next
 BUDGET = 10_000_000  # edges
 
@@ -45,7 +48,12 @@ def topppr(problem: Problem, budget: int = BUDGET) -> Found:
         drain(work, problem, bar, budget // 2)
         count = int(work.table.state[COUNT])
         order = np.argsort(work.table.nodes[:count])
-        search = _Search(problem, work.table.nodes[order], work.table.cells[order, ESTIMATE], work.table.cells[order, RESIDUAL])
+        search = _Search(
+            problem,
+            work.table.nodes[order],
+            work.table.cells[order, ESTIMATE],
+            work.table.cells[order, RESIDUAL],
+        )
         search.edges = int(work.table.state[STEPS])
     walks, backward = max(2, ceil(search.rest * rate)), BACKWARD
     for _ in range(ROUNDS):
@@ -53,13 +61,22 @@ def topppr(problem: Problem, budget: int = BUDGET) -> Found:
         proved = search.walk(walks)
         if proved < problem.recall * problem.keep:
             proved = search.refine(backward, budget)
-        if proved >= min(problem.recall * problem.keep, search.reached()) or 2 * search.edges > budget:
+        if (
+            proved >= min(problem.recall * problem.keep, search.reached())
+            or 2 * search.edges > budget
+        ):
             break
         walks, backward = search.walks, backward / FINER
     settled = proved >= min(problem.recall * problem.keep, search.reached())
     nodes, scores = problem.ranked(search.nodes, search.scores)
     edges, held = search.edges, float(search.start.sum()) + search.rest * search.retained
-    return Found(nodes, scores / held, edges, settled, f"TopPPR proved {proved:,} of the best {problem.keep:,} after {edges:,} edges.")
+    return Found(
+        nodes,
+        scores / held,
+        edges,
+        settled,
+        f"TopPPR proved {proved:,} of the best {problem.keep:,} after {edges:,} edges.",
+    )
 
 
 @dataclass(eq=False)
@@ -78,19 +95,28 @@ class _Search:
         self.sum = np.cumsum(self.residual)
         self.ends = np.zeros(len(self.nodes), np.int64)  # walks that ended at each node
         self.walks, self.retained = 0, 1.0
-        self.random = np.array([2 * self.problem.random + 1], np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        self.random = np.array([2 * self.problem.random + 1], np.uint64) * np.uint64(
+            0x9E3779B97F4A7C15
+        )
         self.dice = np.random.default_rng(self.problem.random)
         self.sure = 2.0 * log(max(2, self.problem.graph.n_nodes)) + log(4.0 * ROUNDS)
         self.scores, self.half, self.unseen = self.start.copy(), np.zeros(len(self.nodes)), 0.0
 
     def reached(self) -> int:
         """How many nodes are known to hold a score, at most those wanted."""
-        return int(min(self.problem.keep, len(self.nodes))) if self.rest == 0.0 else self.problem.keep
+        return (
+            int(min(self.problem.keep, len(self.nodes))) if self.rest == 0.0 else self.problem.keep
+        )
 
     def walk(self, walks: int) -> int:
         """Walks more from the residuals, and bounds every node; gives how many of the best are proved."""
         if self.rest > 0.0:
-            starts = self.pushed[np.minimum(np.searchsorted(self.sum, self.dice.random(walks) * self.rest), len(self.sum) - 1)]
+            starts = self.pushed[
+                np.minimum(
+                    np.searchsorted(self.sum, self.dice.random(walks) * self.rest),
+                    len(self.sum) - 1,
+                )
+            ]
             found, steps = walk_from(starts, self.problem.damping, self.random, self.problem.links)
             self.edges += steps
             self._count(found[found >= 0])
@@ -108,7 +134,9 @@ class _Search:
         if self.rest == 0.0:
             return self._proved()
         last = top_k(self.nodes, self.scores, problem.keep)[1][-1]
-        doubt = np.flatnonzero((self.scores + self.half >= last) & (self.scores - self.half <= last))
+        doubt = np.flatnonzero(
+            (self.scores + self.half >= last) & (self.scores - self.half <= last)
+        )
         for place in doubt[np.argsort(np.abs(self.scores[doubt] - last), kind="stable")]:
             if self.edges > budget:
                 break
@@ -117,7 +145,9 @@ class _Search:
                 put(work.table, int(self.nodes[place]), 1.0)
                 needed = 1
                 while needed:
-                    most, needed = push_back(work.table, problem.damping, bar, budget, problem.links)
+                    most, needed = push_back(
+                        work.table, problem.damping, bar, budget, problem.links
+                    )
                     if needed:
                         work.grow(needed)
                 count = int(work.table.state[COUNT])
@@ -140,7 +170,9 @@ class _Search:
         """How far a mean over the walks of numbers from 0 to `most` may be off, times the residual."""
         walks = self.walks
         spread = variance * walks / (walks - 1)
-        return self.rest * (np.sqrt(2.0 * spread * self.sure / walks) + most * 7.0 * self.sure / (3.0 * (walks - 1)))
+        return self.rest * (
+            np.sqrt(2.0 * spread * self.sure / walks) + most * 7.0 * self.sure / (3.0 * (walks - 1))
+        )
 
     def _count(self, found: np.ndarray) -> None:
         nodes = np.union1d(self.nodes, found)
@@ -155,7 +187,11 @@ class _Search:
         best = np.searchsorted(self.nodes, top_k(self.nodes, steady(self.scores), keep)[0])
         low, high = (self.scores - self.half)[best], np.sort(self.scores + self.half)
         above = len(high) - np.searchsorted(high, low, side="right") - (self.half[best] > 0.0)
-        bar = self.unseen if len(self.nodes) < self.problem.graph.n_nodes and self.rest > 0.0 else -1.0
+        bar = (
+            self.unseen
+            if len(self.nodes) < self.problem.graph.n_nodes and self.rest > 0.0
+            else -1.0
+        )
         return int(np.sum((above < keep) & (low > bar)))
 
 

@@ -33,7 +33,11 @@ def _end(node, damping, random, way, out_indptr, tails, in_indptr, in_heads):
         pick, out = np.int64(draw(random) * degree), np.int64(0)
         if way & 1:
             out = out_indptr[node + 1] - out_indptr[node]
-        node = np.int64(tails[out_indptr[node] + pick]) if pick < out else np.int64(in_heads[in_indptr[node] + pick - out])
+        node = (
+            np.int64(tails[out_indptr[node] + pick])
+            if pick < out
+            else np.int64(in_heads[in_indptr[node] + pick - out])
+        )
         steps += 1
     return np.int64(node), steps
 
@@ -58,10 +62,14 @@ def walk_residuals(table, first, rate, ends, damping, random, links, budget):
         if state[COUNT] + walks > len(nodes):
             return slot, state[COUNT] + walks
         for _ in range(walks):
-            end, steps = _end(table.nodes[slot], damping, random, way, out_indptr, tails, in_indptr, in_heads)
+            end, steps = _end(
+                table.nodes[slot], damping, random, way, out_indptr, tails, in_indptr, in_heads
+            )
             state[STEPS] += steps + 1
             if end >= 0:
-                cells[slot_of(index, place, nodes, cells, state, end, 0.0, NOBODY), ESTIMATE] += mass / walks
+                cells[slot_of(index, place, nodes, cells, state, end, 0.0, NOBODY), ESTIMATE] += (
+                    mass / walks
+                )
     return table.state[COUNT], np.int64(0)
 
 
@@ -71,7 +79,9 @@ def walk_from(starts, damping, random, links):
     way, out_indptr, tails, in_indptr, in_heads = links[:5]
     ends, total = np.empty(len(starts), np.int64), 0
     for at in range(len(starts)):
-        ends[at], steps = _end(starts[at], damping, random, way, out_indptr, tails, in_indptr, in_heads)
+        ends[at], steps = _end(
+            starts[at], damping, random, way, out_indptr, tails, in_indptr, in_heads
+        )
         total += steps + 1
     return ends, total
 
@@ -115,7 +125,9 @@ def push_back(table, damping, bar, budget, links):
                 near = np.int64(ends[link])
                 held = slot_of(index, place, nodes, cells, state, near, 0.0, NOBODY)
                 before = cells[held, RESIDUAL]
-                cells[held, RESIDUAL] = before + damping * mass / _degree(near, way, out_indptr, in_indptr)
+                cells[held, RESIDUAL] = before + damping * mass / _degree(
+                    near, way, out_indptr, in_indptr
+                )
                 if before <= bar < cells[held, RESIDUAL]:
                     if size == len(waiting):
                         waiting = np.concatenate((waiting[at:], np.empty(size + 16, np.int64)))

@@ -25,7 +25,9 @@ OF_EDGES = {
 }
 """The columns that edges may have, as `OF_NODES`."""
 ONLY_TRIPLES = "Of a file with more than 128 MB of text only the triples are read, as columns are put together in memory."
-SEPARATOR = "<SEP>"  # between descriptions of several texts, as LightRAG and nano-graphrag join them
+SEPARATOR = (
+    "<SEP>"  # between descriptions of several texts, as LightRAG and nano-graphrag join them
+)
 
 
 @dataclass
@@ -39,14 +41,22 @@ class Attributes:
     wanted: bool = True
     expected: bool = False
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)
-    taken: dict[str, Counter[tuple[str, str]]] = field(default_factory=lambda: {"nodes": Counter(), "edges": Counter()})
+    taken: dict[str, Counter[tuple[str, str]]] = field(
+        default_factory=lambda: {"nodes": Counter(), "edges": Counter()}
+    )
     unusable: int = 0  # weights that are no numbers
-    ignored: list[str] = field(default_factory=list)  # keys of edges that became no part of a triple and no column
+    ignored: list[str] = field(
+        default_factory=list
+    )  # keys of edges that became no part of a triple and no column
     count: int = 0  # triples
     _current: dict[str, Any] = field(default_factory=dict)
-    _texts: dict[str, dict[int, str]] = field(default_factory=dict)  # column -> place of the triple -> text
+    _texts: dict[str, dict[int, str]] = field(
+        default_factory=dict
+    )  # column -> place of the triple -> text
     large: bool = False
-    _weights: array = field(default_factory=lambda: array("d"))  # of the triples up to the last that has one, NaN where it has none
+    _weights: array = field(
+        default_factory=lambda: array("d")
+    )  # of the triples up to the last that has one, NaN where it has none
 
     def __bool__(self) -> bool:
         return self.expected or bool(self.nodes or self._texts or self._weights or self._current)
@@ -84,7 +94,9 @@ class Attributes:
     def first(self, count: int) -> dict[str, list[Any]]:
         """What was said of the first triples, column by column; a weight is None where nothing was. For a look before a graph is built."""
         found: dict[str, list[Any]] = {
-            column: [texts.get(place, "") for place in range(count)] for column, texts in self._texts.items() if min(texts) < count
+            column: [texts.get(place, "") for place in range(count)]
+            for column, texts in self._texts.items()
+            if min(texts) < count
         }
         if self._weights:
             weights = [None if math.isnan(weight) else weight for weight in self._weights[:count]]
@@ -101,7 +113,9 @@ class Attributes:
         }
         nodes = {column: texts for column, texts in nodes.items() if any(texts)}
         found: dict[str, Sequence[Any]] = {
-            column: self._joined(self._texts[column], edges, n_edges) for column in OF_EDGES if column in self._texts
+            column: self._joined(self._texts[column], edges, n_edges)
+            for column in OF_EDGES
+            if column in self._texts
         }
         if self._weights:
             found["weight"] = self._summed(edges, n_edges).tolist()
@@ -133,7 +147,14 @@ class Attributes:
 
     def same_relation(self, relation: str) -> str:
         """What a graph is warned of in which every edge has this relation, while its file says more of edges; empty where it does not."""
-        others = list(dict.fromkeys([*(key for (column, key) in self.taken["edges"] if column != "weight"), *self.ignored]))
+        others = list(
+            dict.fromkeys(
+                [
+                    *(key for (column, key) in self.taken["edges"] if column != "weight"),
+                    *self.ignored,
+                ]
+            )
+        )
         if not others:
             return ""
         shown = f"{', '.join(others[:6])}{' …' * (len(others) > 6)}"
@@ -143,7 +164,11 @@ class Attributes:
         found: dict[str, Any] = {}
         for column, keys in (OF_NODES if of == "nodes" else OF_EDGES).items():
             for key in keys:
-                if key in used or key not in row or (value := self._value(column, row[key])) is None:
+                if (
+                    key in used
+                    or key not in row
+                    or (value := self._value(column, row[key])) is None
+                ):
                     continue
                 found[column] = value
                 self.taken[of][column, key] += 1
@@ -153,7 +178,9 @@ class Attributes:
     def _value(self, column: str, value: Any) -> Any:
         if column == "type":
             text = text_of(value)
-            parts = text.split(":") if text.startswith(":") else text.split(";")  # :Person:Actor and Person;Actor, as Neo4j writes labels
+            parts = (
+                text.split(":") if text.startswith(":") else text.split(";")
+            )  # :Person:Actor and Person;Actor, as Neo4j writes labels
             return ", ".join(part.strip() for part in parts if part.strip()) or None
         if column != "weight":
             return text_of(value) or None
@@ -181,7 +208,10 @@ def text_of(value: Any) -> str:
         return ""
     if isinstance(value, str):
         parts = [" ".join(part.split()) for part in value.split(SEPARATOR)]
-        return " ".join(part[1:-1].strip() if len(part) > 2 and part[0] == part[-1] == '"' else part for part in parts)
+        return " ".join(
+            part[1:-1].strip() if len(part) > 2 and part[0] == part[-1] == '"' else part
+            for part in parts
+        )
     if isinstance(value, int | float):
         return str(value) if math.isfinite(value) else ""
     if isinstance(value, Sequence):
@@ -192,20 +222,29 @@ def text_of(value: Any) -> str:
 def number_of(value: Any) -> float | None:
     """A value as a number; None where it is none, or not a finite one that single precision can hold."""
     try:
-        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
+        number = (
+            float(value)
+            if isinstance(value, str | int | float) and not isinstance(value, bool)
+            else math.nan
+        )
     except (ValueError, OverflowError):
         return None
     return number if abs(number) < 3e38 else None
 
 
-def taken_from(keys: Sequence[str], of: Mapping[str, Sequence[str]], used: Sequence[str] = ()) -> dict[str, str]:
+def taken_from(
+    keys: Sequence[str], of: Mapping[str, Sequence[str]], used: Sequence[str] = ()
+) -> dict[str, str]:
     """For each column the key, of those that a file has in lower case, that it is read from.
 
     >>> from core.graph.readers.attributes import OF_EDGES, taken_from
     >>> taken_from(["source", "target", "description", "weight"], OF_EDGES, used=["description"])
     {'weight': 'weight'}
     """
-    found = {column: next((key for key in names if key in keys and key not in used), "") for column, names in of.items()}
+    found = {
+        column: next((key for key in names if key in keys and key not in used), "")
+        for column, names in of.items()
+    }
     return {column: key for column, key in found.items() if key}
 
 

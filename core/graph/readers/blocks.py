@@ -52,7 +52,11 @@ class DelimitedBlocks:
     _form: str = field(default="", init=False)
 
     def __post_init__(self) -> None:
-        self._path, self._columns, self._tally = self.source.path, self.source.columns, self.source.tally
+        self._path, self._columns, self._tally = (
+            self.source.path,
+            self.source.columns,
+            self.source.tally,
+        )
 
     def read(self, place: Place) -> Iterator[Block]:
         """The blocks from a place on."""
@@ -62,7 +66,9 @@ class DelimitedBlocks:
             texts = whole_lines(source, self.size)
             for text in chain([b""], texts) if place.quoted else texts:
                 if place.quoted or (self._form in QUOTED and b'"' in text):
-                    yield from self._quoted(chain([text], texts), Place(place.offset, place.line, True))
+                    yield from self._quoted(
+                        chain([text], texts), Place(place.offset, place.line, True)
+                    )
                     return
                 block = self._sliced(np.frombuffer(bytearray(text), np.uint8), place)
                 place = block.after
@@ -87,7 +93,17 @@ class DelimitedBlocks:
         numbers, odd = np.empty(most, np.int64), np.empty((most, 4), np.int64)
         columns = np.array(wanted or (1, 2, 3), np.int64) - 1
         separator = ord(SEPARATORS[self._form])
-        found, strange, lines = split(data[bom:], len(data) - bom, separator, columns, wanted is None, starts, lengths, numbers, odd)
+        found, strange, lines = split(
+            data[bom:],
+            len(data) - bom,
+            separator,
+            columns,
+            wanted is None,
+            starts,
+            lengths,
+            numbers,
+            odd,
+        )
         for line, start, end, reason in odd[:strange].tolist():
             if fault and place.line + line + 1 > fault[0]:
                 break
@@ -96,15 +112,25 @@ class DelimitedBlocks:
             raise _not_text(self._path, *fault)
         starts[: 3 * found] += bom
         after = Place(place.offset + len(data), place.line + lines)
-        return Block(data, starts[: 3 * found], lengths[: 3 * found], numbers[:found] + place.line + 1, after)
+        return Block(
+            data, starts[: 3 * found], lengths[: 3 * found], numbers[:found] + place.line + 1, after
+        )
 
     def _bad(self, number: int, line: bytes, reason: int) -> None:
         """Tells of a bad line, in the words of the small reader, which raises them."""
         why = "wrong number of columns" if reason % 10 == 1 else "an empty name"
         if not self._tally.skip(why, number):
-            triple_of(self._path, number, line.decode("utf-8").split(SEPARATORS[self._form]), self._form, self._columns or self._head)
+            triple_of(
+                self._path,
+                number,
+                line.decode("utf-8").split(SEPARATORS[self._form]),
+                self._form,
+                self._columns or self._head,
+            )
 
-    def _drop_undecodable(self, data: np.ndarray, place: Place) -> tuple[int, UnicodeDecodeError] | None:
+    def _drop_undecodable(
+        self, data: np.ndarray, place: Place
+    ) -> tuple[int, UnicodeDecodeError] | None:
         """Blanks out the lines that are not UTF-8, told as bad; the first of them and its fault where none may be left out."""
         try:
             str(data.data, "utf-8")
@@ -154,12 +180,23 @@ class DelimitedBlocks:
                 if row is None:
                     break
                 if at.line > self._opening:
-                    found += triple_of(self._path, at.line, row, self._form, self._columns or self._head)
+                    found += triple_of(
+                        self._path, at.line, row, self._form, self._columns or self._head
+                    )
                     size += sum(len(part) for part in found[-3:])
                     lines.append(at.line)
             except (csv.Error, BadInput) as error:
-                if not self._tally.skip("bad quotes" if isinstance(error, csv.Error) else "wrong columns or an empty name", at.line):
-                    raise not_quoted(self._path, at.line, error, self._form) if isinstance(error, csv.Error) else error from None
+                if not self._tally.skip(
+                    "bad quotes"
+                    if isinstance(error, csv.Error)
+                    else "wrong columns or an empty name",
+                    at.line,
+                ):
+                    raise (
+                        not_quoted(self._path, at.line, error, self._form)
+                        if isinstance(error, csv.Error)
+                        else error
+                    ) from None
             if size >= self.size:
                 yield packed(found, lines, at)
                 found, size, lines = [], 0, []
@@ -178,7 +215,9 @@ def bytes_of(parts: list[str]) -> tuple[np.ndarray, np.ndarray]:
         encoded = [part.encode("utf-8") for part in parts]
     except UnicodeEncodeError as error:
         raise BadInput(f"A name cannot be written as UTF-8: {error.object!r}.") from None
-    return np.frombuffer(b"".join(encoded) or b" ", np.uint8), np.fromiter(map(len, encoded), np.int64, len(encoded))
+    return np.frombuffer(b"".join(encoded) or b" ", np.uint8), np.fromiter(
+        map(len, encoded), np.int64, len(encoded)
+    )
 
 
 def whole_lines(source: Unpacked, size: int) -> Iterator[bytes]:
@@ -190,7 +229,9 @@ def whole_lines(source: Unpacked, size: int) -> Iterator[bytes]:
         if data and not cut:
             rest += data
             if len(rest) > LONGEST_LINE:
-                raise BadInput(f"{source.name}: a line of more than {size_text(LONGEST_LINE)} is too long.")
+                raise BadInput(
+                    f"{source.name}: a line of more than {size_text(LONGEST_LINE)} is too long."
+                )
             continue
         text, rest = rest + data[:cut], data[cut:]
         if text:
@@ -216,4 +257,6 @@ def _line_end(data: np.ndarray, start: int) -> int:
 
 
 def _not_text(path: FilePath, number: int, error: UnicodeDecodeError) -> BadInput:
-    return BadInput(f"{path.name}, line {number}: byte {error.start + 1} is not UTF-8 text; expected a text file saved as UTF-8.")
+    return BadInput(
+        f"{path.name}, line {number}: byte {error.start + 1} is not UTF-8 text; expected a text file saved as UTF-8."
+    )

@@ -22,19 +22,63 @@ from core.errors import BadInput
 from core.graph.readers.source import Triple
 
 Fact = tuple[Any, str, Any]  # a value that is none, or no number, makes no triple
-PRICES = {"Open": "opening_price", "High": "high_price", "Low": "low_price", "Close": "closing_price", "Volume": "trade_volume"}
+PRICES = {
+    "Open": "opening_price",
+    "High": "high_price",
+    "Low": "low_price",
+    "Close": "closing_price",
+    "Volume": "trade_volume",
+}
 FILM = "budget id original_language original_title release_date revenue title rating length".split()
 MATCH = {
-    **{"opponent": "has_opponent", "league": "has_league", "season": "has_season", "date": "played_on", "venue": "played_at"},
-    **{"Referee": "refereed_by", "Attendance": "had_attendance", "day": "week_day", "round": "round_of", "time": "game_time"},
+    **{
+        "opponent": "has_opponent",
+        "league": "has_league",
+        "season": "has_season",
+        "date": "played_on",
+        "venue": "played_at",
+    },
+    **{
+        "Referee": "refereed_by",
+        "Attendance": "had_attendance",
+        "day": "week_day",
+        "round": "round_of",
+        "time": "game_time",
+    },
     **{"team": "has_home_team", "Notes": "has_notes"},
 }
-OF_TEAM = {"Captain": "captain", "Formation": "formation", "Poss": "possession", "GF": "goals", "xG": "expected_goals"}
+OF_TEAM = {
+    "Captain": "captain",
+    "Formation": "formation",
+    "Poss": "possession",
+    "GF": "goals",
+    "xG": "expected_goals",
+}
 PLAYER = {
-    **{"birthdate": "born_at", "school": "visited_school", "country": "country", "last_affiliation": "has_last_affiliation"},
-    **{"height": "has_height", "weight": "has_weight", "season_exp": "season_experience", "jersey": "jersey_number"},
-    **{"position": "nba_position", "rosterstatus": "rosterstatus", "team_name": "plays_in_team", "draft_year": "draft_year"},
-    **{"draft_round": "draft_round", "draft_number": "draft_number", "from_year": "first_season", "to_year": "last_season"},
+    **{
+        "birthdate": "born_at",
+        "school": "visited_school",
+        "country": "country",
+        "last_affiliation": "has_last_affiliation",
+    },
+    **{
+        "height": "has_height",
+        "weight": "has_weight",
+        "season_exp": "season_experience",
+        "jersey": "jersey_number",
+    },
+    **{
+        "position": "nba_position",
+        "rosterstatus": "rosterstatus",
+        "team_name": "plays_in_team",
+        "draft_year": "draft_year",
+    },
+    **{
+        "draft_round": "draft_round",
+        "draft_number": "draft_number",
+        "from_year": "first_season",
+        "to_year": "last_season",
+    },
 }
 ARTIST = {"country": "located_in_country", "birth_date": "birth_date", "end_date": "end_date"}
 SONG = {"author": "artist", "country": "country", "date": "released_in"}
@@ -47,10 +91,25 @@ RANKED = {
     6: "rank",
 }
 FAULTS = (  # what reading a file of another form raises
-    *(OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, ArithmeticError, RecursionError, MemoryError),
+    *(
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        EOFError,
+        ArithmeticError,
+        RecursionError,
+        MemoryError,
+    ),
     *(sqlite3.Error, pickle.UnpicklingError, csv.Error),
 )
-COMPANY = {"country": "location_country", "city": "location_city", "industry": "industry", "sectorKey": "sector"}
+COMPANY = {
+    "country": "location_country",
+    "city": "location_city",
+    "industry": "industry",
+    "sectorKey": "sector",
+}
 
 
 def is_crag(folder: Path) -> bool:
@@ -88,7 +147,9 @@ def crag_triples(folder: Path, notes: list[str]) -> Iterator[Triple]:
             sqlite3.Error,
             pickle.UnpicklingError,
         ) as error:
-            raise BadInput(f"{file} cannot be read as CRAG has it: {type(error).__name__} {error}.") from None
+            raise BadInput(
+                f"{file} cannot be read as CRAG has it: {type(error).__name__} {error}."
+            ) from None
 
 
 class NotPlainError(Exception):
@@ -144,21 +205,40 @@ def _facts(subject: Any, values: Mapping, relations: Mapping[Any, str]) -> Itera
 def _films(file: Path) -> Iterator[Fact]:
     for film in _json(file).values():
         title = film.get("title")
-        yield from ((title, f"has_{key}", f"movie_{film[key]}" if key == "id" else film.get(key)) for key in FILM if key in film)
+        yield from (
+            (title, f"has_{key}", f"movie_{film[key]}" if key == "id" else film.get(key))
+            for key in FILM
+            if key in film
+        )
         yield from ((title, "has_genre", genre.get("name")) for genre in film.get("genres") or ())
         for one in film.get("cast") or ():
-            yield from ((title, "has_cast", one.get("name")), (one.get("name"), "plays", one.get("character")))
+            yield from (
+                (title, "has_cast", one.get("name")),
+                (one.get("name"), "plays", one.get("character")),
+            )
         for one in film.get("crew") or ():
-            yield from ((title, "has_crew", one.get("name")), (one.get("name"), "has_role", one.get("job")))
+            yield from (
+                (title, "has_crew", one.get("name")),
+                (one.get("name"), "has_role", one.get("job")),
+            )
 
 
 def _people(file: Path) -> Iterator[Fact]:
     films = file.parent / "movie_db.json"
-    titles = {film.get("id"): film.get("original_title") for film in _json(films).values()} if films.is_file() else {}
+    titles = (
+        {film.get("id"): film.get("original_title") for film in _json(films).values()}
+        if films.is_file()
+        else {}
+    )
     for person in _json(file).values():
         name = person.get("name")
-        yield from ((name, "acted_in", titles.get(film)) for film in person.get("acted_movies") or ())
-        yield from ((name, "has_id", f"person_{person.get('id')}"), (name, "has_birthday", person.get("birthday")))
+        yield from (
+            (name, "acted_in", titles.get(film)) for film in person.get("acted_movies") or ()
+        )
+        yield from (
+            (name, "has_id", f"person_{person.get('id')}"),
+            (name, "has_birthday", person.get("birthday")),
+        )
 
 
 def _years(file: Path) -> Iterator[Fact]:
@@ -176,8 +256,13 @@ def _matches(file: Path) -> Iterator[Fact]:
     for row in _rows(file):
         match, team, other = row.get("game"), row.get("team"), row.get("opponent")
         yield from _facts(match, row, MATCH)
-        yield from ((match, f"{relation}_of_{team}", row.get(key)) for key, relation in OF_TEAM.items())
-        yield from ((match, f"goals_of_{other}", row.get("GA")), (match, f"expected_goals_of_{other}", row.get("xGA")))
+        yield from (
+            (match, f"{relation}_of_{team}", row.get(key)) for key, relation in OF_TEAM.items()
+        )
+        yield from (
+            (match, f"goals_of_{other}", row.get("GA")),
+            (match, f"expected_goals_of_{other}", row.get("xGA")),
+        )
         if row.get("result") in ("W", "L"):
             won, lost = (team, other) if row["result"] == "W" else (other, team)
             yield from ((match, "won_by", won), (match, "lost_by", lost))
@@ -197,13 +282,18 @@ def _artists(file: Path) -> Iterator[Fact]:
 
 
 def _works(file: Path) -> Iterator[Fact]:
-    return ((name, "has_artist_work", work) for name, works in _pickled(file).items() for work in works)
+    return (
+        (name, "has_artist_work", work) for name, works in _pickled(file).items() for work in works
+    )
 
 
 def _prizes(file: Path) -> Iterator[Fact]:
     for row in _rows(file):
         event, artist, song = row.get("title"), row.get("artist"), row.get("nominee")
-        yield from ((event, "in_year_of", row.get("year")), (event, f"winner_{row.get('category')}", artist))
+        yield from (
+            (event, "in_year_of", row.get("year")),
+            (event, f"winner_{row.get('category')}", artist),
+        )
         yield from ((artist, "winner_song", song), (song, "has_workers", row.get("workers")))
 
 
@@ -211,14 +301,21 @@ def _charts(file: Path) -> Iterator[Fact]:
     for key, places in _pickled(file).items():
         chart = f"Hot_100_Billboard_Rank_{key}"
         for one in places:
-            yield from ((chart, "has_artist", one.get("Artist")), (chart, "has_song", one.get("Song")))
+            yield from (
+                (chart, "has_artist", one.get("Artist")),
+                (chart, "has_song", one.get("Song")),
+            )
             yield one.get("Song"), f"{chart}_Rank_Date", one.get("Date")
 
 
 def _ranked(file: Path) -> Iterator[Fact]:
     for song, weeks in _pickled(file).items():
         for said in weeks.values():
-            yield from ((song, relation, said[place]) for place, relation in RANKED.items() if place < len(said))
+            yield from (
+                (song, relation, said[place])
+                for place, relation in RANKED.items()
+                if place < len(said)
+            )
 
 
 def _songs(file: Path) -> Iterator[Fact]:
@@ -245,17 +342,23 @@ def _prices(file: Path) -> Iterator[Fact]:
 
 def _dividends(file: Path) -> Iterator[Fact]:
     for key, days in _stored(file):
-        yield from ((key, "has_dividend", f"{day}: {amount}") for day, amount in (days or {}).items())
+        yield from (
+            (key, "has_dividend", f"{day}: {amount}") for day, amount in (days or {}).items()
+        )
 
 
 def _companies(file: Path) -> Iterator[Fact]:
     for key, said in _stored(file):
         yield from _facts(key, said, COMPANY | {"longBusinessSummary": "company_summary"})
-        yield from ((key, "company_officers", one.get("name")) for one in said.get("companyOfficers") or ())
+        yield from (
+            (key, "company_officers", one.get("name")) for one in said.get("companyOfficers") or ()
+        )
 
 
 def _market(file: Path) -> Iterator[Fact]:
-    return ((key, "has_market_cap", f"{value} USD") for key, value in _stored(file) if value is not None)
+    return (
+        (key, "has_market_cap", f"{value} USD") for key, value in _stored(file) if value is not None
+    )
 
 
 READERS: dict[str, Callable[[Path], Iterable[Fact]]] = {

@@ -17,15 +17,48 @@ from core.io.files import LONGEST_LINE, size_text
 Columns = tuple[int, int, int]  # of head, relation and tail, from 1
 Row = tuple[int, list[str]]  # line number and columns
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
-WEIGHTED = re.compile(r"'weight': ([0-9.eE+-]{1,30})")  # in the data of an edge, as networkx writes it
-NEO4J = re.compile(r"([^:]{0,200}):([A-Za-z_]{1,20})(?:\[\])?(?:\(([^()]{0,200})\))?")  # name:TYPE(space), as neo4j-admin's headers have it
+WEIGHTED = re.compile(
+    r"'weight': ([0-9.eE+-]{1,30})"
+)  # in the data of an edge, as networkx writes it
+NEO4J = re.compile(
+    r"([^:]{0,200}):([A-Za-z_]{1,20})(?:\[\])?(?:\(([^()]{0,200})\))?"
+)  # name:TYPE(space), as neo4j-admin's headers have it
 IMPORTED = ("id", "start_id", "end_id", "type", "label")  # types of columns that are no values
-VALUES = ("string", "int", "integer", "long", "float", "double", "boolean", "byte", "short", "char", "date", "datetime", "localdatetime")
+VALUES = (
+    "string",
+    "int",
+    "integer",
+    "long",
+    "float",
+    "double",
+    "boolean",
+    "byte",
+    "short",
+    "char",
+    "date",
+    "datetime",
+    "localdatetime",
+)
 
 SEPARATORS = {"tab": "\t", "bar": "|", "comma": ",", "semicolon": ";", "tab-quoted": "\t"}
-WORDS = {"tab": "a tab", "bar": "“|”", "comma": "a comma", "semicolon": "a semicolon", "tab-quoted": "a tab"}
-QUOTED = ("comma", "semicolon", "tab-quoted")  # in which names may stand in double quotes, as the csv module writes them
-GUESSED = ("tab", "bar", "comma", "semicolon")  # that first lines are looked at for, the first of equals
+WORDS = {
+    "tab": "a tab",
+    "bar": "“|”",
+    "comma": "a comma",
+    "semicolon": "a semicolon",
+    "tab-quoted": "a tab",
+}
+QUOTED = (
+    "comma",
+    "semicolon",
+    "tab-quoted",
+)  # in which names may stand in double quotes, as the csv module writes them
+GUESSED = (
+    "tab",
+    "bar",
+    "comma",
+    "semicolon",
+)  # that first lines are looked at for, the first of equals
 HEADS = (
     *("head", "subject", "source", "from", "start", "entity1", "entity_1", "e1", "node1", "src"),
     *(":start_id", "start_id", "head_entity", "~from"),
@@ -35,7 +68,19 @@ TAILS = (
     *(":end_id", "end_id", "tail_entity", "~to"),
 )
 RELATIONS = (
-    *("relation", "predicate", "rel", "relationship", "relation_type", "edge_label", "edge label", ":type", "interaction", "label", "verb"),
+    *(
+        "relation",
+        "predicate",
+        "rel",
+        "relationship",
+        "relation_type",
+        "edge_label",
+        "edge label",
+        ":type",
+        "interaction",
+        "label",
+        "verb",
+    ),
     *("property", "type", "~label", "description", "keywords"),
 )
 PARTS = ("head", "relation", "tail")
@@ -68,22 +113,36 @@ def read(source: TripleSource) -> Iterator[Triple]:
     texts = source.lines()
     first = list(islice(texts, SNIFFED))
     opening = look(source, first)
-    rows = (_quoted_rows if opening.form in QUOTED else _plain_rows)(source, chain(first, texts), opening.form)
+    rows = (_quoted_rows if opening.form in QUOTED else _plain_rows)(
+        source, chain(first, texts), opening.form
+    )
     found, doubled = False, 0
     for number, row in islice(rows, 1, None) if opening.header else rows:
         found = True
         if opening.header and not source.columns and len(row) > opening.header:
-            quoted = " Names in double quotes may hold tabs: read the file as tab-quoted." if any('"' in name for name in row) else ""
-            source.bad("more columns than the header", number, f"found {len(row)} columns, where the header has {opening.header}.{quoted}")
+            quoted = (
+                " Names in double quotes may hold tabs: read the file as tab-quoted."
+                if any('"' in name for name in row)
+                else ""
+            )
+            source.bad(
+                "more columns than the header",
+                number,
+                f"found {len(row)} columns, where the header has {opening.header}.{quoted}",
+            )
             continue
-        doubled += opening.form == "tab" and any(len(name) > 1 and name[0] == name[-1] == '"' for name in row)
+        doubled += opening.form == "tab" and any(
+            len(name) > 1 and name[0] == name[-1] == '"' for name in row
+        )
         try:
             triple = triple_of(path, number, row, opening.form, opening.columns)
         except BadInput as error:
             source.bad("wrong columns or an empty name", number, error)
             continue
         if opening.beside:
-            source.attributes.edge({key: row[at] for at, key in opening.beside.items() if at < len(row)})
+            source.attributes.edge(
+                {key: row[at] for at, key in opening.beside.items() if at < len(row)}
+            )
         yield triple
     if doubled:
         source.tally.note(
@@ -91,7 +150,9 @@ def read(source: TripleSource) -> Iterator[Triple]:
             "tab-quoted."
         )
     if not found:
-        raise BadInput(f"{path.name} holds no triples; each line should hold head, relation and tail.")
+        raise BadInput(
+            f"{path.name} holds no triples; each line should hold head, relation and tail."
+        )
 
 
 def read_edges(source: TripleSource) -> Iterator[Triple]:
@@ -101,7 +162,9 @@ def read_edges(source: TripleSource) -> Iterator[Triple]:
     texts = source.lines()
     first = list(islice(texts, SNIFFED))
     rows = [text for _, text in first if not text.startswith("#")]
-    separator = next((mark for mark in ("\t", ",", ";") if rows and all(mark in text for text in rows)), None)
+    separator = next(
+        (mark for mark in ("\t", ",", ";") if rows and all(mark in text for text in rows)), None
+    )
     wider = False
     source.tally.note(f"Links without relations: each is called {LINKED}.")
     for at, (number, text) in enumerate(chain(first, texts)):
@@ -112,7 +175,9 @@ def read_edges(source: TripleSource) -> Iterator[Triple]:
         if not at and len(names) > 1 and names[0] in HEADS and names[1] in TAILS:
             continue
         if len(row) < 2 or not row[0].strip() or not row[1].strip():
-            source.bad("no two ends", number, f"expected the two ends of a link, found “{shorten(text)}”.")
+            source.bad(
+                "no two ends", number, f"expected the two ends of a link, found “{shorten(text)}”."
+            )
             continue
         weight = _weight(row)
         if weight:
@@ -144,7 +209,9 @@ def _row(text: str, separator: str | None) -> list[str]:
 def check_columns(columns: Columns | None) -> None:
     """Raises BadInput for columns that are not three different ones."""
     if columns and (len(set(columns)) != 3 or min(columns) < 1):
-        raise BadInput("Columns are three different numbers from 1, for head, relation and tail: 1,2,3.")
+        raise BadInput(
+            "Columns are three different numbers from 1, for head, relation and tail: 1,2,3."
+        )
 
 
 def look(source: TripleSource, first: list[tuple[int, str]]) -> Opening:
@@ -162,13 +229,28 @@ def look(source: TripleSource, first: list[tuple[int, str]]) -> Opening:
     if header is None:
         return Opening(form, columns)
     taken = columns or header
-    source.spaces = tuple(space_of(rows[0][at - 1]) if at <= len(rows[0]) else "" for at in (taken[0], taken[2]))  # type: ignore[assignment]
+    source.spaces = tuple(
+        space_of(rows[0][at - 1]) if at <= len(rows[0]) else "" for at in (taken[0], taken[2])
+    )  # type: ignore[assignment]
     beside = beside_of(source, rows[0], taken)
-    words = [f"{part} from “{shorten(rows[0][column - 1].strip(), 40)}”" for part, column in zip(PARTS, taken) if column <= len(rows[0])]
-    others = [shorten(name.strip(), 40) for at, name in enumerate(rows[0]) if at + 1 not in taken and at not in beside and name.strip()]
+    words = [
+        f"{part} from “{shorten(rows[0][column - 1].strip(), 40)}”"
+        for part, column in zip(PARTS, taken)
+        if column <= len(rows[0])
+    ]
+    others = [
+        shorten(name.strip(), 40)
+        for at, name in enumerate(rows[0])
+        if at + 1 not in taken and at not in beside and name.strip()
+    ]
     source.attributes.ignored = others
-    if others or tuple(name.strip().casefold() for name in rows[0]) not in ((*PARTS,), ("subject", "predicate", "object")):
-        ignored = f"; not read: {', '.join(others[:12])}{' …' * (len(others) > 12)}" if others else ""
+    if others or tuple(name.strip().casefold() for name in rows[0]) not in (
+        (*PARTS,),
+        ("subject", "predicate", "object"),
+    ):
+        ignored = (
+            f"; not read: {', '.join(others[:12])}{' …' * (len(others) > 12)}" if others else ""
+        )
         source.tally.note(f"The first line is a header: {', '.join(words)}{ignored}.")
     return Opening(form, taken, len(rows[0]), beside)
 
@@ -181,7 +263,9 @@ def header_of(row: list[str]) -> Columns | None:
     ((2, 5, 3), (1, 3, 2), None)
     """
     columns = [bare_key(column) for column in row]
-    found = [[name for name in names if columns.count(name) == 1] for names in (HEADS, RELATIONS, TAILS)]
+    found = [
+        [name for name in names if columns.count(name) == 1] for names in (HEADS, RELATIONS, TAILS)
+    ]
     if not all(found) or len(found[0]) != 1 or len(found[2]) != 1:
         return None
     return tuple(columns.index(names[0]) + 1 for names in found)  # type: ignore[return-value]
@@ -196,7 +280,11 @@ def bare_key(cell: str) -> str:
     """
     name = cell.strip().casefold()
     found = NEO4J.fullmatch(name)
-    if found and found[2] in IMPORTED and (found[2] != "type" and found[2] != "label" or not found[1]):
+    if (
+        found
+        and found[2] in IMPORTED
+        and (found[2] != "type" and found[2] != "label" or not found[1])
+    ):
         return f":{found[2]}"
     return found[1].strip() if found and found[1].strip() and found[2] in VALUES else name
 
@@ -205,10 +293,16 @@ def beside_of(source: TripleSource, names: Sequence[str], taken: Columns) -> dic
     """The columns, by place from 0, that speak of an edge and are none of those taken for its parts, each with its key; none where they are
     not wanted."""
     known = {name for names in OF_EDGES.values() for name in names}
-    found = {at: key for at, key in enumerate(map(bare_key, names)) if key in known and at + 1 not in taken}
+    found = {
+        at: key
+        for at, key in enumerate(map(bare_key, names))
+        if key in known and at + 1 not in taken
+    }
     if not source.attributes.wanted:
         if found and source.attributes.large:
-            source.tally.note(f"Not taken: {', '.join(f'“{key}”' for key in found.values())}. {ONLY_TRIPLES}")
+            source.tally.note(
+                f"Not taken: {', '.join(f'“{key}”' for key in found.values())}. {ONLY_TRIPLES}"
+            )
         return {}
     source.attributes.expected = bool(found)
     return found
@@ -225,8 +319,14 @@ def rows_of(source: TripleSource) -> Iterator[Row]:
     texts = source.lines()
     first = list(islice(texts, 1))
     if first:
-        form = source.format if source.format in SEPARATORS else max(GUESSED, key=lambda form: _columns(first[0][1], form))
-        yield from (_quoted_rows if form in QUOTED else _plain_rows)(source, chain(first, texts), form)
+        form = (
+            source.format
+            if source.format in SEPARATORS
+            else max(GUESSED, key=lambda form: _columns(first[0][1], form))
+        )
+        yield from (_quoted_rows if form in QUOTED else _plain_rows)(
+            source, chain(first, texts), form
+        )
 
 
 def _names_ends(row: list[str], columns: Columns) -> bool:
@@ -240,10 +340,18 @@ def _refuse_edges(path: FilePath, rows: list[list[str]]) -> None:
     in the second that begin other rows."""
     cells = [[cell.strip() for cell in row] for row in rows]
     ends = [name.casefold() for name in cells[0]]
-    named = len(set(ends) & set(HEADS)) == 1 and len(set(ends) & set(TAILS)) == 1 and len(ends) in (2, 3)
+    named = (
+        len(set(ends) & set(HEADS)) == 1
+        and len(set(ends) & set(TAILS)) == 1
+        and len(ends) in (2, 3)
+    )
     heads = {row[0] for row in cells if row}
     weighted = len(cells) > 1 and all(len(row) == 3 and NUMBER.fullmatch(row[2]) for row in cells)
-    if named or (weighted and any(row[1] in heads for row in cells) and not all(NUMBER.fullmatch(row[1]) for row in cells)):
+    if named or (
+        weighted
+        and any(row[1] in heads for row in cells)
+        and not all(NUMBER.fullmatch(row[1]) for row in cells)
+    ):
         raise BadInput(
             f"{path.name} looks like a list of links without relations{', the third column being a weight' if weighted else ''}. "
             f"Read it as an edge list (format {EDGES}), or choose the columns of head, relation and tail."
@@ -254,7 +362,9 @@ def _cells(text: str, form: str) -> list[str]:
     return _row(text, SEPARATORS[form]) if form in QUOTED else text.split(SEPARATORS[form])
 
 
-def triple_of(path: FilePath, number: int, row: list[str], form: str, columns: Columns | None) -> Triple:
+def triple_of(
+    path: FilePath, number: int, row: list[str], form: str, columns: Columns | None
+) -> Triple:
     """The triple of a row. Raises BadInput where it has the wrong number of columns or an empty name."""
     least = max(columns) if columns else 3
     if len(row) < least or (columns is None and len(row) != 3):
@@ -267,14 +377,19 @@ def triple_of(path: FilePath, number: int, row: list[str], form: str, columns: C
     triple = tuple(row[column - 1] for column in columns or (1, 2, 3))
     for name, what in zip(triple, PARTS):
         if not name.strip():
-            raise BadInput(f"{path.name}, line {number}: the {what} is empty; expected head, relation and tail.")
+            raise BadInput(
+                f"{path.name}, line {number}: the {what} is empty; expected head, relation and tail."
+            )
     return triple  # type: ignore[return-value]
 
 
 def form_of(path: FilePath, first: list[tuple[int, str]], columns: Columns | None) -> str:
     """How the first lines are separated: tab, bar, comma or semicolon. Raises BadInput where no line could be a triple in any of them."""
     least = max(columns) if columns else 3
-    fits = {form: sum(_width(text, form, least, columns is None) for _, text in first) for form in GUESSED}
+    fits = {
+        form: sum(_width(text, form, least, columns is None) for _, text in first)
+        for form in GUESSED
+    }
     best = max(fits, key=lambda form: fits[form])  # the first of equals
     if not fits[best] and first:
         wider = max(GUESSED, key=lambda form: _columns(first[0][1], form))
@@ -303,7 +418,9 @@ def _plain_rows(source: TripleSource, texts: Iterator[tuple[int, str]], form: st
         yield number, text.split(separator)
 
 
-def _quoted_rows(source: TripleSource, texts: Iterator[tuple[int, str]], form: str) -> Iterator[Row]:
+def _quoted_rows(
+    source: TripleSource, texts: Iterator[tuple[int, str]], form: str
+) -> Iterator[Row]:
     """Rows of a file that knows quotes; a quoted name may run over several lines, the number is then its last line's."""
     at = size = 0
 
@@ -312,7 +429,9 @@ def _quoted_rows(source: TripleSource, texts: Iterator[tuple[int, str]], form: s
         for number, text in texts:
             at, size = number, size + len(text)
             if size > LONGEST_LINE:
-                raise BadInput(f"{source.name}, line {number}: a row of more than {size_text(LONGEST_LINE)} is too long.")
+                raise BadInput(
+                    f"{source.name}, line {number}: a row of more than {size_text(LONGEST_LINE)} is too long."
+                )
             yield text + "\n"
 
     reader = csv.reader(numbered(), strict=True, delimiter=SEPARATORS[form])

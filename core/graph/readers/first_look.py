@@ -27,10 +27,18 @@ def looked_at(triples: Iterable[Triple], whole: bool, numbers: bool = False) -> 
         number += 1
         entities.update((head, tail))
         relations.add(relation)
-    counts = ((number, "triple", "triples"), (len(entities), "entity", "entities"), (len(relations), "relation", "relations"))
+    counts = (
+        (number, "triple", "triples"),
+        (len(entities), "entity", "entities"),
+        (len(relations), "relation", "relations"),
+    )
     said = ", ".join(f"{count:,} {one if count == 1 else more}" for count, one, more in counts)
     found = [f"{said}." if whole else f"Its beginning: {said}."]
-    if not numbers and entities and sum(name.isdigit() for name in entities) >= NUMBERED * len(entities):
+    if (
+        not numbers
+        and entities
+        and sum(name.isdigit() for name in entities) >= NUMBERED * len(entities)
+    ):
         found.append(
             "Entities are called by numbers, and questions find them by names: add the table of nodes that has these, if there is one."
         )
@@ -41,10 +49,14 @@ def _alike(entities: Iterable[str]) -> list[str]:
     """A sentence on entities whose names are one but for case, blanks and apostrophes; none where there are none."""
     spellings: dict[str, list[str]] = {}
     for name in entities:
-        spellings.setdefault(" ".join(name.translate(APOSTROPHES).casefold().split()), []).append(name)
+        spellings.setdefault(" ".join(name.translate(APOSTROPHES).casefold().split()), []).append(
+            name
+        )
     several = sorted(sorted(names) for names in spellings.values() if len(names) > 1)
     if not several:
         return []
     others = sum(len(names) - 1 for names in several)
     pairs = " and ".join(f"“{shorten(name, 40)}”" for name in several[0][:2])
-    return [f"Entities that differ from another by case, blanks or apostrophes alone: {others:,}, such as {pairs}. Each is its own entity."]
+    return [
+        f"Entities that differ from another by case, blanks or apostrophes alone: {others:,}, such as {pairs}. Each is its own entity."
+    ]

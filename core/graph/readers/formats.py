@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 AUTO = "auto"
 
 
-def triples_in_blocks(read: Callable[[TripleSource], Iterator[Triple]], source: TripleSource, place: Place, size: int) -> Iterator[Block]:
+def triples_in_blocks(
+    read: Callable[[TripleSource], Iterator[Triple]], source: TripleSource, place: Place, size: int
+) -> Iterator[Block]:
     """The triples that `read` gives from a place on, in blocks of about `size` bytes of text. A place counts triples: those before it are
     read again and passed over, without a second count of what was left out among them."""
     from core.graph.readers.blocks import Place, packed  # they bring numba
@@ -86,8 +88,17 @@ class Format:
         """The triples from a place on, in blocks of about `size` bytes of text, their ends called by the source's tables of nodes. Raises
         BadInput as `read` does."""
         if source.nodes:
-            return triples_in_blocks(lambda one: named(one, ((one, triple) for triple in self.read(one))), source, place, size)
-        return self.in_blocks(source, place, size) if self.in_blocks else triples_in_blocks(self.read, source, place, size)
+            return triples_in_blocks(
+                lambda one: named(one, ((one, triple) for triple in self.read(one))),
+                source,
+                place,
+                size,
+            )
+        return (
+            self.in_blocks(source, place, size)
+            if self.in_blocks
+            else triples_in_blocks(self.read, source, place, size)
+        )
 
 
 BESIDE = "types and descriptions of nodes; descriptions, keywords and weights of edges"
@@ -98,12 +109,22 @@ def _columns(title: str, *suffixes: str, **about: Any) -> Format:
 
 
 def _rdf(title: str, *suffixes: str, **about: Any) -> Format:
-    tools = {"tools": "pyoxigraph 0.5.13", "taken": "things and relations by their labels", "left": "datatypes, names of graphs"}
+    tools = {
+        "tools": "pyoxigraph 0.5.13",
+        "taken": "things and relations by their labels",
+        "left": "datatypes, names of graphs",
+    }
     return Format(title, suffixes, rdf.read, **{**tools, **about})
 
 
-def _network(title: str, read: Callable[[TripleSource], Iterator[Triple]], *suffixes: str, **about: Any) -> Format:
-    usual = {"tools": "networkx 3.6.1", "taken": f"nodes by labels, {BESIDE}", "left": "positions, colours"}
+def _network(
+    title: str, read: Callable[[TripleSource], Iterator[Triple]], *suffixes: str, **about: Any
+) -> Format:
+    usual = {
+        "tools": "networkx 3.6.1",
+        "taken": f"nodes by labels, {BESIDE}",
+        "left": "positions, colours",
+    }
     return Format(title, suffixes, read, **{**usual, **about})
 
 
@@ -116,7 +137,9 @@ FORMATS: dict[str, Format] = {
         taken="head, relation, tail; by a header also descriptions, keywords and weights",
         left="other columns",
     ),
-    "bar": _columns("Text separated by “|”", tools="MetaQA", taken="head, relation, tail", left="other columns"),
+    "bar": _columns(
+        "Text separated by “|”", tools="MetaQA", taken="head, relation, tail", left="other columns"
+    ),
     "comma": _columns(
         "Comma-separated text",
         ".csv",
@@ -124,8 +147,15 @@ FORMATS: dict[str, Format] = {
         taken="head, relation, tail; by a header also descriptions, keywords and weights",
         left="other columns, types of values",
     ),
-    "semicolon": _columns("Text separated by semicolons", tools="spreadsheets", taken="as comma", left="other columns"),
-    "tab-quoted": _columns("Tab-separated text with quoted names", tools="pandas 3.1.1", taken="as tab", left="other columns"),
+    "semicolon": _columns(
+        "Text separated by semicolons", tools="spreadsheets", taken="as comma", left="other columns"
+    ),
+    "tab-quoted": _columns(
+        "Tab-separated text with quoted names",
+        tools="pandas 3.1.1",
+        taken="as tab",
+        left="other columns",
+    ),
     "edges": Format(
         "Edge list, links without relations",
         (".edgelist", ".edges"),
@@ -139,7 +169,9 @@ FORMATS: dict[str, Format] = {
     "nquads": _rdf("N-Quads", ".nq"),
     "trig": _rdf("TriG", ".trig"),
     "rdfxml": _rdf("RDF/XML", ".rdf", ".owl"),
-    "jsonld": _rdf("JSON-LD", ".jsonld", left="datatypes, names of graphs; contexts elsewhere are not fetched"),
+    "jsonld": _rdf(
+        "JSON-LD", ".jsonld", left="datatypes, names of graphs; contexts elsewhere are not fetched"
+    ),
     "n3": _rdf("N3", ".n3", left="datatypes, rules"),
     "graphml": _network(
         "GraphML",
@@ -150,7 +182,9 @@ FORMATS: dict[str, Format] = {
     ),
     "gexf": _network("GEXF", networks.read_gexf, ".gexf", tools="networkx 3.6.1, Gephi"),
     "gml": _network("GML", networks.read_gml, ".gml", tools="networkx 3.6.1, igraph 1.0.0"),
-    "pajek": _network("Pajek", networks.read_pajek, ".net", ".paj", taken="nodes by labels, weights of edges"),
+    "pajek": _network(
+        "Pajek", networks.read_pajek, ".net", ".paj", taken="nodes by labels, weights of edges"
+    ),
     "graphson": Format(
         "GraphSON",
         (".graphson",),
@@ -213,7 +247,9 @@ def format_of(path: FilePath, name: str) -> str:
         found = next((known for known, one in FORMATS.items() if suffix in one.suffixes), AUTO)
         if found == AUTO and suffix in ADVICE:
             raise BadInput(f"{path.name} is not read. {ADVICE[suffix]}")
-        return AUTO if found == "comma" else found  # spreadsheets of some languages write semicolons into such files
+        return (
+            AUTO if found == "comma" else found
+        )  # spreadsheets of some languages write semicolons into such files
     if name not in FORMATS:
         raise BadInput(f"There is no format “{name}” of triples.{nearest(name, FORMATS)}")
     return name
@@ -221,14 +257,29 @@ def format_of(path: FilePath, name: str) -> str:
 
 def format_list() -> str:
     """The formats by name, each with its title and suffixes: tab (Tab-separated text, .tsv .tab), ..."""
-    return ", ".join(f"{name} ({', '.join(filter(None, (one.title, ' '.join(one.suffixes))))})" for name, one in FORMATS.items())
+    return ", ".join(
+        f"{name} ({', '.join(filter(None, (one.title, ' '.join(one.suffixes))))})"
+        for name, one in FORMATS.items()
+    )
 
 
 def format_page() -> str:
     """The table of docs/formats.md: a row for each format."""
     cells = [
-        (f"`{name}`: {one.title}", " ".join(f"`{suffix}`" for suffix in one.suffixes), one.tools, one.taken, one.left)
+        (
+            f"`{name}`: {one.title}",
+            " ".join(f"`{suffix}`" for suffix in one.suffixes),
+            one.tools,
+            one.taken,
+            one.left,
+        )
         for name, one in FORMATS.items()
     ]
     escaped = lambda row: f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
-    return "\n".join(["| format | suffix | written by | what is taken | what is not |", "|---|---|---|---|---|", *map(escaped, cells)])
+    return "\n".join(
+        [
+            "| format | suffix | written by | what is taken | what is not |",
+            "|---|---|---|---|---|",
+            *map(escaped, cells),
+        ]
+    )

@@ -17,15 +17,37 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 NODE_LABELS = ("label", "name", "title")  # attributes that may call a node, the first that is there
-EDGE_LABELS = ("relation", "edge label", "label", "predicate", "interaction", "shared interaction", "type", "keywords", "name")
+EDGE_LABELS = (
+    "relation",
+    "edge label",
+    "label",
+    "predicate",
+    "interaction",
+    "shared interaction",
+    "type",
+    "keywords",
+    "name",
+)
 READ_OF_NODES = frozenset(name for names in OF_NODES.values() for name in names)
 READ_OF_EDGES = frozenset(name for names in OF_EDGES.values() for name in names)
-DRAWN = {"NodeLabel": "label", "EdgeLabel": "label"}  # yEd's elements within data, by the attribute whose place they take
+DRAWN = {
+    "NodeLabel": "label",
+    "EdgeLabel": "label",
+}  # yEd's elements within data, by the attribute whose place they take
 SAID = 12  # attributes that a note names, at most
 NO_RELATION = "connected_to"  # the relation of an edge that names none
 DEEPEST = 64  # elements within elements
-LONGEST = 1 << 20  # bytes of a name, an attribute, a text or a comment; the parser takes the square of their length
-PARSING = dict(resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, remove_comments=True, remove_pis=True)
+LONGEST = (
+    1 << 20
+)  # bytes of a name, an attribute, a text or a comment; the parser takes the square of their length
+PARSING = dict(
+    resolve_entities=False,
+    load_dtd=False,
+    no_network=True,
+    huge_tree=False,
+    remove_comments=True,
+    remove_pis=True,
+)
 
 
 def read(source: TripleSource) -> Iterator[Triple]:
@@ -47,7 +69,9 @@ def read(source: TripleSource) -> Iterator[Triple]:
     yield from _triples(source, found)
 
 
-def attributed(file: Source) -> tuple[dict[str, dict[str, str]], list[tuple[str, str, dict[str, str]]]]:
+def attributed(
+    file: Source,
+) -> tuple[dict[str, dict[str, str]], list[tuple[str, str, dict[str, str]]]]:
     """The nodes of a GraphML file by id, and its edges as source and target, each with all its attributes by name in small letters.
     Raises BadInput as `read` does."""
     found = _Attributed(file.name)
@@ -65,7 +89,9 @@ def _parse(unpacked: Unpacked, found: _Found) -> None:
             pieces.since = 0
             found.start(element) if event == "start" else found.end(element)
     except XMLSyntaxError as error:
-        raise BadInput(f"{found.file}, line {error.lineno or 1}: not XML ({shorten(error.msg or 'it is empty')}).") from None
+        raise BadInput(
+            f"{found.file}, line {error.lineno or 1}: not XML ({shorten(error.msg or 'it is empty')})."
+        ) from None
 
 
 class _Pieces:
@@ -92,15 +118,29 @@ class _Found:
 
     file: str
     nodes: dict[str, str] = field(default_factory=dict)  # id -> label, or empty
-    edges: list[tuple[str, str, str, int]] = field(default_factory=list)  # source, relation, target, line
-    of_nodes: dict[str, tuple[dict[str, str], str]] = field(default_factory=dict)  # id -> what is said of it, and its label's key
-    of_edges: dict[int, tuple[dict[str, str], str]] = field(default_factory=dict)  # place in `edges` -> the same
+    edges: list[tuple[str, str, str, int]] = field(
+        default_factory=list
+    )  # source, relation, target, line
+    of_nodes: dict[str, tuple[dict[str, str], str]] = field(
+        default_factory=dict
+    )  # id -> what is said of it, and its label's key
+    of_edges: dict[int, tuple[dict[str, str], str]] = field(
+        default_factory=dict
+    )  # place in `edges` -> the same
     keys: dict[str, str] = field(default_factory=dict)  # key id -> attribute name
-    defaults: dict[tuple[str, str], str] = field(default_factory=dict)  # (node | edge, attribute name) -> value
-    data: list[dict[str, str]] = field(default_factory=list)  # of the nodes and edges we are in: attribute name -> value
+    defaults: dict[tuple[str, str], str] = field(
+        default_factory=dict
+    )  # (node | edge, attribute name) -> value
+    data: list[dict[str, str]] = field(
+        default_factory=list
+    )  # of the nodes and edges we are in: attribute name -> value
     depth: int = 0
-    labels: dict[str, Counter[str]] = field(default_factory=lambda: {"node": Counter(), "edge": Counter()})  # how often each was taken
-    seen: dict[str, Counter[str]] = field(default_factory=lambda: {"node": Counter(), "edge": Counter()})  # how often each was there
+    labels: dict[str, Counter[str]] = field(
+        default_factory=lambda: {"node": Counter(), "edge": Counter()}
+    )  # how often each was taken
+    seen: dict[str, Counter[str]] = field(
+        default_factory=lambda: {"node": Counter(), "edge": Counter()}
+    )  # how often each was there
 
     def start(self, element: _Element) -> None:
         """Takes an element's attributes; refuses what is not read, before more of it is taken in."""
@@ -148,7 +188,10 @@ class _Found:
     def _default(self, key: _Element | None, text: str) -> None:
         if key is not None and _name(key) == "key":
             of = key.get("for", "all")
-            self.defaults |= {(each, self.keys[key.get("id", "")]): text for each in (("node", "edge") if of == "all" else (of,))}
+            self.defaults |= {
+                (each, self.keys[key.get("id", "")]): text
+                for each in (("node", "edge") if of == "all" else (of,))
+            }
 
     def _node(self, element: _Element, data: dict[str, str]) -> None:
         id = self._attribute(element, "id")
@@ -165,10 +208,20 @@ class _Found:
             self.of_edges[len(self.edges)] = about, key
         self.edges.append((source, label or NO_RELATION, target, element.sourceline or 0))
 
-    def _beside(self, of: str, wanted: frozenset[str], data: dict[str, str], used: str) -> dict[str, str]:
+    def _beside(
+        self, of: str, wanted: frozenset[str], data: dict[str, str], used: str
+    ) -> dict[str, str]:
         """What the data or the defaults of keys say beside the label."""
-        defaults = {name: text for (each, name), text in self.defaults.items() if each == of and name in wanted}
-        return {name: text for name, text in {**defaults, **data}.items() if name in wanted and name != used}
+        defaults = {
+            name: text
+            for (each, name), text in self.defaults.items()
+            if each == of and name in wanted
+        }
+        return {
+            name: text
+            for name, text in {**defaults, **data}.items()
+            if name in wanted and name != used
+        }
 
     def _label(self, of: str, names: tuple[str, ...], data: dict[str, str]) -> tuple[str, str]:
         """The first of the named attributes that the data or the defaults of keys give, and its name; both empty where none does."""
@@ -183,16 +236,28 @@ class _Found:
     def ignored(self, of: str, wanted: bool) -> list[str]:
         """The attributes of nodes or edges that are not read."""
         read = (READ_OF_NODES if of == "node" else READ_OF_EDGES) if wanted else ()
-        return [name for name, _ in self.seen[of].most_common() if name not in (*self.labels[of], *read)]
+        return [
+            name for name, _ in self.seen[of].most_common() if name not in (*self.labels[of], *read)
+        ]
 
     def sentences(self, wanted: bool) -> Iterator[str]:
         """What was taken how, and what was not read; `wanted` says whether more than labels was."""
-        called = {of: " or ".join(f"“{name}”" for name, _ in taken.most_common()) for of, taken in self.labels.items()}
+        called = {
+            of: " or ".join(f"“{name}”" for name, _ in taken.most_common())
+            for of, taken in self.labels.items()
+        }
         if self.edges:
-            nodes, relations = called["node"] or "their ids", called["edge"] or f"no attribute: each is “{NO_RELATION}”"
+            nodes, relations = (
+                called["node"] or "their ids",
+                called["edge"] or f"no attribute: each is “{NO_RELATION}”",
+            )
             yield f"Entities are called by {nodes}, relations by {relations}."
         ignored = {of: self.ignored(of, wanted) for of in self.seen}
-        parts = [f"of {of}s {', '.join(names[:SAID])}{' …' * (len(names) > SAID)}" for of, names in ignored.items() if names]
+        parts = [
+            f"of {of}s {', '.join(names[:SAID])}{' …' * (len(names) > SAID)}"
+            for of, names in ignored.items()
+            if names
+        ]
         if parts:
             yield f"Attributes that are not read: {'; '.join(parts)}."
 
@@ -237,7 +302,10 @@ def _triples(source: TripleSource, found: _Found) -> Iterator[Triple]:
     namer = Namer()
     bare = lambda name: name[1:-1] if len(name) > 2 and name[0] == name[-1] == '"' else name
     names = {
-        id: namer.name(id, (label, f"{label} ({id})") if label else (bare(id), f"{bare(id)} (id)", id)) for id, label in found.nodes.items()
+        id: namer.name(
+            id, (label, f"{label} ({id})") if label else (bare(id), f"{bare(id)} (id)", id)
+        )
+        for id, label in found.nodes.items()
     }
     for id, about in found.of_nodes.items():
         source.attributes.node(names[id], *about)
@@ -249,5 +317,7 @@ def _triples(source: TripleSource, found: _Found) -> Iterator[Triple]:
             yield names[head], relation, names[tail]
         else:
             source.bad(
-                "an edge to an unknown node", source.line, f"this edge names the node “{shorten(unknown)}”, which the file does not hold."
+                "an edge to an unknown node",
+                source.line,
+                f"this edge names the node “{shorten(unknown)}”, which the file does not hold.",
             )

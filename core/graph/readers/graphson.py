@@ -10,14 +10,23 @@ from core.graph.readers.json_graphs import Row, links
 from core.graph.readers.source import Triple, TripleSource
 from core.io.json_rows import numbered_rows
 
-KEYS = {"_id": "id", "_outV": "source", "outV": "source", "_inV": "target", "inV": "target", "_label": "label"}  # of versions 1, 2 and 3
+KEYS = {
+    "_id": "id",
+    "_outV": "source",
+    "outV": "source",
+    "_inV": "target",
+    "inV": "target",
+    "_label": "label",
+}  # of versions 1, 2 and 3
 
 
 def read(source: TripleSource) -> Iterator[Triple]:
     """The edges of a GraphSON file of version 1, 2 or 3, as `core.graph.readers.json_graphs.links` names them; a vertex is called by its
     property name, and its label is its type. Raises BadInput for what is none."""
     nodes, edges = list[Row](), list[Row]()
-    for number, where, row in numbered_rows(source.path, source.progress, source.most, (), single=True):
+    for number, where, row in numbered_rows(
+        source.path, source.progress, source.most, (), single=True
+    ):
         source.line = number
         held = plain(row)
         held = held.get("graph", held) if isinstance(held, Mapping) else {}
@@ -29,7 +38,13 @@ def read(source: TripleSource) -> Iterator[Triple]:
             nodes.append(_vertex(held))
             edges += _outgoing(held)
         else:
-            source.bad("no vertex", number, BadInput(f"{source.name}, {where}: expected a vertex of GraphSON, with an “id” and “outE”."))
+            source.bad(
+                "no vertex",
+                number,
+                BadInput(
+                    f"{source.name}, {where}: expected a vertex of GraphSON, with an “id” and “outE”."
+                ),
+            )
     yield from links(source, nodes, edges)
 
 
@@ -50,13 +65,21 @@ def plain(value: Any) -> Any:
         return value
     if set(value) == {"@type", "@value"}:
         held = plain(value["@value"])
-        return dict(zip(map(str, held[::2]), held[1::2])) if value["@type"] == "g:Map" and isinstance(held, list) else held
+        return (
+            dict(zip(map(str, held[::2]), held[1::2]))
+            if value["@type"] == "g:Map" and isinstance(held, list)
+            else held
+        )
     return {key: plain(one) for key, one in value.items()}
 
 
 def _vertex(vertex: Row) -> Row:
     """A vertex as a node with its properties, the first value of each; its label is the type."""
-    found = {KEYS.get(key, key): value for key, value in vertex.items() if key not in ("outE", "inE", "properties", "label")}
+    found = {
+        KEYS.get(key, key): value
+        for key, value in vertex.items()
+        if key not in ("outE", "inE", "properties", "label")
+    }
     properties = vertex.get("properties")
     for key, values in (properties if isinstance(properties, Mapping) else {}).items():
         first = values[0] if isinstance(values, list) and values else values
@@ -73,7 +96,11 @@ def _edge(edge: Row) -> Row:
     }
     return {
         **plain_properties,
-        **{KEYS.get(key, key): value for key, value in edge.items() if key not in ("properties", "id", "_id", "_type")},
+        **{
+            KEYS.get(key, key): value
+            for key, value in edge.items()
+            if key not in ("properties", "id", "_id", "_type")
+        },
     }
 
 
@@ -82,5 +109,11 @@ def _outgoing(vertex: Row) -> list[Row]:
     out = vertex.get("outE")
     if not isinstance(out, Mapping):
         return []
-    listed = [(relation, edge) for relation, edges in out.items() if isinstance(edges, list) for edge in edges if isinstance(edge, Mapping)]
+    listed = [
+        (relation, edge)
+        for relation, edges in out.items()
+        if isinstance(edges, list)
+        for edge in edges
+        if isinstance(edge, Mapping)
+    ]
     return [{**_edge(edge), "source": vertex["id"], "label": relation} for relation, edge in listed]

@@ -35,7 +35,9 @@ def read(source: TripleSource) -> Iterator[Triple]:
         yield from links(source, *whole)
         return
     read_any, keys = False, Counter[str]()
-    for number, where, row in numbered_rows(source.path, source.progress, source.most, (*HOLDS_ROWS, "docs"), single=True):
+    for number, where, row in numbered_rows(
+        source.path, source.progress, source.most, (*HOLDS_ROWS, "docs"), single=True
+    ):
         source.line = number
         try:
             triples, known = _of_row(source, where, row)
@@ -47,7 +49,9 @@ def read(source: TripleSource) -> Iterator[Triple]:
         yield from triples
     if not read_any and keys:
         found = ", ".join(shorten(str(key), 30) for key, _ in keys.most_common(8))
-        raise BadInput(f"{source.name} holds no triples; its rows have {found}. What is read: {READ}.")
+        raise BadInput(
+            f"{source.name} holds no triples; its rows have {found}. What is read: {READ}."
+        )
 
 
 def row_triples(name: str, where: str, row: Row) -> list[Triple]:
@@ -65,7 +69,9 @@ def _of_row(source: TripleSource, where: str, row: Row) -> tuple[list[Triple], b
     keys = _columns(row)
     if keys is None:
         return [], "question" in row
-    source.tally.note(f"Each row is a triple: head from “{keys[0]}”, relation from “{keys[1]}”, tail from “{keys[2]}”.")
+    source.tally.note(
+        f"Each row is a triple: head from “{keys[0]}”, relation from “{keys[1]}”, tail from “{keys[2]}”."
+    )
     parts = tuple(_text(row[key]) for key in keys)
     if not all(parts):
         raise BadInput(f"{source.name}, {where}: head, relation or tail is empty.")
@@ -79,7 +85,10 @@ def _of_row(source: TripleSource, where: str, row: Row) -> tuple[list[Triple], b
 def _columns(row: Row) -> tuple[str, str, str] | None:
     """The keys of a row's head, relation and tail; None where it lacks one."""
     folded = {str(key).casefold(): key for key in row}
-    found = [next((folded[name] for name in names if name in folded), None) for names in (HEADS, RELATIONS, TAILS)]
+    found = [
+        next((folded[name] for name in names if name in folded), None)
+        for names in (HEADS, RELATIONS, TAILS)
+    ]
     return None if None in found else (found[0], found[1], found[2])  # type: ignore[return-value]
 
 
@@ -92,7 +101,11 @@ def _text(value: Any) -> str:
     """A part of a triple as text: a text, a number, or the name of an object; empty for another."""
     if isinstance(value, Mapping):
         value = next((value[key] for key in (*NODE_LABELS, *IDS) if key in value), "")
-    return " ".join(str(value).split()) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+    return (
+        " ".join(str(value).split())
+        if isinstance(value, str | int | float) and not isinstance(value, bool)
+        else ""
+    )
 
 
 def _list_of(name: str, where: str, row: Row, key: str) -> list[Triple]:
@@ -100,13 +113,19 @@ def _list_of(name: str, where: str, row: Row, key: str) -> list[Triple]:
     graph = row.get(key) or []
     for triple in graph if isinstance(graph, list) else [graph]:
         if not _is_triple(triple):
-            raise BadInput(f"{name}, {where}: “{key}” should be a list of [head, relation, tail], three texts each.")
+            raise BadInput(
+                f"{name}, {where}: “{key}” should be a list of [head, relation, tail], three texts each."
+            )
         found.append((triple[0], triple[1], triple[2]))
     return found
 
 
 def _is_triple(parts: Any) -> bool:
-    return isinstance(parts, list) and len(parts) == 3 and all(isinstance(part, str) and part.strip() for part in parts)
+    return (
+        isinstance(parts, list)
+        and len(parts) == 3
+        and all(isinstance(part, str) and part.strip() for part in parts)
+    )
 
 
 def _extracted(source: TripleSource, triples: Any) -> list[Triple]:
@@ -114,7 +133,9 @@ def _extracted(source: TripleSource, triples: Any) -> list[Triple]:
     listed = triples if isinstance(triples, list) else []
     found = [(one[0], one[1], one[2]) for one in listed if _is_triple(one)]
     if len(found) < len(listed):
-        source.tally.drop("(not of three parts, as models write them now and then)", len(listed) - len(found))
+        source.tally.drop(
+            "(not of three parts, as models write them now and then)", len(listed) - len(found)
+        )
     return found
 
 
@@ -123,7 +144,10 @@ def _whole(source: TripleSource) -> tuple[list[Row], list[Row]] | None:
     if beginning(source.path, 1, source.most) != "{":
         return None
     head = beginning(source.path, 4096, source.most)
-    if not any(f'"{key}"' in head for key in ("nodes", "links", "edges", "elements", "directed", "multigraph")):
+    if not any(
+        f'"{key}"' in head
+        for key in ("nodes", "links", "edges", "elements", "directed", "multigraph")
+    ):
         return None
     with source.opened() as stream:
         data = stream.read(WHOLE + 1)
@@ -134,7 +158,9 @@ def _whole(source: TripleSource) -> tuple[list[Row], list[Row]] | None:
     except (ValueError, RecursionError):
         return None  # several objects, or none: it is read as rows, which says what is wrong
     if found is None:
-        raise BadInput(f"{source.name}: a file of nodes and links may hold {size_text(WHOLE)}; this one holds more.")
+        raise BadInput(
+            f"{source.name}: a file of nodes and links may hold {size_text(WHOLE)}; this one holds more."
+        )
     return _nodes_and_links(found)
 
 
@@ -151,10 +177,14 @@ def _nodes_and_links(found: Any) -> tuple[list[Row], list[Row]] | None:
         found = found["graph"]
     nodes, edges = found.get("nodes"), found.get("links", found.get("edges"))
     if isinstance(nodes, Mapping):
-        nodes = [{"id": id, **(one if isinstance(one, Mapping) else {})} for id, one in nodes.items()]
+        nodes = [
+            {"id": id, **(one if isinstance(one, Mapping) else {})} for id, one in nodes.items()
+        ]
     if not isinstance(nodes, list) or not isinstance(edges, list):
         return None
-    inner = lambda one: one["data"] if isinstance(one, Mapping) and isinstance(one.get("data"), Mapping) else one
+    inner = lambda one: (
+        one["data"] if isinstance(one, Mapping) and isinstance(one.get("data"), Mapping) else one
+    )
     return [inner(one) for one in nodes], [inner(one) for one in edges]
 
 
@@ -168,16 +198,22 @@ def links(source: TripleSource, nodes: Sequence[Row], edges: Sequence[Row]) -> I
         label = next((_text(row[key]) for key in NODE_LABELS if key in row), "")
         names[id] = namer.name(id, (label, f"{label} ({id})") if label else (id, f"{id} (id)"))
         names.setdefault(f"#{place}", names[id])  # links of D3 may count nodes
-        source.attributes.node(names[id], _folded(row), next((key for key in NODE_LABELS if _text(row.get(key))), ""))
+        source.attributes.node(
+            names[id], _folded(row), next((key for key in NODE_LABELS if _text(row.get(key))), "")
+        )
     relations, ignored = Counter[str](), Counter[str]()
-    by_place = bool(nodes) and not any(isinstance(one, Mapping) and ("id" in one or "key" in one) for one in nodes)
+    by_place = bool(nodes) and not any(
+        isinstance(one, Mapping) and ("id" in one or "key" in one) for one in nodes
+    )
     read = READ_OF_EDGES if source.attributes.wanted else ()
     try:
         for number, link in enumerate(edges, 1):
             source.line = number
             ends = _ends(link, names, by_place)
             if ends is None:
-                fault = f"link {number:,} lacks an end, or names a node that the file does not hold."
+                fault = (
+                    f"link {number:,} lacks an end, or names a node that the file does not hold."
+                )
                 source.bad("a link to an unknown node", number, fault)
                 continue
             folded = _folded(link)
@@ -189,8 +225,15 @@ def links(source: TripleSource, nodes: Sequence[Row], edges: Sequence[Row]) -> I
     finally:
         if relations:
             source.attributes.ignored = [name for name, _ in ignored.most_common(12)]
-            called = " or ".join(f"“{name}”" for name, _ in relations.most_common() if name) or f"no key: each is “{LINKED}”"
-            left = f" Keys of links that are not read: {', '.join(source.attributes.ignored)}." if ignored else ""
+            called = (
+                " or ".join(f"“{name}”" for name, _ in relations.most_common() if name)
+                or f"no key: each is “{LINKED}”"
+            )
+            left = (
+                f" Keys of links that are not read: {', '.join(source.attributes.ignored)}."
+                if ignored
+                else ""
+            )
             source.tally.note(f"Nodes and links: relations are called by {called}.{left}")
 
 

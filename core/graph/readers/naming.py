@@ -18,6 +18,9 @@ class Namer:
             if self._owners.setdefault(candidate, identifier) == identifier:
                 return candidate
         number = 2
-        while self._owners.setdefault(name := f"{candidates[-1]} ({number})", identifier) != identifier:
+        while (
+            self._owners.setdefault(name := f"{candidates[-1]} ({number})", identifier)
+            != identifier
+        ):
             number += 1
         return name

@@ -29,14 +29,18 @@ def read_gml(source: TripleSource) -> Iterator[Triple]:
     """The edges of a GML file, as `read_gexf`."""
     import networkx
 
-    return _network(source, "GML", lambda data: networkx.parse_gml(data.decode("utf-8"), label="id"))
+    return _network(
+        source, "GML", lambda data: networkx.parse_gml(data.decode("utf-8"), label="id")
+    )
 
 
 def read_pajek(source: TripleSource) -> Iterator[Triple]:
     """The edges and arcs of a Pajek file, as `read_gexf`."""
     import networkx
 
-    return _network(source, "Pajek", lambda data: networkx.parse_pajek(data.decode("utf-8-sig").splitlines()))
+    return _network(
+        source, "Pajek", lambda data: networkx.parse_pajek(data.decode("utf-8-sig").splitlines())
+    )
 
 
 def _network(source: TripleSource, title: str, parse: Callable[[bytes], Any]) -> Iterator[Triple]:
@@ -53,9 +57,15 @@ def _network(source: TripleSource, title: str, parse: Callable[[bytes], Any]) ->
     try:
         graph = parse(data)
     except Exception as error:  # whatever the parser stumbles over
-        raise BadInput(f"{source.name} is not {title} ({shorten(str(error) or type(error).__name__, 120)}).") from None
+        raise BadInput(
+            f"{source.name} is not {title} ({shorten(str(error) or type(error).__name__, 120)})."
+        ) from None
     nodes = [{**about, "id": str(node)} for node, about in graph.nodes(data=True)]
-    yield from links(source, nodes, [{**about, "source": str(a), "target": str(b)} for a, b, about in graph.edges(data=True)])
+    yield from links(
+        source,
+        nodes,
+        [{**about, "source": str(a), "target": str(b)} for a, b, about in graph.edges(data=True)],
+    )
 
 
 def _parquet(path: str) -> tuple[list[str], Iterator[Any]]:
@@ -127,17 +137,25 @@ def _table(source: TripleSource, title: str) -> Iterator[Triple]:
             source.line += 1
             empty = next((what for what, part in zip(PARTS, triple) if not part.strip()), None)
             if empty:
-                source.bad("an empty name", source.line, f"the {empty} is empty; expected head, relation and tail.")
+                source.bad(
+                    "an empty name",
+                    source.line,
+                    f"the {empty} is empty; expected head, relation and tail.",
+                )
                 continue
             if beside:
-                source.attributes.edge({key: values[row] for key, values in zip(beside.values(), about)})
+                source.attributes.edge(
+                    {key: values[row] for key, values in zip(beside.values(), about)}
+                )
             yield triple[0], triple[1], triple[2]
 
 
 def _graphs(source: TripleSource, names: Sequence[str]) -> Iterator[Triple]:
     """The triples of a column that holds a list of them in each row, as RoG's questions have it."""
     others = [name for name in names if name != GRAPH]
-    for number, (where, row) in enumerate(file_rows(source.path, source.progress, source.most, others), 1):
+    for number, (where, row) in enumerate(
+        file_rows(source.path, source.progress, source.most, others), 1
+    ):
         source.line = number
         try:
             triples = row_triples(source.name, where, row)
@@ -151,7 +169,9 @@ def _columns(source: TripleSource, names: Sequence[str]) -> tuple[list[int], dic
     """The places of head, relation and tail among the columns, and those of what is read beside them, each with its key."""
     found = source.columns or header_of(list(names))
     if found is None or max(found) > len(names):
-        raise BadInput(f"{source.name} has the columns {', '.join(names[:12])}; say which hold head, relation and tail.")
+        raise BadInput(
+            f"{source.name} has the columns {', '.join(names[:12])}; say which hold head, relation and tail."
+        )
     beside = beside_of(source, names, found)
     words = [f"{part} from “{names[at - 1]}”" for part, at in zip(PARTS, found)]
     others = [name for at, name in enumerate(names) if at + 1 not in found and at not in beside]

@@ -24,7 +24,9 @@ UNKNOWN = "ids of edges are not in the table of nodes, and are called as they ar
 JSON = (".json", ".jsonl", ".ndjson")
 
 
-def named(source: TripleSource, triples: Iterable[tuple[TripleSource, Triple]]) -> Generator[Triple, None, None]:
+def named(
+    source: TripleSource, triples: Iterable[tuple[TripleSource, Triple]]
+) -> Generator[Triple, None, None]:
     """Triples, each given with its file, with the labels of their ends' ids, from the tables of nodes of a source; its attributes are given
     what those say of nodes.
 
@@ -47,7 +49,9 @@ class NodeNames:
 
     source: TripleSource
     by_id: dict[tuple[str, str], str] = field(default_factory=dict)  # (space, id) -> name
-    by_label: dict[str, str] = field(default_factory=dict)  # label -> name of the first node that has it
+    by_label: dict[str, str] = field(
+        default_factory=dict
+    )  # label -> name of the first node that has it
     unknown: dict[str, str] = field(default_factory=dict)  # an end that no table has -> its name
     used: set[str] = field(default_factory=set)  # names of nodes with edges
     labels_used: int = 0  # ends that were labels
@@ -55,7 +59,9 @@ class NodeNames:
     def __post_init__(self) -> None:
         self._namer = Namer()
         for path in self.source.nodes:
-            self._read(replace(self.source, path=path, progress=None, format="auto", columns=None, line=0))
+            self._read(
+                replace(self.source, path=path, progress=None, format="auto", columns=None, line=0)
+            )
 
     def name(self, end: str, space: str = "") -> str:
         """The name of an edge's end, as `named` says."""
@@ -73,9 +79,15 @@ class NodeNames:
     def sentences(self, whole: bool) -> Iterator[str]:
         """How ends of edges fitted the tables, `whole` where all edges were read."""
         if self.unknown:
-            shown = ", ".join(f"“{shorten(end, 30)}”" for end in islice(self.unknown, ID_SHOWN)) + " …" * (len(self.unknown) > ID_SHOWN)
+            shown = ", ".join(
+                f"“{shorten(end, 30)}”" for end in islice(self.unknown, ID_SHOWN)
+            ) + " …" * (len(self.unknown) > ID_SHOWN)
             one = len(self.unknown) == 1
-            words = "id of edges is not in the table of nodes, and is called as it is" if one else UNKNOWN
+            words = (
+                "id of edges is not in the table of nodes, and is called as it is"
+                if one
+                else UNKNOWN
+            )
             yield f"{len(self.unknown):,} {words}: {shown}."
         idle = len(self.by_id) - len(self.used)
         if idle > 0 and whole:
@@ -92,12 +104,18 @@ class NodeNames:
             id, label = text_of(row.get(keys[0])), text_of(row.get(keys[1])) if keys[1] else ""
             id = id or label
             if not id:
-                table.bad("a node without an id", table.line, f"the column “{keys[0]}” is empty; expected the node's id.")
+                table.bad(
+                    "a node without an id",
+                    table.line,
+                    f"the column “{keys[0]}” is empty; expected the node's id.",
+                )
                 continue
             if (space, id) in self.by_id:
                 continue
             key = f"{space} {id}" if space else id
-            name = self._namer.name(key, (label, f"{label} ({id})") if label else (id, f"{id} (id)"))
+            name = self._namer.name(
+                key, (label, f"{label} ({id})") if label else (id, f"{id} (id)")
+            )
             self.by_id[space, id] = name
             if label:
                 self.by_label.setdefault(label, name)
@@ -111,7 +129,9 @@ def _keys(table: TripleSource, row: Mapping[str, Any]) -> tuple[str, str]:
     id, label = (next((key for key in keys if key in row), "") for keys in (IDS, LABELS))
     if not id and not label:
         found = ", ".join(shorten(str(key), 30) for key in islice(row, 12))
-        raise BadInput(f"{table.name} is no table of nodes: it has {found}; expected columns such as id, label, type, description.")
+        raise BadInput(
+            f"{table.name} is no table of nodes: it has {found}; expected columns such as id, label, type, description."
+        )
     called = f", called by “{label}”" if label and label != id else ""
     table.tally.note(f"Nodes are read from {table.name}: known by “{id or label}”{called}.")
     return id or label, label
@@ -123,10 +143,16 @@ def is_node_table(source: TripleSource) -> bool:
     if suffix in JSON and holds_links(source) or suffix not in (*TABLES, *JSON, *DELIMITED):
         return False
     try:
-        keys = _header(next(rows_of(source), (0, []))[1]) if suffix in DELIMITED else list(next(rows(source))[0])
+        keys = (
+            _header(next(rows_of(source), (0, []))[1])
+            if suffix in DELIMITED
+            else list(next(rows(source))[0])
+        )
     except (StopIteration, BadInput):
         return False
-    return not all(any(key in keys for key in ends) for ends in (HEADS, TAILS)) and any(key in keys for key in (*IDS, *LABELS))
+    return not all(any(key in keys for key in ends) for ends in (HEADS, TAILS)) and any(
+        key in keys for key in (*IDS, *LABELS)
+    )
 
 
 def rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
@@ -141,7 +167,9 @@ def rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict[str, str]]
                 source.line += 1
                 yield dict(zip(keys, values)), {}
     elif suffix in JSON:
-        for number, _, row in numbered_rows(source.path, source.progress, source.most, ("nodes", "entities", "data"), single=True):
+        for number, _, row in numbered_rows(
+            source.path, source.progress, source.most, ("nodes", "entities", "data"), single=True
+        ):
             source.line = number
             yield {bare_key(str(key)): value for key, value in row.items()}, {}
     else:
@@ -153,10 +181,14 @@ def _delimited_rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict
     number, header = next(lines, (0, []))
     keys = _header(header)
     if not keys and len(header) == 2:
-        source.tally.note(f"{source.name} has no header: its two columns are taken as id and label.")
+        source.tally.note(
+            f"{source.name} has no header: its two columns are taken as id and label."
+        )
         keys, lines = ["id", "label"], chain([(number, header)], lines)
     elif not keys:
-        raise BadInput(f"{source.name}, line {number or 1}: expected a header that names columns such as id, label, type, description.")
+        raise BadInput(
+            f"{source.name}, line {number or 1}: expected a header that names columns such as id, label, type, description."
+        )
     spaces = {key: space for key, cell in zip(keys, header) if (space := space_of(cell))}
     for number, row in lines:
         source.line = number

@@ -61,7 +61,13 @@ def candidates(term) -> tuple[str, ...]:
 
 def _literal_names(term) -> tuple[str, ...]:
     """What a literal may be called: its text, its text with language or type, and as it is written in the file."""
-    suffix = f"@{term.language}" if term.language else "" if term.datatype.value == STRING else local_name(term.datatype.value)
+    suffix = (
+        f"@{term.language}"
+        if term.language
+        else ""
+        if term.datatype.value == STRING
+        else local_name(term.datatype.value)
+    )
     named = (f"{term.value} ({suffix})",) if suffix else (f"{term.value} (text)",)
     return (term.value, *named, str(term)) if term.value.strip() else (str(term),)
 
@@ -91,5 +97,7 @@ class checked_lines:
         ended = data.rfind(b"\n")
         self._since = len(data) - ended - 1 if ended >= 0 else self._since + len(data)
         if self._since > LONGEST_LINE:
-            raise BadInput(f"{self._source.name}: a line of more than {size_text(LONGEST_LINE)} is too long.")
+            raise BadInput(
+                f"{self._source.name}: a line of more than {size_text(LONGEST_LINE)} is too long."
+            )
         return data

@@ -12,7 +12,14 @@ from typing import Any
 
 from core.errors import BadInput, nearest
 from core.graph.readers.naming import Namer
-from core.graph.readers.ntriples import ABOUT_TRIPLES, PLACE, REMEMBERED, candidates, checked_lines, local_name
+from core.graph.readers.ntriples import (
+    ABOUT_TRIPLES,
+    PLACE,
+    REMEMBERED,
+    candidates,
+    checked_lines,
+    local_name,
+)
 from core.graph.readers.source import Triple, TripleSource, bare_suffix
 from core.io.files import PACKED
 
@@ -50,9 +57,14 @@ DESCRIPTIONS = (
     "http://purl.org/dc/elements/1.1/description",
     "http://dbpedia.org/ontology/abstract",
 )
-TYPED = ("http://schema.org/additionalType", "https://schema.org/additionalType")  # a type as a literal
+TYPED = (
+    "http://schema.org/additionalType",
+    "https://schema.org/additionalType",
+)  # a type as a literal
 TRIPLES, ATTRIBUTES, LEAVE_OUT = LITERALS = ("triples", "attributes", "leave-out")
-WIKIDATA = re.compile(r"http://www\.wikidata\.org/prop/(?:(?:direct|direct-normalized|statement|qualifier)/)?(P\d{1,12})")
+WIKIDATA = re.compile(
+    r"http://www\.wikidata\.org/prop/(?:(?:direct|direct-normalized|statement|qualifier)/)?(P\d{1,12})"
+)
 """Relations of Wikidata, which have the labels of their properties."""
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 NO_LABELS = "none"  # in the place of a language
@@ -67,7 +79,9 @@ ENTITY = re.compile(rb"<!ENTITY\s+(?:%\s+)?[^\s>]+\s+(?:SYSTEM|PUBLIC|\"[^\"]*[&
 def check_language(language: str) -> None:
     """Raises BadInput for a text that is no tag of a language, nor empty or “none”."""
     if language and language != NO_LABELS and not LANGUAGE.fullmatch(language):
-        raise BadInput(f"Labels are chosen by the tag of a language, such as en or pt-BR, or {NO_LABELS}; not “{language}”.")
+        raise BadInput(
+            f"Labels are chosen by the tag of a language, such as en or pt-BR, or {NO_LABELS}; not “{language}”."
+        )
 
 
 def read(source: TripleSource) -> Iterator[Triple]:
@@ -99,30 +113,45 @@ def read(source: TripleSource) -> Iterator[Triple]:
                 graphs.add(str(graph))
             if source.literals == ATTRIBUTES:
                 attributes.nodes.update((statement.subject, statement.object))
-            yield names.node(statement.subject), names.relation(statement.predicate), names.node(statement.object)
+            yield (
+                names.node(statement.subject),
+                names.relation(statement.predicate),
+                names.node(statement.object),
+            )
     finally:
         attributes.give(source, names)
         if graphs:
             source.tally.note(f"{len(graphs):,} named graph{'s' * (len(graphs) != 1)} read as one.")
         if literals:
-            source.tally.note(f"{literals.total():,} literal{'s' * (literals.total() != 1)} {_fate(source, literals)}")
+            source.tally.note(
+                f"{literals.total():,} literal{'s' * (literals.total() != 1)} {_fate(source, literals)}"
+            )
 
 
 def _fate(source: TripleSource, literals: Counter[str]) -> str:
     """What became of the literals, behind their number: a verb, and their commonest relations."""
-    are, shown = "is" if literals.total() == 1 else "are", ", ".join(local_name(iri) for iri, _ in literals.most_common(6))
+    are, shown = (
+        "is" if literals.total() == 1 else "are",
+        ", ".join(local_name(iri) for iri, _ in literals.most_common(6)),
+    )
     more = f"{shown}{' …' * (len(literals) > 6)}"
     if source.literals == TRIPLES:
         return f"{are} {'an entity' if are == 'is' else 'entities'} ({more}); literals can be attributes of their things, or left out."
     if source.literals == LEAVE_OUT:
         return f"{are} left out: {more}."
-    return f"{are} part of the descriptions of things: {more}." if source.attributes.wanted else f"{are} left out of a file this large."
+    return (
+        f"{are} part of the descriptions of things: {more}."
+        if source.attributes.wanted
+        else f"{are} left out of a file this large."
+    )
 
 
 def check_literals(literals: str) -> None:
     """Raises BadInput for what is none of `LITERALS`."""
     if literals not in LITERALS:
-        raise BadInput(f"Literals are {', '.join(LITERALS)}; not “{literals}”.{nearest(literals, LITERALS)}")
+        raise BadInput(
+            f"Literals are {', '.join(LITERALS)}; not “{literals}”.{nearest(literals, LITERALS)}"
+        )
 
 
 class _Literals:
@@ -130,13 +159,18 @@ class _Literals:
 
     def __init__(self, language: str) -> None:
         self._language = language
-        self._texts: dict[Any, dict[str, tuple[int, set[str]]]] = {}  # thing -> predicate -> the best rank of a language, and its texts
+        self._texts: dict[
+            Any, dict[str, tuple[int, set[str]]]
+        ] = {}  # thing -> predicate -> the best rank of a language, and its texts
         self.nodes: set[Any] = set()
 
     def add(self, statement: Any) -> None:
         """Take what a statement whose object is a literal says; of several languages the texts of the best one."""
         literal, known = statement.object, self._texts.setdefault(statement.subject, {})
-        text, rank = " ".join(literal.value.split()), _language_rank(literal.language, self._language)
+        text, rank = (
+            " ".join(literal.value.split()),
+            _language_rank(literal.language, self._language),
+        )
         best, texts = known.get(statement.predicate.value, (rank, set[str]()))
         if text and rank <= best:
             known[statement.predicate.value] = rank, (texts | {text} if rank == best else {text})
@@ -151,7 +185,9 @@ class _Literals:
             parts = [values[iri] for iri in DESCRIPTIONS if iri in values][:1]
             rest = sorted(iri for iri in values if iri not in (*TYPED, *DESCRIPTIONS))
             parts += [f"{names.relation_of(iri)}: {values[iri]}" for iri in rest]
-            source.attributes.node(names.node(thing), {"type": ", ".join(types), "description": "; ".join(parts)})
+            source.attributes.node(
+                names.node(thing), {"type": ", ".join(types), "description": "; ".join(parts)}
+            )
 
 
 def labels_of(source: TripleSource) -> dict[str, str]:
@@ -162,21 +198,33 @@ def labels_of(source: TripleSource) -> dict[str, str]:
         return {}
     found: dict[str, tuple[int, int, str]] = {}
     tags = Counter[str]()
-    files = [(source.path, source.format)] + ([(source.labels, syntax_of(source.labels))] if source.labels else [])
+    files = [(source.path, source.format)] + (
+        [(source.labels, syntax_of(source.labels))] if source.labels else []
+    )
     for path, syntax in files:
         if not has_labels(source, path, syntax):
             continue
         for statement in _statements(source, path, syntax):
             subject, label = statement.subject, statement.object
-            if statement.predicate.value not in LABELS or not isinstance(subject, NamedNode) or not isinstance(label, Literal):
+            if (
+                statement.predicate.value not in LABELS
+                or not isinstance(subject, NamedNode)
+                or not isinstance(label, Literal)
+            ):
                 continue
             text = " ".join(label.value.split())
             tags[label.language or ""] += 1
-            rank = (LABELS.index(statement.predicate.value), _language_rank(label.language, source.language), text)
+            rank = (
+                LABELS.index(statement.predicate.value),
+                _language_rank(label.language, source.language),
+                text,
+            )
             if text and rank < found.get(subject.value, (len(LABELS), 0, "")):
                 found[subject.value] = rank
     if found:
-        source.tally.note(f"{len(found):,} things and relations are called by their labels{_languages(source.language, tags)}.")
+        source.tally.note(
+            f"{len(found):,} things and relations are called by their labels{_languages(source.language, tags)}."
+        )
     return {iri: text for iri, (_, _, text) in found.items()}
 
 
@@ -217,7 +265,9 @@ def is_label_file(source: TripleSource) -> bool:
     if bare_suffix(source.path) not in SUFFIXES:
         return False
     try:
-        first = list(islice(_statements(source, source.path, syntax_of(source.path)), FIRST_STATEMENTS))
+        first = list(
+            islice(_statements(source, source.path, syntax_of(source.path)), FIRST_STATEMENTS)
+        )
     except BadInput:
         return False
     return bool(first) and all(statement.predicate.value in LABELS for statement in first)
@@ -227,7 +277,9 @@ def syntax_of(path: FilePath) -> str:
     """The syntax of an RDF file by its suffix. Raises BadInput for another."""
     suffix = bare_suffix(path)
     if suffix not in SUFFIXES:
-        raise BadInput(f"{path.name} should be an RDF file: {', '.join(SUFFIXES)}.{nearest(suffix, SUFFIXES)}")
+        raise BadInput(
+            f"{path.name} should be an RDF file: {', '.join(SUFFIXES)}.{nearest(suffix, SUFFIXES)}"
+        )
     return SUFFIXES[suffix]
 
 
@@ -259,22 +311,32 @@ def _statements(source: TripleSource, path: FilePath, syntax: str) -> Iterator[A
             _check_entities(source, path)
         text = checked_lines(stream) if syntax in ("ntriples", "nquads") else stream
         try:
-            for statement in parse(text, format=getattr(RdfFormat, SYNTAXES[syntax]), base_iri=BASE):  # type: ignore[arg-type]
-                if not (isinstance(statement.subject, terms) and isinstance(statement.object, terms)):
+            for statement in parse(
+                text, format=getattr(RdfFormat, SYNTAXES[syntax]), base_iri=BASE
+            ):  # type: ignore[arg-type]
+                if not (
+                    isinstance(statement.subject, terms) and isinstance(statement.object, terms)
+                ):
                     raise BadInput(ABOUT_TRIPLES)
                 source.line = getattr(stream, "line", 0)
                 yield statement
         except SyntaxError as error:
             line = f", line {error.lineno}" if error.lineno else ""
-            raise BadInput(f"{path.name}{line}: not {_title(syntax)} ({PLACE.sub('', error.msg)}).") from None
+            raise BadInput(
+                f"{path.name}{line}: not {_title(syntax)} ({PLACE.sub('', error.msg)})."
+            ) from None
         except ValueError as error:
             raise BadInput(f"{path.name}: not {_title(syntax)} ({error}).") from None
 
 
 def _title(syntax: str) -> str:
-    return {"ntriples": "N-Triples", "nquads": "N-Quads", "trig": "TriG", "rdfxml": "RDF/XML", "jsonld": "JSON-LD"}.get(
-        syntax, syntax.title()
-    )
+    return {
+        "ntriples": "N-Triples",
+        "nquads": "N-Quads",
+        "trig": "TriG",
+        "rdfxml": "RDF/XML",
+        "jsonld": "JSON-LD",
+    }.get(syntax, syntax.title())
 
 
 def _opened(source: TripleSource, path: FilePath) -> Any:
@@ -288,7 +350,9 @@ def _check_entities(source: TripleSource, path: FilePath) -> None:
     with _opened(source, path) as stream:
         head = stream.read(SCANNED)
     if ENTITY.search(head):
-        raise BadInput(f"{path.name}: it declares XML entities within entities, or from elsewhere; those are not read.")
+        raise BadInput(
+            f"{path.name}: it declares XML entities within entities, or from elsewhere; those are not read."
+        )
 
 
 class _Names:
@@ -297,9 +361,16 @@ class _Names:
     def __init__(self, labels: dict[str, str], syntax: str) -> None:
         nodes, relations = Namer(), Namer()
         self._labels, self._blank = labels, dict[str, str]()
-        self._numbered = syntax not in ("ntriples", "nquads")  # where blank nodes may have no names of their own, the parser draws some
-        self.node = lru_cache(REMEMBERED)(lambda term: nodes.name(str(term), self._candidates(term)))
-        self.relation = lru_cache(REMEMBERED)(lambda term: relations.name(str(term), self._candidates(term)))
+        self._numbered = syntax not in (
+            "ntriples",
+            "nquads",
+        )  # where blank nodes may have no names of their own, the parser draws some
+        self.node = lru_cache(REMEMBERED)(
+            lambda term: nodes.name(str(term), self._candidates(term))
+        )
+        self.relation = lru_cache(REMEMBERED)(
+            lambda term: relations.name(str(term), self._candidates(term))
+        )
 
     def relation_of(self, iri: str) -> str:
         """What a relation is called that may be that of no triple."""

@@ -14,9 +14,15 @@ class Tally:
     skips: bool = False  # whether bad lines may be left out
     bad: dict[str, list] = field(default_factory=dict)  # reason -> [count, first line numbers]
     dropped: dict[str, int] = field(default_factory=dict)  # pattern -> triples
-    notes: list[str] = field(default_factory=list)  # sentences on what was taken how, and what was not read
-    warnings: list[str] = field(default_factory=list)  # sentences on what may well not be what was meant
-    copied: tuple[str, ...] = ()  # sentences on the copying of a file that lay elsewhere; no part of the state of a reading
+    notes: list[str] = field(
+        default_factory=list
+    )  # sentences on what was taken how, and what was not read
+    warnings: list[str] = field(
+        default_factory=list
+    )  # sentences on what may well not be what was meant
+    copied: tuple[
+        str, ...
+    ] = ()  # sentences on the copying of a file that lay elsewhere; no part of the state of a reading
 
     def skip(self, why: str, line: int) -> bool:
         """Whether a bad line may be left out; if so it is counted."""
@@ -43,7 +49,12 @@ class Tally:
 
     def state(self) -> dict:
         """What was counted, as JSON holds it."""
-        return {"bad": self.bad, "dropped": self.dropped, "notes": self.notes, "warnings": self.warnings}
+        return {
+            "bad": self.bad,
+            "dropped": self.dropped,
+            "notes": self.notes,
+            "warnings": self.warnings,
+        }
 
     def restore(self, state: dict) -> None:
         """Takes up counts that `state` told."""
@@ -55,7 +66,10 @@ class Tally:
         """The counts as sentences."""
         found = [*self.copied, *self.notes, *self.warnings]
         for why, (count, lines) in self.bad.items():
-            several, numbers = "s" * (count != 1), ", ".join(f"{line:,}" for line in lines) + " …" * (count > len(lines))
+            several, numbers = (
+                "s" * (count != 1),
+                ", ".join(f"{line:,}" for line in lines) + " …" * (count > len(lines)),
+            )
             found.append(f"{count:,} line{several} left out, {why}: line{several} {numbers}")
         for pattern, count in self.dropped.items():
             why = f" {pattern}" if pattern.startswith("(") else f", relation {pattern}"

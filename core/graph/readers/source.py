@@ -39,7 +39,10 @@ class TripleSource:
     literals: str = "triples"
     nodes: tuple[FilePath, ...] = ()
     attributes: Attributes = field(default_factory=Attributes)
-    spaces: tuple[str, str] = ("", "")  # of the ids of heads and of tails, where a header of Neo4j names them
+    spaces: tuple[str, str] = (
+        "",
+        "",
+    )  # of the ids of heads and of tails, where a header of Neo4j names them
 
     @property
     def name(self) -> str:
@@ -67,7 +70,11 @@ class TripleSource:
         """Count a line that is no triple, by the reason `why`, where such lines may be left out; else raise `fault`, a sentence about the
         line or the whole error."""
         if not self.tally.skip(why, line):
-            raise fault if isinstance(fault, BadInput) else BadInput(f"{self.name}, line {line}: {fault}")
+            raise (
+                fault
+                if isinstance(fault, BadInput)
+                else BadInput(f"{self.name}, line {line}: {fault}")
+            )
 
 
 def bare_suffix(path: FilePath) -> str:

@@ -14,15 +14,36 @@ def _iri(data, at, end):
     colon, first, at = False, at + 1, at + 1
     while at < end and data[at] != 62:
         letter = data[at]
-        if letter <= 32 or letter >= 127 or letter == 34 or letter == 60 or letter == 92 or letter == 94 or letter == 96:
+        if (
+            letter <= 32
+            or letter >= 127
+            or letter == 34
+            or letter == 60
+            or letter == 92
+            or letter == 94
+            or letter == 96
+        ):
             return 0
-        if letter == 123 or letter == 124 or letter == 125 or letter == 37 or letter == 91 or letter == 93:
+        if (
+            letter == 123
+            or letter == 124
+            or letter == 125
+            or letter == 37
+            or letter == 91
+            or letter == 93
+        ):
             return 0
         if not colon:
             alphabetic = 65 <= letter <= 90 or 97 <= letter <= 122
             if letter == 58 and at > first:
                 colon = True
-            elif not (alphabetic or (at > first and (48 <= letter <= 57 or letter == 43 or letter == 45 or letter == 46))):
+            elif not (
+                alphabetic
+                or (
+                    at > first
+                    and (48 <= letter <= 57 or letter == 43 or letter == 45 or letter == 46)
+                )
+            ):
                 return 0
         at += 1
     return at + 1 if at < end and colon else 0

@@ -53,14 +53,24 @@ class TermBlocks:
             order = np.argsort(numbers, kind="stable")
             starts, lengths = (values.reshape(-1, 3)[order].ravel() for values in (starts, lengths))
             numbers = numbers[order]
-        return Block(data, starts, lengths, numbers + place.line + 1, Place(place.offset + len(text), place.line + lines))
+        return Block(
+            data,
+            starts,
+            lengths,
+            numbers + place.line + 1,
+            Place(place.offset + len(text), place.line + lines),
+        )
 
     def _unusual(self, line: bytes, number: int) -> list[tuple[str, str, str]]:
         """The terms of the statements of one line, as pyoxigraph reads it; none of an empty one and of a comment."""
         try:
             return list(statements(line))
         except (SyntaxError, BadInput) as error:
-            fault = fault_of(self.source.name, number, error) if isinstance(error, SyntaxError) else error
+            fault = (
+                fault_of(self.source.name, number, error)
+                if isinstance(error, SyntaxError)
+                else error
+            )
         self.source.bad("not N-Triples", number, fault)
         return []
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-TOO_FEW, EMPTY, NO_NUMBER = 1, 2, 3  # why a line is no triple; EMPTY + 10 * the place of the empty part
+TOO_FEW, EMPTY, NO_NUMBER = (
+    1,
+    2,
+    3,
+)  # why a line is no triple; EMPTY + 10 * the place of the empty part
 A, B = np.uint64(0x9FB21C651E98DF25), np.uint64(0xD6E8FEB86659FD93)
 
 
@@ -21,9 +25,15 @@ def blank(data, start, end):
             at += 2
         elif letter >= 0xE1 and letter <= 0xE3 and at + 2 < end:
             second, third = data[at + 1], data[at + 2]
-            if letter == 0xE2 and second == 0x80 and (third <= 0x8A or third == 0xA8 or third == 0xA9 or third == 0xAF):
+            if (
+                letter == 0xE2
+                and second == 0x80
+                and (third <= 0x8A or third == 0xA8 or third == 0xA9 or third == 0xAF)
+            ):
                 at += 3
-            elif (letter == 0xE1 and second == 0x9A and third == 0x80) or (letter == 0xE2 and second == 0x81 and third == 0x9F):
+            elif (letter == 0xE1 and second == 0x9A and third == 0x80) or (
+                letter == 0xE2 and second == 0x81 and third == 0x9F
+            ):
                 at += 3
             elif letter == 0xE3 and second == 0x80 and third == 0x80:
                 at += 3
@@ -69,11 +79,19 @@ def split(data, end, separator, columns, exactly, starts, lengths, numbers, odd)
                     reason = EMPTY + 10 * part
         if reason:
             if not blank(data, start, last):
-                odd[strange, 0], odd[strange, 1], odd[strange, 2], odd[strange, 3] = line - 1, start, last, reason
+                odd[strange, 0], odd[strange, 1], odd[strange, 2], odd[strange, 3] = (
+                    line - 1,
+                    start,
+                    last,
+                    reason,
+                )
                 strange += 1
             continue
         for part in range(3):
-            starts[3 * found + part], lengths[3 * found + part] = firsts[part], lasts[part] - firsts[part]
+            starts[3 * found + part], lengths[3 * found + part] = (
+                firsts[part],
+                lasts[part] - firsts[part],
+            )
         numbers[found] = line - 1
         found += 1
     return found, strange, line
@@ -142,12 +160,19 @@ def codes_of(data, starts, lengths, seed, table, codes, firsts, hashes, more):
         while True:
             code = table[at]
             if code < 0:
-                table[at], firsts[count], hashes[count], more[count] = count, name, first, np.uint32(second >> np.uint64(32))
+                table[at], firsts[count], hashes[count], more[count] = (
+                    count,
+                    name,
+                    first,
+                    np.uint32(second >> np.uint64(32)),
+                )
                 code, count = count, count + 1
                 break
             if hashes[code] == first:
                 other = firsts[code]
-                if lengths[other] == lengths[name] and _same(data, starts[other], starts[name], lengths[name]):
+                if lengths[other] == lengths[name] and _same(
+                    data, starts[other], starts[name], lengths[name]
+                ):
                     break
             at = (at + 1) & np.int64(mask)
         codes[name] = code

@@ -86,7 +86,9 @@ class TripleFile:
     def _sources(self, progress: Tell | None) -> list[TripleSource]:
         paths = (self.path, *self.more)
         share = lambda at: progress and (lambda part: progress((at + part) / len(paths)))
-        return [replace(self.source(share(at), self.tally), path=path) for at, path in enumerate(paths)]
+        return [
+            replace(self.source(share(at), self.tally), path=path) for at, path in enumerate(paths)
+        ]
 
     def source(self, progress: Tell | None, tally: Tally, form: str = "") -> TripleSource:
         """The file as it is to be read, in the format `form` where that is known already."""
@@ -142,7 +144,9 @@ def _of_file(source: TripleSource) -> Iterator[Triple]:
     check_language(source.language)
     check_literals(source.literals)
     if source.columns and not (one.delimited or one.table):
-        raise BadInput(f"Columns can be chosen in delimited text and tables only; {source.name} is read as {one.title}.")
+        raise BadInput(
+            f"Columns can be chosen in delimited text and tables only; {source.name} is read as {one.title}."
+        )
     found = False
     for triple in one.read(source):
         found = True
@@ -155,13 +159,22 @@ def gathered(paths: Sequence[FilePath], **how: Any) -> TripleFile:
     """How to read several files of one graph: those with columns of a table of nodes, beside those that `nodes` names, an RDF file of
     nothing but labels, and files of edges. Raises BadInput where none holds edges."""
     known, several = tuple(how.pop("nodes", ())), len(paths) > 1
-    tables = [path for path in paths if several and is_node_table(TripleSource(path, most=how.get("most")))]
+    tables = [
+        path
+        for path in paths
+        if several and is_node_table(TripleSource(path, most=how.get("most")))
+    ]
     edges = [path for path in paths if path not in tables]
     if several and not how.get("labels"):
-        how["labels"] = next((path for path in edges if is_label_file(TripleSource(path, most=how.get("most")))), None)
+        how["labels"] = next(
+            (path for path in edges if is_label_file(TripleSource(path, most=how.get("most")))),
+            None,
+        )
         edges = [path for path in edges if path != how["labels"]]
     if not edges:
-        raise BadInput("None of these files holds edges: they are tables of nodes, or labels; add the file that holds the edges.")
+        raise BadInput(
+            "None of these files holds edges: they are tables of nodes, or labels; add the file that holds the edges."
+        )
     return TripleFile(edges[0], **how, more=tuple(edges[1:]), nodes=(*known, *tables))
 
 
@@ -174,7 +187,9 @@ def columns_of(text: str) -> tuple[int, int, int]:
     """The columns that a text like `1,2,3` tells. Raises BadInput where it is no three numbers."""
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 3 or not all(part.isdecimal() and len(part) < 6 for part in parts):
-        raise BadInput(f"Columns are three different numbers from 1, for head, relation and tail, as in 1,2,3; not “{shorten(text)}”.")
+        raise BadInput(
+            f"Columns are three different numbers from 1, for head, relation and tail, as in 1,2,3; not “{shorten(text)}”."
+        )
     return int(parts[0]), int(parts[1]), int(parts[2])
 
 

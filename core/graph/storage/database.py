@@ -24,7 +24,10 @@ from core.graph.storage.triple_cache import Seen
 from core.graph.store import BUSIEST, columns_in, read_meta, slices
 from core.io import digests
 
-STORE_KIND, FILE = "cypher", "graph.lbug"  # what graph.json says of such a store, and the database in its data folder
+STORE_KIND, FILE = (
+    "cypher",
+    "graph.lbug",
+)  # what graph.json says of such a store, and the database in its data folder
 MEMORY = 1 << 30  # bytes that the database may keep of its pages
 BATCH = 20_000  # nodes a query
 NAMES_HELD = 200_000
@@ -57,13 +60,19 @@ class DatabaseGraph(KnowledgeGraph):
             self._nodes, self._edges = int(meta["nodes"]), int(meta["edges"])
             self.folder, self._file = folder, folder / meta["data"] / FILE
         except (KeyError, TypeError, ValueError) as error:
-            raise StoreError(f"The graph in {folder} is damaged ({error}); build it again.") from None
+            raise StoreError(
+                f"The graph in {folder} is damaged ({error}); build it again."
+            ) from None
         if not self._file.is_file():
-            raise StoreError(f"The graph in {folder} is damaged ({FILE} is missing); build it again.")
+            raise StoreError(
+                f"The graph in {folder} is damaged ({FILE} is missing); build it again."
+            )
         try:
             self._later = digests.opened(self._file.parent)
         except (ValueError, OSError) as error:
-            raise StoreError(f"The graph in {folder} is damaged ({error}); build it again.") from None
+            raise StoreError(
+                f"The graph in {folder} is damaged ({error}); build it again."
+            ) from None
         self.columns = columns_in(self._file.parent)
         self._local, self._guard = threading.local(), threading.RLock()
         self._names: dict[int, str] = {}
@@ -95,7 +104,11 @@ class DatabaseGraph(KnowledgeGraph):
             return [found[node] for node in wanted]
         held = self._names
         if fresh:
-            held = dict(held) if len(held) + len(fresh) <= NAMES_HELD else {node: held[node] for node in wanted if node in held}
+            held = (
+                dict(held)
+                if len(held) + len(fresh) <= NAMES_HELD
+                else {node: held[node] for node in wanted if node in held}
+            )
             held |= zip(*(column.tolist() for column in self._at(NAMES, np.array(fresh))))
             self._names = held
         return [held[node] for node in wanted]
@@ -116,15 +129,26 @@ class DatabaseGraph(KnowledgeGraph):
     def steps_from(self, nodes: np.ndarray, direction: str = "both") -> Steps:
         """Every step from the nodes: those along triples first, node by node as they are given, each by ascending edge."""
         direction, nodes = self.resolve(direction), np.asarray(nodes, np.int64)
-        parts = [self._way(nodes, forward) for forward, other in ((True, "in"), (False, "out")) if direction != other]
+        parts = [
+            self._way(nodes, forward)
+            for forward, other in ((True, "in"), (False, "out"))
+            if direction != other
+        ]
         return parts[0] if len(parts) == 1 else Steps(*map(np.concatenate, zip(*parts)))
 
     def _way(self, nodes: np.ndarray, forward: bool) -> Steps:
         ids, place = np.unique(nodes, return_inverse=True)
         sources, ends, edges, relations = self._at(OUT if forward else IN, ids)
         order = np.lexsort((edges, sources))
-        sources, ends, edges, relations = sources[order], ends[order], edges[order], relations[order]
-        self._seen.add(edges, *((sources, relations, ends) if forward else (ends, relations, sources)))
+        sources, ends, edges, relations = (
+            sources[order],
+            ends[order],
+            edges[order],
+            relations[order],
+        )
+        self._seen.add(
+            edges, *((sources, relations, ends) if forward else (ends, relations, sources))
+        )
         starts = np.searchsorted(sources, np.append(ids, self.n_nodes))
         rows, at = slices(starts, place)
         return Steps(rows, ends[at], edges[at], relations[at], np.full(len(at), forward))
@@ -153,7 +177,9 @@ class DatabaseGraph(KnowledgeGraph):
         ids, heads, tails = self.ask(ENDS)
         order = np.argsort(ids)
         heads, tails = heads[order].astype(np.int32), tails[order].astype(np.int32)
-        offsets = lambda ends: np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=self.n_nodes))]).astype(np.int64)
+        offsets = lambda ends: np.concatenate(
+            [[0], np.cumsum(np.bincount(ends, minlength=self.n_nodes))]
+        ).astype(np.int64)
         return offsets(heads), tails, offsets(tails), heads[np.argsort(tails, kind="stable")]
 
     def shape(self) -> Shape:
@@ -162,22 +188,31 @@ class DatabaseGraph(KnowledgeGraph):
         relations = np.zeros(self.n_relations, np.int64)
         found, counts = self.ask(KINDS)
         relations[found] = counts
-        return Shape(degrees, nodes, relations, tuple(self.ask(BEST)[0].tolist()), int(self.ask(LOOPS)[0][0]))
+        return Shape(
+            degrees, nodes, relations, tuple(self.ask(BEST)[0].tolist()), int(self.ask(LOOPS)[0][0])
+        )
 
     def ask(self, query: str, **given: Any) -> list[np.ndarray]:
         """The columns of a query's answer, rows that lack a value left out. Raises StoreError where the database fails or is damaged."""
         self._later.begin()
         if self._later.damage:
-            raise StoreError(f"The graph in {self.folder} is damaged ({self._later.damage}); build it again.")
+            raise StoreError(
+                f"The graph in {self.folder} is damaged ({self._later.damage}); build it again."
+            )
         try:
             table = self._connection().execute(query, given).get_as_arrow().drop_null()
         except RuntimeError as error:
-            raise StoreError(f"The graph database in {self.folder} failed: {str(error).splitlines()[0]}") from None
+            raise StoreError(
+                f"The graph database in {self.folder} failed: {str(error).splitlines()[0]}"
+            ) from None
         return [column.to_numpy() for column in table.columns]
 
     def _at(self, query: str, nodes: np.ndarray) -> list[np.ndarray]:
         """As `ask`, for a query about some nodes, in batches."""
-        parts = [self.ask(query, nodes=nodes[at : at + BATCH].tolist()) for at in range(0, max(1, len(nodes)), BATCH)]
+        parts = [
+            self.ask(query, nodes=nodes[at : at + BATCH].tolist())
+            for at in range(0, max(1, len(nodes)), BATCH)
+        ]
         return parts[0] if len(parts) == 1 else [np.concatenate(columns) for columns in zip(*parts)]
 
     def _connection(self):
@@ -207,4 +242,6 @@ def opened(file: FilePath, read_only: bool):
     try:
         return library().Database(str(file), read_only=read_only, buffer_pool_size=MEMORY)
     except RuntimeError as error:
-        raise StoreError(f"The graph database {file} cannot be opened: {str(error).splitlines()[0]}") from None
+        raise StoreError(
+            f"The graph database {file} cannot be opened: {str(error).splitlines()[0]}"
+        ) from None

@@ -18,7 +18,9 @@ from core.graph.store import ARRAYS, BLOB, VERSION, Graph
 HASHED = 1 << 23  # values put into the digest at a time
 
 
-def digest_of(arrays: dict[str, np.ndarray], names: np.ndarray, relations: Iterable[str], direction: str) -> str:
+def digest_of(
+    arrays: dict[str, np.ndarray], names: np.ndarray, relations: Iterable[str], direction: str
+) -> str:
     """The sha256 of a graph's content in hex; the same triples give the same digest in any process."""
     digest = hashlib.sha256(json.dumps([VERSION, direction, list(relations)]).encode())
     for key, values in [*((key, arrays[key]) for key in ARRAYS), (BLOB, names)]:

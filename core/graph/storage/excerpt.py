@@ -21,13 +21,17 @@ OF_NODES = ("members",)  # columns of ids of nodes; all other columns of ids are
 
 def gaps(ascending: Iterable[int]) -> list[int]:
     """Ascending whole numbers as the first one and the steps from each to the next: small numbers, which compress well."""
-    values = np.asarray(ascending if isinstance(ascending, np.ndarray) else list(ascending), np.int64)
+    values = np.asarray(
+        ascending if isinstance(ascending, np.ndarray) else list(ascending), np.int64
+    )
     return np.diff(values, prepend=0).tolist()
 
 
 def from_gaps(steps: Sequence[int], repeats: bool = False) -> np.ndarray:
     """The ascending numbers (int64) of `gaps`. Raises ValueError where they are not whole, at least 0 and ascending."""
-    if any(type(step) is not int or not 0 <= step < LARGEST for step in steps) or (not repeats and 0 in steps[1:]):
+    if any(type(step) is not int or not 0 <= step < LARGEST for step in steps) or (
+        not repeats and 0 in steps[1:]
+    ):
         raise ValueError("numbers that should ascend do not")
     if sum(steps) >= LARGEST:
         raise ValueError("numbers are too large")
@@ -63,8 +67,17 @@ class ExcerptGraph(Graph):
         """The graph that `cut` describes. Raises BadInput where the description is damaged."""
         try:
             return _made(frozen)
-        except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
-            raise BadInput(f"The part of the graph that was saved with it is damaged ({error}).") from None
+        except (
+            KeyError,
+            TypeError,
+            ValueError,
+            IndexError,
+            OverflowError,
+            AttributeError,
+        ) as error:
+            raise BadInput(
+                f"The part of the graph that was saved with it is damaged ({error})."
+            ) from None
 
 
 def cut(
@@ -82,11 +95,21 @@ def cut(
     """
     edges = np.array(sorted(set(map(int, edges))), np.int64)
     heads, relation_ids, tails = graph.triples(edges)
-    retained = np.union1d(np.union1d(heads, tails), np.array(sorted(set(map(int, nodes))), np.int64)).astype(np.int64)
-    used = np.union1d(relation_ids, np.array(sorted(set(map(int, relations))), np.int64)).astype(np.int64)
+    retained = np.union1d(
+        np.union1d(heads, tails), np.array(sorted(set(map(int, nodes))), np.int64)
+    ).astype(np.int64)
+    used = np.union1d(relation_ids, np.array(sorted(set(map(int, relations))), np.int64)).astype(
+        np.int64
+    )
     rows = {"chunks": _ascending(chunks), "communities": _ascending(communities)}
     tables = (
-        _tables(graph.columns, {"nodes": retained, "edges": edges, **rows}, None if full is None else set(full)) if graph.columns else {}
+        _tables(
+            graph.columns,
+            {"nodes": retained, "edges": edges, **rows},
+            None if full is None else set(full),
+        )
+        if graph.columns
+        else {}
     )
     return {
         "name": graph.name,
@@ -110,7 +133,9 @@ def _ascending(ids: Iterable[int]) -> np.ndarray:
     return np.array(sorted(set(map(int, ids))), np.int64)
 
 
-def _tables(columns: Columns, rows: Mapping[str, np.ndarray], full: set[int] | None) -> dict[str, dict[str, list]]:
+def _tables(
+    columns: Columns, rows: Mapping[str, np.ndarray], full: set[int] | None
+) -> dict[str, dict[str, list]]:
     """The columns of some rows as JSON can hold them; ids of what is not in the excerpt are left out."""
     found: dict[str, dict[str, list]] = {}
     for name, table in columns.tables().items():
@@ -119,7 +144,9 @@ def _tables(columns: Columns, rows: Mapping[str, np.ndarray], full: set[int] | N
             if TYPES[column] == "string":
                 found[name][column] = [text or "" for text in part.texts(column)]
             elif TYPES[column] == "ids":
-                found[name][column] = _placed(part.lists(column), rows["nodes" if column in OF_NODES else "chunks"])
+                found[name][column] = _placed(
+                    part.lists(column), rows["nodes" if column in OF_NODES else "chunks"]
+                )
             else:
                 found[name][column] = part.numbers(column).tolist()
     if full is not None and "text" in found.get("chunks", {}):
@@ -144,27 +171,49 @@ def _columns(frozen: Mapping[str, Any], lengths: Mapping[str, int]) -> Columns:
             if TYPES[column] == "ids":
                 for ids in values:
                     _places(ids, len(ids), lengths["nodes" if column in OF_NODES else "chunks"])
-            elif not all(isinstance(value, str if TYPES[column] == "string" else int | float) for value in values):
+            elif not all(
+                isinstance(value, str if TYPES[column] == "string" else int | float)
+                for value in values
+            ):
                 raise ValueError(f"the column {column} does not hold what it should")
         tables[name] = Table.of(**columns)
     return Columns(**tables)
 
 
 def _made(frozen: Mapping[str, Any]) -> ExcerptGraph:
-    nodes, edges, relations = from_gaps(frozen["nodes"]), from_gaps(frozen["edges"]), from_gaps(frozen["relations"])
-    names, relation_names = _texts(frozen["names"], len(nodes)), _texts(frozen["relation_names"], len(relations))
+    nodes, edges, relations = (
+        from_gaps(frozen["nodes"]),
+        from_gaps(frozen["edges"]),
+        from_gaps(frozen["relations"]),
+    )
+    names, relation_names = (
+        _texts(frozen["names"], len(nodes)),
+        _texts(frozen["relation_names"], len(relations)),
+    )
     heads = _places(from_gaps(frozen["heads"], repeats=True).tolist(), len(edges), len(nodes))
-    tails, relation_ids = _places(frozen["tails"], len(edges), len(nodes)), _places(frozen["kinds"], len(edges), len(relations))
-    degrees = np.array([_places(frozen["degrees"][way], len(nodes), LARGEST) for way in (0, 1)], np.int64)
+    tails, relation_ids = (
+        _places(frozen["tails"], len(edges), len(nodes)),
+        _places(frozen["kinds"], len(edges), len(relations)),
+    )
+    degrees = np.array(
+        [_places(frozen["degrees"][way], len(nodes), LARGEST) for way in (0, 1)], np.int64
+    )
     whole = tuple(_places(frozen["whole"], 3, LARGEST).tolist())
     chunks, communities = (from_gaps(frozen.get(name, [])) for name in ("chunks", "communities"))
-    lengths = {"nodes": len(nodes), "edges": len(edges), "chunks": len(chunks), "communities": len(communities)}
+    lengths = {
+        "nodes": len(nodes),
+        "edges": len(edges),
+        "chunks": len(chunks),
+        "communities": len(communities),
+    }
     name, direction, origin = _texts([frozen["name"], frozen["direction"], frozen["digest"]], 3)
     if direction not in ("out", "in", "both"):
         raise ValueError(f"there is no direction “{direction}”")
     into = np.lexsort((np.arange(len(edges)), tails))
     utf8 = [text.encode("utf-8") for text in names]
-    ends = lambda places: np.concatenate([[0], np.cumsum(np.bincount(places, minlength=len(nodes)))]).astype(np.int64)
+    ends = lambda places: np.concatenate(
+        [[0], np.cumsum(np.bincount(places, minlength=len(nodes)))]
+    ).astype(np.int64)
     return ExcerptGraph(
         name=name,
         digest=hashlib.sha256(json.dumps(frozen, sort_keys=True).encode()).hexdigest(),
@@ -193,12 +242,18 @@ def _made(frozen: Mapping[str, Any]) -> ExcerptGraph:
 
 
 def _texts(values: Sequence[str], count: int) -> tuple[str, ...]:
-    if not isinstance(values, list) or len(values) != count or not all(isinstance(value, str) for value in values):
+    if (
+        not isinstance(values, list)
+        or len(values) != count
+        or not all(isinstance(value, str) for value in values)
+    ):
         raise ValueError(f"{count} texts were expected")
     return tuple(values)
 
 
 def _places(values: Sequence[int], count: int, below: int) -> np.ndarray:
-    if len(values) != count or any(type(value) is not int or not 0 <= value < below for value in values):
+    if len(values) != count or any(
+        type(value) is not int or not 0 <= value < below for value in values
+    ):
         raise ValueError(f"{count} numbers below {below} were expected")
     return np.array(values, np.int64)

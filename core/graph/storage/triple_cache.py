@@ -9,7 +9,9 @@ import numpy as np
 HELD = 2_000_000  # triples
 PARTS = 16  # lists that are looked through before they are made one
 
-Part = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # edges (ascending, unique), heads, relations, tails
+Part = tuple[
+    np.ndarray, np.ndarray, np.ndarray, np.ndarray
+]  # edges (ascending, unique), heads, relations, tails
 
 
 class Seen:
@@ -19,7 +21,9 @@ class Seen:
         self._parts: tuple[Part, ...] = ()
         self._lock = threading.Lock()
 
-    def add(self, edges: np.ndarray, heads: np.ndarray, relations: np.ndarray, tails: np.ndarray) -> None:
+    def add(
+        self, edges: np.ndarray, heads: np.ndarray, relations: np.ndarray, tails: np.ndarray
+    ) -> None:
         """Take in some edges, in any order."""
         if not len(edges):
             return
@@ -31,10 +35,16 @@ class Seen:
                 parts = parts[1:]
             self._parts = parts if len(parts[0][0]) <= HELD else ()
 
-    def find(self, edges: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def find(
+        self, edges: np.ndarray
+    ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """(which of the edges are known, their heads, relations and tails, int64; what is not known stays open)."""
         known = np.zeros(len(edges), bool)
-        columns = np.zeros(len(edges), np.int64), np.zeros(len(edges), np.int64), np.zeros(len(edges), np.int64)
+        columns = (
+            np.zeros(len(edges), np.int64),
+            np.zeros(len(edges), np.int64),
+            np.zeros(len(edges), np.int64),
+        )
         for ids, *values in reversed(self._parts):
             if known.all():
                 break

@@ -31,7 +31,9 @@ def locked(folder: FilePath, wait: bool, check: Callable[[], None] | None) -> It
 
     def busy() -> None:
         if not wait:
-            raise StoreError(f"The graph in {folder} is being built by another process; try again when it is done.")
+            raise StoreError(
+                f"The graph in {folder} is being built by another process; try again when it is done."
+            )
         if check:
             check()
 
@@ -40,7 +42,9 @@ def locked(folder: FilePath, wait: bool, check: Callable[[], None] | None) -> It
             file.parent.mkdir(parents=True, exist_ok=True)
             held.enter_context(locks.locked(file, busy))
         except OSError as error:
-            raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
+            raise StoreError(
+                f"The graph cannot be stored in {folder}: {error.strerror or error}."
+            ) from None
         try:
             yield
         except BaseException:
@@ -50,7 +54,11 @@ def locked(folder: FilePath, wait: bool, check: Callable[[], None] | None) -> It
 
 
 def write(
-    temporary: FilePath, arrays: Mapping[str, np.ndarray], blob: np.ndarray, known: dict | None, columns: Columns = columns.NONE
+    temporary: FilePath,
+    arrays: Mapping[str, np.ndarray],
+    blob: np.ndarray,
+    known: dict | None,
+    columns: Columns = columns.NONE,
 ) -> None:
     """Writes the data files of a store into a new folder, each made durable."""
     temporary.mkdir()

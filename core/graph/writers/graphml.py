@@ -11,7 +11,9 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.writers.parts import Tell, edge_columns, edge_parts, node_columns, node_parts
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
-NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML cannot hold
+NO_XML = re.compile(
+    "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+)  # characters that XML cannot hold
 
 
 def write_graphml(graph: KnowledgeGraph, file: FilePath, tell: Tell) -> None:
@@ -26,14 +28,20 @@ def write_graphml(graph: KnowledgeGraph, file: FilePath, tell: Tell) -> None:
 def _lines(graph: KnowledgeGraph, tell: Tell) -> Iterator[str]:
     relations = [_text(name) for name in graph.relation_names]
     yield HEAD
-    for of, names in (("node", ["label", *node_columns(graph)]), ("edge", ["relation", *edge_columns(graph)])):
+    for of, names in (
+        ("node", ["label", *node_columns(graph)]),
+        ("edge", ["relation", *edge_columns(graph)]),
+    ):
         for name in names:
             kind = "double" if name == "weight" else "string"
             yield f'  <key id="{of}-{name}" for="{of}" attr.name="{name}" attr.type="{kind}"/>\n'
     yield f'  <graph id={quoteattr(_sound(graph.name))} edgedefault="directed">\n'
     for nodes in node_parts(graph, lambda share: tell(0.5 * share)):
         for place, name in enumerate(nodes.names):
-            data = _data("node", {"label": name, **{key: values[place] for key, values in nodes.columns.items()}})
+            data = _data(
+                "node",
+                {"label": name, **{key: values[place] for key, values in nodes.columns.items()}},
+            )
             yield f'    <node id="n{nodes.first + place}">{data}</node>\n'
     for edges in edge_parts(graph, lambda share: tell(0.5 + 0.5 * share)):
         ends = zip(edges.heads.tolist(), edges.relations.tolist(), edges.tails.tolist())
@@ -46,7 +54,11 @@ def _lines(graph: KnowledgeGraph, tell: Tell) -> Iterator[str]:
 
 def _data(of: str, values: dict[str, str | float]) -> str:
     """The values that are there, as elements."""
-    return "".join(f'<data key="{of}-{key}">{_text(str(value))}</data>' for key, value in values.items() if value != "")
+    return "".join(
+        f'<data key="{of}-{key}">{_text(str(value))}</data>'
+        for key, value in values.items()
+        if value != ""
+    )
 
 
 def _text(text: str) -> str:

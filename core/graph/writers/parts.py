@@ -37,7 +37,9 @@ def node_parts(graph: KnowledgeGraph, tell: Tell = lambda share: None) -> Iterat
     """The nodes of a graph by id, `ROWS` at a time, with types and descriptions where it has some; `tell` hears the share."""
     for first in range(0, graph.n_nodes, ROWS):
         ids = np.arange(first, min(first + ROWS, graph.n_nodes))
-        yield Nodes(first, graph.names(ids), _columns(graph.columns.nodes, node_columns(graph), ids))
+        yield Nodes(
+            first, graph.names(ids), _columns(graph.columns.nodes, node_columns(graph), ids)
+        )
         tell((int(ids[-1]) + 1) / graph.n_nodes)
 
 
@@ -67,4 +69,9 @@ def _columns(table: Table | None, names: list[str], ids: np.ndarray) -> dict[str
     if table is None or not names:
         return {}
     part = table.taken(ids)
-    return {name: part.numbers(name).tolist() if name == "weight" else [text or "" for text in part.texts(name)] for name in names}
+    return {
+        name: part.numbers(name).tolist()
+        if name == "weight"
+        else [text or "" for text in part.texts(name)]
+        for name in names
+    }

@@ -8,7 +8,12 @@ from pathlib import Path as FilePath
 from core.graph.protocol import KnowledgeGraph
 from core.graph.writers.parts import Tell, edge_columns, edge_parts, node_columns, node_parts
 
-CSV_HEADS = {"type": ":LABEL", "description": "description", "keywords": "keywords", "weight": "weight:float"}
+CSV_HEADS = {
+    "type": ":LABEL",
+    "description": "description",
+    "keywords": "keywords",
+    "weight": "weight:float",
+}
 NODES, EDGES = "nodes", "edges"  # the files of both tables, without their endings
 
 
@@ -26,10 +31,14 @@ def write_neo4j(graph: KnowledgeGraph, folder: FilePath, tell: Tell) -> None:
             rows.writerows(zip(ids, nodes.names, *columns.values()))
     with open(folder / f"{EDGES}.csv", "w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")
-        rows.writerow([":START_ID", ":TYPE", ":END_ID", *(CSV_HEADS[name] for name in edge_columns(graph))])
+        rows.writerow(
+            [":START_ID", ":TYPE", ":END_ID", *(CSV_HEADS[name] for name in edge_columns(graph))]
+        )
         for edges in edge_parts(graph, lambda share: tell(0.5 + 0.5 * share)):
             relations = [graph.relation_names[id] for id in edges.relations.tolist()]
-            rows.writerows(zip(edges.heads.tolist(), relations, edges.tails.tolist(), *edges.columns.values()))
+            rows.writerows(
+                zip(edges.heads.tolist(), relations, edges.tails.tolist(), *edges.columns.values())
+            )
 
 
 def write_parquet(graph: KnowledgeGraph, folder: FilePath, tell: Tell) -> None:
@@ -38,7 +47,9 @@ def write_parquet(graph: KnowledgeGraph, folder: FilePath, tell: Tell) -> None:
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
-    kinds = lambda names: [(name, pa.float32() if name == "weight" else pa.string()) for name in names]
+    kinds = lambda names: [
+        (name, pa.float32() if name == "weight" else pa.string()) for name in names
+    ]
     folder.mkdir()
     schema = pa.schema(kinds(["name", *node_columns(graph)]))
     with ParquetWriter(folder / f"{NODES}.parquet", schema) as writer:
@@ -48,5 +59,9 @@ def write_parquet(graph: KnowledgeGraph, folder: FilePath, tell: Tell) -> None:
     with ParquetWriter(folder / f"{EDGES}.parquet", schema) as writer:
         for edges in edge_parts(graph, lambda share: tell(0.5 + 0.5 * share)):
             relations = [graph.relation_names[id] for id in edges.relations.tolist()]
-            ends = {"head": graph.names(edges.heads), "relation": relations, "tail": graph.names(edges.tails)}
+            ends = {
+                "head": graph.names(edges.heads),
+                "relation": relations,
+                "tail": graph.names(edges.tails),
+            }
             writer.write_table(pa.table({**ends, **edges.columns}, schema))

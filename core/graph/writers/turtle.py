@@ -15,7 +15,10 @@ HEAD = """@prefix e: <urn:hopscope:entity:> .
 @prefix schema: <http://schema.org/> .
 
 """
-PREDICATES = {"type": "schema:additionalType", "description": "schema:description"}  # of the columns of nodes
+PREDICATES = {
+    "type": "schema:additionalType",
+    "description": "schema:description",
+}  # of the columns of nodes
 ESCAPED = re.compile('[\x00-\x1f"\\\\\x7f]')
 
 
@@ -34,11 +37,17 @@ def _lines(graph: KnowledgeGraph, tell: Tell) -> Iterator[str]:
         yield f"r:{id} rdfs:label {_literal(name)} .\n"
     for nodes in node_parts(graph, lambda share: tell(0.5 * share)):
         for place, name in enumerate(nodes.names):
-            said = ((PREDICATES[key], values[place]) for key, values in nodes.columns.items() if values[place])
+            said = (
+                (PREDICATES[key], values[place])
+                for key, values in nodes.columns.items()
+                if values[place]
+            )
             rest = "".join(f" ; {predicate} {_literal(text)}" for predicate, text in said)
             yield f"e:{nodes.first + place} rdfs:label {_literal(name)}{rest} .\n"
     for edges in edge_parts(graph, lambda share: tell(0.5 + 0.5 * share)):
-        for head, relation, tail in zip(edges.heads.tolist(), edges.relations.tolist(), edges.tails.tolist()):
+        for head, relation, tail in zip(
+            edges.heads.tolist(), edges.relations.tolist(), edges.tails.tolist()
+        ):
             yield f"e:{head} r:{relation} e:{tail} .\n"
 
 

@@ -33,22 +33,46 @@ class Written:
 
 WRITTEN: dict[str, Written] = {
     "graphml": Written(
-        "GraphML", ".graphml", write_graphml, "networkx 3.6.1, igraph 1.0.0, Gephi, yEd, Cytoscape", "characters that XML cannot hold"
+        "GraphML",
+        ".graphml",
+        write_graphml,
+        "networkx 3.6.1, igraph 1.0.0, Gephi, yEd, Cytoscape",
+        "characters that XML cannot hold",
     ),
-    "turtle": Written("Turtle", ".ttl", write_turtle, "pyoxigraph 0.5.13, any RDF store", "descriptions, keywords and weights of edges"),
-    "neo4j": Written("CSV for Neo4j's import", "", write_neo4j, "pandas 3.1.1, neo4j-admin database import", "nothing"),
-    "parquet": Written("Parquet, nodes and edges", "", write_parquet, "pyarrow 26.0.1, pandas 3.1.1", "nothing"),
+    "turtle": Written(
+        "Turtle",
+        ".ttl",
+        write_turtle,
+        "pyoxigraph 0.5.13, any RDF store",
+        "descriptions, keywords and weights of edges",
+    ),
+    "neo4j": Written(
+        "CSV for Neo4j's import",
+        "",
+        write_neo4j,
+        "pandas 3.1.1, neo4j-admin database import",
+        "nothing",
+    ),
+    "parquet": Written(
+        "Parquet, nodes and edges", "", write_parquet, "pyarrow 26.0.1, pandas 3.1.1", "nothing"
+    ),
 }
 
 
 def export(
-    graph: KnowledgeGraph, format: str, out: FilePath, tell: Callable[[str, float], None], check: Callable[[], None] = lambda: None
+    graph: KnowledgeGraph,
+    format: str,
+    out: FilePath,
+    tell: Callable[[str, float], None],
+    check: Callable[[], None] = lambda: None,
 ) -> list[FilePath]:
     """Writes a graph in a format to a file or a folder that is not there yet, and gives the files. A part of some 65,000 rows is held at a
     time; what is not finished has another name, and goes where it fails. Raises BadInput for an unknown format or a name that is taken,
     StoreError where the disk refuses, and what `check` raises."""
     if format not in WRITTEN:
-        raise BadInput(f"There is no format “{format}” to write.{nearest(format, WRITTEN)} Known are {', '.join(WRITTEN)}.")
+        raise BadInput(
+            f"There is no format “{format}” to write.{nearest(format, WRITTEN)} Known are {', '.join(WRITTEN)}."
+        )
     if out.exists():
         raise BadInput(f"{out} is there already; name another file or folder.")
     one, partial = WRITTEN[format], out.with_name(out.name + PARTIAL)
@@ -73,16 +97,24 @@ def left_out(graph: KnowledgeGraph, format: str) -> list[str]:
     """Sentences on what of this graph the format does not hold."""
     found, edges = [], graph.columns.edges
     if graph.columns.of_texts:
-        found.append("Texts, communities and reports of the documents are not written; nodes and edges are.")
+        found.append(
+            "Texts, communities and reports of the documents are not written; nodes and edges are."
+        )
     if format == "turtle" and edges is not None:
         columns = [words for name, words in SAID_OF_EDGES.items() if edges.has(name)]
-        found += [f"Of edges {', '.join(columns)} are not written: a triple of RDF has none."] if columns else []
+        found += (
+            [f"Of edges {', '.join(columns)} are not written: a triple of RDF has none."]
+            if columns
+            else []
+        )
     return found
 
 
 def written_page() -> str:
     """The table of docs/formats.md: a row for each format."""
-    rows = [f"| `{name}`: {one.title} | {one.read_by} | {one.left} |" for name, one in WRITTEN.items()]
+    rows = [
+        f"| `{name}`: {one.title} | {one.read_by} | {one.left} |" for name, one in WRITTEN.items()
+    ]
     return "\n".join(["| format | read by | what it cannot hold |", "|---|---|---|", *rows])
 
 

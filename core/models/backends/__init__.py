@@ -5,8 +5,23 @@ from __future__ import annotations
 
 from core.models.backends.base import Backend
 from core.models.backends.chats import VLLM, Absent, Llama, OpenAI
-from core.models.backends.encoders import LlamaEmbeddings, MiniLM, Pooled, Sentence, ServerEmbeddings
-from core.models.backends.scorers import BM25, Cross, LateInteraction, NGram, NoSettings, ServerReranker, SparseEncoder, Topics
+from core.models.backends.encoders import (
+    LlamaEmbeddings,
+    MiniLM,
+    Pooled,
+    Sentence,
+    ServerEmbeddings,
+)
+from core.models.backends.scorers import (
+    BM25,
+    Cross,
+    LateInteraction,
+    NGram,
+    NoSettings,
+    ServerReranker,
+    SparseEncoder,
+    Topics,
+)
 
 __all__ = ["BACKENDS", "Backend", "Llama", "MiniLM", "OpenAI", "SparseEncoder"]
 

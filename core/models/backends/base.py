@@ -60,7 +60,11 @@ class Backend:
 
 def no_folder(row: Row, get: str, folder: str) -> str:
     """That a folder of weights is not there, and how to make it where that is known."""
-    return f"{row.name} is not on this computer yet; make it with: {get}" if get else f"{row.name}: the folder {folder} does not exist."
+    return (
+        f"{row.name} is not on this computer yet; make it with: {get}"
+        if get
+        else f"{row.name}: the folder {folder} does not exist."
+    )
 
 
 def no_package(row: Row, package: str, how: str = "") -> str:
@@ -81,12 +85,18 @@ def without_key(row: Row, variable: str, url: str) -> str:
 def to_fetch(row: Row) -> str:
     """That a model's weights are not there yet, and how they are fetched."""
     by_hand = f"python -m core models --fetch {row.name}"
-    return f"{row.name} is not on this computer yet; fetch it on the Models page, or with: {by_hand}"
+    return (
+        f"{row.name} is not on this computer yet; fetch it on the Models page, or with: {by_hand}"
+    )
 
 
 def missing_library(row: Row, library: str, install: str) -> str:
     """That a library is not installed, and how to get it; empty where it is."""
-    return "" if importlib.util.find_spec(library) else f"{row.name} needs a library; get it with: pip install {install}"
+    return (
+        ""
+        if importlib.util.find_spec(library)
+        else f"{row.name} needs a library; get it with: pip install {install}"
+    )
 
 
 def missing_on_hub(row: Row, name: str, library: str, install: str) -> str:

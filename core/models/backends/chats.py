@@ -94,7 +94,17 @@ class OpenAI(Backend):
 
     def client(self, name: str) -> OpenAIChat:
         """A client that knows nothing of the server yet."""
-        return OpenAIChat(self.url, self.model, name, self.key_variable, self.context, self.timeout, None, self.at_once, self.thoughts)
+        return OpenAIChat(
+            self.url,
+            self.model,
+            name,
+            self.key_variable,
+            self.context,
+            self.timeout,
+            None,
+            self.at_once,
+            self.thoughts,
+        )
 
     def profile(self, name: str) -> ServerProfile | None:
         """What was measured of the server for the row of this name; None where nothing was."""
@@ -107,9 +117,13 @@ class OpenAI(Backend):
 def _check_asking(at_once: int, thoughts: int) -> None:
     """Raises BadParameter for numbers of requests or tokens that cannot be."""
     if at_once < 0:
-        raise BadParameter(f'"at_once" is a number of requests, or 0 to have it found out, not {at_once}.')
+        raise BadParameter(
+            f'"at_once" is a number of requests, or 0 to have it found out, not {at_once}.'
+        )
     if thoughts < 0:
-        raise BadParameter(f'"thoughts" is a number of tokens, or 0 where it is not known whether the model thinks, not {thoughts}.')
+        raise BadParameter(
+            f'"thoughts" is a number of tokens, or 0 where it is not known whether the model thinks, not {thoughts}.'
+        )
 
 
 @dataclass(frozen=True)
@@ -141,7 +155,9 @@ class VLLM(Backend):
         _check_asking(self.at_once, self.thoughts)
         fits = CARDS.fullmatch(self.cards) if isinstance(self.cards, str) else self.cards > 0
         if not fits:
-            raise BadParameter(f'"cards" is a number of graphics cards, or says which ones, such as "0,1", not {self.cards!r}.')
+            raise BadParameter(
+                f'"cards" is a number of graphics cards, or says which ones, such as "0,1", not {self.cards!r}.'
+            )
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -150,7 +166,9 @@ class VLLM(Backend):
     @property
     def place(self) -> str:
         """The folder of the weights, or their name on the model hub."""
-        return str(weights.weights_folder(self.weights)) if self.get else folder_or_name(self.weights)
+        return (
+            str(weights.weights_folder(self.weights)) if self.get else folder_or_name(self.weights)
+        )
 
     def missing(self, row: Row, rows: Rows) -> str:
         if self.get and not weights.weights_folder(self.weights).is_dir():
@@ -174,8 +192,14 @@ class VLLM(Backend):
 
     def launch(self, row: Row, rows: Rows) -> vllm.Launch:
         """How the server of this model is started, with the adapters over it that are on this computer."""
-        over = {name: one.settings for name, one in rows.items() if isinstance(one.settings, VLLM) and one.settings.base == row.name}
-        adapters = {name: one for name, one in over.items() if (Path(one.place) / vllm.ADAPTER).is_file()}
+        over = {
+            name: one.settings
+            for name, one in rows.items()
+            if isinstance(one.settings, VLLM) and one.settings.base == row.name
+        }
+        adapters = {
+            name: one for name, one in over.items() if (Path(one.place) / vllm.ADAPTER).is_file()
+        }
         several = self.cards.count(",") + 1 if isinstance(self.cards, str) else self.cards
         given = {
             "--served-model-name": row.name,
@@ -185,11 +209,24 @@ class VLLM(Backend):
             "--quantization": self.quantization,
             "--reasoning-parser": self.reasoning,
         }
-        arguments = [self.place, *(part for key, value in given.items() if value for part in (key, value)), "--enable-prefix-caching"]
+        arguments = [
+            self.place,
+            *(part for key, value in given.items() if value for part in (key, value)),
+            "--enable-prefix-caching",
+        ]
         if adapters:
             rank = vllm.rank_needed([Path(one.place) for one in adapters.values()])
-            arguments += ["--enable-lora", "--max-loras", str(len(adapters)), "--max-lora-rank", str(rank), "--lora-modules"]
-            arguments += [json.dumps({"name": name, "path": one.place}) for name, one in adapters.items()]
+            arguments += [
+                "--enable-lora",
+                "--max-loras",
+                str(len(adapters)),
+                "--max-lora-rank",
+                str(rank),
+                "--lora-modules",
+            ]
+            arguments += [
+                json.dumps({"name": name, "path": one.place}) for name, one in adapters.items()
+            ]
         environment = (("CUDA_VISIBLE_DEVICES", self.cards),) if isinstance(self.cards, str) else ()
         stamps = [one.stamp(rows) for one in (self, *adapters.values())]
         return vllm.Launch((*arguments, *shlex.split(self.options)), environment, repr(stamps))

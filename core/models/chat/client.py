@@ -45,7 +45,9 @@ class ChatRequest:
 
     def key(self, weights: str = "") -> str:
         """What tells its reply, by a model of these weights, from any other."""
-        return reply_key(weights, self.messages, self.schema, self.max_tokens, self.seed, self.temperature)
+        return reply_key(
+            weights, self.messages, self.schema, self.max_tokens, self.seed, self.temperature
+        )
 
     def body(self) -> dict[str, Any]:
         """The request of the OpenAI protocol, streamed and with usage; the schema is left to `response_format`."""
@@ -60,7 +62,10 @@ class ChatRequest:
 
     def response_format(self) -> dict[str, Any]:
         """The part of a request of the OpenAI protocol that holds a reply to the schema."""
-        return {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": self.schema}}
+        return {
+            "type": "json_schema",
+            "json_schema": {"name": "reply", "strict": True, "schema": self.schema},
+        }
 
 
 class ChatClient(ABC):
@@ -93,14 +98,23 @@ class ChatClient(ABC):
         check: Check | None = None,
     ) -> Reply:
         """The model's reply, remembered for who asks the same again, who waits for nobody; see `core.models.base.Chat`."""
-        request = ChatRequest(tuple(dict(message) for message in messages), schema, max_tokens, seed, temperature)
-        key, how = request.key(self._weights), (on_text, schema, self.steady, fewest_tokens(messages))
+        request = ChatRequest(
+            tuple(dict(message) for message in messages), schema, max_tokens, seed, temperature
+        )
+        key, how = (
+            request.key(self._weights),
+            (on_text, schema, self.steady, fewest_tokens(messages)),
+        )
         if check:
             check()
 
         def work() -> Reply:
             found = self._replies.find(key, *how)
-            return self._replies.keep(key, self._written(request, on_text, check), self.steady) if found is None else found
+            return (
+                self._replies.keep(key, self._written(request, on_text, check), self.steady)
+                if found is None
+                else found
+            )
 
         reply = self._replies.find(key, *how) or self._waited_for(work, check)
         replied(reply.thought, reply.usable or (reply.cut and self.steady))
@@ -114,7 +128,9 @@ class ChatClient(ABC):
         """Drop the replies that are remembered in memory."""
         self._replies.forget()
 
-    def _written(self, request: ChatRequest, on_text: Callable[[str], None] | None, check: Check | None) -> Reply:
+    def _written(
+        self, request: ChatRequest, on_text: Callable[[str], None] | None, check: Check | None
+    ) -> Reply:
         """The reply, with room for thoughts from the first reply on whose thought left too little for the rest."""
         if self.thinks:
             return self._once(self._with_thoughts(request), on_text, check)
@@ -137,13 +153,23 @@ class ChatClient(ABC):
         left = self.context - self.count_tokens(request.messages) - request.max_tokens - SPARE
         return replace(request, thoughts=max(0, min(self.thoughts, left)))
 
-    def _once(self, request: ChatRequest, on_text: Callable[[str], None] | None, check: Check | None) -> Reply:
+    def _once(
+        self, request: ChatRequest, on_text: Callable[[str], None] | None, check: Check | None
+    ) -> Reply:
         self._ready()
-        most, streamed = request.max_tokens if request.thoughts else None, on_text if self.streams else None
-        writing, start = self.gathers(request.room, most, request.schema, streamed, self.begun), time.perf_counter()
+        most, streamed = (
+            request.max_tokens if request.thoughts else None,
+            on_text if self.streams else None,
+        )
+        writing, start = (
+            self.gathers(request.room, most, request.schema, streamed, self.begun),
+            time.perf_counter(),
+        )
         with spent("model"):
             self._write(request, writing, check)
-        reply = replace(writing.ended(time.perf_counter() - start - writing.waited), waited=writing.waited)
+        reply = replace(
+            writing.ended(time.perf_counter() - start - writing.waited), waited=writing.waited
+        )
         charge(self.name, Usage(1, reply.tokens_in, reply.tokens_out))
         self.begun = self.begun if writing.begun is None else writing.begun
         if on_text and reply.text and not self.streams:

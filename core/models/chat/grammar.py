@@ -24,7 +24,9 @@ def choice_grammar(schema: Mapping[str, Any] | None) -> str | None:
     texts = value.get("enum", ()) if isinstance(value, Mapping) else ()
     if not texts or not all(isinstance(text, str) for text in texts):
         return None
-    return f"root ::= {_quoted('{' + json.dumps(name) + ': ')} text {_quoted('}')}\n" + trie([_text_rule(text) for text in texts], "text")
+    return f"root ::= {_quoted('{' + json.dumps(name) + ': ')} text {_quoted('}')}\n" + trie(
+        [_text_rule(text) for text in texts], "text"
+    )
 
 
 def trie(texts: Sequence[str], name: str) -> str:

@@ -55,7 +55,9 @@ def json_lists(text: str) -> list[list[Any]]:
 
 
 def _first(text: str, fields: Collection[str]) -> dict[str, Any] | None:
-    return next((found for value in _values(text) if (found := _holding(value, fields)) is not None), None)
+    return next(
+        (found for value in _values(text) if (found := _holding(value, fields)) is not None), None
+    )
 
 
 def _mended(text: str, fields: Collection[str]) -> dict[str, Any] | None:
@@ -97,7 +99,9 @@ def _holding(value: Any, fields: Collection[str], depth: int = DEPTH) -> dict[st
         inner = value
     else:
         return None
-    found = [one for part in inner if depth and (one := _holding(part, fields, depth - 1)) is not None]
+    found = [
+        one for part in inner if depth and (one := _holding(part, fields, depth - 1)) is not None
+    ]
     return _joined(found, fields) if found else None
 
 

@@ -15,7 +15,9 @@ from core.models.chat.llama import LlamaChat, open_engine
 from core.models.chat.writing import Writing
 
 BATCH = 512  # prompt tokens read at once
-OFTEN = 3  # times that an object with the same first two values is written before a reply is stopped
+OFTEN = (
+    3  # times that an object with the same first two values is written before a reply is stopped
+)
 T = TypeVar("T")
 
 
@@ -24,7 +26,11 @@ def several_at_once(chat: Chat, lanes: int) -> Chat:
 
     Its replies are those of the model, but not always the very same bytes as when asked one at a time.
     """
-    return LlamaLanes(chat.path, chat.name, chat.context, lanes) if isinstance(chat, LlamaChat) else chat
+    return (
+        LlamaLanes(chat.path, chat.name, chat.context, lanes)
+        if isinstance(chat, LlamaChat)
+        else chat
+    )
 
 
 class Objects(Writing):
@@ -111,4 +117,6 @@ class LlamaLanes(LlamaChat):
             return ChatClient._waited_for(self, work, check)
 
     def _start(self) -> Any:
-        return open_engine(self.path, self.name, self.context, BATCH, key=self.key, lanes=self.lanes, cached=True)
+        return open_engine(
+            self.path, self.name, self.context, BATCH, key=self.key, lanes=self.lanes, cached=True
+        )

@@ -20,7 +20,15 @@ BATCH = 128  # prompt tokens between two chances to stop
 
 
 def open_engine(
-    path: Path, name: str, context: int, batch: int, *, key: str = "", embedding: bool = False, lanes: int = 1, cached: bool = False
+    path: Path,
+    name: str,
+    context: int,
+    batch: int,
+    *,
+    key: str = "",
+    embedding: bool = False,
+    lanes: int = 1,
+    cached: bool = False,
 ) -> Any:
     """The engine over the GGUF file at `path`, for chat, or with `embedding` for mean-pooled vectors only. `context` is that of each of
     its `lanes`, as many as it answers at a time; with `cached` the beginning that a prompt shares with one before it is computed once.
@@ -28,9 +36,13 @@ def open_engine(
     It listens on a loopback port that needs `key` (a fresh one where none is given). Raises ModelUnavailable, ModelFailed.
     """
     if importlib.util.find_spec("xllamacpp") is None:
-        raise ModelUnavailable(f"{name} needs the llama.cpp engine; get it with: pip install xllamacpp")
+        raise ModelUnavailable(
+            f"{name} needs the llama.cpp engine; get it with: pip install xllamacpp"
+        )
     if not path.exists():
-        raise ModelUnavailable(f"{name} is not here ({path}); fetch it on the Models page, or with: make models")
+        raise ModelUnavailable(
+            f"{name} is not here ({path}); fetch it on the Models page, or with: make models"
+        )
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -38,17 +50,30 @@ def open_engine(
     params.n_ctx, params.n_parallel = context * lanes, lanes
     params.n_batch = params.n_ubatch = batch
     for cpu in (params.cpuparams, params.cpuparams_batch):
-        cpu.n_threads, cpu.poll = threads(), 0  # waiting threads that spin slow everything down on shared cores
+        cpu.n_threads, cpu.poll = (
+            threads(),
+            0,
+        )  # waiting threads that spin slow everything down on shared cores
     params.cache_prompt, params.cache_ram_mib = cached, 0
     params.verbosity, params.warmup, params.fit_params = 0, False, False
     params.ui, params.endpoint_slots, params.cors_origins = False, False, ""
-    params.hostnames, params.port, params.n_threads_http, params.api_keys = ["127.0.0.1"], 0, 4, [key or secrets.token_urlsafe(24)]
+    params.hostnames, params.port, params.n_threads_http, params.api_keys = (
+        ["127.0.0.1"],
+        0,
+        4,
+        [key or secrets.token_urlsafe(24)],
+    )
     if embedding:
-        params.embedding, params.pooling_type = True, xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
+        params.embedding, params.pooling_type = (
+            True,
+            xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN,
+        )
     try:
         return xllamacpp.Server(params)
     except (RuntimeError, ValueError) as error:
-        raise ModelFailed(f"{name} could not be loaded from {path}: {shorten(str(error), 200)}") from error
+        raise ModelFailed(
+            f"{name} could not be loaded from {path}: {shorten(str(error), 200)}"
+        ) from error
 
 
 class LlamaChat(LocalChat):
@@ -72,7 +97,11 @@ class LlamaChat(LocalChat):
     def count_tokens(self, messages: Messages) -> int:
         """Tokens of the messages in the model's own chat template, exactly. Loads the model."""
         prompt = self._post("/apply-template", {"messages": [dict(m) for m in messages]})["prompt"]
-        return len(self._post("/tokenize", {"content": prompt, "add_special": True, "parse_special": True})["tokens"])
+        return len(
+            self._post(
+                "/tokenize", {"content": prompt, "add_special": True, "parse_special": True}
+            )["tokens"]
+        )
 
     def _write(self, asked: ChatRequest, writing: Writing, check: Check | None) -> None:
         """Run one request, piece by piece; a truthy value from the callback makes the engine stop it."""

@@ -72,7 +72,11 @@ class OpenAIChat(OpenAIServer, ChatClient):
     ):
         OpenAIServer.__init__(self, url, model, name, key_variable, timeout, key)
         ChatClient.__init__(self, name, context, thoughts)
-        self._whole, self._refusals, self.window = WholePrompts(), Refusals(), Window(at_once, timeout)
+        self._whole, self._refusals, self.window = (
+            WholePrompts(),
+            Refusals(),
+            Window(at_once, timeout),
+        )
 
     @property
     def refuses(self) -> tuple[str, ...]:
@@ -110,7 +114,9 @@ class OpenAIChat(OpenAIServer, ChatClient):
                 raise
             raise failure from error
 
-    def _sent(self, body: dict[str, Any], writing: Writing, check: Check | None, sending: _Sending) -> None:
+    def _sent(
+        self, body: dict[str, Any], writing: Writing, check: Check | None, sending: _Sending
+    ) -> None:
         """Send a request once; where it is not answered it is to be sent again: after a pause, or without what the server refuses of it."""
         start = time.perf_counter()
         with self.window.place(check, sending.again) as place:
@@ -125,36 +131,54 @@ class OpenAIChat(OpenAIServer, ChatClient):
                 return
             except Exception as error:
                 passing = self._put_off(error, body, writing, sending)
-        if passing is not None and not sending.pauses.wait(passing.why, passing.headers, check, passing.tries):
+        if passing is not None and not sending.pauses.wait(
+            passing.why, passing.headers, check, passing.tries
+        ):
             raise passing.error
         writing.waited += time.perf_counter() - start
 
-    def _put_off(self, error: Exception, body: dict[str, Any], writing: Writing, sending: _Sending) -> Passing | None:
+    def _put_off(
+        self, error: Exception, body: dict[str, Any], writing: Writing, sending: _Sending
+    ) -> Passing | None:
         """What is to be waited for before the request is sent again, if anything. Raises the error of one that is not to be sent again."""
         import openai
 
-        if writing.pieces or not isinstance(error, openai.APIStatusError | openai.APIConnectionError):
+        if writing.pieces or not isinstance(
+            error, openai.APIStatusError | openai.APIConnectionError
+        ):
             raise error
         sending.again = True
         passing = self.passing(error)
         if passing is not None:
             if passing.busy:
-                if self.window.answers > sending.answers:  # others were answered since: its turn will come
+                if (
+                    self.window.answers > sending.answers
+                ):  # others were answered since: its turn will come
                     sending.pauses, sending.answers = self.pauses(), self.window.answers
                 self.window.refused(sending.pauses.coming(passing.headers))
             return passing
-        if isinstance(error, openai.APITimeoutError) and self.window.crowded and not sending.overdue:
+        if (
+            isinstance(error, openai.APITimeoutError)
+            and self.window.crowded
+            and not sending.overdue
+        ):
             sending.overdue = True
             self.window.overdue()
             return None
-        status, said = (error.status_code, said_by(error.body) or error.message) if isinstance(error, openai.APIStatusError) else (0, "")
+        status, said = (
+            (error.status_code, said_by(error.body) or error.message)
+            if isinstance(error, openai.APIStatusError)
+            else (0, "")
+        )
         refused = self._refusals.learn(status, said, body)
         if not refused:
             raise error
         sending.learnt.add(refused)
         return None
 
-    def _stream(self, body: dict[str, Any], writing: Writing, check: Check | None) -> tuple[int, int] | None:
+    def _stream(
+        self, body: dict[str, Any], writing: Writing, check: Check | None
+    ) -> tuple[int, int] | None:
         """One streamed request; the tokens that the server says it read and wrote. Leaving early closes the connection, which stops the
         server's work."""
         used: tuple[int, int] | None = None
@@ -163,7 +187,10 @@ class OpenAIChat(OpenAIServer, ChatClient):
                 if check:
                     check()
                 used, writing.finish = piece.used or used, piece.finish or writing.finish
-                writing.tool, writing.refusal = writing.tool or piece.tool, writing.refusal + piece.refusal
+                writing.tool, writing.refusal = (
+                    writing.tool or piece.tool,
+                    writing.refusal + piece.refusal,
+                )
                 stop = bool(piece.thought) and writing.think(piece.thought)
                 if (piece.text and writing.add(piece.text)) or stop:
                     writing.finish = writing.finish or "stop"
@@ -173,17 +200,26 @@ class OpenAIChat(OpenAIServer, ChatClient):
         if writing.finish is None:
             raise ValueError("the connection ended before the reply did")
         messages, self.counts = body["messages"], used is not None and used[0] > 0
-        about = max(fewest_tokens(messages), estimate_tokens(messages)), estimate("".join(writing.pieces))
+        about = (
+            max(fewest_tokens(messages), estimate_tokens(messages)),
+            estimate("".join(writing.pieces)),
+        )
         writing.tokens_in, writing.tokens_out = used or about
         return used
 
-    def _look_whole(self, used: tuple[int, int] | None, body: dict[str, Any], check: Check | None) -> None:
+    def _look_whole(
+        self, used: tuple[int, int] | None, body: dict[str, Any], check: Check | None
+    ) -> None:
         """Raises PromptCut where the server read only a part of the prompt."""
         if not self.holds_counts or used is None:
             return
         messages = body["messages"]
-        if cut := self._whole.cut(used[0], messages, lambda others: self._reads(others, body, check)):
-            raise PromptCut(f"The server at {self.url} {cut}: it cut the prompt and did not say so. {ENLARGE}")
+        if cut := self._whole.cut(
+            used[0], messages, lambda others: self._reads(others, body, check)
+        ):
+            raise PromptCut(
+                f"The server at {self.url} {cut}: it cut the prompt and did not say so. {ENLARGE}"
+            )
 
     def _reads(self, messages: Messages, body: dict[str, Any], check: Check | None) -> int:
         """How many tokens the server says it reads of other messages, asked for a reply of one token; 0 where it does not say."""
@@ -211,7 +247,11 @@ class OpenAIChat(OpenAIServer, ChatClient):
         a request together. The server checks it, and `Piece` the chunks."""
         import openai
 
-        how: dict[str, Any] = {"options": {"security": {"bearer_auth": True}}, "cast_to": object, "stream_cls": openai.Stream[object]}
+        how: dict[str, Any] = {
+            "options": {"security": {"bearer_auth": True}},
+            "cast_to": object,
+            "stream_cls": openai.Stream[object],
+        }
         return self._ready().post("/chat/completions", body=body, stream=True, **how)
 
 

@@ -11,7 +11,10 @@ from core.runtime.meter import HowFar, current, spent
 
 BUSY = (429, 503, 529)  # statuses of a server that will take the request later
 MOST = 180.0  # seconds of pauses before one request is given up
-FIRST, TRIES = 1.0, 7  # the first pause where the server names none, each twice the one before, and how many there are
+FIRST, TRIES = (
+    1.0,
+    7,
+)  # the first pause where the server names none, each twice the one before, and how many there are
 DROPS = 3  # of them for connections that were dropped
 LOOK = 0.1  # seconds between two looks at whether somebody cancelled
 
@@ -27,7 +30,13 @@ class Pauses:
         named = retry_after(headers)
         return self._next if named is None else max(named, LOOK)
 
-    def wait(self, why: str, headers: Mapping[str, str], check: Callable[[], None] | None, tries: int = TRIES) -> bool:
+    def wait(
+        self,
+        why: str,
+        headers: Mapping[str, str],
+        check: Callable[[], None] | None,
+        tries: int = TRIES,
+    ) -> bool:
         """Wait as long as the server says, or twice as long as the last time; False at once where that is too long or was done `tries`
         times. `why` says what happened; `check` is called meanwhile and may raise.
         """
@@ -39,7 +48,9 @@ class Pauses:
         with spent("waiting"):
             while (left := until - time.monotonic()) > 0:
                 if meter is not None:
-                    meter.report(HowFar(f"{self._who} {why}; asking again in {span(left)}", None, None, left))
+                    meter.report(
+                        HowFar(f"{self._who} {why}; asking again in {span(left)}", None, None, left)
+                    )
                 if check:
                     check()
                 time.sleep(min(LOOK, left))

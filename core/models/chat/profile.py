@@ -20,7 +20,10 @@ from core.models.chat.openai import OpenAIChat, PromptCut
 from core.models.chat.pauses import BUSY
 from core.models.chat.replies import estimate
 
-SHORTEST, LONGEST = 512, 32_768  # tokens of the first prompt, and of the last where the server does not say how many it reads
+SHORTEST, LONGEST = (
+    512,
+    32_768,
+)  # tokens of the first prompt, and of the last where the server does not say how many it reads
 HALVINGS = 3  # of the range between a prompt that was read to its beginning and one that was not
 SECONDS = 60.0  # in which prompts are tried; a longer one that would not fit in is not
 REPLY, LONG_ENOUGH = 48, 5  # tokens of most replies, and of those whose speed counts
@@ -77,23 +80,37 @@ class ServerProfile:
                 "": f"reads prompts of {self.reads:,} tokens at least",
             }[self.longer]
         )
-        seed = {"repeats": "the same seed gives the same reply", "varies": "the same seed gives other replies", "refused": "takes no seed"}
+        seed = {
+            "repeats": "the same seed gives the same reply",
+            "varies": "the same seed gives other replies",
+            "refused": "takes no seed",
+        }
         found = (
             longer,
             "streams" if self.streams else "sends replies in one piece",
-            "keeps to a schema" if self.schema else "does not keep to a schema: JSON is asked for in words",
+            "keeps to a schema"
+            if self.schema
+            else "does not keep to a schema: JSON is asked for in words",
             "gives log-probabilities" if self.log_probabilities else "gives no log-probabilities",
-            "takes a system message" if self.system_role else "takes no system message: it goes before the question",
+            "takes a system message"
+            if self.system_role
+            else "takes no system message: it goes before the question",
             seed.get(self.seed, ""),
             "thinks before it answers" if self.thinks else "",
             "" if self.counts else "does not count its tokens: figures of tokens are estimates",
-            f"{self.tokens_a_second:,.0f} tokens a second in one reply" if self.tokens_a_second else "",
+            f"{self.tokens_a_second:,.0f} tokens a second in one reply"
+            if self.tokens_a_second
+            else "",
         )
         return tuple(one for one in found if one)
 
 
 def measure(
-    chat: OpenAIChat, progress: Progress | None = None, check: Check | None = None, most: int = 0, seconds: float = SECONDS
+    chat: OpenAIChat,
+    progress: Progress | None = None,
+    check: Check | None = None,
+    most: int = 0,
+    seconds: float = SECONDS,
 ) -> ServerProfile:
     """The profile of a server, by some twenty short requests and prompts that grow until it cuts or refuses one.
 
@@ -101,7 +118,9 @@ def measure(
     of itself, and for about `seconds`. Raises ModelFailed where it does not answer the first request, ModelUnavailable, and what `check`
     raises.
     """
-    return _Measure(chat, progress or (lambda text, part: None), check or (lambda: None), most, seconds).profile()
+    return _Measure(
+        chat, progress or (lambda text, part: None), check or (lambda: None), most, seconds
+    ).profile()
 
 
 @dataclass
@@ -120,7 +139,9 @@ class _Measure:
     def profile(self) -> ServerProfile:
         self.progress("Asking for a reply", 0.0)
         pieces: list[str] = []
-        first = self._reply(user("Count from one to twelve in words, with commas."), on_text=pieces.append)
+        first = self._reply(
+            user("Count from one to twelve in words, with commas."), on_text=pieces.append
+        )
         self.progress("A system message and a seed", 0.1)
         system_role, seed = self._system_role(), self._seed()
         self.progress("A schema and log-probabilities", 0.2)
@@ -150,7 +171,10 @@ class _Measure:
     def _system_role(self) -> bool:
         """Whether a system message is read: refused by none, and counted where tokens are."""
         system = {"role": "system", "content": FILLER * 8}
-        alone, both = self._reply(user("Say: ready"), max_tokens=8), self._reply([system, *user("Say: ready")], max_tokens=8)
+        alone, both = (
+            self._reply(user("Say: ready"), max_tokens=8),
+            self._reply([system, *user("Say: ready")], max_tokens=8),
+        )
         if "system role" in self.chat.refuses:
             return False
         return not self.chat.counts or both.tokens_in > alone.tokens_in
@@ -171,7 +195,11 @@ class _Measure:
         """Whether a reply keeps to a schema that the question does not speak of; where not, none is sent from now on."""
         try:
             found = json.loads(self._reply(user("Write two lines on the sea."), schema=SCHEMA).text)
-            holds = isinstance(found, dict) and found.get("colour") == SECRET and isinstance(found.get("count"), int)
+            holds = (
+                isinstance(found, dict)
+                and found.get("colour") == SECRET
+                and isinstance(found.get("count"), int)
+            )
         except ValueError:
             holds = False
         except ModelFailed as error:
@@ -184,11 +212,17 @@ class _Measure:
 
     def _log_probabilities(self) -> bool:
         try:
-            body = self.chat.allowed({"model": self.chat.model, "messages": user("Say: yes"), "max_tokens": 4})
-            reply = self.chat.client().chat.completions.create(**body, logprobs=True, top_logprobs=1)
+            body = self.chat.allowed(
+                {"model": self.chat.model, "messages": user("Say: yes"), "max_tokens": 4}
+            )
+            reply = self.chat.client().chat.completions.create(
+                **body, logprobs=True, top_logprobs=1
+            )
             return bool(reply.choices[0].logprobs and reply.choices[0].logprobs.content)
         except Exception as error:
-            if self.chat.failure(error) is None and not isinstance(error, AttributeError | IndexError | TypeError):
+            if self.chat.failure(error) is None and not isinstance(
+                error, AttributeError | IndexError | TypeError
+            ):
                 raise
             return False
 
@@ -223,11 +257,19 @@ class _Measure:
     def _became(self, size: int) -> tuple[str, int]:
         """What became of a prompt of about `size` tokens, and how many tokens it has."""
         times = max(1, round((size - REPLY) / self.each))
-        questions = ("What is the password? Answer with this one word.", "Repeat the password from the first line.")
+        questions = (
+            "What is the password? Answer with this one word.",
+            "Repeat the password from the first line.",
+        )
         for again, question in enumerate(questions):
             self.chat.holds_counts = bool(again)  # which costs requests as long as this one
             try:
-                reply = self._reply(user(f"The password is {SECRET}. Remember it.\n\n{FILLER * times}\n\n{question}"), max_tokens=16)
+                reply = self._reply(
+                    user(
+                        f"The password is {SECRET}. Remember it.\n\n{FILLER * times}\n\n{question}"
+                    ),
+                    max_tokens=16,
+                )
             except PromptCut:
                 return CUT, size
             except ModelFailed as error:
@@ -247,10 +289,14 @@ class _Measure:
         try:
             listed = self.chat.client().models.list()
             named = next((one for one in listed.data if one.id == self.chat.model), None)
-            size = getattr(named, "max_model_len", None) or (getattr(named, "meta", None) or {}).get("n_ctx")
+            size = getattr(named, "max_model_len", None) or (
+                getattr(named, "meta", None) or {}
+            ).get("n_ctx")
             return int(size) if size else 0
         except Exception as error:
-            if self.chat.failure(error) is None and not isinstance(error, AttributeError | TypeError | ValueError):
+            if self.chat.failure(error) is None and not isinstance(
+                error, AttributeError | TypeError | ValueError
+            ):
                 raise
             return 0
 
@@ -260,7 +306,11 @@ def refused(error: ModelFailed) -> bool:
     import openai
 
     cause = error.__cause__
-    return isinstance(cause, openai.APIStatusError) and cause.status_code >= 400 and cause.status_code not in (401, 403, *BUSY)
+    return (
+        isinstance(cause, openai.APIStatusError)
+        and cause.status_code >= 400
+        and cause.status_code not in (401, 403, *BUSY)
+    )
 
 
 def _place(name: str) -> Path:

@@ -23,7 +23,8 @@ REFUSING = re.compile(
     re.IGNORECASE,
 )
 TOO_LONG = re.compile(
-    r"context (?:length|window)|too (?:large|long|many)|exceeds?\b|maximum (?:context|value)|greater than|at most", re.IGNORECASE
+    r"context (?:length|window)|too (?:large|long|many)|exceeds?\b|maximum (?:context|value)|greater than|at most",
+    re.IGNORECASE,
 )
 STATUSES = (400, 404, 405, 422, 500, 501)  # with which servers say so
 
@@ -40,12 +41,20 @@ class Part:
 
 def _key(name: str, words: re.Pattern[str]) -> Part:
     """A part that is one key of the body and can be left out."""
-    return Part(name, words, lambda body: name in body, lambda body: {k: v for k, v in body.items() if k != name})
+    return Part(
+        name,
+        words,
+        lambda body: name in body,
+        lambda body: {k: v for k, v in body.items() if k != name},
+    )
 
 
 def _renamed(body: Body) -> Body:
     """The body with the newer name of its limit of tokens."""
-    return {("max_completion_tokens" if key == "max_tokens" else key): value for key, value in body.items()}
+    return {
+        ("max_completion_tokens" if key == "max_tokens" else key): value
+        for key, value in body.items()
+    }
 
 
 def _has_system(body: Body) -> bool:
@@ -54,7 +63,9 @@ def _has_system(body: Body) -> bool:
 
 def _without_system(body: Body) -> Body:
     """The body with what the system's messages say at the head of the first message of the user."""
-    said = "\n\n".join(message["content"] for message in body["messages"] if message["role"] == "system")
+    said = "\n\n".join(
+        message["content"] for message in body["messages"] if message["role"] == "system"
+    )
     others = [dict(message) for message in body["messages"] if message["role"] != "system"]
     first = next((message for message in others if message["role"] == "user"), None)
     if first is None:
@@ -64,7 +75,9 @@ def _without_system(body: Body) -> Body:
     return body | {"messages": others}
 
 
-FORMAT = re.compile(r"response_format|json_schema|schema|structured|grammar|guided|json mode", re.IGNORECASE)
+FORMAT = re.compile(
+    r"response_format|json_schema|schema|structured|grammar|guided|json mode", re.IGNORECASE
+)
 STREAM_OPTIONS = re.compile(r"stream_options|include_usage", re.IGNORECASE)
 SEED = re.compile(r"\bseed\b", re.IGNORECASE)
 TEMPERATURE = re.compile(r"temperature", re.IGNORECASE)
@@ -129,14 +142,18 @@ class Refusals:
             named = [PARTS[0]]
         elif not REFUSING.search(said):
             named = []
-        if named and named[0] not in self._refused:  # another request may have found it out meanwhile
+        if (
+            named and named[0] not in self._refused
+        ):  # another request may have found it out meanwhile
             self._refused.append(named[0])
             self._save()
         return named[0].name if named else ""
 
     def add(self, names: Iterable[str]) -> None:
         """Take parts for refused, by their names."""
-        self._refused += [part for part in PARTS if part.name in set(names) and part not in self._refused]
+        self._refused += [
+            part for part in PARTS if part.name in set(names) and part not in self._refused
+        ]
 
     def forget(self, names: Iterable[str]) -> None:
         """Take parts for ones that are not refused after all."""
@@ -164,15 +181,26 @@ class SavedRefusals:
     def names(self) -> tuple[str, ...]:
         """The parts that are saved for this row."""
         found = self._all().get(self.name)
-        names = found.get("refuses") if isinstance(found, dict) and found.get("row") == self._digest else None
-        return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
+        names = (
+            found.get("refuses")
+            if isinstance(found, dict) and found.get("row") == self._digest
+            else None
+        )
+        return (
+            tuple(name for name in names if isinstance(name, str))
+            if isinstance(names, list)
+            else ()
+        )
 
     def keep(self, names: Iterable[str]) -> None:
         """Save the parts in the place of those before."""
         try:
             with changing(self.file):
                 saved = self._all() | {self.name: {"row": self._digest, "refuses": list(names)}}
-                write_whole(self.file, lambda temporary: temporary.write_text(json.dumps(saved, indent=1), "utf-8"))
+                write_whole(
+                    self.file,
+                    lambda temporary: temporary.write_text(json.dumps(saved, indent=1), "utf-8"),
+                )
         except (OSError, StoreError) as error:
             log.warning("What %s refuses was not saved. %s", self.name, error)
 
@@ -206,5 +234,9 @@ def said_by(answer: Any) -> str:
         return ""
     detail = error.get("detail")
     if isinstance(detail, list):
-        return "; ".join(f"{one.get('msg', '')}: {' '.join(map(str, one.get('loc', ())))}" for one in detail if isinstance(one, dict))
+        return "; ".join(
+            f"{one.get('msg', '')}: {' '.join(map(str, one.get('loc', ())))}"
+            for one in detail
+            if isinstance(one, dict)
+        )
     return " ".join(str(error[key]) for key in ("message", "detail", "param") if error.get(key))

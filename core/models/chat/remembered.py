@@ -30,7 +30,12 @@ class Replies:
         self._lock, self._replies = threading.Lock(), LRUCache[str, Reply](remember)
 
     def find(
-        self, key: str, on_text: Callable[[str], None] | None, schema: dict[str, Any] | None = None, cut: bool = False, fewest: int = 0
+        self,
+        key: str,
+        on_text: Callable[[str], None] | None,
+        schema: dict[str, Any] | None = None,
+        cut: bool = False,
+        fewest: int = 0,
     ) -> Reply | None:
         """The usable reply remembered for `key`, marked as cached and given to `on_text` in one piece; None where there is none.
 
@@ -71,7 +76,9 @@ class Replies:
     def __len__(self) -> int:
         return len(self._replies)
 
-    def _on_disk(self, key: str, schema: dict[str, Any] | None, cut: bool, fewest: int) -> Reply | None:
+    def _on_disk(
+        self, key: str, schema: dict[str, Any] | None, cut: bool, fewest: int
+    ) -> Reply | None:
         if self.on_disk is None:
             return None
         try:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 TOKEN, LETTER = re.compile(r"\w+|[^\w\s]"), re.compile(r"\w")
-ORDINAL = re.compile(r"(?m)^[ \t]*\d+[.)][ \t]+")  # the numbers of a list differ where its items do not
+ORDINAL = re.compile(
+    r"(?m)^[ \t]*\d+[.)][ \t]+"
+)  # the numbers of a list differ where its items do not
 LONGEST = 64  # words and marks of what is repeated
 WHOLE = 16  # words and marks that the repetitions make up together, at least
 TIMES = 4  # how often it is there, at least
@@ -18,7 +20,9 @@ class Repeats:
     def __init__(self) -> None:
         self._text, self._read = "", 0
         self._tokens: list[tuple[str, int, int]] = []  # with where each begins and ends
-        self.found: tuple[int, int] | None = None  # where the first occurrence of what repeats ends, and words until it was seen
+        self.found: tuple[int, int] | None = (
+            None  # where the first occurrence of what repeats ends, and words until it was seen
+        )
 
     def add(self, piece: str) -> bool:
         """Whether the reply repeats itself, with `piece` added to it."""
@@ -45,7 +49,11 @@ class Repeats:
             self._read = match.end()
             line = self._text.rfind("\n", 0, match.start()) + 1
             number = ORDINAL.match(self._text, line)
-            if number is None and match.end() + 2 >= known and ORDINAL.match(self._text[line : match.end()] + ". "):
+            if (
+                number is None
+                and match.end() + 2 >= known
+                and ORDINAL.match(self._text[line : match.end()] + ". ")
+            ):
                 self._read = match.start()  # may still become the number of an item
                 break
             if number is not None and match.start() < number.end():
@@ -64,7 +72,9 @@ class Repeats:
             if words[-1] != words[-1 - period]:
                 continue
             tail = words[-period * times :]
-            if tail[period:] == tail[:-period] and any(LETTER.match(word) for word in tail[:period]):
+            if tail[period:] == tail[:-period] and any(
+                LETTER.match(word) for word in tail[:period]
+            ):
                 self._cut(period)
                 return
 
@@ -73,4 +83,7 @@ class Repeats:
         first = len(self._tokens) - 1
         while first >= period and self._tokens[first][0] == self._tokens[first - period][0]:
             first -= 1
-        self.found = (self._tokens[first][2], sum(1 for token, _, _ in self._tokens if LETTER.match(token)))
+        self.found = (
+            self._tokens[first][2],
+            sum(1 for token, _, _ in self._tokens if LETTER.match(token)),
+        )

@@ -24,7 +24,10 @@ from core.runtime.shares import Shares
 
 KEY = 32  # hex digits
 FIELDS = ("text", "tokens_in", "tokens_out", "finish", "seconds", "words", "thought")
-ADDED = {"words": "integer not null default 0", "thought": "text not null default ''"}  # to files from before they were saved
+ADDED = {
+    "words": "integer not null default 0",
+    "thought": "text not null default ''",
+}  # to files from before they were saved
 SCHEMA = Schema(
     "the replies",
     (
@@ -37,7 +40,14 @@ SCHEMA = Schema(
 )
 
 
-def reply_key(model: str, messages: Messages, schema: dict[str, Any] | None, max_tokens: int, seed: int, temperature: float) -> str:
+def reply_key(
+    model: str,
+    messages: Messages,
+    schema: dict[str, Any] | None,
+    max_tokens: int,
+    seed: int,
+    temperature: float,
+) -> str:
     """What tells a reply from any other: the model's weights, what it was asked, in which form, and the settings."""
     asked = [model, [dict(message) for message in messages], schema, max_tokens, seed, temperature]
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:KEY]
@@ -59,25 +69,44 @@ class SavedReplies:
         """Within, the file stays open, as where many replies are looked up and saved, each by itself."""
         return self._rows.held()
 
-    def find(self, key: str, schema: dict[str, Any] | None = None, usable: bool = True, fewest: int = 0) -> Reply | None:
+    def find(
+        self, key: str, schema: dict[str, Any] | None = None, usable: bool = True, fewest: int = 0
+    ) -> Reply | None:
         """The reply that is saved, marked as cached; else None. Of the user's replies those that are of no use count only where `usable` is
         off, as do those to prompts that a server cut, of `fewest` tokens at least; the ones that ship are as they were made."""
         return self.find_all({key: fewest}, schema, usable).get(key)
 
-    def find_all(self, keys: Mapping[str, int], schema: dict[str, Any] | None = None, usable: bool = True) -> dict[str, Reply]:
+    def find_all(
+        self, keys: Mapping[str, int], schema: dict[str, Any] | None = None, usable: bool = True
+    ) -> dict[str, Reply]:
         """Those of the keys' replies that are saved, as `find` does; with each key the tokens that its prompt has at least. `schema` is
         what all of them were asked for."""
         with self._rows.reading() as base:
             rows = by_key(base, "replies", ("key", *FIELDS), keys)
-            found = {key: read_again(Reply(**dict(zip(FIELDS, row)), cached=True), schema) for key, *row in rows}
+            found = {
+                key: read_again(Reply(**dict(zip(FIELDS, row)), cached=True), schema)
+                for key, *row in rows
+            }
         shipped = self._shipped_ones()
         came = {key: replace(shipped[key], cached=True) for key in keys if key in shipped}
-        good = {key for key, reply in found.items() if reply.usable and not was_cut(reply.tokens_in, keys[key])}
-        return came | {key: reply for key, reply in found.items() if key in good or (not usable and key not in came)}
+        good = {
+            key
+            for key, reply in found.items()
+            if reply.usable and not was_cut(reply.tokens_in, keys[key])
+        }
+        return came | {
+            key: reply
+            for key, reply in found.items()
+            if key in good or (not usable and key not in came)
+        }
 
     def keep(self, key: str, model: str, reply: Reply) -> None:
         """Keep a reply, for good. `model` is under whose name its time counts in `measured`; empty where it is no measure."""
-        self._rows.save("replies", [(key, model, *(getattr(reply, field) for field in FIELDS))], ("key", "model", *FIELDS))
+        self._rows.save(
+            "replies",
+            [(key, model, *(getattr(reply, field) for field in FIELDS))],
+            ("key", "model", *FIELDS),
+        )
 
     def measured(self, model: str, most: int = 200) -> tuple[float, float, float] | None:
         """Seconds, tokens read and tokens written of a reply by this model on this computer, on average over `most` of them; None where
@@ -89,7 +118,12 @@ class SavedReplies:
     def _shipped_ones(self) -> dict[str, Reply]:
         with self._lock:
             if self._shipped is None:
-                self._shipped = {key: reply for file in self.shipped if file.exists() for key, reply in read_shipped(file)}
+                self._shipped = {
+                    key: reply
+                    for file in self.shipped
+                    if file.exists()
+                    for key, reply in read_shipped(file)
+                }
             return self._shipped
 
 
@@ -100,12 +134,25 @@ def read_shipped(file: Path) -> Iterator[tuple[str, Reply]]:
             yield row["key"], Reply(**{field: row[field] for field in FIELDS if field in row})
 
 
-def write_shipped(file: Path, replies: Iterable[tuple[str, Reply]], head: Iterable[Mapping] = (), more: Iterable[Mapping] = ()) -> int:
+def write_shipped(
+    file: Path,
+    replies: Iterable[tuple[str, Reply]],
+    head: Iterable[Mapping] = (),
+    more: Iterable[Mapping] = (),
+) -> int:
     """Write replies to a file that ships, packed by gzip, ordered by key, between other rows; how many. The same give the same bytes."""
-    fields = lambda reply: {field: value for field in FIELDS if (value := getattr(reply, field)) or field not in ADDED}
-    rows = [{"key": key, **fields(reply)} for key, reply in sorted(replies, key=lambda pair: pair[0])]
+    fields = lambda reply: {
+        field: value for field in FIELDS if (value := getattr(reply, field)) or field not in ADDED
+    }
+    rows = [
+        {"key": key, **fields(reply)} for key, reply in sorted(replies, key=lambda pair: pair[0])
+    ]
     rounded = ({**row, "seconds": round(row["seconds"], 2)} for row in rows)
-    with open(file, "wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed, io.TextIOWrapper(packed, "utf-8") as stream:
+    with (
+        open(file, "wb") as raw,
+        gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed,
+        io.TextIOWrapper(packed, "utf-8") as stream,
+    ):
         for row in (*head, *rounded, *more):
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
     return len(rows)
@@ -159,11 +206,20 @@ class CachedChat:
                 if found is None:
                     raise
         if found is None:
-            how: dict[str, Any] = dict(max_tokens=max_tokens, seed=seed, temperature=temperature, on_text=on_text, check=check)
+            how: dict[str, Any] = dict(
+                max_tokens=max_tokens,
+                seed=seed,
+                temperature=temperature,
+                on_text=on_text,
+                check=check,
+            )
             self._asked = chat
             with self._shares.work() as share:
                 found = chat.reply(messages, schema=schema, **how)
-                found = read_again(replace(found, seconds=(found.seconds + found.waited) * share(), waited=0.0), schema)
+                found = read_again(
+                    replace(found, seconds=(found.seconds + found.waited) * share(), waited=0.0),
+                    schema,
+                )
             self.replies.keep(key, self.model, found)
         elif on_text and found.text:
             on_text(found.text)
@@ -179,12 +235,20 @@ class CachedChat:
         temperature: float = 0.0,
     ) -> list[Reply | None]:
         """The usable reply that is saved to each of these messages; None where the model would be asked."""
-        keys = [(self.key(messages, schema, max_tokens, seed, temperature), fewest_tokens(messages)) for messages in asked]
+        keys = [
+            (self.key(messages, schema, max_tokens, seed, temperature), fewest_tokens(messages))
+            for messages in asked
+        ]
         found = self.replies.find_all(dict(keys), schema)
         return [found.get(key) for key, _ in keys]
 
     def key(
-        self, messages: Messages, schema: dict[str, Any] | None = None, max_tokens: int = 256, seed: int = 0, temperature: float = 0.0
+        self,
+        messages: Messages,
+        schema: dict[str, Any] | None = None,
+        max_tokens: int = 256,
+        seed: int = 0,
+        temperature: float = 0.0,
     ) -> str:
         """The key of the reply to this."""
         return reply_key(self.model, messages, schema, max_tokens, seed, temperature)

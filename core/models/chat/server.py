@@ -18,8 +18,14 @@ from core.models.keys import key_for, saved_key
 if TYPE_CHECKING:
     from openai import OpenAI
 
-QUOTA = re.compile(r"insufficient_quota|quota|billing", re.IGNORECASE)  # in a refusal that does not pass by waiting
-DROPPED = ("RemoteProtocolError", "ReadError", "WriteError")  # the HTTP library's faults of a connection that was there
+QUOTA = re.compile(
+    r"insufficient_quota|quota|billing", re.IGNORECASE
+)  # in a refusal that does not pass by waiting
+DROPPED = (
+    "RemoteProtocolError",
+    "ReadError",
+    "WriteError",
+)  # the HTTP library's faults of a connection that was there
 CONNECT = 5.0  # seconds until a server that does not answer counts as dead
 Check = Callable[[], None]
 
@@ -44,7 +50,15 @@ class OpenAIServer:
     host that is not allowed.
     """
 
-    def __init__(self, url: str, model: str, name: str, key_variable: str = "", timeout: float = 120.0, key: str | None = None):
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        name: str,
+        key_variable: str = "",
+        timeout: float = 120.0,
+        key: str | None = None,
+    ):
         self.url, self.model, self.name = url.rstrip("/"), model, name
         self.key_variable, self.timeout, self._key = key_variable, timeout, key
         self._connecting, self._has_key = threading.Lock(), False
@@ -56,11 +70,19 @@ class OpenAIServer:
 
         with self._connecting:
             if self._client is None:
-                named = self._key or (key_for(self.key_variable, self.url, self.name) if self.key_variable else saved_key(self.url))
+                named = self._key or (
+                    key_for(self.key_variable, self.url, self.name)
+                    if self.key_variable
+                    else saved_key(self.url)
+                )
                 self._has_key, key = bool(named), named or "none"
                 timeout = openai.Timeout(self.timeout, connect=CONNECT)
-                http = openai.DefaultHttpxClient(event_hooks={"response": [bound]}, follow_redirects=False)
-                self._client = openai.OpenAI(base_url=self.url, api_key=key, timeout=timeout, max_retries=0, http_client=http)
+                http = openai.DefaultHttpxClient(
+                    event_hooks={"response": [bound]}, follow_redirects=False
+                )
+                self._client = openai.OpenAI(
+                    base_url=self.url, api_key=key, timeout=timeout, max_retries=0, http_client=http
+                )
             return self._client
 
     def pauses(self) -> Pauses:
@@ -70,7 +92,9 @@ class OpenAIServer:
     def waited(self, error: Exception, pauses: Pauses, check: Check | None) -> bool:
         """Whether an error was one that passes, and was waited for, so that the request is to be sent again."""
         passing = self.passing(error)
-        return passing is not None and pauses.wait(passing.why, passing.headers, check, passing.tries)
+        return passing is not None and pauses.wait(
+            passing.why, passing.headers, check, passing.tries
+        )
 
     def passing(self, error: Exception) -> Passing | None:
         """What is to be waited for after an error; None for one that does not pass."""
@@ -78,8 +102,17 @@ class OpenAIServer:
 
         if isinstance(error, openai.APIStatusError) and error.status_code in BUSY:
             lasting = QUOTA.search(f"{said_by(error.body)} {error.code}")
-            return None if lasting else Passing(error, f"is busy ({error.status_code})", error.response.headers, busy=True)
-        if isinstance(error, openai.APIConnectionError) and type(error.__cause__).__name__ in DROPPED:
+            return (
+                None
+                if lasting
+                else Passing(
+                    error, f"is busy ({error.status_code})", error.response.headers, busy=True
+                )
+            )
+        if (
+            isinstance(error, openai.APIConnectionError)
+            and type(error.__cause__).__name__ in DROPPED
+        ):
             return Passing(error, "dropped the connection", {}, DROPS)
         return None
 
@@ -87,7 +120,9 @@ class OpenAIServer:
         """What happened, in words for a person; None for an error that is none of the server's."""
         import openai
 
-        known = isinstance(error, openai.OpenAIError | OSError | ValueError | RecursionError) or transport(error)
+        known = isinstance(
+            error, openai.OpenAIError | OSError | ValueError | RecursionError
+        ) or transport(error)
         return ModelFailed(self._sentence(error, so_far)) if known else None
 
     def _sentence(self, error: Exception, so_far: str) -> str:
@@ -100,10 +135,16 @@ class OpenAIServer:
             target = shorten(error.response.headers.get("Location", ""), 200) or "no address"
             what = f"redirects to {target} ({error.status_code}), which was not followed; if that is right, give it as the address"
         elif isinstance(error, openai.AuthenticationError):
-            what = "refused the key" if self._has_key else "asks for a key, and none is known for this address"
+            what = (
+                "refused the key"
+                if self._has_key
+                else "asks for a key, and none is known for this address"
+            )
         elif isinstance(error, openai.NotFoundError):
             said = said_by(error.body)
-            what = f"does not know the model “{self.model}” or this address" + (f": {shorten(said, 200)}" if said else "")
+            what = f"does not know the model “{self.model}” or this address" + (
+                f": {shorten(said, 200)}" if said else ""
+            )
         elif isinstance(error, openai.APIConnectionError) and not so_far:
             what = "cannot be reached; is it running?"
         elif isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
@@ -117,4 +158,10 @@ class OpenAIServer:
 
 def transport(error: Exception) -> bool:
     """Whether `error` comes from the HTTP library below the client, which lets its read errors through in mid-stream."""
-    return type(error).__module__.split(".")[0] in ("httpx", "httpx2", "httpcore", "httpcore2", "h11")
+    return type(error).__module__.split(".")[0] in (
+        "httpx",
+        "httpx2",
+        "httpcore",
+        "httpcore2",
+        "h11",
+    )

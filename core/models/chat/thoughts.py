@@ -6,7 +6,9 @@ import re
 
 NAMES = "think|thinking|thought|reasoning"
 TAG = re.compile(rf"<(/?)(?:{NAMES})>", re.IGNORECASE)
-BEGUN = re.compile(r"<(/?[a-z]{0,9})?$", re.IGNORECASE)  # the end of a text where a tag may have begun
+BEGUN = re.compile(
+    r"<(/?[a-z]{0,9})?$", re.IGNORECASE
+)  # the end of a text where a tag may have begun
 JSON = ("{", "[")
 
 
@@ -24,7 +26,9 @@ class Thoughts:
     def __init__(self, begun: bool = False) -> None:
         self.thought = self.answer = ""
         self.thinking = begun  # whether the text so far ends inside a thought
-        self.begun: bool | None = None  # whether the text began inside a thought, where it shows that
+        self.begun: bool | None = (
+            None  # whether the text began inside a thought, where it shows that
+        )
         self._expected, self._held = begun, ""
 
     def add(self, piece: str) -> str:

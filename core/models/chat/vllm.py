@@ -27,7 +27,9 @@ from core.runtime.server_process import ServerProcess
 PROGRAM = "HOPSCOPE_VLLM"  # names the program, which may lie in an environment of its own
 GET = "get vLLM with: pip install -r requirements-gpu.txt"
 START = 1800.0  # seconds in which it loads and compiles, at most: weights of 70 B come slowly from a disk
-REPLY = 600.0  # seconds until the next piece of a reply: with hundreds in flight some wait their turn
+REPLY = (
+    600.0  # seconds until the next piece of a reply: with hundreds in flight some wait their turn
+)
 ADAPTER = "adapter_config.json"  # in the folder of a LoRA adapter
 RANKS = (8, 16, 32, 64, 128, 256, 320, 512)  # of adapters, that vLLM makes room for
 
@@ -35,14 +37,20 @@ RANKS = (8, 16, 32, 64, 128, 256, 320, 512)  # of adapters, that vLLM makes room
 def program() -> str | None:
     """vLLM's program: what HOPSCOPE_VLLM names, else the one of this environment, else the one on the path; None where there is none."""
     named = os.environ.get(PROGRAM, "")
-    return shutil.which(named or str(Path(sys.executable).with_name("vllm"))) or (None if named else shutil.which("vllm"))
+    return shutil.which(named or str(Path(sys.executable).with_name("vllm"))) or (
+        None if named else shutil.which("vllm")
+    )
 
 
 def unavailable() -> str | None:
     """Why vLLM cannot run here, as a sentence with what to do, or None where it can. HOPSCOPE_VLLM_CPU=1 allows processors."""
     if program() is None:
         named = os.environ.get(PROGRAM)
-        return f"{PROGRAM} names {named}, which is no program here." if named else f"vLLM is not installed; {GET}"
+        return (
+            f"{PROGRAM} names {named}, which is no program here."
+            if named
+            else f"vLLM is not installed; {GET}"
+        )
     if os.environ.get("HOPSCOPE_VLLM_CPU") == "1" or graphics_card():
         return None
     return f"No graphics card was found, which vLLM needs; on a computer that has one, {GET}"
@@ -59,7 +67,15 @@ class Launch:
 
     def command(self, port: int) -> list[str]:
         """The command line. The key is not in it, which others on this computer can read."""
-        return [program() or "vllm", "serve", *self.arguments, "--host", "127.0.0.1", "--port", str(port)]
+        return [
+            program() or "vllm",
+            "serve",
+            *self.arguments,
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+        ]
 
 
 def rank_needed(folders: Sequence[Path]) -> int:
@@ -94,7 +110,10 @@ class VLLMServer:
         self._process: ServerProcess | None = None
         self._started: Launch | None = None
         self._endpoint: Endpoint | None = None
-        self._ended: tuple[Endpoint | None, str] = (None, "")  # how the last one ended, for all replies that were lost with it
+        self._ended: tuple[Endpoint | None, str] = (
+            None,
+            "",
+        )  # how the last one ended, for all replies that were lost with it
 
     @property
     def running(self) -> bool:
@@ -108,7 +127,12 @@ class VLLMServer:
     def endpoint(self) -> Endpoint:
         """Where it answers; started now where it does not run. Raises ModelUnavailable, ModelFailed."""
         with self._lock:
-            if self._process is not None and self._process.running and self._endpoint and self._started == self._launch:
+            if (
+                self._process is not None
+                and self._process.running
+                and self._endpoint
+                and self._started == self._launch
+            ):
                 return self._endpoint
             with spent("preparation", f"Starting {self.name}"):
                 self._stop()
@@ -138,14 +162,22 @@ class VLLMServer:
         assert self._launch is not None  # set by whoever made a client of it
         key, log = secrets.token_urlsafe(24), home() / "logs" / f"vllm-{self.name}.log"
         try:
-            process = ServerProcess(self._launch.command, {**dict(self._launch.environment), "VLLM_API_KEY": key}, log)
+            process = ServerProcess(
+                self._launch.command, {**dict(self._launch.environment), "VLLM_API_KEY": key}, log
+            )
         except OSError as error:
-            raise ModelFailed(f"{self.name} could not be started: {error.strerror or error}.") from error
+            raise ModelFailed(
+                f"{self.name} could not be started: {error.strerror or error}."
+            ) from error
         self._process, self._started = process, self._launch
         if not process.wait(START):
-            how = f"was not ready within {START / 60:g} minutes" if process.running else process.end()
+            how = (
+                f"was not ready within {START / 60:g} minutes" if process.running else process.end()
+            )
             self._stop()
-            raise ModelFailed(f"{self.name} could not be started: vLLM {how.rstrip('.')}. All that it said is in {log}.")
+            raise ModelFailed(
+                f"{self.name} could not be started: vLLM {how.rstrip('.')}. All that it said is in {log}."
+            )
         self._endpoint = Endpoint(f"http://127.0.0.1:{process.port}/v1", key)
         return self._endpoint
 
@@ -172,8 +204,12 @@ class VLLMChat(OpenAIChat):
     `reply` raises ModelFailed with a sentence where the server dies meanwhile; the next request starts it anew.
     """
 
-    def __init__(self, served_by: VLLMServer, model: str, context: int, at_once: int = 0, thoughts: int = 0):
-        super().__init__("", model, model, context=context, timeout=REPLY, at_once=at_once, thoughts=thoughts)
+    def __init__(
+        self, served_by: VLLMServer, model: str, context: int, at_once: int = 0, thoughts: int = 0
+    ):
+        super().__init__(
+            "", model, model, context=context, timeout=REPLY, at_once=at_once, thoughts=thoughts
+        )
         self.server = served_by
         self._endpoint: Endpoint | None = None
 
@@ -229,7 +265,9 @@ def _post(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> Any:
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {endpoint.key}"}
     import urllib.request  # brings ssl and more
 
-    request = urllib.request.Request(endpoint.url.removesuffix("/v1") + path, json.dumps(body).encode(), headers)
+    request = urllib.request.Request(
+        endpoint.url.removesuffix("/v1") + path, json.dumps(body).encode(), headers
+    )
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with opener.open(request, timeout=30) as answer:
         return json.load(answer)

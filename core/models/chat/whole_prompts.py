@@ -36,7 +36,12 @@ class WholePrompts:
         if size < LONG or not (read > self._most or read < SPARSE * self._sparsest * size):
             return ""
         shorter = shortened(messages)
-        if shorter and 0 < read <= reads(shorter) and reads(messages) == read and 0 < reads(SHORTEST) < read:
+        if (
+            shorter
+            and 0 < read <= reads(shorter)
+            and reads(messages) == read
+            and 0 < reads(SHORTEST) < read
+        ):
             return f"read {read:,} tokens of a prompt, and no fewer of a shorter one"
         self._most, self._sparsest = max(self._most, read), min(self._sparsest, read / size)
         return ""

@@ -14,13 +14,19 @@ from statistics import fmean
 from core.runtime.meter import spent
 
 START = 8  # requests at a time after the first one
-PATIENCE, EARLY = 5.0, 3  # seconds of the first reply after each of which one more request may go beside it, and how many at most
+PATIENCE, EARLY = (
+    5.0,
+    3,
+)  # seconds of the first reply after each of which one more request may go beside it, and how many at most
 LARGEST = 128  # requests at a time, where no number is given
 AHEAD = 16  # pieces of work that are made ready while the window is full, at most
 FULL = 0.7  # of the window in use, on average, so that replies say what it gives
 ALIKE = 1.2  # times as long as before: up to which a reply is no slower
 GAIN = 0.7  # of what a larger window would give of replies a second, were the server without a limit: less says that it is full
-HOLD, LONGEST_HOLD = 4, 64  # windows of replies until a larger one is tried again: the first time, and at most
+HOLD, LONGEST_HOLD = (
+    4,
+    64,
+)  # windows of replies until a larger one is tried again: the first time, and at most
 LOOK = 0.5  # seconds between two looks at whether somebody cancelled, or whether a busy server may be asked again
 Check = Callable[[], None]
 
@@ -57,11 +63,20 @@ class Window:
     long as one alone.
     """
 
-    def __init__(self, fixed: int = 0, timeout: float = 120.0, clock: Callable[[], float] = time.monotonic):
-        self._fixed, self._timeout, self._clock, self._lock = fixed, timeout, clock, threading.Lock()
+    def __init__(
+        self, fixed: int = 0, timeout: float = 120.0, clock: Callable[[], float] = time.monotonic
+    ):
+        self._fixed, self._timeout, self._clock, self._lock = (
+            fixed,
+            timeout,
+            clock,
+            threading.Lock(),
+        )
         self._limit, self._step, self._hold, self._closed = 1, LARGEST, HOLD, 0.0
         self._unhurried = 0  # works that want replies no slower than one alone
-        self._began = self._shrunk = False  # whether it has grown for the first time, and whether the server was ever too slow or busy
+        self._began = self._shrunk = (
+            False  # whether it has grown for the first time, and whether the server was ever too slow or busy
+        )
         self._sent: float | None = None  # when the first request was
         self.answers = 0  # replies so far
         self._at_work, self._waiting = 0, deque[threading.Event]()
@@ -219,7 +234,9 @@ class Window:
     def _measured(self) -> _Level:
         """What the window gives, by the replies behind the first ones; of the requests at work and their seconds, by Little's law."""
         seconds = fmean(self._taken[self._limit :] or self._taken)
-        at_work = min(self._limit, self._usual())  # without those that were sent when the window was larger
+        at_work = min(
+            self._limit, self._usual()
+        )  # without those that were sent when the window was larger
         return _Level(self._limit, seconds, at_work / max(seconds, 1e-9))
 
     def _usual(self) -> float:
@@ -253,7 +270,11 @@ class Window:
         self._begin()
 
     def _climb(self, level: _Level) -> None:
-        start = 2 if self._began else max(2, min(START, int(self._timeout / 2 / max(level.seconds, 1e-9))))
+        start = (
+            2
+            if self._began
+            else max(2, min(START, int(self._timeout / 2 / max(level.seconds, 1e-9))))
+        )
         self._began = True
         larger = min(LARGEST, max(start, 2 * level.limit), level.limit + self._step)
         if larger == level.limit:

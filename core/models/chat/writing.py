@@ -15,9 +15,19 @@ from core.models.chat.repeats import Repeats
 from core.models.chat.replies import estimate
 from core.models.chat.thoughts import Thoughts, separated
 
-FENCE = re.compile(r"\s*(```++|~~~++)(?:[\w+.-]*[ \t]*\r?\n)?(?P<inside>(?:(?!\1).)*)(?:\1\s*)?", re.DOTALL)
-LONGEST_TOKEN, BESIDE = 64, 4096  # characters of a token, and of what a reply may hold beside the tokens that were asked for
-ENDS = {"length": "length", "content_filter": "filter", "tool_calls": "tools", "function_call": "tools"}  # by the protocol's word
+FENCE = re.compile(
+    r"\s*(```++|~~~++)(?:[\w+.-]*[ \t]*\r?\n)?(?P<inside>(?:(?!\1).)*)(?:\1\s*)?", re.DOTALL
+)
+LONGEST_TOKEN, BESIDE = (
+    64,
+    4096,
+)  # characters of a token, and of what a reply may hold beside the tokens that were asked for
+ENDS = {
+    "length": "length",
+    "content_filter": "filter",
+    "tool_calls": "tools",
+    "function_call": "tools",
+}  # by the protocol's word
 
 
 class Writing:
@@ -28,7 +38,12 @@ class Writing:
     """
 
     def __init__(
-        self, room: int, most: int | None, schema: dict[str, Any] | None, on_text: Callable[[str], None] | None, begun: bool = False
+        self,
+        room: int,
+        most: int | None,
+        schema: dict[str, Any] | None,
+        on_text: Callable[[str], None] | None,
+        begun: bool = False,
     ):
         self._on_text, self._schema = on_text, schema
         self._repeats, self._thought_repeats = (Repeats() if schema is None else None), Repeats()
@@ -73,16 +88,26 @@ class Writing:
 
     def ended(self, seconds: float) -> Reply:
         """The reply, with what repeats in it once."""
-        self._grow(self._thoughts.end(whole=self.finish in (None, "stop") and self._thought_repeats.found is None))
+        self._grow(
+            self._thoughts.end(
+                whole=self.finish in (None, "stop") and self._thought_repeats.found is None
+            )
+        )
         thought = "\n".join(filter(None, (self._field.strip(), self._thoughts.thought.strip())))
-        how: dict[str, Any] = dict(thought=thought, seconds=seconds, detail=self.tool or self.refusal)
+        how: dict[str, Any] = dict(
+            thought=thought, seconds=seconds, detail=self.tool or self.refusal
+        )
         reply = Reply(self.text, self.tokens_in, self.tokens_out, self._finish(), **how)
         if self._repeats is not None and self._repeats.end() and self._repeats.found is not None:
-            reply = replace(reply, text=self._repeats.once, finish="repeat", words=self._repeats.found[1])
+            reply = replace(
+                reply, text=self._repeats.once, finish="repeat", words=self._repeats.found[1]
+            )
         elif self._thought_repeats.found is not None and not self.text.strip():
             reply = replace(reply, text="", finish="repeat", words=self._thought_repeats.found[1])
         elif self.finish == "length":
-            answer_cut = self._most is not None and not self._thoughts.thinking and reply.text.strip()
+            answer_cut = (
+                self._most is not None and not self._thoughts.thinking and reply.text.strip()
+            )
             reply = replace(reply, limit=self._most if answer_cut and self._most else self._room)
         return read_again(reply, self._schema)
 
@@ -91,7 +116,9 @@ class Writing:
         self._repeats = None if self._repeats is None else Repeats()
 
     def _finish(self) -> str:
-        thinking = self._thoughts.thinking or (self.finish == "length" and self._field and not self.text.strip())
+        thinking = self._thoughts.thinking or (
+            self.finish == "length" and self._field and not self.text.strip()
+        )
         if self.finish == "length" and thinking:
             return "thinking"
         found = ENDS.get(self.finish or "", "stop")
@@ -102,11 +129,15 @@ class Writing:
     def _check(self, piece: str) -> None:
         self._left -= len(piece)
         if self._left < 0:
-            raise ModelFailed(f"The model sent more text than {self._room:,} tokens can be, and was cut off.")
+            raise ModelFailed(
+                f"The model sent more text than {self._room:,} tokens can be, and was cut off."
+            )
         try:
             piece.encode("utf-8")
         except UnicodeEncodeError:
-            raise ModelFailed("The model sent half a letter (a lone surrogate), which is no text.") from None
+            raise ModelFailed(
+                "The model sent half a letter (a lone surrogate), which is no text."
+            ) from None
         self.pieces.append(piece)
 
     def _grow(self, text: str) -> bool:
@@ -123,13 +154,30 @@ def read_again(reply: Reply, schema: dict[str, Any] | None) -> Reply:
     if not reply.thought and "<" in reply.text:
         thought, text, open_end = separated(reply.text)
         if thought:
-            reply = replace(reply, text=text, thought=thought, finish="thinking" if open_end and reply.finish == "length" else reply.finish)
+            reply = replace(
+                reply,
+                text=text,
+                thought=thought,
+                finish="thinking" if open_end and reply.finish == "length" else reply.finish,
+            )
     if schema is None:
         return replace(reply, text=unfenced(reply.text))
     fields = schema.get("properties")
-    if fields and reply.finish == "stop" and not reply.text.strip() and _is_json(reply.thought, fields):
-        return replace(reply, text=reply.thought, thought="")  # held to the form where its prompt had begun a thought
-    if fields and reply.finish == "stop" and reply.text.strip() and json_reply(reply.text, fields) is None:
+    if (
+        fields
+        and reply.finish == "stop"
+        and not reply.text.strip()
+        and _is_json(reply.thought, fields)
+    ):
+        return replace(
+            reply, text=reply.thought, thought=""
+        )  # held to the form where its prompt had begun a thought
+    if (
+        fields
+        and reply.finish == "stop"
+        and reply.text.strip()
+        and json_reply(reply.text, fields) is None
+    ):
         return replace(reply, finish="unreadable")
     return reply
 

@@ -37,7 +37,13 @@ class Forward(Protocol):
     device: str
     batch: int  # the most texts of one call
 
-    def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check, with_tokens: bool) -> None: ...
+    def run(
+        self,
+        batches: Iterable[tuple[Rows, np.ndarray]],
+        done: Done[Rows],
+        check: Check,
+        with_tokens: bool,
+    ) -> None: ...
 
 
 class _WaitedFor:
@@ -84,12 +90,18 @@ class OpenVINO:
     batch = 32
 
     def __init__(self, folder: Path, threads: int, precision: str):
-        os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(COMPILED))  # read when the library compiles its first kernel
+        os.environ.setdefault(
+            "ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(COMPILED)
+        )  # read when the library compiles its first kernel
         import openvino
 
         core = openvino.Core()
         # one stream a thread: small batches side by side are faster than one batch spread over the threads
-        settings = {"INFERENCE_PRECISION_HINT": precision, "NUM_STREAMS": threads, "INFERENCE_NUM_THREADS": threads}
+        settings = {
+            "INFERENCE_PRECISION_HINT": precision,
+            "NUM_STREAMS": threads,
+            "INFERENCE_NUM_THREADS": threads,
+        }
         settings["CPU_RUNTIME_CACHE_CAPACITY"] = COMPILED
         self.device = f"cpu, OpenVINO {precision}, {threads} threads"
         with _waited_for.work():
@@ -97,11 +109,19 @@ class OpenVINO:
             # one more than run at once: the next waits in the library while `done` works
             self._requests = [compiled.create_infer_request() for _ in range(threads + 1)]
 
-    def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check, with_tokens: bool) -> None:
+    def run(
+        self,
+        batches: Iterable[tuple[Rows, np.ndarray]],
+        done: Done[Rows],
+        check: Check,
+        with_tokens: bool,
+    ) -> None:
         with _waited_for.work():
             self._run(batches, done, check)
 
-    def _run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check) -> None:
+    def _run(
+        self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check
+    ) -> None:
         # no callback of the library's: its threads let go of one after the last wait, which aborts a program that ends meanwhile
         free = list(self._requests)
         running: deque[tuple] = deque()  # with whose batch it is, who began first in front
@@ -136,16 +156,32 @@ class Torch:
 
         self._torch, self._place = torch, device()
         torch.set_num_threads(threads)
-        network = AutoModel.from_pretrained(str(folder), local_files_only=True, add_pooling_layer=False).eval()
+        network = AutoModel.from_pretrained(
+            str(folder), local_files_only=True, add_pooling_layer=False
+        ).eval()
         kinds = {"f32": torch.float32, "bf16": torch.bfloat16}
-        self._model = network.to(kinds[precision]) if self._place == "cpu" else network.half().to(self._place)
+        self._model = (
+            network.to(kinds[precision]) if self._place == "cpu" else network.half().to(self._place)
+        )
         self.batch = 8 if self._place == "cpu" else ON_A_CARD
-        self.device = f"cpu, torch {precision}, {threads} threads" if self._place == "cpu" else f"{self._place}, torch float16"
+        self.device = (
+            f"cpu, torch {precision}, {threads} threads"
+            if self._place == "cpu"
+            else f"{self._place}, torch float16"
+        )
 
-    def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check, with_tokens: bool) -> None:
+    def run(
+        self,
+        batches: Iterable[tuple[Rows, np.ndarray]],
+        done: Done[Rows],
+        check: Check,
+        with_tokens: bool,
+    ) -> None:
         for rows, ids in batches:
             check()
-            padded = np.concatenate([ids, np.repeat(ids[:1], max(0, self.batch - len(ids)), axis=0)])
+            padded = np.concatenate(
+                [ids, np.repeat(ids[:1], max(0, self.batch - len(ids)), axis=0)]
+            )
             pooled, tokens = self._read(padded, with_tokens)
             done(rows, pooled[: len(ids)], tokens[: len(ids)] if with_tokens else None)
 
@@ -153,13 +189,19 @@ class Torch:
         """The mean over tokens of some rows, which are halved where memory runs out, and the tokens or an empty array."""
         try:
             with self._torch.inference_mode():
-                tokens = self._model(input_ids=self._torch.from_numpy(ids).to(self._place)).last_hidden_state.float()
-                return tokens.mean(dim=1).cpu().numpy(), (tokens if with_tokens else tokens[:, :0]).cpu().numpy()
+                tokens = self._model(
+                    input_ids=self._torch.from_numpy(ids).to(self._place)
+                ).last_hidden_state.float()
+                return tokens.mean(dim=1).cpu().numpy(), (
+                    tokens if with_tokens else tokens[:, :0]
+                ).cpu().numpy()
         except RuntimeError as error:
             if not out_of_memory(error) or len(ids) == 1:
                 raise
         parts = [self._read(part, with_tokens) for part in np.array_split(ids, 2)]
-        return np.concatenate([pooled for pooled, _ in parts]), np.concatenate([tokens for _, tokens in parts])
+        return np.concatenate([pooled for pooled, _ in parts]), np.concatenate(
+            [tokens for _, tokens in parts]
+        )
 
 
 def graph(folder: Path):
@@ -180,23 +222,39 @@ def graph(folder: Path):
 
     def norm(x, name: str):
         scaled = op.mvn(x, whole(-1), True, epsilon, "inside_sqrt")
-        return op.add(op.multiply(scaled, op.constant(weights[f"{name}.weight"])), op.constant(weights[f"{name}.bias"]))
+        return op.add(
+            op.multiply(scaled, op.constant(weights[f"{name}.weight"])),
+            op.constant(weights[f"{name}.bias"]),
+        )
 
     def linear(x, name: str):
-        return op.add(op.matmul(x, op.constant(weights[f"{name}.weight"]), False, True), op.constant(weights[f"{name}.bias"]))
+        return op.add(
+            op.matmul(x, op.constant(weights[f"{name}.weight"]), False, True),
+            op.constant(weights[f"{name}.bias"]),
+        )
 
     def split(x):
         return op.transpose(op.reshape(x, whole(0, 0, heads, -1), True), whole(0, 2, 1, 3))
 
     ids = op.parameter([-1, -1], np.int64, name="ids")
     zero, one = op.constant(np.int64(0)), op.constant(np.int64(1))
-    places = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
+    places = (
+        weights["embeddings.position_embeddings.weight"]
+        + weights["embeddings.token_type_embeddings.weight"][0]
+    )
     length = op.unsqueeze(op.gather(op.shape_of(ids), one, zero), zero)
     place = op.slice(op.constant(places), whole(0), length, whole(1), whole(0))
-    x = norm(op.add(op.gather(op.constant(weights["embeddings.word_embeddings.weight"]), ids, zero), place), "embeddings.LayerNorm")
+    x = norm(
+        op.add(
+            op.gather(op.constant(weights["embeddings.word_embeddings.weight"]), ids, zero), place
+        ),
+        "embeddings.LayerNorm",
+    )
     for layer in range(config["num_hidden_layers"]):
         name = f"encoder.layer.{layer}"
-        query, key, value = (split(linear(x, f"{name}.attention.self.{part}")) for part in ("query", "key", "value"))
+        query, key, value = (
+            split(linear(x, f"{name}.attention.self.{part}")) for part in ("query", "key", "value")
+        )
         mixed = op.transpose(op.scaled_dot_product_attention(query, key, value), whole(0, 2, 1, 3))
         mixed = linear(op.reshape(mixed, whole(0, 0, -1), True), f"{name}.attention.output.dense")
         x = norm(op.add(x, mixed), f"{name}.attention.output.LayerNorm")

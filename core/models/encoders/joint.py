@@ -54,11 +54,18 @@ class JointReader:
     `ended` is given each batch's texts, the means of their token vectors and the seconds that it took; what it returns the callers get.
     """
 
-    def __init__(self, forward: Callable[[], Forward], turn: Turn, ended: Callable[[list[str], np.ndarray, float], np.ndarray]):
+    def __init__(
+        self,
+        forward: Callable[[], Forward],
+        turn: Turn,
+        ended: Callable[[list[str], np.ndarray, float], np.ndarray],
+    ):
         self._forward, self._turn, self._ended = forward, turn, ended
         self._changed = threading.Condition()
         self._texts: dict[str, _Text] = {}
-        self._requests: deque[_Request] = deque()  # those with texts that are not begun, who is next first
+        self._requests: deque[_Request] = (
+            deque()
+        )  # those with texts that are not begun, who is next first
         self._serving, self._fewest = False, False
 
     def read(self, texts: Mapping[str, Sequence[int]], check: Check) -> Iterator[Vectors]:
@@ -78,7 +85,14 @@ class JointReader:
         left: dict[int, deque[str]] = {}
         for text in sorted(texts, key=lambda text: len(texts[text])):
             left.setdefault(len(texts[text]), deque()).append(text)
-        request = _Request(left, len(texts), check, current(), accounts(), passing=threading.current_thread().daemon)
+        request = _Request(
+            left,
+            len(texts),
+            check,
+            current(),
+            accounts(),
+            passing=threading.current_thread().daemon,
+        )
         with self._changed:
             for text, ids in texts.items():
                 wanted = self._texts.setdefault(text, _Text(ids, []))
@@ -202,11 +216,17 @@ class JointReader:
                         for who in wanted.requests:
                             who.running += 1
                     rows.popleft()
-            self._requests = deque(one for one in (*self._requests, request) if any(one.left.values()))
+            self._requests = deque(
+                one for one in (*self._requests, request) if any(one.left.values())
+            )
             if request in self._requests:
                 self._requests.remove(request)  # the first of the two: it is the last from now on
             self._changed.notify_all()
-            return (texts, np.array([self._texts[text].ids for text in texts], np.int64)) if texts else None
+            return (
+                (texts, np.array([self._texts[text].ids for text in texts], np.int64))
+                if texts
+                else None
+            )
 
     def _deliver(self, texts: list[str], vectors: np.ndarray) -> None:
         with self._changed:
@@ -216,7 +236,10 @@ class JointReader:
                     for_whom.setdefault(id(request), (request, []))[1].append(row)
             for request, rows in for_whom.values():
                 request.came.append(([texts[row] for row in rows], vectors[rows]))
-                request.wanted, request.running = request.wanted - len(rows), request.running - len(rows)
+                request.wanted, request.running = (
+                    request.wanted - len(rows),
+                    request.running - len(rows),
+                )
             self._changed.notify_all()
 
     def _fail(self, error: BaseException) -> None:

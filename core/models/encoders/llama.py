@@ -62,7 +62,9 @@ class LlamaEncoder:
     def _computed(self, text: str) -> np.ndarray:
         if self._engine is None:
             with spent("preparation", f"Loading {self.name}"):
-                self._engine = open_engine(self.path, self.name, self.context, self.context, embedding=True)
+                self._engine = open_engine(
+                    self.path, self.name, self.context, self.context, embedding=True
+                )
         try:
             answer = self._engine.handle_embeddings({"input": [text]})
         except RuntimeError as error:
@@ -70,7 +72,11 @@ class LlamaEncoder:
         if "data" not in answer:
             fault = answer.get("error", {})
             if "too large" in str(fault.get("message")):
-                raise BadInput(f"{self.name} reads at most {self.context} tokens at once; this is longer: “{shorten(text)}”")
-            raise ModelFailed(f"{self.name} failed: {shorten(str(fault.get('message', fault)), 200)}")
+                raise BadInput(
+                    f"{self.name} reads at most {self.context} tokens at once; this is longer: “{shorten(text)}”"
+                )
+            raise ModelFailed(
+                f"{self.name} failed: {shorten(str(fault.get('message', fault)), 200)}"
+            )
         vector = np.asarray(answer["data"][0]["embedding"], np.float32)
         return vector / max(float(np.linalg.norm(vector)), 1e-12)

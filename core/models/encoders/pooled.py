@@ -34,10 +34,16 @@ class PooledEncoder(Pretrained):
                 return _means(net, padded(tokenizer, codes, rows, net.device))
 
             for rows, vectors in self._batches.run([len(ids) for ids in codes["input_ids"]], means):
-                found.update((unique[row], vector) for row, vector in zip(rows, vectors, strict=True))
+                found.update(
+                    (unique[row], vector) for row, vector in zip(rows, vectors, strict=True)
+                )
 
         in_turn(self._lock, read, check)
-        return np.stack([found[text] for text in texts]) if len(texts) else np.zeros((0, 0), np.float32)
+        return (
+            np.stack([found[text] for text in texts])
+            if len(texts)
+            else np.zeros((0, 0), np.float32)
+        )
 
 
 def _means(net: Any, given: Any) -> np.ndarray:

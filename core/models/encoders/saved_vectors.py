@@ -51,7 +51,9 @@ log = logging.getLogger(__name__)
 
 def halves(vectors: np.ndarray) -> np.ndarray:
     """float16 [n, d]: unit vectors as they are remembered."""
-    return (vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)).astype(np.float16)
+    return (vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)).astype(
+        np.float16
+    )
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
@@ -64,7 +66,9 @@ def bound() -> int:
     """The most bytes of the file: HOPSCOPE_SAVED_VECTORS in megabytes, else 512 MB; 0 where none are saved. Raises BadParameter."""
     text = os.environ.get("HOPSCOPE_SAVED_VECTORS", "").strip()
     if text and not text.isdecimal():
-        raise BadParameter(f"HOPSCOPE_SAVED_VECTORS must be a whole number of megabytes, 0 for none, not “{text}”.")
+        raise BadParameter(
+            f"HOPSCOPE_SAVED_VECTORS must be a whole number of megabytes, 0 for none, not “{text}”."
+        )
     return (int(text) if text else MEGABYTES) << 20
 
 
@@ -102,11 +106,16 @@ class VectorFile:
         def look(base: Database) -> dict[bytes, tuple[np.ndarray, float]]:
             oldest, newest = base.execute("select min(number), max(number) from vectors").fetchone()
             found, older, damaged = {}, [], []
-            for number, key, seconds, data in by_key(base, "vectors", ("number", "key", "seconds", "vector"), keys):
+            for number, key, seconds, data in by_key(
+                base, "vectors", ("number", "key", "seconds", "vector"), keys
+            ):
                 if not _sound(key, data):
                     damaged.append(key)
                     continue
-                found[key] = np.frombuffer(data, np.float16, len(data) // 2 - CHECKSUM // 2), seconds
+                found[key] = (
+                    np.frombuffer(data, np.float16, len(data) // 2 - CHECKSUM // 2),
+                    seconds,
+                )
                 if number < (oldest + newest) // 2:
                     older.append(key)
             self._renew(base, older, damaged)
@@ -126,7 +135,10 @@ class VectorFile:
             with transaction(base):
                 base.executemany(
                     "insert or ignore into vectors (key, seconds, vector) values (?, ?, ?)",
-                    ((key, seconds, _sealed(key, vector)) for key, (vector, seconds) in rows.items()),
+                    (
+                        (key, seconds, _sealed(key, vector))
+                        for key, (vector, seconds) in rows.items()
+                    ),
                 )
                 self._make_room(base)
 
@@ -138,7 +150,10 @@ class VectorFile:
         with self._lock:
             base = self._open()
             if base is None or not base.saves:
-                raise StoreError(self.note or f"{self.file} cannot be written, so that nothing in it can be removed.")
+                raise StoreError(
+                    self.note
+                    or f"{self.file} cannot be written, so that nothing in it can be removed."
+                )
             with self._rows.errors():
                 base.execute("delete from vectors")
                 base.execute("vacuum")
@@ -147,7 +162,9 @@ class VectorFile:
 
     def facts(self) -> SavedTexts:
         """What is saved now."""
-        counted = self._tried(lambda base: (base.execute("select count(*) from vectors").fetchone()[0], _size(base)))
+        counted = self._tried(
+            lambda base: (base.execute("select count(*) from vectors").fetchone()[0], _size(base))
+        )
         texts, size = counted or (0, 0)
         return SavedTexts(texts, size, self.limit, self.asked, self.found, self.note)
 
@@ -168,10 +185,20 @@ class VectorFile:
         try:
             with transaction(base):
                 base.executemany("delete from vectors where key = ?", ((key,) for key in damaged))
-                latest = base.execute("select seq from sqlite_sequence where name = 'vectors'").fetchone()[0]
-                base.executemany("update vectors set number = ? where key = ?", zip(range(latest + 1, latest + 1 + len(older)), older))
-                base.execute("update sqlite_sequence set seq = ? where name = 'vectors'", (latest + len(older),))
-        except sqlite3.OperationalError:  # another process writes, or the disk is full: they remain where they are
+                latest = base.execute(
+                    "select seq from sqlite_sequence where name = 'vectors'"
+                ).fetchone()[0]
+                base.executemany(
+                    "update vectors set number = ? where key = ?",
+                    zip(range(latest + 1, latest + 1 + len(older)), older),
+                )
+                base.execute(
+                    "update sqlite_sequence set seq = ? where name = 'vectors'",
+                    (latest + len(older),),
+                )
+        except (
+            sqlite3.OperationalError
+        ):  # another process writes, or the disk is full: they remain where they are
             pass
 
     def _make_room(self, base: Database) -> None:
@@ -180,7 +207,10 @@ class VectorFile:
             return
         oldest, newest = base.execute("select min(number), max(number) from vectors").fetchone()
         share = min(1.0, 1 - self.limit / size + SPARE)
-        base.execute("delete from vectors where number < ?", (oldest + -int(-(newest - oldest + 1) * share // 1),))
+        base.execute(
+            "delete from vectors where number < ?",
+            (oldest + -int(-(newest - oldest + 1) * share // 1),),
+        )
 
     def _tried(self, work: Callable[[Database], T]) -> T | None:
         """What `work` returns; None where the file cannot be used, with a note unless another process is busy with it."""
@@ -198,13 +228,18 @@ class VectorFile:
                 return None
 
     def _open(self) -> Database | None:
-        if self._database is None or self._process != os.getpid():  # a connection does not survive a fork
+        if (
+            self._database is None or self._process != os.getpid()
+        ):  # a connection does not survive a fork
             self._database, self._process = None, os.getpid()
             try:
                 self._database = self._rows.open(check_same_thread=False)
             except StoreError as error:
                 cause = error.__cause__
-                if isinstance(cause, sqlite3.DatabaseError) and getattr(cause, "sqlite_errorcode", 0) & 0xFF in DAMAGED:
+                if (
+                    isinstance(cause, sqlite3.DatabaseError)
+                    and getattr(cause, "sqlite_errorcode", 0) & 0xFF in DAMAGED
+                ):
                     raise cause from None
                 self.note, self._usable = str(error), False
                 return None
@@ -220,11 +255,17 @@ class VectorFile:
             for end in ("", "-wal", "-shm"):
                 self.file.with_name(self.file.name + end).unlink(missing_ok=True)
         except OSError as error:
-            self.note, self._usable = f"The file of saved vectors is damaged and cannot be removed: {error.strerror or error}.", False
+            self.note, self._usable = (
+                f"The file of saved vectors is damaged and cannot be removed: {error.strerror or error}.",
+                False,
+            )
 
 
 def _size(base: Database) -> int:
-    pages, free, width = (base.execute(f"pragma {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size"))
+    pages, free, width = (
+        base.execute(f"pragma {name}").fetchone()[0]
+        for name in ("page_count", "freelist_count", "page_size")
+    )
     return (pages - free) * width
 
 
@@ -235,7 +276,10 @@ def _sealed(key: bytes, vector: np.ndarray) -> bytes:
 
 def _sound(key: bytes, data: bytes) -> bool:
     part = memoryview(data)[:-CHECKSUM]
-    return len(data) > CHECKSUM and zlib.crc32(part, zlib.crc32(key)).to_bytes(CHECKSUM, "little") == data[-CHECKSUM:]
+    return (
+        len(data) > CHECKSUM
+        and zlib.crc32(part, zlib.crc32(key)).to_bytes(CHECKSUM, "little") == data[-CHECKSUM:]
+    )
 
 
 class SavedVectors:
@@ -247,7 +291,9 @@ class SavedVectors:
     def find(self, texts: Sequence[str]) -> dict[str, tuple[np.ndarray, float]]:
         """The vectors of those texts that are saved, float16, each with the seconds that computing it took."""
         keys = {self._key(text): text for text in texts}
-        return {keys[key]: found for key, found in self._file.find(list(keys)).items()} if keys else {}
+        return (
+            {keys[key]: found for key, found in self._file.find(list(keys)).items()} if keys else {}
+        )
 
     def save(self, vectors: Mapping[str, np.ndarray], seconds: float) -> None:
         """Save vectors of texts, float16; computing all of them took so many seconds."""

@@ -28,7 +28,14 @@ class SentenceEncoder:
     """
 
     def __init__(
-        self, weights: str, name: str, question: str = "", text: str = "", pooling: str = "", batch: int = 32, max_tokens: int = 512
+        self,
+        weights: str,
+        name: str,
+        question: str = "",
+        text: str = "",
+        pooling: str = "",
+        batch: int = 32,
+        max_tokens: int = 512,
     ):
         self.weights, self.name, self.batch, self.max_tokens = weights, name, batch, max_tokens
         self.question, self.text, self.pooling = question, text, pooling
@@ -44,7 +51,11 @@ class SentenceEncoder:
     @property
     def device(self) -> str:
         """Where it runs and how, once it is loaded; else an empty text."""
-        return f"{self._model.device}, {str(self._model.dtype).removeprefix('torch.')}" if self._model is not None else ""
+        return (
+            f"{self._model.device}, {str(self._model.dtype).removeprefix('torch.')}"
+            if self._model is not None
+            else ""
+        )
 
     @property
     def identity(self) -> str:
@@ -65,7 +76,9 @@ class SentenceEncoder:
         """float32 [n, d], unit rows in the order of `texts`. Raises ModelUnavailable, ModelFailed, and what `check` raises."""
         return self._encoded([self.text + text for text in texts], check)
 
-    def encode_questions(self, questions: Sequence[str], check: Callable[[], None] | None = None) -> np.ndarray:
+    def encode_questions(
+        self, questions: Sequence[str], check: Callable[[], None] | None = None
+    ) -> np.ndarray:
         """As `encode`, of questions, with the prompt for these."""
         return self._encoded([self.question + question for question in questions], check)
 
@@ -78,7 +91,9 @@ class SentenceEncoder:
             fresh = [text for text in unique if text not in found]
             if not fresh:
                 return
-            codes = model.tokenizer(fresh, truncation=True, max_length=self._most(model), **IDS_ALONE)
+            codes = model.tokenizer(
+                fresh, truncation=True, max_length=self._most(model), **IDS_ALONE
+            )
 
             def vectors(rows: list[int]) -> np.ndarray:
                 if check:
@@ -108,22 +123,36 @@ class SentenceEncoder:
             import torch
             from sentence_transformers import SentenceTransformer
         except ImportError:
-            raise ModelUnavailable(f"{self.name} needs a library; get it with: pip install sentence-transformers") from None
+            raise ModelUnavailable(
+                f"{self.name} needs a library; get it with: pip install sentence-transformers"
+            ) from None
         torch.set_num_threads(threads())
         place = device()
         precision = torch.float32 if place == "cpu" else torch.float16
         try:
-            layers = self._layers(precision) if Path(self.weights).is_dir() and not (Path(self.weights) / MODULES).exists() else None
-            given = {"modules": layers} if layers else {"model_name_or_path": self.weights, "model_kwargs": {"dtype": precision}}
+            layers = (
+                self._layers(precision)
+                if Path(self.weights).is_dir() and not (Path(self.weights) / MODULES).exists()
+                else None
+            )
+            given = (
+                {"modules": layers}
+                if layers
+                else {"model_name_or_path": self.weights, "model_kwargs": {"dtype": precision}}
+            )
             model = SentenceTransformer(**given, device=place)
         except (OSError, ValueError) as error:
             raise ModelUnavailable(
                 f"{self.name}: {self.weights} cannot be loaded from this computer or the model hub. Put its weights in a folder and name "
                 f"that folder in models.toml. ({shorten(str(error), 120)})"
             ) from error
-        stated = next((str(layer.pooling_mode) for layer in model if hasattr(layer, "pooling_mode")), "")
+        stated = next(
+            (str(layer.pooling_mode) for layer in model if hasattr(layer, "pooling_mode")), ""
+        )
         if self.pooling and stated and self.pooling != stated:
-            raise ModelUnavailable(f"{self.name} is declared with pooling “{self.pooling}”, but its folder states “{stated}”.")
+            raise ModelUnavailable(
+                f"{self.name} is declared with pooling “{self.pooling}”, but its folder states “{stated}”."
+            )
         return model.eval()
 
     def _layers(self, precision: Any) -> list[Any]:
@@ -132,7 +161,9 @@ class SentenceEncoder:
         from sentence_transformers.sentence_transformer.modules import Pooling
 
         if not self.pooling:
-            raise BadParameter(f"{self.name}: {self.weights} does not state its pooling; say in models.toml: pooling = “cls” or “mean”.")
+            raise BadParameter(
+                f"{self.name}: {self.weights} does not state its pooling; say in models.toml: pooling = “cls” or “mean”."
+            )
         network = Transformer(self.weights, model_kwargs={"dtype": precision})
         return [network, Pooling(network.get_embedding_dimension(), pooling_mode=self.pooling)]
 

@@ -59,8 +59,12 @@ class Way:
     def forward(self, folder: Path) -> Forward:
         """The forward pass of a folder's model. Raises ModelUnavailable."""
         if not self.here:
-            raise ModelUnavailable(f"The encoder cannot run with “{self.program}”; get it with: pip install {self.program}")
-        return (OpenVINO if self.program == "openvino" else Torch)(folder, threads(), self.precision)
+            raise ModelUnavailable(
+                f"The encoder cannot run with “{self.program}”; get it with: pip install {self.program}"
+            )
+        return (OpenVINO if self.program == "openvino" else Torch)(
+            folder, threads(), self.precision
+        )
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,9 @@ class Speeds:
     @property
     def chosen(self) -> Way:
         """The fastest way within `FAR` of single precision; OpenVINO unless another is `FASTER`."""
-        return max(self.near, key=lambda one: one.rate * (FASTER if one.way.program == "openvino" else 1)).way
+        return max(
+            self.near, key=lambda one: one.rate * (FASTER if one.way.program == "openvino" else 1)
+        ).way
 
     @property
     def near(self) -> list[Speed]:
@@ -92,7 +98,10 @@ class Speeds:
     @property
     def sentence(self) -> str:
         """The chosen way, and the texts a second and core of each."""
-        rates = ", ".join(f"{one.way.words} {one.rate:,.0f}" + ("" if one.cosine >= 1 - FAR else " (not exact)") for one in self.speeds)
+        rates = ", ".join(
+            f"{one.way.words} {one.rate:,.0f}" + ("" if one.cosine >= 1 - FAR else " (not exact)")
+            for one in self.speeds
+        )
         return f"{self.chosen.words} is used; texts a second and core, measured {self.measured}: {rates}"
 
 
@@ -101,10 +110,14 @@ def way(backend: str = "auto", precision: str | None = None) -> Way:
     card, else what was measured to be the fastest here, else OpenVINO where it is installed. Without a `precision` it is bfloat16 where
     OpenVINO computes in it. Raises ModelUnavailable.
     """
-    name, _, named = (os.environ.get("HOPSCOPE_ENCODER", "") or "auto" if backend == "auto" else backend).partition("-")
+    name, _, named = (
+        os.environ.get("HOPSCOPE_ENCODER", "") or "auto" if backend == "auto" else backend
+    ).partition("-")
     precision = precision or named or None
     if name not in ("auto", *PACKAGES) or precision not in (None, "f32", "bf16", "f16"):
-        raise ModelUnavailable(f"The encoder cannot run with “{name}{'-' * bool(named)}{named}”; it runs with openvino or torch.")
+        raise ModelUnavailable(
+            f"The encoder cannot run with “{name}{'-' * bool(named)}{named}”; it runs with openvino or torch."
+        )
     if name == "auto":
         card = graphics_card() and Way("torch", "").here and device() != "cpu"
         found = None if card or precision else remembered()
@@ -114,7 +127,9 @@ def way(backend: str = "auto", precision: str | None = None) -> Way:
     if precision is None and name == "openvino":
         precision = "bf16" if computes_in_bfloat16() else "f32"
     if precision == "f16" and device() == "cpu":
-        raise ModelUnavailable("The encoder computes in f16 on a graphics card alone, and none is used here; take f32 or bf16.")
+        raise ModelUnavailable(
+            "The encoder computes in f16 on a graphics card alone, and none is used here; take f32 or bf16."
+        )
     return Way(name, precision or ("f32" if device() == "cpu" else "f16"))
 
 
@@ -134,18 +149,28 @@ def remembered() -> Speeds | None:
     """What was measured on this processor with these versions; None where nothing was."""
     try:
         known = _read(_file())[_machine()]
-        found = Speeds(known["measured"], tuple(Speed(Way(**one["way"]), one["rate"], one["cosine"]) for one in known["speeds"]))
+        found = Speeds(
+            known["measured"],
+            tuple(Speed(Way(**one["way"]), one["rate"], one["cosine"]) for one in known["speeds"]),
+        )
         return found if found.near else None
     except (KeyError, TypeError):
         return None
 
 
-def measured(folder: Path, progress: Callable[[str, float | None], None], check: Callable[[], None]) -> Speeds:
+def measured(
+    folder: Path, progress: Callable[[str, float | None], None], check: Callable[[], None]
+) -> Speeds:
     """The speeds of all ways that there are here, by a process that ends with it, remembered for this computer where that can be saved.
 
     Raises HopscopeError where none can be had.
     """
-    found = [Speed(Way(*one), rate, cosine) for one, rate, cosine in in_subprocess(_measure, str(folder), progress=progress, check=check)]
+    found = [
+        Speed(Way(*one), rate, cosine)
+        for one, rate, cosine in in_subprocess(
+            _measure, str(folder), progress=progress, check=check
+        )
+    ]
     speeds = Speeds(time.strftime("%Y-%m-%d"), tuple(sorted(found, key=lambda one: -one.rate)))
     if not speeds.near:
         raise HopscopeError("No program that computes the encoder could be measured here.")
@@ -153,13 +178,17 @@ def measured(folder: Path, progress: Callable[[str, float | None], None], check:
     known.pop(_machine(), None)
     entries = dict([*known.items(), (_machine(), asdict(speeds))][-MACHINES:])
     try:
-        write_whole(_file(), lambda temporary: temporary.write_text(json.dumps(entries, indent=1), "utf-8"))
+        write_whole(
+            _file(), lambda temporary: temporary.write_text(json.dumps(entries, indent=1), "utf-8")
+        )
     except OSError:  # a folder that cannot be written: measured again another time
         pass
     return speeds
 
 
-def _measure(folder: str, progress: Callable[[str, float | None], None], check: Callable[[], None]) -> list[tuple]:
+def _measure(
+    folder: str, progress: Callable[[str, float | None], None], check: Callable[[], None]
+) -> list[tuple]:
     """In a process of its own: (program and precision, texts a second and core, least cosine) of each way, one thread each."""
     os.environ |= {"HOPSCOPE_THREADS": "1", "TRANSFORMERS_VERBOSITY": "error", "TQDM_DISABLE": "1"}
     batch = _texts(Path(folder))
@@ -170,18 +199,28 @@ def _measure(folder: str, progress: Callable[[str, float | None], None], check: 
         try:
             passes[one] = partial(_timed, one.forward(Path(folder)), batch)
             vectors[one], _ = passes[one]()  # the first call compiles
-        except Exception as error:  # of a program that is there and does not run: the others are measured
+        except (
+            Exception
+        ) as error:  # of a program that is there and does not run: the others are measured
             log.warning("%s is not measured: %s", one.words, error)
             passes.pop(one, None)
     seconds = {one: min(passes[one]()[1] for _ in range(ROUNDS)) for one in passes}
     exact = next((vectors[one] for one in passes if one.precision == "f32"), None)
-    cosines = {one: float((vectors[one] * exact).sum(axis=1).min()) if exact is not None else 0.0 for one in passes}
+    cosines = {
+        one: float((vectors[one] * exact).sum(axis=1).min()) if exact is not None else 0.0
+        for one in passes
+    }
     return [((one.program, one.precision), TEXTS / seconds[one], cosines[one]) for one in passes]
 
 
 def _ways() -> list[Way]:
     halves = ["bf16"] if computes_in_bfloat16() else []
-    return [one for program in PACKAGES for precision in ("f32", *halves) if (one := Way(program, precision)).here]
+    return [
+        one
+        for program in PACKAGES
+        for precision in ("f32", *halves)
+        if (one := Way(program, precision)).here
+    ]
 
 
 def _texts(folder: Path) -> np.ndarray:
@@ -195,9 +234,16 @@ def _texts(folder: Path) -> np.ndarray:
 def _timed(forward: Forward, ids: np.ndarray) -> tuple[np.ndarray, float]:
     """Unit vectors of texts in tokens, and the processor time that they took."""
     found: dict[int, np.ndarray] = {}
-    cut: list[tuple[int, Any]] = [(start, ids[start : start + forward.batch]) for start in range(0, len(ids), forward.batch)]
+    cut: list[tuple[int, Any]] = [
+        (start, ids[start : start + forward.batch]) for start in range(0, len(ids), forward.batch)
+    ]
     begun = time.process_time()
-    forward.run(cut, lambda start, pooled, tokens: found.__setitem__(start, pooled.copy()), lambda: None, False)
+    forward.run(
+        cut,
+        lambda start, pooled, tokens: found.__setitem__(start, pooled.copy()),
+        lambda: None,
+        False,
+    )
     seconds = time.process_time() - begun
     vectors = np.concatenate([found[start] for start, _ in cut])
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), seconds

@@ -41,9 +41,19 @@ class AdaptiveRerank(Operator):
     reads, writes = ("nodes",), ("nodes", "hidden")
 
     model: str = param("cross-encoder", "Re-ranker", MODEL_HELP, model=True)
-    budget: int = param(100, "Nodes read", "How many nodes the re-ranker reads in all; 1,000 in the library.", low=1, high=100_000)
-    batch: int = param(10, "Batch", "How many it reads at a time; 16 in the library.", low=1, high=10_000)
-    backfill: bool = param(True, "Backfill", "Nodes found first that were not read stay, behind those read.")
+    budget: int = param(
+        100,
+        "Nodes read",
+        "How many nodes the re-ranker reads in all; 1,000 in the library.",
+        low=1,
+        high=100_000,
+    )
+    batch: int = param(
+        10, "Batch", "How many it reads at a time; 16 in the library.", low=1, high=10_000
+    )
+    backfill: bool = param(
+        True, "Backfill", "Nodes found first that were not read stay, behind those read."
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         pool = state.nodes or Ranking("node", (), ())
@@ -57,15 +67,25 @@ class AdaptiveRerank(Operator):
             ctx.progress("Re-ranking adaptively", None)
             state = state.replace(hidden=read(state, nodes, self.model, ctx, recorder))
             assert state.hidden is not None
-            return np.round(state.hidden.head(state.hidden.vectors[rows_of(state.hidden, nodes)]), DIGITS).tolist()
+            return np.round(
+                state.hidden.head(state.hidden.vectors[rows_of(state.hidden, nodes)]), DIGITS
+            ).tolist()
 
         done = adaptive(first, neighbours(ctx.graph), scored, self.budget, self.batch)
         for number, (source, part) in enumerate(done.batches):
             title = f"Batch {number + 1}: {'found first' if source == 'first' else 'neighbours'}"
             best = tuple(sorted(part, key=lambda node: -done.scores[node]))
-            recorder.frames.append(Frame(title, Ranking("node", best, tuple(done.scores[node] for node in best)), len(part)))
+            recorder.frames.append(
+                Frame(
+                    title,
+                    Ranking("node", best, tuple(done.scores[node] for node in best)),
+                    len(part),
+                )
+            )
         found = done.order(first if self.backfill else {})
-        recorder.notes.append(f"{len(done.scores):,} read; the best: {best_names(ctx.graph, found)}.")
+        recorder.notes.append(
+            f"{len(done.scores):,} read; the best: {best_names(ctx.graph, found)}."
+        )
         return state.replace(nodes=found)
 
     def words(self) -> str:
@@ -83,9 +103,13 @@ class Adapted:
         """The nodes by score, of equal ones those of a later batch first, as the library sorts; behind them those of `first` not read."""
         turn = {node: number for number, (_, part) in enumerate(self.batches) for node in part}
         nodes = sorted(self.scores, key=lambda node: (-self.scores[node], -turn[node]))
-        rest = sorted((node for node in first if node not in self.scores), key=lambda node: -first[node])
+        rest = sorted(
+            (node for node in first if node not in self.scores), key=lambda node: -first[node]
+        )
         last = min(self.scores.values(), default=0.0)
-        scores = [self.scores[node] for node in nodes] + [last - 1.0 - place for place in range(len(rest))]
+        scores = [self.scores[node] for node in nodes] + [
+            last - 1.0 - place for place in range(len(rest))
+        ]
         return Ranking("node", (*nodes, *rest), tuple(scores))
 
 
@@ -109,7 +133,13 @@ def neighbours(graph: KnowledgeGraph) -> Callable[[int], list[int]]:
     return near
 
 
-def adaptive(first: Mapping[int, float], near: Callable[[int], Iterable[int]], score: Scores, budget: int, batch: int) -> Adapted:
+def adaptive(
+    first: Mapping[int, float],
+    near: Callable[[int], Iterable[int]],
+    score: Scores,
+    budget: int,
+    batch: int,
+) -> Adapted:
     """GAR over the nodes of `first` with their scores, and the neighbours `near` of each; `score` is asked batch by batch. Of equal
     scores the node comes first that was found first, by the order of `first` and of `near`.
 
@@ -136,7 +166,9 @@ def adaptive(first: Mapping[int, float], near: Callable[[int], Iterable[int]], s
         scores |= fresh
         batches.append((source, tuple(part)))
         for node in sorted(fresh, key=lambda node: (fresh[node], node), reverse=True):
-            if len(frontier) < budget - len(scores) or fresh[node] >= min(frontier.values(), default=fresh[node]):
+            if len(frontier) < budget - len(scores) or fresh[node] >= min(
+                frontier.values(), default=fresh[node]
+            ):
                 for other in near(node):
                     if other not in scores:
                         frontier[other] = max(frontier.get(other, -np.inf), fresh[node])

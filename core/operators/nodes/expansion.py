@@ -41,19 +41,39 @@ class ExpandNodes(Operator):
     plain = "adds {keep} neighbours"
     reads, writes = ("nodes", "vector"), ("nodes",)
 
-    keep: int = param(10, "Nodes more", "How many are added at most; BATCH in the paper.", low=1, high=10_000)
-    beta: float = param(1.0, "Structure (beta)", "The weight of structure against likeness, which counts once.", low=0, high=100)
-    backfill: str = param("none", "Without neighbours", "What is added where no neighbour is left.", choices=BACKFILL)
-    encoder: str = param("encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True)
+    keep: int = param(
+        10, "Nodes more", "How many are added at most; BATCH in the paper.", low=1, high=10_000
+    )
+    beta: float = param(
+        1.0,
+        "Structure (beta)",
+        "The weight of structure against likeness, which counts once.",
+        low=0,
+        high=100,
+    )
+    backfill: str = param(
+        "none", "Without neighbours", "What is added where no neighbour is left.", choices=BACKFILL
+    )
+    encoder: str = param(
+        "encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         nodes = state.nodes.items if state.nodes else ()
         assert state.vector is not None  # a line is refused where nothing wrote what is read
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
-        index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.progress, ctx.check)
+        index = vector_index(
+            ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.progress, ctx.check
+        )
         ctx.progress("Looking at neighbours", None)
-        order, total = expansion(nodes, simple(ctx.graph), likeness(ctx.graph, index, state.vector), self.beta, BEFORE_CUT)
+        order, total = expansion(
+            nodes,
+            simple(ctx.graph),
+            likeness(ctx.graph, index, state.vector),
+            self.beta,
+            BEFORE_CUT,
+        )
         added = order.head(self.keep)
         if not len(added) and self.backfill == "vector":
             order = added = self._nearest(state, index)
@@ -61,7 +81,13 @@ class ExpandNodes(Operator):
         recorder.notes.append(lambda: _summary(ctx.graph, added, total))
         last = min(state.nodes.scores, default=0.0) if state.nodes and state.nodes.scores else 0.0
         scores = (*(state.nodes.scores or () if state.nodes else ()), *(last for _ in added.items))
-        return state.replace(nodes=Ranking("node", (*nodes, *added.items), scores if len(scores) == len(nodes) + len(added) else None))
+        return state.replace(
+            nodes=Ranking(
+                "node",
+                (*nodes, *added.items),
+                scores if len(scores) == len(nodes) + len(added) else None,
+            )
+        )
 
     def _nearest(self, state: State, index: VectorIndex) -> Ranking:
         """The nearest nodes that are not found yet."""
@@ -76,7 +102,11 @@ class ExpandNodes(Operator):
 
 
 def _summary(graph: KnowledgeGraph, added: Ranking, total: int) -> str:
-    return f"Of {max(total, len(added)):,} neighbours: {best_names(graph, added)}." if len(added) else "No neighbour is left."
+    return (
+        f"Of {max(total, len(added)):,} neighbours: {best_names(graph, added)}."
+        if len(added)
+        else "No neighbour is left."
+    )
 
 
 class Likeness:
@@ -95,10 +125,14 @@ class Likeness:
 
 def likeness(graph: KnowledgeGraph, index: VectorIndex, vector: np.ndarray) -> Similar:
     """How near nodes are to the question; what was worked out for it is kept for the next round."""
-    return graph.derived.once("likeness", (id(index), vector.tobytes()), lambda: Likeness(index, vector))
+    return graph.derived.once(
+        "likeness", (id(index), vector.tobytes()), lambda: Likeness(index, vector)
+    )
 
 
-def expansion(nodes: tuple[int, ...], links: Simple, similar: Similar, beta: float, keep: int = 0) -> tuple[Ranking, int]:
+def expansion(
+    nodes: tuple[int, ...], links: Simple, similar: Similar, beta: float, keep: int = 0
+) -> tuple[Ranking, int]:
     """The neighbours of the ranked nodes that are none of them, by likeness + beta * structure: the `keep` best (0: all), and how many
     there are."""
     found = np.array(nodes, np.int64)

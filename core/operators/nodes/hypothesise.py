@@ -36,16 +36,30 @@ class Hypothesise(Operator):
     without_model = True
 
     passages: int = param(1, "Passages", "How many are written; 8 in the original.", low=1, high=32)
-    temperature: float = param(0.7, "Temperature", "How freely they are written; 0 always gives the same one.", low=0, high=2)
+    temperature: float = param(
+        0.7,
+        "Temperature",
+        "How freely they are written; 0 always gives the same one.",
+        low=0,
+        high=2,
+    )
     model: str = param("answer", "Written by", "The language model that writes them.", chat=True)
     encoder: str = param("encoder", "Encoder", "The sentence encoder.", model=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        passages = [] if unasked(ctx, recorder, "the question itself was encoded") else self._imagined(state, ctx, recorder)
-        vectors = ctx.models.encoder(self.encoder).encode([state.question.text, *passages], ctx.check)
+        passages = (
+            []
+            if unasked(ctx, recorder, "the question itself was encoded")
+            else self._imagined(state, ctx, recorder)
+        )
+        vectors = ctx.models.encoder(self.encoder).encode(
+            [state.question.text, *passages], ctx.check
+        )
         recorder.usage += Usage(texts=len(vectors))
         mean = vectors.astype(np.float64).mean(axis=0)
-        return state.replace(vector=(mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32))
+        return state.replace(
+            vector=(mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
+        )
 
     def _imagined(self, state: State, ctx: Context, recorder: Recorder) -> list[str]:
         """The passages that are not empty."""
@@ -53,11 +67,22 @@ class Hypothesise(Operator):
         for number in range(self.passages):
             ctx.progress(f"Writing passage {number + 1} of {self.passages}", number / self.passages)
             prompt_messages = messages("corpus_graphs", "hypothesis", question=state.question.text)
-            reply = asked(chat, prompt_messages, ctx, recorder, TOKENS, "passage", seed=ctx.seed + number, temperature=self.temperature)
+            reply = asked(
+                chat,
+                prompt_messages,
+                ctx,
+                recorder,
+                TOKENS,
+                "passage",
+                seed=ctx.seed + number,
+                temperature=self.temperature,
+            )
             written.append(reply.text.split("\n\n\n")[0].strip())
         passages = [text for text in written if text]
         if not passages:
-            recorder.notes.append("The language model wrote nothing; the question itself was encoded.")
+            recorder.notes.append(
+                "The language model wrote nothing; the question itself was encoded."
+            )
         recorder.notes += [f"Imagined: {text}" for text in passages]
         return passages
 

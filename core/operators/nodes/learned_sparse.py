@@ -37,22 +37,33 @@ class LearnedSparseNodes(Operator):
     writes = ("nodes",)
 
     keep: int = param(10, "Nodes", "How many are taken.", low=1, high=10_000)
-    model: str = param("splade", "Model", "The sparse encoder: splade, or one of your own with that backend.", model=True)
+    model: str = param(
+        "splade",
+        "Model",
+        "The sparse encoder: splade, or one of your own with that backend.",
+        model=True,
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         model = ctx.models.chooser(self.model)
         if not hasattr(model, "vectors"):
-            raise BadParameter(f"“{self.model}” gives no sparse vectors; name a model of the backend splade.")
+            raise BadParameter(
+                f"“{self.model}” gives no sparse vectors; name a model of the backend splade."
+            )
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
-        index = sparse_nodes(ctx.graph, model, ctx.models.signature(self.model), ctx.progress, ctx.check)
+        index = sparse_nodes(
+            ctx.graph, model, ctx.models.signature(self.model), ctx.progress, ctx.check
+        )
         question = model.vectors([state.question.text], ctx.check)
         recorder.usage += Usage(texts=1)
         scores = np.round(np.asarray((index @ question.T).todense(), np.float64).ravel(), 6)
         ids = np.flatnonzero(scores > 0)
         order = ranked("node", ids, scores[ids], max(self.keep, BEFORE_CUT))
         recorder.before_cut, found = order, order.head(self.keep)
-        recorder.notes.append(f"The best: {best_names(ctx.graph, found) or 'none shares a word with the question'}.")
+        recorder.notes.append(
+            f"The best: {best_names(ctx.graph, found) or 'none shares a word with the question'}."
+        )
         return state.replace(nodes=found)
 
     def words(self) -> str:

@@ -43,13 +43,32 @@ class SimilarPageRank(Operator):
     writes = ("nodes",)
 
     at: str = param(
-        "nearest", "Restart at", "The nodes nearest to the question, or what was found before.", choices=("nearest", "nodes", "relations")
+        "nearest",
+        "Restart at",
+        "The nodes nearest to the question, or what was found before.",
+        choices=("nearest", "nodes", "relations"),
     )
-    seeds: int = param(5, "Seeds", "How many nodes the walk restarts at, the best of them.", low=1, high=1000)
-    everywhere: float = param(0.05, "Everywhere", "The weight of the other nodes' likeness; 0.05 in HippoRAG 2.", low=0, high=1)
-    damping: float = param(0.5, "Damping", "Probability of following an edge; the rest jumps back to the start.", low=0.0, high=0.999)
+    seeds: int = param(
+        5, "Seeds", "How many nodes the walk restarts at, the best of them.", low=1, high=1000
+    )
+    everywhere: float = param(
+        0.05,
+        "Everywhere",
+        "The weight of the other nodes' likeness; 0.05 in HippoRAG 2.",
+        low=0,
+        high=1,
+    )
+    damping: float = param(
+        0.5,
+        "Damping",
+        "Probability of following an edge; the rest jumps back to the start.",
+        low=0.0,
+        high=0.999,
+    )
     keep: int = param(100, "Nodes at most", "Those of largest PageRank.", low=1, high=1_000_000)
-    encoder: str = param("encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True)
+    encoder: str = param(
+        "encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True
+    )
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -59,12 +78,18 @@ class SimilarPageRank(Operator):
         assert state.vector is not None  # a line is refused where nothing wrote what is read
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
-        index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.progress, ctx.check)
+        index = vector_index(
+            ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.progress, ctx.check
+        )
         index.fits(state.vector)
-        cosines = np.round(index.of(np.arange(len(index))).astype(np.float64) @ state.vector.astype(np.float64), 6)
+        cosines = np.round(
+            index.of(np.arange(len(index))).astype(np.float64) @ state.vector.astype(np.float64), 6
+        )
         seeds = self._seeds(state, ctx, cosines, recorder)
         if not len(seeds):
-            recorder.notes.append("Nothing is left to start from; the nodes are those nearest to the question.")
+            recorder.notes.append(
+                "Nothing is left to start from; the nodes are those nearest to the question."
+            )
             return state.replace(nodes=ranked("node", np.arange(len(cosines)), cosines, self.keep))
         if self.at != "nearest":
             recorder.notes.append(f"Restarted at: {best_names(ctx.graph, seeds)}.")
@@ -79,11 +104,15 @@ class SimilarPageRank(Operator):
         recorder.notes.append(f"The best: {best_names(ctx.graph, found)}.")
         return state.replace(nodes=found)
 
-    def _seeds(self, state: State, ctx: Context, cosines: np.ndarray, recorder: Recorder) -> Ranking:
+    def _seeds(
+        self, state: State, ctx: Context, cosines: np.ndarray, recorder: Recorder
+    ) -> Ranking:
         """The nodes that the walk restarts at, the best `seeds` of them, each with what it restarts there by."""
         if self.at == "relations":
             assert state.relations is not None and state.vector is not None
-            return ends_of_facts(ctx, state.relations, state.vector, self.encoder, self.seeds, recorder)
+            return ends_of_facts(
+                ctx, state.relations, state.vector, self.encoder, self.seeds, recorder
+            )
         among = np.arange(len(cosines))
         if self.at == "nodes":
             assert state.nodes is not None
@@ -102,8 +131,14 @@ class SimilarPageRank(Operator):
             return solve(graph, shares, self.damping, True, ctx.check)
         nodes = np.arange(graph.n_nodes)
         even = np.full(len(nodes), 1 / len(nodes))
-        known = graph.derived.once("PageRank from everywhere", self.damping, lambda: solve(graph, even, self.damping, True, ctx.check))
-        found = pushed_everywhere(links, shares, nodes, known, self.damping, slice(None), self.keep, ctx.check)
+        known = graph.derived.once(
+            "PageRank from everywhere",
+            self.damping,
+            lambda: solve(graph, even, self.damping, True, ctx.check),
+        )
+        found = pushed_everywhere(
+            links, shares, nodes, known, self.damping, slice(None), self.keep, ctx.check
+        )
         recorder.notes.append(found.note(f"{self.keep:,} nodes"))
         return found.scores
 

@@ -38,9 +38,23 @@ class PairPaths(Operator):
     reads, writes = ("nodes",), ("nodes", "paths")
 
     paths: int = param(15, "Paths", "How many paths are kept.", low=1, high=10_000)
-    pairs: int = param(40, "Nodes paired", "How many of the nodes found, the best first, are paired.", low=2, high=1000)
-    alpha: float = param(0.8, "Handed on (alpha)", "How much of what reaches a node flows on.", low=0, high=1)
-    theta: float = param(0.3, "Least flow (theta)", "What an edge must carry for more than this to flow on behind it.", low=0, high=1)
+    pairs: int = param(
+        40,
+        "Nodes paired",
+        "How many of the nodes found, the best first, are paired.",
+        low=2,
+        high=1000,
+    )
+    alpha: float = param(
+        0.8, "Handed on (alpha)", "How much of what reaches a node flows on.", low=0, high=1
+    )
+    theta: float = param(
+        0.3,
+        "Least flow (theta)",
+        "What an edge must carry for more than this to flow on behind it.",
+        low=0,
+        high=1,
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         nodes, links = state.nodes.items if state.nodes else (), simple(ctx.graph)
@@ -56,15 +70,21 @@ class PairPaths(Operator):
         order = dict.fromkeys([node for _, walk in selected for node in walk] + list(nodes))
         scores = tuple(1.0 / place for place in range(1, len(order) + 1))
         found = Ranking("node", tuple(order), scores)
-        recorder.notes.append(f"{len(selected)} of {len(best):,} paths; the first nodes: {best_names(ctx.graph, found) or 'none'}.")
+        recorder.notes.append(
+            f"{len(selected)} of {len(best):,} paths; the first nodes: {best_names(ctx.graph, found) or 'none'}."
+        )
         paths = tuple(_path(ctx.graph, walk) for _, walk in selected)
-        return state.replace(nodes=found, paths=Ranking("path", paths, tuple(weight for weight, _ in selected)))
+        return state.replace(
+            nodes=found, paths=Ranking("path", paths, tuple(weight for weight, _ in selected))
+        )
 
     def words(self) -> str:
         return f"{self.paths} paths between them"
 
 
-def weighed(links: Simple, source: int, target: int, alpha: float, theta: float) -> list[tuple[float, Walk]]:
+def weighed(
+    links: Simple, source: int, target: int, alpha: float, theta: float
+) -> list[tuple[float, Walk]]:
     """The simple paths of at most 3 edges between two nodes with their weights, to six digits.
 
     >>> from core.graph.algorithms.simple import simple
@@ -74,7 +94,9 @@ def weighed(links: Simple, source: int, target: int, alpha: float, theta: float)
     """
     walks = list(between(links, source, target))
     weights = flow(walks, source, target, alpha, theta)
-    mean = lambda walk: round(sum(weights.get(edge, 0.0) for edge in zip(walk, walk[1:])) / (len(walk) - 1), 6)
+    mean = lambda walk: round(
+        sum(weights.get(edge, 0.0) for edge in zip(walk, walk[1:])) / (len(walk) - 1), 6
+    )
     return [(mean(walk), walk) for walk in walks]
 
 
@@ -93,7 +115,9 @@ def between(links: Simple, source: int, target: int) -> Iterator[Walk]:
             yield (source, first, target)
 
 
-def flow(walks: Sequence[Walk], source: int, target: int, alpha: float, theta: float) -> dict[tuple[int, int], float]:
+def flow(
+    walks: Sequence[Walk], source: int, target: int, alpha: float, theta: float
+) -> dict[tuple[int, int], float]:
     """What flows along each edge of some paths from a node, three steps far; nothing flows on from the target."""
     follow: Follow = {}
     for walk in walks:
@@ -117,7 +141,9 @@ def _path(graph, walk: Walk) -> Path:
     """The path along some nodes; of parallel edges the first."""
     path = Path((walk[0],))
     step: Callable[[int, int], tuple[int, bool]] = lambda node, after: next(
-        (int(edge), bool(ahead)) for near, edge, ahead in zip(*graph.steps(node, "both")) if near == after
+        (int(edge), bool(ahead))
+        for near, edge, ahead in zip(*graph.steps(node, "both"))
+        if near == after
     )
     for node, after in zip(walk, walk[1:]):
         path = path.extended(after, *step(node, after))

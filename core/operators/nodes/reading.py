@@ -14,12 +14,12 @@ from core.operators.base import Context, Recorder
 from core.runtime.meter import spent
 from core.types import HiddenStates, State, Usage
 
-MODEL_HELP = (
-    "The re-ranker whose hidden states are smoothed: a cross-encoder by role or name, or any scorer, whose scores then stand for them."
-)
+MODEL_HELP = "The re-ranker whose hidden states are smoothed: a cross-encoder by role or name, or any scorer, whose scores then stand for them."
 
 
-def read(state: State, nodes: Sequence[int], model: str, ctx: Context, recorder: Recorder) -> HiddenStates:
+def read(
+    state: State, nodes: Sequence[int], model: str, ctx: Context, recorder: Recorder
+) -> HiddenStates:
     """The hidden states of the question with these nodes, and with those read before by the same model; only others are read now. They are
     kept as they are behind the first weights of the head, which is the same for whatever they are mixed with."""
     known = state.hidden if state.hidden is not None and state.hidden.model == model else None
@@ -31,12 +31,19 @@ def read(state: State, nodes: Sequence[int], model: str, ctx: Context, recorder:
     if note and note not in recorder.notes:
         recorder.notes.append(note)
     with spent("ranking"):
-        task = Task(state.question.text, "document" if node_chunks(ctx.graph) else "node", ctx.seed, ctx.check)
+        task = Task(
+            state.question.text,
+            "document" if node_chunks(ctx.graph) else "node",
+            ctx.seed,
+            ctx.check,
+        )
         vectors, head = reranker.head.enter(reranker.hidden(task, node_labels(ctx.graph, fresh)))
     recorder.usage += Usage(texts=len(fresh))
     if known is None:
         return HiddenStates(model, tuple(fresh), vectors, head)
-    return HiddenStates(model, (*known.nodes, *fresh), np.concatenate([known.vectors, vectors]), head)
+    return HiddenStates(
+        model, (*known.nodes, *fresh), np.concatenate([known.vectors, vectors]), head
+    )
 
 
 def _title(ctx: Context, model: str) -> str:

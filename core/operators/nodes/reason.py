@@ -41,8 +41,12 @@ class ReasonAndRetrieve(Operator):
 
     steps: int = param(2, "Searches", "How many searches there are at most.", low=1, high=20)
     keep: int = param(5, "Nodes a search", "How many nodes each search takes.", low=1, high=1000)
-    model: str = param("answer", "Reasoned by", "The language model that writes the sentences.", chat=True)
-    encoder: str = param("encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True)
+    model: str = param(
+        "answer", "Reasoned by", "The language model that writes the sentences.", chat=True
+    )
+    encoder: str = param(
+        "encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         if not ctx.graph.n_nodes:
@@ -56,8 +60,12 @@ class ReasonAndRetrieve(Operator):
             assert vector is not None  # a line is refused where nothing wrote what is read
             part = ranked("node", *index.nearest(vector, min(len(index), self.keep)))
             found |= dict.fromkeys(part.items)
-            recorder.frames.append(Frame(thoughts[-1] if thoughts else "The question", part, len(index)))
-            if number + 1 == self.steps or unasked(ctx, recorder, "there is no thought, and no second search"):
+            recorder.frames.append(
+                Frame(thoughts[-1] if thoughts else "The question", part, len(index))
+            )
+            if number + 1 == self.steps or unasked(
+                ctx, recorder, "there is no thought, and no second search"
+            ):
                 break
             ctx.progress(f"Reasoning, step {number + 1}", number / self.steps)
             thoughts.append(self._thought(state, list(found), thoughts, ctx, recorder))
@@ -70,7 +78,9 @@ class ReasonAndRetrieve(Operator):
         recorder.notes.append(f"Found: {best_names(ctx.graph, nodes)}.")
         return state.replace(nodes=nodes)
 
-    def _thought(self, state: State, nodes: list[int], thoughts: list[str], ctx: Context, recorder: Recorder) -> str:
+    def _thought(
+        self, state: State, nodes: list[int], thoughts: list[str], ctx: Context, recorder: Recorder
+    ) -> str:
         """The next sentence of reasoning, from the passages that have room."""
         shown, room = [], BUDGET
         for text in node_labels(ctx.graph, nodes):
@@ -79,7 +89,11 @@ class ReasonAndRetrieve(Operator):
                 break
             shown.append(text)
         prompt_messages = messages(
-            "corpus_graphs", "thought", passages="\n\n".join(shown), question=state.question.text, thoughts=" ".join(thoughts) or "-"
+            "corpus_graphs",
+            "thought",
+            passages="\n\n".join(shown),
+            question=state.question.text,
+            thoughts=" ".join(thoughts) or "-",
         )
         reply = asked(ctx.models.chat(self.model), prompt_messages, ctx, recorder, 96, "sentence")
         return " ".join(reply.text.split())

@@ -77,7 +77,9 @@ def _read(order: tuple[int, ...], known: frozenset[int], room: int) -> tuple[lis
     return added, passed
 
 
-def brought_by(links: Simple, frames: tuple[Frame, ...]) -> dict[int, tuple[int, int | None, float | None]]:
+def brought_by(
+    links: Simple, frames: tuple[Frame, ...]
+) -> dict[int, tuple[int, int | None, float | None]]:
     """For each node of a loop's frames the round in which it came (0 for the start), the best ranked node that it lies beside (None for the
     start), and the score that it was chosen by."""
     found: dict[int, tuple[int, int | None, float | None]] = {}
@@ -89,6 +91,12 @@ def brought_by(links: Simple, frames: tuple[Frame, ...]) -> dict[int, tuple[int,
         for node in fresh:
             near = set(links.of(node).tolist())
             by = next((one for one in order if one in near), None) if place else None
-            found[node] = (number, by, frame.ranking.scores[frame.ranking.positions[node]] if frame.ranking.scores else None)
+            found[node] = (
+                number,
+                by,
+                frame.ranking.scores[frame.ranking.positions[node]]
+                if frame.ranking.scores
+                else None,
+            )
         order = frame.ranking.items if len(frame.ranking) == len(found) else (*order, *fresh)
     return found

@@ -44,7 +44,13 @@ class GraphRerank(Operator):
     reads, writes = ("nodes",), ("nodes", "hidden")
 
     model: str = param("cross-encoder", "Re-ranker", MODEL_HELP, model=True)
-    alpha: float = param(0.2, "Smoothing (alpha)", "How much of a node's hidden state is its neighbours'; 0 is none.", low=0, high=1)
+    alpha: float = param(
+        0.2,
+        "Smoothing (alpha)",
+        "How much of a node's hidden state is its neighbours'; 0 is none.",
+        low=0,
+        high=1,
+    )
     lonely: str = param("keep", "Without links", LONELY_HELP, choices=LONELY)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
@@ -61,16 +67,27 @@ class GraphRerank(Operator):
         return f"re-ranked along links, alpha {self.alpha:g}"
 
 
-def smoothed_order(hidden: HiddenStates, nodes: tuple[int, ...], links: Simple, alpha: float, lonely: str = "keep") -> Ranking:
+def smoothed_order(
+    hidden: HiddenStates, nodes: tuple[int, ...], links: Simple, alpha: float, lonely: str = "keep"
+) -> Ranking:
     """These nodes by the score of their smoothed hidden states, equal ones in the order that they had."""
     ids, rows = np.array(nodes, np.int64), rows_of(hidden, nodes)
-    states = smoothed(hidden.vectors, rows, ids, links, alpha, lonely) if alpha else hidden.vectors[rows]
+    states = (
+        smoothed(hidden.vectors, rows, ids, links, alpha, lonely) if alpha else hidden.vectors[rows]
+    )
     scores = np.round(hidden.head(states), DIGITS)
     order = np.argsort(-scores, kind="stable")
     return Ranking("node", tuple(ids[order].tolist()), tuple(scores[order].tolist()))
 
 
-def smoothed(states: np.ndarray, rows: np.ndarray, nodes: np.ndarray, links: Simple, alpha: float, lonely: str = "keep") -> np.ndarray:
+def smoothed(
+    states: np.ndarray,
+    rows: np.ndarray,
+    nodes: np.ndarray,
+    links: Simple,
+    alpha: float,
+    lonely: str = "keep",
+) -> np.ndarray:
     """H' = (1 - alpha) H + alpha P H, float64 [n, d], of some nodes whose hidden states H are these `rows` of `states`.
 
     >>> from core.graph.algorithms.simple import simple
@@ -81,4 +98,12 @@ def smoothed(states: np.ndarray, rows: np.ndarray, nodes: np.ndarray, links: Sim
     """
     from core.graph.kernels import smooth  # brings numba
 
-    return smooth(states, rows, nodes, links.indptr, links.near, alpha, 1.0 if lonely == "keep" else 1.0 - alpha)
+    return smooth(
+        states,
+        rows,
+        nodes,
+        links.indptr,
+        links.near,
+        alpha,
+        1.0 if lonely == "keep" else 1.0 - alpha,
+    )

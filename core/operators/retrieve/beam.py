@@ -49,20 +49,47 @@ class BeamSearch(Operator):
     title = "beam search"
     reads, writes = ("seeds", "subgraph"), ("paths",)
 
-    model: str = param("encoder", "Model", "What scores or picks the extensions at each hop.", model=True)
+    model: str = param(
+        "encoder", "Model", "What scores or picks the extensions at each hop.", model=True
+    )
     width: int = param(8, "Beam width", "How many paths are kept at each hop.", low=1, high=10_000)
     hops: int = param(4, "Hops", "Longest path.", low=1, high=8)
-    fanout: int = param(0, "Fan-out", "Steps tried from one node, in edge order; 0 tries all.", low=0, high=1_000_000)
-    unit: str = param("path", "Scored text", "The whole path, or only its newest triple.", choices=("path", "triple"))
+    fanout: int = param(
+        0,
+        "Fan-out",
+        "Steps tried from one node, in edge order; 0 tries all.",
+        low=0,
+        high=1_000_000,
+    )
+    unit: str = param(
+        "path",
+        "Scored text",
+        "The whole path, or only its newest triple.",
+        choices=("path", "triple"),
+    )
     prune: str = param(
         "top",
         "Pruning",
         "top: the best of a fixed number; mean, percentile: by the scores themselves.",
         choices=("top", "mean", "percentile"),
     )
-    percentile: float = param(90.0, "Percentile", "For percentile pruning: the share of candidates left behind.", low=0.0, high=100.0)
-    limit: int = param(64, "Most kept", "For mean and percentile pruning: never more than this a hop.", low=1, high=10_000)
-    revisit: bool = param(True, "May revisit", "Whether a path may return to a node it has visited.")
+    percentile: float = param(
+        90.0,
+        "Percentile",
+        "For percentile pruning: the share of candidates left behind.",
+        low=0.0,
+        high=100.0,
+    )
+    limit: int = param(
+        64,
+        "Most kept",
+        "For mean and percentile pruning: never more than this a hop.",
+        low=1,
+        high=10_000,
+    )
+    revisit: bool = param(
+        True, "May revisit", "Whether a path may return to a node it has visited."
+    )
     rank: str = param(
         "encoder",
         "Final ranking",
@@ -103,13 +130,24 @@ class BeamSearch(Operator):
             best=best,
             earlier={} if self.recall < 1 else None,
         )
-        found: dict[Path, tuple[float, ...]] = {}  # with the scores of its steps, in order of finding
+        found: dict[
+            Path, tuple[float, ...]
+        ] = {}  # with the scores of its steps, in order of finding
         for seed in dict.fromkeys(state.seeds):
             if seed in state.subgraph:
                 self._search(local, seed, state, task, ctx, recorder, found)
         return state.replace(paths=self._ranked(found, task, ctx, recorder))
 
-    def _search(self, local, seed: int, state: State, task: Task, ctx: Context, recorder: Recorder, found: dict) -> None:
+    def _search(
+        self,
+        local,
+        seed: int,
+        state: State,
+        task: Task,
+        ctx: Context,
+        recorder: Recorder,
+        found: dict,
+    ) -> None:
         beam: dict[Path, tuple[float, ...]] = {Path((seed,)): ()}
         label = f" from {ctx.graph.node_name(seed)}" if len(set(state.seeds)) > 1 else ""
         for hop in range(1, self.hops + 1):
@@ -117,11 +155,18 @@ class BeamSearch(Operator):
             if not candidates:
                 break
             if len(candidates) == MOST_TEXTS:
-                recorder.notes.append(f"Hop {hop}{label} has too many extensions; the first {MOST_TEXTS:,} were read.")
-            ctx.progress(f"Beam search, hop {hop} of {self.hops}: {len(candidates):,} candidates", (hop - 1) / self.hops)
+                recorder.notes.append(
+                    f"Hop {hop}{label} has too many extensions; the first {MOST_TEXTS:,} were read."
+                )
+            ctx.progress(
+                f"Beam search, hop {hop} of {self.hops}: {len(candidates):,} candidates",
+                (hop - 1) / self.hops,
+            )
             texts = self._texts(ctx.graph, list(candidates))
             groups = chain_groups(ctx.graph, list(candidates))
-            preview = self._preview(state, found, list(candidates), ctx, f"hop {hop} of {self.hops}{label}, ")
+            preview = self._preview(
+                state, found, list(candidates), ctx, f"hop {hop} of {self.hops}{label}, "
+            )
             reading = replace(task, groups=groups, preview=preview)
             choice = recorder.choice(self._choose(ctx.models.chooser(self.model), reading, texts))
             selected, before = picked(Ranking("path", tuple(candidates)), choice)
@@ -134,26 +179,47 @@ class BeamSearch(Operator):
             }
             for path, scores in beam.items():
                 found.setdefault(path, scores)
-            if beam and hop < self.hops and self._suffice(f"hop {hop}{label}", beam, task, ctx, recorder):
+            if (
+                beam
+                and hop < self.hops
+                and self._suffice(f"hop {hop}{label}", beam, task, ctx, recorder)
+            ):
                 break
 
-    def _preview(self, state: State, found: dict[Path, tuple[float, ...]], candidates: list[Path], ctx: Context, where: str):
+    def _preview(
+        self,
+        state: State,
+        found: dict[Path, tuple[float, ...]],
+        candidates: list[Path],
+        ctx: Context,
+        where: str,
+    ):
         """What previews a hop: the paths of the hops before with the best candidates scored so far, by the score that each had last."""
         before = {path: scores[-1] if scores else math.nan for path, scores in found.items()}
 
         def so_far(recorder: Recorder, positions: np.ndarray, scores: np.ndarray) -> State:
-            best = ranked_so_far(Ranking("path", tuple(candidates)), positions, scores).head(self.width)
+            best = ranked_so_far(Ranking("path", tuple(candidates)), positions, scores).head(
+                self.width
+            )
             reached = before | dict(zip(best.items, best.scores or ()))
             every = Ranking("path", tuple(reached))
-            return state.replace(paths=ranked_so_far(every, np.arange(len(every)), np.array(list(reached.values()))))
+            return state.replace(
+                paths=ranked_so_far(every, np.arange(len(every)), np.array(list(reached.values())))
+            )
 
-        return ctx.while_scored(len(candidates), "path" if self.unit == "path" else "triple", so_far, where)
+        return ctx.while_scored(
+            len(candidates), "path" if self.unit == "path" else "triple", so_far, where
+        )
 
-    def _suffice(self, label: str, beam: dict, task: Task, ctx: Context, recorder: Recorder) -> bool:
+    def _suffice(
+        self, label: str, beam: dict, task: Task, ctx: Context, recorder: Recorder
+    ) -> bool:
         """Whether the language model named by `stop` says that the kept paths answer the question."""
         if self.stop == NEVER:
             return False
-        said, usage, sentence = sufficient(ctx.models.chat(self.stop), task, ctx.graph.texts(list(beam)))
+        said, usage, sentence = sufficient(
+            ctx.models.chat(self.stop), task, ctx.graph.texts(list(beam))
+        )
         recorder.usage += usage
         recorder.notes.append(f"After {label}, {sentence}.")
         return said
@@ -171,7 +237,11 @@ class BeamSearch(Operator):
         return candidates
 
     def _texts(self, graph, paths: list[Path]) -> list[str]:
-        return graph.texts(paths) if self.unit == "path" else graph.triple_texts([path.edges[-1] for path in paths])
+        return (
+            graph.texts(paths)
+            if self.unit == "path"
+            else graph.triple_texts([path.edges[-1] for path in paths])
+        )
 
     def _choose(self, chooser, task: Task, texts: list[str]) -> Choice:
         if self.prune == "top":
@@ -191,21 +261,47 @@ class BeamSearch(Operator):
         keep = max(1, min(int((normal >= bar - 1e-12).sum()), self.limit))
         return replace(choice, positions=choice.positions[:keep], scores=choice.scores[:keep])
 
-    def _ranked(self, found: dict[Path, tuple[float, ...]], task: Task, ctx: Context, recorder: Recorder) -> Ranking:
+    def _ranked(
+        self, found: dict[Path, tuple[float, ...]], task: Task, ctx: Context, recorder: Recorder
+    ) -> Ranking:
         paths = Ranking("path", tuple(found))
         if self.rank == STEPS:
-            order = sorted(range(len(paths)), key=lambda i: (-float(np.mean(found[paths.items[i]])), -found[paths.items[i]][-1], i))
-            return Ranking("path", tuple(paths.items[i] for i in order), tuple(float(np.mean(found[paths.items[i]])) for i in order))
+            order = sorted(
+                range(len(paths)),
+                key=lambda i: (
+                    -float(np.mean(found[paths.items[i]])),
+                    -found[paths.items[i]][-1],
+                    i,
+                ),
+            )
+            return Ranking(
+                "path",
+                tuple(paths.items[i] for i in order),
+                tuple(float(np.mean(found[paths.items[i]])) for i in order),
+            )
         texts = ctx.graph.texts(paths.items)
         choice = recorder.choice(
             ctx.models.chooser(self.rank).choose(
-                replace(task, unit="path", groups=chain_groups(ctx.graph, paths.items), read=0, recall=1.0, earlier=None), texts, 0
+                replace(
+                    task,
+                    unit="path",
+                    groups=chain_groups(ctx.graph, paths.items),
+                    read=0,
+                    recall=1.0,
+                    earlier=None,
+                ),
+                texts,
+                0,
             )
         )
         return picked(paths, choice)[0]
 
     def words(self) -> str:
-        wide = {"top": f"{self.width} wide", "mean": "above the mean", "percentile": f"above percentile {self.percentile:g}"}[self.prune]
+        wide = {
+            "top": f"{self.width} wide",
+            "mean": "above the mean",
+            "percentile": f"above percentile {self.percentile:g}",
+        }[self.prune]
         unit = " of triples" if self.unit == "triple" else ""
         stop = "" if self.stop == NEVER else f", stopped by {short_name(self.stop)}"
         return f"beam {wide}{unit}, {self.hops} hops, {short_name(self.model)}{part_read(self.read, self.recall)}{stop}"

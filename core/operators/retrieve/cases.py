@@ -46,7 +46,9 @@ NEIGHBOURS_HELP = "The most similar solved questions vote, each the more the mor
 METAQA = "metaqa-1hop-dev,metaqa-2hop-dev,metaqa-3hop-dev,own"
 
 
-def neighbours(state: State, ctx: Context, recorder: Recorder, by: Any) -> tuple[Cases, Iterator[tuple[int, float]]]:
+def neighbours(
+    state: State, ctx: Context, recorder: Recorder, by: Any
+) -> tuple[Cases, Iterator[tuple[int, float]]]:
     """The cases, and those of them that may vote, the most similar first: (place, cosine).
 
     A case may vote where its question is at least `by.alike` like this one and is not this very question, and where its
@@ -54,7 +56,9 @@ def neighbours(state: State, ctx: Context, recorder: Recorder, by: Any) -> tuple
     """
     encoder = ctx.models.encoder(by.encoder)
     own = ctx.environment.solved(ctx.graph.digest)
-    known = cases(ctx.graph, encoder, by.source, by.size, by.steps, by.direction, ctx.progress, ctx.check, own)
+    known = cases(
+        ctx.graph, encoder, by.source, by.size, by.steps, by.direction, ctx.progress, ctx.check, own
+    )
     ctx.progress(f"Looking among {len(known):,} solved questions", None)
     vector = encoder.encode([masked(ctx.graph, state.question.text, state.seeds)], ctx.check)[0]
     recorder.usage += Usage(texts=1)
@@ -62,7 +66,9 @@ def neighbours(state: State, ctx: Context, recorder: Recorder, by: Any) -> tuple
     fit = (
         (place, cosine)
         for place, cosine in known.nearest(vector)
-        if cosine >= by.alike and known.fits[place] >= LEAST_FIT and not known.keys[place].startswith(itself)
+        if cosine >= by.alike
+        and known.fits[place] >= LEAST_FIT
+        and not known.keys[place].startswith(itself)
     )
     return known, fit
 
@@ -114,7 +120,9 @@ class CaseMemory(Operator):
             )
         votes = _votes(state, ctx, recorder, known, fit, self)
         if not votes:
-            recorder.notes.append(f"None of {len(known):,} solved questions is like this one; chain ranking decides.")
+            recorder.notes.append(
+                f"None of {len(known):,} solved questions is like this one; chain ranking decides."
+            )
             return self._chain_ranking().apply(state, ctx, recorder)
         first = min(votes, key=_place(votes))
         for chain, voice in self._voice(state, ctx).items():
@@ -123,16 +131,28 @@ class CaseMemory(Operator):
         order = sorted(votes, key=_place(votes))
         if order[0] != first:
             words = _words(ctx.graph, order[0]), _words(ctx.graph, first)
-            recorder.notes.append(f"Not alike enough to outvote chain ranking: {words[0]} comes before {words[1]}.")
-        return walked(state, ctx, recorder, [(chain, votes[chain] / total, _words(ctx.graph, chain)) for chain in order], self)
+            recorder.notes.append(
+                f"Not alike enough to outvote chain ranking: {words[0]} comes before {words[1]}."
+            )
+        return walked(
+            state,
+            ctx,
+            recorder,
+            [(chain, votes[chain] / total, _words(ctx.graph, chain)) for chain in order],
+            self,
+        )
 
     def _chain_ranking(self) -> ChainRanking:
-        return ChainRanking(self.steps, self.chains, self.price, self.keep, self.encoder, self.direction)
+        return ChainRanking(
+            self.steps, self.chains, self.price, self.keep, self.encoder, self.direction
+        )
 
     def _voice(self, state: State, ctx: Context) -> dict[Chain, float]:
         """What chain ranking's own score is worth, chain by chain; the question's vectors are at hand, so that it costs no text."""
         ranked = self._chain_ranking().ranked(state, ctx, Recorder()) if self.ranking else []
-        return {chain: self.ranking**SHARP * float(np.exp(WORDS * score)) for chain, score, _ in ranked}
+        return {
+            chain: self.ranking**SHARP * float(np.exp(WORDS * score)) for chain, score, _ in ranked
+        }
 
     def stamp(self, graph, environment: Environment) -> str:
         return own_stamp(self.source, environment.solved(graph.digest))
@@ -174,8 +194,14 @@ class PredictHops(Operator):
             hops[len(chain)] = hops.get(len(chain), 0.0) + weight
         if hops:
             return state.replace(hops=min(hops, key=lambda length: (-hops[length], length)))
-        ranked = ChainRanking(self.steps, price=self.price, encoder=self.encoder, direction=self.direction).ranked(state, ctx, recorder)
-        why = f"None of {len(known):,} solved questions is like this one" if len(known) else "There is no solved question on this graph"
+        ranked = ChainRanking(
+            self.steps, price=self.price, encoder=self.encoder, direction=self.direction
+        ).ranked(state, ctx, recorder)
+        why = (
+            f"None of {len(known):,} solved questions is like this one"
+            if len(known)
+            else "There is no solved question on this graph"
+        )
         recorder.notes.append(f"{why}; chain ranking decides.")
         return state.replace(hops=len(ranked[0][0]) if ranked else None)
 
@@ -186,7 +212,14 @@ class PredictHops(Operator):
         return "hops predicted"
 
 
-def _votes(state: State, ctx: Context, recorder: Recorder, known: Cases, fit: Iterator[tuple[int, float]], by: Any) -> dict[Chain, float]:
+def _votes(
+    state: State,
+    ctx: Context,
+    recorder: Recorder,
+    known: Cases,
+    fit: Iterator[tuple[int, float]],
+    by: Any,
+) -> dict[Chain, float]:
     """What each chain got from the nearest cases that a chain starting at the seeds solved; the notes name them."""
     leads: dict[Chain, bool] = {}
     voters: list[tuple[int, float, tuple[Chain, ...]]] = []
@@ -200,13 +233,20 @@ def _votes(state: State, ctx: Context, recorder: Recorder, known: Cases, fit: It
             break
     if not voters:
         return {}
-    worth = _worth(state, ctx, recorder, dict.fromkeys(chain for *_, here in voters for chain in here), by)
+    worth = _worth(
+        state, ctx, recorder, dict.fromkeys(chain for *_, here in voters for chain in here), by
+    )
     votes: dict[Chain, float] = {}
     for place, cosine, here in voters:
         for chain in here:
             votes[chain] = votes.get(chain, 0.0) + cosine**SHARP * known.fits[place] * worth[chain]
-    voices = [f"“{known.texts[p]}” ({cosine:.2f}) for {' or '.join(_words(ctx.graph, c) for c in here)}" for p, cosine, here in voters]
-    recorder.notes.append(f"Of {len(known):,} solved questions {len(voters)} voted: {'; '.join(voices[:SHOWN_VOTES])}.")
+    voices = [
+        f"“{known.texts[p]}” ({cosine:.2f}) for {' or '.join(_words(ctx.graph, c) for c in here)}"
+        for p, cosine, here in voters
+    ]
+    recorder.notes.append(
+        f"Of {len(known):,} solved questions {len(voters)} voted: {'; '.join(voices[:SHOWN_VOTES])}."
+    )
     if voters[0][1] > TWIN:
         recorder.notes.append(TWIN_NOTE)
     return votes
@@ -223,11 +263,20 @@ def _leads(state: State, ctx: Context, chain: Chain, direction: str) -> bool:
     return front is not None and len(front.ends(state.seeds)[0]) > 0
 
 
-def _worth(state: State, ctx: Context, recorder: Recorder, chains: Collection[Chain], by: Any) -> dict[Chain, float]:
+def _worth(
+    state: State, ctx: Context, recorder: Recorder, chains: Collection[Chain], by: Any
+) -> dict[Chain, float]:
     """exp(30 x likeness of the chain in words and the question); a chain that is not in the index is as the least of the others."""
     index, question = in_words(state, ctx, recorder, by)
     known = [chain for chain in chains if chain in index.place]
-    scores = dict(zip(known, likeness(state, ctx, index, question, [index.place[chain] for chain in known], by.price).tolist()))
+    scores = dict(
+        zip(
+            known,
+            likeness(
+                state, ctx, index, question, [index.place[chain] for chain in known], by.price
+            ).tolist(),
+        )
+    )
     least = min(scores.values(), default=0.0)
     return {chain: float(np.exp(WORDS * scores.get(chain, least))) for chain in chains}
 

@@ -18,17 +18,23 @@ from core.operators.extract import DIRECTION_HELP
 from core.parameters import param
 from core.types import Frame, Path, Ranking, State, Subgraph, Usage
 
-LOOKED_AT = 256  # pairs of nodes from which a chain is continued when the chains at the seeds are listed
+LOOKED_AT = (
+    256  # pairs of nodes from which a chain is continued when the chains at the seeds are listed
+)
 STEP_WORDS = 3  # words of the question that make room for a step
 _WORD = re.compile(r"\w+|['’]")  # an apostrophe is one: “Ann's films” are “the films of Ann”
 STEPS_HELP = "The longest chain. Each step more is many chains more to choose from."
-WALKED_HELP = "The best chains are walked from the seeds; the graph reader answers the ends of the first."
+WALKED_HELP = (
+    "The best chains are walked from the seeds; the graph reader answers the ends of the first."
+)
 PRICE_HELP = (
     "What a chain's score loses for each step that the question has no room for: three words make room for a step, so that a short "
     "question is not answered by a long chain that says its words twice. 0: any chain may be as long as it likes."
 )
 ENCODER_HELP = "The sentence encoder that reads the question and the chains."
-KEEP_HELP = "How many paths stay: for each end of a walked chain one, the chains one after the other."
+KEEP_HELP = (
+    "How many paths stay: for each end of a walked chain one, the chains one after the other."
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,37 +72,69 @@ class ChainRanking(Operator):
             recorder.sizes["chains"] = len(chosen)
         return walked(state, ctx, recorder, chosen, self)
 
-    def ranked(self, state: State, ctx: Context, recorder: Recorder) -> list[tuple[Chain, float, str]]:
+    def ranked(
+        self, state: State, ctx: Context, recorder: Recorder
+    ) -> list[tuple[Chain, float, str]]:
         """The chains that start at the seeds, best first: (chain, score, words)."""
         index, question = in_words(state, ctx, recorder, self)
         ctx.progress("Ranking relation chains", None)
-        found = chains_from(ctx.graph, state.seeds, self.steps, self.direction, LOOKED_AT, index.beginnings.__contains__, ctx.check)
+        found = chains_from(
+            ctx.graph,
+            state.seeds,
+            self.steps,
+            self.direction,
+            LOOKED_AT,
+            index.beginnings.__contains__,
+            ctx.check,
+        )
         places = [index.place[chain] for chain, _ in found if chain in index.place]
         scores = likeness(state, ctx, index, question, places, self.price)
-        return [(index.chains[places[i]], float(scores[i]), index.texts[places[i]]) for i in np.argsort(-scores, kind="stable").tolist()]
+        return [
+            (index.chains[places[i]], float(scores[i]), index.texts[places[i]])
+            for i in np.argsort(-scores, kind="stable").tolist()
+        ]
 
     def words(self) -> str:
         return f"chain ranking, {self.steps} steps"
 
 
-def in_words(state: State, ctx: Context, recorder: Recorder, by: Any) -> tuple[ChainIndex, np.ndarray]:
+def in_words(
+    state: State, ctx: Context, recorder: Recorder, by: Any
+) -> tuple[ChainIndex, np.ndarray]:
     """The graph's chains in words, and the vectors of the masked question's tokens; `by` tells steps, direction and encoder."""
     encoder = ctx.models.encoder(by.encoder)
     index = chain_index(ctx.graph, encoder, by.steps, by.direction, ctx.progress, ctx.check)
     if index.found > len(index):
-        recorder.notes.append(f"Only the {len(index):,} shortest and commonest of {index.found:,} chains are known.")
+        recorder.notes.append(
+            f"Only the {len(index):,} shortest and commonest of {index.found:,} chains are known."
+        )
     recorder.usage += Usage(texts=1)
-    return index, token_vectors(encoder, [masked(ctx.graph, state.question.text, state.seeds)], ctx.check)[0]
+    return index, token_vectors(
+        encoder, [masked(ctx.graph, state.question.text, state.seeds)], ctx.check
+    )[0]
 
 
-def likeness(state: State, ctx: Context, index: ChainIndex, question: np.ndarray, places: Sequence[int], price: float) -> np.ndarray:
+def likeness(
+    state: State,
+    ctx: Context,
+    index: ChainIndex,
+    question: np.ndarray,
+    places: Sequence[int],
+    price: float,
+) -> np.ndarray:
     """float64 [len(places)]: how alike the question, as token vectors, and these chains are, less the price of steps too many."""
     room = len(_WORD.findall(masked(ctx.graph, state.question.text, state.seeds))) / STEP_WORDS
     steps = np.array([len(index.chains[place]) for place in places], np.int64)
     return np.round(index.scores(question, places) - price * np.maximum(0, steps - room), 9)
 
 
-def walked(state: State, ctx: Context, recorder: Recorder, chosen: Sequence[tuple[Chain, float, str]], by: Any) -> State:
+def walked(
+    state: State,
+    ctx: Context,
+    recorder: Recorder,
+    chosen: Sequence[tuple[Chain, float, str]],
+    by: Any,
+) -> State:
     """The state with the paths of the first `by.chains` chains that lead anywhere, and the part of the graph they touch.
 
     Of `by.keep` paths in all, one for each end that has a name, the ends of a chain by (-walks that reach them, id); a path's
@@ -114,21 +152,31 @@ def walked(state: State, ctx: Context, recorder: Recorder, chosen: Sequence[tupl
         here = front.paths(ends[: by.keep - len(paths)])
         paths |= dict.fromkeys(here, score)
         if front.cut:
-            recorder.notes.append(f"{words}: more walks than can be followed; the ends are those of the first.")
+            recorder.notes.append(
+                f"{words}: more walks than can be followed; the ends are those of the first."
+            )
         if here:
             followed += 1
-            recorder.frames.append(Frame(words, Ranking("path", tuple(here), (score,) * len(here)), len(ends)))
+            recorder.frames.append(
+                Frame(words, Ranking("path", tuple(here), (score,) * len(here)), len(ends))
+            )
     ranking = Ranking("path", tuple(paths), tuple(paths.values()))
     return state.replace(paths=ranking, subgraph=touched(state.seeds, ranking))
 
 
 def named(graph, nodes: np.ndarray) -> np.ndarray:
     """Those of the nodes that have a name, in their order."""
-    return nodes[[not unnamed(graph.node_name(node)) for node in nodes.tolist()]] if len(nodes) else nodes
+    return (
+        nodes[[not unnamed(graph.node_name(node)) for node in nodes.tolist()]]
+        if len(nodes)
+        else nodes
+    )
 
 
 def touched(seeds: Sequence[int], paths: Ranking) -> Subgraph:
     """The seeds, and the nodes and edges of the paths."""
-    nodes = np.unique(np.array([*seeds, *(node for path in paths.items for node in path.nodes)], np.int64))
+    nodes = np.unique(
+        np.array([*seeds, *(node for path in paths.items for node in path.nodes)], np.int64)
+    )
     edges = np.unique(np.array([edge for path in paths.items for edge in path.edges], np.int64))
     return Subgraph(nodes, edges)

@@ -21,7 +21,13 @@ from core.retrievers.asking import ask
 from core.retrievers.declared import declared, retriever
 from core.retrievers.placing import placed
 from core.retrievers.placing_documents import PlacedDocuments, covered, placed_documents
-from core.retrievers.reply import DocumentsReply, RetrieverReply, UnfitReply, checked, checked_documents
+from core.retrievers.reply import (
+    DocumentsReply,
+    RetrieverReply,
+    UnfitReply,
+    checked,
+    checked_documents,
+)
 from core.types import Prompt, Ranking, State
 
 NAME_HELP = "The retriever's name in retrievers.toml of your Hopscope folder. Addresses stand there and nowhere else."
@@ -118,7 +124,12 @@ class OwnDocuments(Operator):
             raise BadInput(
                 f"This method asks your retriever for documents, and “{ctx.graph.name}” is a graph of triples; {other(self.name)}."
             )
-        request = {"question": state.question.text, "corpus": ctx.graph.name, "seed": ctx.seed, "keep": self.keep}
+        request = {
+            "question": state.question.text,
+            "corpus": ctx.graph.name,
+            "seed": ctx.seed,
+            "keep": self.keep,
+        }
         reply = replied(self.name, request, checked_documents, ctx)
         ctx.progress("Finding the reply in the corpus", None)
         return with_documents(state, ctx.graph, reply, self.keep, recorder)
@@ -127,7 +138,11 @@ class OwnDocuments(Operator):
         return stamp_of(self.name)
 
     def outcome(self, state: State) -> str:
-        parts = (state.chunks and (state.chunks.items, state.chunks.scores), state.answer, state.prompt and state.prompt.messages)
+        parts = (
+            state.chunks and (state.chunks.items, state.chunks.scores),
+            state.answer,
+            state.prompt and state.prompt.messages,
+        )
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def words(self) -> str:
@@ -141,10 +156,14 @@ def replied(name: str, request: dict[str, Any], check: Callable[[Any], T], ctx: 
     try:
         return check(ask(known, request, ctx.check))
     except UnfitReply as error:
-        raise RetrieverFailed(f"The reply of the retriever “{known.name}” cannot be used: {error}.") from None
+        raise RetrieverFailed(
+            f"The reply of the retriever “{known.name}” cannot be used: {error}."
+        ) from None
 
 
-def with_documents(state: State, graph: KnowledgeGraph, reply: DocumentsReply, keep: int, recorder: Recorder) -> State:
+def with_documents(
+    state: State, graph: KnowledgeGraph, reply: DocumentsReply, keep: int, recorder: Recorder
+) -> State:
     """The state with the chunks of at most `keep` documents, and with the answer and the prompt that came along."""
     by_words = searchable(graph, "chunks", "bm25")
     given = reply.documents
@@ -158,7 +177,9 @@ def with_documents(state: State, graph: KnowledgeGraph, reply: DocumentsReply, k
         recorder.before_cut = order
         order = _ranked(placed_documents(graph, state.question.text, given[:keep], by_words))
         recorder.notes.append(f"The first {keep:,} of {len(given):,} documents were kept.")
-    after = state.replace(chunks=order, answer=None if reply.answer is None else reply.answer.strip())
+    after = state.replace(
+        chunks=order, answer=None if reply.answer is None else reply.answer.strip()
+    )
     after = after.replace(own_answer=after.answer is not None)
     return after if reply.prompt is None else _with_prompt(after, graph, reply.prompt)
 
@@ -170,7 +191,9 @@ def _with_prompt(state: State, graph: KnowledgeGraph, text: str) -> State:
     shown = Ranking("chunk", tuple(row for row in state.chunks.items if row in inside))
     tables = tables_of(graph, State(state.question, chunks=shown), {})
     hits = {"chunk": len(shown)} if len(shown) else {}
-    return state.replace(tables=tables, prompt=Prompt(({"role": "user", "content": text},), 0, hits=hits))
+    return state.replace(
+        tables=tables, prompt=Prompt(({"role": "user", "content": text},), 0, hits=hits)
+    )
 
 
 def on_texts(graph: KnowledgeGraph) -> bool:
@@ -180,10 +203,16 @@ def on_texts(graph: KnowledgeGraph) -> bool:
 
 def other(name: str) -> str:
     """Where else a retriever may be asked, as the end of a sentence."""
-    return f"choose a source of the other kind, or the other method of “{name}”" if name else "choose a source of the other kind"
+    return (
+        f"choose a source of the other kind, or the other method of “{name}”"
+        if name
+        else "choose a source of the other kind"
+    )
 
 
-def with_paths(state: State, reply: RetrieverReply, keep: int, ctx: Context, recorder: Recorder) -> State:
+def with_paths(
+    state: State, reply: RetrieverReply, keep: int, ctx: Context, recorder: Recorder
+) -> State:
     """The state with the paths of a reply that are in the graph, the best `keep` of them, the part of the graph that it names, and its
     answers; notes say what is not there."""
     found = placed(ctx.graph, state.seeds, reply, ctx.check)
@@ -193,8 +222,15 @@ def with_paths(state: State, reply: RetrieverReply, keep: int, ctx: Context, rec
         recorder.before_cut = ranking
         recorder.notes.append(f"The first {keep:,} of {len(ranking):,} paths were kept.")
     selected = ranking.head(keep)
-    nodes = np.unique(np.array([*state.seeds, *found.nodes, *(node for path in selected.items for node in path.nodes)], np.int64))
-    return state.replace(paths=selected, subgraph=subgraph_on(ctx.graph, nodes), reader=found.answers)
+    nodes = np.unique(
+        np.array(
+            [*state.seeds, *found.nodes, *(node for path in selected.items for node in path.nodes)],
+            np.int64,
+        )
+    )
+    return state.replace(
+        paths=selected, subgraph=subgraph_on(ctx.graph, nodes), reader=found.answers
+    )
 
 
 def stamp_of(name: str) -> str:

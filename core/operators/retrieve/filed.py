@@ -51,10 +51,18 @@ class FileDocuments(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         known = run_of(self.run)
         if not on_texts(ctx.graph):
-            raise BadInput(f"The finished run “{known.title}” has documents, and “{ctx.graph.name}” is a graph of triples; ask its corpus.")
+            raise BadInput(
+                f"The finished run “{known.title}” has documents, and “{ctx.graph.name}” is a graph of triples; ask its corpus."
+            )
         row = _row(known, state, ctx)
         ctx.progress("Finding the documents in the corpus", None)
-        return with_documents(state, ctx.graph, DocumentsReply(row.documents, row.answer, row.prompt), self.keep, recorder)
+        return with_documents(
+            state,
+            ctx.graph,
+            DocumentsReply(row.documents, row.answer, row.prompt),
+            self.keep,
+            recorder,
+        )
 
     def stamp(self, graph: Any, environment: Environment) -> str:
         return _stamp(self.run)
@@ -143,10 +151,14 @@ class FileAnswer(Operator):
 def _row(known: FileRun, state: State, ctx: Context) -> RunRow:
     """The run's row of the question. Raises BadInput where it is a run on another source, or has no such question."""
     if known.source.documents and known.source_name != ctx.graph.name:
-        raise BadInput(f"The finished run “{known.title}” is on “{known.source_name}”, and this is “{ctx.graph.name}”.")
+        raise BadInput(
+            f"The finished run “{known.title}” is on “{known.source_name}”, and this is “{ctx.graph.name}”."
+        )
     row = known.row(state.question)
     if row is None:
-        raise BadInput(f"The finished run “{known.title}” does not have the question “{shorten(state.question.text, 60)}”.")
+        raise BadInput(
+            f"The finished run “{known.title}” does not have the question “{shorten(state.question.text, 60)}”."
+        )
     return row
 
 

@@ -56,7 +56,13 @@ class ChainIntersection(Operator):
     steps: int = param(3, "Steps", STEPS_HELP, low=1, high=4)
     beam: int = param(64, "Chains of an entity", BEAM_HELP, low=1, high=1000)
     chains: int = param(3, "Pairs walked", WALKED_HELP, low=1, high=100)
-    price: float = param(0.06, "Price of a step too many", f"Where chain ranking decides. {PRICE_HELP}", low=0, high=1)
+    price: float = param(
+        0.06,
+        "Price of a step too many",
+        f"Where chain ranking decides. {PRICE_HELP}",
+        low=0,
+        high=1,
+    )
     keep: int = param(1000, "Keep", KEEP_HELP, low=1, high=100_000)
     encoder: str = param("encoder", "Encoder", ENCODER_HELP, model=True)
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
@@ -66,15 +72,29 @@ class ChainIntersection(Operator):
         met = _met(state, ctx, recorder, seeds, self) if len(seeds) > 1 else []
         if not met:
             if len(seeds) > 1:
-                recorder.notes.append("No chains from two of the entities meet; chain ranking decides.")
-            return ChainRanking(self.steps, self.chains, self.price, self.keep, self.encoder, self.direction).apply(state, ctx, recorder)
+                recorder.notes.append(
+                    "No chains from two of the entities meet; chain ranking decides."
+                )
+            return ChainRanking(
+                self.steps, self.chains, self.price, self.keep, self.encoder, self.direction
+            ).apply(state, ctx, recorder)
         paths: dict[Path, float] = {}
         for meeting, score in met:
             here = meeting.paths(self.keep - len(paths))
             paths |= {path: score for path in here if path not in paths}
             if here:
-                recorder.frames.append(Frame(meeting.words, Ranking("path", tuple(here), (score,) * len(here)), len(meeting.ends)))
-        recorder.notes.append("Chains that meet: " + "; ".join(f"{meeting.words} ({score:.2f})" for meeting, score in met) + ".")
+                recorder.frames.append(
+                    Frame(
+                        meeting.words,
+                        Ranking("path", tuple(here), (score,) * len(here)),
+                        len(meeting.ends),
+                    )
+                )
+        recorder.notes.append(
+            "Chains that meet: "
+            + "; ".join(f"{meeting.words} ({score:.2f})" for meeting, score in met)
+            + "."
+        )
         ranking = Ranking("path", tuple(paths), tuple(paths.values()))
         return state.replace(paths=ranking, subgraph=touched(state.seeds, ranking))
 
@@ -97,7 +117,9 @@ class Side:
     def front(self, chain: Chain) -> Front | None:
         """Where the walks along the chain stand."""
         if chain not in self.fronts:
-            self.fronts[chain] = walk(self.ctx.graph, (self.seed,), chain, self.direction, self.ctx.check)
+            self.fronts[chain] = walk(
+                self.ctx.graph, (self.seed,), chain, self.direction, self.ctx.check
+            )
         return self.fronts[chain]
 
 
@@ -131,14 +153,22 @@ class Meeting:
         """Where the rest of the chain leads from there."""
         if not len(self.shared):
             return None
-        return walk(self.main.ctx.graph, self.shared, self.chain[self.at :], self.main.direction, self.main.ctx.check)
+        return walk(
+            self.main.ctx.graph,
+            self.shared,
+            self.chain[self.at :],
+            self.main.direction,
+            self.main.ctx.check,
+        )
 
     @cached_property
     def ends(self) -> np.ndarray:
         """The answers, nodes with a name by (-walks from where they meet, id)."""
         if self.onward is None:
             return np.empty(0, np.int64)
-        return named(self.main.ctx.graph, ranked_ends(self.onward, (self.main.seed, self.other.seed)))
+        return named(
+            self.main.ctx.graph, ranked_ends(self.onward, (self.main.seed, self.other.seed))
+        )
 
     def paths(self, most: int) -> list[Path]:
         """For each answer the path from either entity, by way of where they meet; the answers in their order."""
@@ -149,11 +179,19 @@ class Meeting:
                 front = side.front(chain)
                 assert front is not None  # the sides have met
                 (before,) = front.paths([rest.nodes[0]])
-                found.append(Path((*before.nodes, *rest.nodes[1:]), before.edges + rest.edges, before.forward + rest.forward))
+                found.append(
+                    Path(
+                        (*before.nodes, *rest.nodes[1:]),
+                        before.edges + rest.edges,
+                        before.forward + rest.forward,
+                    )
+                )
         return found
 
 
-def _met(state: State, ctx: Context, recorder: Recorder, seeds: Sequence[int], by: ChainIntersection) -> list[tuple[Meeting, float]]:
+def _met(
+    state: State, ctx: Context, recorder: Recorder, seeds: Sequence[int], by: ChainIntersection
+) -> list[tuple[Meeting, float]]:
     """The best pairs of chains that meet, with their scores; no way to the answers is taken by two of them, so that relations tell
     whose answer an end is."""
     index, question = in_words(state, ctx, recorder, by)
@@ -171,13 +209,31 @@ def _met(state: State, ctx: Context, recorder: Recorder, seeds: Sequence[int], b
     return met
 
 
-def _side(ctx: Context, index: ChainIndex, question: np.ndarray, seed: int, by: ChainIntersection) -> Side:
-    found = chains_from(ctx.graph, (seed,), by.steps, by.direction, LOOKED_AT, index.beginnings.__contains__, ctx.check)
+def _side(
+    ctx: Context, index: ChainIndex, question: np.ndarray, seed: int, by: ChainIntersection
+) -> Side:
+    found = chains_from(
+        ctx.graph,
+        (seed,),
+        by.steps,
+        by.direction,
+        LOOKED_AT,
+        index.beginnings.__contains__,
+        ctx.check,
+    )
     places = np.array([index.place[chain] for chain, _ in found if chain in index.place], np.int64)
     alike = index.alike(question, places)
     best = np.argsort(-np.round(alike.f1(), 9), kind="stable")[: by.beam]
     here = [index.chains[place] for place in places[best]]
-    return Side(seed, here, [index.texts[place] for place in places[best]], alike[best], {}, ctx, by.direction)
+    return Side(
+        seed,
+        here,
+        [index.texts[place] for place in places[best]],
+        alike[best],
+        {},
+        ctx,
+        by.direction,
+    )
 
 
 def _pairs(sides: Sequence[Side]) -> Iterator[tuple[Meeting, float]]:
@@ -189,13 +245,24 @@ def _pairs(sides: Sequence[Side]) -> Iterator[tuple[Meeting, float]]:
         lengths = np.array([len(chain) for chain in other.chains], np.int64)
         for i, chain in enumerate(main.chains):
             steps = len(chain) + lengths
-            scores = np.round(main.alike[np.full(len(steps), i)].beside(other.alike).f1() - STEP * steps, 9)
-            for at in range(1, len(chain) + (a < b)):  # where both end at the answer, either way round is the same
+            scores = np.round(
+                main.alike[np.full(len(steps), i)].beside(other.alike).f1() - STEP * steps, 9
+            )
+            for at in range(
+                1, len(chain) + (a < b)
+            ):  # where both end at the answer, either way round is the same
                 same = np.full((3, len(steps)), [[a], [b], [i]])
-                parts.append(np.stack([-scores, steps, np.full(len(steps), -at), *same, np.arange(len(steps))]))
+                parts.append(
+                    np.stack(
+                        [-scores, steps, np.full(len(steps), -at), *same, np.arange(len(steps))]
+                    )
+                )
     pairs = np.concatenate(parts, axis=1) if parts else np.zeros((7, 0))
     for place in np.lexsort(pairs[::-1])[:TRIED]:
         a, b, i, j = pairs[3:, place].astype(int).tolist()
         main, other = sides[a], sides[b]
         words = f"{main.texts[i]}, {other.texts[j]}"
-        yield Meeting(main, other, main.chains[i], other.chains[j], -int(pairs[2, place]), words), -float(pairs[0, place])
+        yield (
+            Meeting(main, other, main.chains[i], other.chains[j], -int(pairs[2, place]), words),
+            -float(pairs[0, place]),
+        )

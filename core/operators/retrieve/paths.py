@@ -11,10 +11,14 @@ from core.operators.extract import DIRECTION_HELP
 from core.parameters import param
 from core.types import Path, Ranking, State
 
-CAP_HELP = "At most so many paths are kept, the shortest first; the trace says when the cap was reached."
+CAP_HELP = (
+    "At most so many paths are kept, the shortest first; the trace says when the cap was reached."
+)
 
 
-def from_seeds(search, state: State, ctx: Context, direction: str, cap: int, recorder: Recorder) -> Ranking:
+def from_seeds(
+    search, state: State, ctx: Context, direction: str, cap: int, recorder: Recorder
+) -> Ranking:
     """The paths that `search(local, seed, room)` finds from each seed, without repeats, by (length, seed, nodes, edges)."""
     assert state.subgraph is not None  # a line is refused where nothing wrote what is read
     local = Local(ctx.graph, state.subgraph, direction)
@@ -27,12 +31,16 @@ def from_seeds(search, state: State, ctx: Context, direction: str, cap: int, rec
         paths, capped = search(local, seed, cap)
         found += [(order, path) for path in paths]
         if capped:
-            recorder.notes.append(f"Stopped at {cap:,} paths from “{ctx.graph.node_name(seed)}”; there are more.")
+            recorder.notes.append(
+                f"Stopped at {cap:,} paths from “{ctx.graph.node_name(seed)}”; there are more."
+            )
         found.sort(key=_place)
         dropped += len(found[cap:])
         del found[cap:]
     if dropped:
-        recorder.notes.append(f"Of {cap + dropped:,} paths from all entities the first {cap:,} were kept, the shortest first.")
+        recorder.notes.append(
+            f"Of {cap + dropped:,} paths from all entities the first {cap:,} were kept, the shortest first."
+        )
     return Ranking("path", tuple(path for _, path in found))
 
 
@@ -63,7 +71,11 @@ class ShortestPaths(Operator):
 
     hops: int = param(4, "Hops", "Longest path.", low=1, high=8)
     every: bool = param(False, "All shortest", "Keep all that tie instead of one a target.")
-    parallel: bool = param(True, "Parallel relations", "Each relation that joins two entities of a path gives a path; else only the first.")
+    parallel: bool = param(
+        True,
+        "Parallel relations",
+        "Each relation that joins two entities of a path gives a path; else only the first.",
+    )
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
     cap: int = param(100_000, "Cap", CAP_HELP, low=1, high=1_000_000)
 
@@ -73,7 +85,9 @@ class ShortestPaths(Operator):
         def search(local, seed, cap):
             return shortest_paths(local, seed, self.hops, self.every, self.parallel, cap, ctx.check)
 
-        return state.replace(paths=from_seeds(search, state, ctx, self.direction, self.cap, recorder))
+        return state.replace(
+            paths=from_seeds(search, state, ctx, self.direction, self.cap, recorder)
+        )
 
     def words(self) -> str:
         return "all shortest paths" if self.every else "shortest paths"
@@ -102,7 +116,9 @@ class SimplePaths(Operator):
         def search(local, seed, cap):
             return simple_paths(local, seed, self.hops, cap, check=ctx.check)
 
-        return state.replace(paths=from_seeds(search, state, ctx, self.direction, self.cap, recorder))
+        return state.replace(
+            paths=from_seeds(search, state, ctx, self.direction, self.cap, recorder)
+        )
 
     def words(self) -> str:
         return f"complete paths up to {self.hops} hops"

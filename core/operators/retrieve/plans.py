@@ -46,10 +46,20 @@ class RelationPlans(Operator):
     plain = "follows {plans} plans of relations that the language model writes"
     reads, writes = ("seeds", "subgraph"), ("paths",)
 
-    plans: int = param(3, "Plans", "How many chains of relations the language model may propose.", low=1, high=32)
+    plans: int = param(
+        3, "Plans", "How many chains of relations the language model may propose.", low=1, high=32
+    )
     hops: int = param(3, "Hops", "Longest plan.", low=1, high=8)
-    role: str = param("choose", "Language model", "The role or name of the chat model that plans.", chat=True)
-    shown: int = param(64, "Relations shown", "The relations nearest to the seeds, of those the most frequent.", low=1, high=1000)
+    role: str = param(
+        "choose", "Language model", "The role or name of the chat model that plans.", chat=True
+    )
+    shown: int = param(
+        64,
+        "Relations shown",
+        "The relations nearest to the seeds, of those the most frequent.",
+        low=1,
+        high=1000,
+    )
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
     cap: int = param(10_000, "Cap", CAP_HELP, low=1, high=1_000_000)
 
@@ -59,18 +69,35 @@ class RelationPlans(Operator):
         known = near_relations(local, state.seeds)[: self.shown]
         found: dict[Path, None] = {}
         for number, plan in enumerate(self._plans(state, ctx, recorder, known) if known else (), 1):
-            paths = [path for seed in dict.fromkeys(state.seeds) for path in follow(local, seed, plan, self.cap, ctx)]
+            paths = [
+                path
+                for seed in dict.fromkeys(state.seeds)
+                for path in follow(local, seed, plan, self.cap, ctx)
+            ]
             found |= dict.fromkeys(paths)
-            recorder.notes.append(f"Plan {number}, {' → '.join(plan)}: {len(paths):,} path{'' if len(paths) == 1 else 's'}.")
+            recorder.notes.append(
+                f"Plan {number}, {' → '.join(plan)}: {len(paths):,} path{'' if len(paths) == 1 else 's'}."
+            )
         if len(found) > self.cap:
             recorder.notes.append(f"Of {len(found):,} paths the first {self.cap:,} were kept.")
         return state.replace(paths=Ranking("path", tuple(found)[: self.cap]))
 
-    def _plans(self, state: State, ctx: Context, recorder: Recorder, known: Sequence[str]) -> list[Plan]:
+    def _plans(
+        self, state: State, ctx: Context, recorder: Recorder, known: Sequence[str]
+    ) -> list[Plan]:
         ctx.progress("Planning which relations to follow", None)
-        prompt_messages = prompt(state.question.text, ctx.graph.names(state.seeds), known, self.plans, self.hops)
+        prompt_messages = prompt(
+            state.question.text, ctx.graph.names(state.seeds), known, self.plans, self.hops
+        )
         longest = 24 + self.plans * self.hops * (4 + max(map(len, known)) // 2)
-        reply = asked(ctx.models.chat(self.role), prompt_messages, ctx, recorder, longest, schema=schema(known, self.plans, self.hops))
+        reply = asked(
+            ctx.models.chat(self.role),
+            prompt_messages,
+            ctx,
+            recorder,
+            longest,
+            schema=schema(known, self.plans, self.hops),
+        )
         plans, notes = parse(reply.text, known)
         recorder.notes += notes
         return [plan[: self.hops] for plan in plans][: self.plans]
@@ -79,7 +106,9 @@ class RelationPlans(Operator):
         return f"{self.plans} plans of up to {self.hops} relations"
 
 
-def prompt(question: str, entities: Sequence[str], known: Sequence[str], plans: int, hops: int) -> Messages:
+def prompt(
+    question: str, entities: Sequence[str], known: Sequence[str], plans: int, hops: int
+) -> Messages:
     """What the model that plans is told: the known relations, one a line, the question and its entities."""
     values = dict(question=question, entities=", ".join(entities), k=str(plans), hops=str(hops))
     return messages("relations", "plans", relations="\n".join(known), **values)
@@ -91,7 +120,12 @@ def near_relations(local, seeds: Sequence[int]) -> list[str]:
     level, hop = list(depth), 0
     while level:
         hop += 1
-        level = [near for place in level for near, _, _ in local.lists[place] if depth.setdefault(near, hop) == hop]
+        level = [
+            near
+            for place in level
+            for near, _, _ in local.lists[place]
+            if depth.setdefault(near, hop) == hop
+        ]
         level = list(dict.fromkeys(level))
     sources = np.repeat(np.arange(len(local)), np.diff(local.indptr))
     far = len(local) + 1
@@ -106,9 +140,19 @@ def near_relations(local, seeds: Sequence[int]) -> list[str]:
 
 def schema(known: Sequence[str], plans: int, hops: int) -> dict[str, Any]:
     """The JSON schema of a reply: at most `plans` chains of 1 to `hops` of the known relations."""
-    plan = {"type": "array", "minItems": 1, "maxItems": hops, "items": {"type": "string", "enum": list(known)}}
+    plan = {
+        "type": "array",
+        "minItems": 1,
+        "maxItems": hops,
+        "items": {"type": "string", "enum": list(known)},
+    }
     listed = {"type": "array", "maxItems": plans, "items": plan}
-    return {"type": "object", "properties": {"plans": listed}, "required": ["plans"], "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": {"plans": listed},
+        "required": ["plans"],
+        "additionalProperties": False,
+    }
 
 
 def parse(reply: str, known: Sequence[str]) -> tuple[list[Plan], list[str]]:
@@ -123,12 +167,20 @@ def parse(reply: str, known: Sequence[str]) -> tuple[list[Plan], list[str]]:
     else:
         lines = [BULLET.sub("", line) for line in reply.splitlines()]
         plans = [tuple(filter(None, map(str.strip, ARROW.split(line)))) for line in lines]
-    plain = [tuple(name.removesuffix("_reverse") if name not in known else name for name in plan) for plan in plans if plan]
+    plain = [
+        tuple(name.removesuffix("_reverse") if name not in known else name for name in plan)
+        for plan in plans
+        if plan
+    ]
     usable = list(dict.fromkeys(plan for plan in plain if set(plan) <= set(known)))
     if not usable:
-        return [], [f"The model's reply (“{shorten(reply)}”) holds no plan of known relations, so none was followed."]
+        return [], [
+            f"The model's reply (“{shorten(reply)}”) holds no plan of known relations, so none was followed."
+        ]
     unusable = len([plan for plan in plain if not set(plan) <= set(known)])
-    return usable, [f"{unusable} of {len(plain)} plans name unknown relations and were dropped."] if unusable else []
+    return usable, [
+        f"{unusable} of {len(plain)} plans name unknown relations and were dropped."
+    ] if unusable else []
 
 
 def follow(local, seed: int, plan: Plan, cap: int, ctx: Context) -> list[Path]:

@@ -31,13 +31,25 @@ class CommunityReports(Operator):
     plain = "adds reports of the communities"
     reads, writes = ("seeds",), ("reports",)
 
-    size: int = param(10, "Largest community", "Communities of more entities are split further where they can be.", low=2, high=10_000)
-    keep: int = param(4, "Reports at most", "One for each entity of the question, in their order.", low=1, high=64)
-    role: str = param("answer", "Model", "The role or name of the chat model that writes reports.", chat=True)
+    size: int = param(
+        10,
+        "Largest community",
+        "Communities of more entities are split further where they can be.",
+        low=2,
+        high=10_000,
+    )
+    keep: int = param(
+        4, "Reports at most", "One for each entity of the question, in their order.", low=1, high=64
+    )
+    role: str = param(
+        "answer", "Model", "The role or name of the chat model that writes reports.", chat=True
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         found = communities(ctx.graph, self.size, ctx.progress, ctx.check)
-        known = Reports(ctx.graph, found, lambda: ctx.models.chat(self.role), ctx.models.signature(self.role))
+        known = Reports(
+            ctx.graph, found, lambda: ctx.models.chat(self.role), ctx.models.signature(self.role)
+        )
         of: dict[int, list[int]] = {}  # community -> the seeds in it
         for seed in dict.fromkeys(state.seeds):
             of.setdefault(int(found.of[seed]), []).append(seed)
@@ -48,11 +60,24 @@ class CommunityReports(Operator):
             report = known.get(community, ctx.seed, ctx.check)
             recorder.usage += report.usage
             written += report.fresh
-            recorder.notes += [report.note] if report.note and report.note not in recorder.notes else []
-            reports.append(Report(report.title, report.text, tuple(ctx.graph.names(seeds)), len(found.members(community))))
+            recorder.notes += (
+                [report.note] if report.note and report.note not in recorder.notes else []
+            )
+            reports.append(
+                Report(
+                    report.title,
+                    report.text,
+                    tuple(ctx.graph.names(seeds)),
+                    len(found.members(community)),
+                )
+            )
         if written:
             seconds = time.perf_counter() - start
-            recorder.notes.append(f"{written} of {len(chosen)} reports had not been prepared and were written now, in {seconds:.1f} s.")
+            recorder.notes.append(
+                f"{written} of {len(chosen)} reports had not been prepared and were written now, in {seconds:.1f} s."
+            )
         if len(of) > self.keep:
-            recorder.notes.append(f"The question's entities lie in {len(of)} communities; the reports of the first {self.keep} are shown.")
+            recorder.notes.append(
+                f"The question's entities lie in {len(of)} communities; the reports of the first {self.keep} are shown."
+            )
         return state.replace(reports=tuple(reports))

@@ -40,7 +40,9 @@ class ScoredTriples(Operator):
     wanders = True
 
     keep: int = param(100, "Keep", "How many triples are kept.", low=1, high=100_000)
-    encoder: str = param("encoder", "Encoder", "The sentence encoder that the scorer was trained with.", model=True)
+    encoder: str = param(
+        "encoder", "Encoder", "The sentence encoder that the scorer was trained with.", model=True
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         subgraph, scorer = state.subgraph, triple_scorer()
@@ -51,7 +53,10 @@ class ScoredTriples(Operator):
         likely = np.round(scorer.scores(*features), 5)
         edges, scores = top_k(subgraph.edges, likely, self.keep)
         heads, _, tails = ctx.graph.triples(edges)
-        paths = tuple(Path((h, t), (e,), (True,)) for h, t, e in zip(heads.tolist(), tails.tolist(), edges.tolist()))
+        paths = tuple(
+            Path((h, t), (e,), (True,))
+            for h, t, e in zip(heads.tolist(), tails.tolist(), edges.tolist())
+        )
         selected = Ranking("path", paths, tuple(scores.tolist()))
         return state.replace(paths=selected, subgraph=touched(state.seeds, selected))
 
@@ -84,10 +89,14 @@ class Vectors:
         return self.ctx.models.encoder(self.encoder).encode(texts, self.ctx.check)
 
 
-def triple_features(graph: Any, subgraph: Subgraph, seeds: tuple[int, ...], question: str, read: Any) -> tuple[Any, ...]:
+def triple_features(
+    graph: Any, subgraph: Subgraph, seeds: tuple[int, ...], question: str, read: Any
+) -> tuple[Any, ...]:
     """What `TripleScorer.scores` reads of the triples of a subgraph; `read` gives vectors of nodes and of texts."""
     heads, relations, tails = graph.triples(subgraph.edges)
-    nodes, ends = np.unique(np.concatenate([heads, tails, np.asarray(seeds, np.int64)]), return_inverse=True)
+    nodes, ends = np.unique(
+        np.concatenate([heads, tails, np.asarray(seeds, np.int64)]), return_inverse=True
+    )
     kinds, which = np.unique(relations, return_inverse=True)
     heads, tails = ends[: len(heads)], ends[len(heads) : 2 * len(heads)]
     places = directional_distances(heads, tails, np.isin(nodes, seeds))

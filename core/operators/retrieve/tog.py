@@ -21,12 +21,18 @@ from core.types import Frame, Path, Ranking, State, Subgraph
 WITHOUT = ("encoder", "facts")  # `model` and `exhausted` where no language model is to be asked
 RATE = "rate"  # value of `model`: the language model named by `role` rates from 0 to 1
 MANY = 20  # as many entities behind one relation, or more, and a few are drawn
-UNUSABLE = re.compile(r"type\.object\.(type|name)|common\.|freebase\.|.*sameAs")  # Freebase's own book-keeping
+UNUSABLE = re.compile(
+    r"type\.object\.(type|name)|common\.|freebase\.|.*sameAs"
+)  # Freebase's own book-keeping
 LARGEST = 100_000  # entities behind one relation, from which only the drawn ones count as read
 EXHAUSTED_HELP = "alone: no facts are handed on; facts: those that were found."
-RELATION_HELP = "An entity of several scores relation times entity, as in ToG's code; else entity alone."
+RELATION_HELP = (
+    "An entity of several scores relation times entity, as in ToG's code; else entity alone."
+)
 Scored = tuple[float, Path]
-Behind = tuple[np.ndarray, np.ndarray, bool]  # the entities behind a relation, ascending, the first edge to each, and the way
+Behind = tuple[
+    np.ndarray, np.ndarray, bool
+]  # the entities behind a relation, ascending, the first edge to each, and the way
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,18 +63,43 @@ class ThinkOnGraph(Operator):
     reads, writes = ("seeds",), ("subgraph", "paths")
     without_model = True
 
-    width: int = param(3, "Width", "How many relations, entities and chains are kept at each hop.", low=1, high=64)
+    width: int = param(
+        3, "Width", "How many relations, entities and chains are kept at each hop.", low=1, high=64
+    )
     depth: int = param(3, "Depth", "Longest chain.", low=1, high=8)
-    model: str = param(RATE, "Pruned by", "“rate”: the language model rates; or a scorer, such as bm25.", model=True, also=(RATE,))
-    role: str = param("choose", "Language model", "Rates relations and entities, and says whether the facts suffice.", chat=True)
-    sample: int = param(5, "Entities drawn", "Of 20 or more entities behind a relation, so many are drawn and rated.", low=1, high=1000)
+    model: str = param(
+        RATE,
+        "Pruned by",
+        "“rate”: the language model rates; or a scorer, such as bm25.",
+        model=True,
+        also=(RATE,),
+    )
+    role: str = param(
+        "choose",
+        "Language model",
+        "Rates relations and entities, and says whether the facts suffice.",
+        chat=True,
+    )
+    sample: int = param(
+        5,
+        "Entities drawn",
+        "Of 20 or more entities behind a relation, so many are drawn and rated.",
+        low=1,
+        high=1000,
+    )
     exhausted: str = param("alone", "Never enough", EXHAUSTED_HELP, choices=("alone", "facts"))
     relation: bool = param(True, "Relation counts", RELATION_HELP)
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        if not ctx.answering and ctx.graph.columns.of_texts and (self.model, self.exhausted) != WITHOUT:
-            recorder.notes.append("No language model is asked: the encoder rates, and nobody says when the facts suffice.")
+        if (
+            not ctx.answering
+            and ctx.graph.columns.of_texts
+            and (self.model, self.exhausted) != WITHOUT
+        ):
+            recorder.notes.append(
+                "No language model is asked: the encoder rates, and nobody says when the facts suffice."
+            )
             return replace(self, model=WITHOUT[0], exhausted=WITHOUT[1]).apply(state, ctx, recorder)
         walk = _Walk(self, state, ctx, recorder)
         chains, enough = [Path((seed,)) for seed in dict.fromkeys(state.seeds)], False
@@ -79,9 +110,15 @@ class ThinkOnGraph(Operator):
             if best:
                 hops.append(best)
                 enough = walk.enough([path for hop in hops for _, path in hop])
-        found = Ranking("path", tuple(p for hop in reversed(hops) for _, p in hop), tuple(s for hop in reversed(hops) for s, _ in hop))
+        found = Ranking(
+            "path",
+            tuple(p for hop in reversed(hops) for _, p in hop),
+            tuple(s for hop in reversed(hops) for s, _ in hop),
+        )
         if not enough and chains and self.exhausted == "alone":
-            recorder.notes.append(f"After {self.depth} hops the model still wanted more; it answers from what it knows, as in the paper.")
+            recorder.notes.append(
+                f"After {self.depth} hops the model still wanted more; it answers from what it knows, as in the paper."
+            )
             recorder.before_cut, found = found, Ranking("path", (), ())
         return state.replace(subgraph=walk.read(), paths=found)
 
@@ -105,7 +142,10 @@ class _Walk:
         grown: list[Scored] = []
         for chain in chains:
             name = self.ctx.graph.node_name(chain.end)
-            self.ctx.progress(f"Think on graph, hop {number} of {self.operator.depth}: {name}", (number - 1) / self.operator.depth)
+            self.ctx.progress(
+                f"Think on graph, hop {number} of {self.operator.depth}: {name}",
+                (number - 1) / self.operator.depth,
+            )
             for relation_score, behind in self._relations(chain, name):
                 for score, (node, edge, forward) in self._entities(behind, relation_score, name):
                     grown.append((score, chain.extended(node, edge, forward)))
@@ -113,9 +153,13 @@ class _Walk:
         best = [pair for pair in grown if pair[0] > 0][: self.operator.width]
         seeds = list(dict.fromkeys(path.start for _, path in grown))
         for seed in seeds:
-            every, selected = ([pair for pair in pairs if pair[1].start == seed] for pairs in (grown, best))
+            every, selected = (
+                [pair for pair in pairs if pair[1].start == seed] for pairs in (grown, best)
+            )
             label = f" from {self.ctx.graph.node_name(seed)}" if len(seeds) > 1 else ""
-            self.recorder.frames.append(Frame(f"hop {number}{label}", _ranking(selected), len(every), _ranking(every)))
+            self.recorder.frames.append(
+                Frame(f"hop {number}{label}", _ranking(selected), len(every), _ranking(every))
+            )
         return best
 
     def enough(self, paths: list[Path]) -> bool:
@@ -123,14 +167,18 @@ class _Walk:
         if not self.ctx.answering and self.ctx.graph.columns.of_texts:
             return False
         texts = self.ctx.graph.texts(paths)
-        said, usage, sentence = sufficient(self.ctx.models.chat(self.operator.role), self.task, texts)
+        said, usage, sentence = sufficient(
+            self.ctx.models.chat(self.operator.role), self.task, texts
+        )
         self.recorder.usage += usage
         self.recorder.notes.append(f"Hop {max(map(len, paths))}: {sentence}.")
         return said
 
     def read(self) -> Subgraph:
         """The part of the graph that was read."""
-        return Subgraph(np.array(sorted(self.nodes), np.int64), np.array(sorted(self.edges), np.int64))
+        return Subgraph(
+            np.array(sorted(self.nodes), np.int64), np.array(sorted(self.edges), np.int64)
+        )
 
     def _relations(self, chain: Path, start: str) -> Iterator[tuple[float, Behind]]:
         """The relations kept at the end of a chain: their scores, and what is behind each."""
@@ -139,9 +187,18 @@ class _Walk:
         codes = 2 * steps.relations + ~steps.forward
         came = None
         if len(chain):
-            came = 2 * int(graph.triples(np.array(chain.edges[-1:]))[1][0]) + chain.forward[-1]  # the way back
-        names = {code: graph.relation_names[code >> 1] for code in np.unique(codes).tolist() if code != came}
-        keys = sorted((code for code in names if not UNUSABLE.match(names[code])), key=lambda code: (names[code], code & 1))
+            came = (
+                2 * int(graph.triples(np.array(chain.edges[-1:]))[1][0]) + chain.forward[-1]
+            )  # the way back
+        names = {
+            code: graph.relation_names[code >> 1]
+            for code in np.unique(codes).tolist()
+            if code != came
+        }
+        keys = sorted(
+            (code for code in names if not UNUSABLE.match(names[code])),
+            key=lambda code: (names[code], code & 1),
+        )
         texts = [names[code] + ("_reverse" if code & 1 else "") for code in keys]
         for position, score in (self._scores("relation", start, texts) or {}).items():
             here = np.flatnonzero(codes == keys[position])
@@ -152,7 +209,9 @@ class _Walk:
         """(score, step) for the entities kept behind one relation."""
         nodes, edges, forward = behind
         if len(nodes) >= MANY:
-            drawn = np.sort(self.rng.choice(len(nodes), min(self.operator.sample, len(nodes)), replace=False))
+            drawn = np.sort(
+                self.rng.choice(len(nodes), min(self.operator.sample, len(nodes)), replace=False)
+            )
             if len(nodes) > LARGEST:
                 note = f"Of {len(nodes):,} entities behind one relation only those drawn count as read."
                 self.recorder.notes += [note] if note not in self.recorder.notes else []
@@ -161,14 +220,21 @@ class _Walk:
             drawn = np.arange(len(nodes))
         self.nodes.update(nodes.tolist())
         self.edges.update(edges.tolist())
-        steps = [(node, edge, forward) for node, edge in zip(nodes[drawn].tolist(), edges[drawn].tolist())]
+        steps = [
+            (node, edge, forward)
+            for node, edge in zip(nodes[drawn].tolist(), edges[drawn].tolist())
+        ]
         if len(behind[0]) == 1:
             return [(relation_score, steps[0])]
         names = self.ctx.graph.names(step[0] for step in steps)
         scores = None if all(map(unnamed, names)) else self._scores("node", start, names)
         even = dict.fromkeys(range(len(steps)), 1 / len(steps))
-        weight = relation_score if self.operator.relation else 1.0  # without: the in-depth analysis' code
-        return [(weight * score, steps[i]) for i, score in (even if scores is None else scores).items()]
+        weight = (
+            relation_score if self.operator.relation else 1.0
+        )  # without: the in-depth analysis' code
+        return [
+            (weight * score, steps[i]) for i, score in (even if scores is None else scores).items()
+        ]
 
     def _scores(self, unit: str, start: str, texts: list[str]) -> dict[int, float] | None:
         """Position -> score of the best `width`; None where the model's reply cannot be read."""
@@ -180,7 +246,9 @@ class _Walk:
             self.recorder.usage += rated.usage
             self.recorder.notes += [note for note in rated.notes if note not in self.recorder.notes]
             return rated.scores
-        choice = self.recorder.choice(self.ctx.models.chooser(operator.model).choose(task, texts, operator.width))
+        choice = self.recorder.choice(
+            self.ctx.models.chooser(operator.model).choose(task, texts, operator.width)
+        )
         if choice.scores is None or not any(score > 0 for score in choice.scores):
             return dict.fromkeys(choice.positions, 1 / max(1, len(choice.positions)))
         return {i: score for i, score in zip(choice.positions, choice.scores) if score > 0}

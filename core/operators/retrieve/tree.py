@@ -17,7 +17,9 @@ from core.operators.refine import picked
 from core.parameters import param
 from core.types import Frame, Path, Ranking, State
 
-Grown = tuple[Ranking, Ranking | None]  # the paths kept at a hop, and the frontier in the model's order where it has one
+Grown = tuple[
+    Ranking, Ranking | None
+]  # the paths kept at a hop, and the frontier in the model's order where it has one
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,17 +49,28 @@ class TreePaths(Operator):
     plain = "grows a tree of the {width:,} best paths up to {hops} hops {by}"
     reads, writes = ("seeds", "subgraph"), ("paths",)
 
-    model: str = param("encoder", "Model", "What scores or picks the new triples at each hop.", model=True)
-    width: int = param(128, "Tree width", "How many triples are kept at each hop.", low=1, high=10_000)
+    model: str = param(
+        "encoder", "Model", "What scores or picks the new triples at each hop.", model=True
+    )
+    width: int = param(
+        128, "Tree width", "How many triples are kept at each hop.", low=1, high=10_000
+    )
     hops: int = param(3, "Hops", "Longest path.", low=1, high=8)
-    reading: str = param("paper", "Reading", "Where the paper and its code differ: which of them is followed.", choices=("paper", "code"))
+    reading: str = param(
+        "paper",
+        "Reading",
+        "Where the paper and its code differ: which of them is followed.",
+        choices=("paper", "code"),
+    )
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         tree = parse(self.model)
         if self.reading == "code" and isinstance(tree, Call) and tree.name == "supplement":
-            raise BadParameter("TreePaths in the code's reading fills up in frontier order itself; give it the chooser without supplement.")
+            raise BadParameter(
+                "TreePaths in the code's reading fills up in frontier order itself; give it the chooser without supplement."
+            )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.subgraph is not None  # a line is refused where nothing wrote what is read
@@ -68,7 +81,9 @@ class TreePaths(Operator):
             found += self._grown(local, seed, label, state, ctx, recorder)
         return state.replace(paths=Ranking("path", tuple(found)))
 
-    def _grown(self, local, seed: int, label: str, state: State, ctx: Context, recorder: Recorder) -> list[Path]:
+    def _grown(
+        self, local, seed: int, label: str, state: State, ctx: Context, recorder: Recorder
+    ) -> list[Path]:
         """The branches of one seed's tree."""
         beam, reached, done = [Path((seed,))], {seed}, []  # `reached` is of the code's reading
         for hop in range(1, self.hops + 1):
@@ -77,8 +92,13 @@ class TreePaths(Operator):
             if not frontier:
                 return done
             if len(frontier) == MOST_TEXTS:
-                recorder.notes.append(f"Hop {hop}{label} has too many triples; the first {MOST_TEXTS:,} were read.")
-            ctx.progress(f"Tree search, hop {hop} of {self.hops}: {len(frontier):,} triples", (hop - 1) / self.hops)
+                recorder.notes.append(
+                    f"Hop {hop}{label} has too many triples; the first {MOST_TEXTS:,} were read."
+                )
+            ctx.progress(
+                f"Tree search, hop {hop} of {self.hops}: {len(frontier):,} triples",
+                (hop - 1) / self.hops,
+            )
             selected, before = self._selected(frontier, state, ctx, recorder)
             recorder.frames.append(Frame(f"hop {hop}{label}", selected, len(frontier), before))
             if not selected.items:
@@ -108,13 +128,19 @@ class TreePaths(Operator):
         growing = {(path.nodes[:-1], path.edges[:-1]) for path in frontier}
         return [path for path in beam if len(path) and (path.nodes, path.edges) not in growing]
 
-    def _selected(self, frontier: list[Path], state: State, ctx: Context, recorder: Recorder) -> Grown:
+    def _selected(
+        self, frontier: list[Path], state: State, ctx: Context, recorder: Recorder
+    ) -> Grown:
         paths, by_code = Ranking("path", tuple(frontier)), self.reading == "code"
         if by_code and len(frontier) <= self.width:
             return paths, None
         texts = newest(ctx.graph, frontier)
-        task = Task(state.question.text, "triple", ctx.seed, ctx.check, tuple(ctx.graph.names(state.seeds)))
-        choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, 0 if by_code else self.width))
+        task = Task(
+            state.question.text, "triple", ctx.seed, ctx.check, tuple(ctx.graph.names(state.seeds))
+        )
+        choice = recorder.choice(
+            ctx.models.chooser(self.model).choose(task, texts, 0 if by_code else self.width)
+        )
         if by_code:
             choice = cut(choice, len(frontier), self.width, ctx.rng(state.question.text, self))
         return picked(paths, choice)
@@ -127,16 +153,29 @@ def cut(choice: Choice, n: int, width: int, rng: np.random.Generator) -> Choice:
     """The choice from `n` triples brought to `width` as v1's code does it: best scores, else a sample, or filled up in order."""
     positions, scores = choice.positions, choice.scores
     if len(positions) > width:
-        drawn = range(width) if scores is not None else map(int, rng.permutation(len(positions))[:width])
+        drawn = (
+            range(width)
+            if scores is not None
+            else map(int, rng.permutation(len(positions))[:width])
+        )
         positions = tuple(positions[i] for i in drawn)
     taken = set(positions)
     filled = positions + tuple(i for i in range(n) if i not in taken)[: width - len(positions)]
-    return replace(choice, positions=filled, scores=scores[:width] if scores is not None and len(scores) >= width else None)
+    return replace(
+        choice,
+        positions=filled,
+        scores=scores[:width] if scores is not None and len(scores) >= width else None,
+    )
 
 
 def newest(graph, paths: list[Path]) -> list[str]:
     """The newest triple of each path as `A, r, B`, in the triple's own direction."""
-    heads, relations, tails = (ids.tolist() for ids in graph.triples(np.array([path.edges[-1] for path in paths])))
+    heads, relations, tails = (
+        ids.tolist() for ids in graph.triples(np.array([path.edges[-1] for path in paths]))
+    )
     nodes = list(dict.fromkeys((*heads, *tails)))
     called = dict(zip(nodes, graph.names(nodes)))
-    return [f"{called[h]}, {graph.relation_names[r]}, {called[t]}" for h, r, t in zip(heads, relations, tails)]
+    return [
+        f"{called[h]}, {graph.relation_names[r]}, {called[t]}"
+        for h, r, t in zip(heads, relations, tails)
+    ]

@@ -68,15 +68,25 @@ class NearestTriples(Operator):
     wanders = True
 
     keep: int = param(3, "Keep", "How many triples are taken.", low=1, high=10_000)
-    encoder: str = param("encoder", "Encoder", "The sentence encoder that reads the question and the triples.", model=True)
+    encoder: str = param(
+        "encoder",
+        "Encoder",
+        "The sentence encoder that reads the question and the triples.",
+        model=True,
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         encoder = ctx.models.encoder(self.encoder)
         index = vector_index(ctx.graph, encoder, "triples", ctx.progress, ctx.check)
-        edges, scores = index.nearest(question_vectors(encoder, [state.question.text], ctx.check)[0], self.keep)
+        edges, scores = index.nearest(
+            question_vectors(encoder, [state.question.text], ctx.check)[0], self.keep
+        )
         recorder.usage += Usage(texts=1)
         heads, _, tails = ctx.graph.triples(np.asarray(edges, np.int64))
-        paths = tuple(Path((h, t), (e,), (True,)) for h, t, e in zip(heads.tolist(), tails.tolist(), edges.tolist()))
+        paths = tuple(
+            Path((h, t), (e,), (True,))
+            for h, t, e in zip(heads.tolist(), tails.tolist(), edges.tolist())
+        )
         selected = Ranking("path", paths, tuple(scores.tolist()))
         return state.replace(paths=selected, subgraph=touched(state.seeds, selected))
 

@@ -22,9 +22,15 @@ from core.parameters import param
 from core.types import Frame, Path, Ranking, State, Usage
 
 STEPS_HELP = "The longest chain in words: a passage through a node without a name is one step."
-RELATIONS_HELP = "The longest chain in relations, those into and out of nodes without a name counted."
-WALKED_HELP = "The ends of so many chains, an entity's each counted, have paths; the best are walked first."
-PRICE_HELP = "What a chain's score loses with each step, so that of chains as alike the shorter comes first."
+RELATIONS_HELP = (
+    "The longest chain in relations, those into and out of nodes without a name counted."
+)
+WALKED_HELP = (
+    "The ends of so many chains, an entity's each counted, have paths; the best are walked first."
+)
+PRICE_HELP = (
+    "What a chain's score loses with each step, so that of chains as alike the shorter comes first."
+)
 CLOSE_HELP = "Scores so far apart make votes 2.7 times apart: the smaller, the less do chains count that are not the best."
 SHARE_HELP = "What all chains of an entity to an end count beside the best of them."
 
@@ -65,7 +71,9 @@ class ChainVotes(Operator):
         into = mediating(ctx.graph)
         if not into.any():
             recorder.notes.append("No node is without a name; chain intersection decides.")
-            return ChainIntersection(keep=self.keep, encoder=self.encoder, direction=self.direction).apply(state, ctx, recorder)
+            return ChainIntersection(
+                keep=self.keep, encoder=self.encoder, direction=self.direction
+            ).apply(state, ctx, recorder)
         ballots = _ballots(state, ctx, recorder, self, into)
         paths = _paths(ballots, ctx, recorder, self)
         ranking = Ranking("path", tuple(paths), tuple(paths.values()))
@@ -95,27 +103,47 @@ class Ballot:
             for end in self.ends[place].tolist():
                 best.setdefault(end, place)
                 sums[end] += float(weights[place])
-        return {end: (float(weights[place]) + share * sums[end], place) for end, place in best.items()}
+        return {
+            end: (float(weights[place]) + share * sums[end], place) for end, place in best.items()
+        }
 
 
-def _ballots(state: State, ctx: Context, recorder: Recorder, by: ChainVotes, into: np.ndarray) -> list[Ballot]:
+def _ballots(
+    state: State, ctx: Context, recorder: Recorder, by: ChainVotes, into: np.ndarray
+) -> list[Ballot]:
     """What the chains at each entity have to say; entities without chains have none."""
     encoder = ctx.models.encoder(by.encoder)
-    (question,) = token_vectors(encoder, [masked(ctx.graph, state.question.text, state.seeds)], ctx.check)
+    (question,) = token_vectors(
+        encoder, [masked(ctx.graph, state.question.text, state.seeds)], ctx.check
+    )
     phrases = [plain_phrase(name) for name in ctx.graph.relation_names]
     short = lambda chain: verbal_steps(chain, into) <= by.steps
     found = []
     for seed in dict.fromkeys(state.seeds):
         ctx.progress("Ranking relation chains", None)
-        listed = chains_from(ctx.graph, (seed,), by.relations, by.direction, LOOKED_AT, short, ctx.check)
-        here = [(chain, _answers(ctx.graph, ends, state.seeds)) for chain, ends in listed if not into[chain[-1]]]
+        listed = chains_from(
+            ctx.graph, (seed,), by.relations, by.direction, LOOKED_AT, short, ctx.check
+        )
+        here = [
+            (chain, _answers(ctx.graph, ends, state.seeds))
+            for chain, ends in listed
+            if not into[chain[-1]]
+        ]
         here = [(chain, ends) for chain, ends in here if len(ends)]
         if here:
             chains, ends = map(list, zip(*here))
             texts = [mediated_text(chain, phrases, into) for chain in chains]
             index = verbalised(encoder, chains, texts, ctx.check)
             steps = np.array([verbal_steps(chain, into) for chain in chains])
-            found.append(Ballot(seed, chains, ends, texts, np.round(index.scores(question, range(len(index))) - by.price * steps, 9)))
+            found.append(
+                Ballot(
+                    seed,
+                    chains,
+                    ends,
+                    texts,
+                    np.round(index.scores(question, range(len(index))) - by.price * steps, 9),
+                )
+            )
     recorder.usage += Usage(texts=1 + sum(len(ballot.chains) for ballot in found))
     recorder.sizes["chains"] = sum(len(ballot.chains) for ballot in found)
     return found
@@ -125,7 +153,9 @@ def _answers(graph, ends: np.ndarray, seeds: Sequence[int]) -> np.ndarray:
     return named(graph, ends[~np.isin(ends, seeds)])
 
 
-def _paths(ballots: Sequence[Ballot], ctx: Context, recorder: Recorder, by: ChainVotes) -> dict[Path, float]:
+def _paths(
+    ballots: Sequence[Ballot], ctx: Context, recorder: Recorder, by: ChainVotes
+) -> dict[Path, float]:
     """The paths by (-votes of their end, end), of an end those along the best chain first, with the votes."""
     top = max((float(ballot.scores.max()) for ballot in ballots), default=0.0)
     votes: dict[int, float] = defaultdict(float)
@@ -134,7 +164,9 @@ def _paths(ballots: Sequence[Ballot], ctx: Context, recorder: Recorder, by: Chai
         for end, (weight, chain) in ballot.votes(top, by.close, by.share).items():
             votes[end] += weight
             ways[end].append((-float(ballot.scores[chain]), place, chain))
-    wanted: dict[tuple[int, int], list[int]] = {}  # for each entity's chain the ends it is to lead to
+    wanted: dict[
+        tuple[int, int], list[int]
+    ] = {}  # for each entity's chain the ends it is to lead to
     order = sorted(votes, key=lambda end: (-round(votes[end], 9), end))
     left = by.keep
     for end in order:
@@ -144,16 +176,35 @@ def _paths(ballots: Sequence[Ballot], ctx: Context, recorder: Recorder, by: Chai
                 left -= 1
         if not left:
             break
-    led = {way: _walked(ballots[way[0]], way[1], ends, votes, ctx, recorder, by) for way, ends in wanted.items()}
+    led = {
+        way: _walked(ballots[way[0]], way[1], ends, votes, ctx, recorder, by)
+        for way, ends in wanted.items()
+    }
     if wanted:
-        best = [f"{ballots[place].texts[chain]} ({ballots[place].scores[chain]:.2f})" for place, chain in list(wanted)[:3]]
-        recorder.notes.append(f"Best of {sum(len(ballot.chains) for ballot in ballots):,} chains: {'; '.join(best)}.")
-    here = [(end, led[place, chain]) for end in order for _, place, chain in sorted(ways[end]) if (place, chain) in led]
+        best = [
+            f"{ballots[place].texts[chain]} ({ballots[place].scores[chain]:.2f})"
+            for place, chain in list(wanted)[:3]
+        ]
+        recorder.notes.append(
+            f"Best of {sum(len(ballot.chains) for ballot in ballots):,} chains: {'; '.join(best)}."
+        )
+    here = [
+        (end, led[place, chain])
+        for end in order
+        for _, place, chain in sorted(ways[end])
+        if (place, chain) in led
+    ]
     return {found[end]: votes[end] for end, found in here if end in found}
 
 
 def _walked(
-    ballot: Ballot, place: int, ends: Sequence[int], votes: dict[int, float], ctx: Context, recorder: Recorder, by: ChainVotes
+    ballot: Ballot,
+    place: int,
+    ends: Sequence[int],
+    votes: dict[int, float],
+    ctx: Context,
+    recorder: Recorder,
+    by: ChainVotes,
 ) -> dict[int, Path]:
     """For each of these ends the path to it along one chain of an entity."""
     front = walk(ctx.graph, (ballot.seed,), ballot.chains[place], by.direction, ctx.check)

@@ -16,7 +16,9 @@ from core.operators.retrieve.chains import touched
 from core.parameters import param
 from core.types import Path, Ranking, Report, State, Usage
 
-STRATEGY_HELP = "random: walks drawn at random; breadth-first: the walk to each node around, nearest first."
+STRATEGY_HELP = (
+    "random: walks drawn at random; breadth-first: the walk to each node around, nearest first."
+)
 WALKS_HELP = "How many walks a node has; breadth-first, at most so many, 0 for all."
 LENGTH_HELP = "Longest walk, in steps."
 UNIQUE_HELP = "Whether a random walk that is drawn twice counts once. The paper counts it twice."
@@ -58,12 +60,19 @@ class NodesThenWalks(Operator):
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
     seed: int = param(0, "Seed of the walks", SEED_HELP, low=0, high=1_000_000)
     verbaliser: str = param(TEMPLATE, "Sentences by", VERBALISER_HELP, chat=True, also=(TEMPLATE,))
-    encoder: str = param("encoder", "Encoder", "The sentence encoder that reads the question and the walks.", model=True)
+    encoder: str = param(
+        "encoder",
+        "Encoder",
+        "The sentence encoder that reads the question and the walks.",
+        model=True,
+    )
 
     @property
     def plan(self) -> WalkPlan:
         """Which walks a node has."""
-        return WalkPlan(self.strategy, self.walks, self.length, self.direction, self.unique, self.seed)
+        return WalkPlan(
+            self.strategy, self.walks, self.length, self.direction, self.unique, self.seed
+        )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         encoder = ctx.models.encoder(self.encoder)
@@ -75,21 +84,27 @@ class NodesThenWalks(Operator):
         recorder.usage += Usage(texts=1)
         chosen, scores = corpus.nearest(question, self.nodes)
         nodes = Ranking("node", tuple(chosen.tolist()), tuple(scores.tolist()))
-        recorder.notes.append(f"The nearest of {len(corpus.nodes):,} nodes with walks: {', '.join(ctx.graph.names(chosen))}.")
+        recorder.notes.append(
+            f"The nearest of {len(corpus.nodes):,} nodes with walks: {', '.join(ctx.graph.names(chosen))}."
+        )
         drawn = [walks_from(ctx.graph, node, self.plan) for node in nodes.items]
         found = self._nearest(question, drawn, encoder, words, ctx, recorder)
         recorder.before_cut = _ranked(found)
         best = found[: self.keep] if self.per == "all" else _of_each(found, self.keep)
         ranked = _ranked(best)
         if len(ranked) < len(best):
-            recorder.notes.append(f"Of the {len(best)} walks kept, {len(best) - len(ranked)} are copies of others.")
+            recorder.notes.append(
+                f"Of the {len(best)} walks kept, {len(best) - len(ranked)} are copies of others."
+            )
         after = state.replace(nodes=nodes, paths=ranked, subgraph=touched(nodes.items, ranked))
         if written is None:
             return after
         reports = tuple(Report("Walk", text) for text in written(ranked.items))
         recorder.usage += written.usage
         if written.silent:
-            recorder.notes.append(f"Of {written.silent} walks the language model told nothing; the template says them.")
+            recorder.notes.append(
+                f"Of {written.silent} walks the language model told nothing; the template says them."
+            )
         return after.replace(reports=reports)
 
     def _writer(self, ctx: Context) -> VerbalisedWalks | None:
@@ -97,17 +112,32 @@ class NodesThenWalks(Operator):
         if self.verbaliser == TEMPLATE:
             return None
         role = self.verbaliser
-        return VerbalisedWalks(ctx.graph, lambda: ctx.models.chat(role), ctx.models.signature(role), ctx.check, ctx.seed)
+        return VerbalisedWalks(
+            ctx.graph,
+            lambda: ctx.models.chat(role),
+            ctx.models.signature(role),
+            ctx.check,
+            ctx.seed,
+        )
 
     def _nearest(
-        self, question: np.ndarray, drawn: list[list[Path]], encoder, words: Words, ctx: Context, recorder: Recorder
+        self,
+        question: np.ndarray,
+        drawn: list[list[Path]],
+        encoder,
+        words: Words,
+        ctx: Context,
+        recorder: Recorder,
     ) -> list[tuple[Path, float]]:
         """All walks of the chosen nodes with their cosines, by (-cosine, path)."""
         different = list(dict.fromkeys(walk for walks in drawn for walk in walks))
         vectors = encoder.encode(words(different), ctx.check)
         recorder.usage += Usage(texts=len(different))
         cosine = dict(zip(different, np.round(vectors.astype(np.float64) @ question, 6).tolist()))
-        return sorted(((walk, cosine[walk]) for walks in drawn for walk in walks), key=lambda one: (-one[1], one[0]))
+        return sorted(
+            ((walk, cosine[walk]) for walks in drawn for walk in walks),
+            key=lambda one: (-one[1], one[0]),
+        )
 
     def words(self) -> str:
         how = "random walks" if self.strategy == "random" else "breadth-first walks"

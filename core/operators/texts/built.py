@@ -11,7 +11,12 @@ from core.parameters import param
 from core.types import State
 
 TREE = "summaries and passages"
-NODES = {"links": "documents", "passage": "passages", "tree": TREE, "tree-k": TREE}  # of kinds of graph in which they are no entities
+NODES = {
+    "links": "documents",
+    "passage": "passages",
+    "tree": TREE,
+    "tree-k": TREE,
+}  # of kinds of graph in which they are no entities
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,20 +41,30 @@ class BuiltGraph(Operator):
     )
 
     mended: bool = param(
-        True, "Mended", "With the merges that are saved for the corpus (Texts, Mend); without them it is the graph as it was built."
+        True,
+        "Mended",
+        "With the merges that are saved for the corpus (Texts, Mend); without them it is the graph as it was built.",
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         graph, tables = ctx.graph, ctx.graph.columns.tables()
         counts = {"entities": graph.n_nodes, "relations": graph.n_edges}
         counts |= {name: len(tables[name]) for name in ("chunks", "communities") if name in tables}
-        recorder.notes.append(f"{graph.name}: {', '.join(f'{count:,} {what}' for what, count in counts.items())}.")
+        recorder.notes.append(
+            f"{graph.name}: {', '.join(f'{count:,} {what}' for what, count in counts.items())}."
+        )
         recorder.notes.extend(filter(None, (uncovered(graph),)))
         return state
 
     @property
     def called_nodes(self) -> str:  # type: ignore[override]
-        kind = self.build if self.build in KINDS else catalogue()[self.build].graph if self.build in catalogue() else ""
+        kind = (
+            self.build
+            if self.build in KINDS
+            else catalogue()[self.build].graph
+            if self.build in catalogue()
+            else ""
+        )
         return NODES.get(kind, "")
 
     def words(self) -> str:

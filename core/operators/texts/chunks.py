@@ -46,7 +46,9 @@ class ChunksOfRelations(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.relations is not None
         best: dict[int, float] = {}
-        for score, rows in zip(relation_scores(state.relations), chunk_lists(ctx.graph, "edges", state.relations.items)):
+        for score, rows in zip(
+            relation_scores(state.relations), chunk_lists(ctx.graph, "edges", state.relations.items)
+        ):
             for row in rows:
                 best.setdefault(row, score)
         return state.replace(chunks=_within(ctx.graph, best, self.budget, self.keep, recorder))
@@ -71,7 +73,12 @@ class ChunksByOccurrence(Operator):
     plain = "takes the passages that most of them occur in"
     writes = ("chunks",)
 
-    reading: str = param("paper", "Reading", "The paper's rule, by relations, or the code's, by entities.", choices=("paper", "code"))
+    reading: str = param(
+        "paper",
+        "Reading",
+        "The paper's rule, by relations, or the code's, by entities.",
+        choices=("paper", "code"),
+    )
     keep: int = param(4, "Chunks at most", "0 is no limit but the tokens.", low=0, high=10_000)
     budget: int = param(4000, "Tokens", BUDGET_HELP, low=0, high=1_000_000)
 
@@ -80,7 +87,11 @@ class ChunksByOccurrence(Operator):
         return ("relations",) if self.reading == "paper" else ("nodes",)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        found = _both_ends(ctx.graph, state.relations) if self.reading == "paper" else _beside(ctx.graph, state.nodes, ctx)
+        found = (
+            _both_ends(ctx.graph, state.relations)
+            if self.reading == "paper"
+            else _beside(ctx.graph, state.nodes, ctx)
+        )
         return state.replace(chunks=_within(ctx.graph, found, self.budget, self.keep, recorder))
 
     def words(self) -> str:
@@ -105,33 +116,59 @@ class ChunksOfHits(Operator):
     plain = "takes the {keep:,} closest in meaning of the passages they come from"
     reads_any, writes = ("nodes", "relations"), ("chunks",)
 
-    each: int = param(5, "Chunks each", "Of every two entities, or relations, so many chunks.", low=1, high=1000)
+    each: int = param(
+        5, "Chunks each", "Of every two entities, or relations, so many chunks.", low=1, high=1000
+    )
     keep: int = param(20, "Chunks at most", "How many stay of all.", low=1, high=10_000)
-    encoder: str = param("encoder", "Encoder", "The sentence encoder that compares chunks with the question.", model=True)
+    encoder: str = param(
+        "encoder",
+        "Encoder",
+        "The sentence encoder that compares chunks with the question.",
+        model=True,
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         of_nodes = chunk_lists(ctx.graph, "nodes", state.nodes.items if state.nodes else ())
         of_edges = chunk_lists(ctx.graph, "edges", state.relations.items if state.relations else ())
-        cosine = self._cosines(state, {row for rows in (*of_nodes, *of_edges) for row in rows}, ctx, recorder)
-        nearest = lambda rows, things: sorted(rows, key=lambda row: (-cosine[row], row))[: self.each * things // 2]
+        cosine = self._cosines(
+            state, {row for rows in (*of_nodes, *of_edges) for row in rows}, ctx, recorder
+        )
+        nearest = lambda rows, things: sorted(rows, key=lambda row: (-cosine[row], row))[
+            : self.each * things // 2
+        ]
         by_nodes = nearest({row for rows in of_nodes for row in rows}, sum(map(bool, of_nodes)))
         known = set(by_nodes)
-        bringing = {row: place for place, rows in reversed(list(enumerate(of_edges))) for row in rows if row not in known}
+        bringing = {
+            row: place
+            for place, rows in reversed(list(enumerate(of_edges)))
+            for row in rows
+            if row not in known
+        }
         by_edges = nearest(bringing, len(set(bringing.values())))
-        order = placed("chunk", in_turn(state.chunks.items if state.chunks else (), by_nodes, by_edges))
+        order = placed(
+            "chunk", in_turn(state.chunks.items if state.chunks else (), by_nodes, by_edges)
+        )
         recorder.before_cut = order
         return state.replace(chunks=order.head(self.keep))
 
-    def _cosines(self, state: State, rows: set[int], ctx: Context, recorder: Recorder) -> dict[int, float]:
+    def _cosines(
+        self, state: State, rows: set[int], ctx: Context, recorder: Recorder
+    ) -> dict[int, float]:
         """How near the chunks of these rows are to the question."""
         if not rows:
             return {}
         encoder, asked = ctx.models.encoder(self.encoder), np.array(sorted(rows), np.int64)
         recorder.usage += Usage(texts=1)
         vector = question_vectors(encoder, [state.question.text], ctx.check)[0]
-        cosines = None if ctx.whole else cosines_now(ctx.graph, encoder, "chunks", vector, asked, ctx.check)
+        cosines = (
+            None
+            if ctx.whole
+            else cosines_now(ctx.graph, encoder, "chunks", vector, asked, ctx.check)
+        )
         if cosines is None:
-            cosines = vector_index(ctx.graph, encoder, "chunks", ctx.progress, ctx.check).cosines(vector, asked)
+            cosines = vector_index(ctx.graph, encoder, "chunks", ctx.progress, ctx.check).cosines(
+                vector, asked
+            )
         return dict(zip(asked.tolist(), cosines.tolist()))
 
     def words(self) -> str:
@@ -160,11 +197,15 @@ def _beside(graph: KnowledgeGraph, nodes: Ranking | None, ctx: Context) -> dict[
     return best
 
 
-def _within(graph: KnowledgeGraph, scores: dict[int, float], budget: int, keep: int, recorder: Recorder) -> Ranking:
+def _within(
+    graph: KnowledgeGraph, scores: dict[int, float], budget: int, keep: int, recorder: Recorder
+) -> Ranking:
     """The best chunks that have room; the trace remembers the order before."""
     order = ranked("chunk", list(scores), list(scores.values()), keep and max(BEFORE_CUT, keep))
     recorder.before_cut, order = order.head(max(BEFORE_CUT, keep)), order.head(keep or len(order))
-    room = fitting((chunk_text(graph, row) for row in order.items), budget) if budget else len(order)
+    room = (
+        fitting((chunk_text(graph, row) for row in order.items), budget) if budget else len(order)
+    )
     if room < len(order):
         recorder.notes.append(f"{room:,} of {len(order):,} chunks have room in {budget:,} tokens.")
     return order.head(room)

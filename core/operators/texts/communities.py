@@ -42,20 +42,39 @@ class CommunitiesOfNodes(Operator):
     keep: int = param(4, "Communities at most", "0 is no limit but the tokens.", low=0, high=10_000)
     level: int = param(2, "Level", LEVEL_HELP, low=0, high=64)
     budget: int = param(3200, "Tokens", BUDGET_HELP, low=0, high=1_000_000)
-    reading: str = param("paper", "Reading", "By rating (the paper's rule), or by the entities in them first.", choices=("paper", "code"))
+    reading: str = param(
+        "paper",
+        "Reading",
+        "By rating (the paper's rule), or by the entities in them first.",
+        choices=("paper", "code"),
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         table = _communities(ctx.graph, recorder)
         if table is None or state.nodes is None:
             return state.replace(communities=Ranking("community", (), ()))
-        of = ctx.graph.derived.once("communities of", None, lambda: table.lists("members").inverse(ctx.graph.n_nodes))
-        held = np.bincount(np.concatenate([of[node] for node in state.nodes.items] or [np.empty(0, np.int64)]), minlength=len(table))
+        of = ctx.graph.derived.once(
+            "communities of", None, lambda: table.lists("members").inverse(ctx.graph.n_nodes)
+        )
+        held = np.bincount(
+            np.concatenate([of[node] for node in state.nodes.items] or [np.empty(0, np.int64)]),
+            minlength=len(table),
+        )
         ids = np.flatnonzero((held > 0) & (_levels(table) <= self.level))
         ratings = _ratings(table)
-        scores = ratings.round(2) + _fraction(held) / 1000 if self.reading == "paper" else held + _fraction(ratings)
+        scores = (
+            ratings.round(2) + _fraction(held) / 1000
+            if self.reading == "paper"
+            else held + _fraction(ratings)
+        )
         order = ranked("community", ids, scores[ids], self.keep and max(BEFORE_CUT, self.keep))
-        recorder.before_cut, order = order.head(max(BEFORE_CUT, self.keep)), order.head(self.keep or len(order))
-        found = order.head(fitting([community_text(ctx.graph, row) for row in order.items], self.budget))
+        recorder.before_cut, order = (
+            order.head(max(BEFORE_CUT, self.keep)),
+            order.head(self.keep or len(order)),
+        )
+        found = order.head(
+            fitting([community_text(ctx.graph, row) for row in order.items], self.budget)
+        )
         recorder.notes += unreported(ctx.graph, found)
         return state.replace(communities=found)
 
@@ -88,13 +107,19 @@ class CommunitiesAtLevel(Operator):
         table = _communities(ctx.graph, recorder)
         if table is None:
             return state.replace(communities=Ranking("community", (), ()))
-        occurrence = ctx.graph.derived.once("occurrence", None, lambda: _occurrence(ctx.graph, table.lists("members")))
+        occurrence = ctx.graph.derived.once(
+            "occurrence", None, lambda: _occurrence(ctx.graph, table.lists("members"))
+        )
         ids = np.flatnonzero(_levels(table) <= self.level)
-        order = ranked("community", ids, occurrence[ids] + _fraction(_ratings(table))[ids], self.keep)
+        order = ranked(
+            "community", ids, occurrence[ids] + _fraction(_ratings(table))[ids], self.keep
+        )
         rated = _ratings(table)
         stays = [place for place, row in enumerate(order.items) if rated[row] >= self.rating]
         scores = order.scores or ()
-        found = Ranking("community", tuple(order.items[i] for i in stays), tuple(scores[i] for i in stays))
+        found = Ranking(
+            "community", tuple(order.items[i] for i in stays), tuple(scores[i] for i in stays)
+        )
         recorder.notes += unreported(ctx.graph, found)
         return state.replace(communities=found)
 

@@ -41,7 +41,13 @@ class NeighbourRelations(Operator):
     plain = "takes the relations around them"
     reads, writes = ("linked",), ("relations",)
 
-    few: int = param(5, "Few", "Where so many or fewer are found, those at the neighbours follow.", low=0, high=1000)
+    few: int = param(
+        5,
+        "Few",
+        "Where so many or fewer are found, those at the neighbours follow.",
+        low=0,
+        high=1000,
+    )
     keep: int = param(200, "Relations at most", "The first ones.", low=1, high=10_000)
     direction: str = param("both", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
@@ -50,8 +56,14 @@ class NeighbourRelations(Operator):
         found = _at(ctx.graph, linked, self.direction)
         if linked and len(found) <= self.few:
             heads, _, tails = ctx.graph.triples(np.array(found, np.int64))
-            further = [node for node in dict.fromkeys((*heads.tolist(), *tails.tolist())) if node not in linked]
-            recorder.notes.append(f"Only {len(found)} at the entities themselves; those at {len(further)} neighbours follow.")
+            further = [
+                node
+                for node in dict.fromkeys((*heads.tolist(), *tails.tolist()))
+                if node not in linked
+            ]
+            recorder.notes.append(
+                f"Only {len(found)} at the entities themselves; those at {len(further)} neighbours follow."
+            )
             found = list(dict.fromkeys([*found, *_at(ctx.graph, further, self.direction)]))
         recorder.before_cut = placed("triple", found)
         return state.replace(relations=recorder.before_cut.head(self.keep))
@@ -71,14 +83,24 @@ class Chosen(Operator):
         recorder.before_cut = found
         if not len(found):
             return state
-        if uses_chat(self.model, ctx.models.is_chat) and unasked(ctx, recorder, f"the first {self.keep} {self.field} are kept"):
+        if uses_chat(self.model, ctx.models.is_chat) and unasked(
+            ctx, recorder, f"the first {self.keep} {self.field} are kept"
+        ):
             return state.replace(**{self.field: found.head(self.keep)})
         ctx.progress(f"Choosing among {len(found):,} {self.field}", None)
-        texts = ctx.graph.texts(found.items) if self.field == "paths" else ctx.graph.triple_texts(np.array(found.items, np.int64))
+        texts = (
+            ctx.graph.texts(found.items)
+            if self.field == "paths"
+            else ctx.graph.triple_texts(np.array(found.items, np.int64))
+        )
         task = Task(state.question.text, found.kind, ctx.seed, ctx.check)
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
         items = [found.items[place] for place in choice.positions]
-        selected = placed(found.kind, items) if choice.scores is None else Ranking(found.kind, tuple(items), choice.scores)
+        selected = (
+            placed(found.kind, items)
+            if choice.scores is None
+            else Ranking(found.kind, tuple(items), choice.scores)
+        )
         return state.replace(**{self.field: selected})
 
     def words(self) -> str:
@@ -151,7 +173,9 @@ class HitsOfPaths(Operator):
             for kind, items in (("node", path.nodes), ("triple", path.edges)):
                 for item in items:
                     best[kind][item] = max(score or 0.0, best[kind].get(item, score or 0.0))
-        hits = {kind: ranked(kind, list(found), list(found.values())) for kind, found in best.items()}  # type: ignore[arg-type]
+        hits = {
+            kind: ranked(kind, list(found), list(found.values())) for kind, found in best.items()
+        }  # type: ignore[arg-type]
         return state.replace(nodes=hits["node"], relations=hits["triple"])
 
 
@@ -160,5 +184,7 @@ def _at(graph: KnowledgeGraph, nodes: list[int], direction: str) -> list[int]:
     heavy, found = weights(graph), dict[int, None]()
     for node in nodes:
         edges = np.unique(graph.steps(node, direction)[1]).tolist()
-        found |= dict.fromkeys(sorted(edges, key=lambda edge: (-(heavy[edge] if heavy is not None else 0.0), edge)))
+        found |= dict.fromkeys(
+            sorted(edges, key=lambda edge: (-(heavy[edge] if heavy is not None else 0.0), edge))
+        )
     return list(found)

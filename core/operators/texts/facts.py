@@ -46,24 +46,42 @@ class PassagesOfFacts(Operator):
     reads, writes = ("vector", "relations"), ("nodes", "chunks")
 
     keep: int = param(5, "Passages", "How many are taken.", low=1, high=10_000)
-    ends: int = param(5, "Entities", "How many ends of facts the walk restarts at.", low=1, high=1000)
-    everywhere: float = param(0.05, "Everywhere", "The weight of the passages' own scores.", low=0, high=1)
-    damping: float = param(0.5, "Damping", "Probability of following an edge; the rest jumps back to the start.", low=0.0, high=0.999)
-    encoder: str = param("encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True)
+    ends: int = param(
+        5, "Entities", "How many ends of facts the walk restarts at.", low=1, high=1000
+    )
+    everywhere: float = param(
+        0.05, "Everywhere", "The weight of the passages' own scores.", low=0, high=1
+    )
+    damping: float = param(
+        0.5,
+        "Damping",
+        "Probability of following an edge; the rest jumps back to the start.",
+        low=0.0,
+        high=0.999,
+    )
+    encoder: str = param(
+        "encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.relations is not None and state.vector is not None  # a line is refused where nothing wrote what is read
+        assert (
+            state.relations is not None and state.vector is not None
+        )  # a line is refused where nothing wrote what is read
         graph, n = ctx.graph, ctx.graph.n_nodes
         if not n_chunks(graph):
             return state.replace(nodes=Ranking("node", (), ()), chunks=Ranking("chunk", (), ()))
         ctx.progress("PageRank from the facts", None)
         passages = _scaled(ctx, state.vector, self.encoder, "chunks", np.arange(n_chunks(graph)))
         if not len(state.relations):
-            recorder.notes.append("There is no fact to start from; passages are those nearest to the question.")
+            recorder.notes.append(
+                "There is no fact to start from; passages are those nearest to the question."
+            )
             order = ranked("chunk", np.arange(len(passages)), passages, max(self.keep, BEFORE_CUT))
             recorder.before_cut = order
             return state.replace(nodes=Ranking("node", (), ()), chunks=order.head(self.keep))
-        starts = ends_of_facts(ctx, state.relations, state.vector, self.encoder, self.ends, recorder)
+        starts = ends_of_facts(
+            ctx, state.relations, state.vector, self.encoder, self.ends, recorder
+        )
         recorder.notes.append(f"Restarted at: {best_names(graph, starts)}.")
         shares = np.concatenate([np.zeros(n), self.everywhere * passages])
         shares[list(starts.items)] = starts.scores
@@ -76,7 +94,14 @@ class PassagesOfFacts(Operator):
         return f"{self.keep:,} passages by PageRank from facts"
 
 
-def ends_of_facts(ctx: Context, relations: Ranking, vector: np.ndarray, encoder: str, keep: int, recorder: Recorder) -> Ranking:
+def ends_of_facts(
+    ctx: Context,
+    relations: Ranking,
+    vector: np.ndarray,
+    encoder: str,
+    keep: int,
+    recorder: Recorder,
+) -> Ranking:
     """The best `keep` ends of some relations, each with the mean over its relations of their scores, divided by the number of its passages.
 
     A relation's score is its cosine with the question's `vector`, scaled to 0 .. 1 over all relations that a text tells. Where not all
@@ -85,7 +110,9 @@ def ends_of_facts(ctx: Context, relations: Ranking, vector: np.ndarray, encoder:
     graph, edges = ctx.graph, np.array(relations.items, np.int64)
     scores = _scores_of_facts(ctx, edges, vector, encoder, recorder)
     walk = _walk(graph)
-    of_passages = lambda: np.bincount(walk.tails[walk.out_indptr[graph.n_nodes] :], minlength=graph.n_nodes)
+    of_passages = lambda: np.bincount(
+        walk.tails[walk.out_indptr[graph.n_nodes] :], minlength=graph.n_nodes
+    )
     holding = graph.derived.once(SHELF, "holding", of_passages)
     heads, _, tails = graph.triples(edges)
     shares: dict[int, list[float]] = {}
@@ -95,7 +122,9 @@ def ends_of_facts(ctx: Context, relations: Ranking, vector: np.ndarray, encoder:
     return ranked("node", list(shares), [float(np.mean(one)) for one in shares.values()], keep)
 
 
-def _scores_of_facts(ctx: Context, edges: np.ndarray, vector: np.ndarray, encoder: str, recorder: Recorder) -> np.ndarray:
+def _scores_of_facts(
+    ctx: Context, edges: np.ndarray, vector: np.ndarray, encoder: str, recorder: Recorder
+) -> np.ndarray:
     """The scaled cosine of each edge, float64; 0 of one that no text tells."""
     graph, alike = ctx.graph, alike_in(ctx.graph)
     index = vector_index(graph, ctx.models.encoder(encoder), "relations", ctx.progress, ctx.check)
@@ -103,16 +132,29 @@ def _scores_of_facts(ctx: Context, edges: np.ndarray, vector: np.ndarray, encode
         facts = facts_of(graph)
         places = np.minimum(np.searchsorted(facts, edges), max(len(facts) - 1, 0))
         scaled = _scaled(ctx, vector, encoder, "relations", facts)
-        return np.where(np.isin(edges, alike), 0.0, scaled[places]) if len(facts) else np.zeros(len(edges))
-    high, low = float(index.nearest(vector, 1, alike)[1][0]), -float(index.nearest(-vector, 1, alike)[1][0])
-    recorder.notes.append(f"Scores of facts are scaled between the nearest and the farthest found, {high:.2f} and {low:.2f}.")
+        return (
+            np.where(np.isin(edges, alike), 0.0, scaled[places])
+            if len(facts)
+            else np.zeros(len(edges))
+        )
+    high, low = (
+        float(index.nearest(vector, 1, alike)[1][0]),
+        -float(index.nearest(-vector, 1, alike)[1][0]),
+    )
+    recorder.notes.append(
+        f"Scores of facts are scaled between the nearest and the farthest found, {high:.2f} and {low:.2f}."
+    )
     scaled = np.clip((index.cosines(vector, edges) - low) / max(high - low, 1e-9), 0.0, 1.0)
     return np.where(np.isin(edges, alike), 0.0, scaled)
 
 
-def _scaled(ctx: Context, vector: np.ndarray, encoder: str, of: Of, items: np.ndarray) -> np.ndarray:
+def _scaled(
+    ctx: Context, vector: np.ndarray, encoder: str, of: Of, items: np.ndarray
+) -> np.ndarray:
     """The cosines of some chunks or relations with the question, scaled to 0 .. 1; all 1 where they are the same."""
-    cosines = vector_index(ctx.graph, ctx.models.encoder(encoder), of, ctx.progress, ctx.check).cosines(vector, items)
+    cosines = vector_index(
+        ctx.graph, ctx.models.encoder(encoder), of, ctx.progress, ctx.check
+    ).cosines(vector, items)
     spread = float(np.ptp(cosines)) if len(cosines) else 0.0
     return (cosines - cosines.min()) / spread if spread else np.ones(len(cosines))
 
@@ -129,7 +171,11 @@ def alike_in(graph: KnowledgeGraph) -> np.ndarray:
     if SIMILAR not in names:
         return np.empty(0, np.int64)
     number = names.index(SIMILAR)
-    return graph.derived.once("edges of alike names", None, lambda: np.flatnonzero(graph.triples(np.arange(graph.n_edges))[1] == number))
+    return graph.derived.once(
+        "edges of alike names",
+        None,
+        lambda: np.flatnonzero(graph.triples(np.arange(graph.n_edges))[1] == number),
+    )
 
 
 def _passages_of_entities(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray]:
@@ -139,11 +185,15 @@ def _passages_of_entities(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray
     passages = rows.joined(facts)
     counts = rows.counts[facts]
     n = max(1, graph.n_nodes)
-    found = np.unique(np.concatenate([passages * n + np.repeat(ends, counts) for ends in (heads, tails)]))  # one number a pair
+    found = np.unique(
+        np.concatenate([passages * n + np.repeat(ends, counts) for ends in (heads, tails)])
+    )  # one number a pair
     return found // n, found % n
 
 
-def _page_rank(graph: Graph, shares: np.ndarray, damping: float, ctx: Context, recorder: Recorder) -> np.ndarray:
+def _page_rank(
+    graph: Graph, shares: np.ndarray, damping: float, ctx: Context, recorder: Recorder
+) -> np.ndarray:
     """The PageRank of every entity and, behind them, every passage, which sums to 1; of a graph of more than `SOLVED_UP_TO` edges as exact
     as the best passages need."""
     from core.graph.pagerank.everywhere import pushed_everywhere  # brings numba
@@ -151,14 +201,18 @@ def _page_rank(graph: Graph, shares: np.ndarray, damping: float, ctx: Context, r
 
     links = _walk(graph)
     shares = shares / shares.sum()
-    solved = lambda some, fine: np.maximum(solve(links, np.flatnonzero(some), some[some > 0], damping, fine, ctx.check), 0.0)
+    solved = lambda some, fine: np.maximum(
+        solve(links, np.flatnonzero(some), some[some > 0], damping, fine, ctx.check), 0.0
+    )
     if graph.n_edges <= SOLVED_UP_TO:
         scores = solved(shares, 0.5e-8)
         return scores / scores.sum()
     passages = np.arange(graph.n_nodes, len(shares))
     alike = np.where(np.arange(len(shares)) < graph.n_nodes, 0.0, 1.0 / len(passages))
     known = graph.derived.once(SHELF, ("everywhere", damping), lambda: solved(alike, 0.5e-8))
-    found = pushed_everywhere(links, shares, passages, known, damping, slice(graph.n_nodes, None), BEST, ctx.check)
+    found = pushed_everywhere(
+        links, shares, passages, known, damping, slice(graph.n_nodes, None), BEST, ctx.check
+    )
     recorder.notes.append(found.note(f"{BEST:,} passages"))
     return found.scores
 
@@ -173,7 +227,9 @@ def _links(graph: KnowledgeGraph) -> Links:
     facts, alike, heavy = facts_of(graph), alike_in(graph), weights(graph)
     heavy = np.ones(graph.n_edges) if heavy is None else heavy
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
-    named = np.bincount(np.concatenate([heads[facts], tails[facts]]), minlength=graph.n_nodes) > 0  # an entity of no fact is no node there
+    named = (
+        np.bincount(np.concatenate([heads[facts], tails[facts]]), minlength=graph.n_nodes) > 0
+    )  # an entity of no fact is no node there
     alike = alike[named[heads[alike]] & named[tails[alike]]]
     pair = np.minimum(heads, tails) * graph.n_nodes + np.maximum(heads, tails)
     edges = np.concatenate([facts[~np.isin(pair[facts], pair[alike])], alike])
@@ -182,7 +238,11 @@ def _links(graph: KnowledgeGraph) -> Links:
     one = np.concatenate([heads[edges], entities])
     other = np.concatenate([tails[edges], graph.n_nodes + rows])
     weight = np.concatenate([2 * heavy[edges], np.ones(len(rows))])
-    starts, ends, both = np.concatenate([one, other]), np.concatenate([other, one]), np.concatenate([weight, weight])
+    starts, ends, both = (
+        np.concatenate([one, other]),
+        np.concatenate([other, one]),
+        np.concatenate([weight, weight]),
+    )
     n = graph.n_nodes + n_chunks(graph)
     order = np.lexsort((both, starts * n + ends))
     starts, ends, both = starts[order], ends[order], both[order]

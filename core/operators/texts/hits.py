@@ -14,17 +14,27 @@ from core.graph.texts import hit_titles
 from core.operators.generate import CHARACTERS_A_TOKEN
 from core.types import Kind, Ranking
 
-KIND_OF: dict[str, Kind] = {"nodes": "node", "relations": "triple", "chunks": "chunk", "communities": "community"}
+KIND_OF: dict[str, Kind] = {
+    "nodes": "node",
+    "relations": "triple",
+    "chunks": "chunk",
+    "communities": "community",
+}
 SHOWN_NAMES = 5  # hits that a note names
 DIGITS = 12  # of a score; what lies behind is the noise of arithmetic
 READ = 128  # texts of hits that are read together
 BEFORE_CUT = 1000  # hits that are remembered in the order before the cut
 
 
-def ranked(kind: Kind, ids: Iterable[int] | np.ndarray, scores: Iterable[float] | np.ndarray, keep: int = 0) -> Ranking:
+def ranked(
+    kind: Kind, ids: Iterable[int] | np.ndarray, scores: Iterable[float] | np.ndarray, keep: int = 0
+) -> Ranking:
     """The `keep` best (all where 0) by (-score, id); scores that differ by the noise of arithmetic alone count as equal."""
     items = np.asarray(list(ids) if not isinstance(ids, np.ndarray) else ids, np.int64)
-    values = np.round(np.asarray(list(scores) if not isinstance(scores, np.ndarray) else scores, np.float64), DIGITS)
+    values = np.round(
+        np.asarray(list(scores) if not isinstance(scores, np.ndarray) else scores, np.float64),
+        DIGITS,
+    )
     items, values = top_k(items, values, keep or len(items))
     return Ranking(kind, tuple(items.tolist()), tuple(values.tolist()))
 
@@ -45,7 +55,11 @@ class LazyRanking(Ranking):
     values: np.ndarray  # float64 [n], the score of each
 
     def __init__(self, kind: Kind, ids: np.ndarray, scores: np.ndarray):
-        self.__dict__.update(kind=kind, ids=np.asarray(ids, np.int64), values=np.round(np.asarray(scores, np.float64), DIGITS))
+        self.__dict__.update(
+            kind=kind,
+            ids=np.asarray(ids, np.int64),
+            values=np.round(np.asarray(scores, np.float64), DIGITS),
+        )
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -66,14 +80,22 @@ class LazyRanking(Ranking):
 
     def head(self, k: int) -> Ranking:
         """The first `k` hits, for which the others are not sorted."""
-        return ranked(self.kind, self.ids, self.values, k) if 0 < k < len(self) else self._ordered.head(k)
+        return (
+            ranked(self.kind, self.ids, self.values, k)
+            if 0 < k < len(self)
+            else self._ordered.head(k)
+        )
 
 
 def arrays_of(ranking: Ranking) -> tuple[np.ndarray, np.ndarray]:
     """The ids (int64) and scores (float64) of numbered hits, in whatever order they lie; an order without scores counts down."""
     if isinstance(ranking, LazyRanking):
         return ranking.ids, ranking.values
-    scores = np.arange(0.0, -len(ranking), -1.0) if ranking.scores is None else np.array(ranking.scores, np.float64)
+    scores = (
+        np.arange(0.0, -len(ranking), -1.0)
+        if ranking.scores is None
+        else np.array(ranking.scores, np.float64)
+    )
     return np.array(ranking.items, np.int64), scores
 
 
@@ -106,7 +128,9 @@ def fitting(texts: Iterable[str], budget: int) -> int:
     return place
 
 
-def in_blocks(texts_of: Callable[[Sequence[int]], Sequence[str]], items: Sequence[int]) -> Iterator[str]:
+def in_blocks(
+    texts_of: Callable[[Sequence[int]], Sequence[str]], items: Sequence[int]
+) -> Iterator[str]:
     """The texts of items, a block of them read when it is wanted.
 
     >>> from core.operators.texts.hits import fitting, in_blocks
@@ -117,7 +141,9 @@ def in_blocks(texts_of: Callable[[Sequence[int]], Sequence[str]], items: Sequenc
         yield from texts_of(items[first : first + READ])
 
 
-def within(ranking: Ranking, texts_of: Callable[[Sequence[int]], Sequence[str]], budget: int) -> Ranking:
+def within(
+    ranking: Ranking, texts_of: Callable[[Sequence[int]], Sequence[str]], budget: int
+) -> Ranking:
     """The first hits whose texts fit into a budget of tokens; all where it is 0. The first that does not fit ends it.
 
     As a text has a token at least, hardly ever more hits fit than there are tokens, so that the others need not be put in order.
@@ -140,7 +166,11 @@ def unreported(graph: Any, found: Ranking) -> list[str]:
     """A note on the communities without a report, for which the names of their members stand; none where each has one."""
     table = graph.columns.communities
     bare = sum(not table.text("report", row) for row in found.items) if table is not None else 0
-    return [f"{bare:,} of {len(found):,} without a report; the names of the members stand for it."] if bare else []
+    return (
+        [f"{bare:,} of {len(found):,} without a report; the names of the members stand for it."]
+        if bare
+        else []
+    )
 
 
 def best_names(graph: Any, ranking: Ranking) -> str:
@@ -148,5 +178,6 @@ def best_names(graph: Any, ranking: Ranking) -> str:
     first = ranking.head(SHOWN_NAMES)
     scores = [first.score(place) for place in range(len(first))]
     return "; ".join(
-        name + ("" if score is None else f" ({score:.2f})") for name, score in zip(hit_titles(graph, first.kind, first.items), scores)
+        name + ("" if score is None else f" ({score:.2f})")
+        for name, score in zip(hit_titles(graph, first.kind, first.items), scores)
     )

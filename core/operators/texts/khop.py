@@ -39,7 +39,9 @@ class KhopPaths(Operator):
         while waiting:
             chain = Path((waiting.pop(0),))
             while waiting:
-                found = joins(ctx.graph, (chain.end,), waiting, self.hops, self.direction, ctx.check)
+                found = joins(
+                    ctx.graph, (chain.end,), waiting, self.hops, self.direction, ctx.check
+                )
                 if not found:
                     break
                 end = min(found, key=lambda node: (len(found[node]), waiting.index(node)))

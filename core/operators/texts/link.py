@@ -30,9 +30,19 @@ class LinkNames(Operator):
     plain = "finds the entities of these names"
     reads, writes = ("names",), ("linked", "seeds", "nodes")
 
-    least: float = param(-1.0, "Least cosine", "Names less near to any entity are not linked; -1 links every name.", low=-1, high=1)
-    spelt: bool = param(True, "As spelt", "A name that the graph has just so means the entity of that name.")
-    encoder: str = param("encoder", "Encoder", "The sentence encoder that reads names and entities.", model=True)
+    least: float = param(
+        -1.0,
+        "Least cosine",
+        "Names less near to any entity are not linked; -1 links every name.",
+        low=-1,
+        high=1,
+    )
+    spelt: bool = param(
+        True, "As spelt", "A name that the graph has just so means the entity of that name."
+    )
+    encoder: str = param(
+        "encoder", "Encoder", "The sentence encoder that reads names and entities.", model=True
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         graph, best, others = ctx.graph, {}, []
@@ -47,10 +57,17 @@ class LinkNames(Operator):
             best[node] = max(score, best.get(node, score))
         linked = ranked("node", list(best), list(best.values()))
         lost = len(others) - len(found)
-        recorder.notes.append(f"Linked: {best_names(graph, linked) or 'none'}." + (f" Names near to no entity: {lost}." if lost else ""))
-        return state.replace(linked=linked, nodes=Ranking("node", linked.items, linked.scores), seeds=linked.items)
+        recorder.notes.append(
+            f"Linked: {best_names(graph, linked) or 'none'}."
+            + (f" Names near to no entity: {lost}." if lost else "")
+        )
+        return state.replace(
+            linked=linked, nodes=Ranking("node", linked.items, linked.scores), seeds=linked.items
+        )
 
-    def _nearest(self, wanted: list[str], ctx: Context, recorder: Recorder) -> list[tuple[int, float]]:
+    def _nearest(
+        self, wanted: list[str], ctx: Context, recorder: Recorder
+    ) -> list[tuple[int, float]]:
         """For each name the nearest entity and its cosine, where that is near enough."""
         if not wanted or not ctx.graph.n_nodes:
             return []
@@ -59,4 +76,8 @@ class LinkNames(Operator):
         recorder.usage += Usage(texts=len(wanted))
         recorder.notes.extend(filter(None, (index.source, index.approximate)))
         found = [index.nearest(vector, 1) for vector in encoder.encode(wanted, ctx.check)]
-        return [(int(ids[0]), float(scores[0])) for ids, scores in found if len(ids) and scores[0] >= self.least]
+        return [
+            (int(ids[0]), float(scores[0]))
+            for ids, scores in found
+            if len(ids) and scores[0] >= self.least
+        ]

@@ -67,11 +67,17 @@ class Merge(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         before = {FIELD[hits.kind]: hits for hits in state.waiting}
-        both = {field: merged(before.get(field), getattr(state, field), self.order) for field in HITS}
+        both = {
+            field: merged(before.get(field), getattr(state, field), self.order) for field in HITS
+        }
         return state.replace(waiting=(), **both)
 
     def words(self) -> str:
-        return f"merged by {self.order}" if self.order in ("score", "reciprocal rank") else f"merged {self.order}"
+        return (
+            f"merged by {self.order}"
+            if self.order in ("score", "reciprocal rank")
+            else f"merged {self.order}"
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,17 +95,32 @@ class Truncate(Operator):
     title = "hits cut"
     reads_any, writes = HITS, HITS
 
-    budget: int = param(4000, "Tokens", "For the hits of each kind; 0 is no limit.", low=0, high=1_000_000)
-    keep: int = param(0, "Hits at most", "Of each kind; 0 is no limit but the tokens.", low=0, high=1_000_000)
-    of: str = param(EVERY, "Hits", "Which of the hits are cut; the others stay as they are.", choices=(EVERY, *HITS))
-    rows: bool = param(False, "Whole rows", "Names and all else that a table shows of a hit count as well.")
+    budget: int = param(
+        4000, "Tokens", "For the hits of each kind; 0 is no limit.", low=0, high=1_000_000
+    )
+    keep: int = param(
+        0, "Hits at most", "Of each kind; 0 is no limit but the tokens.", low=0, high=1_000_000
+    )
+    of: str = param(
+        EVERY,
+        "Hits",
+        "Which of the hits are cut; the others stay as they are.",
+        choices=(EVERY, *HITS),
+    )
+    rows: bool = param(
+        False, "Whole rows", "Names and all else that a table shows of a hit count as well."
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         cut = {}
         for field in HITS if self.of == EVERY else (self.of,):
             hits = getattr(state, field)
             if hits is not None:
-                recorder.before_cut = hits if field == "chunks" or recorder.before_cut is None else recorder.before_cut
+                recorder.before_cut = (
+                    hits
+                    if field == "chunks" or recorder.before_cut is None
+                    else recorder.before_cut
+                )
                 hits = hits.head(self.keep) if self.keep else hits
                 texts_of = row_texts if self.rows else hit_texts
                 cut[field] = within(hits, partial(texts_of, ctx.graph, hits.kind), self.budget)
@@ -129,7 +150,10 @@ def merged(one: Ranking | None, other: Ranking | None, order: str) -> Ranking | 
             for rank, item in enumerate(hits.items, 1):
                 fused[item] += 1 / (RANK_OFFSET + rank)
         return ranked(one.kind, list(fused), list(fused.values()))
-    return placed(one.kind, [*one.items, *other.items] if order == "first" else in_turn(one.items, other.items))
+    return placed(
+        one.kind,
+        [*one.items, *other.items] if order == "first" else in_turn(one.items, other.items),
+    )
 
 
 def placed(kind, items: Iterable[int]) -> Ranking:

@@ -19,7 +19,9 @@ from core.parameters import param
 from core.prompts import messages, plain
 from core.types import Ranking, State
 
-ALONE_HELP = "kept: it stays, as in KGP's own code; left: it is left out, as in the in-depth analysis' code."
+ALONE_HELP = (
+    "kept: it stays, as in KGP's own code; left: it is left out, as in the in-depth analysis' code."
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,41 +48,83 @@ class MissingEvidence(Operator):
     by: str = param("tf-idf", "Ranked by", BY_HELP, choices=BY)
     alone: str = param("kept", "Without a neighbour", ALONE_HELP, choices=("kept", "left"))
     max_tokens: int = param(64, "Longest evidence", "In tokens.", low=8, high=1024)
-    role: str = param("answer", "Model", "The role or name of the chat model that says what is missing.", chat=True)
+    role: str = param(
+        "answer",
+        "Model",
+        "The role or name of the chat model that says what is missing.",
+        chat=True,
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.chunks is not None
-        chat = None if unasked(ctx, recorder, "neighbours are sought by the question's words") else ctx.models.chat(self.role)
+        chat = (
+            None
+            if unasked(ctx, recorder, "neighbours are sought by the question's words")
+            else ctx.models.chat(self.role)
+        )
         seeds, beside = state.chunks.items, neighbours(ctx.graph)
         order, taken = list[int](), set(seeds)
         for number, row in enumerate(seeds, 1):
-            ctx.progress(f"Looking for what is missing in passage {number} of {len(seeds)}", (number - 1) / len(seeds))
+            ctx.progress(
+                f"Looking for what is missing in passage {number} of {len(seeds)}",
+                (number - 1) / len(seeds),
+            )
             near = [one for one in beside(row) if one not in taken]
             found = self._best(row, near, chat, state.question.text, ctx, recorder) if near else []
             taken.update(found)
             order += [row, *found] if found or self.alone == "kept" else []
-        recorder.notes.append(f"{len(order):,} chunks, of which {len(taken) - len(set(seeds)):,} are neighbours.")
+        recorder.notes.append(
+            f"{len(order):,} chunks, of which {len(taken) - len(set(seeds)):,} are neighbours."
+        )
         return state.replace(chunks=placed("chunk", order))
 
-    def _best(self, row: int, near: list[int], chat: Chat | None, question: str, ctx: Context, recorder: Recorder) -> list[int]:
+    def _best(
+        self,
+        row: int,
+        near: list[int],
+        chat: Chat | None,
+        question: str,
+        ctx: Context,
+        recorder: Recorder,
+    ) -> list[int]:
         """The neighbours that follow a chunk."""
         missing = "" if chat is None else self._missing(row, chat, question, ctx, recorder)
-        scores = searchable(ctx.graph, "chunks", self.by, ctx.progress, ctx.check)(f"{question} {missing}".strip())[near]
-        return list(ranked("chunk", np.array(near)[scores > 0], scores[scores > 0], self.keep).items)
+        scores = searchable(ctx.graph, "chunks", self.by, ctx.progress, ctx.check)(
+            f"{question} {missing}".strip()
+        )[near]
+        return list(
+            ranked("chunk", np.array(near)[scores > 0], scores[scores > 0], self.keep).items
+        )
 
-    def _missing(self, row: int, chat: Chat, question: str, ctx: Context, recorder: Recorder) -> str:
+    def _missing(
+        self, row: int, chat: Chat, question: str, ctx: Context, recorder: Recorder
+    ) -> str:
         """What a language model finds missing beside a chunk."""
         text = passage_texts(ctx.graph, Ranking("chunk", (row,)))
-        prompt_of = lambda count: messages("passages", "missing", passages="".join(text[:count]) or "(none)", question=question)
-        missing = plain(asked(chat, with_room(chat, prompt_of, 1, self.max_tokens)[0], ctx, recorder, self.max_tokens).text)
+        prompt_of = lambda count: messages(
+            "passages", "missing", passages="".join(text[:count]) or "(none)", question=question
+        )
+        missing = plain(
+            asked(
+                chat,
+                with_room(chat, prompt_of, 1, self.max_tokens)[0],
+                ctx,
+                recorder,
+                self.max_tokens,
+            ).text
+        )
         recorder.notes.append(f"Missing: {missing or '(nothing was said)'}")
         return missing
 
 
 def neighbours(graph: KnowledgeGraph):
     """What gives for a chunk's row the rows of the chunks that its node is joined with, ascending; none where it is no node."""
-    rows: dict[int, int] = graph.derived.once("rows of nodes", None, lambda: leaves(graph, range(graph.n_nodes)))
-    nodes = graph.derived.once("nodes of rows", None, lambda: {row: node for node, row in rows.items()})
+    rows: dict[int, int] = graph.derived.once(
+        "rows of nodes", None, lambda: leaves(graph, range(graph.n_nodes))
+    )
+    nodes = graph.derived.once(
+        "nodes of rows", None, lambda: {row: node for node, row in rows.items()}
+    )
 
     def beside(row: int) -> list[int]:
         if row not in nodes:

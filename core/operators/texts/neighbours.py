@@ -12,7 +12,15 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import relation_texts, weights
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
-from core.operators.texts.hits import BEFORE_CUT, DIGITS, LazyRanking, best_names, ranked, scores_of, within
+from core.operators.texts.hits import (
+    BEFORE_CUT,
+    DIGITS,
+    LazyRanking,
+    best_names,
+    ranked,
+    scores_of,
+    within,
+)
 from core.parameters import param
 from core.types import Ranking, State
 
@@ -37,7 +45,9 @@ class NeighbourNodes(Operator):
     reads, writes = ("nodes",), ("nodes",)
 
     hops: int = param(1, "Hops", "How many steps are taken.", low=1, high=4)
-    keep: int = param(1000, "Entities at most", "The best are kept where there are more.", low=1, high=1_000_000)
+    keep: int = param(
+        1000, "Entities at most", "The best are kept where there are more.", low=1, high=1_000_000
+    )
     itself: bool = param(True, "With those found", "The entities found before stay among the hits.")
     direction: str = param("both", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
@@ -45,13 +55,21 @@ class NeighbourNodes(Operator):
         assert state.nodes is not None
         scores, before = scores_of(state.nodes, ctx.graph.n_nodes), set(state.nodes.items)
         best: dict[int, float] = {}
-        for node in state.nodes.items:  # best first, so that the first score of a neighbour is its best
-            near, _ = nearest(ctx.graph, (node,), self.hops, self.direction, self.keep + 1, ctx.check)
+        for (
+            node
+        ) in state.nodes.items:  # best first, so that the first score of a neighbour is its best
+            near, _ = nearest(
+                ctx.graph, (node,), self.hops, self.direction, self.keep + 1, ctx.check
+            )
             for one in near.tolist():
                 best.setdefault(one, float(scores[one] if one in before else scores[node]))
         allowed = [node for node in best if self.itself or node not in before]
-        order = sorted(allowed, key=lambda node: (-round(best[node], DIGITS), node not in before, node))[: self.keep]
-        return state.replace(nodes=Ranking("node", tuple(order), tuple(round(best[node], DIGITS) for node in order)))
+        order = sorted(
+            allowed, key=lambda node: (-round(best[node], DIGITS), node not in before, node)
+        )[: self.keep]
+        return state.replace(
+            nodes=Ranking("node", tuple(order), tuple(round(best[node], DIGITS) for node in order))
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,7 +90,9 @@ class IncidentRelations(Operator):
     reads, writes = ("nodes",), ("relations",)
 
     budget: int = param(4800, "Tokens", BUDGET_HELP, low=0, high=1_000_000)
-    keep: int = param(0, "Relations at most", "0 is no limit but the tokens.", low=0, high=1_000_000)
+    keep: int = param(
+        0, "Relations at most", "0 is no limit but the tokens.", low=0, high=1_000_000
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.nodes is not None
@@ -80,7 +100,11 @@ class IncidentRelations(Operator):
         edges = np.unique(ctx.graph.steps_from(np.array(state.nodes.items, np.int64), "both").edges)
         order = LazyRanking("triple", edges, connected_scores(ctx.graph, edges))
         recorder.before_cut = order.head(max(BEFORE_CUT, self.keep))
-        found = within(order.head(self.keep) if self.keep else order, partial(relation_texts, ctx.graph), self.budget)
+        found = within(
+            order.head(self.keep) if self.keep else order,
+            partial(relation_texts, ctx.graph),
+            self.budget,
+        )
         if len(found) < len(edges):
             recorder.notes.append(f"{len(found):,} of {len(edges):,} relations have room.")
         return state.replace(relations=found)
@@ -112,7 +136,9 @@ class EndpointNodes(Operator):
         assert state.relations is not None
         heads, _, tails = ctx.graph.triples(np.array(state.relations.items, np.int64))
         best: dict[int, float] = {}
-        for score, head, tail in zip(relation_scores(state.relations), heads.tolist(), tails.tolist()):
+        for score, head, tail in zip(
+            relation_scores(state.relations), heads.tolist(), tails.tolist()
+        ):
             best.setdefault(head, score)
             best.setdefault(tail, score)
         found = ranked("node", list(best), list(best.values()), self.keep)
@@ -122,7 +148,11 @@ class EndpointNodes(Operator):
 
 def relation_scores(relations: Ranking) -> tuple[float, ...]:
     """The score of each relation; an order without scores counts down."""
-    return relations.scores if relations.scores is not None else tuple(float(-place) for place in range(len(relations)))
+    return (
+        relations.scores
+        if relations.scores is not None
+        else tuple(float(-place) for place in range(len(relations)))
+    )
 
 
 def connected_scores(graph: KnowledgeGraph, edges: np.ndarray) -> np.ndarray:
@@ -130,4 +160,8 @@ def connected_scores(graph: KnowledgeGraph, edges: np.ndarray) -> np.ndarray:
     heads, _, tails = graph.triples(edges)
     weight = weights(graph)
     heavy = weight[edges] if weight is not None else np.zeros(len(edges))
-    return graph.degrees(heads) + graph.degrees(tails) + heavy / (1.0 + (weight.max() if weight is not None and len(weight) else 0.0))
+    return (
+        graph.degrees(heads)
+        + graph.degrees(tails)
+        + heavy / (1.0 + (weight.max() if weight is not None and len(weight) else 0.0))
+    )

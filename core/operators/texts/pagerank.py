@@ -49,15 +49,45 @@ class PageRankNodes(Operator):
     writes = ("nodes",)
 
     reset: str = param("specificity", "Restart at", RESET_HELP, choices=RESETS)
-    damping: float = param(0.5, "Damping", "Probability of following an edge; the rest jumps back to the start.", low=0.0, high=0.999)
-    keep: int = param(1000, "Entities at most", "Those of largest PageRank; of score 0 none.", low=1, high=1_000_000)
-    least: float = param(0.0, "Least score", "Entities of less are left out (0.005 in FastGraphRAG's code).", low=0.0, high=1.0)
-    without: str = param("all", "Without a start", "all: every entity counts alike; none: none is found.", choices=("all", "none"))
-    weighted: bool = param(True, "By weight", "Edges are followed by their weights, where they have some.")
+    damping: float = param(
+        0.5,
+        "Damping",
+        "Probability of following an edge; the rest jumps back to the start.",
+        low=0.0,
+        high=0.999,
+    )
+    keep: int = param(
+        1000,
+        "Entities at most",
+        "Those of largest PageRank; of score 0 none.",
+        low=1,
+        high=1_000_000,
+    )
+    least: float = param(
+        0.0,
+        "Least score",
+        "Entities of less are left out (0.005 in FastGraphRAG's code).",
+        low=0.0,
+        high=1.0,
+    )
+    without: str = param(
+        "all",
+        "Without a start",
+        "all: every entity counts alike; none: none is found.",
+        choices=("all", "none"),
+    )
+    weighted: bool = param(
+        True, "By weight", "Edges are followed by their weights, where they have some."
+    )
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
-        return {"specificity": ("linked",), "sum": ("linked", "nodes"), "max": ("linked", "nodes"), "scores": ("nodes",)}[self.reset]
+        return {
+            "specificity": ("linked",),
+            "sum": ("linked", "nodes"),
+            "max": ("linked", "nodes"),
+            "scores": ("nodes",),
+        }[self.reset]
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.progress("PageRank from the question's entities", None)
@@ -66,9 +96,13 @@ class PageRankNodes(Operator):
         shares = restarts(self.reset, state, ctx.graph)
         if not shares.any():
             instead = "all count alike" if self.without == "all" else "none is found"
-            recorder.notes.append(f"The question's names were linked to no entity, and there is no other to start from; {instead}.")
+            recorder.notes.append(
+                f"The question's names were linked to no entity, and there is no other to start from; {instead}."
+            )
             n = ctx.graph.n_nodes if self.without == "all" else 0
-            return state.replace(nodes=Ranking("node", tuple(range(n)), (1.0 / n,) * n if n else ()))
+            return state.replace(
+                nodes=Ranking("node", tuple(range(n)), (1.0 / n,) * n if n else ())
+            )
         nodes, scores = _scored(self, ctx.graph, shares / shares.sum(), ctx.check, recorder)
         enough = scores > 0 if self.least == 0 else scores >= self.least
         found = ranked("node", nodes[enough], scores[enough], self.keep)
@@ -79,14 +113,20 @@ class PageRankNodes(Operator):
         return "entities by PageRank"
 
 
-def _scored(how: PageRankNodes, graph: KnowledgeGraph, shares: np.ndarray, check, recorder: Recorder) -> tuple[np.ndarray, np.ndarray]:
+def _scored(
+    how: PageRankNodes, graph: KnowledgeGraph, shares: np.ndarray, check, recorder: Recorder
+) -> tuple[np.ndarray, np.ndarray]:
     """The nodes with their PageRank; of a graph of more than `SOLVED_UP_TO` edges the best that a push finds."""
     if graph.n_edges <= SOLVED_UP_TO or not isinstance(graph, Graph):
-        return np.arange(graph.n_nodes), weighted_pagerank(graph, shares, how.damping, how.weighted, check)
+        return np.arange(graph.n_nodes), weighted_pagerank(
+            graph, shares, how.damping, how.weighted, check
+        )
     from core.graph.pagerank.local.push import local_push  # brings numba
 
     found = local_push(posed(graph, shares, how.damping, how.weighted, check, how.keep))
-    recorder.notes.append(f"{found.note} Such a push is asked for {RECALL:.2f} of the best {how.keep:,}.")
+    recorder.notes.append(
+        f"{found.note} Such a push is asked for {RECALL:.2f} of the best {how.keep:,}."
+    )
     return found.nodes, found.scores
 
 
@@ -108,7 +148,9 @@ def restarts(reset: str, state: State, graph: KnowledgeGraph) -> np.ndarray:
     return shares
 
 
-def weighted_pagerank(graph: KnowledgeGraph, shares: np.ndarray, damping: float, weighted: bool, check) -> np.ndarray:
+def weighted_pagerank(
+    graph: KnowledgeGraph, shares: np.ndarray, damping: float, weighted: bool, check
+) -> np.ndarray:
     """The personalised PageRank of every node, float64 [n], which sums to 1; restarts go by `shares`, which sum to 1.
 
     Solved to 1e-8, both ways along the edges, by their weights where `weighted` and they have some. Raises what `check` raises.
@@ -116,16 +158,29 @@ def weighted_pagerank(graph: KnowledgeGraph, shares: np.ndarray, damping: float,
     from core.graph.pagerank.exact import solve  # brings numba
 
     problem = posed(graph, shares, damping, weighted, check)
-    scores = np.maximum(solve(problem.links, problem.seeds, problem.shares, damping, 0.5e-8, check), 0.0)
+    scores = np.maximum(
+        solve(problem.links, problem.seeds, problem.shares, damping, 0.5e-8, check), 0.0
+    )
     return scores / scores.sum()
 
 
-def posed(graph: KnowledgeGraph, shares: np.ndarray, damping: float, weighted: bool, check, keep: int = 0) -> Problem:
+def posed(
+    graph: KnowledgeGraph, shares: np.ndarray, damping: float, weighted: bool, check, keep: int = 0
+) -> Problem:
     """PageRank from the nodes with shares, as a problem; the graph's arrays are arranged once."""
     seeds = np.flatnonzero(shares)
-    given: dict = {"weights": weights(graph) if weighted else None, "check": check, "recall": RECALL}
-    problem = replace(pose(graph, seeds, keep, damping, "both", **given), seeds=seeds, shares=shares[seeds])  # type: ignore[arg-type]
-    return replace(problem, arranged=graph.derived.once("arranged for PageRank", weighted, lambda: problem.links))
+    given: dict = {
+        "weights": weights(graph) if weighted else None,
+        "check": check,
+        "recall": RECALL,
+    }
+    problem = replace(
+        pose(graph, seeds, keep, damping, "both", **given), seeds=seeds, shares=shares[seeds]
+    )  # type: ignore[arg-type]
+    return replace(
+        problem,
+        arranged=graph.derived.once("arranged for PageRank", weighted, lambda: problem.links),
+    )
 
 
 def _spread(ranking: Ranking | None, graph: KnowledgeGraph) -> np.ndarray:

@@ -25,7 +25,9 @@ SHOWN = 5  # keywords of a level that a note names
 TEXTS = ("question", "low keywords", "high keywords")
 WITHOUT_HELP = "question: where there are no such keywords the question itself is read; nothing: then nothing is searched by them."
 LIST = {"type": "array", "maxItems": MAX_NAMES, "items": {"type": "string", "maxLength": 80}}
-UNREADABLE = "The language model's reply could not be read; the graph's own vocabulary was asked instead."
+UNREADABLE = (
+    "The language model's reply could not be read; the graph's own vocabulary was asked instead."
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,8 +46,15 @@ class EmbedQuery(Operator):
     plain = ""
     writes = ("vector",)
 
-    text: str = param("question", "Text", "What is encoded: the question, or its keywords of one level.", choices=TEXTS)
-    without: str = param("question", "Without keywords", WITHOUT_HELP, choices=("question", "nothing"))
+    text: str = param(
+        "question",
+        "Text",
+        "What is encoded: the question, or its keywords of one level.",
+        choices=TEXTS,
+    )
+    without: str = param(
+        "question", "Without keywords", WITHOUT_HELP, choices=("question", "nothing")
+    )
     encoder: str = param("encoder", "Encoder", "The sentence encoder.", model=True)
 
     @property
@@ -54,15 +63,25 @@ class EmbedQuery(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.progress("Encoding the question", None)
-        found = () if self.text == TEXTS[0] or state.keywords is None else getattr(state.keywords, self.text.split()[0])
+        found = (
+            ()
+            if self.text == TEXTS[0] or state.keywords is None
+            else getattr(state.keywords, self.text.split()[0])
+        )
         if self.text != TEXTS[0] and not found:
-            instead = "nothing is searched by them" if self.without == "nothing" else "the question itself was encoded"
+            instead = (
+                "nothing is searched by them"
+                if self.without == "nothing"
+                else "the question itself was encoded"
+            )
             recorder.notes.append(f"There are no {self.text}; {instead}.")
             if self.without == "nothing":
                 return state.replace(vector=None)
         recorder.usage += Usage(texts=1)
         wanted = ", ".join(found) or state.question.text
-        return state.replace(vector=question_vectors(ctx.models.encoder(self.encoder), [wanted], ctx.check)[0])
+        return state.replace(
+            vector=question_vectors(ctx.models.encoder(self.encoder), [wanted], ctx.check)[0]
+        )
 
     def words(self) -> str:
         return "question as a vector" if self.text == TEXTS[0] else f"{self.text} as a vector"
@@ -86,7 +105,13 @@ class NamesInQuestion(Operator):
     writes = ("names",)
     without_model = True
 
-    by: str = param(VOCABULARY, "Found by", "“vocabulary”: names that the graph has; or a language model.", chat=True, also=(VOCABULARY,))
+    by: str = param(
+        VOCABULARY,
+        "Found by",
+        "“vocabulary”: names that the graph has; or a language model.",
+        chat=True,
+        also=(VOCABULARY,),
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         return state.replace(names=names_in(state.question.text, self.by, ctx, recorder))
@@ -113,22 +138,44 @@ class ExtractKeywords(Operator):
     writes = ("keywords",)
     without_model = True
 
-    by: str = param(WORDS, "Found by", "“words”: names low, the other content words high; or a language model.", chat=True, also=(WORDS,))
+    by: str = param(
+        WORDS,
+        "Found by",
+        "“words”: names low, the other content words high; or a language model.",
+        chat=True,
+        also=(WORDS,),
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         text = state.question.text
-        found = None if self.by == WORDS else _asked(self.by, "keywords", ("high", "low"), text, ctx, recorder)
+        found = (
+            None
+            if self.by == WORDS
+            else _asked(self.by, "keywords", ("high", "low"), text, ctx, recorder)
+        )
         if found is not None:
-            said = [f"{', '.join(some[:SHOWN])} ({level})" for level, some in sorted(found.items(), reverse=True) if some]
+            said = [
+                f"{', '.join(some[:SHOWN])} ({level})"
+                for level, some in sorted(found.items(), reverse=True)
+                if some
+            ]
             recorder.notes.append(f"Keywords by the language model: {'; '.join(said) or 'none'}.")
             return state.replace(keywords=Keywords(tuple(found["low"]), tuple(found["high"])))
         low = vocabulary_names(text, ctx)
         named = {word for name in low for word in words(name)}
         code = code_of(ctx.graph, text)
         if code:
-            others = (word for word in content_words(text, code) if word not in named and not any(word in name.casefold() for name in low))
+            others = (
+                word
+                for word in content_words(text, code)
+                if word not in named and not any(word in name.casefold() for name in low)
+            )
         else:
-            others = (word for word in words(text) if word not in named and word not in COMMON and len(word) > 1)
+            others = (
+                word
+                for word in words(text)
+                if word not in named and word not in COMMON and len(word) > 1
+            )
         high = tuple(dict.fromkeys(others))[:MAX_NAMES]
         return state.replace(keywords=Keywords(high if node_chunks(ctx.graph) else low, high))
 
@@ -147,19 +194,40 @@ def vocabulary_names(text: str, ctx: Context) -> tuple[str, ...]:
     return tuple(dict.fromkeys(ctx.graph.names(found)))[:MAX_NAMES]
 
 
-def _asked(role: str, prompt: str, fields: tuple[str, ...], text: str, ctx: Context, recorder: Recorder) -> dict[str, Any] | None:
+def _asked(
+    role: str, prompt: str, fields: tuple[str, ...], text: str, ctx: Context, recorder: Recorder
+) -> dict[str, Any] | None:
     """The lists of a language model's reply by field; None where it cannot be read, which a note says."""
-    if unasked(ctx, recorder, "the question's own words were taken, those that the graph names first"):
+    if unasked(
+        ctx, recorder, "the question's own words were taken, those that the graph names first"
+    ):
         return None
-    schema = {"type": "object", "properties": dict.fromkeys(fields, LIST), "required": list(fields), "additionalProperties": False}
+    schema = {
+        "type": "object",
+        "properties": dict.fromkeys(fields, LIST),
+        "required": list(fields),
+        "additionalProperties": False,
+    }
     ctx.progress("Asking the language model for names and keywords", None)
-    reply = asked(ctx.models.chat(role), messages("texts", prompt, question=text), ctx, recorder, 256, schema=schema)
+    reply = asked(
+        ctx.models.chat(role),
+        messages("texts", prompt, question=text),
+        ctx,
+        recorder,
+        256,
+        schema=schema,
+    )
     found = json_reply(reply.text, fields)
     if found is None or not any(isinstance(found.value.get(field), list) for field in fields):
         recorder.notes.append(UNREADABLE)
         return None
-    listed = {field: some if isinstance(some := found.value.get(field), list) else [] for field in fields}
-    read = {field: [" ".join(one.split()) for one in some if isinstance(one, str) and one.strip()] for field, some in listed.items()}
+    listed = {
+        field: some if isinstance(some := found.value.get(field), list) else [] for field in fields
+    }
+    read = {
+        field: [" ".join(one.split()) for one in some if isinstance(one, str) and one.strip()]
+        for field, some in listed.items()
+    }
     if any(listed.values()) and not any(read.values()):
         recorder.notes.append(UNREADABLE)
         return None

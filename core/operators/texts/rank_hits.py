@@ -36,8 +36,15 @@ class RankHits(Operator):
     title = "hits ranked anew"
     without_model = True
 
-    of: str = param("chunks", "Hits", "Which of the hits are ranked; the others stay as they are.", choices=HITS)
-    model: str = param("encoder", "Model", "What ranks or picks: a scorer, a language model, or a combination.", model=True)
+    of: str = param(
+        "chunks", "Hits", "Which of the hits are ranked; the others stay as they are.", choices=HITS
+    )
+    model: str = param(
+        "encoder",
+        "Model",
+        "What ranks or picks: a scorer, a language model, or a combination.",
+        model=True,
+    )
     keep: int = param(4, "Keep", "How many stay.", low=1, high=100_000)
 
     @property
@@ -51,7 +58,10 @@ class RankHits(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         found: Ranking = getattr(state, self.of)
         recorder.before_cut = found
-        if not len(found) or (uses_chat(self.model, ctx.models.is_chat) and unasked(ctx, recorder, "the order stayed as it was")):
+        if not len(found) or (
+            uses_chat(self.model, ctx.models.is_chat)
+            and unasked(ctx, recorder, "the order stayed as it was")
+        ):
             return state.replace(**{self.of: found.head(self.keep)})
         ctx.progress(f"Ranking {len(found):,} {self.of}", None)
         read = texts(ctx.graph, self.of, found.items)  # type: ignore[arg-type]
@@ -61,15 +71,31 @@ class RankHits(Operator):
             recorder.before_cut = ranked_so_far(found, positions, scores)
             return state.replace(**{self.of: recorder.before_cut.head(self.keep)})
 
-        task = Task(state.question.text, unit, ctx.seed, ctx.check, preview=ctx.while_scored(len(found), unit, so_far))
+        task = Task(
+            state.question.text,
+            unit,
+            ctx.seed,
+            ctx.check,
+            preview=ctx.while_scored(len(found), unit, so_far),
+        )
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, read, self.keep))
         if choice.order is not None:
-            recorder.before_cut = Ranking(found.kind, tuple(found.items[i] for i in choice.order), choice.order_scores)
-        return state.replace(**{self.of: Ranking(found.kind, tuple(found.items[i] for i in choice.positions), choice.scores)})
+            recorder.before_cut = Ranking(
+                found.kind, tuple(found.items[i] for i in choice.order), choice.order_scores
+            )
+        return state.replace(
+            **{
+                self.of: Ranking(
+                    found.kind, tuple(found.items[i] for i in choice.positions), choice.scores
+                )
+            }
+        )
 
     def words(self) -> str:
         return f"best {self.keep:,} {self.of} by {short_name(self.model)}"
 
     def plain_words(self) -> str:
-        what = {"nodes": "entities", "chunks": "passages", "communities": "community reports"}.get(self.of, self.of)
+        what = {"nodes": "entities", "chunks": "passages", "communities": "community reports"}.get(
+            self.of, self.of
+        )
         return f"retains the {self.keep:,} best {what} by {plain_name(self.model)}"

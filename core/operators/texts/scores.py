@@ -12,7 +12,14 @@ from core.graph.store import Graph
 from core.graph.texts import chunks_of, n_chunks
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.facts import alike_in
-from core.operators.texts.hits import BEFORE_CUT, LazyRanking, arrays_of, best_names, ranked, scores_of
+from core.operators.texts.hits import (
+    BEFORE_CUT,
+    LazyRanking,
+    arrays_of,
+    best_names,
+    ranked,
+    scores_of,
+)
 from core.operators.texts.pagerank import SOLVED_UP_TO
 from core.parameters import param
 from core.types import Ranking, State
@@ -44,7 +51,9 @@ class RelationsFromNodes(Operator):
     keep: int = param(4, "Relations", f"How many are taken. {EVERY_HELP}", low=0, high=1_000_000)
     alike: bool = param(False, "Edges of alike names", "They count as relations as well.")
     mentions: bool = param(
-        False, "By mention", "How many mentions are taken: a relation has one in each chunk that tells it, at least one."
+        False,
+        "By mention",
+        "How many mentions are taken: a relation has one in each chunk that tells it, at least one.",
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
@@ -52,17 +61,27 @@ class RelationsFromNodes(Operator):
         graph, scores = ctx.graph, scores_of(state.nodes, ctx.graph.n_nodes)
         if graph.n_edges > SOLVED_UP_TO and isinstance(graph, Graph) and not self.keep:
             edges = _edges_at(graph, np.array(state.nodes.items, np.int64), self.alike)
-            found: Ranking = LazyRanking("triple", edges, scores[graph.heads[edges]] + scores[graph.tails[edges]])
+            found: Ranking = LazyRanking(
+                "triple", edges, scores[graph.heads[edges]] + scores[graph.tails[edges]]
+            )
         else:
-            edges = np.sort(graph.steps_from(np.array(sorted(state.nodes.items), np.int64), "both").edges)
-            edges = edges[np.diff(edges, prepend=-1) != 0]  # each once; quicker than np.unique for very many
+            edges = np.sort(
+                graph.steps_from(np.array(sorted(state.nodes.items), np.int64), "both").edges
+            )
+            edges = edges[
+                np.diff(edges, prepend=-1) != 0
+            ]  # each once; quicker than np.unique for very many
             heads, relations, tails = graph.triples(edges)
             if not self.alike and SIMILAR in graph.relation_names:
                 stated = relations != list(graph.relation_names).index(SIMILAR)
                 edges, heads, tails = edges[stated], heads[stated], tails[stated]
-            found = ranked("triple", edges, scores[heads] + scores[tails], self.keep)  # of whose mentions each has one at least
+            found = ranked(
+                "triple", edges, scores[heads] + scores[tails], self.keep
+            )  # of whose mentions each has one at least
         if self.mentions and self.keep:
-            each = np.maximum(chunks_of(ctx.graph, "edges").counts[np.array(found.items, np.int64)], 1)
+            each = np.maximum(
+                chunks_of(ctx.graph, "edges").counts[np.array(found.items, np.int64)], 1
+            )
             found = found.head(int(np.count_nonzero(np.cumsum(each) - each < self.keep)))
         recorder.notes.append(f"The best: {best_names(ctx.graph, found) or 'none'}.")
         return state.replace(relations=found)
@@ -93,7 +112,9 @@ class ChunksFromRelations(Operator):
         edges, scores = arrays_of(state.relations)
         sums, there = _sums(chunks_of(ctx.graph, "edges"), edges, scores, n_chunks(ctx.graph))
         ids = np.flatnonzero(there)
-        least = sums.min() if 0 < len(ids) == len(sums) else 0.0  # a chunk that no relation tells has 0
+        least = (
+            sums.min() if 0 < len(ids) == len(sums) else 0.0
+        )  # a chunk that no relation tells has 0
         spread = sums.max() - least if len(ids) else 0.0
         scaled = (sums[ids] - least) / spread if spread > 0 else np.ones(len(ids))
         order = ranked("chunk", ids, scaled, max(self.keep, BEFORE_CUT))
@@ -113,11 +134,15 @@ def _edges_at(graph: Graph, nodes: np.ndarray, alike: bool) -> np.ndarray:
     return np.flatnonzero(marked)
 
 
-def _sums(rows: Rows, edges: np.ndarray, scores: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+def _sums(
+    rows: Rows, edges: np.ndarray, scores: np.ndarray, n: int
+) -> tuple[np.ndarray, np.ndarray]:
     """The sum of the scores of each of `n` chunks' edges, float64, and whether it has any; `rows` are the chunks of each edge."""
     if len(edges) <= FEW_EDGES:
         held = rows.taken(edges)
-        return np.bincount(held.ids, np.repeat(scores, held.counts), n), np.bincount(held.ids, minlength=n) > 0
+        return np.bincount(held.ids, np.repeat(scores, held.counts), n), np.bincount(
+            held.ids, minlength=n
+        ) > 0
     from core.graph.algorithms.traversal import add_to_rows  # brings numba
 
     sums, there = np.zeros(n), np.zeros(n, bool)

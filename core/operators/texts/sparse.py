@@ -32,17 +32,25 @@ class ByWords(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         return state.replace(**{self.field: self._found(state, ctx, recorder, None)})
 
-    def _found(self, state: State, ctx: Context, recorder: Recorder, among: Sequence[int] | None) -> Ranking:
+    def _found(
+        self, state: State, ctx: Context, recorder: Recorder, among: Sequence[int] | None
+    ) -> Ranking:
         of: Of = self.field  # type: ignore[assignment]
         if not count(ctx.graph, of):
             recorder.notes.append(f"The graph “{ctx.graph.name}” has no {self.field}.")
             return Ranking(KIND_OF[self.field], (), ())
         ctx.progress("Searching by words", None)
         scores = searchable(ctx.graph, of, self.by, ctx.progress, ctx.check)(state.question.text)
-        ids = np.flatnonzero(scores > 0) if among is None else np.array([i for i in among if scores[i] > 0], np.int64)
+        ids = (
+            np.flatnonzero(scores > 0)
+            if among is None
+            else np.array([i for i in among if scores[i] > 0], np.int64)
+        )
         order = ranked(KIND_OF[self.field], ids, scores[ids], max(self.keep, BEFORE_CUT))
         recorder.before_cut, found = order, order.head(self.keep)
-        recorder.notes.append(f"The best of {len(ids):,} that share a word with the question: {best_names(ctx.graph, found) or 'none'}.")
+        recorder.notes.append(
+            f"The best of {len(ids):,} that share a word with the question: {best_names(ctx.graph, found) or 'none'}."
+        )
         return found
 
 
@@ -93,14 +101,22 @@ class SparseNodes(ByWords):
         return ("nodes",) if self.among else ()
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        return state.replace(nodes=self._found(state, ctx, recorder, state.nodes.items if self.among and state.nodes else None))
+        return state.replace(
+            nodes=self._found(
+                state, ctx, recorder, state.nodes.items if self.among and state.nodes else None
+            )
+        )
 
     def words(self) -> str:
         return f"{self.keep:,} entities by {self.by.upper()}"
 
 
 def searchable(
-    graph: Any, of: Of, by: str, progress: Callable[[str, float | None], None] = silent, check: Callable[[], None] = lambda: None
+    graph: Any,
+    of: Of,
+    by: str,
+    progress: Callable[[str, float | None], None] = silent,
+    check: Callable[[], None] = lambda: None,
 ) -> Search:
     """The texts of all chunks or nodes made searchable by words, once for each graph."""
     found = postings(graph, of, progress, check)

@@ -38,23 +38,46 @@ class SteinerSubgraph(Operator):
     reads, writes = ("nodes",), ("subgraph", "nodes", "relations")
 
     nodes: int = param(3, "Entities with a prize", "The best ones.", low=1, high=1000)
-    relations: int = param(3, "Similarities with a prize", "Of the relations found; 0 gives relations none.", low=0, high=1000)
-    cost: float = param(0.5, "Cost of an edge", "Lowered where all prizes of relations are lower.", low=0.0, high=100)
+    relations: int = param(
+        3,
+        "Similarities with a prize",
+        "Of the relations found; 0 gives relations none.",
+        low=0,
+        high=1000,
+    )
+    cost: float = param(
+        0.5,
+        "Cost of an edge",
+        "Lowered where all prizes of relations are lower.",
+        low=0.0,
+        high=100,
+    )
     hops: int = param(3, "Hops", "How far from what has a prize the tree may reach.", low=1, high=8)
-    keep: int = param(2000, "Nodes at most", "Among which the tree is sought, the nearest.", low=2, high=20_000)
+    keep: int = param(
+        2000, "Nodes at most", "Among which the tree is sought, the nearest.", low=2, high=20_000
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.nodes is not None
         ctx.progress("Joining what was found", None)
-        node_prizes = {node: float(self.nodes - place) for place, node in enumerate(state.nodes.items[: self.nodes])}
+        node_prizes = {
+            node: float(self.nodes - place)
+            for place, node in enumerate(state.nodes.items[: self.nodes])
+        }
         edge_prizes, cost = self._edge_prizes(state.relations)
         heads, _, tails = ctx.graph.triples(np.array(list(edge_prizes), np.int64))
         start = sorted({*node_prizes, *heads.tolist(), *tails.tolist()})
-        around = nearest(ctx.graph, start, self.hops, "both", self.keep, ctx.check)[0] if start else np.empty(0, np.int64)
+        around = (
+            nearest(ctx.graph, start, self.hops, "both", self.keep, ctx.check)[0]
+            if start
+            else np.empty(0, np.int64)
+        )
         nodes, edges = tree(ctx.graph, np.sort(around), node_prizes, edge_prizes, cost, ctx.check)
         found = ranked("node", nodes, [node_prizes.get(node, 0.0) for node in nodes.tolist()])
         relations = ranked("triple", edges, [edge_prizes.get(edge, 0.0) for edge in edges.tolist()])
-        recorder.notes.append(f"A tree of {len(nodes):,} entities and {len(edges):,} relations, sought among {len(around):,} entities.")
+        recorder.notes.append(
+            f"A tree of {len(nodes):,} entities and {len(edges):,} relations, sought among {len(around):,} entities."
+        )
         return state.replace(subgraph=Subgraph(nodes, edges), nodes=found, relations=relations)
 
     def _edge_prizes(self, relations: Ranking | None) -> tuple[dict[int, float], float]:
@@ -73,7 +96,14 @@ class SteinerSubgraph(Operator):
         return prizes, min(self.cost, max(prizes.values()) * (1 - STEP / 2))
 
 
-def tree(graph, nodes: np.ndarray, node_prizes: dict[int, float], edge_prizes: dict[int, float], cost: float, check):
+def tree(
+    graph,
+    nodes: np.ndarray,
+    node_prizes: dict[int, float],
+    edge_prizes: dict[int, float],
+    cost: float,
+    check,
+):
     """The nodes and edges, ascending, of the tree among `nodes` (ascending), where edges with a prize above their cost are nodes too."""
     edges = induced(graph, nodes)
     heads, _, tails = graph.triples(edges)
@@ -81,14 +111,22 @@ def tree(graph, nodes: np.ndarray, node_prizes: dict[int, float], edge_prizes: d
     places = np.searchsorted(nodes, np.stack([heads, tails]))
     plain, dear = np.flatnonzero(given <= cost), np.flatnonzero(given > cost)
     virtual = len(nodes) + np.arange(len(dear))
-    ends = np.concatenate([places[:, plain], [places[0, dear], virtual], [virtual, places[1, dear]]], axis=1)
+    ends = np.concatenate(
+        [places[:, plain], [places[0, dear], virtual], [virtual, places[1, dear]]], axis=1
+    )
     costs = np.concatenate([cost - given[plain], np.zeros(2 * len(dear))])
-    prizes = np.concatenate([[node_prizes.get(node, 0.0) for node in nodes.tolist()], given[dear] - cost])
+    prizes = np.concatenate(
+        [[node_prizes.get(node, 0.0) for node in nodes.tolist()], given[dear] - cost]
+    )
     of = np.concatenate([plain, dear, dear]).astype(np.int64)  # the edge behind each
-    tree_nodes, chosen_edges = prize_collecting_tree(len(prizes), ends[0], ends[1], costs, prizes, check)
+    tree_nodes, chosen_edges = prize_collecting_tree(
+        len(prizes), ends[0], ends[1], costs, prizes, check
+    )
     chosen = {int(edges[of[edge]]) for edge in chosen_edges} | {
         int(edges[dear[node - len(nodes)]]) for node in tree_nodes if node >= len(nodes)
     }
     tree_edges = np.array(sorted(chosen), np.int64)
     found = {int(nodes[node]) for node in tree_nodes if node < len(nodes)}
-    return np.array(sorted(found.union(*(end.tolist() for end in graph.triples(tree_edges)[::2]))), np.int64), tree_edges
+    return np.array(
+        sorted(found.union(*(end.tolist() for end in graph.triples(tree_edges)[::2]))), np.int64
+    ), tree_edges

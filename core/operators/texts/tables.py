@@ -10,13 +10,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.graph.protocol import KnowledgeGraph
-from core.graph.texts import chunk_text, community_text, hit_names, node_texts, relation_names, relation_texts, weights
+from core.graph.texts import (
+    chunk_text,
+    community_text,
+    hit_names,
+    node_texts,
+    relation_names,
+    relation_texts,
+    weights,
+)
 from core.operators.base import HITS, Context, Operator, Recorder
 from core.operators.texts.hits import fitting
 from core.parameters import param
 from core.types import ContextTable, Ranking, State
 
-TITLES = {"node": "Entities", "triple": "Relationships", "community": "Reports", "chunk": "Sources"}  # in the prompt's order
+TITLES = {
+    "node": "Entities",
+    "triple": "Relationships",
+    "community": "Reports",
+    "chunk": "Sources",
+}  # in the prompt's order
 BUDGET_HELP = "How many tokens this table may have; 0 is no limit, -1 leaves it out."
 Rows = list[tuple[str, ...]]
 
@@ -45,7 +58,12 @@ class ContextTables(Operator):
     sources: int = param(4000, "Tokens of chunks", BUDGET_HELP, low=-1, high=1_000_000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        budgets = {"node": self.entities, "triple": self.relations, "community": self.reports, "chunk": self.sources}
+        budgets = {
+            "node": self.entities,
+            "triple": self.relations,
+            "community": self.reports,
+            "chunk": self.sources,
+        }
         tables = tables_of(ctx.graph, state, budgets)
         recorder.notes += [
             f"{len(table.items):,} of {len(table.items) + table.left_out:,} have room among the {TITLES[table.kind].lower()}."
@@ -56,10 +74,16 @@ class ContextTables(Operator):
         return state.replace(tables=tables)
 
 
-def tables_of(graph: KnowledgeGraph, state: State, budgets: dict[str, int]) -> tuple[ContextTable, ...]:
+def tables_of(
+    graph: KnowledgeGraph, state: State, budgets: dict[str, int]
+) -> tuple[ContextTable, ...]:
     """A table for each kind of hit that was found, in the order of `TITLES`, cut at its budget of tokens (0: no limit, -1: no table)."""
     found: dict[str, Ranking] = {hits.kind: hits for hits in state.hits if len(hits)}
-    return tuple(_table(graph, found[kind], budgets.get(kind, 0)) for kind in TITLES if kind in found and budgets.get(kind, 0) >= 0)
+    return tuple(
+        _table(graph, found[kind], budgets.get(kind, 0))
+        for kind in TITLES
+        if kind in found and budgets.get(kind, 0) >= 0
+    )
 
 
 def row_texts(graph: KnowledgeGraph, kind: str, ids: Sequence[int]) -> list[str]:
@@ -72,25 +96,51 @@ def _table(graph: KnowledgeGraph, hits: Ranking, budget: int) -> ContextTable:
     room = fitting([" ".join(row) for row in rows], budget)
     columns = [place for place in range(len(header)) if any(row[place] for row in rows)]
     shown = tuple(tuple(row[place] for place in columns) for row in rows[:room])
-    return ContextTable(hits.kind, tuple(header[place] for place in columns), shown, hits.items[:room], len(rows) - room)
+    return ContextTable(
+        hits.kind,
+        tuple(header[place] for place in columns),
+        shown,
+        hits.items[:room],
+        len(rows) - room,
+    )
 
 
 def _nodes(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
-    types = graph.columns.nodes.texts("type", ids) if graph.columns.nodes is not None else [""] * len(ids)
-    return ("entity", "type", "description"), list(zip(graph.names(ids), types, node_texts(graph, ids)))
+    types = (
+        graph.columns.nodes.texts("type", ids)
+        if graph.columns.nodes is not None
+        else [""] * len(ids)
+    )
+    return ("entity", "type", "description"), list(
+        zip(graph.names(ids), types, node_texts(graph, ids))
+    )
 
 
 def _relations(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
     heads, _, tails = graph.triples(np.asarray(ids, np.int64))
-    keywords = graph.columns.edges.texts("keywords", ids) if graph.columns.edges is not None else [""] * len(ids)
+    keywords = (
+        graph.columns.edges.texts("keywords", ids)
+        if graph.columns.edges is not None
+        else [""] * len(ids)
+    )
     heavy = weights(graph)
     weight_texts = [""] * len(ids) if heavy is None else [f"{heavy[edge]:g}" for edge in ids]
-    rows = zip(graph.names(heads), relation_names(graph, ids), graph.names(tails), keywords, relation_texts(graph, ids), weight_texts)
+    rows = zip(
+        graph.names(heads),
+        relation_names(graph, ids),
+        graph.names(tails),
+        keywords,
+        relation_texts(graph, ids),
+        weight_texts,
+    )
     return ("source", "relation", "target", "keywords", "description", "weight"), list(rows)
 
 
 def _communities(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
-    return ("community", "report"), [(name, community_text(graph, row)) for name, row in zip(hit_names(graph, "community", ids), ids)]
+    return ("community", "report"), [
+        (name, community_text(graph, row))
+        for name, row in zip(hit_names(graph, "community", ids), ids)
+    ]
 
 
 def _chunks(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:

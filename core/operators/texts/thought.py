@@ -35,17 +35,41 @@ class NextThought(Operator):
     without_model = True
 
     passages: int = param(4, "Passages read", "The best of the chunks found.", low=1, high=1000)
-    by: str = param(VOCABULARY, "Names found by", "Names in the thought: “vocabulary” or a language model.", chat=True, also=(VOCABULARY,))
+    by: str = param(
+        VOCABULARY,
+        "Names found by",
+        "Names in the thought: “vocabulary” or a language model.",
+        chat=True,
+        also=(VOCABULARY,),
+    )
     max_tokens: int = param(64, "Longest thought", "In tokens.", low=8, high=1024)
-    role: str = param("answer", "Model", "The role or name of the chat model that thinks.", chat=True)
+    role: str = param(
+        "answer", "Model", "The role or name of the chat model that thinks.", chat=True
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         if unasked(ctx, recorder, "there is no thought, and no second search"):
             return state.replace(names=())
         ctx.progress("Thinking what to look up next", None)
-        texts, chat = passage_texts(ctx.graph, given(state).head(self.passages)), ctx.models.chat(self.role)
-        prompt_of = lambda count: messages("passages", "next", passages="\n\n".join(texts[:count]) or NOTHING, question=state.question.text)
-        thought = plain(asked(chat, with_room(chat, prompt_of, len(texts), self.max_tokens)[0], ctx, recorder, self.max_tokens).text)
+        texts, chat = (
+            passage_texts(ctx.graph, given(state).head(self.passages)),
+            ctx.models.chat(self.role),
+        )
+        prompt_of = lambda count: messages(
+            "passages",
+            "next",
+            passages="\n\n".join(texts[:count]) or NOTHING,
+            question=state.question.text,
+        )
+        thought = plain(
+            asked(
+                chat,
+                with_room(chat, prompt_of, len(texts), self.max_tokens)[0],
+                ctx,
+                recorder,
+                self.max_tokens,
+            ).text
+        )
         recorder.notes.append(f"Thought: {thought or '(none)'}")
         if not thought or DONE in thought.casefold():
             return state.replace(names=())

@@ -28,7 +28,9 @@ def nearest_by(encoder: str, of: Of, ctx: Context) -> VectorIndex | VectorsSoFar
     begin, known = ctx.environment.encoding, ctx.models.encoder(encoder)
     if ctx.whole or begin is None:
         return vector_index(ctx.graph, known, of, ctx.progress, ctx.check)
-    return searchable_now(ctx.graph, known, of, lambda: begin(ctx.graph, encoder, of), ctx.progress, ctx.check)
+    return searchable_now(
+        ctx.graph, known, of, lambda: begin(ctx.graph, encoder, of), ctx.progress, ctx.check
+    )
 
 
 class ByVector(Operator):
@@ -62,13 +64,20 @@ class ByVector(Operator):
         index = nearest_by(self.encoder, self.of, ctx)
         ctx.progress("Searching vectors", None)
         left_out = self._left_out(ctx.graph)
-        order = ranked(kind, *index.nearest(state.vector, min(total, max(self.keep, BEFORE_CUT)), left_out))
+        order = ranked(
+            kind, *index.nearest(state.vector, min(total, max(self.keep, BEFORE_CUT)), left_out)
+        )
         enough = sum(score >= self.least for score in order.scores or ())
         recorder.before_cut, found = order, order.head(min(self.keep, enough))
         those = f"{total:,} {self.field}"
         if isinstance(index, VectorsSoFar):
-            recorder.partly, those = index.words, f"{len(index):,} of {those}, as the others are still being encoded"
-        recorder.notes.append(f"The nearest of {those}: {best_names(ctx.graph, found) or 'none near enough'}.")
+            recorder.partly, those = (
+                index.words,
+                f"{len(index):,} of {those}, as the others are still being encoded",
+            )
+        recorder.notes.append(
+            f"The nearest of {those}: {best_names(ctx.graph, found) or 'none near enough'}."
+        )
         recorder.notes.extend(filter(None, (index.source, index.approximate)))
         return found
 
@@ -80,7 +89,9 @@ class ByVector(Operator):
         return f"{self.keep:,} {'entities' if self.field == 'nodes' else self.field} by vector"
 
     def plain_words(self) -> str:
-        what = {"nodes": "entities", "chunks": "passages", "communities": "community reports"}.get(self.field, self.field)
+        what = {"nodes": "entities", "chunks": "passages", "communities": "community reports"}.get(
+            self.field, self.field
+        )
         return f"takes the {self.keep:,} {what} closest in meaning"
 
 
@@ -101,7 +112,9 @@ class VectorNodes(ByVector):
 
     keep: int = param(4, "Entities", KEEP_HELP, low=1, high=10_000)
     least: float = param(-1.0, "Least cosine", LEAST_HELP, low=-1, high=1)
-    encoder: str = param("encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True)
+    encoder: str = param(
+        "encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,9 +136,16 @@ class VectorRelations(ByVector):
 
     keep: int = param(4, "Relations", KEEP_HELP, low=1, high=10_000)
     least: float = param(-1.0, "Least cosine", LEAST_HELP, low=-1, high=1)
-    reading: str = param("paper", "Reading", "What of a relation is read: all that is told of it, or its name.", choices=("paper", "code"))
+    reading: str = param(
+        "paper",
+        "Reading",
+        "What of a relation is read: all that is told of it, or its name.",
+        choices=("paper", "code"),
+    )
     order: str = param("nearest", "Order", ORDER_HELP, choices=("nearest", "connected"))
-    encoder: str = param("encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True)
+    encoder: str = param(
+        "encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True
+    )
 
     @property
     def of(self) -> Of:
@@ -158,7 +178,9 @@ class VectorChunks(ByVector):
 
     keep: int = param(4, "Chunks", KEEP_HELP, low=1, high=10_000)
     least: float = param(-1.0, "Least cosine", LEAST_HELP, low=-1, high=1)
-    encoder: str = param("encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True)
+    encoder: str = param(
+        "encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -179,7 +201,9 @@ class VectorCommunities(ByVector):
 
     keep: int = param(4, "Communities", KEEP_HELP, low=1, high=10_000)
     least: float = param(-1.0, "Least cosine", LEAST_HELP, low=-1, high=1)
-    encoder: str = param("encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True)
+    encoder: str = param(
+        "encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         after = super().apply(state, ctx, recorder)

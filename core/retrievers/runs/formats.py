@@ -16,11 +16,24 @@ from core.io.json_rows import beginning, numbered_rows
 from core.retrievers.runs.parts import RunRow, documents_in, listed, text_in, texts_in
 from core.retrievers.runs.paths import KEYS as PATH_KEYS
 from core.retrievers.runs.paths import paths_in
-from core.retrievers.runs.traces import is_langfuse, is_openinference, read_langfuse, read_openinference
+from core.retrievers.runs.traces import (
+    is_langfuse,
+    is_openinference,
+    read_langfuse,
+    read_openinference,
+)
 from core.retrievers.runs.trec import MAX_BYTES, is_qrels, is_run, read_run
 
 AUTO, TREC, PREDICTIONS = "auto", "trec", "hotpotqa"
-HELD = ("data", "rows", "results", "samples", "predictions", "responses", "traces")  # keys that hold the rows
+HELD = (
+    "data",
+    "rows",
+    "results",
+    "samples",
+    "predictions",
+    "responses",
+    "traces",
+)  # keys that hold the rows
 LOOKED_AT = 20  # rows by which a format is known
 Row = Mapping[str, Any]
 
@@ -42,13 +55,19 @@ class Keys:
         """The row of a run that an object holds."""
         first = lambda keys: next((row[key] for key in keys if row.get(key) is not None), None)
         documents = first(self.documents)
-        documents, ids = (documents, first(self.ids)) if documents is not None else (first(self.ids), None)
+        documents, ids = (
+            (documents, first(self.ids)) if documents is not None else (first(self.ids), None)
+        )
         answer, prompt = first(self.answer), first(self.prompt)
         return RunRow(
             text_in(first(self.id)).strip(),
             text_in(first(self.question)).strip(),
             documents_in(documents, ids, first(self.scores)),
-            None if answer is None else "\n".join(map(text_in, answer)) if isinstance(answer, list) else text_in(answer),
+            None
+            if answer is None
+            else "\n".join(map(text_in, answer))
+            if isinstance(answer, list)
+            else text_in(answer),
             texts_in(first(self.references)),
             None if prompt is None else text_in(prompt),
             (),
@@ -73,21 +92,79 @@ def _by_keys(keys: Keys) -> Callable[[Iterable[Row]], Iterator[RunRow]]:
 
 
 def _has(*wanted: str, any_of: Sequence[str] = ()) -> Callable[[Row], bool]:
-    return lambda row: all(key in row for key in wanted) and (not any_of or any(key in row for key in any_of))
+    return lambda row: (
+        all(key in row for key in wanted) and (not any_of or any(key in row for key in any_of))
+    )
 
 
-ANSWER_KEYS = ("answer", "prediction", "response", "generated_answer", "predicted_answer", "pred", "output", "generated", "model_answer")
-REFERENCE_KEYS = ("ground_truth", "ground_truths", "reference", "references", "gold_answers", "gold_answer", "reference_answer")
-CONTEXT_KEYS = ("contexts", "retrieved_contexts", "documents", "docs", "chunks", "passages", "ctxs", "retrieved", "context", "sources")
-CONTEXT_IDS = ("document_ids", "doc_ids", "chunk_ids", "context_ids", "retrieved_ids", "retrieved_doc_ids", "retrieved_context_ids")
+ANSWER_KEYS = (
+    "answer",
+    "prediction",
+    "response",
+    "generated_answer",
+    "predicted_answer",
+    "pred",
+    "output",
+    "generated",
+    "model_answer",
+)
+REFERENCE_KEYS = (
+    "ground_truth",
+    "ground_truths",
+    "reference",
+    "references",
+    "gold_answers",
+    "gold_answer",
+    "reference_answer",
+)
+CONTEXT_KEYS = (
+    "contexts",
+    "retrieved_contexts",
+    "documents",
+    "docs",
+    "chunks",
+    "passages",
+    "ctxs",
+    "retrieved",
+    "context",
+    "sources",
+)
+CONTEXT_IDS = (
+    "document_ids",
+    "doc_ids",
+    "chunk_ids",
+    "context_ids",
+    "retrieved_ids",
+    "retrieved_doc_ids",
+    "retrieved_context_ids",
+)
 QUESTION_KEYS = ("question", "query", "user_input", "question_text", "input")
 ID_KEYS = Keys().id
-RAGAS = Keys(("user_input",), (*ID_KEYS,), ("retrieved_contexts",), ("retrieved_context_ids",), (), ("response",), ("reference",))
-HIPPORAG = Keys(("question",), ID_KEYS, ("docs",), ("doc_ids",), ("doc_scores",), ("answer",), ("gold_answers",))
+RAGAS = Keys(
+    ("user_input",),
+    (*ID_KEYS,),
+    ("retrieved_contexts",),
+    ("retrieved_context_ids",),
+    (),
+    ("response",),
+    ("reference",),
+)
+HIPPORAG = Keys(
+    ("question",), ID_KEYS, ("docs",), ("doc_ids",), ("doc_scores",), ("answer",), ("gold_answers",)
+)
 BENCH = Keys(("question",), ID_KEYS, ("context",), (), (), ("generated_answer",), ("ground_truth",))
 QED = Keys(("question_text",), ("question_id",), ("context", "contexts"), (), (), ("answer",))
 TOG = Keys(("question",), ID_KEYS, answer=("results",))
-ROWS = Keys(QUESTION_KEYS, ID_KEYS, CONTEXT_KEYS, CONTEXT_IDS, ("scores", "doc_scores"), ANSWER_KEYS, REFERENCE_KEYS, ("prompt",))
+ROWS = Keys(
+    QUESTION_KEYS,
+    ID_KEYS,
+    CONTEXT_KEYS,
+    CONTEXT_IDS,
+    ("scores", "doc_scores"),
+    ANSWER_KEYS,
+    REFERENCE_KEYS,
+    ("prompt",),
+)
 
 FORMATS: dict[str, RunFormat] = {
     "openinference": RunFormat(
@@ -197,22 +274,36 @@ def read_run_file(path: str | Path, format: str = AUTO) -> ReadRun:
     Parquet. Raises BadInput for a format that is not known, and naming the file for what holds no run."""
     path = Path(path)
     if format not in (AUTO, TREC, *FORMATS):
-        raise BadInput(f"There is no format “{shorten(format, 40)}” of finished runs.{nearest(format, (TREC, *FORMATS))}")
+        raise BadInput(
+            f"There is no format “{shorten(format, 40)}” of finished runs.{nearest(format, (TREC, *FORMATS))}"
+        )
     if format == TREC:
         return _whole(path.name, TREC, read_run(lines(path, most=MAX_BYTES), path.name))
     first = beginning(path, 1, MAX_BYTES)
-    columns = bool({".parquet", ".arrow", ".feather"} & {suffix.lower() for suffix in path.suffixes[-1:]})
+    columns = bool(
+        {".parquet", ".arrow", ".feather"} & {suffix.lower() for suffix in path.suffixes[-1:]}
+    )
     if not columns and first not in ("{", "["):
-        line = next((text for _, text in islice(lines(path, most=MAX_BYTES), LOOKED_AT) if text.strip()), "")
+        line = next(
+            (text for _, text in islice(lines(path, most=MAX_BYTES), LOOKED_AT) if text.strip()), ""
+        )
         if format == AUTO and is_run(line):
             return _whole(path.name, TREC, read_run(lines(path, most=MAX_BYTES), path.name))
         if format == AUTO and is_qrels(line):
-            raise BadInput(f"{path.name} holds judgements of relevance rather than a run; give it as the qrels of a run.")
+            raise BadInput(
+                f"{path.name} holds judgements of relevance rather than a run; give it as the qrels of a run."
+            )
         rows = _table(path, line)
     else:
-        rows = _columns(path) if columns else (row for _, _, row in numbered_rows(path, None, MAX_BYTES, HELD, single=True))
+        rows = (
+            _columns(path)
+            if columns
+            else (row for _, _, row in numbered_rows(path, None, MAX_BYTES, HELD, single=True))
+        )
     looked = list(islice(rows, LOOKED_AT))
-    chosen = format if format != AUTO else _format(path.name, looked, first == "{" and len(looked) == 1)
+    chosen = (
+        format if format != AUTO else _format(path.name, looked, first == "{" and len(looked) == 1)
+    )
     return _whole(path.name, chosen, FORMATS[chosen].read(chain(looked, rows)))
 
 
@@ -241,10 +332,14 @@ def _whole(name: str, format: str, rows: Iterable[RunRow]) -> ReadRun:
         if any(key) and row.holds:
             found.setdefault(key, row)
     if not found:
-        raise BadInput(f"{name} holds no row with a question or its id, and with documents, paths or an answer.")
+        raise BadInput(
+            f"{name} holds no row with a question or its id, and with documents, paths or an answer."
+        )
     rows_of = lambda count: f"{count:,} row{'s' * (count != 1)}"
     notes = [
-        f"Left out, as they have no question and no id of one: {rows_of(nameless)}." if nameless else "",
+        f"Left out, as they have no question and no id of one: {rows_of(nameless)}."
+        if nameless
+        else "",
         f"Left out, as they have no documents, paths or answer: {rows_of(empty)}." if empty else "",
         f"Left out, as an earlier row has their question: {rows_of(again)}." if again else "",
         f"Left out of their paths, as they are neither triples nor paths: {odd:,}." if odd else "",
@@ -255,9 +350,15 @@ def _whole(name: str, format: str, rows: Iterable[RunRow]) -> ReadRun:
 def _table(path: Path, header: str) -> Iterator[Row]:
     """The rows of a delimited file with a header as objects."""
     mark = "\t" if "\t" in header else ";" if header.count(";") > header.count(",") else ","
-    with opened(path, most=MAX_BYTES) as source, io.TextIOWrapper(io.BytesIO(source.read()), "utf-8-sig", "replace", newline="") as text:
+    with (
+        opened(path, most=MAX_BYTES) as source,
+        io.TextIOWrapper(io.BytesIO(source.read()), "utf-8-sig", "replace", newline="") as text,
+    ):
         try:
-            yield from ({key: value for key, value in row.items() if key and value} for row in csv.DictReader(text, delimiter=mark))
+            yield from (
+                {key: value for key, value in row.items() if key and value}
+                for row in csv.DictReader(text, delimiter=mark)
+            )
         except csv.Error as error:
             raise BadInput(f"{path.name} cannot be read as a table: {error}.") from None
 
@@ -269,7 +370,11 @@ def _columns(path: Path) -> Iterator[Row]:
     import pyarrow.parquet as parquet
 
     try:
-        table = parquet.read_table(path) if path.suffix.lower() == ".parquet" else feather.read_table(path)
+        table = (
+            parquet.read_table(path)
+            if path.suffix.lower() == ".parquet"
+            else feather.read_table(path)
+        )
     except (pa.ArrowException, OSError) as error:
         raise BadInput(f"{path.name} cannot be read: {shorten(str(error), 200)}.") from None
     for batch in table.to_batches(1000):
@@ -279,15 +384,24 @@ def _columns(path: Path) -> Iterator[Row]:
 def _predictions(row: Row) -> Mapping[str, Any]:
     """The answers by question id of a file of predictions; none where it is no such file."""
     answers = row.get("answer") if isinstance(row.get("answer"), Mapping) else row
-    return answers if answers and all(isinstance(key, str) and isinstance(one, str) for key, one in answers.items()) else {}
+    return (
+        answers
+        if answers
+        and all(isinstance(key, str) and isinstance(one, str) for key, one in answers.items())
+        else {}
+    )
 
 
 def _predicted(row: Row) -> Iterator[RunRow]:
     given = row.get("sp")
     supporting = given if isinstance(given, Mapping) else {}
     for id, answer in _predictions(row).items():
-        titles = dict.fromkeys(text_in(one[0]) for one in listed(supporting.get(id)) if isinstance(one, list) and one)
-        yield RunRow(id, "", documents_in([{"title": title} for title in titles if title]), text_in(answer))
+        titles = dict.fromkeys(
+            text_in(one[0]) for one in listed(supporting.get(id)) if isinstance(one, list) and one
+        )
+        yield RunRow(
+            id, "", documents_in([{"title": title} for title in titles if title]), text_in(answer)
+        )
 
 
 def format_page() -> str:
@@ -296,6 +410,9 @@ def format_page() -> str:
         "| format | written by | what is taken | what is not |",
         "|---|---|---|---|",
         "| `trec`: TREC run | trec_eval, ir_measures, Anserini, PyTerrier | documents by score, ties by id as trec_eval | ranks, tags |",
-        *(f"| `{key}`: {one.title} | {one.written_by} | {one.taken} | {one.left} |" for key, one in FORMATS.items()),
+        *(
+            f"| `{key}`: {one.title} | {one.written_by} | {one.taken} | {one.left} |"
+            for key, one in FORMATS.items()
+        ),
     ]
     return "\n".join(rows)

@@ -14,7 +14,17 @@ from core.retrievers.reply import LONGEST_TEXT, GivenDocument, TextPath
 MOST_DOCUMENTS = 1000  # of a row
 IDS = ("id", "doc_id", "docid", "document_id", "chunk_id", "passage_id", "_id", "pid", "node_id")
 TITLES = ("title", "document_title", "doc_title")
-TEXTS = ("text", "content", "page_content", "pageContent", "contents", "passage", "chunk", "body", "snippet")
+TEXTS = (
+    "text",
+    "content",
+    "page_content",
+    "pageContent",
+    "contents",
+    "passage",
+    "chunk",
+    "body",
+    "snippet",
+)
 SCORES = ("score", "relevance", "relevance_score", "similarity")
 QUESTIONS = ("question", "query", "input", "user_input", "message", "prompt", "text")
 ANSWERS = ("answer", "output", "response", "result", "content", "text", "generated_answer")
@@ -65,7 +75,9 @@ def text_in(value: Any, keys: Sequence[str] = ()) -> str:
     if isinstance(value, Mapping):
         return next((found for key in keys if (found := text_in(value.get(key), keys))), "")
     if isinstance(value, list) and keys:  # messages: the last one that says something
-        return next((found for one in reversed(value) if (found := text_in(one, ("content", *keys)))), "")
+        return next(
+            (found for one in reversed(value) if (found := text_in(one, ("content", *keys)))), ""
+        )
     return ""
 
 
@@ -113,15 +125,26 @@ def _document(one: Any, id: str, score: float | None) -> GivenDocument | None:
         metadata = one.get("metadata")
         metadata = parsed(metadata) if isinstance(metadata, str) else metadata
         within = [one, metadata if isinstance(metadata, Mapping) else {}]
-        first = lambda keys: next((text for of in within for key in keys if (text := text_in(of.get(key)).strip())), "")
+        first = lambda keys: next(
+            (text for of in within for key in keys if (text := text_in(of.get(key)).strip())), ""
+        )
         ranks = [score, *(number(of.get(key)) for of in within for key in SCORES)]
-        document = GivenDocument(id or first(IDS), first(TITLES), first(TEXTS), next((rank for rank in ranks if rank is not None), None))
+        document = GivenDocument(
+            id or first(IDS),
+            first(TITLES),
+            first(TEXTS),
+            next((rank for rank in ranks if rank is not None), None),
+        )
     elif isinstance(one, list) and len(one) >= 2 and isinstance(one[0], str):
         body = "".join(map(str, one[1])) if isinstance(one[1], list) else text_in(one[1])
         document = GivenDocument(id, one[0].strip(), sound(body).strip(), score)
     else:
         text = text_in(one).strip()
-        document = GivenDocument(id, text=text, score=score) if id else GivenDocument(named=text, score=score)
+        document = (
+            GivenDocument(id, text=text, score=score)
+            if id
+            else GivenDocument(named=text, score=score)
+        )
     return document if document.label else None
 
 
@@ -138,7 +161,9 @@ def number(value: Any) -> float | None:
 
 def texts_in(value: Any) -> tuple[str, ...]:
     """The texts of a list, or one text, each once; those of objects under their usual keys."""
-    return tuple(dict.fromkeys(text for one in listed(value) if (text := text_in(one, ANSWERS).strip())))
+    return tuple(
+        dict.fromkeys(text for one in listed(value) if (text := text_in(one, ANSWERS).strip()))
+    )
 
 
 def flat(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:

@@ -10,13 +10,25 @@ from core.retrievers.reply import LONGEST_NAME, MOST_PATHS, MOST_STEPS, TextPath
 from core.retrievers.runs.parts import listed, number
 
 KEYS = (
-    *("paths", "reasoning_paths", "reasoning_chains", "retrieved_paths", "triples", "triplets", "retrieved_triples"),
+    *(
+        "paths",
+        "reasoning_paths",
+        "reasoning_chains",
+        "retrieved_paths",
+        "triples",
+        "triplets",
+        "retrieved_triples",
+    ),
     *("scored_triples", "scored_triplets"),
 )
 PROMPTS = ("input", "prompt", "user_query")  # keys of texts that may show paths
 SHOWN = re.compile(r"^(?:Reasoning Paths|Triplets|Triples)[ \t]*:[ \t]*$", re.MULTILINE)
 ARROW = " -> "
-ENDS = (("head", "relation", "tail"), ("subject", "predicate", "object"), ("source", "relation", "target"))
+ENDS = (
+    ("head", "relation", "tail"),
+    ("subject", "predicate", "object"),
+    ("source", "relation", "target"),
+)
 Steps = list[tuple[str, str, str]]
 
 
@@ -78,7 +90,9 @@ def _of_object(entry: Mapping[str, Any]) -> Iterator[TextPath]:
     if isinstance(nodes, list) and isinstance(relations, list) and len(relations) == len(nodes) - 1:
         yield from _path([*sum(zip(nodes, relations), ()), nodes[-1]], score)
         return
-    parts = next(([entry[key] for key in keys] for keys in ENDS if all(key in entry for key in keys)), [])
+    parts = next(
+        ([entry[key] for key in keys] for keys in ENDS if all(key in entry for key in keys)), []
+    )
     yield from _path(parts, score)
 
 
@@ -86,7 +100,9 @@ def _of_list(entry: list[Any]) -> Iterator[TextPath]:
     if entry and all(isinstance(one, (list, Mapping)) for one in entry):
         paths = [path for one in entry for path in _paths(one)]
         steps = [path for path in paths if len(path.nodes) == 2]
-        if 1 < len(steps) == len(paths) and all(after.nodes[0] == before.nodes[1] for before, after in zip(steps, steps[1:])):
+        if 1 < len(steps) == len(paths) and all(
+            after.nodes[0] == before.nodes[1] for before, after in zip(steps, steps[1:])
+        ):
             parts = [part for step in steps for part in (step.nodes[0], step.relations[0])]
             yield from _path([*parts, steps[-1].nodes[1]])
         else:
@@ -99,7 +115,11 @@ def _of_list(entry: list[Any]) -> Iterator[TextPath]:
 def _path(parts: list[Any], score: float | None = None) -> Iterator[TextPath]:
     """The path of names that alternate entities and relations; none where they do not."""
     names = [" ".join(part.split()) if isinstance(part, str) else "" for part in parts]
-    if len(names) % 2 and 3 <= len(names) <= 2 * MOST_STEPS + 1 and all(0 < len(name) <= LONGEST_NAME for name in names):
+    if (
+        len(names) % 2
+        and 3 <= len(names) <= 2 * MOST_STEPS + 1
+        and all(0 < len(name) <= LONGEST_NAME for name in names)
+    ):
         yield TextPath(tuple(names[::2]), tuple(names[1::2]), (None,) * (len(names) // 2), score)
 
 
@@ -109,10 +129,19 @@ def _chained(paths: list[TextPath]) -> list[TextPath]:
     found: dict[TextPath, None] = {}
     begun = set[TextPath]()
     for path in paths:
-        before = [one for one in found if one.nodes[-1] == path.nodes[0] and len(one.nodes) + len(path.nodes) <= MOST_STEPS + 2]
+        before = [
+            one
+            for one in found
+            if one.nodes[-1] == path.nodes[0] and len(one.nodes) + len(path.nodes) <= MOST_STEPS + 2
+        ]
         begun.update(before)
         longer = (
-            TextPath((*one.nodes, *path.nodes[1:]), (*one.relations, *path.relations), (*one.forward, *path.forward)) for one in before
+            TextPath(
+                (*one.nodes, *path.nodes[1:]),
+                (*one.relations, *path.relations),
+                (*one.forward, *path.forward),
+            )
+            for one in before
         )
         found.update(dict.fromkeys(list(longer) or [path]))
     return [path for path in found if path not in begun]

@@ -33,7 +33,9 @@ STATEMENTS = (
     "CREATE INDEX rows_by_id ON rows (run, id)",
     "CREATE INDEX rows_by_text ON rows (run, text)",
 )
-SCHEMA = Schema("the finished runs", STATEMENTS, application=0x486F7046, version=1)  # "HopF" in the file's header
+SCHEMA = Schema(
+    "the finished runs", STATEMENTS, application=0x486F7046, version=1
+)  # "HopF" in the file's header
 OWNED_AS = "finished run"
 LONGEST_NAME = 40
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
@@ -62,7 +64,9 @@ class FileRun:
     @property
     def source(self) -> Source:
         """What its questions are asked of."""
-        return (CorpusSource if self.source_kind == CorpusSource.kind else GraphSource)(self.source_name)
+        return (CorpusSource if self.source_kind == CorpusSource.kind else GraphSource)(
+            self.source_name
+        )
 
     def row(self, question: Question) -> RunRow | None:
         """The row of a question: of its text, else of its id among the rows without a text; None where the run has none."""
@@ -72,7 +76,9 @@ class FileRun:
     def asked(self) -> tuple[Question, ...]:
         """The questions of the run, each as the source's question sets have it, others with the known answers of the file; those that are
         known by an id alone are left out. Where the run is judged the gold passages are those of its qrels, and so are the questions."""
-        known = {_text(question.text): question for question in reversed(_known_questions(self.source))}
+        known = {
+            _text(question.text): question for question in reversed(_known_questions(self.source))
+        }
         found: dict[str, Question] = {}
         for place, row in enumerate(self.rows(), 1):
             if not row.question or (self.judged and not row.gold):
@@ -90,7 +96,9 @@ class FileRun:
 
     def words(self) -> str:
         """What it holds, in a sentence: `40 questions, 40 with documents, 38 with answers. Of these 37 in the question sets of “x”.`"""
-        held = ", ".join([f"{self.questions:,} question{'s' * (self.questions != 1)}", *self._parts()])
+        held = ", ".join(
+            [f"{self.questions:,} question{'s' * (self.questions != 1)}", *self._parts()]
+        )
         here = "all" if self.known == self.questions else f"{self.known:,}"
         return f"{held}. Of these {here} in the question sets of “{self.source_name}”."
 
@@ -101,7 +109,9 @@ class FileRun:
         return [f"{'none' if not count else f'{count:,}'} with {what}" for count, what in counts]
 
 
-def bring(path: str | Path, source: Source, format: str = AUTO, title: str = "", qrels: str | Path = "") -> FileRun:
+def bring(
+    path: str | Path, source: Source, format: str = AUTO, title: str = "", qrels: str | Path = ""
+) -> FileRun:
     """The run in a file, saved for a source with the judgements of a file of qrels; the saved one where it is of the same bytes. Questions
     are known by their texts, or by the ids of the source's question sets. Raises BadInput, StoreError."""
     path = Path(path)
@@ -118,7 +128,10 @@ def bring(path: str | Path, source: Source, format: str = AUTO, title: str = "",
         raise BadInput(
             f"{path.name} holds paths, and neither documents nor answers; “{source.name}” is a corpus, so choose a graph for it."
         )
-    rows, known = _matched(_judged(found.rows, _relevant(qrels, source)) if qrels else found.rows, _known_questions(source))
+    rows, known = _matched(
+        _judged(found.rows, _relevant(qrels, source)) if qrels else found.rows,
+        _known_questions(source),
+    )
     held = [row for row in rows if row.holds]
     name = _free_name(path.name)
     made_of = FileRun(
@@ -149,7 +162,14 @@ def runs() -> dict[str, FileRun]:
     except OSError:
         return {}
     write_ahead = file.with_name(f"{file.name}-wal")
-    return dict(_runs(file, state.st_mtime_ns, state.st_size, write_ahead.stat().st_mtime_ns if write_ahead.exists() else 0))
+    return dict(
+        _runs(
+            file,
+            state.st_mtime_ns,
+            state.st_size,
+            write_ahead.stat().st_mtime_ns if write_ahead.exists() else 0,
+        )
+    )
 
 
 def run_of(name: str) -> FileRun:
@@ -158,7 +178,9 @@ def run_of(name: str) -> FileRun:
     if name in known:
         return known[name]
     if not known:
-        raise BadParameter(f"There is no finished run “{shorten(name, 40)}”: none was brought from a file.")
+        raise BadParameter(
+            f"There is no finished run “{shorten(name, 40)}”: none was brought from a file."
+        )
     raise BadParameter(f"There is no finished run “{shorten(name, 40)}”.{nearest(name, known)}")
 
 
@@ -182,13 +204,18 @@ def _runs(file: Path, changed: int, size: int, ahead: int) -> dict[str, FileRun]
     try:
         return {name: from_plain(FileRun, json.loads(about)) for name, about in found}
     except (ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"The finished runs in {file} are damaged ({error}); move the file away to start anew.") from None
+        raise StoreError(
+            f"The finished runs in {file} are damaged ({error}); move the file away to start anew."
+        ) from None
 
 
 def _save(run: FileRun, rows: Sequence[RunRow]) -> None:
     with _file().writing() as database:
         database.execute("INSERT INTO runs VALUES (?, ?)", (run.name, json.dumps(to_plain(run))))
-        packed = ((run.name, place, row.id, _text(row.question), _packed(row)) for place, row in enumerate(rows))
+        packed = (
+            (run.name, place, row.id, _text(row.question), _packed(row))
+            for place, row in enumerate(rows)
+        )
         database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", packed)
     made(OWNED_AS, run.name)
 
@@ -196,9 +223,15 @@ def _save(run: FileRun, rows: Sequence[RunRow]) -> None:
 @lru_cache(maxsize=512)
 def _row(name: str, digest: str, id: str, text: str) -> RunRow | None:
     file = _file()
-    found = file.query("SELECT row FROM rows WHERE run = ? AND text = ? AND text != '' ORDER BY place LIMIT 1", (name, text))
+    found = file.query(
+        "SELECT row FROM rows WHERE run = ? AND text = ? AND text != '' ORDER BY place LIMIT 1",
+        (name, text),
+    )
     if not found and id:
-        found = file.query("SELECT row FROM rows WHERE run = ? AND id = ? AND text = '' ORDER BY place LIMIT 1", (name, id))
+        found = file.query(
+            "SELECT row FROM rows WHERE run = ? AND id = ? AND text = '' ORDER BY place LIMIT 1",
+            (name, id),
+        )
     return _unpacked(found[0][0]) if found else None
 
 
@@ -210,14 +243,19 @@ def _digest(*files: str | Path) -> str:
             with Path(file).open("rb") as stream:
                 found.update(hashlib.file_digest(stream, "sha256").digest())
         except OSError as error:
-            raise BadInput(f"{Path(file).name} cannot be read: {error.strerror or error}.") from None
+            raise BadInput(
+                f"{Path(file).name} cannot be read: {error.strerror or error}."
+            ) from None
     return found.hexdigest()
 
 
 def _relevant(qrels: str | Path, source: Source) -> dict[str, tuple[str, ...]]:
     """The relevant documents of each judged question, by the ids that the corpus has for them."""
     corpus: Container[str] = open_corpus(source.name) if source.documents else ()  # type: ignore[assignment]
-    return {question: tuple(known_id(id, corpus) for id in gold) for question, gold in read_qrels(qrels).items()}
+    return {
+        question: tuple(known_id(id, corpus) for id in gold)
+        for question, gold in read_qrels(qrels).items()
+    }
 
 
 def _judged(rows: Iterable[RunRow], qrels: Mapping[str, tuple[str, ...]]) -> list[RunRow]:
@@ -238,9 +276,18 @@ def _unjudged(rows: Sequence[RunRow], source: Source) -> list[str]:
     return [
         sentence
         for count, sentence in (
-            (lacking, f"Judged and not in the run, so that they count as failed: {counted(lacking)}."),
-            (without, f"In the run and without a relevant document in the qrels, so that they are left out: {counted(without)}."),
-            (strange, f"Judged relevant and not in “{source.name}”: {strange:,} of {len(gold):,} documents."),
+            (
+                lacking,
+                f"Judged and not in the run, so that they count as failed: {counted(lacking)}.",
+            ),
+            (
+                without,
+                f"In the run and without a relevant document in the qrels, so that they are left out: {counted(without)}.",
+            ),
+            (
+                strange,
+                f"Judged relevant and not in “{source.name}”: {strange:,} of {len(gold):,} documents.",
+            ),
         )
         if count
     ]
@@ -278,7 +325,9 @@ def _unknown(rows: Sequence[RunRow], known: int, source: Source) -> list[str]:
     nameless = sum(not row.question for row in rows)
     sentences = []
     if others:
-        sentences.append(f"In no question set of “{source.name}”: {others:,} of its {len(rows):,} questions.")
+        sentences.append(
+            f"In no question set of “{source.name}”: {others:,} of its {len(rows):,} questions."
+        )
     if nameless:
         sentences.append(f"With an id alone, so that nobody can ask them here: {nameless:,}.")
     return sentences
@@ -287,7 +336,11 @@ def _unknown(rows: Sequence[RunRow], known: int, source: Source) -> list[str]:
 def _free_name(file: str) -> str:
     taken = runs()
     stem = NOT_IN_NAMES.sub("-", file.split(".")[0]).strip("-.")[:LONGEST_NAME] or "run"
-    return next(name for count in range(1, len(taken) + 2) if (name := stem if count == 1 else f"{stem}-{count}") not in taken)
+    return next(
+        name
+        for count in range(1, len(taken) + 2)
+        if (name := stem if count == 1 else f"{stem}-{count}") not in taken
+    )
 
 
 def _text(text: str) -> str:
@@ -304,4 +357,6 @@ def _unpacked(data: bytes) -> RunRow:
         plain: Mapping = json.loads(zlib.decompress(data))
         return from_plain(RunRow, plain)
     except (ValueError, KeyError, TypeError, zlib.error) as error:
-        raise StoreError(f"A row of the finished runs is damaged ({error}); bring the file again.") from None
+        raise StoreError(
+            f"A row of the finished runs is damaged ({error}); bring the file again."
+        ) from None

@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.retrievers.reply import GivenDocument
-from core.retrievers.runs.parts import ANSWERS, QUESTIONS, RunRow, documents_in, flat, parsed, text_in
+from core.retrievers.runs.parts import (
+    ANSWERS,
+    QUESTIONS,
+    RunRow,
+    documents_in,
+    flat,
+    parsed,
+    text_in,
+)
 
 KIND = "openinference.span.kind"
 LISTS = ("retrieval.documents", "reranker.output_documents")
@@ -41,14 +49,21 @@ def is_openinference(row: Mapping[str, Any]) -> bool:
     if "resourceSpans" in row or "resource_spans" in row or "span_kind" in row:
         return True
     identified = any(key in row for key in ("context", "traceId", "trace_id", "context.trace_id"))
-    return identified and (isinstance(row.get("attributes"), Mapping | list) or any(key.startswith("attributes.") for key in row))
+    return identified and (
+        isinstance(row.get("attributes"), Mapping | list)
+        or any(key.startswith("attributes.") for key in row)
+    )
 
 
 def is_langfuse(row: Mapping[str, Any]) -> bool:
     """Whether an object is a trace or an observation of Langfuse."""
     if isinstance(row.get("trace"), Mapping) or isinstance(row.get("observations"), list):
         return True
-    return "input" in row and "output" in row and ("traceId" in row or {"id", "timestamp"} <= row.keys())
+    return (
+        "input" in row
+        and "output" in row
+        and ("traceId" in row or {"id", "timestamp"} <= row.keys())
+    )
 
 
 def read_openinference(rows: Iterable[Mapping[str, Any]]) -> Iterator[RunRow]:
@@ -99,7 +114,12 @@ def _objects(row: Mapping[str, Any], *keys: str) -> list[Mapping[str, Any]]:
 def _span(row: Mapping[str, Any]) -> _Span:
     given = row.get("context")
     context: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
-    trace = text_in(row.get("traceId") or row.get("trace_id") or context.get("trace_id") or row.get("context.trace_id"))
+    trace = text_in(
+        row.get("traceId")
+        or row.get("trace_id")
+        or context.get("trace_id")
+        or row.get("context.trace_id")
+    )
     parent = row.get("parentSpanId") or row.get("parent_span_id") or row.get("parent_id")
     known = dict(flat(_attributes(row)))
     kind = text_in(known.get(KIND) or row.get("span_kind")).upper()
@@ -120,14 +140,30 @@ def _attributes(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """The attributes of a span: an object, OTLP's list of keys and values, or columns that begin with the word."""
     attributes = row.get("attributes")
     if isinstance(attributes, list):
-        pairs = [one for one in attributes if isinstance(one, Mapping) and isinstance(one.get("value"), Mapping)]
-        return {str(one.get("key")): next((one["value"][name] for name in VALUES if name in one["value"]), None) for one in pairs}
+        pairs = [
+            one
+            for one in attributes
+            if isinstance(one, Mapping) and isinstance(one.get("value"), Mapping)
+        ]
+        return {
+            str(one.get("key")): next(
+                (one["value"][name] for name in VALUES if name in one["value"]), None
+            )
+            for one in pairs
+        }
     if isinstance(attributes, str):
         attributes = parsed(attributes)
     if isinstance(attributes, Mapping):
         return attributes
-    columns = {key.removeprefix("attributes."): value for key, value in row.items() if key.startswith("attributes.")}
-    return {key: parsed(value) if key in LISTS and isinstance(value, str) else value for key, value in columns.items()}  # CSV holds texts
+    columns = {
+        key.removeprefix("attributes."): value
+        for key, value in row.items()
+        if key.startswith("attributes.")
+    }
+    return {
+        key: parsed(value) if key in LISTS and isinstance(value, str) else value
+        for key, value in columns.items()
+    }  # CSV holds texts
 
 
 def _retrieved(known: Mapping[str, Any]) -> tuple[GivenDocument, ...]:
@@ -149,28 +185,51 @@ def _observations(row: Mapping[str, Any]) -> Iterator[_Span]:
     observations = row.get("observations")
     if isinstance(observations, list):
         id = text_in(trace.get("id")) or "one"
-        yield _Span(id, "TRACE", True, text_in(trace.get("input"), QUESTIONS), text_in(trace.get("output"), ANSWERS))
+        yield _Span(
+            id,
+            "TRACE",
+            True,
+            text_in(trace.get("input"), QUESTIONS),
+            text_in(trace.get("output"), ANSWERS),
+        )
         for one in observations:
             if isinstance(one, Mapping):
                 yield _observation(one, id, False)
         return
     alone = "traceId" not in row
-    root = alone or row.get("isRootObservation") is True or not row.get("parentObservationId")  # one marked so may have a parent elsewhere
+    root = (
+        alone or row.get("isRootObservation") is True or not row.get("parentObservationId")
+    )  # one marked so may have a parent elsewhere
     yield _observation(row, text_in(row.get("id") if alone else row.get("traceId")), root)
 
 
 def _observation(row: Mapping[str, Any], trace: str, root: bool) -> _Span:
     kind, name = text_in(row.get("type")).upper(), text_in(row.get("name")).casefold()
     asked, output = (_decoded(row.get(key)) for key in ("input", "output"))
-    retrieves = kind == "RETRIEVER" or (kind != "GENERATION" and any(word in name for word in ("retriev", "rerank", "search")))
+    retrieves = kind == "RETRIEVER" or (
+        kind != "GENERATION" and any(word in name for word in ("retriev", "rerank", "search"))
+    )
     if isinstance(output, Mapping):
-        lists = [value for key in ("documents", "docs", "results", "chunks", "contexts") if isinstance(value := output.get(key), list)]
+        lists = [
+            value
+            for key in ("documents", "docs", "results", "chunks", "contexts")
+            if isinstance(value := output.get(key), list)
+        ]
     else:
         lists = [output] if isinstance(output, list) else []
     documents = documents_in(lists[0]) if retrieves and lists else ()
     kind = "RERANKER" if "rerank" in name else "RETRIEVER" if retrieves else kind
     said = "" if documents else text_in(output, ANSWERS)
-    return _Span(trace, kind, root, text_in(asked, QUESTIONS), said, documents, text_in(row.get("startTime")), kind == "GENERATION")
+    return _Span(
+        trace,
+        kind,
+        root,
+        text_in(asked, QUESTIONS),
+        said,
+        documents,
+        text_in(row.get("startTime")),
+        kind == "GENERATION",
+    )
 
 
 def _decoded(value: Any) -> Any:

@@ -27,7 +27,10 @@ def is_qrels(line: str) -> bool:
     (True, True, False)
     """
     parts = line.split()
-    return (len(parts) in (3, 4) and _whole(parts[-1]) is not None) or parts[:2] == ["query-id", "corpus-id"]
+    return (len(parts) in (3, 4) and _whole(parts[-1]) is not None) or parts[:2] == [
+        "query-id",
+        "corpus-id",
+    ]
 
 
 def read_run(numbered: Iterable[tuple[int, str]], name: str) -> Iterator[RunRow]:
@@ -35,17 +38,26 @@ def read_run(numbered: Iterable[tuple[int, str]], name: str) -> Iterator[RunRow]
     score by their ids, the last one first; the column of ranks is not looked at. Raises BadInput for a line that is none of a run."""
     found: dict[str, dict[str, float]] = {}
     for line, text in numbered:
-        parts = [part.strip() for part in text.split("\t")] if text.count("\t") == 5 else text.split()
+        parts = (
+            [part.strip() for part in text.split("\t")] if text.count("\t") == 5 else text.split()
+        )
         if not any(parts):
             continue
         score = number(parts[4]) if len(parts) == 6 else None
         if score is None:
-            raise BadInput(f"{name}, line {line}: expected question, Q0, document, rank, score and tag, found “{shorten(text, 60)}”.")
+            raise BadInput(
+                f"{name}, line {line}: expected question, Q0, document, rank, score and tag, found “{shorten(text, 60)}”."
+            )
         found.setdefault(parts[0], {}).setdefault(parts[2], score)
     for question, scores in found.items():
         by_id = sorted(scores, reverse=True)
         ordered = sorted(by_id, key=lambda document: -scores[document])[:MOST_DOCUMENTS]
-        yield RunRow(question, documents=tuple(GivenDocument(document, score=scores[document]) for document in ordered))
+        yield RunRow(
+            question,
+            documents=tuple(
+                GivenDocument(document, score=scores[document]) for document in ordered
+            ),
+        )
 
 
 def read_qrels(path: str | Path) -> dict[str, tuple[str, ...]]:
@@ -58,11 +70,15 @@ def read_qrels(path: str | Path) -> dict[str, tuple[str, ...]]:
             continue
         grade = _whole(parts[-1]) if len(parts) in (3, 4) else None
         if grade is None:
-            raise BadInput(f"{Path(path).name}, line {line}: expected question, 0, document and relevance, found “{shorten(text, 60)}”.")
+            raise BadInput(
+                f"{Path(path).name}, line {line}: expected question, 0, document and relevance, found “{shorten(text, 60)}”."
+            )
         found.setdefault(parts[0].strip(), {})[parts[-2].strip()] = grade
     if not found:
         raise BadInput(f"{Path(path).name} holds no judgements.")
-    rank = lambda grades: sorted((one for one in grades if grades[one] > 0), key=lambda one: (-grades[one], one))
+    rank = lambda grades: sorted(
+        (one for one in grades if grades[one] > 0), key=lambda one: (-grades[one], one)
+    )
     return {question: tuple(rank(grades)) for question, grades in found.items()}
 
 

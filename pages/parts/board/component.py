@@ -58,7 +58,9 @@ def as_bytes(payload: dict[str, Any]) -> bytes:
     are sent as they are."""
     try:
         return orjson.dumps(payload, option=orjson.OPT_NON_STR_KEYS)
-    except orjson.JSONEncodeError:  # half a character of UTF-16 in a name, or a number of more than 64 bits
+    except (
+        orjson.JSONEncodeError
+    ):  # half a character of UTF-16 in a name, or a number of more than 64 bits
         return json.dumps(payload).encode()
 
 
@@ -69,6 +71,10 @@ def board(payload: dict[str, Any], key: str) -> Pressed:
     The code of the board, and Cytoscape from ``static/``, are fetched once by the browser, so a run sends the payload.
     """
     received = Session.board_received[key]
-    result = _component()(key=key, data=as_bytes({**payload, **received.value._asdict()}), on_pressed_change=lambda: None)
+    result = _component()(
+        key=key,
+        data=as_bytes({**payload, **received.value._asdict()}),
+        on_pressed_change=lambda: None,
+    )
     new, received.value = new_edits(getattr(result, "pressed", None), received.value)
     return Pressed(**{press["kind"]: press["value"] for press in new})

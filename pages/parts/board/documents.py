@@ -66,22 +66,49 @@ class DocumentView:
             best = [[walked.paths[entry["key"]] for entry in part or ()] for part in walked.best]
             data = hit_fates(lanes, gold, best)
             picture = self._picture.draw(lanes, gold, data, best)
-            stories = [story(f"lane-{i}", lane, self._comparison.ask.question.gold) for i, lane in enumerate(lanes)]
+            stories = [
+                story(f"lane-{i}", lane, self._comparison.ask.question.gold)
+                for i, lane in enumerate(lanes)
+            ]
             paths, fates = {**walked.paths, **pointed(lanes, data)}, {**walked.fates, **data}
             for _, more, said in stories:
                 paths, fates = {**paths, **more}, {**fates, **said}
             every = [[*hops, *batches] for hops, (batches, _, _) in zip(walked.stories, stories)]
-            self._shared = (now, {**picture, "paths": paths, "fates": fates, "stories": every, "best": walked.best, "keys": walked.keys})
+            self._shared = (
+                now,
+                {
+                    **picture,
+                    "paths": paths,
+                    "fates": fates,
+                    "stories": every,
+                    "best": walked.best,
+                    "keys": walked.keys,
+                },
+            )
         return self._shared[1]
 
     def whole(self, shared: dict[str, Any]) -> dict[str, Any]:
         """What is said of the comparison as a whole beside that."""
         question = self._comparison.ask.question
         named = [name for answer in question.answers for name in question.names(answer)]
-        lanes = ((i, lane) for i, lane in enumerate(self._comparison.lanes) if lane.retrieved and lane.state.paths is not None)
+        lanes = (
+            (i, lane)
+            for i, lane in enumerate(self._comparison.lanes)
+            if lane.retrieved and lane.state.paths is not None
+        )
         resting = {f"lane-{i}": self._words(i, lane, shared["keys"]) for i, lane in lanes}
-        own = next((graph_language(lane.graph).code for lane in self._comparison.lanes if hasattr(lane.graph, "derived")), "")
-        return {"marks": {"words": question_words(question.text, own), "answers": named}, "evidence": resting}
+        own = next(
+            (
+                graph_language(lane.graph).code
+                for lane in self._comparison.lanes
+                if hasattr(lane.graph, "derived")
+            ),
+            "",
+        )
+        return {
+            "marks": {"words": question_words(question.text, own), "answers": named},
+            "evidence": resting,
+        }
 
     def state(self, lane: Lane) -> State:
         """The state of a lane that is shown."""
@@ -92,11 +119,16 @@ class DocumentView:
         data, state, excerpt = self._found(i, lane), lane.state, lane.state.excerpt
         said, answers = state.answer is not None, self._comparison.ask.question.answers
         return {
-            "reader": [excerpt.text] if excerpt is not None else hit_titles(lane.graph, "node", state.reader or ()) or None,
+            "reader": [excerpt.text]
+            if excerpt is not None
+            else hit_titles(lane.graph, "node", state.reader or ()) or None,
             "reader_name": data["excerpt"],
             "rests": rests_data(lane),
             "verdict": data["verdict"] if said else None,
-            "reader_verdict": None if said else data["verdict"] or verdict_data(right(lane.graph, state, answers, reader=True), answers),
+            "reader_verdict": None
+            if said
+            else data["verdict"]
+            or verdict_data(right(lane.graph, state, answers, reader=True), answers),
             "funnel": data["funnel"],
             "hits": data["hits"],
             "points": points_data(lane),
@@ -113,7 +145,11 @@ class DocumentView:
         return gold_titles(
             ask.source.graph,
             ask.question.gold,
-            [fate for i, lane in enumerate(self._comparison.lanes) for fate in self._found(i, lane)["fates"]],
+            [
+                fate
+                for i, lane in enumerate(self._comparison.lanes)
+                for fate in self._found(i, lane)["fates"]
+            ],
         )
 
     def _found(self, i: int, lane: Lane) -> dict[str, Any]:
@@ -125,21 +161,33 @@ class DocumentView:
         """What is told of one state of a lane; `hits` are null until all are found."""
         ask = self._comparison.ask
         stages = (
-            funnel(ask.source, lane.graph, state, wanted(ask.question), saved=lane.saved_alive) for wanted in (answers_of, passages_of)
+            funnel(ask.source, lane.graph, state, wanted(ask.question), saved=lane.saved_alive)
+            for wanted in (answers_of, passages_of)
         )
         words, passages = ({stage.name: stage for stage in found} for found in stages)
-        found = fates(lane.graph, lane.states, ask.question.gold) if lane.retrieved and lane.preview is None else ()
+        found = (
+            fates(lane.graph, lane.states, ask.question.gold)
+            if lane.retrieved and lane.preview is None
+            else ()
+        )
         last = words.get("answer")
         alive = None if last is None else len(last.alive)
         shown = {} if state.prompt is None else dict(state.prompt.hits)
         excerpt = None
         if state.excerpt is not None:
-            excerpt = tr("Nearest sentence, of {title}", title=passage(lane.graph, state.excerpt.chunk, frozenset())["title"])
+            excerpt = tr(
+                "Nearest sentence, of {title}",
+                title=passage(lane.graph, state.excerpt.chunk, frozenset())["title"],
+            )
         return {
-            "funnel": [_stage(name, passages.get(name), words.get(name)) for name in TEXT_STAGES] if words or passages else None,
+            "funnel": [_stage(name, passages.get(name), words.get(name)) for name in TEXT_STAGES]
+            if words or passages
+            else None,
             "verdict": answer_tag(alive, len(set(ask.question.answers)), state.answer is not None),
             "fates": found,
-            "hits": with_lost(tables(lane, ask.question.gold, shown), lane, found) if has_hits(lane) else None,
+            "hits": with_lost(tables(lane, ask.question.gold, shown), lane, found)
+            if has_hits(lane)
+            else None,
             "excerpt": excerpt,
             "stands": _graph_line(self._comparison, lane) if lane.retrieved else "",
         }
@@ -150,7 +198,14 @@ def _graph_line(comparison: Comparison, lane: Lane) -> str:
     documents that a program or a file of the user's named, how many there are and how many are not in the corpus."""
     counts, part = graph_dict(lane.graph, lane), hasattr(lane.graph, "whole")
     if not counts["build"]:
-        return next((_named(step.sizes[NAMED], step.sizes[UNPLACED]) for step in lane.state.trace if NAMED in step.sizes), "")
+        return next(
+            (
+                _named(step.sizes[NAMED], step.sizes[UNPLACED])
+                for step in lane.state.trace
+                if NAMED in step.sizes
+            ),
+            "",
+        )
     size = [many(counts["nodes"], "node"), many(counts["edges"], "edge")] if counts["nodes"] else []
     size += [] if part else [many(n_chunks(lane.graph), "chunk")]
     size += _merged(comparison, lane) if not part else []
@@ -176,7 +231,20 @@ def _merged(comparison: Comparison, lane: Lane) -> list[str]:
         return [tr("merges cannot be read")]
     absent = len(unmatched(origin.graph, edits))
     found = [many(len(edits) - absent, "merge")] if len(edits) > absent else []
-    return [*found, *([tr("{absent:,} of {merges} not in it", absent=absent, merges=many(len(edits), "merge"))] if absent else [])]
+    return [
+        *found,
+        *(
+            [
+                tr(
+                    "{absent:,} of {merges} not in it",
+                    absent=absent,
+                    merges=many(len(edits), "merge"),
+                )
+            ]
+            if absent
+            else []
+        ),
+    ]
 
 
 def _drawn(share: dict[str, list[str]], data: dict[str, Any]) -> dict[str, Any]:
@@ -184,13 +252,27 @@ def _drawn(share: dict[str, list[str]], data: dict[str, Any]) -> dict[str, Any]:
     if data["hits"] is None:
         return {}
     size = sum(len(table["rows"]) + table.get("more", 0) for table in data["hits"])
-    return {"nodes": share["nodes"], "edges": share["edges"], "kept": share, "alive": share["nodes"], "hit_count": size}
+    return {
+        "nodes": share["nodes"],
+        "edges": share["edges"],
+        "kept": share,
+        "alive": share["nodes"],
+        "hit_count": size,
+    }
 
 
 def _stage(name: str, passages, words) -> STAGE:
     """A stage as it is drawn: its bar is that of the gold passages, and of the answer's words where no passage is known."""
     bar = passages or words
-    held = None if words is None or passages is None else {"alive": len(words.alive), "of": words.of}
+    held = (
+        None if words is None or passages is None else {"alive": len(words.alive), "of": words.of}
+    )
     if bar is None:
         return {"stage": name, "alive": None, "of": None, "lost": [], "held": None}
-    return {"stage": name, "alive": len(bar.alive), "of": bar.of, "lost": list(bar.lost), "held": held}
+    return {
+        "stage": name,
+        "alive": len(bar.alive),
+        "of": bar.of,
+        "lost": list(bar.lost),
+        "held": held,
+    }

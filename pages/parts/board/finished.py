@@ -27,19 +27,30 @@ def finished_board(comparison: Comparison, key: str) -> Board:
     graph = comparison.graph
     drawn = {
         **drawing.payload(),
-        "ways": ["walk"] if not comparison.ask.source.documents and graph.name in datasets() else [],
+        "ways": ["walk"]
+        if not comparison.ask.source.documents and graph.name in datasets()
+        else [],
         "repairs": False,
     }
     clicked = board(show_thumbs(comparison, drawn), key="finished_board")
     press_thumb(comparison, clicked.thumb)
     if clicked.go is not None and 0 <= (node := int(clicked.go["node"])) < graph.n_nodes:
-        st.switch_page("pages/graphs.py", query_params={"entity": graph.node_name(node), tr("graph"): graph.name})
+        st.switch_page(
+            "pages/graphs.py",
+            query_params={"entity": graph.node_name(node), tr("graph"): graph.name},
+        )
     return drawing
 
 
 def downloads(comparison: Comparison, drawing: Board, name: str = "hopscope") -> None:
     """The report and the data, as files."""
-    st.download_button(tr("Report (HTML)"), lambda: report(comparison, drawing), f"{name}.html", "text/html", on_click="ignore")
+    st.download_button(
+        tr("Report (HTML)"),
+        lambda: report(comparison, drawing),
+        f"{name}.html",
+        "text/html",
+        on_click="ignore",
+    )
 
     st.download_button(
         tr("Data (JSON)"),
@@ -60,5 +71,9 @@ def report(comparison: Comparison, drawing: Board) -> str:
         tr("starts from"): ", ".join(asked.question.entities),
         tr("known answers"): ", ".join(asked.question.answers),
     }
-    exact = Board(comparison, drawing, previews=False) if any(lane.preview for lane in comparison.lanes) else drawing
+    exact = (
+        Board(comparison, drawing, previews=False)
+        if any(lane.preview for lane in comparison.lanes)
+        else drawing
+    )
     return report_html(exact.payload(), asked.question.text, meta)

@@ -76,7 +76,9 @@ def report_html(payload: Mapping[str, Any], title: str, meta: Mapping[str, Any])
     Entries of ``meta`` without a value (None or "") are left out.
     """
     facts = "".join(
-        f"<div><dt>{escape(str(name))}</dt><dd>{escape(str(value))}</dd></div>" for name, value in meta.items() if value not in (None, "")
+        f"<div><dt>{escape(str(name))}</dt><dd>{escape(str(value))}</dd></div>"
+        for name, value in meta.items()
+        if value not in (None, "")
     )
     return PAGE.format(
         title=escape(title),

@@ -18,7 +18,9 @@ Keys = Mapping[tuple[int, Path], str]  # of paths that are drawn, by their graph
 LONGEST, NAMED = 40, 6  # characters of a name, and how many items are named
 
 
-def influence_data(comparison: Comparison, lane: Lane, keys: Keys, model: str | None) -> dict[str, Any] | None:
+def influence_data(
+    comparison: Comparison, lane: Lane, keys: Keys, model: str | None
+) -> dict[str, Any] | None:
     """The `texts`, each with `who` answers and the items `needed`, and by key the `items` of the answer that was measured last, that of the
     model; None where nothing was measured. `keys` are those of the paths that are drawn."""
     if not lane.influences:
@@ -26,7 +28,9 @@ def influence_data(comparison: Comparison, lane: Lane, keys: Keys, model: str | 
     texts = []
     for one in lane.influences:
         who = (model or tr("Language model")) if one.by_model else _reader(lane)
-        texts.append({"who": who, "text": _text(comparison, lane, one), "needed": _needed(lane, one, keys)})
+        texts.append(
+            {"who": who, "text": _text(comparison, lane, one), "needed": _needed(lane, one, keys)}
+        )
     return {"texts": texts, "items": _items(lane, lane.influences[-1], keys)}
 
 
@@ -55,7 +59,11 @@ def _needed(lane: Lane, one: Influence, keys: Keys) -> list[dict[str, str]]:
     for weight in (one.weights[at] for at in one.smallest):
         item = item_at(lane.state, one.by_model, weight.kind, weight.place)
         path = weight.kind == "path"
-        name = tr("path {place:,}", place=weight.place + 1) if path else shorten(hit_titles(lane.graph, weight.kind, [item])[0], LONGEST)
+        name = (
+            tr("path {place:,}", place=weight.place + 1)
+            if path
+            else shorten(hit_titles(lane.graph, weight.kind, [item])[0], LONGEST)
+        )
         key = _key(lane, weight, item, keys)
         found += [{"key": key, "name": name}] if key is not None else []
     return found[:NAMED]
@@ -66,10 +74,18 @@ def _items(lane: Lane, one: Influence, keys: Keys) -> dict[str, dict[str, Any]]:
     for at, weight in enumerate(one.weights):
         key = _key(lane, weight, item_at(lane.state, one.by_model, weight.kind, weight.place), keys)
         if key is not None:
-            found[key] = {"share": weight.influence, "changes": weight.changes, "needed": at in one.smallest}
+            found[key] = {
+                "share": weight.influence,
+                "changes": weight.changes,
+                "needed": at in one.smallest,
+            }
     return found
 
 
 def _key(lane: Lane, weight: Weight, item: Any, keys: Keys) -> str | None:
     """The key of an item in the board's data; None for a path that is not drawn."""
-    return keys.get((id(lane.graph), item)) if weight.kind == "path" else keyed(lane.graph, weight.kind, item).key
+    return (
+        keys.get((id(lane.graph), item))
+        if weight.kind == "path"
+        else keyed(lane.graph, weight.kind, item).key
+    )

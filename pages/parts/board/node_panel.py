@@ -35,11 +35,18 @@ def joined(graph, nodes: Sequence[int], words: Words) -> dict[int, dict[str, Any
     counts: dict[int, list[tuple[str, int]]] = {int(node): [] for node in ids}
     if len(small):
         steps = graph.steps_from(small)
-        relations_of_rows, sizes = np.unique(np.stack([steps.rows, steps.relations, steps.forward]), axis=1, return_counts=True)
+        relations_of_rows, sizes = np.unique(
+            np.stack([steps.rows, steps.relations, steps.forward]), axis=1, return_counts=True
+        )
         for (row, relation, forward), size in zip(relations_of_rows.T.tolist(), sizes.tolist()):
-            counts[int(small[row])].append((relation_words(graph.relation_names[relation], bool(forward), words), size))
+            counts[int(small[row])].append(
+                (relation_words(graph.relation_names[relation], bool(forward), words), size)
+            )
     said = described(graph, nodes)
-    return {int(node): {**_joined(int(degree), counts[int(node)]), **said[int(node)]} for node, degree in zip(ids, degrees)}
+    return {
+        int(node): {**_joined(int(degree), counts[int(node)]), **said[int(node)]}
+        for node, degree in zip(ids, degrees)
+    }
 
 
 def described(graph, nodes: Sequence[int]) -> dict[int, dict[str, str]]:
@@ -48,14 +55,22 @@ def described(graph, nodes: Sequence[int]) -> dict[int, dict[str, str]]:
     if table is None:
         return {int(node): {} for node in nodes}
     said = zip(nodes, table.texts("type", nodes), table.texts("description", nodes))
-    whole = ((node, {"type": type or "", "text": shorten(text or "", DESCRIBED)}) for node, type, text in said)
+    whole = (
+        (node, {"type": type or "", "text": shorten(text or "", DESCRIBED)})
+        for node, type, text in said
+    )
     return {int(node): {key: text for key, text in parts.items() if text} for node, parts in whole}
 
 
 def _joined(degree: int, counts: list[tuple[str, int]]) -> dict[str, Any]:
     ordered = sorted(counts, key=lambda entry: (-entry[1], entry[0]))
     shown = [list(entry) for entry in ordered[:SHOWN]]
-    return {"degree": degree, "relations": shown, "others": len(ordered) - len(shown), "counted": sum(size for _, size in ordered)}
+    return {
+        "degree": degree,
+        "relations": shown,
+        "others": len(ordered) - len(shown),
+        "counted": sum(size for _, size in ordered),
+    }
 
 
 def in_lanes(lanes: Sequence[Lane], nodes: Sequence[int]) -> dict[int, dict[str, dict[str, Any]]]:
@@ -86,7 +101,13 @@ def _lane(states: Sequence[State], node: int, ranks: tuple[int, ...]) -> tuple[b
     parts = [_extracted(states, node)]
     if ranks:
         count, best = ranks
-        parts.append(tr("on {paths}, the best is {ordinal}", paths=many(count, "path"), ordinal=ordinal(best)))
+        parts.append(
+            tr(
+                "on {paths}, the best is {ordinal}",
+                paths=many(count, "path"),
+                ordinal=ordinal(best),
+            )
+        )
     elif states[-1].paths is not None:
         parts.append(tr("on no path"))
     last = states[-1].subgraph

@@ -23,7 +23,9 @@ SHOWN_PATHS = 12  # a lane
 SHOWN_LOST = 6  # a lane
 MASS_NAMES = 8  # nodes of largest mass that are named, at each moment of a PageRank
 
-Placed = Callable[[Any, Path], tuple[list, list]]  # the ids in the picture of a path's nodes and edges, given its graph
+Placed = Callable[
+    [Any, Path], tuple[list, list]
+]  # the ids in the picture of a path's nodes and edges, given its graph
 Data = dict[str, Any]
 
 
@@ -56,10 +58,16 @@ class Paths:
     def __init__(self, comparison: Comparison, placed: Placed):
         self._comparison, self._placed = comparison, placed
         self._keys: dict[Any, str] = {}
-        self._known: dict[str, dict[int, tuple[Any, Path]]] = {}  # by key and graph the path as the lanes of that graph have it
-        self._spreads: dict[tuple[int, str], list[Data]] = {}  # by graph and operators the story of a PageRank
+        self._known: dict[
+            str, dict[int, tuple[Any, Path]]
+        ] = {}  # by key and graph the path as the lanes of that graph have it
+        self._spreads: dict[
+            tuple[int, str], list[Data]
+        ] = {}  # by graph and operators the story of a PageRank
 
-    def draw(self, lost: Sequence[Sequence[tuple[str, Path]]], by_model: Sequence[bool]) -> DrawnPaths:
+    def draw(
+        self, lost: Sequence[Sequence[tuple[str, Path]]], by_model: Sequence[bool]
+    ) -> DrawnPaths:
         """The paths as of now; `lost` are for each lane the known answers that it lost, each with a path to it, the first ones first.
         `by_model` tells for each lane whether its language model's answer counts, as in `path_outcome.fate`."""
         self._known = {}
@@ -67,28 +75,54 @@ class Paths:
         for lane, missing in zip(self._comparison.lanes, lost):
             state = seen(self._comparison, lane)
             head = state.paths.head(SHOWN_PATHS) if state.paths is not None else None
-            rows = [(path, head.score(i)) for i, path in enumerate(head.items)] if head is not None else []
-            entries = [{"key": self._key(lane, path), "rank": i, "score": score} for i, (path, score) in enumerate(rows, 1)]
+            rows = (
+                [(path, head.score(i)) for i, path in enumerate(head.items)]
+                if head is not None
+                else []
+            )
+            entries = [
+                {"key": self._key(lane, path), "rank": i, "score": score}
+                for i, (path, score) in enumerate(rows, 1)
+            ]
             best.append(None if head is None else entries)
-            missed.append([{"key": self._key(lane, path), "answer": answer} for answer, path in missing[:SHOWN_LOST]])
+            missed.append(
+                [
+                    {"key": self._key(lane, path), "answer": answer}
+                    for answer, path in missing[:SHOWN_LOST]
+                ]
+            )
             steps = state.trace if lane.preview is None else ()
-            searches = [self._story(lane, step) for step in steps if step.frames and step.frames[0].ranking.kind == "path"]
+            searches = [
+                self._story(lane, step)
+                for step in steps
+                if step.frames and step.frames[0].ranking.kind == "path"
+            ]
             stories.append([*searches, *self._spread(lane)])
         shown = dict.fromkeys(entry["key"] for part in (*best, *missed) for entry in part or ())
         paths, walked = {}, {}
         tables: dict[str, Mapping[str, tuple[str, str]]] = {}
         for key, known in self._known.items():
             graph, walked[key] = next(iter(known.values()))
-            table = tables[graph.name] if graph.name in tables else tables.setdefault(graph.name, table_of(graph.name))
+            table = (
+                tables[graph.name]
+                if graph.name in tables
+                else tables.setdefault(graph.name, table_of(graph.name))
+            )
             paths[key] = self._path(graph, walked[key], table)
         fates = {key: self._fates(key, by_model) for key in paths if key in shown}
-        keys = {(graph, path): key for key, known in self._known.items() for graph, (_, path) in known.items()}
+        keys = {
+            (graph, path): key
+            for key, known in self._known.items()
+            for graph, (_, path) in known.items()
+        }
         return DrawnPaths(best, missed, stories, paths, fates, walked, keys)
 
     def _key(self, lane: Lane, path: Path) -> str:
         nodes, edges = self._placed(lane.graph, path)
         relations = tuple(relation_names(lane.graph, path.edges))
-        key = self._keys.setdefault((*nodes, *edges, relations, path.forward), f"p{len(self._keys)}")
+        key = self._keys.setdefault(
+            (*nodes, *edges, relations, path.forward), f"p{len(self._keys)}"
+        )
         self._known.setdefault(key, {}).setdefault(id(lane.graph), (lane.graph, path))
         return key
 
@@ -97,10 +131,21 @@ class Paths:
         start, *names = titles = hit_titles(graph, "node", path.nodes)
         relations = [graph.relation_name(edge) for edge in path.edges]
         steps = [start, *(part for step in zip(relations, names) for part in step)]
-        words = [relation_words(relation, forward, table) for relation, forward in zip(relations, path.forward)]
-        data = {"nodes": nodes, "edges": edges, "forward": list(path.forward), "steps": steps, "words": words}
+        words = [
+            relation_words(relation, forward, table)
+            for relation, forward in zip(relations, path.forward)
+        ]
+        data = {
+            "nodes": nodes,
+            "edges": edges,
+            "forward": list(path.forward),
+            "steps": steps,
+            "words": words,
+        }
         called = graph.names(path.nodes)
-        return data if called == titles else {**data, "names": called}  # of nodes that are chunks, which have titles
+        return (
+            data if called == titles else {**data, "names": called}
+        )  # of nodes that are chunks, which have titles
 
     def _fates(self, key: str, by_model: Sequence[bool]) -> dict[str, Data]:
         known, found = self._known[key], {}
@@ -108,8 +153,14 @@ class Paths:
             if lane.retrieved:
                 graph, path = known.get(id(lane.graph)) or next(iter(known.values()))
                 end = fate_in(lane.graph, lane.states, path, graph, model)
-                if lane.preview is None or end.cause is Cause.FOUND:  # what was not found so far may be yet
-                    found[f"lane-{i}"] = {"fate": end.kind, "text": end.text, "place": end.place if end.cause is Cause.FOUND else None}
+                if (
+                    lane.preview is None or end.cause is Cause.FOUND
+                ):  # what was not found so far may be yet
+                    found[f"lane-{i}"] = {
+                        "fate": end.kind,
+                        "text": end.text,
+                        "place": end.place if end.cause is Cause.FOUND else None,
+                    }
         return found
 
     def _spread(self, lane: Lane) -> list[Data]:
@@ -117,10 +168,15 @@ class Paths:
         number = first_pagerank(lane) if lane.retrieved and lane.preview is None else None
         if number is None:
             return []
-        key = (id(lane.graph), repr(lane.instance.line.operators[: number + 1]))  # lanes that begin alike have one story
+        key = (
+            id(lane.graph),
+            repr(lane.instance.line.operators[: number + 1]),
+        )  # lanes that begin alike have one story
         if key not in self._spreads:
             frames = [self._moment(lane, moment) for moment in spread(lane)]
-            self._spreads[key] = [{"title": "PageRank", "of": "mass", "frames": frames}] if frames else []
+            self._spreads[key] = (
+                [{"title": "PageRank", "of": "mass", "frames": frames}] if frames else []
+            )
         return self._spreads[key]
 
     def _moment(self, lane: Lane, moment: Moment) -> Data:
@@ -128,13 +184,27 @@ class Paths:
         ids, _ = self._placed(lane.graph, Path(tuple(nodes)))
         names = hit_titles(lane.graph, "node", nodes[:MASS_NAMES])
         steps = moment.steps
-        title = tr("settled") if steps is None else tr("at the start") if not steps else tr("after {steps}", steps=many(steps, "step"))
+        title = (
+            tr("settled")
+            if steps is None
+            else tr("at the start")
+            if not steps
+            else tr("after {steps}", steps=many(steps, "step"))
+        )
         best = [{"name": name, "share": share} for name, share in zip(names, shares)]
-        return {"title": title, "paths": [], "mass": [[one, round(share, 5)] for one, share in zip(ids, shares)], "best": best}
+        return {
+            "title": title,
+            "paths": [],
+            "mass": [[one, round(share, 5)] for one, share in zip(ids, shares)],
+            "best": best,
+        }
 
     def _story(self, lane: Lane, step: Step) -> Data:
         keys = lambda frame: [self._key(lane, path) for path in frame.ranking.items]
-        frames = [{"title": frame.title, "considered": frame.considered, "paths": keys(frame)} for frame in step.frames]
+        frames = [
+            {"title": frame.title, "considered": frame.considered, "paths": keys(frame)}
+            for frame in step.frames
+        ]
         return {"title": tr(OPERATORS[step.operator].title).capitalize(), "frames": frames}
 
 
@@ -143,14 +213,19 @@ class WordsOnPaths:
 
     def __init__(self, placed: Placed):
         self._placed = placed
-        self._made: dict[int, tuple[tuple, list[Data]]] = {}  # by the number of the lane: what it was made from, and that
+        self._made: dict[
+            int, tuple[tuple, list[Data]]
+        ] = {}  # by the number of the lane: what it was made from, and that
 
     def __call__(self, i: int, lane: Lane, keys: Mapping[tuple[int, Path], str]) -> list[Data]:
         """The words of a lane's answers: `text`, the `node` that it names, the keys of `paths`, and the lines of the `prompt`."""
         answer = lane.answer or lane.state.answer or ""
         now = (lane.version, answer, id(keys))
         if self._made.get(i, (None,))[0] != now:
-            self._made[i] = (now, [self._word(lane, one, keys) for one in evidence(lane.graph, lane.state, answer)])
+            self._made[i] = (
+                now,
+                [self._word(lane, one, keys) for one in evidence(lane.graph, lane.state, answer)],
+            )
         return self._made[i][1]
 
     def _word(self, lane: Lane, word: Evidence, keys: Mapping[tuple[int, Path], str]) -> Data:
@@ -163,5 +238,9 @@ def counts(state: State) -> Data | None:
     """How many paths were `kept`, and of how many that the last operator that chose among paths `ranked`; None where none are sought."""
     if state.paths is None:
         return None
-    given = [len(step.before_cut) for step in state.trace if step.before_cut is not None and step.before_cut.kind == "path"]
+    given = [
+        len(step.before_cut)
+        for step in state.trace
+        if step.before_cut is not None and step.before_cut.kind == "path"
+    ]
     return {"kept": len(state.paths), "ranked": max(len(state.paths), given[-1] if given else 0)}

@@ -67,24 +67,53 @@ class Board:
 
     def _payload(self) -> dict[str, Any]:
         comparison, view = self.comparison, self._view
-        statuses = [lane.status for lane in comparison.lanes]  # read first: a lane that is done by now is then drawn as done
+        statuses = [
+            lane.status for lane in comparison.lanes
+        ]  # read first: a lane that is done by now is then drawn as done
         begun, before = time.thread_time(), [lane.version for lane in self._shown.lanes]
-        self._shown.lanes[:] = [self._seen(lane, drawn) for lane, drawn in zip(comparison.lanes, self._shown.lanes)]
+        self._shown.lanes[:] = [
+            self._seen(lane, drawn) for lane, drawn in zip(comparison.lanes, self._shown.lanes)
+        ]
         verdict = self._verdict(statuses)
         shared = view.share(verdict)
         if before != [lane.version for lane in self._shown.lanes]:
             self._due = time.monotonic() + SHARE * (time.thread_time() - begun)
         lanes = []
-        for i, (lane, shown, status, one) in enumerate(zip(comparison.lanes, self._shown.lanes, statuses, verdict.lanes)):
+        for i, (lane, shown, status, one) in enumerate(
+            zip(comparison.lanes, self._shown.lanes, statuses, verdict.lanes)
+        ):
             data = view.lane(i, shown, shared)
-            text = None if one is None else {"stage": one.stage, "head": one.head, "text": one.text, "tone": view.tone(one, data)}
+            text = (
+                None
+                if one is None
+                else {
+                    "stage": one.stage,
+                    "head": one.head,
+                    "text": one.text,
+                    "tone": view.tone(one, data),
+                }
+            )
             rests = influence_data(comparison, lane, shared["keys"], answerer(comparison, lane))
             said = {"verdict_text": text, "influence": rests, "beside": beside_data(lane.beside)}
-            lanes.append({"id": f"lane-{i}", **self._lane(lane, shown, status), **data, **said, **_walked(i, shared)})
+            lanes.append(
+                {
+                    "id": f"lane-{i}",
+                    **self._lane(lane, shown, status),
+                    **data,
+                    **said,
+                    **_walked(i, shared),
+                }
+            )
         return {
             "question": comparison.ask.question.text,
             "documents": view.documents,
-            "verdict": {"text": verdict.text, "pending": verdict.pending, "repair": repair_data(comparison)} if verdict.text else None,
+            "verdict": {
+                "text": verdict.text,
+                "pending": verdict.pending,
+                "repair": repair_data(comparison),
+            }
+            if verdict.text
+            else None,
             "edits": [edit.words for edit in comparison.ask.source.edits],
             "without": without_text(comparison),
             "lanes": lanes,
@@ -96,14 +125,19 @@ class Board:
         """A lane as it is shown now: with the preview that is drawn, as long as drawing another one would cost too much."""
         if not self._previews:
             return dataclasses.replace(lane, preview=None)
-        early = drawn.preview is not None and lane.preview is not None and time.monotonic() < self._due
+        early = (
+            drawn.preview is not None and lane.preview is not None and time.monotonic() < self._due
+        )
         return (dataclasses.replace(lane, preview=drawn.preview) if early else lane).shown
 
     def _verdict(self, statuses: list[str]) -> Verdict:
         """The sentences as of now, made anew when a lane has come further."""
         ended = (DONE, FAILED, CANCELLED)
         lanes = self.comparison.lanes
-        now = tuple((s in ended and s, lane.retrieved and len(lane.states), lane.repair) for s, lane in zip(statuses, lanes))
+        now = tuple(
+            (s in ended and s, lane.retrieved and len(lane.states), lane.repair)
+            for s, lane in zip(statuses, lanes)
+        )
         if self._explained is None or self._explained[0] != now:
             self._explained = (now, explain(self.comparison))
         return self._explained[1]
@@ -121,7 +155,9 @@ class Board:
             "status_text": ending(lane) or lane.text,
             "retrieved": shown.retrieved,
             "so_far": None if preview is None else preview.text,
-            "retrieves": any(operator.stage in ("extract", "retrieve") for operator in lane.instance.line.parts()),
+            "retrieves": any(
+                operator.stage in ("extract", "retrieve") for operator in lane.instance.line.parts()
+            ),
             "error": lane.error,
             "answer": lane.answer or state.answer,
             "partly": tr("Searched {partly}", partly=state.partly) if state.partly else "",
@@ -148,7 +184,11 @@ def _walked(i: int, shared: dict[str, Any]) -> dict[str, Any]:
 def answerer(comparison: Comparison, lane: Lane) -> str | None:
     """The title of the model that answers in a lane; None where none does."""
     role = next((o.role for o in lane.instance.line if o.stage == "generate"), None)
-    return lane.run.environment.models.title(role) if role and comparison.ask.model and not lane.state.own_answer else None
+    return (
+        lane.run.environment.models.title(role)
+        if role and comparison.ask.model and not lane.state.own_answer
+        else None
+    )
 
 
 def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, Any]:
@@ -166,7 +206,14 @@ def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, An
         }
         for i, one in enumerate(instances)
     ]
-    return {"question": "", "documents": documents, "lanes": lanes, "layout": {"nodes": [], "edges": []}, "paths": {}, "fates": {}}
+    return {
+        "question": "",
+        "documents": documents,
+        "lanes": lanes,
+        "layout": {"nodes": [], "edges": []},
+        "paths": {},
+        "fates": {},
+    }
 
 
 def cost(trace: Iterable[Step]) -> str:
@@ -174,7 +221,10 @@ def cost(trace: Iterable[Step]) -> str:
     trace = list(trace)
     parts = [f"{method_seconds(trace):.2f} s"] if trace else []
     texts = sum(step.usage.texts for step in trace)
-    tokens_in, tokens_out = sum(s.usage.tokens_in for s in trace), sum(s.usage.tokens_out for s in trace)
+    tokens_in, tokens_out = (
+        sum(s.usage.tokens_in for s in trace),
+        sum(s.usage.tokens_out for s in trace),
+    )
     parts += [tr("{texts} scored", texts=many(texts, "text"))] if texts else []
     parts += [f"{tokens_in:,} + {many(tokens_out, 'token')}"] if tokens_in + tokens_out else []
     return " · ".join(parts)
@@ -183,7 +233,11 @@ def cost(trace: Iterable[Step]) -> str:
 def operator_row(step: Step) -> dict[str, Any]:
     """A row of the table of steps."""
     cls = OPERATORS[step.operator]
-    changed = [f"{tr(p.label).lower()} {step.parameters[p.name]}" for p in parameters(cls) if p.name in step.parameters]
+    changed = [
+        f"{tr(p.label).lower()} {step.parameters[p.name]}"
+        for p in parameters(cls)
+        if p.name in step.parameters
+    ]
     usage = step.usage
     return {
         "label": step.operator,

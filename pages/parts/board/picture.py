@@ -30,13 +30,20 @@ def answer_nodes(comparison: Comparison, answers: Sequence[str] | None = None) -
     """The nodes that bear a name of the known answers, or of some of them."""
     question = comparison.ask.question
     some = question.answers if answers is None else answers
-    return {node for answer in some for node in gold_nodes(comparison.graph, *question.names(answer))}
+    return {
+        node for answer in some for node in gold_nodes(comparison.graph, *question.names(answer))
+    }
 
 
 class Picture:
     """Draws one comparison again and again while its lanes arrive; a node drawn once keeps its place."""
 
-    def __init__(self, comparison: Comparison, words: Words, places: Mapping[tuple[str, int], Place] | None = None):
+    def __init__(
+        self,
+        comparison: Comparison,
+        words: Words,
+        places: Mapping[tuple[str, int], Place] | None = None,
+    ):
         """`places` are those of another picture of the same graph, which may be edited otherwise."""
         self._comparison, self._words = comparison, words
         self._before = dict(places or {})
@@ -47,47 +54,92 @@ class Picture:
     def places(self) -> dict[tuple[str, int], Place]:
         """The places by the rows of the graph that is not edited; those of nodes that were drawn before too, for when they come back."""
         digest, rows = self._rows()
-        return self._before | {(digest, rows[node] if rows is not None else node): place for node, place in self._places.items()}
+        return self._before | {
+            (digest, rows[node] if rows is not None else node): place
+            for node, place in self._places.items()
+        }
 
     def _known(self, places: Mapping[tuple[str, int], Place]) -> dict[int, Place]:
         """The places of other pictures by the rows of this graph."""
         digest, rows = self._rows()
         node_of = None if rows is None else {row: node for node, row in enumerate(rows)}
-        found = {row if node_of is None else node_of.get(row): place for (whole, row), place in places.items() if whole == digest}
+        found = {
+            row if node_of is None else node_of.get(row): place
+            for (whole, row), place in places.items()
+            if whole == digest
+        }
         return {node: place for node, place in found.items() if node is not None}
 
     def _rows(self) -> tuple[str, list[int] | None]:
         """The digest of the graph that is not edited, and of each node the row there; None where none differs."""
         graph = self._comparison.graph
         origin = getattr(graph, "edited_from", None)
-        return (graph.digest, None) if origin is None else (origin.graph.digest, origin.nodes.tolist())
+        return (
+            (graph.digest, None) if origin is None else (origin.graph.digest, origin.nodes.tolist())
+        )
 
-    def layout(self, every: list[Path], best: Paths, missed: Paths, named: Sequence[str] = (), hits: Data = NONE) -> dict[str, Any]:
+    def layout(
+        self,
+        every: list[Path],
+        best: Paths,
+        missed: Paths,
+        named: Sequence[str] = (),
+        hits: Data = NONE,
+    ) -> dict[str, Any]:
         """Nodes and edges to draw: `best` and `missed` are the paths each lane shows and lost, `every` those and the stories'; `named` are
         the known answers that the sentence for all lanes names; `hits` what else the lanes rank, as paths have `nodes` and `edges`."""
         comparison, graph = self._comparison, self._comparison.graph
-        nodes = self._nodes([path for part in (*best, *missed) for path in part], every, [node for hit in hits for node in hit["nodes"]])
+        nodes = self._nodes(
+            [path for part in (*best, *missed) for path in part],
+            every,
+            [node for hit in hits for node in hit["nodes"]],
+        )
         if not nodes:
             return {"nodes": [], "edges": []}
         drawn = set(nodes)
         ids = between(graph, np.sort(np.asarray(nodes, np.int64)))
         heads, relations, tails = (part.tolist() for part in graph.triples(ids))
         triples = {edge: triple for edge, *triple in zip(ids.tolist(), heads, tails, relations)}
-        used = {edge for path in every for edge in path.edges if drawn.issuperset(path.nodes)} | {e for hit in hits for e in hit["edges"]}
-        within = [part for lane in comparison.lanes if (part := seen(comparison, lane).subgraph) is not None]
-        edges = [edge for edge in triples if edge in used or any(subgraph.has_edge(edge) for subgraph in within)]
-        fixed = self._places if len(self._places) > len(comparison.ask.seeds) else None  # seeds alone are no picture yet
+        used = {edge for path in every for edge in path.edges if drawn.issuperset(path.nodes)} | {
+            e for hit in hits for e in hit["edges"]
+        }
+        within = [
+            part
+            for lane in comparison.lanes
+            if (part := seen(comparison, lane).subgraph) is not None
+        ]
+        edges = [
+            edge
+            for edge in triples
+            if edge in used or any(subgraph.has_edge(edge) for subgraph in within)
+        ]
+        fixed = (
+            self._places if len(self._places) > len(comparison.ask.seeds) else None
+        )  # seeds alone are no picture yet
         self._places = positions(nodes, [tuple(triples[edge][:2]) for edge in edges], fixed)
         named_nodes = answer_nodes(comparison, named)
         main = main_nodes(comparison.ask.seeds, best, missed, answer_nodes(comparison), named_nodes)
-        large = layered(main, [tuple(triples[edge][:2]) for edge in edges if edge in used], comparison.ask.seeds)
-        return {"nodes": self._drawn(nodes, large, named_nodes), "edges": [self._edge(edge, *triples[edge]) for edge in edges]}
+        large = layered(
+            main, [tuple(triples[edge][:2]) for edge in edges if edge in used], comparison.ask.seeds
+        )
+        return {
+            "nodes": self._drawn(nodes, large, named_nodes),
+            "edges": [self._edge(edge, *triples[edge]) for edge in edges],
+        }
 
-    def _drawn(self, nodes: list[int], large: dict[int, Place], named: set[int]) -> list[dict[str, Any]]:
+    def _drawn(
+        self, nodes: list[int], large: dict[int, Place], named: set[int]
+    ) -> list[dict[str, Any]]:
         """The nodes as the board takes them; those of the large picture have a second place, `at`, and those that are named say so."""
         comparison, graph = self._comparison, self._comparison.graph
-        self._joined |= joined(graph, [node for node in nodes if node not in self._joined], self._words)
-        answers, seeds, lanes = answer_nodes(comparison), set(comparison.ask.seeds), in_lanes(comparison.lanes, nodes)
+        self._joined |= joined(
+            graph, [node for node in nodes if node not in self._joined], self._words
+        )
+        answers, seeds, lanes = (
+            answer_nodes(comparison),
+            set(comparison.ask.seeds),
+            in_lanes(comparison.lanes, nodes),
+        )
         drawn = []
         for node, name in zip(nodes, graph.names(nodes)):
             x, y = self._places[node]
@@ -95,22 +147,44 @@ class Picture:
             at = {"at": list(large[node])} if node in large else {}
             at |= {"named": True} if node in named else {}
             drawn.append(
-                {"id": node, "name": name, "x": x, "y": y, **at, "role": role, "about": {**self._joined[node], "lanes": lanes[node]}}
+                {
+                    "id": node,
+                    "name": name,
+                    "x": x,
+                    "y": y,
+                    **at,
+                    "role": role,
+                    "about": {**self._joined[node], "lanes": lanes[node]},
+                }
             )
         return drawn
 
     def _edge(self, edge: int, source: int, target: int, relation: int) -> dict[str, Any]:
         name = self._comparison.graph.relation_names[relation]
-        return {"id": edge, "source": source, "target": target, "relation": name, "words": relation_words(name, True, self._words)}
+        return {
+            "id": edge,
+            "source": source,
+            "target": target,
+            "relation": name,
+            "words": relation_words(name, True, self._words),
+        }
 
     def _nodes(self, shown: list[Path], every: list[Path], hits: list[int]) -> list[int]:
         """The nodes to draw: seeds, answers, those on shown paths, on paths of the story, hits, then the best-scored neighbours."""
         comparison, graph = self._comparison, self._comparison.graph
         chosen = dict.fromkeys(comparison.ask.seeds)
         chosen |= dict.fromkeys(node for path in shown for node in path.nodes)
-        extracted = [part for lane in comparison.lanes if (part := seen(comparison, lane).subgraph) is not None]
+        extracted = [
+            part
+            for lane in comparison.lanes
+            if (part := seen(comparison, lane).subgraph) is not None
+        ]
         for answer in comparison.ask.question.answers:
-            chosen |= dict.fromkeys(n for n in sorted(answer_nodes(comparison, [answer])) if any(n in subgraph for subgraph in extracted))
+            chosen |= dict.fromkeys(
+                n
+                for n in sorted(answer_nodes(comparison, [answer]))
+                if any(n in subgraph for subgraph in extracted)
+            )
         for node in (node for path in every for node in path.nodes):
             if len(chosen) >= MOST_NODES:
                 break

@@ -22,15 +22,24 @@ PLURALS = {
     "report": tr("reports"),
 }
 
-Data = dict[str, Any]  # `fate`, one of found, dropped, never, and its `text`, which needs no word before it: `plain`
+Data = dict[
+    str, Any
+]  # `fate`, one of found, dropped, never, and its `text`, which needs no word before it: `plain`
 
 
-def hit_fates(lanes: Sequence[Lane], gold: Iterable[str], paths: Sequence[Sequence[Mapping[str, Any]]] = ()) -> dict[Key, dict[str, Data]]:
+def hit_fates(
+    lanes: Sequence[Lane], gold: Iterable[str], paths: Sequence[Sequence[Mapping[str, Any]]] = ()
+) -> dict[Key, dict[str, Data]]:
     """By the key of each hit of any lane, of the chunks `gold` and of the nodes on the best `paths` of each lane, what became of it in each
     lane that has retrieved."""
     found = [{hit.key: hit for hit in hits_of(lane)} for lane in lanes]
     on_paths = [_on_paths(ways) for ways in paths or [()] * len(lanes)]
-    keys = list(dict.fromkeys([Key("chunk", id) for id in gold] + [key for part in (*found, *on_paths) for key in part]))
+    keys = list(
+        dict.fromkeys(
+            [Key("chunk", id) for id in gold]
+            + [key for part in (*found, *on_paths) for key in part]
+        )
+    )
     fates: dict[Key, dict[str, Data]] = {key: {} for key in keys}
     for i, (lane, hits) in enumerate(zip(lanes, found)):
         if lane.retrieved:
@@ -43,7 +52,9 @@ def hit_fates(lanes: Sequence[Lane], gold: Iterable[str], paths: Sequence[Sequen
                 if key in hits:
                     fates[key][f"lane-{i}"] = _found(hits[key], shown, handed_on)
                 elif on_path or lane.preview is None:  # what was not found so far may be yet
-                    fates[key][f"lane-{i}"] = on_path or late.get(key) or _never(key, kinds, lane, handed_on is not None)
+                    fates[key][f"lane-{i}"] = (
+                        on_path or late.get(key) or _never(key, kinds, lane, handed_on is not None)
+                    )
     return fates
 
 
@@ -52,7 +63,10 @@ def _on_paths(paths: Sequence[Mapping[str, Any]]) -> dict[str, Data]:
     places: dict[str, int] = {}
     for place, path in enumerate(paths, 1):
         places |= {key: place for key in path["nodes"] if key not in places}
-    return {key: _fate("found", tr("found: on path {place:,}", place=place)) for key, place in places.items()}
+    return {
+        key: _fate("found", tr("found: on path {place:,}", place=place))
+        for key, place in places.items()
+    }
 
 
 def _found(hit: Hit, shown: dict[str, int], handed_on: frozenset[int] | None) -> Data:
@@ -60,7 +74,14 @@ def _found(hit: Hit, shown: dict[str, int], handed_on: frozenset[int] | None) ->
         return _fate("dropped", too_late(hit.place, len(handed_on)))
     kind = "node" if hit.kind == "summary" else hit.kind
     if kind in shown and hit.place > shown[kind]:
-        return _fate("dropped", tr("found too late: place {place:,}, the prompt has room for {kind:,}", place=hit.place, kind=shown[kind]))
+        return _fate(
+            "dropped",
+            tr(
+                "found too late: place {place:,}, the prompt has room for {kind:,}",
+                place=hit.place,
+                kind=shown[kind],
+            ),
+        )
     return _fate("found", tr("found: place {place:,}", place=hit.place))
 
 
@@ -71,10 +92,19 @@ def _never(key: Key, kinds: set[str], lane: Lane, documents: bool) -> Data:
     if not kinds and reads_documents(lane.graph):
         return _fate("never", tr("reads no documents"))
     plural = PLURALS[KINDS[kind]]
-    cut = next((hits.listed for hits in lane.state.hits if hits.kind == kind and hits.unlisted), None)
+    cut = next(
+        (hits.listed for hits in lane.state.hits if hits.kind == kind and hits.unlisted), None
+    )
     if cut is not None:
-        return _fate("never", tr("not among its best {most:,} {plural}", most=len(cut), plural=plural))
-    return _fate("never", tr("not among its {plural}", plural=plural) if kind in kinds else tr("seeks no {plural}", plural=plural))
+        return _fate(
+            "never", tr("not among its best {most:,} {plural}", most=len(cut), plural=plural)
+        )
+    return _fate(
+        "never",
+        tr("not among its {plural}", plural=plural)
+        if kind in kinds
+        else tr("seeks no {plural}", plural=plural),
+    )
 
 
 def _fate(fate: str, text: str) -> Data:
@@ -92,7 +122,11 @@ def _late(lane: Lane, keys: Sequence[Key]) -> dict[str, Data]:
         places = _places(lane.graph, step.before_cut, set(wanted.values()))
         for key, row in wanted.items():
             if key not in found and row in places:
-                found[key] = _beyond_batches(places[row]) if walks(lane) else _fate("dropped", too_late(places[row], retained_by(step)))
+                found[key] = (
+                    _beyond_batches(places[row])
+                    if walks(lane)
+                    else _fate("dropped", too_late(places[row], retained_by(step)))
+                )
     return found
 
 
@@ -110,7 +144,11 @@ def _places(graph, order: Ranking, rows: set[int]) -> dict[int, int]:
     if order.kind == "chunk":
         return {row: order.positions[row] + 1 for row in rows if row in order.positions}
     own = leaves(graph, order.items)
-    return {own[node]: place for place, node in enumerate(order.items, 1) if node in own and own[node] in rows}
+    return {
+        own[node]: place
+        for place, node in enumerate(order.items, 1)
+        if node in own and own[node] in rows
+    }
 
 
 def gold_titles(graph, documents: Iterable[str], fates: Sequence[Fate]) -> dict[str, str]:
@@ -121,7 +159,9 @@ def gold_titles(graph, documents: Iterable[str], fates: Sequence[Fate]) -> dict[
     table, titles = graph.columns.chunks, {}
     for document in dict.fromkeys(documents):
         if rows := sorted(chunk_rows(graph, document)):
-            titles[known.get(document) or table.text("id", rows[0])] = table.text("title", rows[0]) or document
+            titles[known.get(document) or table.text("id", rows[0])] = (
+                table.text("title", rows[0]) or document
+            )
     return titles
 
 
@@ -129,4 +169,8 @@ def rows_of(graph) -> dict[str, int]:
     """The row of each chunk by its id."""
     table = graph.columns.chunks
     count = range(len(table) if table is not None else 0)
-    return graph.derived.once("rows of chunks", None, lambda: {id: row for row, id in enumerate(hit_names(graph, "chunk", count))})
+    return graph.derived.once(
+        "rows of chunks",
+        None,
+        lambda: {id: row for row, id in enumerate(hit_names(graph, "chunk", count))},
+    )

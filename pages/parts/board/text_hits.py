@@ -17,7 +17,13 @@ from pages.parts.board.keys import Key
 from pages.parts.shared.wording import tr
 
 MEMBERS, SOURCES = 8, 6  # that a row names
-KINDS = {"chunk": "passage", "node": "entity", "summary": "summary", "triple": "relation", "community": "report"}
+KINDS = {
+    "chunk": "passage",
+    "node": "entity",
+    "summary": "summary",
+    "triple": "relation",
+    "community": "report",
+}
 LONG = 20_000  # letters of a text that are sent
 WORDS = re.compile(r"[^\W_]{2,}(?:['’][^\W_]+)?")
 USUAL = frozenset(
@@ -78,8 +84,16 @@ def has_hits(lane: Lane) -> bool:
 
 def _keyed(graph, hits: Ranking) -> Iterable[Hit]:
     own = leaves(graph, hits.items) if hits.kind == "node" else {}
-    names = hit_names(graph, hits.kind, hits.items) if reads_documents(graph) else list(map(str, hits.items))  # all lanes have one graph
-    levels = graph.columns.nodes.numbers("level") if hits.kind == "node" and _has(graph, "nodes", "level") else None
+    names = (
+        hit_names(graph, hits.kind, hits.items)
+        if reads_documents(graph)
+        else list(map(str, hits.items))
+    )  # all lanes have one graph
+    levels = (
+        graph.columns.nodes.numbers("level")
+        if hits.kind == "node" and _has(graph, "nodes", "level")
+        else None
+    )
     for place, (item, name) in enumerate(zip(hits.items, names), 1):
         score = hits.score(place - 1)
         if item in own:
@@ -120,13 +134,24 @@ def tables(lane: Lane, gold: Sequence[str], shown: dict[str, int]) -> list[dict[
         beyond = kind in shown and hit.place > shown[kind]
         found.setdefault(hit.kind, []).append({**_row(lane.graph, hit, passages), "unread": beyond})
     more = {hits.kind: {"more": hits.unlisted} for hits in lane.state.hits if hits.unlisted}
-    return [{"kind": KINDS[kind], "rows": found[kind], **more.get(kind, {})} for kind in KINDS if kind in found]
+    return [
+        {"kind": KINDS[kind], "rows": found[kind], **more.get(kind, {})}
+        for kind in KINDS
+        if kind in found
+    ]
 
 
 def _row(graph, hit: Hit, gold: frozenset[int]) -> dict[str, Any]:
     kind = "node" if hit.kind == "summary" else hit.kind
     text = hit_texts(graph, kind, [hit.item])[0][:LONG]
-    row = {"key": hit.key, "score": hit.score, "text": text, "gold": False, "sources": [], "place": ""}
+    row = {
+        "key": hit.key,
+        "score": hit.score,
+        "text": text,
+        "gold": False,
+        "sources": [],
+        "place": "",
+    }
     if hit.kind == "chunk":
         data = passage(graph, hit.item, gold)
         return row | data | {"text": "" if text == data["title"] else text}
@@ -134,17 +159,30 @@ def _row(graph, hit: Hit, gold: frozenset[int]) -> dict[str, Any]:
     if hit.kind == "community":
         members = graph.columns.communities.lists("members")[hit.item]
         names = graph.names(members[:MEMBERS].tolist())
-        more = tr(" and {more:,} more", more=len(members) - len(names)) if len(members) > len(names) else ""
+        more = (
+            tr(" and {more:,} more", more=len(members) - len(names))
+            if len(members) > len(names)
+            else ""
+        )
         return row | {
             "title": name,
-            "place": tr("{members:,} entities: {names}{more}", members=len(members), names=", ".join(names), more=more),
+            "place": tr(
+                "{members:,} entities: {names}{more}",
+                members=len(members),
+                names=", ".join(names),
+                more=more,
+            ),
         }
     if hit.kind == "triple":
         name = _relation(graph, hit.item)
     data = chunk_lists(graph, "edges" if hit.kind == "triple" else "nodes", [hit.item])[0]
     sources = [passage(graph, chunk, gold) for chunk in data[:SOURCES]]
     more = tr("and {more:,} more passages", more=len(data) - SOURCES) if len(data) > SOURCES else ""
-    return row | {"title": name, "sources": [{key: one[key] for key in ("id", "title", "gold")} for one in sources], "place": more}
+    return row | {
+        "title": name,
+        "sources": [{key: one[key] for key in ("id", "title", "gold")} for one in sources],
+        "place": more,
+    }
 
 
 def _relation(graph, edge: int) -> str:

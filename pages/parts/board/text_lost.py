@@ -22,7 +22,10 @@ def with_lost(tables: Tables, lane: Lane, fates: Sequence[Fate]) -> Tables:
         fate.cause is Cause.FOUND or (fate.cause is Cause.NO_ROOM and fate.retained is None)
     )  # a hit, which says so itself
     missing = [fate for fate in fates if fate.chunk and not inside(fate)]
-    lost = [_row(lane, fate) for fate in sorted(missing, key=lambda fate: (fate.place is None, fate.place or 0))]
+    lost = [
+        _row(lane, fate)
+        for fate in sorted(missing, key=lambda fate: (fate.place is None, fate.place or 0))
+    ]
     if lost and not any(table["kind"] == "passage" for table in tables):
         tables = [{"kind": "passage", "rows": []}, *tables]
     return [{**table, "lost": lost if table["kind"] == "passage" else []} for table in tables]
@@ -30,6 +33,17 @@ def with_lost(tables: Tables, lane: Lane, fates: Sequence[Fate]) -> Tables:
 
 def _row(lane: Lane, fate: Fate) -> dict[str, Any]:
     table = lane.graph.columns.chunks
-    row = next(row for row in sorted(chunk_rows(lane.graph, fate.document)) if table.text("id", row) == fate.chunk)
+    row = next(
+        row
+        for row in sorted(chunk_rows(lane.graph, fate.document))
+        if table.text("id", row) == fate.chunk
+    )
     data = passage(lane.graph, row, chunk_rows(lane.graph, fate.document))
-    return {**data, "key": Key("chunk", fate.chunk), "score": None, "text": "", "sources": [], "fate": fate.text}
+    return {
+        **data,
+        "key": Key("chunk", fate.chunk),
+        "score": None,
+        "text": "",
+        "sources": [],
+        "fate": fate.text,
+    }

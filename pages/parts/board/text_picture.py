@@ -22,7 +22,9 @@ from pages.parts.shared.wording import tr
 
 MOST_NODES, MOST_MEMBERS = 44, 12
 MOST_DOCUMENTS, MOST_GOLD = 52, 14  # of a corpus graph, whose nodes are documents
-LanePaths = Sequence[Sequence[Mapping[str, Any]]]  # for each lane its best paths, as the board has them
+LanePaths = Sequence[
+    Sequence[Mapping[str, Any]]
+]  # for each lane its best paths, as the board has them
 ROLES = {"chunk": "passage", "node": "entity", "summary": "community", "community": "community"}
 
 
@@ -32,7 +34,9 @@ class Drawing:
 
     nodes: dict[Key, dict[str, str]] = field(default_factory=dict)
     edges: dict[tuple[Key, Key], str] = field(default_factory=dict)  # the words of an edge
-    shares: list[dict[str, list[str]]] = field(default_factory=list)  # `nodes` and `edges` of a lane
+    shares: list[dict[str, list[str]]] = field(
+        default_factory=list
+    )  # `nodes` and `edges` of a lane
 
 
 class TextPicture:
@@ -48,9 +52,19 @@ class TextPicture:
     @property
     def places(self) -> dict[str, Place]:
         """The places by key; those of nodes that were drawn before too, for when they come back."""
-        return self._before | {key: self._places[number] for key, number in self._numbers.items() if number in self._places}
+        return self._before | {
+            key: self._places[number]
+            for key, number in self._numbers.items()
+            if number in self._places
+        }
 
-    def draw(self, lanes: Sequence[Lane], gold: Mapping[str, str], fates: Mapping[str, Any], paths: LanePaths) -> dict[str, Any]:
+    def draw(
+        self,
+        lanes: Sequence[Lane],
+        gold: Mapping[str, str],
+        fates: Mapping[str, Any],
+        paths: LanePaths,
+    ) -> dict[str, Any]:
         """`layout`, as the board draws it, and `kept`: for each lane its share. `gold` are titles by chunk id, and `paths` the best of each
         lane."""
         drawing = drawn(lanes, gold, paths)
@@ -59,14 +73,30 @@ class TextPicture:
         pairs = [(number(one), number(other)) for one, other in drawing.edges]
         if (ids, pairs) != self._laid:
             fixed = {number(key): self._before[key] for key in drawing.nodes if key in self._before}
-            self._laid, self._places = (ids, pairs), positions(ids, pairs, fixed) if fixed else _spread(positions(ids, pairs))
+            self._laid, self._places = (
+                (ids, pairs),
+                positions(ids, pairs, fixed) if fixed else _spread(positions(ids, pairs)),
+            )
         nodes = [
-            {"id": key, "name": data["name"], "role": data["role"], "x": x, "y": y, "about": {"lanes": _about(fates.get(key, {}))}}
+            {
+                "id": key,
+                "name": data["name"],
+                "role": data["role"],
+                "x": x,
+                "y": y,
+                "about": {"lanes": _about(fates.get(key, {}))},
+            }
             for key, data in drawing.nodes.items()
             for x, y in [self._places[number(key)]]
         ]
         edges = [
-            {"id": edge_id(*ends), "source": ends[0], "target": ends[1], "relation": words, "words": words}
+            {
+                "id": edge_id(*ends),
+                "source": ends[0],
+                "target": ends[1],
+                "relation": words,
+                "words": words,
+            }
             for ends, words in drawing.edges.items()
         ]
         return {"layout": {"nodes": nodes, "edges": edges}, "kept": drawing.shares}
@@ -86,24 +116,41 @@ def drawn(lanes: Sequence[Lane], gold: Mapping[str, str], paths: LanePaths = ())
     """The gold passages, then the lanes' paths and hits by turns, the best first, until there are enough; and what joins them."""
     found = [[hit for hit in hits_of(lane) if hit.kind != "triple"] for lane in lanes]
     paths = paths or [()] * len(lanes)
-    most = MOST_DOCUMENTS if any(handed_on_chunks(lane.graph, lane.state) is not None for lane in lanes if lane.retrieved) else MOST_NODES
+    most = (
+        MOST_DOCUMENTS
+        if any(
+            handed_on_chunks(lane.graph, lane.state) is not None for lane in lanes if lane.retrieved
+        )
+        else MOST_NODES
+    )
     reached = {hit.key for hits in found for hit in hits}
     keys = {Key("chunk", id): {"name": title, "role": "gold"} for id, title in gold.items()}
-    known = sorted(keys, key=lambda key: key not in reached)[: MOST_GOLD if most > MOST_NODES else None]
+    known = sorted(keys, key=lambda key: key not in reached)[
+        : MOST_GOLD if most > MOST_NODES else None
+    ]
     drawing = Drawing({key: data for key, data in keys.items() if key in set(known)})
-    by_place = [sorted(hits, key=lambda hit: (hit.place, list(KINDS).index(hit.kind))) for hits in found]
+    by_place = [
+        sorted(hits, key=lambda hit: (hit.place, list(KINDS).index(hit.kind))) for hits in found
+    ]
     for row in zip_longest(*map(zip_longest, paths, by_place)):
         for lane, (path, hit) in zip(lanes, (both or (None, None) for both in row)):
             if path is not None:
                 _path(drawing, path, gold, most)
             if hit is not None and len(drawing.nodes) < most:
-                drawing.nodes.setdefault(hit.key, {"name": _name(lane.graph, hit), "role": _role(hit.key, gold)})
+                drawing.nodes.setdefault(
+                    hit.key, {"name": _name(lane.graph, hit), "role": _role(hit.key, gold)}
+                )
     for lane in lanes:
         _relations(drawing, lane)
     for lane, hits, ways in zip(lanes, found, paths):
         own = {hit.key for hit in hits} | {key for path in ways for key in path["nodes"]}
         edges = _joined(drawing, lane, [hit for hit in hits if hit.key in drawing.nodes], ways)
-        drawing.shares.append({"nodes": [key for key in drawing.nodes if key in own or key in edges[1]], "edges": edges[0]})
+        drawing.shares.append(
+            {
+                "nodes": [key for key in drawing.nodes if key in own or key in edges[1]],
+                "edges": edges[0],
+            }
+        )
     return drawing
 
 
@@ -114,7 +161,9 @@ def _role(key: Key, gold: Mapping[str, str]) -> str:
 def _path(drawing: Drawing, path: Mapping[str, Any], gold: Mapping[str, str], most: int) -> None:
     """The nodes of a path, as long as there is room for all of them."""
     fresh = {
-        key: {"name": name, "role": _role(key, gold)} for key, name in zip(path["nodes"], path["steps"][::2]) if key not in drawing.nodes
+        key: {"name": name, "role": _role(key, gold)}
+        for key, name in zip(path["nodes"], path["steps"][::2])
+        if key not in drawing.nodes
     }
     if len(drawing.nodes) + len(fresh) <= most:
         drawing.nodes |= fresh
@@ -143,20 +192,34 @@ def _ends(lane: Lane) -> list[tuple[Key, Key, str]]:
     hits = lane.state.relations if lane.retrieved else None
     if hits is None or not len(hits):
         return []
-    heads, relations, tails = (part.tolist() for part in lane.graph.triples(np.asarray(hits.listed.items, np.int64)))
+    heads, relations, tails = (
+        part.tolist() for part in lane.graph.triples(np.asarray(hits.listed.items, np.int64))
+    )
     names, own = lane.graph.relation_names, leaves(lane.graph, [*heads, *tails])
-    keys = lambda nodes: [Key("chunk" if node in own else "node", name) for node, name in zip(nodes, lane.graph.names(nodes))]
-    return [(head, tail, names[relation]) for head, tail, relation in zip(keys(heads), keys(tails), relations)]
+    keys = lambda nodes: [
+        Key("chunk" if node in own else "node", name)
+        for node, name in zip(nodes, lane.graph.names(nodes))
+    ]
+    return [
+        (head, tail, names[relation])
+        for head, tail, relation in zip(keys(heads), keys(tails), relations)
+    ]
 
 
 def pointed(lanes: Sequence[Lane], keys: Iterable[Key]) -> dict[str, dict[str, Any]]:
     """What each key points at in the picture, as the board knows paths: its own node, or both ends of a relation and what joins them."""
-    ends = {hit.key: end[:2] for lane in lanes for hit, end in zip((hit for hit in hits_of(lane) if hit.kind == "triple"), _ends(lane))}
+    ends = {
+        hit.key: end[:2]
+        for lane in lanes
+        for hit, end in zip((hit for hit in hits_of(lane) if hit.kind == "triple"), _ends(lane))
+    }
     nodes = {key: list(ends.get(key, (key,))) for key in keys}
     return {key: at(on, [edge_id(*on)] if len(on) == 2 else []) for key, on in nodes.items()}
 
 
-def _joined(drawing: Drawing, lane: Lane, hits: Sequence[Hit], paths: Sequence[Mapping[str, Any]] = ()) -> tuple[list[str], set[Key]]:
+def _joined(
+    drawing: Drawing, lane: Lane, hits: Sequence[Hit], paths: Sequence[Mapping[str, Any]] = ()
+) -> tuple[list[str], set[Key]]:
     """The edges of a lane among what is drawn, which are added to the drawing, and the ends of its relations."""
     edges: dict[tuple[Key, Key], str] = {}
     ends: set[Key] = set()
@@ -171,14 +234,23 @@ def _joined(drawing: Drawing, lane: Lane, hits: Sequence[Hit], paths: Sequence[M
     for hit in hits:
         if hit.kind in ("node", "summary"):
             data = chunk_lists(lane.graph, "nodes", [hit.item])[0]
-            keys = [Key("chunk", id) for id in lane.graph.columns.chunks.texts("id", data)] if data else []
+            keys = (
+                [Key("chunk", id) for id in lane.graph.columns.chunks.texts("id", data)]
+                if data
+                else []
+            )
             edges |= {pair(hit.key, key): tr("told in") for key in keys if key in drawing.nodes}
         if hit.kind == "community":
             members = lane.graph.columns.communities.lists("members")[hit.item]
             keys = [Key("node", name) for name in lane.graph.names(members.tolist())]
-            edges |= {pair(hit.key, key): "member" for key in [key for key in keys if key in drawing.nodes][:MOST_MEMBERS]}
+            edges |= {
+                pair(hit.key, key): "member"
+                for key in [key for key in keys if key in drawing.nodes][:MOST_MEMBERS]
+            }
     edges |= _links(drawing, lane)
-    drawing.edges |= {joined: words for joined, words in edges.items() if joined not in drawing.edges}
+    drawing.edges |= {
+        joined: words for joined, words in edges.items() if joined not in drawing.edges
+    }
     return [edge_id(*joined) for joined in edges], ends
 
 
@@ -186,13 +258,21 @@ def _links(drawing: Drawing, lane: Lane) -> dict[tuple[Key, Key], str]:
     """The edges of the graph between drawn nodes of a lane that are passages themselves."""
     nodes = lane.state.nodes.items if lane.retrieved and lane.state.nodes is not None else ()
     own = list(leaves(lane.graph, nodes))
-    keys = {node: key for node, name in zip(own, lane.graph.names(own)) if (key := Key("chunk", name)) in drawing.nodes}
+    keys = {
+        node: key
+        for node, name in zip(own, lane.graph.names(own))
+        if (key := Key("chunk", name)) in drawing.nodes
+    }
     if not keys:
         return {}
     among = between(lane.graph, np.array(sorted(keys), np.int64))
     heads, relations, tails = (part.tolist() for part in lane.graph.triples(among))
     words = lane.graph.relation_names
-    return {pair(keys[head], keys[tail]): words[by] for head, by, tail in zip(heads, relations, tails) if head != tail}
+    return {
+        pair(keys[head], keys[tail]): words[by]
+        for head, by, tail in zip(heads, relations, tails)
+        if head != tail
+    }
 
 
 def placed(graph, path: Path) -> tuple[list[Key], list[str]]:
@@ -205,11 +285,19 @@ def placed(graph, path: Path) -> tuple[list[Key], list[str]]:
 def _name(graph, hit: Hit) -> str:
     if hit.kind == "chunk":
         title, mark, number = passage(graph, hit.item, frozenset())["title"].rpartition("#")
-        return f"#{number} {title}".strip() if mark and number.isdecimal() else f"{title}{mark}{number}"  # what differs stands first
+        return (
+            f"#{number} {title}".strip()
+            if mark and number.isdecimal()
+            else f"{title}{mark}{number}"
+        )  # what differs stands first
     if hit.kind == "community":
-        return graph.columns.communities.text("title", hit.item) or tr("Community {number}", number=hit.item)
+        return graph.columns.communities.text("title", hit.item) or tr(
+            "Community {number}", number=hit.item
+        )
     return graph.node_name(hit.item)
 
 
 def _about(fates: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Any]]:
-    return {lane: {"in": fate["fate"] == "found", "text": fate["text"]} for lane, fate in fates.items()}
+    return {
+        lane: {"in": fate["fate"] == "found", "text": fate["text"]} for lane, fate in fates.items()
+    }

@@ -7,7 +7,15 @@ from typing import Any
 from core.diagnosis.passages import gold_rows
 from core.engine import Lane
 from core.graph.texts import hit_names
-from core.operators.texts.answer.points import NOT_REACHED, PARTS, SHOWN, UNREADABLE, AnswerFromPoints, Points, diverse
+from core.operators.texts.answer.points import (
+    NOT_REACHED,
+    PARTS,
+    SHOWN,
+    UNREADABLE,
+    AnswerFromPoints,
+    Points,
+    diverse,
+)
 from core.runtime.jobs import FAILED
 from core.types import Point, State
 from pages.parts.board.text_hits import SOURCES, keyed, passage
@@ -29,15 +37,26 @@ def points_data(lane: Lane) -> Data | None:
         return None
     shown = _count(state, AnswerFromPoints, SHOWN) if _ran(state, AnswerFromPoints) else None
     beyond = lambda place: shown is not None and place >= shown
-    answering = next((one for one in lane.instance.line.parts() if isinstance(one, AnswerFromPoints)), AnswerFromPoints())
-    rows = [{**_row(lane, point), "unread": beyond(place)} for place, point in enumerate(diverse(state.points, answering.diversity))]
+    answering = next(
+        (one for one in lane.instance.line.parts() if isinstance(one, AnswerFromPoints)),
+        AnswerFromPoints(),
+    )
+    rows = [
+        {**_row(lane, point), "unread": beyond(place)}
+        for place, point in enumerate(diverse(state.points, answering.diversity))
+    ]
     return {"rows": rows, "note": _note(lane, state, shown)}
 
 
 def _row(lane: Lane, point: Point) -> Data:
     gold, named = gold_rows(lane.graph, lane.state.question.gold), point.items[:SOURCES]
     of = [_of(lane, point, item, gold) for item in named]
-    return {"score": point.score, "text": point.text, "of": of, "more": len(point.items) - len(named)}
+    return {
+        "score": point.score,
+        "text": point.text,
+        "of": of,
+        "more": len(point.items) - len(named),
+    }
 
 
 def _of(lane: Lane, point: Point, item: int, gold: frozenset[int]) -> Data:
@@ -53,18 +72,26 @@ def _note(lane: Lane, state: State, shown: int | None) -> str:
     """How many points there are, of how many parts, and what became of them."""
     assert state.points is not None
     parts, left = _count(state, Points, PARTS), _count(state, Points, NOT_REACHED)
-    of = tr("{parts:,} of {of}", parts=parts, of=many(parts + left, "part")) if left else many(parts, "part")
+    of = (
+        tr("{parts:,} of {of}", parts=parts, of=many(parts + left, "part"))
+        if left
+        else many(parts, "part")
+    )
     said = [tr("{points} from {of}.", points=many(len(state.points), "point"), of=of)]
     if unreadable := _count(state, Points, UNREADABLE):
         said.append(
             tr(
                 "{unreadable} could not be read.",
-                unreadable=tr("One reply") if unreadable == 1 else tr("{unreadable:,} replies", unreadable=unreadable),
+                unreadable=tr("One reply")
+                if unreadable == 1
+                else tr("{unreadable:,} replies", unreadable=unreadable),
             )
         )
     if shown is not None and shown < len(state.points):
         said.append(
-            tr("The answer was made from the best {shown:,}.", shown=shown) if shown else tr("The answer was made from none of them.")
+            tr("The answer was made from the best {shown:,}.", shown=shown)
+            if shown
+            else tr("The answer was made from none of them.")
         )
     if lane.status == FAILED and shown is None:
         said.append(tr("Then the lane failed: no answer was made from them."))
@@ -77,4 +104,11 @@ def _ran(state: State, operator: type) -> bool:
 
 def _count(state: State, operator: type, what: str) -> int:
     """What the step of an operator counts; 0 where there is none."""
-    return next((step.sizes.get(what, 0) for step in reversed(state.trace) if step.operator == operator.__name__), 0)
+    return next(
+        (
+            step.sizes.get(what, 0)
+            for step in reversed(state.trace)
+            if step.operator == operator.__name__
+        ),
+        0,
+    )

@@ -14,7 +14,9 @@ from pages.parts.board.text_fates import rows_of
 from pages.parts.board.text_hits import LONG, passage
 from pages.parts.shared.wording import tr
 
-Data = dict[str, Any]  # `start, end` of what is said, the `key` of a passage or null, `place` there, `sure` and `text`, a sentence
+Data = dict[
+    str, Any
+]  # `start, end` of what is said, the `key` of a passage or null, `place` there, `sure` and `text`, a sentence
 
 
 def rests_data(lane: Lane) -> list[Data] | None:
@@ -34,12 +36,19 @@ def _rest(lane: Lane, answer: str, rest: Rest) -> Data:
     sure, row = sureness(rest), rows_of(lane.graph).get(rest.chunk)
     if row is None:
         return _one(answer, rest.start, rest.end, "none", tr("What it rests on is not known."))
-    title, alike = _title(lane, row), tr("{percent:.0f} % alike", percent=100 * max(0.0, rest.score))
+    title, alike = (
+        _title(lane, row),
+        tr("{percent:.0f} % alike", percent=100 * max(0.0, rest.score)),
+    )
     text = {
         "words": tr("Its words stand in {title}.", title=title),
         "alike": tr("Most likely rests on {title}: {alike}.", title=title, alike=alike),
         "maybe": tr("Perhaps rests on {title}: only {alike}.", title=title, alike=alike),
-        "none": tr("Rests on no passage that was read: the nearest, {title}, is {alike}.", title=title, alike=alike),
+        "none": tr(
+            "Rests on no passage that was read: the nearest, {title}, is {alike}.",
+            title=title,
+            alike=alike,
+        ),
     }[sure]
     data = _one(answer, rest.start, rest.end, sure, text)
     return data if sure == "none" else data | _passage(lane, row, *rest.place)
@@ -53,12 +62,25 @@ def _of_excerpt(lane: Lane) -> list[Data] | None:
     text = chunk_text(lane.graph, excerpt.chunk)
     flat = lambda span: " ".join(text[span[0] : span[1]].split())
     place = next((span for span in sentences(text) if flat(span).startswith(excerpt.text)), (0, 0))
-    data = _one(excerpt.text, 0, len(excerpt.text), "words", tr("Stands word for word in {title}.", title=_title(lane, excerpt.chunk)))
+    data = _one(
+        excerpt.text,
+        0,
+        len(excerpt.text),
+        "words",
+        tr("Stands word for word in {title}.", title=_title(lane, excerpt.chunk)),
+    )
     return [data | _passage(lane, excerpt.chunk, *place)]
 
 
 def _one(said: str, start: int, end: int, sure: str, text: str) -> Data:
-    return {"start": _units(said[:start]), "end": _units(said[:end]), "sure": sure, "text": text, "key": None, "place": None}
+    return {
+        "start": _units(said[:start]),
+        "end": _units(said[:end]),
+        "sure": sure,
+        "text": text,
+        "key": None,
+        "place": None,
+    }
 
 
 def _passage(lane: Lane, row: int, start: int, end: int) -> Data:

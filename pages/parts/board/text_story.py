@@ -16,27 +16,45 @@ from pages.parts.board.text_hits import node_keys
 from pages.parts.shared.wording import tr
 
 Data = dict[str, Any]
-Brought = tuple[int, int | None, float | None]  # a node, the neighbour that brought it in, the score that it was chosen by
-SCORED, GROWN = tr("Scores of the re-ranker."), tr("Scores that they were chosen by: likeness to the question and place in the graph.")
+Brought = tuple[
+    int, int | None, float | None
+]  # a node, the neighbour that brought it in, the score that it was chosen by
+SCORED, GROWN = (
+    tr("Scores of the re-ranker."),
+    tr("Scores that they were chosen by: likeness to the question and place in the graph."),
+)
 NEIGHBOURS = "neighbours"  # ends the title of a batch that was taken from the neighbours of nodes read before
 
 
-def story(lane_id: str, lane: Lane, gold: Iterable[str] = ()) -> tuple[list[Data], dict[str, Data], dict[str, Data]]:
+def story(
+    lane_id: str, lane: Lane, gold: Iterable[str] = ()
+) -> tuple[list[Data], dict[str, Data], dict[str, Data]]:
     """The stories of a lane, the paths that their frames light, and what is said of each; all empty where nothing came in batches.
 
     The documents `gold` have a star before their titles.
     """
-    step = next((step for step in lane.state.trace if in_batches(step)), None) if lane.retrieved and lane.preview is None else None
+    step = (
+        next((step for step in lane.state.trace if in_batches(step)), None)
+        if lane.retrieved and lane.preview is None
+        else None
+    )
     if step is None:
         return [], {}, {}
-    stars = {Key("chunk", lane.graph.columns.chunks.text("id", row)) for document in gold for row in chunk_rows(lane.graph, document)}
+    stars = {
+        Key("chunk", lane.graph.columns.chunks.text("id", row))
+        for document in gold
+        for row in chunk_rows(lane.graph, document)
+    }
     frames: list[Data] = []
     paths: dict[str, Data] = {}
     fates: dict[str, Data] = {}
     for title, considered, brought in _batches(simple(lane.graph), step):
         nodes = [node for node, _, _ in brought]
         near = [by for _, by, _ in brought if by is not None]
-        keys, names = node_keys(lane.graph, [*nodes, *near]), dict(zip([*nodes, *near], hit_titles(lane.graph, "node", [*nodes, *near])))
+        keys, names = (
+            node_keys(lane.graph, [*nodes, *near]),
+            dict(zip([*nodes, *near], hit_titles(lane.graph, "node", [*nodes, *near]))),
+        )
         for node, by, _ in brought:
             on = [keys[node]] if by is None else [keys[by], keys[node]]
             edges = [] if by is None else [edge_id(*on)]
@@ -48,34 +66,69 @@ def story(lane_id: str, lane: Lane, gold: Iterable[str] = ()) -> tuple[list[Data
                 "words": [],
                 "forward": [],
             }
-            words = tr("found by the first search") if by is None else tr("beside “{by}”", by=names[by])
+            words = (
+                tr("found by the first search") if by is None else tr("beside “{by}”", by=names[by])
+            )
             fates[key] = {lane_id: {"fate": "found", "text": words, "plain": True}}
         steps = [tr("{lane_id} reads {node}", lane_id=lane_id, node=keys[node]) for node in nodes]
-        scores, note = [score for _, _, score in brought], GROWN if step.operator == "Loop" and frames else SCORED
-        frames.append({"title": title, "considered": considered, "paths": steps, "scores": scores, "note": note})
+        scores, note = (
+            [score for _, _, score in brought],
+            GROWN if step.operator == "Loop" and frames else SCORED,
+        )
+        frames.append(
+            {
+                "title": title,
+                "considered": considered,
+                "paths": steps,
+                "scores": scores,
+                "note": note,
+            }
+        )
     return [{"title": tr("Batches"), "of": "document", "frames": frames}], paths, fates
 
 
 def _batches(links: Simple, step: Step) -> Iterator[tuple[str, int, list[Brought]]]:
     """Each batch of new nodes with its title and how many there were to choose from."""
-    steps = _adaptive(links, step.frames) if step.operator == "AdaptiveRerank" else brought_by(links, step.frames)
+    steps = (
+        _adaptive(links, step.frames)
+        if step.operator == "AdaptiveRerank"
+        else brought_by(links, step.frames)
+    )
     seen: set[int] = set()
     for number, frame in enumerate(step.frames):
         fresh = [node for node in frame.ranking.items if node not in seen and node in steps]
         seen |= set(fresh)
         if fresh:
-            title = tr("Start") if not number and step.operator != "AdaptiveRerank" else frame.title.partition(": ")[0]
-            yield title, max(len(fresh), frame.considered), [(node, *steps[node][1:]) for node in fresh]
+            title = (
+                tr("Start")
+                if not number and step.operator != "AdaptiveRerank"
+                else frame.title.partition(": ")[0]
+            )
+            yield (
+                title,
+                max(len(fresh), frame.considered),
+                [(node, *steps[node][1:]) for node in fresh],
+            )
 
 
-def _adaptive(links: Simple, frames: tuple[Frame, ...]) -> dict[int, tuple[int, int | None, float | None]]:
+def _adaptive(
+    links: Simple, frames: tuple[Frame, ...]
+) -> dict[int, tuple[int, int | None, float | None]]:
     """As `brought_by`, of GAR: a neighbour was brought in by the best scored node read before it."""
     scores: dict[int, float] = {}
     found: dict[int, tuple[int, int | None, float | None]] = {}
     for number, frame in enumerate(frames):
         own = dict(zip(frame.ranking.items, frame.ranking.scores or ()))
         for node in frame.ranking.items:
-            near = [other for other in links.of(node).tolist() if other in scores] if frame.title.endswith(NEIGHBOURS) else []
-            found[node] = (number, max(near, key=lambda other: (scores[other], -other), default=None), own.get(node))
+            near = (
+                [other for other in links.of(node).tolist() if other in scores]
+                if frame.title.endswith(NEIGHBOURS)
+                else []
+            )
+            found[node] = (
+                number,
+                max(near, key=lambda other: (scores[other], -other), default=None),
+                own.get(node),
+            )
         scores |= own
     return found

@@ -13,7 +13,9 @@ def tone(one: Explained, funnel: Sequence[dict[str, Any]] | None) -> str:
     """good where nothing was lost, bad where nothing came through, else warn."""
     if one.stage is None:
         return "good"
-    known = [stage for stage in funnel or () if stage["alive"] is not None and stage["stage"] != "answer"]
+    known = [
+        stage for stage in funnel or () if stage["alive"] is not None and stage["stage"] != "answer"
+    ]
     return "bad" if one.stage != "answer" and (not known or not known[-1]["alive"]) else "warn"
 
 

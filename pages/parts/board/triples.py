@@ -52,7 +52,13 @@ class TripleView:
     def whole(self, shared: dict[str, Any]) -> dict[str, Any]:
         """What is said of the comparison as a whole beside that."""
         lanes = enumerate(self._comparison.lanes)
-        return {"evidence": {f"lane-{i}": self._words(i, lane, shared["keys"]) for i, lane in lanes if lane.retrieved}}
+        return {
+            "evidence": {
+                f"lane-{i}": self._words(i, lane, shared["keys"])
+                for i, lane in lanes
+                if lane.retrieved
+            }
+        }
 
     def state(self, lane: Lane) -> State:
         """The state of a lane that is shown."""
@@ -64,18 +70,32 @@ class TripleView:
         subgraph = state.subgraph
         ask, answers = self._comparison.ask, self._comparison.ask.question.answers
         model = lane_by_model(self._comparison, lane)
-        stages = {s.name: stage_data(s) for s in funnel(ask.source, graph, state, answers_of(ask.question), model)}
-        empty = {"alive": None, "of": None, "lost": [], "aside": False}  # not reached yet, or not a stage of this line
+        stages = {
+            s.name: stage_data(s)
+            for s in funnel(ask.source, graph, state, answers_of(ask.question), model)
+        }
+        empty = {
+            "alive": None,
+            "of": None,
+            "lost": [],
+            "aside": False,
+        }  # not reached yet, or not a stage of this line
         own = [shared["hits"][hit.key] for hit in hits_of(lane)]
         nodes, edges = ({one for hit in own for one in hit[what]} for what in ("nodes", "edges"))
-        drawn = [node for node in shared["drawn"] if node in nodes or (subgraph is not None and node in subgraph)]
+        drawn = [
+            node
+            for node in shared["drawn"]
+            if node in nodes or (subgraph is not None and node in subgraph)
+        ]
         within = lambda edge: edge in edges or (subgraph is not None and subgraph.has_edge(edge))
         return {
             **({"hits": shared["ranked"][i]} if shared["ranked"][i] else {}),
             "reader": None if state.reader is None else graph.names(state.reader),
             "verdict": verdict_data(right(graph, state, answers, reader=False), answers),
             "reader_verdict": verdict_data(right(graph, state, answers, reader=True), answers),
-            "funnel": [stages.get(name, {"stage": name, **empty}) for name in STAGES] if stages else None,
+            "funnel": [stages.get(name, {"stage": name, **empty}) for name in STAGES]
+            if stages
+            else None,
             "drawn": None if subgraph is None else {"nodes": len(drawn), "of": len(subgraph.nodes)},
             "alive": None if state.paths is None else self._alive(state, model),
             "nodes": drawn,
@@ -92,11 +112,27 @@ class TripleView:
         are `named` come first among those that were lost, and are drawn in any case."""
         comparison = self._comparison
         models = [lane_by_model(comparison, lane) for lane in comparison.lanes]
-        lost = lost_paths(comparison.graph, [_states(lane) for lane in comparison.lanes], comparison.ask.question.answers, models)
-        drawn = self._paths.draw([sorted(missing, key=lambda one: one[0] not in named) for missing in lost], models)
-        ranked = [tables(lane, (), dict(lane.state.prompt.hits) if lane.state.prompt else {}) for lane in comparison.lanes]
+        lost = lost_paths(
+            comparison.graph,
+            [_states(lane) for lane in comparison.lanes],
+            comparison.ask.question.answers,
+            models,
+        )
+        drawn = self._paths.draw(
+            [sorted(missing, key=lambda one: one[0] not in named) for missing in lost], models
+        )
+        ranked = [
+            tables(lane, (), dict(lane.state.prompt.hits) if lane.state.prompt else {})
+            for lane in comparison.lanes
+        ]
         hits = _hits(comparison)
-        layout = self._picture.layout(list(drawn.walked.values()), drawn.of(drawn.best), drawn.of(drawn.missed), named, hits.values())
+        layout = self._picture.layout(
+            list(drawn.walked.values()),
+            drawn.of(drawn.best),
+            drawn.of(drawn.missed),
+            named,
+            hits.values(),
+        )
         return {
             "keys": drawn.keys,
             "best": [part or [] for part in drawn.best],
@@ -113,7 +149,11 @@ class TripleView:
     def _alive(self, state: State, by_model: bool) -> list[int]:
         """The known answers on a path that is read: by the language model in its prompt, or by the graph reader."""
         answers = answer_nodes(self._comparison)
-        return sorted(answers.intersection(node for path in read_paths(state, by_model) for node in path.nodes))
+        return sorted(
+            answers.intersection(
+                node for path in read_paths(state, by_model) for node in path.nodes
+            )
+        )
 
 
 def _hits(comparison: Comparison) -> dict[str, dict[str, Any]]:

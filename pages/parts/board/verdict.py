@@ -16,7 +16,10 @@ def repair_offered(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
     if lane.repair is None:
         return None
     place = same_line(comparison, lane.repair.spec)
-    return {"label": lane.repair.label, "there": None if place is None else tr("Lane {place} does this already.", place=place + 1)}
+    return {
+        "label": lane.repair.label,
+        "there": None if place is None else tr("Lane {place} does this already.", place=place + 1),
+    }
 
 
 def repair_data(comparison: Comparison) -> dict[str, Any] | None:
@@ -27,7 +30,13 @@ def repair_data(comparison: Comparison) -> dict[str, Any] | None:
 
 def stage_data(stage: Stage) -> dict[str, Any]:
     """A stage of the funnel."""
-    return {"stage": stage.name, "alive": len(stage.alive), "of": stage.of, "lost": list(stage.lost), "aside": stage.bypassed}
+    return {
+        "stage": stage.name,
+        "alive": len(stage.alive),
+        "of": stage.of,
+        "lost": list(stage.lost),
+        "aside": stage.bypassed,
+    }
 
 
 def tone_of(one: Explained) -> str:

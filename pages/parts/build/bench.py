@@ -42,7 +42,9 @@ class Bench:
     wanted: str = ""  # the line of the address that was taken over last
     over: str = ""  # what was asked of the run over more questions: that it begins, or ends
     done: Received = Received()
-    palette: tuple[Draft, tuple[int | Slot, bool], dict[str, Any]] | None = None  # what was drawn last, for which draft, place and source
+    palette: tuple[Draft, tuple[int | Slot, bool], dict[str, Any]] | None = (
+        None  # what was drawn last, for which draft, place and source
+    )
 
     @classmethod
     def of(cls, line: OperatorLine[Any]) -> Bench:
@@ -108,7 +110,9 @@ class Bench:
         except BadParameter as error:
             key, name = message.get("key"), str(message.get("name", ""))
             typed = str(message.get("text", message.get("value", "")))[:LONGEST]
-            self.trouble = Trouble(str(error), key if do == "set" and type(key) is int else None, name, typed)
+            self.trouble = Trouble(
+                str(error), key if do == "set" and type(key) is int else None, name, typed
+            )
 
     def _look_at_change(self, before: Draft) -> None:
         """Choose what came back, or the place of what is not there any more."""
@@ -128,7 +132,9 @@ class Bench:
             _check(draft, change, check)
         after = edit(draft, change)
         if isinstance(change, Insert | Duplicate):
-            self.picked = (_next_slot(draft, change) if message.get("onward") is True else None) or draft.following
+            self.picked = (
+                _next_slot(draft, change) if message.get("onward") is True else None
+            ) or draft.following
         elif isinstance(change, Remove):
             self.picked = place_of(draft, change.key) or self.picked
         elif isinstance(change, Move | Replace):

@@ -26,13 +26,25 @@ def change_data(comparison: Comparison, before: Line | None, now: Line | None) -
         return None
     board = Board(comparison).payload()
     both = len(lanes) > 1
-    rows = _hit_rows(board, both) if comparison.ask.source.documents and not board["lanes"][-1]["paths"] else _path_rows(board, both)
+    rows = (
+        _hit_rows(board, both)
+        if comparison.ask.source.documents and not board["lanes"][-1]["paths"]
+        else _path_rows(board, both)
+    )
     counts = _counts(comparison, rows)
     return {
-        "what": change_words(before, now) if both and before is not None and now is not None else "",
-        "facts": _facts(*(figures(comparison, lane) for lane in lanes), documents=comparison.ask.source.documents),
+        "what": change_words(before, now)
+        if both and before is not None and now is not None
+        else "",
+        "facts": _facts(
+            *(figures(comparison, lane) for lane in lanes),
+            documents=comparison.ask.source.documents,
+        ),
         "picture": _picture(board, rows),
-        "rows": [{key: row[key] for key in ("text", "before", "now", "turn", "why", "star")} for row in rows[:ROWS]],
+        "rows": [
+            {key: row[key] for key in ("text", "before", "now", "turn", "why", "star")}
+            for row in rows[:ROWS]
+        ],
         "more": max(0, sum(counts.values()) - min(len(rows), ROWS)),
         "counts": counts,
         "both": both,
@@ -44,9 +56,15 @@ def _counts(comparison: Comparison, rows: Sequence[Data]) -> dict[str, int]:
     """How many paths or hits the change did what to: of all that the lanes retained where they walk one graph, else of those drawn."""
     drawn = {name: sum(row["turn"] == name for row in rows) for name in ORDER}
     found = [lane.state.paths for lane in comparison.lanes]
-    if found[-1] is None or not any(found) or len({id(lane.graph) for lane in comparison.lanes}) > 1:
+    if (
+        found[-1] is None
+        or not any(found)
+        or len({id(lane.graph) for lane in comparison.lanes}) > 1
+    ):
         return drawn
-    old, new = (set() if paths is None else {*paths.items} for paths in (found[0], found[-1]))  # none where a line seeks none yet
+    old, new = (
+        set() if paths is None else {*paths.items} for paths in (found[0], found[-1])
+    )  # none where a line seeks none yet
     return drawn | {"came": len(new - old), "went": len(old - new), "stayed": len(new & old)}
 
 
@@ -58,14 +76,30 @@ def _facts(*both: Figures, documents: bool) -> list[Data]:
     what = tr("Passages kept") if documents else tr("Answers kept")
     found = [
         _fact(what, of(old), of(new), lambda count: f"{count:,}", 1, tr(" of {of:,}", of=new.of)),
-        _fact(tr("First answer right"), yes(old), yes(new), lambda right: tr("yes") if right else tr("no"), 1),
-        _fact(tr("Seconds"), old and old.seconds, new.seconds, lambda seconds: f"{seconds:.2f}", -1),
-        _fact(tr("Tokens") if new.asked else tr("Prompt tokens"), old and old.tokens, new.tokens, lambda count: f"{count:,}", 0),
+        _fact(
+            tr("First answer right"),
+            yes(old),
+            yes(new),
+            lambda right: tr("yes") if right else tr("no"),
+            1,
+        ),
+        _fact(
+            tr("Seconds"), old and old.seconds, new.seconds, lambda seconds: f"{seconds:.2f}", -1
+        ),
+        _fact(
+            tr("Tokens") if new.asked else tr("Prompt tokens"),
+            old and old.tokens,
+            new.tokens,
+            lambda count: f"{count:,}",
+            0,
+        ),
     ]
     return [fact for fact in found if fact is not None]
 
 
-def _fact(label: str, old: float | None, new: float | None, words: Any, better: int, unit: str = "") -> Data | None:
+def _fact(
+    label: str, old: float | None, new: float | None, words: Any, better: int, unit: str = ""
+) -> Data | None:
     """One figure; `better` is 1 where more is better, -1 where less is, else 0. None where it is not known of the line now."""
     if new is None:
         return None
@@ -73,13 +107,22 @@ def _fact(label: str, old: float | None, new: float | None, words: Any, better: 
     if old is not None and better and old != new:
         near = better < 0 and max(old, new) <= ALIKE * min(old, new) + 0.02
         tone = "same" if near else "good" if (new > old) == (better > 0) else "bad"
-    return {"label": label, "before": None if old is None else words(old), "now": words(new) + unit, "tone": tone}
+    return {
+        "label": label,
+        "before": None if old is None else words(old),
+        "now": words(new) + unit,
+        "tone": tone,
+    }
 
 
 def _path_rows(board: Data, both: bool) -> list[Data]:
     """The paths that are drawn of either line, those that are new or were dropped first."""
     ranks = [
-        {key: place for key, fates in board["fates"].items() if (place := fates.get(lane["id"], {}).get("place")) is not None}
+        {
+            key: place
+            for key, fates in board["fates"].items()
+            if (place := fates.get(lane["id"], {}).get("place")) is not None
+        }
         for lane in board["lanes"]
     ]
     stars = {node["id"] for node in board["layout"]["nodes"] if node["role"] == "answer"}
@@ -87,7 +130,9 @@ def _path_rows(board: Data, both: bool) -> list[Data]:
     for key, fates in board["fates"].items():
         if key in board["paths"] and "words" in board["paths"][key]:
             path = board["paths"][key]
-            found.append(_row(key, _path_text(path), fates, ranks, both, not stars.isdisjoint(path["nodes"])))
+            found.append(
+                _row(key, _path_text(path), fates, ranks, both, not stars.isdisjoint(path["nodes"]))
+            )
     return _sorted(found)
 
 
@@ -101,11 +146,26 @@ def _hit_rows(board: Data, both: bool) -> list[Data]:
             for place, row in enumerate(table["rows"], 1):
                 ranks[-1].setdefault(row["key"], place)
                 titles.setdefault(row["key"], (row["title"], bool(row["gold"])))
-    return _sorted([_row(key, title, board["fates"].get(key, {}), ranks, both, gold) for key, (title, gold) in titles.items()])
+    return _sorted(
+        [
+            _row(key, title, board["fates"].get(key, {}), ranks, both, gold)
+            for key, (title, gold) in titles.items()
+        ]
+    )
 
 
-def _row(key: str, text: str, fates: Mapping[str, Data], ranks: Sequence[Mapping[str, int]], both: bool, star: bool) -> Data:
-    found = [fates[f"lane-{i}"]["fate"] == "found" if f"lane-{i}" in fates else key in ranks[i] for i in range(len(ranks))]
+def _row(
+    key: str,
+    text: str,
+    fates: Mapping[str, Data],
+    ranks: Sequence[Mapping[str, int]],
+    both: bool,
+    star: bool,
+) -> Data:
+    found = [
+        fates[f"lane-{i}"]["fate"] == "found" if f"lane-{i}" in fates else key in ranks[i]
+        for i in range(len(ranks))
+    ]
     said = fates.get(f"lane-{len(ranks) - 1}", {})
     return {
         "key": key,
@@ -120,13 +180,29 @@ def _row(key: str, text: str, fates: Mapping[str, Data], ranks: Sequence[Mapping
 
 def _sorted(rows: Iterable[Data]) -> list[Data]:
     last = 1 << 30
-    return sorted(rows, key=lambda row: (ORDER.index(row["turn"]), not row["star"], row["now"] or row["before"] or last))
+    return sorted(
+        rows,
+        key=lambda row: (
+            ORDER.index(row["turn"]),
+            not row["star"],
+            row["now"] or row["before"] or last,
+        ),
+    )
 
 
 def _path_text(path: Data) -> str:
     """A path in words: `Inception directed by Christopher Nolan`."""
     start, *rest = path["steps"]
-    return " ".join([start, *(part for words, name in zip(path["words"], rest[1::2]) for part in (f"· {words} ·", name))])
+    return " ".join(
+        [
+            start,
+            *(
+                part
+                for words, name in zip(path["words"], rest[1::2])
+                for part in (f"· {words} ·", name)
+            ),
+        ]
+    )
 
 
 def _picture(board: Data, rows: Sequence[Data]) -> Data:
@@ -145,11 +221,21 @@ def _picture(board: Data, rows: Sequence[Data]) -> Data:
         for node in on:
             nodes.setdefault(node, []).append(row["turn"])
     drawn = [
-        {"id": str(id), "name": node["name"], "x": node["at"][0], "y": node["at"][1], "role": node["role"], "turn": strongest(nodes[id])}
+        {
+            "id": str(id),
+            "name": node["name"],
+            "x": node["at"][0],
+            "y": node["at"][1],
+            "role": node["role"],
+            "turn": strongest(nodes[id]),
+        }
         for id, node in placed.items()
         if id in nodes
     ]
     return {
         "nodes": drawn,
-        "edges": [{"source": str(one), "target": str(other), "turn": strongest(turns)} for (one, other), turns in edges.items()],
+        "edges": [
+            {"source": str(one), "target": str(other), "turn": strongest(turns)}
+            for (one, other), turns in edges.items()
+        ],
     }

@@ -15,6 +15,10 @@ def _component():
     return component("bricks", FOLDER / "bricks.js", (FOLDER / "bricks.css",))
 
 
-def bricks(data: dict[str, Any], take: Callable[[dict[str, Any]], None], said: Key[Any] = Session.bricks) -> None:
+def bricks(
+    data: dict[str, Any], take: Callable[[dict[str, Any]], None], said: Key[Any] = Session.bricks
+) -> None:
     """Draw the line; `take` is handed what the browser says under the key `said`, before the next run of the page draws."""
-    _component()(key=said.name, data=data, on_said_change=lambda: take((said.value or {}).get("said") or {}))
+    _component()(
+        key=said.name, data=data, on_said_change=lambda: take((said.value or {}).get("said") or {})
+    )

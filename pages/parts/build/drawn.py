@@ -71,7 +71,10 @@ START = {
     RETRIEVAL: tr("Drop the first step here, press +, or start from a method above."),
     BUILDING: tr("Drop the first step here, or press +."),
 }
-READS_NOTHING, GIVES_NOTHING = tr("the question alone"), {RETRIEVAL: tr("an answer"), BUILDING: tr("vectors")}
+READS_NOTHING, GIVES_NOTHING = (
+    tr("the question alone"),
+    {RETRIEVAL: tr("an answer"), BUILDING: tr("vectors")},
+)
 ARM_WORDS = {
     "body": tr("repeated, in this order"),
     "first": tr("one search"),
@@ -80,7 +83,9 @@ ARM_WORDS = {
 }
 SHOWN = 4  # parameters that a brick shows
 BRANCH_SENTENCE = tr("The question's number of hops decides which of its rows runs.")
-BRANCH_ABOUT = tr("Operators that depend on the question: those of the row for its number of hops, or those for all other questions.")
+BRANCH_ABOUT = tr(
+    "Operators that depend on the question: those of the row for its number of hops, or those for all other questions."
+)
 
 
 def drawn(
@@ -104,12 +109,18 @@ def drawn(
         "extra": list(extra),
         "chosen": {"slot": str(chosen)} if isinstance(chosen, Slot) else {"key": chosen},
         "palette": _palette_once(bench, documents, refused),
-        "form": None if one is None else {**_form(one, bench, curves(one.key)), "advice": advice(one.operator)},
+        "form": None
+        if one is None
+        else {**_form(one, bench, curves(one.key)), "advice": advice(one.operator)},
         "slots": {str(slot): _slot_words(draft, slot) for slot in slots(draft)},
         "start": START[draft.vocabulary],
         "text": draft.text,
-        "typed": bench.trouble.typed if bench.trouble is not None and bench.trouble.key is None else None,
-        "trouble": bench.trouble.sentence if bench.trouble is not None and bench.trouble.key is None else "",
+        "typed": bench.trouble.typed
+        if bench.trouble is not None and bench.trouble.key is None
+        else None,
+        "trouble": bench.trouble.sentence
+        if bench.trouble is not None and bench.trouble.key is None
+        else "",
         "as_text": bench.as_text,
         "complete": bench.line is not None,
         "undo": bool(bench.history.before),
@@ -119,7 +130,12 @@ def drawn(
 
 
 def _form(brick: Brick, bench: Bench, curves: Mapping[str, Curve]) -> dict[str, Any]:
-    return {"key": brick.key, "title": heading(brick), "sentence": sentence(brick), **fields(brick, bench.trouble, curves)}
+    return {
+        "key": brick.key,
+        "title": heading(brick),
+        "sentence": sentence(brick),
+        **fields(brick, bench.trouble, curves),
+    }
 
 
 def heading(brick: Brick) -> str:
@@ -131,10 +147,14 @@ def sentence(brick: Brick) -> str:
     """What a brick does, with the values of its parameters where its description names them."""
     if brick.cls is Branch:
         return BRANCH_SENTENCE
-    return sentence_of(brick.operator if brick.operator is not None and not brick.arms else brick.cls())
+    return sentence_of(
+        brick.operator if brick.operator is not None and not brick.arms else brick.cls()
+    )
 
 
-def _brick(draft: Draft, brick: Brick, known: Mapping[int, str], outcomes: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+def _brick(
+    draft: Draft, brick: Brick, known: Mapping[int, str], outcomes: Mapping[int, Mapping[str, Any]]
+) -> dict[str, Any]:
     return {
         "key": brick.key,
         "title": heading(brick),
@@ -147,7 +167,11 @@ def _brick(draft: Draft, brick: Brick, known: Mapping[int, str], outcomes: Mappi
         "moves": [str(slot) for slot in moves(draft, brick.key)],
         "branch": brick.cls is Branch,
         "arms": [
-            {"name": name, "label": _arm_words(name), "bricks": [_brick(draft, inner, known, outcomes) for inner in row]}
+            {
+                "name": name,
+                "label": _arm_words(name),
+                "bricks": [_brick(draft, inner, known, outcomes) for inner in row],
+            }
             for name, row in brick.arms.items()
         ],
     }
@@ -156,7 +180,11 @@ def _brick(draft: Draft, brick: Brick, known: Mapping[int, str], outcomes: Mappi
 def words(brick: Brick) -> str:
     """What a brick with its defaults does in a few words; empty where its title says as much, or what it holds."""
     said = "" if brick.operator is None or brick.arms else brick.operator.words()
-    rest = said[len(brick.cls.title) :].lstrip(", ") if said.casefold().startswith(brick.cls.title.casefold()) else said
+    rest = (
+        said[len(brick.cls.title) :].lstrip(", ")
+        if said.casefold().startswith(brick.cls.title.casefold())
+        else said
+    )
     return said if rest[:1].isdigit() and rest.replace(",", "").isdigit() else rest
 
 
@@ -167,10 +195,14 @@ def _arm_words(name: str) -> str:
 def changed(brick: Brick) -> list[list[str]]:
     """The parameters of a brick that differ from the default, the first few of them, each with its value."""
     found = [
-        (tr(p.label), brick.given[p.name]) for p in parameters(brick.cls) if p.name in brick.given and brick.given[p.name] != p.default
+        (tr(p.label), brick.given[p.name])
+        for p in parameters(brick.cls)
+        if p.name in brick.given and brick.given[p.name] != p.default
     ]
     shown = [[label, value_words(value)] for label, value in found[:SHOWN]]
-    return shown + ([["", tr("and {more} more", more=len(found) - SHOWN)]] if len(found) > SHOWN else [])
+    return shown + (
+        [["", tr("and {more} more", more=len(found) - SHOWN)]] if len(found) > SHOWN else []
+    )
 
 
 def _slot_words(draft: Draft, slot: Slot) -> str:
@@ -180,7 +212,11 @@ def _slot_words(draft: Draft, slot: Slot) -> str:
     inside = "" if holder is None else tr(", in “{heading}”", heading=heading(holder))
     if not row:
         return (
-            tr("in “{heading}”, {arm_words}", heading=heading(holder), arm_words=_arm_words(slot.arm))
+            tr(
+                "in “{heading}”, {arm_words}",
+                heading=heading(holder),
+                arm_words=_arm_words(slot.arm),
+            )
             if holder is not None
             else tr("first in the line")
         )
@@ -188,7 +224,12 @@ def _slot_words(draft: Draft, slot: Slot) -> str:
         return tr("before {heading}{inside}", heading=heading(row[0]), inside=inside)
     if slot.at == len(row):
         return tr("after {heading}{inside}", heading=heading(row[-1]), inside=inside)
-    return tr("between {before} and {after}{inside}", before=heading(row[slot.at - 1]), after=heading(row[slot.at]), inside=inside)
+    return tr(
+        "between {before} and {after}{inside}",
+        before=heading(row[slot.at - 1]),
+        after=heading(row[slot.at]),
+        inside=inside,
+    )
 
 
 def _palette_once(bench: Bench, documents: bool, refused: Callable[[Any], str]) -> dict[str, Any]:
@@ -199,11 +240,14 @@ def _palette_once(bench: Bench, documents: bool, refused: Callable[[Any], str]) 
     return bench.palette[2]
 
 
-def _palette(draft: Draft, place: Slot | int, documents: bool, refused: Callable[[Any], str]) -> dict[str, Any]:
+def _palette(
+    draft: Draft, place: Slot | int, documents: bool, refused: Callable[[Any], str]
+) -> dict[str, Any]:
     """What fits at the chosen place, by stage, and why the rest does not."""
     known = draft.vocabulary.operators
     reasons = {
-        name: (refused(usual(known[name])) if known[name] is not Branch else "") or reason for name, reason in offers(draft, place).items()
+        name: (refused(usual(known[name])) if known[name] is not Branch else "") or reason
+        for name, reason in offers(draft, place).items()
     }
     current = draft.find(place) if isinstance(place, int) else None
     if current is not None:
@@ -214,7 +258,11 @@ def _palette(draft: Draft, place: Slot | int, documents: bool, refused: Callable
         {
             "title": WORDS[draft.vocabulary][0][stage],
             "stage": stage,
-            "rows": [entry(known[name], current, targets[name]) for name in fitting if stage_of(known[name]) == stage],
+            "rows": [
+                entry(known[name], current, targets[name])
+                for name in fitting
+                if stage_of(known[name]) == stage
+            ],
         }
         for stage in _order(draft, place, documents)
     ]
@@ -223,8 +271,17 @@ def _palette(draft: Draft, place: Slot | int, documents: bool, refused: Callable
         if reason:
             title = tr(title_of(known[name]))
             own = f"“{title}” "
-            others.setdefault(reason.removeprefix(own) if reason.startswith(own) else tr("then {reason}", reason=reason), []).append(title)
-    where = tr("In the place of {heading}", heading=heading(current)) if current is not None else _capital(_slot_words(draft, place))  # type: ignore[arg-type]
+            others.setdefault(
+                reason.removeprefix(own)
+                if reason.startswith(own)
+                else tr("then {reason}", reason=reason),
+                [],
+            ).append(title)
+    where = (
+        tr("In the place of {heading}", heading=heading(current))
+        if current is not None
+        else _capital(_slot_words(draft, place))
+    )  # type: ignore[arg-type]
     return {
         "where": where,
         "count": len(fitting),
@@ -250,7 +307,11 @@ def _order(draft: Draft, place: Slot | int, documents: bool) -> list[str]:
         end = stages.index(row[place.at].stage) if place.at < len(row) else len(stages) - 1
         near = list(stages[start : end + 1])
     ordered = [*near, *(stage for stage in stages if stage not in near)]
-    return ordered if documents or near == ["graph"] else sorted(ordered, key=lambda stage: stage == "graph")
+    return (
+        ordered
+        if documents or near == ["graph"]
+        else sorted(ordered, key=lambda stage: stage == "graph")
+    )
 
 
 def stage_of(cls: type[Any]) -> str:
@@ -263,7 +324,10 @@ def _targets(draft: Draft, names: Sequence[str]) -> dict[str, dict[str, list[Any
     found: dict[Any, dict[str, list[Any]]] = {}
     for name in names:
         if (alike := _alike(draft.vocabulary.operators[name])) not in found:
-            found[alike] = {"slots": [str(slot) for slot in slots_for(draft, name)], "bricks": list(bricks_for(draft, name))}
+            found[alike] = {
+                "slots": [str(slot) for slot in slots_for(draft, name)],
+                "bricks": list(bricks_for(draft, name)),
+            }
     return {name: found[_alike(draft.vocabulary.operators[name])] for name in names}
 
 
@@ -276,7 +340,9 @@ def _alike(cls: type[Any]) -> tuple[Any, ...]:
     return one.stage, one.reads, getattr(one, "reads_any", ()), one.writes
 
 
-def entry(cls: type[Any], current: Brick | None, targets: Mapping[str, list[Any]]) -> dict[str, Any]:
+def entry(
+    cls: type[Any], current: Brick | None, targets: Mapping[str, list[Any]]
+) -> dict[str, Any]:
     """An operator as the palette has it, with the slots and bricks that it may be dragged to."""
     return {
         "name": cls.__name__,
@@ -294,16 +360,26 @@ def about(cls: type[Any]) -> dict[str, Any]:
     """What an operator is in more words: its description, what it reads and gives, and the methods of papers or kinds of graph that have
     it."""
     if cls is Branch:
-        return {"text": [BRANCH_ABOUT], "reads": "hops", "writes": GIVES_NOTHING[RETRIEVAL], "used": _used(cls)}
-    paragraphs = [" ".join(part.split()).replace("`", "") for part in (inspect.getdoc(cls) or "").split(">>>")[0].split("\n\n")]
+        return {
+            "text": [BRANCH_ABOUT],
+            "reads": "hops",
+            "writes": GIVES_NOTHING[RETRIEVAL],
+            "used": _used(cls),
+        }
+    paragraphs = [
+        " ".join(part.split()).replace("`", "")
+        for part in (inspect.getdoc(cls) or "").split(">>>")[0].split("\n\n")
+    ]
     one = cls()
     if ". " not in paragraphs[0]:
         paragraphs[0] = sentence_of(one)  # with the values of the parameters that it names
     any_of = getattr(one, "reads_any", ())
     return {
         "text": [part for part in paragraphs if part],
-        "reads": ", ".join([*one.reads, *([tr(" or ").join(any_of)] if any_of else [])]) or READS_NOTHING,
-        "writes": ", ".join(one.writes) or GIVES_NOTHING[BUILDING if cls in BUILDING.operators.values() else RETRIEVAL],
+        "reads": ", ".join([*one.reads, *([tr(" or ").join(any_of)] if any_of else [])])
+        or READS_NOTHING,
+        "writes": ", ".join(one.writes)
+        or GIVES_NOTHING[BUILDING if cls in BUILDING.operators.values() else RETRIEVAL],
         "used": _used(cls),
     }
 
@@ -311,7 +387,19 @@ def about(cls: type[Any]) -> dict[str, Any]:
 def _used(cls: type[Any]) -> str:
     """The published methods, or the kinds of graph, that have an operator, the first few of them by name."""
     if cls in BUILDING.operators.values():
-        found = list(dict.fromkeys(KINDS[row.graph] for row in builds().values() if any(type(one) is cls for one in row.line)))
+        found = list(
+            dict.fromkeys(
+                KINDS[row.graph]
+                for row in builds().values()
+                if any(type(one) is cls for one in row.line)
+            )
+        )
     else:
-        found = [row.name for row in published().values() if any(type(one) is cls for one in (*row.line, *row.line.parts()))]
-    return ", ".join(found[:4]) + (tr(" and {more} more", more=len(found) - 4) if len(found) > 4 else "")
+        found = [
+            row.name
+            for row in published().values()
+            if any(type(one) is cls for one in (*row.line, *row.line.parts()))
+        ]
+    return ", ".join(found[:4]) + (
+        tr(" and {more} more", more=len(found) - 4) if len(found) > 4 else ""
+    )

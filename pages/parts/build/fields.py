@@ -39,9 +39,14 @@ EXPRESSION_HELP = tr(
 
 def sentence_of(operator: Declared) -> str:
     """What an operator does: the first sentence of its description, with the values of the parameters it names."""
-    text = " ".join(inspect.getdoc(type(operator)).split("\n\n")[0].split()).split(". ")[0].rstrip(".") + "."
+    text = (
+        " ".join(inspect.getdoc(type(operator)).split("\n\n")[0].split()).split(". ")[0].rstrip(".")
+        + "."
+    )
     current = values(operator)
-    return _NAMED.sub(lambda m: f"{v:,}" if isinstance(v := current.get(m[1], m[1]), int) else str(v), text).replace("`", "")
+    return _NAMED.sub(
+        lambda m: f"{v:,}" if isinstance(v := current.get(m[1], m[1]), int) else str(v), text
+    ).replace("`", "")
 
 
 def fields(brick: Brick, trouble: Trouble | None, curves: Mapping[str, Curve]) -> dict[str, Any]:
@@ -49,15 +54,25 @@ def fields(brick: Brick, trouble: Trouble | None, curves: Mapping[str, Curve]) -
     to the question that was run."""
     here = trouble if trouble is not None and trouble.key == brick.key else None
     arms = [name for name in brick.arms if name.isdecimal()] if brick.cls is Branch else None
-    found = [_field(one, brick.given.get(one.name, one.default), here) for one in parameters(brick.cls)]
-    return {"fields": [{**one, "curve": _curve(curves.get(one["name"]), one["value"])} for one in found], "arms": arms}
+    found = [
+        _field(one, brick.given.get(one.name, one.default), here) for one in parameters(brick.cls)
+    ]
+    return {
+        "fields": [
+            {**one, "curve": _curve(curves.get(one["name"]), one["value"])} for one in found
+        ],
+        "arms": arms,
+    }
 
 
 def _curve(curve: Curve | None, value: Any) -> dict[str, Any] | None:
     """A curve as it is drawn beside its field; None where there is none, or the value is another one by now."""
     if curve is None or curve.value != value:
         return None
-    points = [{"value": at, "alive": alive, "now": at == value, "next": at == curve.next} for at, alive in zip(curve.values, curve.alive)]
+    points = [
+        {"value": at, "alive": alive, "now": at == value, "next": at == curve.next}
+        for at, alive in zip(curve.values, curve.alive)
+    ]
     return {"of": curve.of, "points": points}
 
 
@@ -81,7 +96,11 @@ def _field(parameter: Parameter, value: Any, trouble: Trouble | None) -> dict[st
 def _kind(parameter: Parameter, value: Any) -> dict[str, Any]:
     if parameter.model:
         known = {**choosers(), **{word: word for word in parameter.also}}
-        return {"kind": "model", "options": _options(known), "help": f"{parameter.help} {EXPRESSION_HELP}"}
+        return {
+            "kind": "model",
+            "options": _options(known),
+            "help": f"{parameter.help} {EXPRESSION_HELP}",
+        }
     if parameter.chat:
         known = {**{word: word for word in parameter.also}, **chats()}
         return {"kind": "choice", "options": _options({**known, value: known.get(value, value)})}
@@ -102,7 +121,12 @@ def _options(known: dict[str, str]) -> list[dict[str, str]]:
 def check_expression(expression: str, parameter: Parameter) -> None:
     """Raises BadParameter unless the text names models that are known, or combines such."""
     if not expression.strip():
-        raise BadParameter(tr("{label}: type an expression such as prefilter(encoder, choose, 32).", label=tr(parameter.label)))
+        raise BadParameter(
+            tr(
+                "{label}: type an expression such as prefilter(encoder, choose, 32).",
+                label=tr(parameter.label),
+            )
+        )
     if expression not in parameter.also:
         uses_chat(expression, engine().models.is_chat)
 
@@ -117,7 +141,9 @@ def choosers() -> dict[str, str]:
 def chats() -> dict[str, str]:
     """Everything that can be asked in words, by name: the roles first, then each language model."""
     found = {role: _role_words(role) for role, model_kind in ROLES.items() if model_kind == "chat"}
-    return found | {info.name: tr(info.title) for info in engine().models.declared() if info.kind == "chat"}
+    return found | {
+        info.name: tr(info.title) for info in engine().models.declared() if info.kind == "chat"
+    }
 
 
 def _role_words(role: str) -> str:

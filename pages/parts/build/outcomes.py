@@ -42,7 +42,14 @@ def outcomes(
     reader that answers without a language model). Behind the first brick that was changed since nothing is shown. `waits` says why the
     first brick that was not run waits."""
     ran = lane.instance.line.operators
-    same = next((at for at, (brick, one) in enumerate(zip(draft.bricks, ran)) if repr(brick.operator) != repr(one)), len(ran))
+    same = next(
+        (
+            at
+            for at, (brick, one) in enumerate(zip(draft.bricks, ran))
+            if repr(brick.operator) != repr(one)
+        ),
+        len(ran),
+    )
     reads = any(operator.stage == "read" for operator in ran)
     known = targets_of(comparison)
     found: dict[int, Shown] = {}
@@ -56,7 +63,9 @@ def outcomes(
     if len(found) < min(same, len(draft.bricks)) and lane.status != DONE:
         ended = lane.status in (FAILED, CANCELLED)
         found[draft.bricks[len(found)].key] = (
-            {"error": lane.error or tr("Cancelled.")} if ended else {"running": lane.text or tr("At work")}
+            {"error": lane.error or tr("Cancelled.")}
+            if ended
+            else {"running": lane.text or tr("At work")}
         )
     if waits and same == len(ran) and lane.status == DONE:
         brick = draft.bricks[min(len(found), len(draft.bricks) - 1)]
@@ -71,7 +80,10 @@ def _title(state: State) -> str:
 
 def _said(step: StepOutcome, known: Sequence[Target], answer: str) -> Shown:
     """One step as its brick shows it."""
-    counts = [many(count, *NAMES[what]) if what in NAMES else f"{count:,} {what}" for what, count in step.sizes.items()]
+    counts = [
+        many(count, *NAMES[what]) if what in NAMES else f"{count:,} {what}"
+        for what, count in step.sizes.items()
+    ]
     tokens = step.usage.tokens_in + step.usage.tokens_out
     alive = None if step.alive is None or not known else len(step.alive)
     what = noun(len(known), *(PASSAGE if known and known[0].kind == "passage" else ANSWER))
@@ -83,7 +95,9 @@ def _said(step: StepOutcome, known: Sequence[Target], answer: str) -> Shown:
         "answer": answer,
         "alive": alive,
         "of": len(known),
-        "alive_words": "" if alive is None else tr("{alive:,} of {known:,} {what} alive", alive=alive, known=len(known), what=what),
+        "alive_words": ""
+        if alive is None
+        else tr("{alive:,} of {known:,} {what} alive", alive=alive, known=len(known), what=what),
         "lost": step.where or (tr("{lost} is lost", lost=step.lost[0]) if step.lost else ""),
         "lost_more": max(0, len(step.lost) - 1),
         "notes": list(step.notes),
@@ -96,7 +110,8 @@ def _answer(lane: Lane, state: State) -> str:
     if stage == "read" and state.reader is not None:
         more = len(state.reader) - ANSWERS
         return (
-            ", ".join(hit_titles(lane.graph, "node", state.reader[:ANSWERS])) + (tr(" and {more} more", more=more) if more > 0 else "")
+            ", ".join(hit_titles(lane.graph, "node", state.reader[:ANSWERS]))
+            + (tr(" and {more} more", more=more) if more > 0 else "")
         ) or tr("no answer")
     if stage == "read" and state.excerpt is not None:
         return state.excerpt.text[:LETTERS]

@@ -52,7 +52,14 @@ def _start(comparison: Comparison) -> None:
     former = over_job()
     if former is not None and not former.ended and not former.needed_by:
         former.cancel()  # of other lines
-    plan = make_plan([lane.instance for lane in comparison.lanes], name, QUESTIONS, engine().graph, seed=SEED, model=ask.model)
+    plan = make_plan(
+        [lane.instance for lane in comparison.lanes],
+        name,
+        QUESTIONS,
+        engine().graph,
+        seed=SEED,
+        model=ask.model,
+    )
     key = key_of(comparison)
     both = BothLines(plan, engine().environment, asking(engine(), plan))
 
@@ -79,8 +86,17 @@ def key_of(comparison: Comparison) -> str:
     """The key of the run over more questions: the same for the same lines, on the same graph, by the same models."""
     ask = comparison.ask
     lines = [repr(lane.instance.line) for lane in comparison.lanes]
-    parts = [ask.source.kind, ask.source.name, ask.source.graph.digest, lines, ask.model, engine().models.signature()]
-    return hashlib.sha256(json.dumps([*parts, question_set(ask.source, ask.question.text)]).encode()).hexdigest()[:16]
+    parts = [
+        ask.source.kind,
+        ask.source.name,
+        ask.source.graph.digest,
+        lines,
+        ask.model,
+        engine().models.signature(),
+    ]
+    return hashlib.sha256(
+        json.dumps([*parts, question_set(ask.source, ask.question.text)]).encode()
+    ).hexdigest()[:16]
 
 
 def over_data(comparison: Comparison) -> Data | None:
@@ -93,7 +109,11 @@ def over_data(comparison: Comparison) -> Data | None:
     if job is None:
         return {
             "state": "offer",
-            "text": tr("Over {count} questions: try it ({price})", count=QUESTIONS, price=_price(comparison)),
+            "text": tr(
+                "Over {count} questions: try it ({price})",
+                count=QUESTIONS,
+                price=_price(comparison),
+            ),
             "rows": [],
         }
     both: BothLines = job.both  # type: ignore[attr-defined]
@@ -102,17 +122,31 @@ def over_data(comparison: Comparison) -> Data | None:
     if not job.ended:
         return {**found, "state": "running", "mine": not job.needed_by}
     asked = tr("{outcomes:,} questions of {set}", outcomes=len(both.outcomes), set=both.plan.set)
-    ends = {DONE: tr("Over {asked}", asked=asked), CANCELLED: tr("Cancelled after {asked}", asked=asked)}
-    return {**found, "state": "done", "text": ends.get(job.status, job.error or ""), "failed": both.reasons(), "again": job.status != DONE}
+    ends = {
+        DONE: tr("Over {asked}", asked=asked),
+        CANCELLED: tr("Cancelled after {asked}", asked=asked),
+    }
+    return {
+        **found,
+        "state": "done",
+        "text": ends.get(job.status, job.error or ""),
+        "failed": both.reasons(),
+        "again": job.status != DONE,
+    }
 
 
 def _price(comparison: Comparison) -> str:
     """What it takes, by what this question took: about 20 s, and tokens where a language model is asked."""
     old, new = (lane.state.trace for lane in comparison.lanes)
-    shared = next((at for at, (one, other) in enumerate(zip(old, new)) if one is not other), min(len(old), len(new)))
+    shared = next(
+        (at for at, (one, other) in enumerate(zip(old, new)) if one is not other),
+        min(len(old), len(new)),
+    )
     steps = [*new, *old[shared:]]
     tokens = QUESTIONS * sum(step.usage.tokens_in + step.usage.tokens_out for step in steps)
-    return roughly(QUESTIONS * max(0.05, cost(steps))) + (tr(", about {tokens:,} tokens", tokens=tokens) if tokens else "")
+    return roughly(QUESTIONS * max(0.05, cost(steps))) + (
+        tr(", about {tokens:,} tokens", tokens=tokens) if tokens else ""
+    )
 
 
 def _row(one: Difference) -> Data:
@@ -135,7 +169,11 @@ def _row(one: Difference) -> Data:
             share=tr(" points") if share else "",
         ),
         "tone": ("good" if better else "bad") if test.beyond_chance else "same",
-        "chance": "" if test.beyond_chance else tr("may be chance") if test.difference else tr("no difference"),
+        "chance": ""
+        if test.beyond_chance
+        else tr("may be chance")
+        if test.difference
+        else tr("no difference"),
         "n": test.n,
     }
 

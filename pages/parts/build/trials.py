@@ -45,24 +45,37 @@ class Trials:
     whole: tuple = ()
     trouble: str = ""
     waits: int = 0  # operators at the end of the line, and of the one before, that were not run yet
-    done: dict[bool, Comparison] = field(default_factory=dict)  # by whether a language model is asked for answers
+    done: dict[bool, Comparison] = field(
+        default_factory=dict
+    )  # by whether a language model is asked for answers
 
     def known(self, line: Line, ask: Ask) -> bool:
         """Whether the line was run to its end on this question already."""
         done = self.done.get(ask.model)
-        return done is not None and done.ask.same(ask) and any(repr(lane.instance.line) == repr(line) for lane in done.lanes)
+        return (
+            done is not None
+            and done.ask.same(ask)
+            and any(repr(lane.instance.line) == repr(line) for lane in done.lanes)
+        )
 
     def note(self, job: Job | None) -> None:
         """Remember the lanes of a job that are done."""
         comparison: Comparison | None = job.comparison if job is not None else None
-        if comparison is None or not (ended := [lane for lane in comparison.lanes if lane.status == DONE]):
+        if comparison is None or not (
+            ended := [lane for lane in comparison.lanes if lane.status == DONE]
+        ):
             return
         former = self.done.get(comparison.ask.model)
         lanes: dict[str, Lane] = {}
-        for lane in [*(former.lanes if former is not None and former.ask.same(comparison.ask) else ()), *ended]:
+        for lane in [
+            *(former.lanes if former is not None and former.ask.same(comparison.ask) else ()),
+            *ended,
+        ]:
             lanes.pop(repr(lane.instance.line), None)
             lanes[repr(lane.instance.line)] = lane
-        self.done[comparison.ask.model] = Comparison(comparison.ask, list(lanes.values())[-KNOWN_LANES:], comparison.mends)
+        self.done[comparison.ask.model] = Comparison(
+            comparison.ask, list(lanes.values())[-KNOWN_LANES:], comparison.mends
+        )
 
 
 def trials() -> Trials:
@@ -83,13 +96,21 @@ def asked_text() -> str:
 def ready(bench: Bench) -> bool:
     """Whether the line is run without being asked for: the graph is open, or the line was changed or run here."""
     on = source()
-    return (not on.documents and engine().is_open(on.name)) or bool(bench.history.before) or bool(session.try_job)
+    return (
+        (not on.documents and engine().is_open(on.name))
+        or bool(bench.history.before)
+        or bool(session.try_job)
+    )
 
 
 def waits_for_nothing() -> bool:
     """Whether a run begins at once, as the graph or the documents are open."""
     on = source()
-    return engine().is_open(on.name) if not on.documents else trial_job() is not None and trial_job().comparison.ask.source == on
+    return (
+        engine().is_open(on.name)
+        if not on.documents
+        else trial_job() is not None and trial_job().comparison.ask.source == on
+    )
 
 
 def keep_up(bench: Bench, known: Mapping[str, Instance], pressed: bool) -> bool:
@@ -102,7 +123,11 @@ def keep_up(bench: Bench, known: Mapping[str, Instance], pressed: bool) -> bool:
     if pressed:
         runs.whole = what
     started_for = (*what, runs.whole == what)
-    if started_for == runs.started_for and not pressed and (trial_job() is not None or runs.trouble or runs.waits):
+    if (
+        started_for == runs.started_for
+        and not pressed
+        and (trial_job() is not None or runs.trouble or runs.waits)
+    ):
         return False
     runs.started_for, runs.trouble = started_for, ""
     _remember_before(runs, line, bench.held)
@@ -118,24 +143,41 @@ def _remember_before(runs: Trials, line: Line, held: bool) -> None:
     """The line before is the last one whose run was seen to its end, or the first one; one that is held stays."""
     job = trial_job()
     ran = job is not None and job.comparison.lanes[-1].status == DONE
-    if runs.now is not None and repr(runs.now) != repr(line) and not held and (ran or runs.before is None):
+    if (
+        runs.now is not None
+        and repr(runs.now) != repr(line)
+        and not held
+        and (ran or runs.before is None)
+    ):
         runs.before = runs.now
     runs.now = line
 
 
-def _start(runs: Trials, line: Line, known: Mapping[str, Instance], typed: Question, pressed: bool) -> None:
+def _start(
+    runs: Trials, line: Line, known: Mapping[str, Instance], typed: Question, pressed: bool
+) -> None:
     """Start the job of the line and the one before, each as far as it may be run. Raises HopscopeError where it cannot be asked."""
     on = source()
     question = known_question(typed.text) or typed
-    opened: Source = CorpusSource.of(prepared_corpus(on.name)) if on.documents else GraphSource.of(near(graph(), question, nothing))
+    opened: Source = (
+        CorpusSource.of(prepared_corpus(on.name))
+        if on.documents
+        else GraphSource.of(near(graph(), question, nothing))
+    )
     answering = session.try_model
     ask = engine().ask(opened, question, model=answering)
-    whole = pressed or runs.known(line, ask) or engine().at_once(line, opened, answering) == len(line)
+    whole = (
+        pressed or runs.known(line, ask) or engine().at_once(line, opened, answering) == len(line)
+    )
     if answering and not whole:
         ask = replace(ask, model=False)
     both = [line] if runs.before is None or repr(runs.before) == repr(line) else [runs.before, line]
     parts = [_part(runs, one, ask, pressed) for one in both]
-    runs.waits = len(line) - len(parts[-1]) + (answering and not whole and line.operators[-1].stage == "generate")
+    runs.waits = (
+        len(line)
+        - len(parts[-1])
+        + (answering and not whole and line.operators[-1].stage == "generate")
+    )
     shown = list({repr(part): named(part, known) for part in parts if len(part)}.values())
     if not len(parts[-1]):
         del session.try_job
@@ -161,15 +203,31 @@ def price(line: Line, job: Job | None) -> str:
     models, answering = engine().models, session.try_model
     waiting = [one for one in line if asks(one, models, answering)]
     if not waiting:
-        return tr("Its graph is not built yet: Run builds it first where that takes no language model.")
+        return tr(
+            "Its graph is not built yet: Run builds it first where that takes no language model."
+        )
     first = waiting[0]
     title = tr(title_of(first))
-    whom = tr("a program of your own") if not all(one.remembered for one in first.parts()) else _model_title(first)
+    whom = (
+        tr("a program of your own")
+        if not all(one.remembered for one in first.parts())
+        else _model_title(first)
+    )
     prompt = _prompt_tokens(lane) if first.stage == "generate" else None
     known = [tr("a prompt of about {tokens}", tokens=many(prompt, "token"))] if prompt else []
     known += _last_time(runs, first)
-    more = tr("; {steps} after it", steps=many(len(waiting) - 1, "more step")) if len(waiting) > 1 else ""
-    return tr("{title} asks {whom}{known}{more}.", title=title, whom=whom, known=": " + ", ".join(known) if known else "", more=more)
+    more = (
+        tr("; {steps} after it", steps=many(len(waiting) - 1, "more step"))
+        if len(waiting) > 1
+        else ""
+    )
+    return tr(
+        "{title} asks {whom}{known}{more}.",
+        title=title,
+        whom=whom,
+        known=": " + ", ".join(known) if known else "",
+        more=more,
+    )
 
 
 def _model_title(operator: Operator) -> str:
@@ -191,7 +249,12 @@ def _prompt_tokens(lane: Lane | None) -> int | None:
 def _last_time(runs: Trials, operator: Operator) -> list[str]:
     """What the same operator cost when it was run last here."""
     lanes = [lane for done in runs.done.values() for lane in done.lanes]
-    steps = [step for lane in lanes for step in lane.state.trace if step.operator == type(operator).__name__ and step.usage.calls]
+    steps = [
+        step
+        for lane in lanes
+        for step in lane.state.trace
+        if step.operator == type(operator).__name__ and step.usage.calls
+    ]
     if not steps:
         return [tr("what it takes here is known once it has run")]
     usage = steps[-1].usage

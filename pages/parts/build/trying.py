@@ -34,7 +34,10 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-BESIDE = {GraphSource.kind: "lego-12", CorpusSource.kind: "vanilla-rag"}  # the lane that Compare opens beside the own line
+BESIDE = {
+    GraphSource.kind: "lego-12",
+    CorpusSource.kind: "vanilla-rag",
+}  # the lane that Compare opens beside the own line
 
 
 def asking(bench: Bench) -> bool:
@@ -46,12 +49,26 @@ def asking(bench: Bench) -> bool:
             tr("Ask the language model"),
             key=Session.try_model.name,
             persist_state="session",
-            help=tr("Off, only the prompt is written and the graph reader answers, which is quicker."),
+            help=tr(
+                "Off, only the prompt is written and the graph reader answers, which is quicker."
+            ),
         )
         if job is not None and not job.ended:
-            st.button(tr("Cancel"), key="try_cancel", icon=":material/stop_circle:", on_click=give_up, args=(job, "build"))
+            st.button(
+                tr("Cancel"),
+                key="try_cancel",
+                icon=":material/stop_circle:",
+                on_click=give_up,
+                args=(job, "build"),
+            )
             return False
-        return st.button(tr("Run"), type="primary", icon=":material/play_arrow:", key="try_run", disabled=bench.line is None)
+        return st.button(
+            tr("Run"),
+            type="primary",
+            icon=":material/play_arrow:",
+            key="try_run",
+            disabled=bench.line is None,
+        )
 
 
 def try_it(bench: Bench) -> None:
@@ -76,7 +93,9 @@ def try_it(bench: Bench) -> None:
 
 def _version() -> tuple[int | None, ...] | None:
     """What changes as the runs come further; None where none is at work."""
-    found = tuple(None if one is None or one.ended else one.version for one in (trial_job(), over_job()))
+    found = tuple(
+        None if one is None or one.ended else one.version for one in (trial_job(), over_job())
+    )
     return None if found == (None, None) else found
 
 
@@ -88,17 +107,40 @@ def _line(bench: Bench, job: Job | None) -> None:
 
     waits = price(bench.line, job) if bench.line is not None else ""
     here = job is not None and _same_question()
-    found, extra = outcomes(job.comparison, job.comparison.lanes[-1], bench.draft, _steps(job), waits) if here else ({}, [])
+    found, extra = (
+        outcomes(job.comparison, job.comparison.lanes[-1], bench.draft, _steps(job), waits)
+        if here
+        else ({}, [])
+    )
     with st.container(key="build-line"):
-        known = lambda key: _curves(job, bench, key) if job is not None and "counts" in found.get(key, {}) else {}
-        data = drawn(bench, found, extra, lambda operator: advice_data(operator, tried()), known, source().documents)
-        bricks({**data, "change": _change(job) if here else None, "running": job is not None and not job.ended, "held": bench.held}, take)
+        known = lambda key: (
+            _curves(job, bench, key) if job is not None and "counts" in found.get(key, {}) else {}
+        )
+        data = drawn(
+            bench,
+            found,
+            extra,
+            lambda operator: advice_data(operator, tried()),
+            known,
+            source().documents,
+        )
+        bricks(
+            {
+                **data,
+                "change": _change(job) if here else None,
+                "running": job is not None and not job.ended,
+                "held": bench.held,
+            },
+            take,
+        )
 
 
 def _steps(job: Job) -> Sequence[StepOutcome]:
     """What came of each step so far."""
     lane = job.comparison.lanes[-1]
-    return Session.try_outcomes.of((job.key, len(lane.states), lane.status), lambda: step_outcomes(job.comparison, lane))
+    return Session.try_outcomes.of(
+        (job.key, len(lane.states), lane.status), lambda: step_outcomes(job.comparison, lane)
+    )
 
 
 def _curves(job: Job, bench: Bench, key: int) -> Mapping[str, Curve]:
@@ -106,7 +148,10 @@ def _curves(job: Job, bench: Bench, key: int) -> Mapping[str, Curve]:
     place = next((at for at, brick in enumerate(bench.draft.bricks) if brick.key == key), None)
     if place is None or not job.ended:
         return {}
-    return Session.try_curves.of((job.key, place, job.status), lambda: curves(job.comparison, job.comparison.lanes[-1], place))
+    return Session.try_curves.of(
+        (job.key, place, job.status),
+        lambda: curves(job.comparison, job.comparison.lanes[-1], place),
+    )
 
 
 def _change(job: Job) -> dict[str, Any] | None:
@@ -114,7 +159,10 @@ def _change(job: Job) -> dict[str, Any] | None:
     if not job.ended:
         return session.change[1] if session.change is not None else None
     runs = trials()
-    found = Session.change.of((job.key, repr(runs.before), job.status), lambda: change_data(job.comparison, runs.before, runs.now))
+    found = Session.change.of(
+        (job.key, repr(runs.before), job.status),
+        lambda: change_data(job.comparison, runs.before, runs.now),
+    )
     return None if found is None else {**found, "over": over_data(job.comparison)}
 
 
@@ -128,14 +176,21 @@ def compare_link(line: Line | None, known: Mapping[str, Instance]) -> None:
     beside = BESIDE[source().kind]
     spec = named(line, known).id if line is not None else beside
     link = Link(
-        question=session.try_question, lanes=tuple(dict.fromkeys((spec, beside))), source=source(), model=session.try_model, typed=True
+        question=session.try_question,
+        lanes=tuple(dict.fromkeys((spec, beside))),
+        source=source(),
+        model=session.try_model,
+        typed=True,
     )
     st.link_button(
         tr("Compare"),
         link.address("./"),
         icon=":material/view_column:",
         disabled=line is None,
-        help=tr("Opens this line beside {name} in a new tab; this screen stays as it is.", name=known[beside].name),
+        help=tr(
+            "Opens this line beside {name} in a new tab; this screen stays as it is.",
+            name=known[beside].name,
+        ),
     )
 
 
@@ -154,11 +209,19 @@ def _question() -> None:
         tr("Question"),
         key=Session.try_question.name,
         persist_state="session",
-        placeholder=tr("Ask a question of these documents") if on.documents else tr("Ask about an entity of the graph"),
+        placeholder=tr("Ask a question of these documents")
+        if on.documents
+        else tr("Ask about an entity of the graph"),
         label_visibility="collapsed",
     )
     if sets:
-        st.button(tr("Another"), icon=":material/casino:", on_click=draw, key="try_draw", help=tr("Draw another question of the set."))
+        st.button(
+            tr("Another"),
+            icon=":material/casino:",
+            on_click=draw,
+            key="try_draw",
+            help=tr("Draw another question of the set."),
+        )
 
 
 def _drawn(on: Source, set_name: str, seed: int) -> str:
@@ -187,7 +250,14 @@ def _lane(job: Job, lane: Lane, bench: Bench) -> None:
     if state.trace:
         st.markdown(tr("**What each step did**"))
         rows = [_row(step) for step in state.trace]
-        st.dataframe({column: [row[column] for row in rows] for column in rows[0] if any(row[column] for row in rows)}, hide_index=True)
+        st.dataframe(
+            {
+                column: [row[column] for row in rows]
+                for column in rows[0]
+                if any(row[column] for row in rows)
+            },
+            hide_index=True,
+        )
     prompt = prompt_dict(state)
     if prompt["messages"]:
         source = f" · {plain(prompt['prompt_source'])}" if prompt["prompt_source"] else ""
@@ -206,7 +276,12 @@ def _answers(job: Job, lane: Lane) -> None:
     """The graph reader's answer and the language model's, with the known answers where the set has some."""
     state, expected = lane.state, job.comparison.ask.question.answers
     for title, text in (
-        (tr("Graph reader"), None if state.reader is None else ", ".join(hit_titles(lane.graph, "node", state.reader)) or tr("no answer")),
+        (
+            tr("Graph reader"),
+            None
+            if state.reader is None
+            else ", ".join(hit_titles(lane.graph, "node", state.reader)) or tr("no answer"),
+        ),
         (tr("Nearest sentence"), None if state.excerpt is None else state.excerpt.text),
         (tr("Language model"), lane.answer or state.answer),
         (tr("Known answers"), ", ".join(expected) or None),
@@ -219,7 +294,10 @@ def _answers(job: Job, lane: Lane) -> None:
 
 def _paths(opened: Any, state: Any) -> None:
     shown = state.replace(paths=state.paths.head(200))
-    rows = [{tr("Rank"): i, tr("Score"): path["score"], tr("Path"): path["text"]} for i, path in enumerate(paths_list(opened, shown), 1)]
+    rows = [
+        {tr("Rank"): i, tr("Score"): path["score"], tr("Path"): path["text"]}
+        for i, path in enumerate(paths_list(opened, shown), 1)
+    ]
     if not rows:
         st.caption(tr("No path was found. Try a larger part of the graph, or more hops."))
         return
@@ -236,7 +314,9 @@ def _paths(opened: Any, state: Any) -> None:
         },
     )
     if len(state.paths) > len(rows):
-        st.caption(tr("The first {rows} of {paths:,} paths.", rows=len(rows), paths=len(state.paths)))
+        st.caption(
+            tr("The first {rows} of {paths:,} paths.", rows=len(rows), paths=len(state.paths))
+        )
 
 
 def _row(step: Step) -> dict[str, Any]:

@@ -35,7 +35,14 @@ def casebook() -> None:
         )
         known = list(tags())
         tag = st.selectbox(
-            tr("Tag"), known, index=None, key="case_tag", persist_state="session", placeholder=tr("any"), width=180, disabled=not known
+            tr("Tag"),
+            known,
+            index=None,
+            key="case_tag",
+            persist_state="session",
+            placeholder=tr("any"),
+            width=180,
+            disabled=not known,
         )
         with st.popover(tr("Import"), icon=":material/upload:"):
             bring()
@@ -73,7 +80,9 @@ def casebook() -> None:
 
 def facts(case: Case) -> str:
     """What there is to say of a case in one line."""
-    when = tr("example") if case.example else f"{datetime.fromtimestamp(case.created):%d %b %Y, %H:%M}"
+    when = (
+        tr("example") if case.example else f"{datetime.fromtimestamp(case.created):%d %b %Y, %H:%M}"
+    )
     by = "" if case.example else whose(OWNED_AS, case.id)
     labels = [tr(label) for label in case.labels]
     methods = ("; " if any("," in label for label in labels) else ", ").join(labels)
@@ -90,8 +99,12 @@ def badges(case: Case) -> None:
 
 def bring() -> None:
     """Take in a file of cases."""
-    st.caption(tr("A file of cases exported from Hopscope. What is saved here already stays as it is."))
-    file = st.file_uploader(tr("File of cases"), type=["gz", "jsonl"], key="cases_file", label_visibility="collapsed")
+    st.caption(
+        tr("A file of cases exported from Hopscope. What is saved here already stays as it is.")
+    )
+    file = st.file_uploader(
+        tr("File of cases"), type=["gz", "jsonl"], key="cases_file", label_visibility="collapsed"
+    )
     if file is not None and st.button(tr("Import"), key="cases_import", type="primary"):
         try:
             loaded = load(file.getvalue())
@@ -99,7 +112,9 @@ def bring() -> None:
             st.error(plain(str(error)))
         else:
             more = tr("; {known:,} were here already", known=loaded.known) if loaded.known else ""
-            session.cases_message = tr("{cases} added{more}.", cases=many(len(loaded.added), "case"), more=more)
+            session.cases_message = tr(
+                "{cases} added{more}.", cases=many(len(loaded.added), "case"), more=more
+            )
             st.rerun()
 
 
@@ -128,17 +143,25 @@ def _row(case: Case) -> None:
         beside, words = st.columns((1, 3))
         with beside:
             alt = escape(tr("Its board"))
-            st.html(f'<a href="?case={case.id}"><img src="app/static/{picture.parent.name}/{picture.name}" alt="{alt}" {PICTURE}></a>')
+            st.html(
+                f'<a href="?case={case.id}"><img src="app/static/{picture.parent.name}/{picture.name}" alt="{alt}" {PICTURE}></a>'
+            )
         with words:
             _words(case)
 
 
 def _words(case: Case) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", wrap=False):
+    with st.container(
+        horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", wrap=False
+    ):
         with st.container(gap=None):
             st.markdown(f"**{plain(case.question)}**")
             st.caption(plain(facts(case)))
-        st.button(tr("Open"), key=f"open_{case.id}", on_click=open_case, args=(case.id,), width="content")
+        st.button(
+            tr("Open"), key=f"open_{case.id}", on_click=open_case, args=(case.id,), width="content"
+        )
     if case.notes:
-        st.text(case.notes if len(case.notes) <= NOTES else case.notes[:NOTES].rsplit(" ", 1)[0] + " …")
+        st.text(
+            case.notes if len(case.notes) <= NOTES else case.notes[:NOTES].rsplit(" ", 1)[0] + " …"
+        )
     badges(case)

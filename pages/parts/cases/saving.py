@@ -22,7 +22,10 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
         if session.saved_case[0] == key and _there(session.saved_case[1]):
             st.caption(tr("Saved. It opens without the graph and without any model."))
             st.page_link(
-                "pages/cases.py", label=tr("Open it on Cases"), icon=":material/bookmarks:", query_params={"case": session.saved_case[1]}
+                "pages/cases.py",
+                label=tr("Open it on Cases"),
+                icon=":material/bookmarks:",
+                query_params={"case": session.saved_case[1]},
             )
             return
         try:
@@ -31,7 +34,11 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
             st.error(plain(str(error)))
             return
         st.text_area(
-            tr("Notes"), key=Session.case_notes.name, persist_state="session", placeholder=tr("What is worth seeing here"), height=100
+            tr("Notes"),
+            key=Session.case_notes.name,
+            persist_state="session",
+            placeholder=tr("What is worth seeing here"),
+            height=100,
         )
         st.multiselect(
             tr("Tags"),
@@ -41,7 +48,13 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
             accept_new_options=True,
             placeholder=tr("demo, to check …"),
         )
-        st.button(tr("Save as case"), key="save_case", type="primary", on_click=_save, args=(key, comparison, dict(link)))
+        st.button(
+            tr("Save as case"),
+            key="save_case",
+            type="primary",
+            on_click=_save,
+            args=(key, comparison, dict(link)),
+        )
         if trouble := Session.case_trouble.take():
             st.error(plain(trouble))
 

@@ -20,7 +20,9 @@ from pages.parts.compare.permalink import Link, case_link, read_link, write_link
 from pages.parts.shared.session import chosen, engine, source, waiter, went_here
 from pages.parts.shared.session_state import Session, session
 
-_examples: WeakValueDictionary[str, Comparison] = WeakValueDictionary()  # those of shipped cases that somebody looks at, by the case
+_examples: WeakValueDictionary[str, Comparison] = (
+    WeakValueDictionary()
+)  # those of shipped cases that somebody looks at, by the case
 _sharing = threading.Lock()
 
 
@@ -35,7 +37,11 @@ class Shown:
 
     def on(self, asked: Ask) -> Comparison:
         """The comparison, that of a case on the graph that is asked now, where it was made on that one. Raises HopscopeError."""
-        return self.comparison if self.case is None else comparison(whole(self.case.id, asked.source.graph), asked.source.corpus)
+        return (
+            self.comparison
+            if self.case is None
+            else comparison(whole(self.case.id, asked.source.graph), asked.source.corpus)
+        )
 
 
 def come_back() -> None:
@@ -47,11 +53,21 @@ def come_back() -> None:
     """
     link = _named()
     if session.address is None:
-        if link.source != chosen() and {"graph", "corpus", "case"} & set(st.query_params) and link.source.here:
-            session.wanted = link  # another page, where the session began, has chosen something else before
+        if (
+            link.source != chosen()
+            and {"graph", "corpus", "case"} & set(st.query_params)
+            and link.source.here
+        ):
+            session.wanted = (
+                link  # another page, where the session began, has chosen something else before
+            )
         elif session.wanted is None:
             _open(link)
-    elif went_here() and link != session.address and ({"q", "case"} & set(st.query_params) or not session.came):
+    elif (
+        went_here()
+        and link != session.address
+        and ({"q", "case"} & set(st.query_params) or not session.came)
+    ):
         session.wanted = link
     elif session.wanted is None:
         if session.settled is None:  # another graph was chosen by hand, which wrote its own address
@@ -93,7 +109,11 @@ def _open(link: Link) -> None:
         except HopscopeError as error:
             session.trouble = error
             del session.case
-    begin = demo() if (link.case or link.empty and "graph" not in st.query_params) and not source().documents else ()
+    begin = (
+        demo()
+        if (link.case or link.empty and "graph" not in st.query_params) and not source().documents
+        else ()
+    )
     if begin:
         show_case(begin[0], link.model)
         session.address = link
@@ -116,12 +136,21 @@ def take(link: Link) -> None:
 
 def _fill(link: Link) -> None:
     asked = known_question(link.question)
-    session.question, session.entities, session.answers = link.question, list(link.entities), list(link.answers)
+    session.question, session.entities, session.answers = (
+        link.question,
+        list(link.entities),
+        list(link.answers),
+    )
     if asked is not None:
         session.entities = session.entities or list(asked.entities)
         session.answers = session.answers or list(asked.answers)
     session.hops = asked.hops if asked is not None else None
-    session.lanes, session.seed, session.model, session.reader = list(link.lanes), link.seed, link.model, link.reader
+    session.lanes, session.seed, session.model, session.reader = (
+        list(link.lanes),
+        link.seed,
+        link.model,
+        link.reader,
+    )
     session.lanes_for = link.source.kind
     session.edits = list(link.edits)
     del session.choosing
@@ -156,7 +185,16 @@ def clear() -> None:
 def address() -> Link:
     """The address of what is asked."""
     lists = (tuple(session.entities), tuple(session.answers), tuple(session.lanes))
-    return Link(session.question, *lists, source(), session.seed, session.model, session.reader, typed=True, edits=tuple(session.edits))
+    return Link(
+        session.question,
+        *lists,
+        source(),
+        session.seed,
+        session.model,
+        session.reader,
+        typed=True,
+        edits=tuple(session.edits),
+    )
 
 
 def here(on_screen: Shown | None) -> Link | None:

@@ -26,7 +26,11 @@ def known_question(text: str) -> Question | None:
 def take(question: Question, asked_on: Source) -> None:
     """Put a question of a set into the bar, with its entities and known answers, and choose what it is asked on."""
     session.examples_open, session.source = False, asked_on
-    session.question, session.entities, session.answers = question.text, list(question.entities), list(question.answers)
+    session.question, session.entities, session.answers = (
+        question.text,
+        list(question.entities),
+        list(question.answers),
+    )
     session.hops, session.submitted, session.settled = question.hops, True, bar_state()
 
 
@@ -47,7 +51,9 @@ def settle() -> None:
         return
     if before is None or before[0] != session.question:
         known = known_question(session.question)
-        session.entities, session.answers = (list(known.entities), list(known.answers)) if known is not None else ([], [])
+        session.entities, session.answers = (
+            (list(known.entities), list(known.answers)) if known is not None else ([], [])
+        )
         session.hops = known.hops if known is not None else None
     session.submit()
     session.settled = now
@@ -64,7 +70,9 @@ def question_bar() -> bool:
     st.text_input(
         tr("Question"),
         key=Session.question.name,
-        placeholder=tr("Ask a question: {first}", first=first[0]) if first else tr("Ask a question of {noun}", noun=source().noun),
+        placeholder=tr("Ask a question: {first}", first=first[0])
+        if first
+        else tr("Ask a question of {noun}", noun=source().noun),
         label_visibility="collapsed",
         width="stretch",
         persist_state="session",
@@ -79,31 +87,66 @@ def _sets() -> None:
     known = source()
     titles = known.sets
     if not titles:
-        graph = tr("This graph has no questions of its own; type one, or add a file of questions on the Graphs page.")
-        st.caption(tr("These documents have no questions of their own; type one.") if known.documents else graph)
+        graph = tr(
+            "This graph has no questions of its own; type one, or add a file of questions on the Graphs page."
+        )
+        st.caption(
+            tr("These documents have no questions of their own; type one.")
+            if known.documents
+            else graph
+        )
         return
     for i, text in enumerate(known.examples):
-        st.button(plain(text), key=f"example-{i}", type="tertiary", icon=":material/arrow_forward:", on_click=begin, args=(text,))
-    chosen = st.selectbox(tr("From a set"), list(titles), key="set", persist_state="session", format_func=titles.__getitem__)
+        st.button(
+            plain(text),
+            key=f"example-{i}",
+            type="tertiary",
+            icon=":material/arrow_forward:",
+            on_click=begin,
+            args=(text,),
+        )
+    chosen = st.selectbox(
+        tr("From a set"),
+        list(titles),
+        key="set",
+        persist_state="session",
+        format_func=titles.__getitem__,
+    )
     try:
         questions = known.questions(chosen)
     except HopscopeError as error:
         st.error(plain(str(error)))
         return
-    st.button(tr("Any question of it"), icon=":material/casino:", key="draw", on_click=_draw, args=(known, chosen))
+    st.button(
+        tr("Any question of it"),
+        icon=":material/casino:",
+        key="draw",
+        on_click=_draw,
+        args=(known, chosen),
+    )
     words = (
         st.text_input(
-            tr("Search the set"), key="set_search", persist_state="session", placeholder=tr("some words of it, a name …"), live=True
+            tr("Search the set"),
+            key="set_search",
+            persist_state="session",
+            placeholder=tr("some words of it, a name …"),
+            live=True,
         )
         .casefold()
         .split()
     )
-    found = [q for q in questions if all(word in q.text.casefold() for word in words)] if words else []
+    found = (
+        [q for q in questions if all(word in q.text.casefold() for word in words)] if words else []
+    )
     if words:
-        st.caption(many(len(found), "question") if found else tr("No question holds all these words."))
+        st.caption(
+            many(len(found), "question") if found else tr("No question holds all these words.")
+        )
     for i, question in enumerate(found[:SUGGESTED]):
         asked = (question, known.asked_on(chosen, question))
-        st.button(plain(question.text), key=f"found-{i}", type="tertiary", on_click=take, args=asked)
+        st.button(
+            plain(question.text), key=f"found-{i}", type="tertiary", on_click=take, args=asked
+        )
 
 
 def _draw(known: Source, chosen: str) -> None:
@@ -119,7 +162,12 @@ def suggest(error: HopscopeError) -> None:
     if alternatives:
         with st.container(horizontal=True):
             for name in alternatives[:SUGGESTED]:
-                st.button(plain(name), key=f"suggest-{name}", on_click=_start_from, args=(name, getattr(error, "name", "")))
+                st.button(
+                    plain(name),
+                    key=f"suggest-{name}",
+                    on_click=_start_from,
+                    args=(name, getattr(error, "name", "")),
+                )
 
 
 def _start_from(name: str, instead_of: str) -> None:

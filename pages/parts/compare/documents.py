@@ -29,7 +29,10 @@ def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
     known = known_question(text) or Question(text)
     question = replace(known, answers=tuple(session.answers))
     asked = replace(CorpusSource.of(prepared_corpus(name)), edits=tuple(edits))
-    return replace(engine().ask(asked, question, seed=session.seed, reader=reader, model=model), whole=session.whole)
+    return replace(
+        engine().ask(asked, question, seed=session.seed, reader=reader, model=model),
+        whole=session.whole,
+    )
 
 
 def prepared_corpus(name: str) -> Corpus:
@@ -53,13 +56,21 @@ def facts() -> None:
     if corpus is None:
         return
     known = known_question(session.question)
-    parts = [f":material/description: {plain(corpus.title)} · {many(corpus.n_documents, 'document')}"]
+    parts = [
+        f":material/description: {plain(corpus.title)} · {many(corpus.n_documents, 'document')}"
+    ]
     parts += [f":green[★ {isolated(answer)}]" for answer in session.answers]
     parts += [many(len(known.gold), "gold passage")] if known is not None and known.gold else []
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="documents"):
         st.caption(" &nbsp;·&nbsp; ".join(parts), width="content")
         with st.popover(tr("Known answers"), type="tertiary"):
-            st.text_area(tr("One a line"), "\n".join(session.answers), key=_box().name, on_change=_answers_changed, height=90)
+            st.text_area(
+                tr("One a line"),
+                "\n".join(session.answers),
+                key=_box().name,
+                on_change=_answers_changed,
+                height=90,
+            )
 
 
 def _answers_changed() -> None:

@@ -18,9 +18,15 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-_boards: WeakValueDictionary[str, Board] = WeakValueDictionary()  # those that somebody looks at, by what is on the screen
+_boards: WeakValueDictionary[str, Board] = (
+    WeakValueDictionary()
+)  # those that somebody looks at, by what is on the screen
 _sharing = threading.Lock()
-SLICE, SLICES, SLICES_QUEUED = 0.2, 7, 25  # seconds of a wait for news, how many of them make one look, and one while others come first
+SLICE, SLICES, SLICES_QUEUED = (
+    0.2,
+    7,
+    25,
+)  # seconds of a wait for news, how many of them make one look, and one while others come first
 
 
 def drawing(on_screen: Shown) -> Board:
@@ -49,7 +55,11 @@ def _earlier(on_screen: Shown) -> Board | None:
     now = on_screen.comparison.ask
     if session.drawing is not None:
         before = session.drawing[0].ask
-        if before.source == now.source and before.question.text == now.question.text and before.source.edits != now.source.edits:
+        if (
+            before.source == now.source
+            and before.question.text == now.question.text
+            and before.source.edits != now.source.edits
+        ):
             return session.drawing[1]
     job = before_job()
     if job is None or not now.source.edits or not job.ended:
@@ -84,8 +94,18 @@ def with_wait(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
     if wait is None or not wait.others:
         return drawn
     about = tr(", about {span}", span=span(wait.seconds)) if wait.seconds else ""
-    text = tr("Waiting: {questions} of others first{about}", questions=many(wait.others, "question"), about=about)
-    return {**drawn, "lanes": [{**lane, "status_text": text} if lane["status"] == WAITING else lane for lane in drawn["lanes"]]}
+    text = tr(
+        "Waiting: {questions} of others first{about}",
+        questions=many(wait.others, "question"),
+        about=about,
+    )
+    return {
+        **drawn,
+        "lanes": [
+            {**lane, "status_text": text} if lane["status"] == WAITING else lane
+            for lane in drawn["lanes"]
+        ],
+    }
 
 
 def news(on_screen: Shown) -> None:
@@ -96,5 +116,9 @@ def news(on_screen: Shown) -> None:
     wait = engine().wait(on_screen.job) if on_screen.job is not None else None
     for _ in range(SLICES_QUEUED if wait is not None and wait.others else SLICES):
         sent = session.sent  # also where Streamlit breaks off for what the person does meanwhile
-        if on_screen.job is None or sent[0] != on_screen.key or on_screen.job.changed(sent[1], SLICE):
+        if (
+            on_screen.job is None
+            or sent[0] != on_screen.key
+            or on_screen.job.changed(sent[1], SLICE)
+        ):
             return

@@ -34,8 +34,12 @@ def chips(graph: Any) -> None:
     @st.fragment
     def draw() -> None:
         whole = opened_graph() or (whole_graph() if session.chips_query else graph)
-        known = graph if whole.live is not None else whole  # of a database that is asked live what was fetched
-        _component()(key=Session.entitychips.name, data=_data(known), on_said_change=lambda: _changed(known))
+        known = (
+            graph if whole.live is not None else whole
+        )  # of a database that is asked live what was fetched
+        _component()(
+            key=Session.entitychips.name, data=_data(known), on_said_change=lambda: _changed(known)
+        )
         if Session.chips_changed.take():
             st.rerun()
 
@@ -62,9 +66,16 @@ def _data(graph: Any) -> dict[str, Any]:
 def _suggestions(graph: Any, into: str, text: str) -> dict[str, Any]:
     """The best names for what is typed, each with a word on it; those that are in the list already are left out."""
     there = set(LISTS[into].value)
-    found = [(graph.node_name(node), node) for node in names(graph).complete(text, SUGGESTED + len(there))]
+    found = [
+        (graph.node_name(node), node)
+        for node in names(graph).complete(text, SUGGESTED + len(there))
+    ]
     best = [(name, node) for name, node in found if name not in there][:SUGGESTED]
-    return {"list": into, "text": text, "options": [{"name": name, "note": described(graph, node)} for name, node in best]}
+    return {
+        "list": into,
+        "text": text,
+        "options": [{"name": name, "note": described(graph, node)} for name, node in best],
+    }
 
 
 def _meant(graph: Any) -> list[dict[str, Any]]:
@@ -74,11 +85,16 @@ def _meant(graph: Any) -> list[dict[str, Any]]:
         called = graph.names((link.mention.node, *link.others))
         taken = next((name for name in called if name in entities), None)
         certain = link.mention.text == called[0] != called[0].lower()
-        others = list(dict.fromkeys(name for name in called if name != taken and name not in entities))
+        others = list(
+            dict.fromkeys(name for name in called if name != taken and name not in entities)
+        )
         if taken is None or certain and taken == called[0] or not (others or link.mention.fuzzy):
             continue
         read = link.mention.text if link.mention.fuzzy and taken == called[0] else ""
-        readings.append(_named(graph, taken) | {"text": read, "others": [_named(graph, name) for name in others]})
+        readings.append(
+            _named(graph, taken)
+            | {"text": read, "others": [_named(graph, name) for name in others]}
+        )
     return readings
 
 
@@ -89,7 +105,10 @@ def _links(graph: Any, text: str) -> list[Any]:
 
 def _listed(graph: Any, listed: list[str]) -> list[dict[str, str]]:
     """The names of a list; the first of them with a word on each."""
-    return [_named(graph, name) if at < NOTED else {"name": name, "note": ""} for at, name in enumerate(listed)]
+    return [
+        _named(graph, name) if at < NOTED else {"name": name, "note": ""}
+        for at, name in enumerate(listed)
+    ]
 
 
 def _named(graph: Any, name: str) -> dict[str, str]:
@@ -99,7 +118,11 @@ def _named(graph: Any, name: str) -> dict[str, str]:
 def _note(graph: Any, name: str) -> str:
     """A word on a named entity; empty where the graph does not have it."""
     nodes = names(graph).exact(name)
-    return described(graph, max(nodes, key=lambda node: (graph.degree(node), -node))) if nodes else tr("not in the graph")
+    return (
+        described(graph, max(nodes, key=lambda node: (graph.degree(node), -node)))
+        if nodes
+        else tr("not in the graph")
+    )
 
 
 def _changed(graph: Any) -> None:
@@ -109,9 +132,17 @@ def _changed(graph: Any) -> None:
     edits, session.chips_done = new_edits(message, session.chips_done)
     for edit in edits:
         if edit["list"] in LISTS:
-            _edit(graph, edit["list"], edit["op"], str(edit["name"])[:LONGEST], str(edit.get("instead", "")))
+            _edit(
+                graph,
+                edit["list"],
+                edit["op"],
+                str(edit["name"])[:LONGEST],
+                str(edit.get("instead", "")),
+            )
             session.chips_changed = True
-    session.chips_query = (query["list"], str(query["text"])[:TYPED]) if query and query["list"] in LISTS else None
+    session.chips_query = (
+        (query["list"], str(query["text"])[:TYPED]) if query and query["list"] in LISTS else None
+    )
 
 
 def _edit(graph: Any, into: str, what: str, name: str, instead: str) -> None:
@@ -131,4 +162,6 @@ def _edit(graph: Any, into: str, what: str, name: str, instead: str) -> None:
 def _written(graph: Any, name: str) -> str:
     """The name as the graph writes it, where it knows it."""
     nodes = names(graph).exact(name)
-    return graph.node_name(max(nodes, key=lambda node: (graph.degree(node), -node))) if nodes else name
+    return (
+        graph.node_name(max(nodes, key=lambda node: (graph.degree(node), -node))) if nodes else name
+    )

@@ -14,7 +14,10 @@ from pages.parts.shared.session import engine
 from pages.parts.shared.wording import tr
 
 MEASURE, STOP = "influence", "influence-stop"  # what the buttons of a lane ask for
-LABELS = {True: tr("Measure what the model's answer rests on"), False: tr("Measure what its answer rests on")}
+LABELS = {
+    True: tr("Measure what the model's answer rests on"),
+    False: tr("Measure what its answer rests on"),
+}
 
 
 def press_measure(on_screen: Shown, place: int, what: str) -> None:
@@ -26,16 +29,30 @@ def press_measure(on_screen: Shown, place: int, what: str) -> None:
             known.cancel()
     elif missing := _missing(on_screen, lane):
         key = _key(on_screen, lane)
-        engine().preparing.start(key, lambda: Job(key, lambda job: _measure(job, lane, missing, on_screen.job)), again=True)
+        engine().preparing.start(
+            key,
+            lambda: Job(key, lambda job: _measure(job, lane, missing, on_screen.job)),
+            again=True,
+        )
 
 
 def _missing(on_screen: Shown, lane: Lane) -> list[bool]:
     """Which of a lane's answers can be measured and are not: of the reader (False), which is measured by itself once the lanes have ended
     unless the machine was busy; of the language model (True)."""
     comparison, done = on_screen.comparison, {one.by_model for one in lane.influences}
-    asked = [*([False] if on_screen.job is not None and on_screen.job.ended and not comparison.repairing else [])]
+    asked = [
+        *(
+            [False]
+            if on_screen.job is not None and on_screen.job.ended and not comparison.repairing
+            else []
+        )
+    ]
     asked += [True] if comparison.ask.model else []
-    return [by_model for by_model in asked if lane.status == DONE and by_model not in done and not measurable(lane, by_model)]
+    return [
+        by_model
+        for by_model in asked
+        if lane.status == DONE and by_model not in done and not measurable(lane, by_model)
+    ]
 
 
 def _measure(job: Job, lane: Lane, missing: Sequence[bool], screen: Job | None) -> None:
@@ -46,7 +63,9 @@ def _measure(job: Job, lane: Lane, missing: Sequence[bool], screen: Job | None) 
 
     try:
         for by_model in missing:
-            lane.influences = with_influence(lane.influences, influence(lane, by_model, job.check, advanced))
+            lane.influences = with_influence(
+                lane.influences, influence(lane, by_model, job.check, advanced)
+            )
     finally:
         if screen is not None:
             screen.touch()
@@ -54,14 +73,21 @@ def _measure(job: Job, lane: Lane, missing: Sequence[bool], screen: Job | None) 
 
 def measuring(on_screen: Shown) -> list[Job | None]:
     """The jobs that measure lanes on the screen."""
-    return [_job(on_screen, lane) for lane in on_screen.comparison.lanes] if on_screen.job is not None else []
+    return (
+        [_job(on_screen, lane) for lane in on_screen.comparison.lanes]
+        if on_screen.job is not None
+        else []
+    )
 
 
 def with_measuring(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
     """The board's data with what can be measured of each lane, or how far it is; as it is for a case."""
     if on_screen.job is None:
         return drawn
-    return {**drawn, "lanes": [{**data, **one} for data, one in zip(drawn["lanes"], _offers(on_screen))]}
+    return {
+        **drawn,
+        "lanes": [{**data, **one} for data, one in zip(drawn["lanes"], _offers(on_screen))],
+    }
 
 
 def _offers(on_screen: Shown) -> Iterator[dict[str, Any]]:
@@ -70,9 +96,20 @@ def _offers(on_screen: Shown) -> Iterator[dict[str, Any]]:
         if job is not None and not job.ended:
             yield {"measure": {"running": True, "text": job.text, "share": job.fraction}}
         elif missing:
-            cost = f"{sentence(price(lane).text)}." if True in missing else tr("No language model is asked.")
+            cost = (
+                f"{sentence(price(lane).text)}."
+                if True in missing
+                else tr("No language model is asked.")
+            )
             error = job.error if job is not None else None
-            yield {"measure": {"running": False, "label": LABELS[True in missing], "cost": cost, "error": error}}
+            yield {
+                "measure": {
+                    "running": False,
+                    "label": LABELS[True in missing],
+                    "cost": cost,
+                    "error": error,
+                }
+            }
         else:
             yield {}
 

@@ -34,11 +34,17 @@ NEW_VIEWS = {"change": tr("A method"), "step": tr("A line of your own")}  # of a
 def fitting(known: Mapping[str, Instance]) -> dict[str, Instance]:
     """The instances that can be run on what is chosen: lines on documents for a corpus, and those that need no graph for both."""
     on = source()
-    return {key: one for key, one in known.items() if (one.documents == on.documents or _graphless(one)) and one.only_on in ("", on.name)}
+    return {
+        key: one
+        for key, one in known.items()
+        if (one.documents == on.documents or _graphless(one)) and one.only_on in ("", on.name)
+    }
 
 
 def _graphless(one: Instance) -> bool:
-    return not one.documents and not any(operator.stage in ("extract", "retrieve", "refine") for operator in one.line.parts())
+    return not one.documents and not any(
+        operator.stage in ("extract", "retrieve", "refine") for operator in one.line.parts()
+    )
 
 
 def settle_lanes() -> None:
@@ -79,7 +85,9 @@ def dialog(known: Mapping[str, Instance], comparison: Comparison | None = None) 
     if session.choosing is None:
         return
     lane, do = session.choosing
-    title = tr("Add a lane") if lane >= len(session.lanes) else tr("Change lane {lane}", lane=lane + 1)
+    title = (
+        tr("Add a lane") if lane >= len(session.lanes) else tr("Change lane {lane}", lane=lane + 1)
+    )
     st.dialog(title, width="large", on_dismiss=_close)(_change)(lane, do, known, comparison)
 
 
@@ -87,7 +95,9 @@ def _close() -> None:
     del session.choosing
 
 
-def _change(lane: int, do: str, known: Mapping[str, Instance], comparison: Comparison | None) -> None:
+def _change(
+    lane: int, do: str, known: Mapping[str, Instance], comparison: Comparison | None
+) -> None:
     words = VIEWS if lane < len(session.lanes) else NEW_VIEWS
     view = st.segmented_control(
         tr("What is changed"),
@@ -107,7 +117,9 @@ def _change(lane: int, do: str, known: Mapping[str, Instance], comparison: Compa
 def _method(lane: int, known: Mapping[str, Instance]) -> None:
     lanes = session.lanes
     current = lanes[lane] if lane < len(lanes) else ""
-    picked = chooser(known, engine().models, current, key=f"chooser-{lane}", answering=session.model)
+    picked = chooser(
+        known, engine().models, current, key=f"chooser-{lane}", answering=session.model
+    )
     if picked in known:
         changed([*lanes[:lane], picked, *lanes[lane + 1 :]])
         _close()
@@ -118,7 +130,11 @@ def _steps(lane: int, comparison: Comparison | None) -> None:
     """The lane's line as bricks, with what came of each in the question on the screen, and what is done with the changed line."""
     adding = lane >= len(session.lanes)
     try:
-        instance = None if adding else one_for(find(session.lanes[lane], instances()), source(), instances())
+        instance = (
+            None
+            if adding
+            else one_for(find(session.lanes[lane], instances()), source(), instances())
+        )
     except HopscopeError as error:
         st.error(plain(str(error)))
         return
@@ -127,8 +143,18 @@ def _steps(lane: int, comparison: Comparison | None) -> None:
     before = instance.line if instance is not None else Line()
     bench = Session.lane_bench.of((lane, repr(before)), lambda: Bench.of(before))
     found, extra = _outcomes(comparison, bench, instance)
-    data = drawn(bench, found, extra, lambda operator: advice_data(operator, asked()), documents=source().documents)
-    bricks({**data, "compact": True}, lambda message: bench.hear(message, check_expression), Session.lane_bricks)
+    data = drawn(
+        bench,
+        found,
+        extra,
+        lambda operator: advice_data(operator, asked()),
+        documents=source().documents,
+    )
+    bricks(
+        {**data, "compact": True},
+        lambda message: bench.hear(message, check_expression),
+        Session.lane_bricks,
+    )
     _take(lane, bench.line, before)
 
 
@@ -141,11 +167,15 @@ def _about(instance: Instance) -> None:
             st.caption(plain(text))
 
 
-def _outcomes(comparison: Comparison | None, bench: Bench, instance: Instance | None) -> tuple[dict, list]:
+def _outcomes(
+    comparison: Comparison | None, bench: Bench, instance: Instance | None
+) -> tuple[dict, list]:
     """What came of the lane's steps where it was run on the question on the screen."""
     line = None if instance is None else repr(instance.line)
     lanes = comparison.lanes if comparison is not None else ()
-    ran = next((one for one in lanes if repr(one.instance.line) == line and one.status == DONE), None)
+    ran = next(
+        (one for one in lanes if repr(one.instance.line) == line and one.status == DONE), None
+    )
     if comparison is None or ran is None:
         return {}, []
     return outcomes(comparison, ran, bench.draft, step_outcomes(comparison, ran))
@@ -158,23 +188,42 @@ def _take(lane: int, line: Line | None, before: Line) -> None:
     idle = line is None or not words
     if line is None:
         st.caption(
-            tr("The line cannot be run yet.") if adding else tr("The line cannot be run like this: the brick with the red border says why.")
+            tr("The line cannot be run yet.")
+            if adding
+            else tr("The line cannot be run like this: the brick with the red border says why.")
         )
     else:
-        st.caption(plain(words) or tr("Nothing is changed yet. Choose a brick to set it, or to put another step in its place."))
+        st.caption(
+            plain(words)
+            or tr(
+                "Nothing is changed yet. Choose a brick to set it, or to put another step in its place."
+            )
+        )
         for text in missing(line, engine().models, session.model):
             st.caption(f":material/cloud_off: {plain(text)}")
     with st.container(horizontal=True):
         if adding:
-            if st.button(tr("Add this lane"), key="lane-add", type="primary", disabled=idle or full):
+            if st.button(
+                tr("Add this lane"), key="lane-add", type="primary", disabled=idle or full
+            ):
                 _use(lane - 1, repr(line), beside=True)
             return
-        if st.button(tr("Try it in a lane beside"), key=f"beside-{lane}", type="primary", disabled=idle or full):
+        if st.button(
+            tr("Try it in a lane beside"),
+            key=f"beside-{lane}",
+            type="primary",
+            disabled=idle or full,
+        ):
             _use(lane, repr(line), beside=True)
         if st.button(tr("Change this lane"), key=f"apply-{lane}", disabled=idle):
             _use(lane, repr(line))
     if full:
-        st.caption(tr("There is room for {lanes} lanes; remove one to try a change beside.", lanes=MOST_LANES))
+        st.caption(
+            tr(
+                "There is room for {lanes} lanes; remove one to try a change beside.",
+                lanes=MOST_LANES,
+            )
+        )
 
 
 def _use(lane: int, spec: str, beside: bool = False) -> None:
@@ -197,7 +246,15 @@ def insert(lane: int, spec: str) -> None:
     if there is not None:
         st.toast(plain(tr("Lane {there} does this already.", there=there + 1)), duration="long")
     elif len(lanes) >= MOST_LANES:
-        st.toast(plain(tr("There is room for {lanes} lanes: remove one, then this runs in its place.", lanes=MOST_LANES)), duration="long")
+        st.toast(
+            plain(
+                tr(
+                    "There is room for {lanes} lanes: remove one, then this runs in its place.",
+                    lanes=MOST_LANES,
+                )
+            ),
+            duration="long",
+        )
     else:
         changed([*lanes[: lane + 1], spec, *lanes[lane + 1 :]])
 

@@ -30,18 +30,38 @@ def partly(on_screen: Shown) -> None:
     with st.container(border=True, key="partly"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             said = "; ".join(
-                dict.fromkeys(tr("{label} searched {partly}", label=lane.instance.label, partly=lane.state.partly) for lane in lanes)
+                dict.fromkeys(
+                    tr(
+                        "{label} searched {partly}",
+                        label=lane.instance.label,
+                        partly=lane.state.partly,
+                    )
+                    for lane in lanes
+                )
             )
             st.caption(f":material/hourglass_top: {plain(said)}.", width="stretch")
-            st.button(tr("Search again"), key="search_again", icon=":material/refresh:", on_click=_again)
+            st.button(
+                tr("Search again"), key="search_again", icon=":material/refresh:", on_click=_again
+            )
         for job in jobs.values():
-            working(job, f"partly-{job.key}", tr("Cancelled. What was encoded is kept; asking again goes on from there."), share=True)
+            working(
+                job,
+                f"partly-{job.key}",
+                tr("Cancelled. What was encoded is kept; asking again goes on from there."),
+                share=True,
+            )
         if any(not job.ended for job in jobs.values()):
             st.caption(
-                tr("Once all are encoded the question is asked again by itself; until then “Search again” searches what has come since.")
+                tr(
+                    "Once all are encoded the question is asked again by itself; until then “Search again” searches what has come since."
+                )
             )
         else:
-            st.caption(tr("Nothing is being encoded now: asking again searches all that is there, and encodes what is missing."))
+            st.caption(
+                tr(
+                    "Nothing is being encoded now: asking again searches all that is there, and encodes what is missing."
+                )
+            )
 
 
 def _jobs(digest: str) -> list[Job]:
@@ -54,9 +74,16 @@ def _all_there(on_screen: Shown, jobs: Mapping[str, Job]) -> bool:
     the bar is being changed."""
     asked = on_screen.comparison.ask.question.text
     before = session.encoded_for[1] if session.encoded_for[0] == on_screen.key else frozenset()
-    session.encoded_for = (on_screen.key, frozenset(key for key, job in jobs.items() if not job.ended) | before)
+    session.encoded_for = (
+        on_screen.key,
+        frozenset(key for key, job in jobs.items() if not job.ended) | before,
+    )
     awaited = [jobs[key] for key in session.encoded_for[1] if key in jobs]
-    if not awaited or any(job.status != DONE for job in awaited) or " ".join(session.question.split()) != asked:
+    if (
+        not awaited
+        or any(job.status != DONE for job in awaited)
+        or " ".join(session.question.split()) != asked
+    ):
         return False
     del session.encoded_for
     return True

@@ -39,13 +39,21 @@ class Link:
     @property
     def empty(self) -> bool:
         """Whether it names no question, be it an empty one, nor lanes, documents or a case."""
-        return not self.typed and not self.question and not self.source.documents and not self.case and self.lanes == DEFAULT_LANES
+        return (
+            not self.typed
+            and not self.question
+            and not self.source.documents
+            and not self.case
+            and self.lanes == DEFAULT_LANES
+        )
 
     def parameters(self) -> dict[str, list[str] | str]:
         """The query parameters; what is as usual is left out."""
         if self.case:
             return {"case": self.case}
-        query: dict[str, list[str] | str] = {"q": self.question} if self.typed or self.question else {}
+        query: dict[str, list[str] | str] = (
+            {"q": self.question} if self.typed or self.question else {}
+        )
         query |= {"e": list(self.entities), "a": list(self.answers), "lane": list(self.lanes)}
         if self.source != USUAL:
             query |= self.source.parameters
@@ -72,7 +80,9 @@ def read_link() -> Link:
 
 def parse_link(query: Mapping[str, Sequence[str] | str]) -> Link:
     """The link of query parameters, as `Link.parameters` gives them; unreadable parts are as usual."""
-    many = lambda key: tuple([query[key]] if isinstance(query.get(key), str) else query.get(key, ()))
+    many = lambda key: tuple(
+        [query[key]] if isinstance(query.get(key), str) else query.get(key, ())
+    )
     one = lambda key, usual: (many(key) or (usual,))[-1]
     seed = one("seed", "0")
     source = source_in({key: one(key, "") for key in query}) or USUAL
@@ -94,7 +104,9 @@ def _edits(texts: Iterable[str]) -> Iterator[Edit]:
     for text in texts:
         try:
             yield Edit.read(text)
-        except BadInput:  # shown as a name that no graph has, so that nothing is left out without a word
+        except (
+            BadInput
+        ):  # shown as a name that no graph has, so that nothing is left out without a word
             yield Edit("node", (text or "?",))
 
 

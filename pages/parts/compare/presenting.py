@@ -55,7 +55,13 @@ def present(repair: Callable[[Comparison, int], None]) -> None:
         st.info(tr("There is nothing to present yet: ask a question on Compare, or save a case."))
         st.button(tr("Leave the presentation"), on_click=leave)
         return
-    places = ["", *listed] if on_screen.case is None else listed if on_screen.case.id in listed else [on_screen.case.id, *listed]
+    places = (
+        ["", *listed]
+        if on_screen.case is None
+        else listed
+        if on_screen.case.id in listed
+        else [on_screen.case.id, *listed]
+    )
     _head(on_screen, places, places.index(on_screen.case.id if on_screen.case else ""))
     _lanes(on_screen, repair)
 
@@ -91,7 +97,9 @@ def _head(on_screen: Shown, places: list[str], at: int) -> None:
         "of": len(places),
     }
     data |= session.presenter_received._asdict()
-    message = getattr(_component()(key="presenter", data=data, on_pressed_change=lambda: None), "pressed", None)
+    message = getattr(
+        _component()(key="presenter", data=data, on_pressed_change=lambda: None), "pressed", None
+    )
     new, session.presenter_received = new_edits(message, session.presenter_received)
     if any(one.get("leave") for one in new):
         leave()
@@ -119,7 +127,11 @@ def _lanes(on_screen: Shown, repair: Callable[[Comparison, int], None]) -> None:
     @st.fragment(run_every=1.0 if running else None)
     def follow() -> None:
         clicked = board(
-            {**with_before(with_wait(payload(on_screen), on_screen), on_screen), "present": True, "most_lanes": MOST_LANES},
+            {
+                **with_before(with_wait(payload(on_screen), on_screen), on_screen),
+                "present": True,
+                "most_lanes": MOST_LANES,
+            },
             key="presented_board",
         )
         if clicked.repair is not None:
@@ -138,5 +150,11 @@ def offer(found: list[Case]) -> None:
     def begin() -> None:
         session.present_cases = [case.id for case in found]
 
-    if st.button(tr("Present"), icon=":material/present_to_all:", disabled=not found, on_click=begin, key="present_found"):
+    if st.button(
+        tr("Present"),
+        icon=":material/present_to_all:",
+        disabled=not found,
+        on_click=begin,
+        key="present_found",
+    ):
         st.switch_page("pages/compare.py", query_params={"present": "1", "show": found[0].id})

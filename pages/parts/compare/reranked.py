@@ -49,16 +49,31 @@ def settings(lane: Lane) -> Settings | None:
     """The settings of a lane that can be run again from what its re-ranker said; None of any other."""
     state = lane.state
     loop = next((one for one in lane.instance.line if isinstance(one, Loop)), None)
-    if loop is None or not lane.retrieved or state.hidden is None or state.vector is None or len(loop.body) != 2:
+    if (
+        loop is None
+        or not lane.retrieved
+        or state.hidden is None
+        or state.vector is None
+        or len(loop.body) != 2
+    ):
         return None
     expand, rerank = loop.body
-    if not isinstance(expand, ExpandNodes) or not isinstance(rerank, GraphRerank) or expand.backfill != "none" or rerank.lonely != "keep":
+    if (
+        not isinstance(expand, ExpandNodes)
+        or not isinstance(rerank, GraphRerank)
+        or expand.backfill != "none"
+        or rerank.lonely != "keep"
+    ):
         return None
-    keep = next((one.keep for one in lane.instance.line if isinstance(one, DocumentsOfNodes)), FIRST)
+    keep = next(
+        (one.keep for one in lane.instance.line if isinstance(one, DocumentsOfNodes)), FIRST
+    )
     return Settings(rerank, expand, loop.budget, keep)
 
 
-def again(lane: Lane, asked: Settings, alpha: float, beta: float, gold: tuple[str, ...]) -> tuple[list[Row], int]:
+def again(
+    lane: Lane, asked: Settings, alpha: float, beta: float, gold: tuple[str, ...]
+) -> tuple[list[Row], int]:
     """The documents that these settings rank, the best first, and how many they would read that were not read."""
     graph, state = lane.graph, lane.state
     assert state.hidden is not None and state.vector is not None and state.nodes is not None
@@ -66,9 +81,15 @@ def again(lane: Lane, asked: Settings, alpha: float, beta: float, gold: tuple[st
     start = state.hidden.nodes[: len(frames[0].ranking)]  # read first, in the order of the search
     index = vector_index(graph, lane.run.environment.models.encoder(asked.expand.encoder), "nodes")
     similar = likeness(graph, index, state.vector)
-    found = replayed(state.hidden, start, simple(graph), similar, alpha, beta, asked.expand.keep, asked.budget)
+    found = replayed(
+        state.hidden, start, simple(graph), similar, alpha, beta, asked.expand.keep, asked.budget
+    )
     known = frozenset(row for document in gold for row in chunk_rows(graph, document))
-    about = zip(found.nodes.items, hit_titles(graph, "node", found.nodes.items), chunk_lists(graph, "nodes", found.nodes.items))
+    about = zip(
+        found.nodes.items,
+        hit_titles(graph, "node", found.nodes.items),
+        chunk_lists(graph, "nodes", found.nodes.items),
+    )
     was = state.nodes.positions
     rows = [
         Row(place, was[node] + 1 if node in was else None, title, not known.isdisjoint(chunks))
@@ -104,14 +125,37 @@ def rerank(comparison: Comparison) -> None:
 def _sliders(comparison: Comparison, lanes: list[tuple[Lane, Settings]]) -> None:
     number = 0
     if len(lanes) > 1:
-        number = st.selectbox(tr("Lane"), range(len(lanes)), format_func=lambda i: lanes[i][0].instance.line.words(), key="rerank-lane")
+        number = st.selectbox(
+            tr("Lane"),
+            range(len(lanes)),
+            format_func=lambda i: lanes[i][0].instance.line.words(),
+            key="rerank-lane",
+        )
     lane, asked = lanes[number]
     place = f"{lane.instance.id}-{hash(comparison.ask.question.text)}"
-    about = tr("How much of what the re-ranker makes of a document is that of its neighbours; 0 is none.")
-    alpha = st.slider(tr("Smoothing (alpha)"), 0.0, 1.0, float(asked.rerank.alpha), 0.05, key=f"alpha-{place}", help=about)
-    about = tr("How much the position of a neighbour in the graph counts; its likeness to the question counts once.")
+    about = tr(
+        "How much of what the re-ranker makes of a document is that of its neighbours; 0 is none."
+    )
+    alpha = st.slider(
+        tr("Smoothing (alpha)"),
+        0.0,
+        1.0,
+        float(asked.rerank.alpha),
+        0.05,
+        key=f"alpha-{place}",
+        help=about,
+    )
+    about = tr(
+        "How much the position of a neighbour in the graph counts; its likeness to the question counts once."
+    )
     beta = st.slider(
-        tr("Structure (beta)"), 0.0, max(3.0, asked.expand.beta), float(asked.expand.beta), 0.1, key=f"beta-{place}", help=about
+        tr("Structure (beta)"),
+        0.0,
+        max(3.0, asked.expand.beta),
+        float(asked.expand.beta),
+        0.1,
+        key=f"beta-{place}",
+        help=about,
     )
     rows, beyond = again(lane, asked, alpha, beta, comparison.ask.question.gold)
     st.markdown("\n".join(_row(row) for row in rows[: min(asked.keep, FIRST)]))
@@ -125,7 +169,13 @@ def _sliders(comparison: Comparison, lanes: list[tuple[Lane, Settings]]) -> None
 
 
 def _row(row: Row) -> str:
-    moved = "" if row.was == row.place else tr(" :gray[new]") if row.was is None else tr(" :gray[was {was:,}]", was=row.was)
+    moved = (
+        ""
+        if row.was == row.place
+        else tr(" :gray[new]")
+        if row.was is None
+        else tr(" :gray[was {was:,}]", was=row.was)
+    )
     return f"{row.place}. {':green[★] ' if row.gold else ''}{plain(row.title)}{moved}"
 
 
@@ -134,10 +184,21 @@ def _gold(rows: list[Row], keep: int) -> str:
     gold = [row for row in rows if row.gold]
     if not gold:
         return ""
-    now, before = sum(row.place <= keep for row in gold), sum(row.was is not None and row.was <= keep for row in gold)
-    moved = [f"“{plain(row.title)}” {row.was:,} → {row.place:,}" for row in gold if row.place > keep and row.was not in (None, row.place)]
+    now, before = (
+        sum(row.place <= keep for row in gold),
+        sum(row.was is not None and row.was <= keep for row in gold),
+    )
+    moved = [
+        f"“{plain(row.title)}” {row.was:,} → {row.place:,}"
+        for row in gold
+        if row.place > keep and row.was not in (None, row.place)
+    ]
     rest = tr("; {more:,} more moved", more=len(moved) - GOLD) if len(moved) > GOLD else ""
-    more = tr(" Further down: {moved}{rest}.", moved="; ".join(moved[:GOLD]), rest=rest) if moved else ""
+    more = (
+        tr(" Further down: {moved}{rest}.", moved="; ".join(moved[:GOLD]), rest=rest)
+        if moved
+        else ""
+    )
     return tr(
         "★ {documents} in the first {keep:,}, {before:,} as asked.{more}",
         documents=many(now, "gold document"),

@@ -16,12 +16,22 @@ def share(on_screen: Shown, drawing: Board) -> None:
     """The permalink, the downloads, saving, and the way to present; whatever stage the lanes are at."""
     with st.popover(tr("Share")):
         case = on_screen.case
-        st.caption(tr("This address opens this case:") if case is not None else tr("This address restores the question and the lanes:"))
+        st.caption(
+            tr("This address opens this case:")
+            if case is not None
+            else tr("This address restores the question and the lanes:")
+        )
         link = case_link(case) if case is not None else address()
         st.code(link.address(st.context.url or ""), language=None, wrap_lines=True)
         downloads(on_screen.comparison, drawing)
     save_case(on_screen.key, on_screen.comparison, address().parameters())
-    st.button(tr("Present"), key="present", help=tr("One screen, without controls"), on_click=_present, args=(on_screen,))
+    st.button(
+        tr("Present"),
+        key="present",
+        help=tr("One screen, without controls"),
+        on_click=_present,
+        args=(on_screen,),
+    )
 
 
 def _present(on_screen: Shown) -> None:

@@ -18,14 +18,22 @@ def unbuilt(on_screen: Shown) -> None:
     corpus = on_screen.comparison.ask.source.corpus
     if on_screen.job is None or not on_screen.job.ended or corpus is None:
         return
-    specs = [build_of(lane.run.line) for lane in on_screen.comparison.lanes if lane.status == FAILED]
+    specs = [
+        build_of(lane.run.line) for lane in on_screen.comparison.lanes if lane.status == FAILED
+    ]
     wanted = dict.fromkeys(build_for(corpus, spec) for spec in specs if spec is not None)
     missing = [one for one in wanted if not status(corpus, one).serves]
     if missing:
-        st.caption(tr("What failed lanes stand on is not built yet. Once it is, the question is asked again."))
+        st.caption(
+            tr(
+                "What failed lanes stand on is not built yet. Once it is, the question is asked again."
+            )
+        )
     building = any([card(corpus, one) for one in missing])
     key, before = session.lacked
-    lacked = frozenset(one.id for one in missing) | (before if key == on_screen.key else frozenset())
+    lacked = frozenset(one.id for one in missing) | (
+        before if key == on_screen.key else frozenset()
+    )
     if lacked and not building and len(missing) < len(lacked):
         del session.lacked
         session.submitted = True

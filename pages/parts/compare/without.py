@@ -20,23 +20,35 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-WITHOUT, RENAME, MERGE = "without", "rename", "merge"  # what a node's panel asks for; the first of a path as well
+WITHOUT, RENAME, MERGE = (
+    "without",
+    "rename",
+    "merge",
+)  # what a node's panel asks for; the first of a path as well
 WAYS = (WITHOUT, RENAME, MERGE)
 
 
-def change(comparison: Comparison, pressed: Mapping[str, Any], paths: Mapping[str, Mapping[str, Any]]) -> None:
+def change(
+    comparison: Comparison, pressed: Mapping[str, Any], paths: Mapping[str, Mapping[str, Any]]
+) -> None:
     """Ask again without the node, passage or path whose button was pressed, or with the node renamed or merged; `paths` are those of the
     board."""
     try:
         if pressed["to"] in (RENAME, MERGE):
             found = [_renamed(comparison, pressed)]
         else:
-            found = _of_path(paths[pressed["path"]]) if "path" in pressed else [_of_node(comparison, pressed["node"])]
+            found = (
+                _of_path(paths[pressed["path"]])
+                if "path" in pressed
+                else [_of_node(comparison, pressed["node"])]
+            )
     except Refused as error:
         st.toast(plain(str(error)))
         return
     except (BadInput, KeyError):
-        st.toast(tr("This cannot be changed: it has no name of its own. Take a node or a passage of it."))
+        st.toast(
+            tr("This cannot be changed: it has no name of its own. Take a node or a passage of it.")
+        )
         return
     session.edits = list(dict.fromkeys([*session.edits, *found]))
     session.submit()
@@ -53,7 +65,11 @@ def _of_node(comparison: Comparison, node: Any) -> Edit:
         return Edit("node", (name,))
     for graph in (lane.graph for lane in comparison.lanes if kind == "chunk"):
         chunks = graph.columns.chunks
-        row = next((row for row, id in enumerate(chunks.texts("id")) if id == name), None) if chunks is not None else None
+        row = (
+            next((row for row, id in enumerate(chunks.texts("id")) if id == name), None)
+            if chunks is not None
+            else None
+        )
         if row is not None:
             return Edit("passage", (chunks.text("document", row),))
     raise BadInput(f"{kind} {name}")
@@ -67,16 +83,25 @@ def _renamed(comparison: Comparison, pressed: Mapping[str, Any]) -> Edit:
     """The edit that renames a node, or merges it into another that was clicked or whose name was typed. Raises Refused, and BadInput for
     what has no name of its own."""
     (name,) = _entity(comparison, pressed["node"]).names
-    other = _entity(comparison, pressed["other"]).names[0] if "other" in pressed else " ".join(str(pressed.get("name", "")).split())
+    other = (
+        _entity(comparison, pressed["other"]).names[0]
+        if "other" in pressed
+        else " ".join(str(pressed.get("name", "")).split())
+    )
     there = any(lane.graph.nodes_named(other) for lane in comparison.lanes) if other else False
     if not other or other == name:
         raise Refused(tr("It has this name already.") if other else tr("A node needs a name."))
     if pressed["to"] == MERGE and not there:
         raise Refused(
-            tr("No node is called “{other}” here. Click the one that it is merged into, or type its name as it is written.", other=other)
+            tr(
+                "No node is called “{other}” here. Click the one that it is merged into, or type its name as it is written.",
+                other=other,
+            )
         )
     if pressed["to"] == RENAME and there:
-        raise Refused(tr("Another node is called “{other}” already. Merge the two instead.", other=other))
+        raise Refused(
+            tr("Another node is called “{other}” already. Merge the two instead.", other=other)
+        )
     return Edit(pressed["to"], (name, other))
 
 
@@ -107,12 +132,20 @@ def changes() -> None:
                 plain(sentence(edit.words)),
                 icon=":material/undo:",
                 key=f"edit-{place}",
-                help=tr("Put it back and ask again") if edit.removes else tr("Undo it and ask again"),
+                help=tr("Put it back and ask again")
+                if edit.removes
+                else tr("Undo it and ask again"),
                 on_click=_put_back,
                 args=(edit,),
             )
         if len(edits) > 1:
-            st.button(tr("Undo all"), key="edits-none", type="tertiary", on_click=_put_back, args=tuple(edits))
+            st.button(
+                tr("Undo all"),
+                key="edits-none",
+                type="tertiary",
+                on_click=_put_back,
+                args=tuple(edits),
+            )
 
 
 def _put_back(*edits: Edit) -> None:
@@ -133,8 +166,15 @@ def with_before(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
         return drawn
     for lane, one in zip(now.lanes, beside(job.comparison, now)):
         lane.beside = one
-    lanes = [{**data, "beside": beside_data(lane.beside)} for data, lane in zip(drawn["lanes"], now.lanes)]
-    return {**drawn, "lanes": lanes, "without": None if running((job, on_screen.job)) else without_text(now)}
+    lanes = [
+        {**data, "beside": beside_data(lane.beside)}
+        for data, lane in zip(drawn["lanes"], now.lanes)
+    ]
+    return {
+        **drawn,
+        "lanes": lanes,
+        "without": None if running((job, on_screen.job)) else without_text(now),
+    }
 
 
 def running(jobs: Iterable[Job | None]) -> bool:

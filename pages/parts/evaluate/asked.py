@@ -29,7 +29,13 @@ def usual_sets(sets: Iterable[str]) -> list[str]:
 def no_questions(on: Source) -> None:
     """Says that a graph or a corpus has no questions, and leads to where they are added."""
     with st.container(border=True):
-        st.info(tr("{title} has no questions yet, so there is nothing to score methods on.", title=plain(on.title)), icon=":material/quiz:")
+        st.info(
+            tr(
+                "{title} has no questions yet, so there is nothing to score methods on.",
+                title=plain(on.title),
+            ),
+            icon=":material/quiz:",
+        )
         if on.documents:
             st.write(
                 tr(
@@ -37,9 +43,16 @@ def no_questions(on: Source) -> None:
                     "model write some."
                 )
             )
-            st.page_link("pages/texts.py", label=tr("Add questions"), icon=":material/library_add:", query_params={"corpus": on.name})
+            st.page_link(
+                "pages/texts.py",
+                label=tr("Add questions"),
+                icon=":material/library_add:",
+                query_params={"corpus": on.name},
+            )
             return
-        st.write(tr("Add a file of questions (a CSV will do), or choose another graph on the left."))
+        st.write(
+            tr("Add a file of questions (a CSV will do), or choose another graph on the left.")
+        )
         st.page_link(
             "pages/graphs.py",
             label=tr("Add questions to this graph"),

@@ -30,9 +30,13 @@ TAKEN = tr(
 
 def bring_run(on: Source) -> None:
     """Draw the box in which a file is dropped, what the last one held, and the runs of what is chosen."""
-    known = [one for one in runs().values() if (one.source_kind, one.source_name) == (on.kind, on.name)]
+    known = [
+        one for one in runs().values() if (one.source_kind, one.source_name) == (on.kind, on.name)
+    ]
     words = Session.evaluate_bringing.take()
-    with st.expander(tr("Bring a finished run from a file"), icon=":material/upload_file:", expanded=bool(words)):
+    with st.expander(
+        tr("Bring a finished run from a file"), icon=":material/upload_file:", expanded=bool(words)
+    ):
         st.write(
             tr(
                 "What another program found or answered becomes a column here and a lane on Compare, with the same figures as any "
@@ -41,11 +45,26 @@ def bring_run(on: Source) -> None:
         )
         st.caption(TAKEN)
         with st.container(horizontal=True):
-            file = st.file_uploader(tr("Finished run"), type=TYPES, key="run_file", max_upload_size=MOST_MEGABYTES, width=420)
-            qrels = st.file_uploader(
-                tr("Relevant documents (qrels), if any"), type=["txt", "tsv", "qrels", "gz"], key="run_qrels", max_upload_size=64, width=420
+            file = st.file_uploader(
+                tr("Finished run"),
+                type=TYPES,
+                key="run_file",
+                max_upload_size=MOST_MEGABYTES,
+                width=420,
             )
-        if st.button(tr("Add to the methods"), key="run-bring", icon=":material/playlist_add:", disabled=file is None):
+            qrels = st.file_uploader(
+                tr("Relevant documents (qrels), if any"),
+                type=["txt", "tsv", "qrels", "gz"],
+                key="run_qrels",
+                max_upload_size=64,
+                width=420,
+            )
+        if st.button(
+            tr("Add to the methods"),
+            key="run-bring",
+            icon=":material/playlist_add:",
+            disabled=file is None,
+        ):
             _brought(on, file, qrels)
         if words:
             st.success(plain(words), icon=":material/check:")
@@ -55,7 +74,9 @@ def bring_run(on: Source) -> None:
 
 def questions_of_runs(on: Source) -> dict[str, str]:
     """The questions of the finished runs of a source as sets, by the name that a plan reads."""
-    found = (one for one in runs().values() if (one.source_kind, one.source_name) == (on.kind, on.name))
+    found = (
+        one for one in runs().values() if (one.source_kind, one.source_name) == (on.kind, on.name)
+    )
     return {f"{RUN}{one.name}": tr("Questions of {title}", title=one.title) for one in found}
 
 
@@ -73,7 +94,10 @@ def _brought(on: Source, file, qrels) -> None:
         if run.judged:
             session.evaluate_sets = [f"{RUN}{run.name}"]
         session.evaluate_bringing = tr(
-            "{title}, {title_of}: {words} It is among the methods above.", title=run.title, title_of=title_of(run.format), words=run.words()
+            "{title}, {title_of}: {words} It is among the methods above.",
+            title=run.title,
+            title_of=title_of(run.format),
+            words=run.words(),
         )
         st.rerun()
 
@@ -85,7 +109,12 @@ def _new(folder: Path) -> Path:
 
 def _row(one: FileRun) -> None:
     """A run that is there: what it holds, what was left out of its file, and the button that removes it."""
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=f"run-{one.name}"):
+    with st.container(
+        horizontal=True,
+        vertical_alignment="center",
+        horizontal_alignment="distribute",
+        key=f"run-{one.name}",
+    ):
         with st.container(gap=None):
             st.text(one.title)
             st.caption(plain(" ".join([f"{title_of(one.format)}: {one.words()}", *one.notes])))

@@ -26,7 +26,9 @@ FOLDER = ASSETS / "flow"
 MAX_LISTED = 20  # questions of a band that are listed before all are asked for
 MAX_READ = 100  # questions of a band whose causes are read
 COUNTS_AS_RIGHT = {
-    PASSAGES: tr("A question counts as right where all its gold passages come through, into the prompt where one is written."),
+    PASSAGES: tr(
+        "A question counts as right where all its gold passages come through, into the prompt where one is written."
+    ),
     READER: tr("A question counts as right where the graph reader names a known answer first."),
 }
 BY_ANSWER = tr("A question counts as right where the answer holds a known answer.")
@@ -43,7 +45,9 @@ def what_changed(results: Summary) -> None:
     if a == b:
         st.caption(tr("Choose two different methods."))
     elif found is None:
-        st.caption(tr("Of no question that both have is it known what is right, so nothing can be drawn."))
+        st.caption(
+            tr("Of no question that both have is it known what is right, so nothing can be drawn.")
+        )
     else:
         causes = _causes(run.id, run.created, run.done, run.failed, a, b)
         _picture(run, found, names, dict(causes))
@@ -57,7 +61,13 @@ def _between(results: Summary, names: dict[str, str]) -> tuple[str, str]:
     with st.container(horizontal=True):
         chosen = {"format_func": names.__getitem__, "width": 420, "persist_state": "session"}
         a = st.selectbox(tr("From"), options, 0, key=f"flow_from_{results.run.id}", **chosen)
-        b = st.selectbox(tr("To"), options, options.index(taken) if taken else 1, key=f"flow_to_{results.run.id}", **chosen)
+        b = st.selectbox(
+            tr("To"),
+            options,
+            options.index(taken) if taken else 1,
+            key=f"flow_to_{results.run.id}",
+            **chosen,
+        )
     return a, b
 
 
@@ -65,13 +75,25 @@ def _component():
     return component("flow", FOLDER / "flow.js", (FOLDER / "flow.css",))
 
 
-def _picture(run: Run, found: Flow, names: dict[str, str], causes: dict[tuple[str, str], tuple[tuple[str, int], ...]]) -> None:
+def _picture(
+    run: Run,
+    found: Flow,
+    names: dict[str, str],
+    causes: dict[tuple[str, str], tuple[tuple[str, int], ...]],
+) -> None:
     key = (run.id, found.a, found.b)
-    changed = {(band.before, band.after): band for band in found.bands if band.kind in ("won", "lost")}
-    drawn = laid_out(found, {at: f"{len(band.questions):,} {band.kind}" for at, band in changed.items()})
+    changed = {
+        (band.before, band.after): band for band in found.bands if band.kind in ("won", "lost")
+    }
+    drawn = laid_out(
+        found, {at: f"{len(band.questions):,} {band.kind}" for at, band in changed.items()}
+    )
     for shown, band in zip(drawn["bands"], found.bands):
         reason = shown["reason"] = _reason(band, causes.get((band.before, band.after), ()))
-        shown["title"] = tr("{band}. Press to list them.", band=": ".join(filter(None, (_title(band, found, names), reason))))
+        shown["title"] = tr(
+            "{band}. Press to list them.",
+            band=": ".join(filter(None, (_title(band, found, names), reason))),
+        )
     what, open_band = session.evaluate_band
     label = tr("From {a} to {b}", a=names[found.a], b=names[found.b])
 
@@ -82,17 +104,34 @@ def _picture(run: Run, found: Flow, names: dict[str, str], causes: dict[tuple[st
 
     data = {**drawn, "label": label, "chosen": ">".join(open_band) if what == key else ""}
     less = (
-        tr("{questions} without a row of both, or of which nothing is known, left out.", questions=many(found.left_out, "question"))
+        tr(
+            "{questions} without a row of both, or of which nothing is known, left out.",
+            questions=many(found.left_out, "question"),
+        )
         if found.left_out
         else ""
     )
     right = COUNTS_AS_RIGHT.get(found.by, BY_ANSWER)
-    st.caption(plain(" ".join((tr("Each band is questions, n = {n:,}; press one to list them.", n=found.n), right, less))))
+    st.caption(
+        plain(
+            " ".join(
+                (
+                    tr("Each band is questions, n = {n:,}; press one to list them.", n=found.n),
+                    right,
+                    less,
+                )
+            )
+        )
+    )
     _component()(key=Session.evaluate_flow.name, data=data, on_opened_change=pressed)
 
 
 def _title(band: Band, found: Flow, names: dict[str, str]) -> str:
-    count, before, after = many(len(band.questions), "question"), found.words(band.before), found.words(band.after)
+    count, before, after = (
+        many(len(band.questions), "question"),
+        found.words(band.before),
+        found.words(band.after),
+    )
     if before == after:
         return tr("{count}: {before} with both", count=count, before=before)
     changed = f" {band.kind}" if band.kind in ("won", "lost") else ""
@@ -124,7 +163,11 @@ def undone(words: str) -> str:
     ('now in the prompt', 'now reached', 'no longer ranked too low')
     """
     first, _, rest = words.partition(" ")
-    return tr("now {rest}", rest=rest) if first in ("not", "never") else tr("no longer {words}", words=words)
+    return (
+        tr("now {rest}", rest=rest)
+        if first in ("not", "never")
+        else tr("no longer {words}", words=words)
+    )
 
 
 @lru_cache(maxsize=32)
@@ -151,7 +194,12 @@ def _causes(number: int, created: float, done: int, failed: int, a: str, b: str)
     return tuple(causes)
 
 
-def _listed(run: Run, found: Flow, names: dict[str, str], causes: dict[tuple[str, str], tuple[tuple[str, int], ...]]) -> None:
+def _listed(
+    run: Run,
+    found: Flow,
+    names: dict[str, str],
+    causes: dict[tuple[str, str], tuple[tuple[str, int], ...]],
+) -> None:
     """The questions of the band that is open, each with a way to open it and to ask it again."""
     what, at = session.evaluate_band
     band = next((one for one in found.bands if (one.before, one.after) == at), None)
@@ -161,17 +209,29 @@ def _listed(run: Run, found: Flow, names: dict[str, str], causes: dict[tuple[str
     if reasons := causes.get(at):
         who = names[found.a if band.kind == "won" else found.b]
         st.caption(
-            plain(tr("Why {who} loses them: {reasons}.", who=who, reasons=", ".join(f"{words} {count:,}" for words, count in reasons)))
+            plain(
+                tr(
+                    "Why {who} loses them: {reasons}.",
+                    who=who,
+                    reasons=", ".join(f"{words} {count:,}" for words, count in reasons),
+                )
+            )
         )
     drawn = {one.question.id: one for one in store().drawn(run.id)}
     shown = band.questions
-    if len(shown) > MAX_LISTED and not st.toggle(tr("Show all {shown:,}", shown=len(shown)), key=f"flow_all_{run.id}"):
+    if len(shown) > MAX_LISTED and not st.toggle(
+        tr("Show all {shown:,}", shown=len(shown)), key=f"flow_all_{run.id}"
+    ):
         shown = shown[:MAX_LISTED]
     with st.container(border=True, gap="small", key="flow-questions"):
         for question in shown:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.text(drawn[question].question.text, width="stretch")
                 st.button(
-                    tr("Open"), key=f"flow-open-{question}", help=tr("As this evaluation ran it."), on_click=open_question, args=(question,)
+                    tr("Open"),
+                    key=f"flow-open-{question}",
+                    help=tr("As this evaluation ran it."),
+                    on_click=open_question,
+                    args=(question,),
                 )
                 ask_again(run, drawn[question], (found.a, found.b))

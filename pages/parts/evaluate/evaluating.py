@@ -46,13 +46,25 @@ def progress(run: Run) -> None:
         failed = tr(" ({failed:,} of them failed)", failed=run.failed) if run.failed else ""
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             st.text(
-                tr("{missing:,} of {total:,} answers are missing{failed}.", missing=missing, total=run.total, failed=failed),
+                tr(
+                    "{missing:,} of {total:,} answers are missing{failed}.",
+                    missing=missing,
+                    total=run.total,
+                    failed=failed,
+                ),
                 width="stretch",
             )
             why = barred(OWNED_AS, str(run.id))
             cap, valid = _limit(run, job)
             how = held(why or "" if valid else tr("Mend the limit first."))
-            st.button(tr("Go on"), key="resume", icon=":material/play_arrow:", on_click=resume, args=(run, cap), **how)
+            st.button(
+                tr("Go on"),
+                key="resume",
+                icon=":material/play_arrow:",
+                on_click=resume,
+                args=(run, cap),
+                **how,
+            )
 
 
 @st.fragment(run_every=1.0)
@@ -61,7 +73,11 @@ def follow(job: Job, run: Run) -> None:
     if job.ended:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text or tr("Waiting for its turn")), width="stretch")
+        st.progress(
+            min(1.0, job.fraction or 0.0),
+            text=plain(job.text or tr("Waiting for its turn")),
+            width="stretch",
+        )
         cancel(job, "cancel", ":material/stop_circle:")
     now = store().run(run.id)
     drawn, when = session.evaluate_drawn
@@ -82,7 +98,9 @@ def resume(run: Run, cap: Cap | None = None) -> None:
     """Take a run up where it stopped, under a cap where one is given; with other models than it was begun with it is a run of its own."""
     work = getattr(job_of(run), "evaluation", None)
     try:
-        job = evaluate(engine(), store(), planned(store(), run), at_once=work.at_once if work else 0, cap=cap)
+        job = evaluate(
+            engine(), store(), planned(store(), run), at_once=work.at_once if work else 0, cap=cap
+        )
     except HopscopeError as error:
         session.evaluate_problem = str(error)
     else:
@@ -96,7 +114,12 @@ def run_actions(run: Run) -> None:
         with st.popover(tr("Download"), icon=":material/download:"):
             name = f"hopscope-evaluation-{run.id}"
             file = lambda label, make, ending, mime: st.download_button(
-                label, lambda: make(summary(run.id)), f"{name}{ending}", mime, on_click="ignore", width="stretch"
+                label,
+                lambda: make(summary(run.id)),
+                f"{name}{ending}",
+                mime,
+                on_click="ignore",
+                width="stretch",
             )
             file(tr("Report (HTML)"), report_html, ".html", "text/html")
             file(tr("Summary (CSV)"), summary_csv, "-summary.csv", "text/csv")
@@ -109,11 +132,20 @@ def run_actions(run: Run) -> None:
                 "application/zip",
                 on_click="ignore",
                 width="stretch",
-                help=tr("TREC runs and qrels, RAGAS rows and BenchmarkQED's answers of every method."),
+                help=tr(
+                    "TREC runs and qrels, RAGAS rows and BenchmarkQED's answers of every method."
+                ),
             )
-            file(tr("Everything (JSON)"), lambda s: json.dumps(summary_dict(s), ensure_ascii=False, indent=1), ".json", "application/json")
+            file(
+                tr("Everything (JSON)"),
+                lambda s: json.dumps(summary_dict(s), ensure_ascii=False, indent=1),
+                ".json",
+                "application/json",
+            )
     if job is None or job.ended:
-        with st.popover(tr("Delete"), icon=":material/delete:", **held(barred(OWNED_AS, str(run.id)))):
+        with st.popover(
+            tr("Delete"), icon=":material/delete:", **held(barred(OWNED_AS, str(run.id)))
+        ):
             st.write(tr("Delete this evaluation? It cannot be brought back."))
             st.button(tr("Yes, delete it"), type="primary", on_click=remove, args=(run.id,))
 
@@ -127,7 +159,11 @@ def runs() -> None:
     """The evaluations there are, the newest first."""
     known = store().runs()
     if not known:
-        st.caption(tr("No evaluation yet. What you start goes on when you close this page, and can be taken up after a restart."))
+        st.caption(
+            tr(
+                "No evaluation yet. What you start goes on when you close this page, and can be taken up after a restart."
+            )
+        )
         return
     st.markdown(tr("**Evaluations**"))
     for run in known[:SHOWN_RUNS]:
@@ -145,13 +181,23 @@ def runs() -> None:
                 st.text(", ".join(titles(run).values()))
                 when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.created))
                 parts = (
-                    tr("{questions} of {set}", questions=many(run.spec["sample"], "question"), set=run.spec["set"]),
+                    tr(
+                        "{questions} of {set}",
+                        questions=many(run.spec["sample"], "question"),
+                        set=run.spec["set"],
+                    ),
                     when,
                     state,
                     whose(OWNED_AS, str(run.id)),
                 )
                 st.caption(plain(" · ".join(filter(None, parts))))
-            st.button(tr("Open"), key=f"open-{run.id}", help=tr("Open evaluation {id}", id=run.id), on_click=open_run, args=(run.id,))
+            st.button(
+                tr("Open"),
+                key=f"open-{run.id}",
+                help=tr("Open evaluation {id}", id=run.id),
+                on_click=open_run,
+                args=(run.id,),
+            )
     if len(known) > SHOWN_RUNS:
         st.caption(tr("{more:,} older ones are not shown.", more=len(known) - SHOWN_RUNS))
 

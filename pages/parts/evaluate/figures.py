@@ -36,11 +36,18 @@ def facts(run: Run) -> str:
     spec = run.spec
     on = (f"{one.noun} “{one.name}”" for one in sources_of(spec))
     words = [
-        tr("{sample:,} of {questions}, seed {seed}", sample=spec["sample"], questions=many(spec["of"], "question"), seed=spec["seed"]),
+        tr(
+            "{sample:,} of {questions}, seed {seed}",
+            sample=spec["sample"],
+            questions=many(spec["of"], "question"),
+            seed=spec["seed"],
+        ),
         tr("asked on {on}", on=", ".join(on)),
         tr("answers by a language model")
         if spec["model"]
-        else tr("answers are the {reader}, no language model", reader=defaults(sources_of(spec)).reader),
+        else tr(
+            "answers are the {reader}, no language model", reader=defaults(sources_of(spec)).reader
+        ),
     ]
     return " · ".join(words + ([tr("every method timed alone")] if spec["cold"] else []))
 
@@ -49,7 +56,10 @@ def figures(run: Run) -> None:
     """Everything that a run says so far."""
     results = summary(run.id)
     if so_far := results.so_far():
-        st.warning(plain(tr("Figures of what is done so far; {so_far}.", so_far=so_far)), icon=":material/hourglass_top:")
+        st.warning(
+            plain(tr("Figures of what is done so far; {so_far}.", so_far=so_far)),
+            icon=":material/hourglass_top:",
+        )
     recommended(run)
     names = [
         tr("Figures"),
@@ -60,9 +70,14 @@ def figures(run: Run) -> None:
         tr("Questions"),
         tr("What the metrics mean"),
     ]
-    further = {tr("Judged in pairs"): (can_be_judged, judged_pairs), tr("Why yours lost"): (has_own, why)}
+    further = {
+        tr("Judged in pairs"): (can_be_judged, judged_pairs),
+        tr("Why yours lost"): (has_own, why),
+    }
     drawn = {name: draw for name, (has, draw) in further.items() if has(results)}
-    tabs = st.tabs([*names, *drawn], key=Session.evaluate_part.name, bind="query-params")  # a reload comes back to the same
+    tabs = st.tabs(
+        [*names, *drawn], key=Session.evaluate_part.name, bind="query-params"
+    )  # a reload comes back to the same
     table, changed, mended, pictures, tests, each, meanings = tabs[: len(names)]
     for tab, draw in zip(tabs[len(names) :], drawn.values()):
         if tab.open:  # first, as nobody looks at the others meanwhile
@@ -100,9 +115,20 @@ def _table(results: Summary) -> None:
     hops = results.by_hops()
     part = results
     if len(hops) > 1:
-        label = lambda hop: tr("All questions") if hop == "all" else tr("Hops not given") if hop is None else many(hop, "hop")
+        label = lambda hop: (
+            tr("All questions")
+            if hop == "all"
+            else tr("Hops not given")
+            if hop is None
+            else many(hop, "hop")
+        )
         which = st.segmented_control(
-            tr("Questions"), ["all", *hops], default="all", format_func=label, key="figures_hops", persist_state="session"
+            tr("Questions"),
+            ["all", *hops],
+            default="all",
+            format_func=label,
+            key="figures_hops",
+            persist_state="session",
         )
         part = results if which in ("all",) else hops.get(which, results)
     figures = part.table(names)
@@ -110,48 +136,101 @@ def _table(results: Summary) -> None:
     advice = advised(results.run) if part is results else None
     rows = []
     for instance, row in figures.items():
-        count = f"{len(part.of(instance)):,}" if part is not results else results.done(instance) if results.unfinished else ""
+        count = (
+            f"{len(part.of(instance)):,}"
+            if part is not results
+            else results.done(instance)
+            if results.unfinished
+            else ""
+        )
         done = {tr("Questions"): count} if count else {}
-        rank = {tr("Rank"): advice.ranks.get(instance)} if advice is not None and len(advice.ranks) > 1 else {}
+        rank = (
+            {tr("Rank"): advice.ranks.get(instance)}
+            if advice is not None and len(advice.ranks) > 1
+            else {}
+        )
         rows.append(
-            {tr("Method"): spec[instance]} | rank | done | {name: _cell(name, row[name], part.lacks(instance, name)) for name in names}
+            {tr("Method"): spec[instance]}
+            | rank
+            | done
+            | {name: _cell(name, row[name], part.lacks(instance, name)) for name in names}
         )
     config = {name: st.column_config.TextColumn(_title(name), help=_help(name)) for name in names}
     config[tr("Rank")] = st.column_config.NumberColumn(
         help=tr("Methods between which no paired test shows a difference share a rank."), width=60
     )
-    st.dataframe(rows, hide_index=True, column_config={tr("Method"): st.column_config.TextColumn(pinned=True), **config})
+    st.dataframe(
+        rows,
+        hide_index=True,
+        column_config={tr("Method"): st.column_config.TextColumn(pinned=True), **config},
+    )
     st.caption(
-        tr("Mean and 95 % bootstrap interval over the questions; the same questions are drawn again for every method. Failed ones score 0.")
+        tr(
+            "Mean and 95 % bootstrap interval over the questions; the same questions are drawn again for every method. Failed ones score 0."
+        )
     )
     if not any(row.question.answers or row.question.gold for row in results.rows):
         judged = (
-            tr("The tab “Judged in pairs” holds") if can_be_judged(results) else tr("Where a language model answers, another tab holds")
+            tr("The tab “Judged in pairs” holds")
+            if can_be_judged(results)
+            else tr("Where a language model answers, another tab holds")
         )
-        sentence = tr("No answers and no passages are known to these questions, so there are figures of cost alone.")
-        st.info(plain(tr("{sentence} {judged} the answers of several methods against one another.", sentence=sentence, judged=judged)))
+        sentence = tr(
+            "No answers and no passages are known to these questions, so there are figures of cost alone."
+        )
+        st.info(
+            plain(
+                tr(
+                    "{sentence} {judged} the answers of several methods against one another.",
+                    sentence=sentence,
+                    judged=judged,
+                )
+            )
+        )
     for instance in results.instances:
         without = part.counts(instance)["without_context"]
         if without:
             st.caption(
-                plain(tr("{instance}: {without:,} without any triple (counted as they are).", instance=spec[instance], without=without))
+                plain(
+                    tr(
+                        "{instance}: {without:,} without any triple (counted as they are).",
+                        instance=spec[instance],
+                        without=without,
+                    )
+                )
             )
     for sentence in [*part.failed(), *part.faults(), *part.shallow(names), *part.brought()]:
         st.caption(plain(sentence))
-    if steps_worth := _worth(results.run.id, results.run.created, results.run.done, results.run.failed):
+    if steps_worth := _worth(
+        results.run.id, results.run.created, results.run.done, results.run.failed
+    ):
         st.markdown(tr("**What each step is worth**"))
         st.html(steps_worth)
     st.markdown(tr("**Operators, mean a question**"))
     steps = [
-        {tr("Method"): spec[i], tr("Operator"): step["operator"], tr("Seconds"): step["seconds"], tr("Calls"): step["calls"]}
-        | {tr("Tokens in"): step["tokens_in"], tr("Tokens out"): step["tokens_out"], tr("Texts scored"): step["texts"]}
+        {
+            tr("Method"): spec[i],
+            tr("Operator"): step["operator"],
+            tr("Seconds"): step["seconds"],
+            tr("Calls"): step["calls"],
+        }
+        | {
+            tr("Tokens in"): step["tokens_in"],
+            tr("Tokens out"): step["tokens_out"],
+            tr("Texts scored"): step["texts"],
+        }
         for i in results.instances
         for step in results.operators(i)
     ]
     number = {
-        name: st.column_config.NumberColumn(format="%.1f") for name in (tr("Calls"), tr("Tokens in"), tr("Tokens out"), tr("Texts scored"))
+        name: st.column_config.NumberColumn(format="%.1f")
+        for name in (tr("Calls"), tr("Tokens in"), tr("Tokens out"), tr("Texts scored"))
     }
-    st.dataframe(steps, hide_index=True, column_config={tr("Seconds"): st.column_config.NumberColumn(format="%.4f"), **number})
+    st.dataframe(
+        steps,
+        hide_index=True,
+        column_config={tr("Seconds"): st.column_config.NumberColumn(format="%.4f"), **number},
+    )
 
 
 @lru_cache(maxsize=32)
@@ -162,7 +241,11 @@ def _worth(number: int, created: float, done: int, failed: int) -> str:
 def _pictures(results: Summary) -> None:
     table, kind = results.table(), f"_{results.defaults.question}"
     useful = [name for name in results.reported if any(row[name].mean for row in table.values())]
-    costs = [name for name in ("seconds", "tokens", "texts", "build_tokens", "build_seconds") if name in useful]
+    costs = [
+        name
+        for name in ("seconds", "tokens", "texts", "build_tokens", "build_seconds")
+        if name in useful
+    ]
     qualities = [name for name in useful if metric(name).better == "higher"]
     if not qualities:
         st.caption(tr("There is nothing to draw yet."))
@@ -179,7 +262,14 @@ def _pictures(results: Summary) -> None:
             persist_state="session",
         )
         cost = (
-            st.selectbox(tr("Against"), costs, format_func=_title, width=260, key=f"figures_cost{kind}", persist_state="session")
+            st.selectbox(
+                tr("Against"),
+                costs,
+                format_func=_title,
+                width=260,
+                key=f"figures_cost{kind}",
+                persist_state="session",
+            )
             if costs
             else None
         )
@@ -194,7 +284,12 @@ def _pictures(results: Summary) -> None:
         points = curves(results, operator, parameter, table, quality)
         if points:
             drawn[f"{operator}-{parameter}"] = plots.noted(
-                plots.sensitivity(points, tr("{parameter} of {operator}", parameter=parameter, operator=operator), quality), results
+                plots.sensitivity(
+                    points,
+                    tr("{parameter} of {operator}", parameter=parameter, operator=operator),
+                    quality,
+                ),
+                results,
             )
     with st.container(horizontal=True):
         for name, figure in drawn.items():
@@ -207,14 +302,25 @@ def _tests(results: Summary) -> None:
     if len(names) < 2:
         st.caption(tr("There is one method only, so nothing to compare it with."))
         return
-    base = st.selectbox(tr("Tested against"), list(names), format_func=names.get, width=320, key="figures_base", persist_state="session")
+    base = st.selectbox(
+        tr("Tested against"),
+        list(names),
+        format_func=names.get,
+        width=320,
+        key="figures_base",
+        persist_state="session",
+    )
     tests = results.compared([(other, base) for other in names if other != base])
     rows = [
         {
             tr("Method"): names[test.a],
             tr("Metric"): _title(test.metric),
             tr("Mean difference"): shown(test.metric, test.difference),
-            tr("95 % interval"): tr("{low} to {high}", low=shown(test.metric, test.low), high=shown(test.metric, test.high)),
+            tr("95 % interval"): tr(
+                "{low} to {high}",
+                low=shown(test.metric, test.low),
+                high=shown(test.metric, test.high),
+            ),
             "p": test.p,
             tr("p, corrected"): test.p_holm,
             tr("Questions"): test.n,
@@ -240,14 +346,25 @@ def _meanings(results: Summary) -> None:
             st.text(tr(one["convention"]))
             source = tr(" Source: {source}.", source=one["source"]) if one["source"] else ""
             st.caption(
-                plain(tr("Unit: {unit}; {better} is better.{source}", unit=tr(one["unit"]), better=tr(one["better"]), source=source))
+                plain(
+                    tr(
+                        "Unit: {unit}; {better} is better.{source}",
+                        unit=tr(one["unit"]),
+                        better=tr(one["better"]),
+                        source=source,
+                    )
+                )
             )
 
 
 def _cell(name: str, one, most: int) -> str:
     if most:
         return tr("only {most:,} handed on", most=most)
-    return "–" if one.mean is None else f"{shown(name, one.mean)} [{shown(name, one.low)}, {shown(name, one.high)}]"
+    return (
+        "–"
+        if one.mean is None
+        else f"{shown(name, one.mean)} [{shown(name, one.low)}, {shown(name, one.high)}]"
+    )
 
 
 def _title(name: str) -> str:

@@ -41,11 +41,23 @@ def new_run() -> None:
         if on.documents:
             write_questions(on)
         return
-    known = {key: one for key, one in instances().items() if one.documents == on.documents and one.only_on in ("", on.name)}
+    known = {
+        key: one
+        for key, one in instances().items()
+        if one.documents == on.documents and one.only_on in ("", on.name)
+    }
     with st.container(border=True, key="evaluate-box"):
         sets, lines = _sets(on, titles), _methods(on, known)
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            size = st.number_input(tr("Questions of each set"), 1, 100_000, 50, width=190, key="evaluate_size", persist_state="session")
+            size = st.number_input(
+                tr("Questions of each set"),
+                1,
+                100_000,
+                50,
+                width=190,
+                key="evaluate_size",
+                persist_state="session",
+            )
             seed = st.number_input(
                 tr("Seed"),
                 0,
@@ -60,7 +72,13 @@ def new_run() -> None:
         chosen = [known[key] for key in lines]
         chosen, fits = _prompt(chosen) if settings["model"] else (chosen, True)
         at_once, cap, valid = _servers()
-        if st.button(tr("Start"), key="evaluate-go", type="primary", icon=":material/play_arrow:", disabled=not (valid and fits)):
+        if st.button(
+            tr("Start"),
+            key="evaluate-go",
+            type="primary",
+            icon=":material/play_arrow:",
+            disabled=not (valid and fits),
+        ):
             begin(chosen, sets, int(size), int(seed), at_once, cap, **settings)
     bring_run(on)
     if on.documents:
@@ -79,13 +97,18 @@ def _sets(on: Source, known: dict[str, str]) -> list[str]:
         format_func=known.__getitem__,
         placeholder=tr("choose one or more sets"),
         key=chosen.name,
-        help=tr("Those of what is chosen on the left. More are added on the page Graphs, or to documents on the page Texts."),
+        help=tr(
+            "Those of what is chosen on the left. More are added on the page Graphs, or to documents on the page Texts."
+        ),
         persist_state="session",
     )
 
 
 def _methods(on: Source, known: dict[str, Instance]) -> list[str]:
-    labels, chosen = {key: text for key, text in options(known).items() if not is_heading(key)}, Session.evaluate_methods[on.kind]
+    labels, chosen = (
+        {key: text for key, text in options(known).items() if not is_heading(key)},
+        Session.evaluate_methods[on.kind],
+    )
     usual = [key for key in defaults(on).methods if key in labels]
     begun = [key for key in Session.evaluate_brought.take() if key in labels]
     here = [key for key in chosen.value if key in labels]  # a run may have been removed
@@ -109,7 +132,10 @@ def _settings(on: Source) -> dict[str, Any]:
             tr("Language model answers"),
             key=Session.evaluate_model.name,
             persist_state="session",
-            help=tr("Otherwise the {reader} answers are scored. Takes seconds a question.", reader=defaults(on).reader),
+            help=tr(
+                "Otherwise the {reader} answers are scored. Takes seconds a question.",
+                reader=defaults(on).reader,
+            ),
         )
         judge = st.toggle(
             tr("Language model judges"),
@@ -121,7 +147,9 @@ def _settings(on: Source) -> dict[str, Any]:
             tr("Time each alone"),
             key="evaluate_cold",
             persist_state="session",
-            help=tr("Methods share nothing and remember nothing, so that seconds are their own. Slow."),
+            help=tr(
+                "Methods share nothing and remember nothing, so that seconds are their own. Slow."
+            ),
         )
         abstract = on.documents and st.toggle(
             tr("Long answers"),
@@ -141,9 +169,17 @@ def _settings(on: Source) -> dict[str, Any]:
             format_func=SUPPORT.__getitem__,
             key="evaluate_support",
             persist_state="session",
-            help=tr("The encoder measures nearness, a language model gives its opinion; neither is truth."),
+            help=tr(
+                "The encoder measures nearness, a language model gives its opinion; neither is truth."
+            ),
         )
-    return {"model": model, "judge": judge, "cold": cold, "support": tuple(support), "abstract": abstract}
+    return {
+        "model": model,
+        "judge": judge,
+        "cold": cold,
+        "support": tuple(support),
+        "abstract": abstract,
+    }
 
 
 def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
@@ -191,7 +227,9 @@ def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
 
 def _servers() -> tuple[int, Cap | None, bool]:
     """How many requests a server is sent at a time (0: found out), the most that may be spent, and whether that can be read."""
-    with st.expander(tr("Servers: how many requests at a time, and at what cost"), icon=":material/dns:"):
+    with st.expander(
+        tr("Servers: how many requests at a time, and at what cost"), icon=":material/dns:"
+    ):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             at_once = st.number_input(
                 tr("Requests at a time"),
@@ -210,7 +248,15 @@ def _servers() -> tuple[int, Cap | None, bool]:
     return int(at_once), cap, valid
 
 
-def begin(chosen: list[Instance], sets: list[str], size: int, seed: int, at_once: int = 0, cap: Cap | None = None, **settings: Any) -> None:
+def begin(
+    chosen: list[Instance],
+    sets: list[str],
+    size: int,
+    seed: int,
+    at_once: int = 0,
+    cap: Cap | None = None,
+    **settings: Any,
+) -> None:
     """Start the run and show it; what stands in the way is said."""
     try:
         with st.spinner(tr("Opening what is asked and drawing the questions")):

@@ -27,7 +27,9 @@ WIDE = 465  # pixels of a picture, so that two stand side by side where there is
 
 def can_be_judged(summary: Summary) -> bool:
     """Whether a language model answered and there is more than one method."""
-    return len(summary.instances) > 1 and any(MODEL in summary.answered_by(one) for one in summary.instances)
+    return len(summary.instances) > 1 and any(
+        MODEL in summary.answered_by(one) for one in summary.instances
+    )
 
 
 def judged_pairs(summary: Summary) -> None:
@@ -60,7 +62,11 @@ def _follow(job: Job) -> None:
     if job.ended:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text or tr("Waiting for its turn")), width="stretch")
+        st.progress(
+            min(1.0, job.fraction or 0.0),
+            text=plain(job.text or tr("Waiting for its turn")),
+            width="stretch",
+        )
         cancel(job, "cancel-pairs", ":material/stop_circle:")
 
 
@@ -79,7 +85,9 @@ def _begin(summary: Summary, tally: Tally, missing: int, job: Job | None) -> Non
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         label = tr("Go on judging") if tally.matches else tr("Judge the answers")
-        if st.button(label, key="judge-pairs", type="primary", icon=":material/balance:") and said(lambda: start(engine(), summary)):
+        if st.button(label, key="judge-pairs", type="primary", icon=":material/balance:") and said(
+            lambda: start(engine(), summary)
+        ):
             st.rerun()
         known = SavedReplies().measured(engine().models.weights(ROLE))
         time = f", {roughly(missing * known[0])}" if known else ""
@@ -91,7 +99,12 @@ def _begin(summary: Summary, tally: Tally, missing: int, job: Job | None) -> Non
             time=time,
         )
         st.caption(
-            plain(tr("{sentence} What is judged is kept. Another model judges once the page Models gives it that role.", sentence=sentence))
+            plain(
+                tr(
+                    "{sentence} What is judged is kept. Another model judges once the page Models gives it that role.",
+                    sentence=sentence,
+                )
+            )
         )
 
 
@@ -107,17 +120,32 @@ def _shown(tally: Tally, names: dict[str, Called], texts: dict[str, str]) -> Non
     st.caption(plain(f"{share}."))
     telling = [one for one in CRITERIA if tally.decides(one)]
     if telling:
-        st.caption(tr("Row over column: the share of questions won, a tie as half, with its 95 % interval."))
+        st.caption(
+            tr(
+                "Row over column: the share of questions won, a tie as half, with its 95 % interval."
+            )
+        )
         _matrices(tally, telling, names)
     mute = [one for one in CRITERIA if one not in telling] if tally.read else []
     if mute:
         with st.expander(tr("Win rates that say nothing")):
-            st.caption(tr("Both orders agree no more often than by chance, or one place is preferred throughout: these rates rank nobody."))
+            st.caption(
+                tr(
+                    "Both orders agree no more often than by chance, or one place is preferred throughout: these rates rank nobody."
+                )
+            )
             _matrices(tally, mute, names)
     _verdicts(tally, names, texts)
     if tally.read:
         page = page_html(tally, names)
-        st.download_button(tr("Win rates (HTML)"), page, "hopscope-judged-in-pairs.html", "text/html", on_click="ignore", icon=ICON)
+        st.download_button(
+            tr("Win rates (HTML)"),
+            page,
+            "hopscope-judged-in-pairs.html",
+            "text/html",
+            on_click="ignore",
+            icon=ICON,
+        )
 
 
 def _matrices(tally: Tally, criteria: list[str], names: dict[str, Called]) -> None:
@@ -136,11 +164,20 @@ def _verdicts(tally: Tally, names: dict[str, Called], texts: dict[str, str]) -> 
                 tr("Question"): texts.get(match.question, match.question),
                 tr("First"): str(names[first]),
                 tr("Second"): str(names[second]),
-                **{name.capitalize(): verdict.winners[name] if verdict.winners else "–" for name in CRITERIA},
+                **{
+                    name.capitalize(): verdict.winners[name] if verdict.winners else "–"
+                    for name in CRITERIA
+                },
                 tr("Why"): verdict.why,
             }
             for match in tally.matches
-            for first, second, verdict in ((match.a, match.b, match.there), (match.b, match.a, match.back))
+            for first, second, verdict in (
+                (match.a, match.b, match.there),
+                (match.b, match.a, match.back),
+            )
         ]
-        wide = {tr("Question"): st.column_config.TextColumn(width="medium"), tr("Why"): st.column_config.TextColumn(width="large")}
+        wide = {
+            tr("Question"): st.column_config.TextColumn(width="medium"),
+            tr("Why"): st.column_config.TextColumn(width="large"),
+        }
         st.dataframe(rows, hide_index=True, column_config=wide)

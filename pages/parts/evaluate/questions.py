@@ -39,11 +39,26 @@ def question_table(summary: Summary) -> None:
             key=f"questions_metric_{first}",
             persist_state="session",
         )
-        differ = st.toggle(tr("Only where they differ"), key="questions_differ", persist_state="session")
-        words = st.text_input(tr("Words of the question"), width=240, key="questions_words", persist_state="session").casefold().split()
+        differ = st.toggle(
+            tr("Only where they differ"), key="questions_differ", persist_state="session"
+        )
+        words = (
+            st.text_input(
+                tr("Words of the question"),
+                width=240,
+                key="questions_words",
+                persist_state="session",
+            )
+            .casefold()
+            .split()
+        )
     found: dict[str, dict] = {}
     for row in summary.rows:
-        value = None if row.outcome is None or summary.lacks(row.instance, chosen) else metric(chosen)(row.outcome)
+        value = (
+            None
+            if row.outcome is None or summary.lacks(row.instance, chosen)
+            else metric(chosen)(row.outcome)
+        )
         line = found.setdefault(row.question.id, {tr("Question"): row.question.text})
         line[names[row.instance]] = value
     rows = {
@@ -65,10 +80,22 @@ def question_table(summary: Summary) -> None:
         selection_mode="single-row",
         key="question_rows",
     )
-    st.caption(tr("{shown:,} of {questions} shown. Choose a row to open it.", shown=len(shown), questions=many(len(found), "question")))
+    st.caption(
+        tr(
+            "{shown:,} of {questions} shown. Choose a row to open it.",
+            shown=len(shown),
+            questions=many(len(found), "question"),
+        )
+    )
     place = next(iter(picked["selection"]["rows"]), None)
     if place is not None and place < len(shown):
-        st.button(tr("Open this question"), type="primary", icon=":material/view_column:", on_click=open_question, args=(shown[place],))
+        st.button(
+            tr("Open this question"),
+            type="primary",
+            icon=":material/view_column:",
+            on_click=open_question,
+            args=(shown[place],),
+        )
 
 
 def open_question(question: str) -> None:
@@ -79,25 +106,50 @@ def open_question(question: str) -> None:
 def one_question(number: int, question: str) -> None:
     """A question of a run as Compare shows it, from what was kept: no model is asked."""
     run = store().run(number)
-    st.button(tr("The evaluation"), icon=":material/arrow_back:", type="tertiary", on_click=lambda: st.query_params.pop("question", None))
+    st.button(
+        tr("The evaluation"),
+        icon=":material/arrow_back:",
+        type="tertiary",
+        on_click=lambda: st.query_params.pop("question", None),
+    )
     drawn = next((one for one in store().drawn(number) if one.question.id == question), None)
     if drawn is None:
-        raise BadInput(tr("Evaluation {number} holds no question “{question}”.", number=number, question=question))
+        raise BadInput(
+            tr(
+                "Evaluation {number} holds no question “{question}”.",
+                number=number,
+                question=question,
+            )
+        )
     names = titles(run)
     chosen = tuple(names)
     if len(names) > MOST_LANES:
         chosen = tuple(
             st.multiselect(
-                tr("Lanes"), list(names), list(names)[:MOST_LANES], format_func=names.get, max_selections=MOST_LANES, key=f"lanes-{number}"
+                tr("Lanes"),
+                list(names),
+                list(names)[:MOST_LANES],
+                format_func=names.get,
+                max_selections=MOST_LANES,
+                key=f"lanes-{number}",
             )
         )
     st.subheader(plain(drawn.question.text), anchor=False)
     start = (
         []
         if drawn.source.documents
-        else [tr("Starts from {entities}", entities=", ".join(drawn.question.entities) or tr("what is found in it"))]
+        else [
+            tr(
+                "Starts from {entities}",
+                entities=", ".join(drawn.question.entities) or tr("what is found in it"),
+            )
+        ]
     )
-    known = [tr("Known answers: {answers}", answers=", ".join(drawn.question.answers))] if drawn.question.answers else []
+    known = (
+        [tr("Known answers: {answers}", answers=", ".join(drawn.question.answers))]
+        if drawn.question.answers
+        else []
+    )
     st.caption(plain(" · ".join(start + known)))
     key = f"evaluation-{number}-{question}-{'-'.join(chosen)}"
     compared = Session.evaluation_open.of(key, lambda: _compared(run, drawn, chosen))
@@ -110,12 +162,21 @@ def one_question(number: int, question: str) -> None:
 def ask_again(run: Run, drawn: Drawn, chosen: Sequence[str]) -> None:
     """The link that asks a question of a run on Compare, in lanes of these instances."""
     link = {"q": drawn.question.text, "lane": list(chosen)} | drawn.address.parameters
-    link |= {"e": list(drawn.question.entities), "a": list(drawn.question.answers)} | ({} if run.spec["model"] else {"llm": "0"})
-    st.page_link("pages/compare.py", label=tr("Ask again on Compare"), icon=":material/view_column:", query_params=link)
+    link |= {"e": list(drawn.question.entities), "a": list(drawn.question.answers)} | (
+        {} if run.spec["model"] else {"llm": "0"}
+    )
+    st.page_link(
+        "pages/compare.py",
+        label=tr("Ask again on Compare"),
+        icon=":material/view_column:",
+        query_params=link,
+    )
 
 
 def _compared(run: Run, drawn: Drawn, chosen: tuple[str, ...]) -> Comparison:
     """The rows of a question as a comparison: on its graph, or on the documents that were asked and the graphs made of them."""
     source, environment = drawn.open(engine()), engine().environment
     open_build = lambda line: graph_of(line, source, environment)
-    return comparison(opened(store(), run, drawn.question.id, source, chosen, open_build), source.corpus)
+    return comparison(
+        opened(store(), run, drawn.question.id, source, chosen, open_build), source.corpus
+    )

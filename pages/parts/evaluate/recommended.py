@@ -31,7 +31,9 @@ def recommended(run: Run) -> None:
                 tr("Ask {questions}", questions=many(advice.more, "more question")),
                 icon=":material/add:",
                 key="ask_more",
-                help=tr("A new evaluation, of these questions and so many further ones of the same set."),
+                help=tr(
+                    "A new evaluation, of these questions and so many further ones of the same set."
+                ),
                 on_click=_ask_more,
                 args=(run, advice.more),
             )

@@ -31,16 +31,31 @@ def repairs(results: Summary) -> None:
     run = results.run
     st.write(SAID)
     if not measure(results, results.instances):
-        st.caption(tr("Of no question of this evaluation is it known what is right, so nothing is known to be lost."))
+        st.caption(
+            tr(
+                "Of no question of this evaluation is it known what is right, so nothing is known to be lost."
+            )
+        )
         return
     job = engine().evaluations.get(job_key(run))
     if job is not None:
-        working(job, f"repairs-{run.id}", tr("Cancelled; nothing was found yet.") if job.status == CANCELLED else "")
+        working(
+            job,
+            f"repairs-{run.id}",
+            tr("Cancelled; nothing was found yet.") if job.status == CANCELLED else "",
+        )
     if job is None or job.ended:
         if (working_on := job_of(run)) is not None and not working_on.ended:
             st.caption(tr("Changes can be tried once the evaluation has ended."))
         elif job is None or not job.result:
-            st.button(tr("Try changes"), key="repairs-go", type="primary", icon=":material/build:", on_click=_start, args=(run,))
+            st.button(
+                tr("Try changes"),
+                key="repairs-go",
+                type="primary",
+                icon=":material/build:",
+                on_click=_start,
+                args=(run,),
+            )
             begun_elsewhere(job_key(run))
         names = called(run)
         for one in job.result if job is not None and job.result else ():
@@ -67,17 +82,26 @@ def _line(run: Run, found: LineRepairs, names: dict[str, Called]) -> None:
         without = [attempt for attempt in found.attempts if not attempt.back]
         if helpful and without:
             st.caption(
-                plain(tr("Tried as well, and brought none back: {changes}.", changes="; ".join(attempt.words for attempt in without)))
+                plain(
+                    tr(
+                        "Tried as well, and brought none back: {changes}.",
+                        changes="; ".join(attempt.words for attempt in without),
+                    )
+                )
             )
 
 
-def _attempt(run: Run, found: LineRepairs, attempt: Attempt, names: dict[str, Called], key: str) -> None:
+def _attempt(
+    run: Run, found: LineRepairs, attempt: Attempt, names: dict[str, Called], key: str
+) -> None:
     """A change with what it brings, and the button that evaluates it."""
     line = repaired(run, found, attempt, names[found.instance].plain)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(f"{found.brings(attempt)}.", width="stretch")
         if line is None:
-            there = next(names[one["id"]] for one in run.spec["instances"] if one["line"] == attempt.spec)
+            there = next(
+                names[one["id"]] for one in run.spec["instances"] if one["line"] == attempt.spec
+            )
             st.caption(plain(tr("That is {there}.", there=there)), width="content")
         else:
             st.button(
@@ -85,7 +109,8 @@ def _attempt(run: Run, found: LineRepairs, attempt: Attempt, names: dict[str, Ca
                 key=f"repaired-{key}",
                 icon=":material/playlist_add:",
                 help=tr(
-                    "A new evaluation of the same {questions}, with this line as well.", questions=many(run.spec["sample"], "question")
+                    "A new evaluation of the same {questions}, with this line as well.",
+                    questions=many(run.spec["sample"], "question"),
                 ),
                 on_click=_evaluate,
                 args=(run, line),

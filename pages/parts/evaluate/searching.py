@@ -14,7 +14,14 @@ from core.evaluation.search.plot import found_figure
 from core.evaluation.search.points import Point, front
 from core.evaluation.search.space import KINDS, USUAL
 from core.evaluation.search.space_texts import ASKING
-from core.evaluation.search.verdict import POINTS, SearchPlan, SearchVerdict, plan_search, references, start
+from core.evaluation.search.verdict import (
+    POINTS,
+    SearchPlan,
+    SearchVerdict,
+    plan_search,
+    references,
+    start,
+)
 from core.instances.catalogue import save
 from core.runtime.jobs import CANCELLED
 from pages.parts.compare.permalink import Link
@@ -28,7 +35,9 @@ from pages.parts.shared.wording import tr
 TUNING = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 UNSEEN = ("metaqa-1hop-test", "metaqa-2hop-test", "metaqa-3hop-test")
 OTHERS = tr("Of a set that is searched with, other questions are taken.")
-ASKED = tr("For keywords, names, missing evidence and points; for answers only where the quality is measured on them.")
+ASKED = tr(
+    "For keywords, names, missing evidence and points; for answers only where the quality is measured on them."
+)
 SEARCH = "search"  # names a search in the address
 COSTS = {"seconds": tr("seconds"), "tokens": tr("tokens")}
 RECENT = 32  # searches that can be come back to
@@ -54,7 +63,11 @@ def show_search() -> None:
     if name in _plans:
         _shown(_plans[name])
     elif name:
-        st.info(tr("The server was started anew since this search. What was tried is saved: start it with the same settings to resume."))
+        st.info(
+            tr(
+                "The server was started anew since this search. What was tried is saved: start it with the same settings to resume."
+            )
+        )
 
 
 def _send(options: dict[str, Any]) -> None:
@@ -80,13 +93,22 @@ def _form() -> dict[str, Any] | None:
     if not known:
         no_questions(on)
         return None
-    titled = {"format_func": known.__getitem__, "placeholder": tr("choose one or more sets"), "wrap": True}
+    titled = {
+        "format_func": known.__getitem__,
+        "placeholder": tr("choose one or more sets"),
+        "wrap": True,
+    }
     with st.container(border=True, key="search_form-box"):
         left, right = st.columns(2)
         with left:
             first = [name for name in TUNING if name in known] or usual_sets(known)
             tuning = st.multiselect(
-                tr("Questions to search with"), list(known), first, key=f"search_sets_{suffix}", persist_state="session", **titled
+                tr("Questions to search with"),
+                list(known),
+                first,
+                key=f"search_sets_{suffix}",
+                persist_state="session",
+                **titled,
             )
             sample = st.number_input(
                 tr("Of each set"),
@@ -107,8 +129,17 @@ def _form() -> dict[str, Any] | None:
                 help=OTHERS,
                 **titled,
             )
-            most = st.number_input(tr("Of each unseen set"), 1, 10_000, 20, key="search_unseen_sample", persist_state="session")
-            seed = st.number_input(tr("Seed"), 0, 2**31, 0, key="search_seed", persist_state="session")
+            most = st.number_input(
+                tr("Of each unseen set"),
+                1,
+                10_000,
+                20,
+                key="search_unseen_sample",
+                persist_state="session",
+            )
+            seed = st.number_input(
+                tr("Seed"), 0, 2**31, 0, key="search_seed", persist_state="session"
+            )
         with right:
             quality = st.selectbox(
                 tr("What is good"),
@@ -127,30 +158,68 @@ def _form() -> dict[str, Any] | None:
                 persist_state="session",
             )
             budget = st.number_input(
-                tr("Budget a question, mean"), 0.001, 1e6, 1.0, format="%g", key="search_budget", persist_state="session"
+                tr("Budget a question, mean"),
+                0.001,
+                1e6,
+                1.0,
+                format="%g",
+                key="search_budget",
+                persist_state="session",
             )
-            trials = st.number_input(tr("Methods to try"), 1, 1000, 25, key="search_trials", persist_state="session")
+            trials = st.number_input(
+                tr("Methods to try"), 1, 1000, 25, key="search_trials", persist_state="session"
+            )
             kinds, calls = _asking() if on.documents else (_kinds(), 0)
         st.caption(MEASURED)
-        sent = st.button(tr("Search"), key="search_form-go", type="primary", icon=":material/travel_explore:")
+        sent = st.button(
+            tr("Search"), key="search_form-go", type="primary", icon=":material/travel_explore:"
+        )
     if not sent:
         return None
-    limits = {"quality": quality, "cost": cost, "budget": float(budget), "trials": int(trials), "seed": int(seed), "kinds": tuple(kinds)}
+    limits = {
+        "quality": quality,
+        "cost": cost,
+        "budget": float(budget),
+        "trials": int(trials),
+        "seed": int(seed),
+        "kinds": tuple(kinds),
+    }
     limits |= {"calls": calls} if calls else {}
-    return {"sets": tuning, "sample": int(sample), "unseen": unseen, "unseen_sample": int(most), **limits}
+    return {
+        "sets": tuning,
+        "sample": int(sample),
+        "unseen": unseen,
+        "unseen_sample": int(most),
+        **limits,
+    }
 
 
 def _kinds() -> list[str]:
     return st.multiselect(
-        tr("Try"), list(KINDS), list(USUAL), format_func=KINDS.__getitem__, key="search_kinds", persist_state="session", wrap=True
+        tr("Try"),
+        list(KINDS),
+        list(USUAL),
+        format_func=KINDS.__getitem__,
+        key="search_kinds",
+        persist_state="session",
+        wrap=True,
     )
 
 
 def _asking() -> tuple[list[str], int]:
     """The kinds of lines on documents to try, and how often language models may be asked in all; 0 where they are not."""
-    if not st.toggle(tr("Ask language models too"), key="search_asks", persist_state="session", help=ASKED):
+    if not st.toggle(
+        tr("Ask language models too"), key="search_asks", persist_state="session", help=ASKED
+    ):
         return list(USUAL), 0
-    calls = st.number_input(tr("Calls of language models, in all"), 1, 100_000, 200, key="search_calls", persist_state="session")
+    calls = st.number_input(
+        tr("Calls of language models, in all"),
+        1,
+        100_000,
+        200,
+        key="search_calls",
+        persist_state="session",
+    )
     return [*USUAL, ASKING], int(calls)
 
 
@@ -158,13 +227,26 @@ def _planned(options: dict[str, Any]) -> SearchPlan:
     settings = dict(options)
     sets, unseen = ",".join(settings.pop("sets")), ",".join(settings.pop("unseen"))
     published = references(instances(), engine().models, source_of(sets))
-    return plan_search(engine(), sets, settings.pop("sample"), unseen, settings.pop("unseen_sample"), known=published, **settings)
+    return plan_search(
+        engine(),
+        sets,
+        settings.pop("sample"),
+        unseen,
+        settings.pop("unseen_sample"),
+        known=published,
+        **settings,
+    )
 
 
 def _shown(planned: SearchPlan) -> None:
     """Follow the search while it runs, then what came of it; what was done before it was cancelled or failed is shown as well."""
-    job, config = engine().evaluations.get(f"search-{planned.search.file.stem}"), planned.search.config
-    asks = tr(", {calls} of language models", calls=many(config.calls, "call")) if config.asks else ""
+    job, config = (
+        engine().evaluations.get(f"search-{planned.search.file.stem}"),
+        planned.search.config,
+    )
+    asks = (
+        tr(", {calls} of language models", calls=many(config.calls, "call")) if config.asks else ""
+    )
     on = tr(
         "{methods} on {questions} of {set}",
         methods=many(config.trials, "method"),
@@ -191,11 +273,21 @@ def _shown(planned: SearchPlan) -> None:
     if job is not None and job.status == CANCELLED:
         st.info(tr("Cancelled. What was tried is kept."))
     if job is None or job.error or job.status == CANCELLED:
-        st.button(tr("Go on searching"), key="search-on", icon=":material/play_arrow:", on_click=start, args=(engine(), store(), planned))
-    points, verdict = job.result if job is not None and job.result else (planned.search.points(), None)
+        st.button(
+            tr("Go on searching"),
+            key="search-on",
+            icon=":material/play_arrow:",
+            on_click=start,
+            args=(engine(), store(), planned),
+        )
+    points, verdict = (
+        job.result if job is not None and job.result else (planned.search.points(), None)
+    )
     if not points:
         return
-    st.plotly_chart(found_figure(points, verdict, config.quality, config.cost, config.budget), key="search_plot")
+    st.plotly_chart(
+        found_figure(points, verdict, config.quality, config.cost, config.budget), key="search_plot"
+    )
     if verdict is not None:
         _judged(verdict)
     best = front(points)
@@ -206,7 +298,12 @@ def _shown(planned: SearchPlan) -> None:
             calls=config.calls,
         )
         st.caption(
-            tr("{asked_of}; {points:,} of {lines} were tried.", asked_of=asked_of, points=len(points), lines=many(config.trials, "line"))
+            tr(
+                "{asked_of}; {points:,} of {lines} were tried.",
+                asked_of=asked_of,
+                points=len(points),
+                lines=many(config.trials, "line"),
+            )
         )
     if verdict is None and (why := planned.unjudged(best[:POINTS])):
         st.info(plain(why))
@@ -224,11 +321,26 @@ def _judged(verdict: SearchVerdict) -> None:
             (st.success if place == 0 else st.caption)(plain(verdict.words(one)) + ".")
         else:
             (st.info if place == 0 else st.caption)(plain(verdict.words(one)) + ".")
-    how = tr("On {questions} unseen questions, each asked of every line in turn, with 95 % intervals", questions=verdict.questions)
-    st.caption(plain(tr("{how}; the p-values are corrected for the number of lines held against the published one (Holm).", how=how)))
+    how = tr(
+        "On {questions} unseen questions, each asked of every line in turn, with 95 % intervals",
+        questions=verdict.questions,
+    )
+    st.caption(
+        plain(
+            tr(
+                "{how}; the p-values are corrected for the number of lines held against the published one (Holm).",
+                how=how,
+            )
+        )
+    )
     for failed in verdict.failed:
         st.caption(plain(failed))
-    st.link_button(tr("Every question on Evaluate"), f"./evaluate?run={verdict.run}", icon=":material/bar_chart:", type="tertiary")
+    st.link_button(
+        tr("Every question on Evaluate"),
+        f"./evaluate?run={verdict.run}",
+        icon=":material/bar_chart:",
+        type="tertiary",
+    )
 
 
 def _table(points: Sequence[Point], best: Sequence[Point], config) -> Point | None:
@@ -250,12 +362,22 @@ def _table(points: Sequence[Point], best: Sequence[Point], config) -> Point | No
     columns = {
         tr("Line"): st.column_config.NumberColumn(width=50),
         tr("Front"): st.column_config.CheckboxColumn(width=50),
-        config.quality: st.column_config.NumberColumn(tr(metric(config.quality).described()["title"]), format="%.3f", width=150),
-        config.cost: st.column_config.NumberColumn(COSTS[config.cost].capitalize(), format="%.3g", width=80),
+        config.quality: st.column_config.NumberColumn(
+            tr(metric(config.quality).described()["title"]), format="%.3f", width=150
+        ),
+        config.cost: st.column_config.NumberColumn(
+            COSTS[config.cost].capitalize(), format="%.3g", width=80
+        ),
         tr("Questions"): st.column_config.NumberColumn(width=80),
     }
     picked = st.dataframe(
-        rows, hide_index=True, column_config=columns, on_select="rerun", selection_mode="single-row", key="search_table", height=280
+        rows,
+        hide_index=True,
+        column_config=columns,
+        on_select="rerun",
+        selection_mode="single-row",
+        key="search_table",
+        height=280,
     )
     if picked.selection.rows and picked.selection.rows[0] < len(order):
         return order[picked.selection.rows[0]]
@@ -265,7 +387,9 @@ def _table(points: Sequence[Point], best: Sequence[Point], config) -> Point | No
 def _save(point: Point, planned: SearchPlan, verdict: SearchVerdict | None) -> None:
     """Keep a line, or look at it beside the best published one on a question."""
     config = planned.search.config
-    st.markdown(tr("**Line {number}**: {words}", number=point.number, words=plain(point.line.words())))
+    st.markdown(
+        tr("**Line {number}**: {words}", number=point.number, words=plain(point.line.words()))
+    )
     st.code(repr(point.line), language=None, wrap_lines=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.popover(tr("Save as a method"), icon=":material/bookmark_add:"):
@@ -284,10 +408,28 @@ def _save(point: Point, planned: SearchPlan, verdict: SearchVerdict | None) -> N
                     st.rerun()  # the methods to compare are above and were drawn without it
         drawn = (planned.unseen or config.tuning).drawn[0]
         lanes = (*([verdict.best.id] if verdict else []), repr(point.line))
-        link = Link(drawn.question.text, drawn.question.entities, drawn.question.answers, lanes, drawn.address, model=False)
+        link = Link(
+            drawn.question.text,
+            drawn.question.entities,
+            drawn.question.answers,
+            lanes,
+            drawn.address,
+            model=False,
+        )
         st.link_button(
-            tr("Open in Compare"), link.address("./"), icon=":material/view_column:", help=tr("In a new tab, on an unseen question.")
+            tr("Open in Compare"),
+            link.address("./"),
+            icon=":material/view_column:",
+            help=tr("In a new tab, on an unseen question."),
         )
     line, title = session.search_saved
     if title and line == repr(point.line):
-        st.success(plain(tr("Saved as “{title}”. It stands under “{saved}” wherever a method is chosen.", title=title, saved=saved())))
+        st.success(
+            plain(
+                tr(
+                    "Saved as “{title}”. It stands under “{saved}” wherever a method is chosen.",
+                    title=title,
+                    saved=saved(),
+                )
+            )
+        )

@@ -37,13 +37,24 @@ def why(results: Summary) -> None:
     )
     job = engine().evaluations.get(why_key(run))
     if job is not None:
-        working(job, f"why-{run.id}", tr("Cancelled; nothing was found yet.") if job.status == CANCELLED else "")
+        working(
+            job,
+            f"why-{run.id}",
+            tr("Cancelled; nothing was found yet.") if job.status == CANCELLED else "",
+        )
     if job is not None and not job.ended:
         return
     if (at_work := job_of(run)) is not None and not at_work.ended:
         st.caption(tr("This can be read once the evaluation has ended."))
     elif job is None or not job.result:
-        st.button(tr("Find out"), key="why-go", type="primary", icon=":material/troubleshoot:", on_click=_start, args=(run,))
+        st.button(
+            tr("Find out"),
+            key="why-go",
+            type="primary",
+            icon=":material/troubleshoot:",
+            on_click=_start,
+            args=(run,),
+        )
         begun_elsewhere(why_key(run))
     names = {key: str(one) for key, one in called(run).items()}
     for one in job.result if job is not None and job.result else ():
@@ -64,7 +75,9 @@ def _instance(found: WhyLost, names: dict[str, str]) -> None:
         for sentence in rest:
             st.caption(plain(sentence))
         shown = found.lost
-        if len(shown) > MAX_LISTED and not st.toggle(tr("Show all {shown:,}", shown=len(shown)), key=f"why-all-{found.instance}"):
+        if len(shown) > MAX_LISTED and not st.toggle(
+            tr("Show all {shown:,}", shown=len(shown)), key=f"why-all-{found.instance}"
+        ):
             shown = shown[:MAX_LISTED]
         for one in shown:
             _question(one, names, f"why-open-{found.instance}-{one.question}")
@@ -73,13 +86,37 @@ def _instance(found: WhyLost, names: dict[str, str]) -> None:
 def _question(one: Why, names: dict[str, str], key: str) -> None:
     """A lost question: its text with the button that opens it, by what it was lost, the row that did not lose it, and the change."""
     common = (
-        tr("; of the {documents} that yours found it has {shared:,}", documents=many(one.of, "document"), shared=one.shared)
+        tr(
+            "; of the {documents} that yours found it has {shared:,}",
+            documents=many(one.of, "document"),
+            shared=one.shared,
+        )
         if one.of
         else ""
     )
-    nearest = tr("{nearest} did not lose it{common}.", nearest=names[one.nearest], common=common) if one.nearest else ""
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+    nearest = (
+        tr("{nearest} did not lose it{common}.", nearest=names[one.nearest], common=common)
+        if one.nearest
+        else ""
+    )
+    with st.container(
+        horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+    ):
         with st.container(gap=None, width="stretch"):
             st.text(one.text)
-            st.caption(plain(" ".join(filter(None, [f"{one.cause[:1].upper()}{one.cause[1:]}.", nearest, one.change]))))
-        st.button(tr("Open"), key=key, help=tr("As this evaluation ran it."), on_click=open_question, args=(one.question,))
+            st.caption(
+                plain(
+                    " ".join(
+                        filter(
+                            None, [f"{one.cause[:1].upper()}{one.cause[1:]}.", nearest, one.change]
+                        )
+                    )
+                )
+            )
+        st.button(
+            tr("Open"),
+            key=key,
+            help=tr("As this evaluation ran it."),
+            on_click=open_question,
+            args=(one.question,),
+        )

@@ -24,7 +24,11 @@ CANCELLED_NOTE = tr("Cancelled. Every reply is kept, and writing goes on from th
 def write_questions(on: Source) -> None:
     """Draw the recipe, or how far the writing is, and what was written last."""
     job = engine().evaluations.get(job_key(on.name))
-    with st.expander(tr("Let a language model write questions"), icon=":material/edit_note:", expanded=not on.sets or job is not None):
+    with st.expander(
+        tr("Let a language model write questions"),
+        icon=":material/edit_note:",
+        expanded=not on.sets or job is not None,
+    ):
         st.write(
             tr(
                 "Questions that ask for an overview rather than for one fact: who would work with these texts, what would each of them do, "
@@ -41,11 +45,18 @@ def write_questions(on: Source) -> None:
 
 
 def _form(on: Source) -> None:
-    usual, limits = Recipe(), {"min_value": 1, "max_value": MAX_COUNT, "width": 150, "persist_state": "session"}
+    usual, limits = (
+        Recipe(),
+        {"min_value": 1, "max_value": MAX_COUNT, "width": 150, "persist_state": "session"},
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         users = st.number_input(tr("Users"), value=usual.users, key="writing_users", **limits)
-        tasks = st.number_input(tr("Tasks of each"), value=usual.tasks, key="writing_tasks", **limits)
-        questions = st.number_input(tr("Questions to each"), value=usual.questions, key="writing_questions", **limits)
+        tasks = st.number_input(
+            tr("Tasks of each"), value=usual.tasks, key="writing_tasks", **limits
+        )
+        questions = st.number_input(
+            tr("Questions to each"), value=usual.questions, key="writing_questions", **limits
+        )
     about = st.text_area(
         tr("What the texts are about"),
         key=f"writing_about_{on.name}",
@@ -58,7 +69,9 @@ def _form(on: Source) -> None:
         st.text(model.how_to_get)
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        pressed = st.button(tr("Write them"), key="writing-go", type="primary", icon=":material/edit_note:")
+        pressed = st.button(
+            tr("Write them"), key="writing-go", type="primary", icon=":material/edit_note:"
+        )
         st.caption(
             plain(
                 tr(
@@ -92,12 +105,22 @@ def _written(on: Source, written: Written) -> None:
     """What is missing and why, and the first of the questions, which can be chosen above."""
     for sentence in written.notes:
         st.warning(plain(sentence), icon=":material/rule:")
-    st.caption(plain(tr("What the texts are about, as the model was given it: {about}", about=written.about)))
+    st.caption(
+        plain(
+            tr("What the texts are about, as the model was given it: {about}", about=written.about)
+        )
+    )
     for question in written.questions[:SHOWN]:
         st.text(question.text)
     if len(written.questions) > SHOWN:
         st.caption(tr("and {more:,} more", more=len(written.questions) - SHOWN))
-    st.button(tr("Evaluate on them"), key="writing-choose", icon=":material/checklist:", on_click=_choose, args=(usual_name(on.name),))
+    st.button(
+        tr("Evaluate on them"),
+        key="writing-choose",
+        icon=":material/checklist:",
+        on_click=_choose,
+        args=(usual_name(on.name),),
+    )
 
 
 def _choose(name: str) -> None:

@@ -26,9 +26,16 @@ from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
 LOOKED_AT, PREVIEWED = 5_000, 8
-PARTLY = tr("The first {looked_at:,} triples were looked at; all others are read when the graph is built.", looked_at=LOOKED_AT)
+PARTLY = tr(
+    "The first {looked_at:,} triples were looked at; all others are read when the graph is built.",
+    looked_at=LOOKED_AT,
+)
 DESCRIBED = 200  # characters of a description in the preview
-LITERAL_WORDS = {TRIPLES: tr("are entities"), ATTRIBUTES: tr("describe their things"), LEAVE_OUT: tr("are left out")}
+LITERAL_WORDS = {
+    TRIPLES: tr("are entities"),
+    ATTRIBUTES: tr("describe their things"),
+    LEAVE_OUT: tr("are left out"),
+}
 WAYS = {"both": tr("Both ways"), "out": tr("Along the triples"), "in": tr("Against the triples")}
 
 
@@ -47,7 +54,10 @@ def looked_of(source: TripleFile, progress: Callable[[float], None] | None = Non
     """The beginning of a source as it is read. Raises BadInput, naming the line."""
     triples = list(islice(source.read(progress), LOOKED_AT))
     said = source.attributes
-    nodes = [(name, one.get("type", ""), one.get("description", "")) for name, one in islice(said.nodes.items(), PREVIEWED)]
+    nodes = [
+        (name, one.get("type", ""), one.get("description", ""))
+        for name, one in islice(said.nodes.items(), PREVIEWED)
+    ]
     warnings = source.tally.warnings
     notes = [sentence for sentence in source.tally.sentences() if sentence not in warnings]
     notes = [*looked_at(triples, len(triples) < LOOKED_AT), *notes] if triples else notes
@@ -67,13 +77,29 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, str] | None:
     st.caption(tr("The first {triples}:", triples=many(len(head), "triple")))
     said = {column.capitalize(): values for column, values in looked.said.items()}
     st.dataframe(
-        {tr("Head"): [r[0] for r in head], tr("Relation"): [r[1] for r in head], tr("Tail"): [r[2] for r in head], **said}, hide_index=True
+        {
+            tr("Head"): [r[0] for r in head],
+            tr("Relation"): [r[1] for r in head],
+            tr("Tail"): [r[2] for r in head],
+            **said,
+        },
+        hide_index=True,
     )
     if looked.nodes:
-        st.caption(tr("The first {entities} with a type or a description:", entities=many(len(looked.nodes), "entity", "entities")))
+        st.caption(
+            tr(
+                "The first {entities} with a type or a description:",
+                entities=many(len(looked.nodes), "entity", "entities"),
+            )
+        )
         names, types, descriptions = zip(*looked.nodes)
         st.dataframe(
-            {tr("Name"): names, tr("Type"): types, tr("Description"): [shorten(text, DESCRIBED) for text in descriptions]}, hide_index=True
+            {
+                tr("Name"): names,
+                tr("Type"): types,
+                tr("Description"): [shorten(text, DESCRIBED) for text in descriptions],
+            },
+            hide_index=True,
         )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
@@ -92,7 +118,12 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, str] | None:
             width=200,
             help=tr("The way edges are followed where a step leaves it to the graph."),
         )
-        pressed = st.button(tr("Build the graph"), type="primary", key="upload_build", icon=":material/account_tree:")
+        pressed = st.button(
+            tr("Build the graph"),
+            type="primary",
+            key="upload_build",
+            icon=":material/account_tree:",
+        )
     if clean_name(name) and clean_name(name) != name:
         st.caption(tr("It will be called {name}.", name=plain(clean_name(name))))
     return (name, way) if pressed else None
@@ -121,7 +152,9 @@ def begin(name: str, way: str, folder: Path, source: Callable[[Job], TripleFile]
 
 def begin_with(name: str, work: Callable[[Job], tuple[str, list[str]]]) -> None:
     """Start the job that adds the graph of that name; it gives the name and sentences on what came of it."""
-    session.upload_job = engine().jobs.start(f"add-{name}", lambda: Job(f"add-{name}", work), again=True).key
+    session.upload_job = (
+        engine().jobs.start(f"add-{name}", lambda: Job(f"add-{name}", work), again=True).key
+    )
 
 
 def watch(job: Job) -> None:
@@ -130,7 +163,9 @@ def watch(job: Job) -> None:
         _progress(job)
     elif job.status == DONE:
         name, notes = job.result
-        st.success(tr("The graph {name} is ready.", name=plain(name)), icon=":material/check_circle:")
+        st.success(
+            tr("The graph {name} is ready.", name=plain(name)), icon=":material/check_circle:"
+        )
         for note in notes:
             st.caption(plain(note))
         st.button(tr("Open it"), key="upload_open", on_click=_open, args=(name,))
@@ -148,7 +183,9 @@ def _progress(job: Job) -> None:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text))
-        st.button(tr("Cancel"), key="upload_cancel", icon=":material/stop_circle:", on_click=job.cancel)
+        st.button(
+            tr("Cancel"), key="upload_cancel", icon=":material/stop_circle:", on_click=job.cancel
+        )
 
 
 def _open(name: str) -> None:

@@ -22,7 +22,9 @@ def around_one(graph: Any) -> Any | None:
     if graph.live is None:
         return graph
     st.caption(f":material/database: {plain(graph.live.words)}")
-    if arrived := st.query_params.pop(AROUND, "" if session.around else st.query_params.get("entity", "")):
+    if arrived := st.query_params.pop(
+        AROUND, "" if session.around else st.query_params.get("entity", "")
+    ):
         session.around = arrived
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
@@ -33,10 +35,18 @@ def around_one(graph: Any) -> Any | None:
             max_chars=500,
             width=420,
         )
-        st.button(tr("Fetch anew"), icon=":material/refresh:", on_click=graph.live.forget, help=tr("Forget what was fetched of it before."))
+        st.button(
+            tr("Fetch anew"),
+            icon=":material/refresh:",
+            on_click=graph.live.forget,
+            help=tr("Forget what was fetched of it before."),
+        )
     if not name.strip():
         st.info(
-            tr("Nothing of it is here. Name an entity to see its neighbourhood, or ask a question on Compare."), icon=":material/database:"
+            tr(
+                "Nothing of it is here. Name an entity to see its neighbourhood, or ask a question on Compare."
+            ),
+            icon=":material/database:",
         )
         return None
     found = said(lambda: near(graph, Question(name, entities=(name,)), _leave))
@@ -51,7 +61,13 @@ def further(graph: Any) -> None:
     name = graph.node_name(been[-1]) if been else ""
     if name and name not in graph.fetched.starts:
         text = tr("Fetch what is around {name}", name=plain(shorten(name, 40)))
-        st.button(text, key="further", icon=":material/explore:", on_click=Session.around.put, args=(name,))
+        st.button(
+            text,
+            key="further",
+            icon=":material/explore:",
+            on_click=Session.around.put,
+            args=(name,),
+        )
 
 
 def _leave() -> None:

@@ -16,7 +16,9 @@ from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
 VERSION = re.compile(r" \d[\d.]{1,20}")
-MOST = 3_000_000  # triples that are written for a browser, some 20 seconds; the command has no limit
+MOST = (
+    3_000_000  # triples that are written for a browser, some 20 seconds; the command has no limit
+)
 
 
 def download(graph: Any) -> None:
@@ -32,7 +34,11 @@ def download(graph: Any) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         format = st.selectbox(
-            tr("Take it out as"), list(WRITTEN), format_func=lambda name: WRITTEN[name].title, key="out_format", width=260
+            tr("Take it out as"),
+            list(WRITTEN),
+            format_func=lambda name: WRITTEN[name].title,
+            key="out_format",
+            width=260,
         )
         name = usual_name(graph.name.replace(":", "-"), format)
         st.download_button(

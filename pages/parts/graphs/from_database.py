@@ -41,16 +41,31 @@ class Asked:
 
 def from_database() -> None:
     """Draw the form, and the first triples once it has been sent."""
-    st.write(tr("The address of a SPARQL endpoint, or of Neo4j and what else speaks Bolt and Cypher. Nothing is changed there."))
+    st.write(
+        tr(
+            "The address of a SPARQL endpoint, or of Neo4j and what else speaks Bolt and Cypher. Nothing is changed there."
+        )
+    )
     way = st.segmented_control(
-        tr("How it is asked"), WAYS, default=WAYS[0], key="database_way", label_visibility="collapsed", required=True
+        tr("How it is asked"),
+        WAYS,
+        default=WAYS[0],
+        key="database_way",
+        label_visibility="collapsed",
+        required=True,
     )
     if way == WAYS[1]:
         live_database()
         return
     with st.form("database", border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            address = st.text_input(tr("Address"), key="database_address", placeholder=EXAMPLES, max_chars=500, width=390)
+            address = st.text_input(
+                tr("Address"),
+                key="database_address",
+                placeholder=EXAMPLES,
+                max_chars=500,
+                width=390,
+            )
             secret = st.text_input(
                 tr("Name and password"),
                 key="database_key",
@@ -58,7 +73,9 @@ def from_database() -> None:
                 placeholder=tr("none needed"),
                 max_chars=1_000,
                 width=185,
-                help=tr("As name:password, or a token. Used for this address as long as this page is open, and saved nowhere."),
+                help=tr(
+                    "As name:password, or a token. Used for this address as long as this page is open, and saved nowhere."
+                ),
             )
             variable = st.text_input(
                 tr("or a variable with them"),
@@ -67,16 +84,28 @@ def from_database() -> None:
                 max_chars=100,
                 width=185,
                 disabled=shared(),
-                help=tr("An environment variable that holds the address, a space, and name:password or a token."),
+                help=tr(
+                    "An environment variable that holds the address, a space, and name:password or a token."
+                ),
             )
-            limit = st.number_input(tr("Triples at most"), 1, TRIPLES, LIMIT, step=10_000, key="database_limit", width=150)
+            limit = st.number_input(
+                tr("Triples at most"),
+                1,
+                TRIPLES,
+                LIMIT,
+                step=10_000,
+                key="database_limit",
+                width=150,
+            )
         query = st.text_area(
             tr("Only what a query gives (optional)"),
             key="database_query",
             max_chars=LONGEST_QUERY,
             height=100,
             placeholder="CONSTRUCT { ?s ?p ?o } WHERE { … }   or   MATCH (a)-[r]->(b) RETURN r",
-            help=tr("In SPARQL a SELECT of three variables, a CONSTRUCT or a DESCRIBE. In Cypher one that returns relationships or paths."),
+            help=tr(
+                "In SPARQL a SELECT of three variables, a CONSTRUCT or a DESCRIBE. In Cypher one that returns relationships or paths."
+            ),
         )
         literals = st.selectbox(
             tr("Literals of SPARQL that are no labels"),
@@ -106,10 +135,21 @@ def from_database() -> None:
                 triples=many(int(limit), "triple"),
             )
         )
-    chosen = form(looked, asked.address.database or asked.address.title.partition(":")[0], f"database_{asked.number}")
+    chosen = form(
+        looked,
+        asked.address.database or asked.address.title.partition(":")[0],
+        f"database_{asked.number}",
+    )
     if chosen is not None:
         folder = temporary_folder()
-        make = lambda job: copied(asked.address, folder, _limits(job, int(limit)), key, asked.query, literals=asked.literals)
+        make = lambda job: copied(
+            asked.address,
+            folder,
+            _limits(job, int(limit)),
+            key,
+            asked.query,
+            literals=asked.literals,
+        )
         begin(*chosen, folder, make)
 
 
@@ -122,7 +162,11 @@ def _asked(address: str, query: str, literals: str) -> Asked:
 
 
 def _limits(job: Job, triples: int) -> Limits:
-    return Limits(triples, progress=lambda text, share: job.advance(tr("Copying: {text}", text=text), share), check=job.check)
+    return Limits(
+        triples,
+        progress=lambda text, share: job.advance(tr("Copying: {text}", text=text), share),
+        check=job.check,
+    )
 
 
 def _look(asked: Asked, key: str) -> Looked:
@@ -130,9 +174,20 @@ def _look(asked: Asked, key: str) -> Looked:
 
     def work(job: Job) -> Looked:
         with tempfile.TemporaryDirectory() as folder:
-            return looked_of(copied(asked.address, Path(folder), _limits(job, LOOKED_AT), key, asked.query, literals=asked.literals))
+            return looked_of(
+                copied(
+                    asked.address,
+                    Path(folder),
+                    _limits(job, LOOKED_AT),
+                    key,
+                    asked.query,
+                    literals=asked.literals,
+                )
+            )
 
-    job = looked_at("database_looked", (asked,), work, tr("Asking the database"), tr("press “Look at it” again"))
+    job = looked_at(
+        "database_looked", (asked,), work, tr("Asking the database"), tr("press “Look at it” again")
+    )
     if job.error:
         st.error(plain(job.error))
     return job.result or Looked()

@@ -18,7 +18,11 @@ BAR_AFTER = 0.3  # seconds in which most files are looked at, without a bar
 
 
 def looked_at(
-    name: str, key: tuple, work: Callable[[Job], Any], said: str = tr("Reading the file"), again: str = tr("choose the file again")
+    name: str,
+    key: tuple,
+    work: Callable[[Job], Any],
+    said: str = tr("Reading the file"),
+    again: str = tr("choose the file again"),
 ) -> Job:
     """The job, once it has ended, that looks at an upload or a database; the same one until `key` changes, kept in the page's state as
     `name`."""
@@ -32,7 +36,10 @@ def looked_at(
     if not job.wait(BAR_AFTER):
         follow(job, said)
     if job.status == CANCELLED:
-        st.info(tr("Cancelled; {again} to look at it.", again=plain(again)), icon=":material/stop_circle:")
+        st.info(
+            tr("Cancelled; {again} to look at it.", again=plain(again)),
+            icon=":material/stop_circle:",
+        )
     return job
 
 

@@ -15,11 +15,30 @@ from core.datasets.relations import relation_words
 from core.datasets.wording import table_of
 from core.graph.algorithms.layout import positions
 from core.graph.algorithms.overview import Overview, overview
-from pages.parts.graphs.walk_view import DARK, HEIGHT, LIGHT, LONGEST, WIDTH, alone, network, options, shown
+from pages.parts.graphs.walk_view import (
+    DARK,
+    HEIGHT,
+    LIGHT,
+    LONGEST,
+    WIDTH,
+    alone,
+    network,
+    options,
+    shown,
+)
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-HUES_LIGHT = ("#0b6fb3", "#c2570c", "#1b8a5a", "#a0377f", "#8a6d00", "#5b4bb3", "#b3261e", "#3d7a8a")
+HUES_LIGHT = (
+    "#0b6fb3",
+    "#c2570c",
+    "#1b8a5a",
+    "#a0377f",
+    "#8a6d00",
+    "#5b4bb3",
+    "#b3261e",
+    "#3d7a8a",
+)
 HUES_DARK = ("#6cb4ee", "#f2a25c", "#5fd3a0", "#e58bc4", "#e0c24f", "#a99cf5", "#f28b82", "#7fcbdc")
 EVEN = 0.55  # how far places are moved to where nodes would be spread evenly, 0 to 1
 PUSHES = 300  # rounds in which names that lie on each other are pushed apart
@@ -38,14 +57,32 @@ def picture_of(graph: Any, chosen: Overview, dark: bool) -> str:
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _drawn(digest: str, name: str, table: dict[str, tuple[str, str]], dark: bool, _graph: Any, _chosen: Overview) -> str:
+def _drawn(
+    digest: str,
+    name: str,
+    table: dict[str, tuple[str, str]],
+    dark: bool,
+    _graph: Any,
+    _chosen: Overview,
+) -> str:
     graph, chosen = _graph, _chosen
     colours, hues = (DARK, HUES_DARK) if dark else (LIGHT, HUES_LIGHT)
     net = network(colours)
     joined, nodes = _joined(graph, chosen), (*chosen.hubs, *chosen.joints, *chosen.further)
-    known = dict(zip(nodes, zip(graph.names(nodes), graph.degrees(np.array(nodes, np.int64)).tolist())))
-    places = _places(nodes, list(joined), [SIZES[_role(chosen, node)] for node in nodes], [known[node][0] for node in nodes])
-    for role, members in (("hub", chosen.hubs), ("joint", chosen.joints), ("further", chosen.further)):
+    known = dict(
+        zip(nodes, zip(graph.names(nodes), graph.degrees(np.array(nodes, np.int64)).tolist()))
+    )
+    places = _places(
+        nodes,
+        list(joined),
+        [SIZES[_role(chosen, node)] for node in nodes],
+        [known[node][0] for node in nodes],
+    )
+    for role, members in (
+        ("hub", chosen.hubs),
+        ("joint", chosen.joints),
+        ("further", chosen.further),
+    ):
         size, letters = SIZES[role]
         for node in members:
             name, degree = known[node]
@@ -64,7 +101,13 @@ def _drawn(digest: str, name: str, table: dict[str, tuple[str, str]], dark: bool
     hue = {relation: hues[i] for i, relation in enumerate(_relations(joined)[: len(hues)])}
     for (head, tail), relations in joined.items():
         text = ", ".join(_words(graph, relation, table) for relation in relations)
-        net.add_edge(head, tail, title=shown(text, 200), color=hue.get(relations[0], colours["edge"]), width=1.4)
+        net.add_edge(
+            head,
+            tail,
+            title=shown(text, 200),
+            color=hue.get(relations[0], colours["edge"]),
+            width=1.4,
+        )
     net.set_options(json.dumps(options(colours)))
     return alone(net.generate_html(notebook=False), colours)
 
@@ -73,14 +116,19 @@ def _role(chosen: Overview, node: int) -> str:
     return "hub" if node in chosen.hubs else "joint" if node in chosen.joints else "further"
 
 
-def _places(nodes, edges, sizes: list[tuple[int, int]], names: list[str]) -> dict[int, tuple[float, float]]:
+def _places(
+    nodes, edges, sizes: list[tuple[int, int]], names: list[str]
+) -> dict[int, tuple[float, float]]:
     """A place for each node on the plane: near to what it is joined to, the plane filled, no name on another as far as there is room."""
     laid = positions(nodes, edges)
     xy = np.array([laid[node] for node in nodes])
     ranks = xy.argsort(0, kind="stable").argsort(0, kind="stable") / max(1, len(nodes) - 1)
     plane = np.array([WIDTH, HEIGHT], float)
     half = np.array(
-        [(max(size, 0.27 * letters * min(len(name), LONGEST)), size + 0.75 * letters) for (size, letters), name in zip(sizes, names)]
+        [
+            (max(size, 0.27 * letters * min(len(name), LONGEST)), size + 0.75 * letters)
+            for (size, letters), name in zip(sizes, names)
+        ]
     )
     xy = ((1 - EVEN) * xy + EVEN * ranks) * (plane - 2 * half) + half
     for _ in range(PUSHES):
@@ -91,9 +139,15 @@ def _places(nodes, edges, sizes: list[tuple[int, int]], names: list[str]) -> dic
         if not both.any():
             break
         axis = over.argmin(2)
-        sign = np.where(away != 0, np.sign(away), np.sign(np.arange(len(nodes))[:, None] - np.arange(len(nodes)))[..., None])
+        sign = np.where(
+            away != 0,
+            np.sign(away),
+            np.sign(np.arange(len(nodes))[:, None] - np.arange(len(nodes)))[..., None],
+        )
         for way in (0, 1):
-            xy[:, way] += 0.3 * (np.where(both & (axis == way), over[..., way], 0) * sign[..., way]).sum(1)
+            xy[:, way] += 0.3 * (
+                np.where(both & (axis == way), over[..., way], 0) * sign[..., way]
+            ).sum(1)
         xy = np.clip(xy, half, plane - half)
     return dict(zip(nodes, xy.round(1).tolist()))
 
@@ -104,18 +158,30 @@ def legend(graph: Any, chosen: Overview, dark: bool) -> str:
     table = table_of(graph.name)
     rows = [(hue, _words(graph, relation, table)) for hue, relation in zip(hues, relations)]
     if len(relations) > len(hues):
-        rows.append(((DARK if dark else LIGHT)["edge"], many(len(relations) - len(hues), "other relation")))
+        rows.append(
+            ((DARK if dark else LIGHT)["edge"], many(len(relations) - len(hues), "other relation"))
+        )
     line = "display:inline-block;width:1.4em;height:.28em;border-radius:.14em;margin-right:.45em;vertical-align:middle;background:"
-    items = [f'<span style="white-space:nowrap"><span style="{line}{hue}"></span>{html.escape(name)}</span>' for hue, name in rows]
+    items = [
+        f'<span style="white-space:nowrap"><span style="{line}{hue}"></span>{html.escape(name)}</span>'
+        for hue, name in rows
+    ]
     return f'<div style="display:flex;flex-wrap:wrap;gap:.2em 1.4em;font-size:.9rem">{"".join(items)}</div>'
 
 
 def sentence(graph: Any, chosen: Overview) -> str:
     """What one sees, in words."""
     if chosen.whole:
-        seen = tr("All {entities}, the best connected large", entities=many(graph.n_nodes, "entity", "entities"))
+        seen = tr(
+            "All {entities}, the best connected large",
+            entities=many(graph.n_nodes, "entity", "entities"),
+        )
     else:
-        more = tr(", and {further:,} more that these lead to", further=len(chosen.further)) if chosen.further else ""
+        more = (
+            tr(", and {further:,} more that these lead to", further=len(chosen.further))
+            if chosen.further
+            else ""
+        )
         seen = tr(
             "The {hubs} best connected of {n_nodes:,} entities (large), {joints} that join them{more}",
             hubs=len(chosen.hubs),
@@ -136,7 +202,9 @@ def sentence(graph: Any, chosen: Overview) -> str:
 def _joined(graph: Any, chosen: Overview) -> dict[tuple[int, int], list[int]]:
     """The relations between two drawn entities, one arrow for each pair and way; self-loops are left out."""
     found: dict[tuple[int, int], list[int]] = {}
-    heads, relations, tails = (ids.tolist() for ids in graph.triples(np.array(chosen.edges, np.int64)))
+    heads, relations, tails = (
+        ids.tolist() for ids in graph.triples(np.array(chosen.edges, np.int64))
+    )
     for head, relation, tail in zip(heads, relations, tails):
         if head != tail and relation not in found.setdefault((head, tail), []):
             found[head, tail].append(relation)

@@ -19,7 +19,11 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.wording import tr
 
 BARS = 20
-DIRECTIONS = {"out": tr("along the triples"), "in": tr("against the triples"), "both": tr("both ways")}
+DIRECTIONS = {
+    "out": tr("along the triples"),
+    "in": tr("against the triples"),
+    "both": tr("both ways"),
+}
 
 
 @st.cache_data(max_entries=16, show_spinner=tr("Counting …"))
@@ -42,22 +46,38 @@ def counted(graph: Any) -> bool:
     """Whether the counts may be drawn: of a very large graph they are made when a person asks, as all of it is read."""
     if graph.n_edges <= MANY or session.count_asked == graph.digest:
         return True
-    st.write(tr("Counting reads the whole graph: {n_edges:,} triples. That may take a minute.", n_edges=graph.n_edges))
-    st.button(tr("Count them"), icon=":material/bar_chart:", on_click=Session.count_asked.put, args=(graph.digest,))
+    st.write(
+        tr(
+            "Counting reads the whole graph: {n_edges:,} triples. That may take a minute.",
+            n_edges=graph.n_edges,
+        )
+    )
+    st.button(
+        tr("Count them"),
+        icon=":material/bar_chart:",
+        on_click=Session.count_asked.put,
+        args=(graph.digest,),
+    )
     return False
 
 
 def figures(graph: Any) -> None:
     """The counts in a row."""
     with st.container(horizontal=True, gap="large", key="figures"):
-        for label, value in ((tr("Entities"), graph.n_nodes), (tr("Triples"), graph.n_edges), (tr("Relations"), graph.n_relations)):
+        for label, value in (
+            (tr("Entities"), graph.n_nodes),
+            (tr("Triples"), graph.n_edges),
+            (tr("Relations"), graph.n_relations),
+        ):
             st.metric(label, f"{value:,}", width="content")
     if graph.live is None:
         language_choice(
             graph_language(graph),
             partial(choose_language, graph),
             graph.digest[:8],
-            tr("It decides how words of questions are compared with names of relations, and which encoders are said to read the names."),
+            tr(
+                "It decides how words of questions are compared with names of relations, and which encoders are said to read the names."
+            ),
         )
 
 
@@ -98,7 +118,9 @@ def charts(graph: Any) -> None:
     colour = (DARK if st.context.theme.type == "dark" else LIGHT)["near"]
     degrees = [(d, n) for d, n in zip(found["degrees"], found["entities"]) if d]
     st.markdown(tr("**Edges at an entity**"))
-    st.caption(tr("Each dot: how many entities have that many edges. Both scales grow tenfold a step."))
+    st.caption(
+        tr("Each dot: how many entities have that many edges. Both scales grow tenfold a step.")
+    )
     dots = go.Figure(
         go.Scatter(
             x=[d for d, _ in degrees],
@@ -118,7 +140,13 @@ def charts(graph: Any) -> None:
     order = sorted(range(graph.n_relations), key=lambda i: (-found["relations"][i], i))[:BARS]
     st.markdown(tr("**Triples of a relation**"))
     if graph.n_relations > BARS:
-        st.caption(tr("The {shown} most frequent of {n_relations:,}.", shown=BARS, n_relations=graph.n_relations))
+        st.caption(
+            tr(
+                "The {shown} most frequent of {n_relations:,}.",
+                shown=BARS,
+                n_relations=graph.n_relations,
+            )
+        )
     names = [_label(graph.relation_names[i]) for i in order]
     bars = go.Figure(
         go.Bar(
@@ -134,7 +162,13 @@ def charts(graph: Any) -> None:
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
         xaxis={"title": tr("triples")},
         bargap=0.35,
-        yaxis={"autorange": "reversed", "tickmode": "array", "tickvals": list(range(len(order))), "ticktext": names, "automargin": True},
+        yaxis={
+            "autorange": "reversed",
+            "tickmode": "array",
+            "tickvals": list(range(len(order))),
+            "ticktext": names,
+            "automargin": True,
+        },
     )
     st.plotly_chart(bars, theme="streamlit", key="relations", config={"displayModeBar": False})
 
@@ -150,8 +184,13 @@ def _said(table: Table | None) -> str:
     """The columns of a table, and how many rows say something."""
     if table is None:
         return ""
-    counts = {name: sum(map(bool, table.texts(name))) if TYPES[name] == "string" else len(table) for name in table.names}
-    return ", ".join(f"{name} ({count:,})" for name, count in counts.items() if TYPES[name] != "ids")
+    counts = {
+        name: sum(map(bool, table.texts(name))) if TYPES[name] == "string" else len(table)
+        for name in table.names
+    }
+    return ", ".join(
+        f"{name} ({count:,})" for name, count in counts.items() if TYPES[name] != "ids"
+    )
 
 
 def _origin(known: Dataset | None) -> str:

@@ -46,7 +46,11 @@ class Reading:
 def add_graph() -> None:
     """Draw the form, the first rows of the files or the database, and the job that builds the graph."""
     origin = st.segmented_control(
-        tr("Where the graph comes from"), ORIGINS, default=ORIGINS[0], key="add_from", label_visibility="collapsed"
+        tr("Where the graph comes from"),
+        ORIGINS,
+        default=ORIGINS[0],
+        key="add_from",
+        label_visibility="collapsed",
     )
     if origin == ORIGINS[1]:
         from_database()
@@ -67,14 +71,25 @@ def _from_files() -> None:
         )
     )
     st.caption(tr("Formats: {formats}.", formats=" · ".join(one.title for one in FORMATS.values())))
-    files = st.file_uploader(tr("Files of a graph"), type=_types(), key="upload", label_visibility="collapsed", accept_multiple_files=True)
+    files = st.file_uploader(
+        tr("Files of a graph"),
+        type=_types(),
+        key="upload",
+        label_visibility="collapsed",
+        accept_multiple_files=True,
+    )
     hub = hub_set("upload_hub", "hf:rmanluo/RoG-webqsp") if not files else None
     files = files or ([hub] if hub else [])
     if files:
         how = _reading(files)
         looked = _look(files, how)
-        if looked.triples and any(name.casefold().strip() == "question" for name in looked.triples[0]):
-            st.warning(tr("This looks like a table of questions. Those are added under “Add questions”."), icon=":material/quiz:")
+        if looked.triples and any(
+            name.casefold().strip() == "question" for name in looked.triples[0]
+        ):
+            st.warning(
+                tr("This looks like a table of questions. Those are added under “Add questions”."),
+                icon=":material/quiz:",
+            )
         chosen = form(looked, files[0].name.split(".")[0], files[0].file_id)
         if chosen is not None:
             folder = temporary_folder()
@@ -88,7 +103,9 @@ def _reading(files: list) -> Reading:
         format = st.selectbox(
             tr("Format"),
             [AUTO, *FORMATS],
-            format_func=lambda name: FORMATS[name].title if name in FORMATS else tr("By the file's name and first lines"),
+            format_func=lambda name: (
+                FORMATS[name].title if name in FORMATS else tr("By the file's name and first lines")
+            ),
             key="upload_format",
             width=330,
         )
@@ -99,9 +116,13 @@ def _reading(files: list) -> Reading:
             max_chars=20,
             width=230,
             disabled=not (format_named(format).delimited or format_named(format).table),
-            help=tr("For lines or tables that hold more than three columns, or in another order. Counted from 1."),
+            help=tr(
+                "For lines or tables that hold more than three columns, or in another order. Counted from 1."
+            ),
         )
-        of_rdf = format in SYNTAXES or (format == AUTO and any(bare_suffix(Path(file.name)) in SUFFIXES for file in files))
+        of_rdf = format in SYNTAXES or (
+            format == AUTO and any(bare_suffix(Path(file.name)) in SUFFIXES for file in files)
+        )
         literals, language = TRIPLES, ""
         if of_rdf:
             language = st.text_input(
@@ -121,10 +142,14 @@ def _reading(files: list) -> Reading:
                 format_func=LITERAL_WORDS.__getitem__,
                 key="upload_literals",
                 width=260,
-                help=tr("Dates, numbers and texts of RDF. As entities they can be answers and ends of paths."),
+                help=tr(
+                    "Dates, numbers and texts of RDF. As entities they can be answers and ends of paths."
+                ),
             )
     one = format_named(format)
-    return Reading(format, columns.strip() if one.delimited or one.table else "", literals, language.strip())
+    return Reading(
+        format, columns.strip() if one.delimited or one.table else "", literals, language.strip()
+    )
 
 
 def _types() -> list[str]:
@@ -151,7 +176,9 @@ def _source(files: list, folder: Path, how: Reading) -> TripleFile:
     paths = [saved_upload(file, _numbered(folder, number)) for number, file in enumerate(files)]
     columns = columns_of(how.columns) if how.columns else None
     of_rdf = {"literals": how.literals, "language": how.language}
-    return graph_files(paths, folder, format=how.format, columns=columns, most=MOST_TEXT, keep=False, **of_rdf)
+    return graph_files(
+        paths, folder, format=how.format, columns=columns, most=MOST_TEXT, keep=False, **of_rdf
+    )
 
 
 def _numbered(folder: Path, number: int) -> Path:
@@ -163,7 +190,10 @@ def _numbered(folder: Path, number: int) -> Path:
 
 def saved_upload(file, folder: Path) -> Path:
     """The upload as a file of its own name, made harmless, in `folder`."""
-    path = folder / (re.sub(r"[^\w.\- ]", "_", Path(file.name).name).lstrip(".")[-LONGEST_FILE_NAME:] or "upload.txt")
+    path = folder / (
+        re.sub(r"[^\w.\- ]", "_", Path(file.name).name).lstrip(".")[-LONGEST_FILE_NAME:]
+        or "upload.txt"
+    )
     with open(path, "wb") as out:
         file.seek(0)
         shutil.copyfileobj(file, out)

@@ -60,7 +60,9 @@ def _form(chosen: Chosen) -> None:
             key=f"questions_title_{file.file_id}",
             max_chars=LONGEST_TITLE,
             width=260,
-            help=tr("What the chooser shows. The command line knows the set by its letters, digits and dashes."),
+            help=tr(
+                "What the chooser shows. The command line knows the set by its letters, digits and dashes."
+            ),
         )
         graph = st.selectbox(
             tr("Questions of the graph"),
@@ -72,7 +74,13 @@ def _form(chosen: Chosen) -> None:
         )
         graphs = "union"
         if chosen.graphs:
-            graphs = st.selectbox(tr("Each is asked on"), list(ASKED), format_func=ASKED.__getitem__, key="questions_asked_on", width=220)
+            graphs = st.selectbox(
+                tr("Each is asked on"),
+                list(ASKED),
+                format_func=ASKED.__getitem__,
+                key="questions_asked_on",
+                width=220,
+            )
         st.button(
             tr("Keep the questions"),
             type="primary",
@@ -90,7 +98,9 @@ def _keep(file, title: str, graph: str, **how: str) -> None:
     """Keep the file as a set; what stands in the way is told on the next drawing."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            known = keep_set(saved_upload(file, Path(folder)), clean_name(title), title, graph, **how)
+            known = keep_set(
+                saved_upload(file, Path(folder)), clean_name(title), title, graph, **how
+            )
         except HopscopeError as error:
             session.questions_error = str(error)
             return
@@ -105,8 +115,15 @@ def _save(file) -> None:
         return
     graph, known = added
     with st.container(border=True):
-        text = tr("{known} is kept, with {questions}", known=plain(known.title), questions=many(len(known.questions()), "question"))
-        st.success(tr("{text}. The command line knows it as {known}.", text=text, known=plain(known.name)), icon=":material/check_circle:")
+        text = tr(
+            "{known} is kept, with {questions}",
+            known=plain(known.title),
+            questions=many(len(known.questions()), "question"),
+        )
+        st.success(
+            tr("{text}. The command line knows it as {known}.", text=text, known=plain(known.name)),
+            icon=":material/check_circle:",
+        )
         ways_on(known, graph, "kept")
 
 
@@ -118,9 +135,15 @@ def _added() -> None:
     st.markdown(tr("**Sets you added**"))
     for name, (graph, questions) in added.items():
         with st.container(horizontal=True, vertical_alignment="center"):
-            where = plain(known[graph].title) if graph in known else tr("{graph}, a graph that is missing", graph=plain(graph))
+            where = (
+                plain(known[graph].title)
+                if graph in known
+                else tr("{graph}, a graph that is missing", graph=plain(graph))
+            )
             by = plain(whose(OWNED_AS, name))
-            st.markdown(" · ".join(filter(None, (plain(questions.title), where, by))), width="stretch")
+            st.markdown(
+                " · ".join(filter(None, (plain(questions.title), where, by))), width="stretch"
+            )
             if graph in known:
                 ways_on(questions, graph, name, type="tertiary")
             how = held(barred(OWNED_AS, name), tr("Remove {questions}", questions=questions.title))

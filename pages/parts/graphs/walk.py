@@ -35,7 +35,11 @@ def go(graph: Any, node: int) -> None:
         del been[been.index(node) + 1 :]
     else:
         been.append(node)
-    Session.walk_page[graph.digest].value, Session.walk_filter[graph.digest].value, session.walk_search = 0, EVERY, ""
+    (
+        Session.walk_page[graph.digest].value,
+        Session.walk_filter[graph.digest].value,
+        session.walk_search,
+    ) = 0, EVERY, ""
     st.query_params["entity"] = graph.node_name(node)
 
 
@@ -59,12 +63,16 @@ def _begin(graph: Any) -> None:
     if not chosen.hubs:
         st.info(tr("This graph has no entities."), icon=":material/hub:")
         return
-    st.caption(tr("Type a name, start at one of the best connected entities, or click one on the picture:"))
+    st.caption(
+        tr("Type a name, start at one of the best connected entities, or click one on the picture:")
+    )
     _choices(graph, list(chosen.hubs), "busy")
     drawn = {*chosen.hubs, *chosen.joints, *chosen.further}
     with st.container(border=True, key="picture"):
         walked = lambda clicked: go(graph, clicked) if clicked in drawn else None
-        show(picture_of(graph, chosen, dark), walked, tr("The best connected entities as a picture"))
+        show(
+            picture_of(graph, chosen, dark), walked, tr("The best connected entities as a picture")
+        )
     st.html(legend(graph, chosen, dark))
     st.caption(sentence(graph, chosen))
 
@@ -72,13 +80,20 @@ def _begin(graph: Any) -> None:
 def _arrive(graph: Any) -> None:
     """Walk to the entity of the address, if it is another than the present one."""
     wanted, been = st.query_params.get("entity"), trail(graph)
-    if not wanted or (been and graph.node_name(been[-1]) == wanted) or session.walk_refused == (graph.digest, wanted):
+    if (
+        not wanted
+        or (been and graph.node_name(been[-1]) == wanted)
+        or session.walk_refused == (graph.digest, wanted)
+    ):
         return
     if names(graph).exact(wanted):
         go(graph, names(graph).find(wanted))
     else:
         session.walk_refused = (graph.digest, wanted)
-        st.warning(tr("“{wanted}” is not in this graph.", wanted=plain(wanted)), icon=":material/search_off:")
+        st.warning(
+            tr("“{wanted}” is not in this graph.", wanted=plain(wanted)),
+            icon=":material/search_off:",
+        )
 
 
 def _search(graph: Any) -> None:
@@ -115,7 +130,13 @@ def _crumbs(graph: Any, been: list[int]) -> None:
         if len(been) > CRUMBS:
             st.caption("…", width="content")
         for node in been[-CRUMBS:-1]:
-            st.button(_short(graph, node), key=f"crumb-{node}", type="tertiary", on_click=go, args=(graph, node))
+            st.button(
+                _short(graph, node),
+                key=f"crumb-{node}",
+                type="tertiary",
+                on_click=go,
+                args=(graph, node),
+            )
             st.caption("›", width="content")
         st.markdown(f"**{_short(graph, been[-1])}**", width="content")
 
@@ -125,11 +146,16 @@ def _here(graph: Any, node: int) -> None:
     _said(graph, node)
     neighbours, edges, forward = graph.steps(node)
     if not len(edges):
-        st.info(tr("This entity has no edges. Search for another, or go back along the way."), icon=":material/hub:")
+        st.info(
+            tr("This entity has no edges. Search for another, or go back along the way."),
+            icon=":material/hub:",
+        )
         return
     step_codes = graph.triples(edges)[1] * 2 + ~forward
     chosen = _filter(graph, step_codes)
-    chosen_edges = np.arange(len(edges)) if chosen == EVERY else np.flatnonzero(step_codes == chosen)
+    chosen_edges = (
+        np.arange(len(edges)) if chosen == EVERY else np.flatnonzero(step_codes == chosen)
+    )
     pages = max(1, -(-len(chosen_edges) // PAGE))
     page = min(Session.walk_page[graph.digest].value, pages - 1)
     rows = chosen_edges[page * PAGE : (page + 1) * PAGE]
@@ -157,7 +183,9 @@ def _of_edges(graph: Any, edges: np.ndarray) -> dict[str, list]:
     table, heavy = graph.columns.edges, weights(graph)
     found: dict[str, list] = {tr("Weight"): heavy[edges].tolist()} if heavy is not None else {}
     if table is not None and table.has("description"):
-        found[tr("Description")] = [shorten(text, DESCRIBED) for text in relation_texts(graph, edges)]
+        found[tr("Description")] = [
+            shorten(text, DESCRIBED) for text in relation_texts(graph, edges)
+        ]
     return found
 
 
@@ -165,8 +193,12 @@ def _filter(graph: Any, step_codes: np.ndarray) -> int:
     """The choice of one relation and way, with the number of steps of each."""
     found, sizes = np.unique(step_codes, return_counts=True)
     words = {EVERY: tr("all relations · {step_codes:,} steps", step_codes=len(step_codes))}
-    for step_code, size in sorted(zip(found.tolist(), sizes.tolist()), key=lambda pair: (-pair[1], pair[0])):
-        words[step_code] = f"{'←' if step_code % 2 else '→'} {graph.relation_names[step_code // 2]} · {size:,}"
+    for step_code, size in sorted(
+        zip(found.tolist(), sizes.tolist()), key=lambda pair: (-pair[1], pair[0])
+    ):
+        words[step_code] = (
+            f"{'←' if step_code % 2 else '→'} {graph.relation_names[step_code // 2]} · {size:,}"
+        )
     here = Session.walk_filter[graph.digest]
     if here.value not in words:
         here.value = EVERY
@@ -187,7 +219,10 @@ def _picture(graph: Any, node: int, near: np.ndarray, of: int) -> None:
     part = neighbourhood(graph, node, near.tolist(), ROOM)
     drawn = {*part.near, *part.far}
     with st.container(border=True, key="picture"):
-        show(picture(graph, part, st.context.theme.type == "dark"), lambda clicked: go(graph, clicked) if clicked in drawn else None)
+        show(
+            picture(graph, part, st.context.theme.type == "dark"),
+            lambda clicked: go(graph, clicked) if clicked in drawn else None,
+        )
     further = tr(", and {far:,} entities one step further", far=len(part.far)) if part.far else ""
     st.caption(
         tr(
@@ -201,7 +236,10 @@ def _picture(graph: Any, node: int, near: np.ndarray, of: int) -> None:
 
 def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.ndarray) -> None:
     """The steps of one page; a click on one walks there."""
-    here, listed = trail(graph)[-1], f"{Session.walk_filter[graph.digest].value}-{Session.walk_page[graph.digest].value}"
+    here, listed = (
+        trail(graph)[-1],
+        f"{Session.walk_filter[graph.digest].value}-{Session.walk_page[graph.digest].value}",
+    )
     this = f"{graph.digest[:8]}-{here}-{listed}"
 
     def clicked() -> None:
@@ -223,7 +261,9 @@ def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.nd
         selection_mode="single-cell",
         height=min(420, 38 + 35 * len(edges)),
         column_config={
-            tr("Way"): st.column_config.TextColumn(width=60, help=tr("→ the triple leads to the neighbour, ← it comes from there")),
+            tr("Way"): st.column_config.TextColumn(
+                width=60, help=tr("→ the triple leads to the neighbour, ← it comes from there")
+            ),
             tr("Its edges"): st.column_config.NumberColumn(width=90, format="localized"),
             tr("Weight"): st.column_config.NumberColumn(width=90, format="%.4g"),
         },

@@ -40,7 +40,9 @@ DARK = {
     "far": "#6d7985",
     "faint": "#a3afba",
 }
-_CDN = re.compile(r"<link[^>]*https?://[^>]*>|<script[^>]*\bsrc=[^>]*https?://[^>]*>\s*</script>", re.S)
+_CDN = re.compile(
+    r"<link[^>]*https?://[^>]*>|<script[^>]*\bsrc=[^>]*https?://[^>]*>\s*</script>", re.S
+)
 # spreads the nodes over the shape that the drawing really has, shows them all, and tells the page which one was clicked
 # in a narrow frame those one step further are left out, so that the names of the others stay readable
 _SCRIPT = f"""function fit(){{if(innerWidth<50)return;const few=innerWidth<{NARROW},w=Math.max(innerWidth,480),h=w*innerHeight/innerWidth;
@@ -79,7 +81,9 @@ def _component():
     return st.components.v2.component("hopscope_walk", js=_FRAME)
 
 
-def show(html: str, walked: Callable[[int], None], title: str = tr("The neighbourhood as a picture")) -> None:
+def show(
+    html: str, walked: Callable[[int], None], title: str = tr("The neighbourhood as a picture")
+) -> None:
     """The picture in a sandboxed frame of that title; `walked` is called with the id of an entity that was clicked."""
 
     def clicked() -> None:
@@ -87,7 +91,11 @@ def show(html: str, walked: Callable[[int], None], title: str = tr("The neighbou
         if node is not None:
             walked(int(node))
 
-    _component()(key=Session.walk_picture.name, data={"html": html, "height": HEIGHT, "title": title}, on_walk_change=clicked)
+    _component()(
+        key=Session.walk_picture.name,
+        data={"html": html, "height": HEIGHT, "title": title},
+        on_walk_change=clicked,
+    )
 
 
 @dataclass(frozen=True)
@@ -112,14 +120,22 @@ def neighbourhood(graph: Any, here: int, near: Sequence[int], room: int) -> Neig
             taken.update(fresh)
             far += fresh
     nodes = np.array(sorted(taken), np.int64)
-    return Neighbourhood(here, tuple(near), tuple(far), tuple(int(e) for e in induced(graph, nodes)))
+    return Neighbourhood(
+        here, tuple(near), tuple(far), tuple(int(e) for e in induced(graph, nodes))
+    )
 
 
 def network(colours: Mapping[str, str]) -> Any:
     """An empty picture of pyvis, whose template is compiled once for all pictures: it would be anew for each."""
     from pyvis.network import Network
 
-    net = Network(height=f"{HEIGHT}px", width="100%", directed=True, bgcolor=colours["paper"], cdn_resources="in_line")
+    net = Network(
+        height=f"{HEIGHT}px",
+        width="100%",
+        directed=True,
+        bgcolor=colours["paper"],
+        cdn_resources="in_line",
+    )
     net.templateEnv = _templates(net.template_dir)
     return net
 
@@ -128,7 +144,9 @@ def network(colours: Mapping[str, str]) -> Any:
 def _templates(folder: str) -> Any:
     from jinja2 import Environment, FileSystemLoader
 
-    return Environment(loader=FileSystemLoader(folder))  # as pyvis has it: what is drawn is escaped before
+    return Environment(
+        loader=FileSystemLoader(folder)
+    )  # as pyvis has it: what is drawn is escaped before
 
 
 def picture(graph: Any, part: Neighbourhood, dark: bool) -> str:
@@ -157,7 +175,9 @@ def _pairs(graph: Any, part: Neighbourhood) -> dict[tuple[int, int], list[str]]:
     """The relations between two drawn entities, one arrow for each pair and way; self-loops are left to the table."""
     found: dict[tuple[int, int], list[str]] = {}
     outer = set(part.far)
-    heads, relations, tails = (ids.tolist() for ids in graph.triples(np.array(part.edges, np.int64)))
+    heads, relations, tails = (
+        ids.tolist() for ids in graph.triples(np.array(part.edges, np.int64))
+    )
     for ends, relation in zip(zip(heads, tails), relations):
         if ends[0] == ends[1] or (ends[0] in outer and ends[1] in outer):
             continue
@@ -167,7 +187,14 @@ def _pairs(graph: Any, part: Neighbourhood) -> dict[tuple[int, int], list[str]]:
     return found
 
 
-def _node(net: Any, graph: Any, part: Neighbourhood, node: int, place: tuple[float, float], colours: dict[str, str]) -> None:
+def _node(
+    net: Any,
+    graph: Any,
+    part: Neighbourhood,
+    node: int,
+    place: tuple[float, float],
+    colours: dict[str, str],
+) -> None:
     name = graph.node_name(node)
     role = "here" if node == part.here else "near" if node in part.near else "far"
     size = {"here": 20, "near": 11, "far": 7}[role]
@@ -178,7 +205,10 @@ def _node(net: Any, graph: Any, part: Neighbourhood, node: int, place: tuple[flo
         shape="diamond" if role == "here" else "dot",
         size=size,
         color=colours[role],
-        font={"size": {"here": 17, "near": 13, "far": 11}[role], "color": colours["faint" if role == "far" else "text"]},
+        font={
+            "size": {"here": 17, "near": 13, "far": 11}[role],
+            "color": colours["faint" if role == "far" else "text"],
+        },
         x=place[0] * WIDTH,
         y=place[1] * HEIGHT,
         outer=role == "far",
@@ -196,12 +226,26 @@ def options(colours: dict[str, str]) -> dict[str, Any]:
     """How a picture of those colours behaves and is drawn."""
     return {
         "physics": {"enabled": False},
-        "interaction": {"hover": True, "tooltipDelay": 120, "navigationButtons": False, "dragNodes": True},
-        "nodes": {"borderWidth": 0, "font": {"strokeWidth": 3, "strokeColor": colours["paper"], "face": "sans-serif"}},
+        "interaction": {
+            "hover": True,
+            "tooltipDelay": 120,
+            "navigationButtons": False,
+            "dragNodes": True,
+        },
+        "nodes": {
+            "borderWidth": 0,
+            "font": {"strokeWidth": 3, "strokeColor": colours["paper"], "face": "sans-serif"},
+        },
         "edges": {
             "smooth": False,
             "arrows": {"to": {"enabled": True, "scaleFactor": 0.45}},
-            "font": {"size": 10, "color": colours["faint"], "strokeWidth": 3, "strokeColor": colours["paper"], "align": "middle"},
+            "font": {
+                "size": 10,
+                "color": colours["faint"],
+                "strokeWidth": 3,
+                "strokeColor": colours["paper"],
+                "align": "middle",
+            },
         },
     }
 
@@ -214,4 +258,6 @@ def alone(html: str, colours: dict[str, str]) -> str:
         f"div.vis-tooltip{{font:13px sans-serif;color:{colours['text']};background:{colours['paper']};"
         f"border-color:{colours['edge']};max-width:60vw;white-space:normal}}</style>"
     )
-    return _CDN.sub("", html).replace("</head>", style + "</head>", 1) + f"<script>{_SCRIPT}</script>"
+    return (
+        _CDN.sub("", html).replace("</head>", style + "</head>", 1) + f"<script>{_SCRIPT}</script>"
+    )

@@ -18,9 +18,21 @@ from pages.parts.shared.wording import tr
 def ways_on(known: QuestionSet, graph: str, key: str, type: str = "secondary") -> None:
     """Two buttons: ask a question of the set, evaluate the set. The screen that has them draws `go_on` as well."""
     with st.container(horizontal=True, width="content"):
-        st.button(tr("Ask one"), key=f"ask-{key}", icon=":material/view_column:", type=type, on_click=_ask, args=(known, graph))
         st.button(
-            tr("Evaluate them"), key=f"evaluate-{key}", icon=":material/analytics:", type=type, on_click=_evaluate, args=(known, graph)
+            tr("Ask one"),
+            key=f"ask-{key}",
+            icon=":material/view_column:",
+            type=type,
+            on_click=_ask,
+            args=(known, graph),
+        )
+        st.button(
+            tr("Evaluate them"),
+            key=f"evaluate-{key}",
+            icon=":material/analytics:",
+            type=type,
+            on_click=_evaluate,
+            args=(known, graph),
         )
 
 
@@ -47,7 +59,10 @@ def _ask(known: QuestionSet, graph: str) -> None:
         return
     take(question, asked_on)
     lanes = tuple(session.lanes or DEFAULT_LANES)
-    session.led_on = ("pages/compare.py", Link(question.text, question.entities, question.answers, lanes, asked_on).parameters())
+    session.led_on = (
+        "pages/compare.py",
+        Link(question.text, question.entities, question.answers, lanes, asked_on).parameters(),
+    )
 
 
 def _evaluate(known: QuestionSet, graph: str) -> None:

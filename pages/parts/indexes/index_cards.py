@@ -69,12 +69,18 @@ def _listed(changed: str, _graph: Any) -> list[Prepared]:
 def _figures(known: list[Prepared], left: list[Leftover]) -> None:
     built = [one for one in known if one.kind.build is not None]
     with st.container(horizontal=True, gap="large"):
-        st.metric(tr("Ready"), tr("{ready} of {all}", ready=sum(one.state == READY for one in built), all=len(built)), width="content")
+        st.metric(
+            tr("Ready"),
+            tr("{ready} of {all}", ready=sum(one.state == READY for one in built), all=len(built)),
+            width="content",
+        )
         st.metric(tr("On disk"), size(sum(one.size for one in known)), width="content")
         if left:
             st.metric(tr("Left over"), size(sum(one.size for one in left)), width="content")
     st.caption(
-        tr("Everything here is made from the graph and can be deleted and made again. It is made once and then serves every question.")
+        tr(
+            "Everything here is made from the graph and can be deleted and made again. It is made once and then serves every question."
+        )
     )
 
 
@@ -115,19 +121,37 @@ def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
     for saved in sorted(one.saved, key=lambda saved: not saved.usual):
         facts = [saved.words[:1].upper() + saved.words[1:]] if saved.words else []
         facts += (
-            [tr("{done:,} of {total:,} {parts}", done=one.parts[0], total=one.parts[1], parts=tr(one.kind.parts))]
+            [
+                tr(
+                    "{done:,} of {total:,} {parts}",
+                    done=one.parts[0],
+                    total=one.parts[1],
+                    parts=tr(one.kind.parts),
+                )
+            ]
             if one.parts and saved.usual
             else []
         )
         facts += [size(saved.size), ago(now - saved.changed)]
         facts += [by] if by else []
-        facts += [] if saved.usual or one.lacks else [tr("read only by lines that ask for this setting or model")]
+        facts += (
+            []
+            if saved.usual or one.lacks
+            else [tr("read only by lines that ask for this setting or model")]
+        )
         lines.append("  ·  ".join(facts))
-    if one.state not in (READY, DAMAGED) and not one.lacks and not at_work and one.kind.build is not None:
+    if (
+        one.state not in (READY, DAMAGED)
+        and not one.lacks
+        and not at_work
+        and one.kind.build is not None
+    ):
         missing = 1 - one.parts[0] / max(1, one.parts[1]) if one.state == PARTLY else 1
         takes = one.kind.takes(graph, engine().environment, missing)
         lines.append(
-            tr("Building the rest takes {takes}.", takes=takes) if one.state == PARTLY else tr("Building takes {takes}.", takes=takes)
+            tr("Building the rest takes {takes}.", takes=takes)
+            if one.state == PARTLY
+            else tr("Building takes {takes}.", takes=takes)
         )
     return lines
 
@@ -139,14 +163,30 @@ def _buttons(graph: Any, one: Prepared) -> None:
         if one.state != READY:
             label = tr("Go on") if one.state == PARTLY else tr("Build")
             how = held("" if kind.adds else why)
-            st.button(label, key=f"build-{name}", icon=":material/play_arrow:", on_click=_start, args=(graph, kind), **how)
+            st.button(
+                label,
+                key=f"build-{name}",
+                icon=":material/play_arrow:",
+                on_click=_start,
+                args=(graph, kind),
+                **how,
+            )
         elif not kind.adds:
             how = held(why, tr("Makes it anew. What is there serves until the new one is whole."))
             st.button(
-                tr("Rebuild"), key=f"rebuild-{name}", icon=":material/refresh:", type="tertiary", on_click=_start, args=(graph, kind), **how
+                tr("Rebuild"),
+                key=f"rebuild-{name}",
+                icon=":material/refresh:",
+                type="tertiary",
+                on_click=_start,
+                args=(graph, kind),
+                **how,
             )
         else:
-            question = tr("Throw away what is there and make it anew? That takes {takes}.", takes=kind.takes(graph, engine().environment))
+            question = tr(
+                "Throw away what is there and make it anew? That takes {takes}.",
+                takes=kind.takes(graph, engine().environment),
+            )
             _asked(
                 tr("Rebuild"),
                 ":material/refresh:",
@@ -157,12 +197,25 @@ def _buttons(graph: Any, one: Prepared) -> None:
                 why,
             )
     if one.saved:
-        question = tr("Delete {size}? A question that needs it will make it again, and wait for it.", size=size(one.size))
+        question = tr(
+            "Delete {size}? A question that needs it will make it again, and wait for it.",
+            size=size(one.size),
+        )
         act = lambda: delete(engine().preparing, graph, kind)
-        _asked(tr("Delete"), ":material/delete:", f"delete-{name}", question, tr("Yes, delete it"), act, why)
+        _asked(
+            tr("Delete"),
+            ":material/delete:",
+            f"delete-{name}",
+            question,
+            tr("Yes, delete it"),
+            act,
+            why,
+        )
 
 
-def _asked(label: str, icon: str, key: str, question: str, yes: str, action: Callable[[], Any], why: str) -> None:
+def _asked(
+    label: str, icon: str, key: str, question: str, yes: str, action: Callable[[], Any], why: str
+) -> None:
     """A button that asks before it acts; one that cannot be used where there is a reason `why`."""
     with st.popover(label, icon=icon, type="tertiary", key=f"ask-{key}", **held(why)):
         st.write(plain(question))
@@ -183,8 +236,14 @@ def _start(graph: Any, kind: Kind, anew: bool = False) -> None:
 
 def _building(kind: Kind, one: Prepared, job: Job) -> None:
     """How far the building is, and how it ended."""
-    note = tr("Cancelled. What was done is kept; “Go on” takes it up.") if one.state == PARTLY else tr("Cancelled; nothing was kept.")
-    working(job, kind.name, note if job.status == CANCELLED and one.state != READY else "", share=True)
+    note = (
+        tr("Cancelled. What was done is kept; “Go on” takes it up.")
+        if one.state == PARTLY
+        else tr("Cancelled; nothing was kept.")
+    )
+    working(
+        job, kind.name, note if job.status == CANCELLED and one.state != READY else "", share=True
+    )
 
 
 def _leftovers(graph: Any, left: list[Leftover]) -> None:
@@ -203,7 +262,8 @@ def _leftovers(graph: Any, left: list[Leftover]) -> None:
                 question = tr("Delete {size}? Nothing reads it any more.", size=size(one.size))
                 if one.earlier:
                     question = tr(
-                        "Delete {size}? The graph was changed since. Vectors in it spare new ones some encoding.", size=size(one.size)
+                        "Delete {size}? The graph was changed since. Vectors in it spare new ones some encoding.",
+                        size=size(one.size),
                     )
                 _asked(
                     tr("Delete"),
@@ -212,7 +272,9 @@ def _leftovers(graph: Any, left: list[Leftover]) -> None:
                     question,
                     tr("Yes, delete it"),
                     lambda one=one: delete_leftover(graph, one),
-                    "" if who().administrator else tr("Only the administrator deletes what is left over."),
+                    ""
+                    if who().administrator
+                    else tr("Only the administrator deletes what is left over."),
                 )
 
 

@@ -10,7 +10,13 @@ import streamlit as st
 
 from core.datasets import dataset_of
 from core.errors import HopscopeError
-from core.evaluation.pagerank.methods import RANDOM, MethodComparison, MethodConfig, compare, saved_comparisons
+from core.evaluation.pagerank.methods import (
+    RANDOM,
+    MethodComparison,
+    MethodConfig,
+    compare,
+    saved_comparisons,
+)
 from core.evaluation.pagerank.plot import PUBLISHED, SOURCE, method_figure
 from core.evaluation.pagerank.trials import expected, no_room, unfit
 from core.indexes.place import index_folder
@@ -36,8 +42,15 @@ TITLES = {
 }
 LONG = 2.0  # seconds of a question from which on they are told beforehand
 SLOW = ("fora", "topppr")
-SLOW_HELP = tr("FORA and TopPPR keep the guarantees of their papers, which may cost minutes a question; they are not chosen at first.")
-WAYS = {"graph": tr("as the graph says"), "out": tr("along the triples"), "in": tr("against the triples"), "both": tr("both ways")}
+SLOW_HELP = tr(
+    "FORA and TopPPR keep the guarantees of their papers, which may cost minutes a question; they are not chosen at first."
+)
+WAYS = {
+    "graph": tr("as the graph says"),
+    "out": tr("along the triples"),
+    "in": tr("against the triples"),
+    "both": tr("both ways"),
+}
 INTRO = tr(
     "Personalised PageRank cuts the part of the graph around a question's entities that everything else works on. The exact answer "
     "takes long on a large graph; the other methods are quicker and find most of it. Measured here, on the chosen graph."
@@ -51,7 +64,11 @@ def pageranks(graph: Any) -> None:
     key = f"pageranks-{graph.digest}"
     jobs = engine().preparing
     if config is not None:
-        jobs.start(key, lambda: Job(key, lambda job: compare(graph, config, job.tell, job.check)), again=True)
+        jobs.start(
+            key,
+            lambda: Job(key, lambda job: compare(graph, config, job.tell, job.check)),
+            again=True,
+        )
     job = jobs.get(key)
     if job is not None:
         _working(job)
@@ -70,7 +87,11 @@ def _form(graph: Any) -> MethodConfig | None:
     """What to compare, once it is sent."""
     by = {one.name: one for one in parameters(PersonalizedPageRank)}
     methods, known = by["method"].choices, dataset_of(graph_name())
-    sets = {name: one.title for name, one in known.sets.items() if one.graphs == "union"} if known else {}
+    sets = (
+        {name: one.title for name, one in known.sets.items() if one.graphs == "union"}
+        if known
+        else {}
+    )
     with st.container(border=True, key="pageranks-box"):
         first = [name for name in methods if name not in SLOW and not unfit(graph, name)]
         chosen = st.multiselect(
@@ -85,8 +106,19 @@ def _form(graph: Any) -> MethodConfig | None:
         for line in _warnings(graph, methods):
             st.caption(plain(line))
         with st.container(horizontal=True):
-            label = lambda name: tr("questions of {name}", name=sets[name]) if name else tr("entities drawn at random")
-            source = st.selectbox(tr("Start from"), [*sets, RANDOM], format_func=label, width=300, key="pr_source", persist_state="session")
+            label = lambda name: (
+                tr("questions of {name}", name=sets[name])
+                if name
+                else tr("entities drawn at random")
+            )
+            source = st.selectbox(
+                tr("Start from"),
+                [*sets, RANDOM],
+                format_func=label,
+                width=300,
+                key="pr_source",
+                persist_state="session",
+            )
             count = st.number_input(
                 tr("How many"),
                 1,
@@ -97,7 +129,9 @@ def _form(graph: Any) -> MethodConfig | None:
                 persist_state="session",
                 help=tr("The same seed draws the same ones."),
             )
-            seed = st.number_input(tr("Seed"), 0, 2**31 - 1, 0, width=120, key="pr_seed", persist_state="session")
+            seed = st.number_input(
+                tr("Seed"), 0, 2**31 - 1, 0, width=120, key="pr_seed", persist_state="session"
+            )
         with st.container(horizontal=True):
             keep = st.number_input(
                 tr(by["keep"].label),
@@ -138,17 +172,27 @@ def _form(graph: Any) -> MethodConfig | None:
                 persist_state="session",
                 help=tr("By methods that can be asked for it."),
             )
-        if not st.button(tr("Compare"), key="pageranks-go", type="primary", icon=":material/play_arrow:"):
+        if not st.button(
+            tr("Compare"), key="pageranks-go", type="primary", icon=":material/play_arrow:"
+        ):
             return None
-    return MethodConfig(tuple(chosen), source, int(count), int(keep), float(damping), way, float(recall), int(seed))
+    return MethodConfig(
+        tuple(chosen), source, int(count), int(keep), float(damping), way, float(recall), int(seed)
+    )
 
 
 def _warnings(graph: Any, methods: Sequence[str]) -> list[str]:
     """Which methods cannot be used on the graph, and how long the slow ones take."""
-    long = {name: seconds for name in methods if not unfit(graph, name) and (seconds := expected(graph, name)) >= LONG}
+    long = {
+        name: seconds
+        for name in methods
+        if not unfit(graph, name) and (seconds := expected(graph, name)) >= LONG
+    }
     warnings = [no_room(graph), *(unfit(graph, name) for name in methods)]
     if long:
-        each = ", ".join(f"{TITLES.get(name, name)} {span(seconds)}" for name, seconds in long.items())
+        each = ", ".join(
+            f"{TITLES.get(name, name)} {span(seconds)}" for name, seconds in long.items()
+        )
         warnings.append(
             tr(
                 "On this graph a question takes up to about: {each}. All methods are held against the exact answer, which is worked out "
@@ -172,7 +216,13 @@ def _warnings(graph: Any, methods: Sequence[str]) -> list[str]:
 
 def _working(job: Job) -> None:
     """How far the comparison is, and how it ended."""
-    working(job, "pageranks", tr("The last comparison was cancelled; nothing of it was kept.") if job.status == CANCELLED else "")
+    working(
+        job,
+        "pageranks",
+        tr("The last comparison was cancelled; nothing of it was kept.")
+        if job.status == CANCELLED
+        else "",
+    )
 
 
 def _chosen(known: list[MethodComparison]) -> MethodComparison:
@@ -181,13 +231,25 @@ def _chosen(known: list[MethodComparison]) -> MethodComparison:
     if len(known) == 1:
         st.caption(plain(label(0)))
         return known[0]
-    return known[st.selectbox(tr("Comparison"), range(len(known)), format_func=label, label_visibility="collapsed")]
+    return known[
+        st.selectbox(
+            tr("Comparison"), range(len(known)), format_func=label, label_visibility="collapsed"
+        )
+    ]
 
 
 def _label(one: MethodComparison) -> str:
     plan, asked = one.config, one.rows[0].questions
-    source = tr("random entities") if plan.source == RANDOM else tr("questions of {source}", source=plan.source)
-    way = "" if plan.direction == "graph" else tr(", edges followed {direction}", direction=WAYS[plan.direction])
+    source = (
+        tr("random entities")
+        if plan.source == RANDOM
+        else tr("questions of {source}", source=plan.source)
+    )
+    way = (
+        ""
+        if plan.direction == "graph"
+        else tr(", edges followed {direction}", direction=WAYS[plan.direction])
+    )
     return tr(
         "{asked:,} {source}, seed {seed}, the best {keep:,}, damping {damping:g}{way}, recall aimed at {recall:g}",
         asked=asked,
@@ -202,11 +264,15 @@ def _label(one: MethodComparison) -> str:
 
 def _shown(one: MethodComparison) -> None:
     known = any(row.answer_recall is not None for row in one.rows)
-    prepared, unsettled = any(row.prepared_s for row in one.rows), any(row.unsettled for row in one.rows)
+    prepared, unsettled = (
+        any(row.prepared_s for row in one.rows),
+        any(row.unsettled for row in one.rows),
+    )
     counted = any(row.edges is not None for row in one.rows)
     rows = [
         {
-            tr("Method"): TITLES.get(row.method, row.method) + (tr(", by {ran}", ran=row.ran) if row.ran else ""),
+            tr("Method"): TITLES.get(row.method, row.method)
+            + (tr(", by {ran}", ran=row.ran) if row.ran else ""),
             tr("Median"): _time(row.median_ms / 1e3),
             tr("95 % within"): _time(row.p95_ms / 1e3),
             tr("Recall of the exact best"): row.recall,
@@ -214,8 +280,16 @@ def _shown(one: MethodComparison) -> None:
             **({tr("Recall of the answers"): row.answer_recall} if known else {}),
             tr("Memory"): _room(row.memory),
             tr("Pieces"): row.components,
-            **({tr("Edges walked"): "–" if row.edges is None else f"{row.edges:,.0f}"} if counted else {}),
-            **({tr("Preparation"): _time(row.prepared_s) if row.prepared_s else "none"} if prepared else {}),
+            **(
+                {tr("Edges walked"): "–" if row.edges is None else f"{row.edges:,.0f}"}
+                if counted
+                else {}
+            ),
+            **(
+                {tr("Preparation"): _time(row.prepared_s) if row.prepared_s else "none"}
+                if prepared
+                else {}
+            ),
             **({tr("Gave up"): row.unsettled} if unsettled else {}),
         }
         for row in one.rows
@@ -223,17 +297,28 @@ def _shown(one: MethodComparison) -> None:
     three = lambda help_text: st.column_config.NumberColumn(format="%.3f", help=help_text)
     columns = {
         tr("Recall of the exact best"): three(
-            tr("The share of the best entities by exact PageRank that the method finds; ties count as found.")
+            tr(
+                "The share of the best entities by exact PageRank that the method finds; ties count as found."
+            )
         ),
-        tr("Recall of the answers"): three(tr("The share of the known answers among the entities it keeps.")),
+        tr("Recall of the answers"): three(
+            tr("The share of the known answers among the entities it keeps.")
+        ),
         tr("Least"): three(tr("The least such share among the questions.")),
-        tr("Edges walked"): st.column_config.TextColumn(help=tr("The median, where the method counts them.")),
-        tr("Gave up"): st.column_config.NumberColumn(
-            help=tr("Questions on which the work cap was met before the recall asked for was reached.")
+        tr("Edges walked"): st.column_config.TextColumn(
+            help=tr("The median, where the method counts them.")
         ),
-        tr("Memory"): st.column_config.TextColumn(help=tr("The most that one question took beside the graph itself.")),
+        tr("Gave up"): st.column_config.NumberColumn(
+            help=tr(
+                "Questions on which the work cap was met before the recall asked for was reached."
+            )
+        ),
+        tr("Memory"): st.column_config.TextColumn(
+            help=tr("The most that one question took beside the graph itself.")
+        ),
         tr("Pieces"): st.column_config.NumberColumn(
-            format="%.2f", help=tr("Weakly connected components of the subgraph on the entities kept, mean.")
+            format="%.2f",
+            help=tr("Weakly connected components of the subgraph on the entities kept, mean."),
         ),
     }
     st.dataframe(rows, hide_index=True, column_config=columns)
@@ -241,7 +326,9 @@ def _shown(one: MethodComparison) -> None:
     with st.container(horizontal=True):
         for answers in drawn:
             with st.container(width=465):
-                st.plotly_chart(method_figure(one.rows, TITLES, answers), key=f"pageranks-{answers}")
+                st.plotly_chart(
+                    method_figure(one.rows, TITLES, answers), key=f"pageranks-{answers}"
+                )
     if known:
         st.caption(tr("Hollow circles are the published figures, on Freebase; see below."))
 
@@ -249,7 +336,14 @@ def _shown(one: MethodComparison) -> None:
 def _published() -> None:
     """The published figures, marked as not measured here."""
     st.subheader(tr("Published, on Freebase"), anchor=False)
-    st.caption(plain(tr("{source}. Other graph, other computer, other questions: for orientation, not measured here.", source=SOURCE)))
+    st.caption(
+        plain(
+            tr(
+                "{source}. Other graph, other computer, other questions: for orientation, not measured here.",
+                source=SOURCE,
+            )
+        )
+    )
     rows = [
         {
             tr("Method"): one.method,
@@ -257,12 +351,20 @@ def _published() -> None:
             tr("Recall of the answers"): one.recall,
             "F1": "–" if one.f1 is None else f"{one.f1:.4f}",
             tr("Pieces"): "–" if one.pieces is None else f"{one.pieces:g}",
-            tr("Preparation"): "–" if one.before is None else "none" if not one.before else span(one.before),
+            tr("Preparation"): "–"
+            if one.before is None
+            else "none"
+            if not one.before
+            else span(one.before),
         }
         for one in PUBLISHED
     ]
     two = st.column_config.NumberColumn(format="%.2f")
-    st.dataframe(rows, hide_index=True, column_config={tr("Seconds a question"): two, tr("Recall of the answers"): two})
+    st.dataframe(
+        rows,
+        hide_index=True,
+        column_config={tr("Seconds a question"): two, tr("Recall of the answers"): two},
+    )
 
 
 def _room(memory: int | None) -> str:
@@ -272,4 +374,8 @@ def _room(memory: int | None) -> str:
 def _time(seconds: float) -> str:
     if seconds >= 90:
         return span(seconds)
-    return f"{seconds:.2f} s" if seconds >= 1 else tr("{milliseconds:.3g} ms", milliseconds=seconds * 1e3)
+    return (
+        f"{seconds:.2f} s"
+        if seconds >= 1
+        else tr("{milliseconds:.3g} ms", milliseconds=seconds * 1e3)
+    )

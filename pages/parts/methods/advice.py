@@ -21,7 +21,9 @@ def asked() -> Question:
     """The question on Compare, as it stands in the bar."""
     text = session.question
     known = known_question(text)
-    return Question(text, entities=tuple(session.entities), hops=known.hops if known is not None else None)
+    return Question(
+        text, entities=tuple(session.entities), hops=known.hops if known is not None else None
+    )
 
 
 def tried() -> Question:
@@ -35,7 +37,11 @@ def advised(operator: Operator, question: Question) -> Advice | str | None:
     operators, without a question, and while the graph is not open."""
     job = engine().jobs.get(f"open-{graph_name()}") if not source().documents else None
     opened = job.result if job is not None else None
-    if not isinstance(operator, PersonalizedPageRank) or not question.text.strip() or opened is None:
+    if (
+        not isinstance(operator, PersonalizedPageRank)
+        or not question.text.strip()
+        or opened is None
+    ):
         return None
     try:
         return _advice(opened, question)
@@ -57,10 +63,18 @@ def advice_data(operator: Operator | None, question: Question) -> dict[str, Any]
         return None
     if isinstance(advice, str):
         return {"title": advice, "reasons": [], "name": "keep", "value": None, "button": ""}
-    words = {"reasons": list(advice.reasons), "name": "keep", "button": tr("Keep {keep:,} nodes", keep=advice.keep)}
+    words = {
+        "reasons": list(advice.reasons),
+        "name": "keep",
+        "button": tr("Keep {keep:,} nodes", keep=advice.keep),
+    }
     if advice.keep == getattr(operator, "keep", None):
         return {**words, "title": same_words(advice.keep), "value": None}
-    return {**words, "title": tr("Suggested for this question: {keep:,} nodes", keep=advice.keep), "value": advice.keep}
+    return {
+        **words,
+        "title": tr("Suggested for this question: {keep:,} nodes", keep=advice.keep),
+        "value": advice.keep,
+    }
 
 
 def _advice(opened: Any, question: Question) -> Advice:
@@ -70,7 +84,9 @@ def _advice(opened: Any, question: Question) -> Advice:
     known = session.advice
     if key not in known:
         seeds = seeds_of(opened, question.text, question.entities)
-        named = Question(question.text, question.id, tuple(opened.names(seeds)), question.answers, question.hops)
+        named = Question(
+            question.text, question.id, tuple(opened.names(seeds)), question.answers, question.hops
+        )
         known.clear()
         known[key] = advise(opened, named, seeds, log)
     return known[key]

@@ -19,14 +19,21 @@ def _component():
     return component("chooser", FOLDER / "chooser.js", (FOLDER / "chooser.css",))
 
 
-def chooser(known: Mapping[str, Instance], models, current: str, key: str, answering: bool = True) -> str | None:
+def chooser(
+    known: Mapping[str, Instance], models, current: str, key: str, answering: bool = True
+) -> str | None:
     """Draw the chooser; the id of the instance that was chosen in this run, else None.
 
     `models` is the registry, which knows what is not installed; `current` is the id of the instance that is marked. Each line is
     drawn as a row of small bricks, in the colours of Build.
     """
-    groups = [{"title": title, "rows": [_row(one, models, answering) for one in rows]} for title, rows in grouped(known).items()]
-    result = _component()(key=key, data={"current": current, "groups": groups}, on_choose_change=lambda: None)
+    groups = [
+        {"title": title, "rows": [_row(one, models, answering) for one in rows]}
+        for title, rows in grouped(known).items()
+    ]
+    result = _component()(
+        key=key, data={"current": current, "groups": groups}, on_choose_change=lambda: None
+    )
     return result.choose
 
 

@@ -20,7 +20,9 @@ def grouped(known: Mapping[str, Instance]) -> dict[str, list[Instance]]:
     """The instances under the title of their group, in the catalogue's order."""
     groups: dict[str, list[Instance]] = {}
     for one in known.values():
-        groups.setdefault(saved() if one.group == OWN else one.group or tr("Others"), []).append(one)
+        groups.setdefault(saved() if one.group == OWN else one.group or tr("Others"), []).append(
+            one
+        )
     return groups
 
 
@@ -28,7 +30,9 @@ def options(known: Mapping[str, Instance]) -> dict[str, str]:
     """The label of every option, in order; a heading stands before the instances of its group, a changed one behind its base."""
     found = {}
     for title, rows in grouped(known).items():
-        found |= {HEADING + title: f"── {title} ──"} | {one.id: ("↳ " if one.base else "") + label(one) for one in rows}
+        found |= {HEADING + title: f"── {title} ──"} | {
+            one.id: ("↳ " if one.base else "") + label(one) for one in rows
+        }
     return found
 
 

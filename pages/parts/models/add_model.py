@@ -43,15 +43,24 @@ class Given:
 def add_model() -> None:
     """Draw the search for servers, the form for one, and the instructions for a graphics card."""
     st.subheader(tr("A server"))
-    st.write(tr("Any server that speaks the OpenAI protocol: Ollama, LM Studio, llama.cpp, vLLM, or a hosted service."))
+    st.write(
+        tr(
+            "Any server that speaks the OpenAI protocol: Ollama, LM Studio, llama.cpp, vLLM, or a hosted service."
+        )
+    )
     _found()
     with st.container(border=True, key="server-box"):
         given = _form()
         with st.container(horizontal=True):
             listed = st.button(
-                tr("List its models"), key="server-list", icon=":material/list:", help=tr("Asks the server at the address above.")
+                tr("List its models"),
+                key="server-list",
+                icon=":material/list:",
+                help=tr("Asks the server at the address above."),
             )
-            tested = st.button(tr("Test the connection"), key="server-go", icon=":material/network_check:")
+            tested = st.button(
+                tr("Test the connection"), key="server-go", icon=":material/network_check:"
+            )
             added = st.button(tr("Add"), key="server-add", type="primary", icon=":material/add:")
         try:
             if listed:
@@ -72,17 +81,26 @@ def add_model() -> None:
 def _found() -> None:
     """The button that looks for servers, and what it found."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button(tr("Look for servers on this computer"), key="server-find", icon=":material/radar:"):
+        if st.button(
+            tr("Look for servers on this computer"), key="server-find", icon=":material/radar:"
+        ):
             with st.spinner(tr("Looking …")):
                 session.servers_found = find_servers()
         st.caption(tr("Ports {ports}", ports=", ".join(map(str, PORTS))))
     if session.servers_found == ():
         st.info(
-            tr("No model server answers on these ports. Start one (such as `ollama serve`), or give its address below."),
+            tr(
+                "No model server answers on these ports. Start one (such as `ollama serve`), or give its address below."
+            ),
             icon=":material/search_off:",
         )
     for one in session.servers_found or ():
-        with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"server-found-{one.url.split(':')[-1][:-3]}"):
+        with st.container(
+            border=True,
+            horizontal=True,
+            vertical_alignment="center",
+            key=f"server-found-{one.url.split(':')[-1][:-3]}",
+        ):
             st.markdown(f"**{plain(one.program)}**", width="content")
             st.text(one.url, width="content")
             if one.locked:
@@ -90,9 +108,23 @@ def _found() -> None:
             elif not one.models:
                 st.caption(tr("has no model loaded"))
             model = (
-                st.selectbox(tr("Model"), one.models, key=f"found-{one.url}", label_visibility="collapsed", width=280) if one.models else ""
+                st.selectbox(
+                    tr("Model"),
+                    one.models,
+                    key=f"found-{one.url}",
+                    label_visibility="collapsed",
+                    width=280,
+                )
+                if one.models
+                else ""
             )
-            st.button(tr("Take it"), key=f"take-{one.url}", on_click=_take, args=(one, model), icon=":material/south:")
+            st.button(
+                tr("Take it"),
+                key=f"take-{one.url}",
+                on_click=_take,
+                args=(one, model),
+                icon=":material/south:",
+            )
 
 
 def _take(one: FoundServer, model: str) -> None:
@@ -105,27 +137,59 @@ def _take(one: FoundServer, model: str) -> None:
 
 def _free_name(model: str) -> str:
     """A name for a model that no declared one has."""
-    base = re.sub(r"[^A-Za-z0-9.]+", "-", model.split("/")[-1].removesuffix(":latest")).strip("-.").lower()[:50] or "my-server"
+    base = (
+        re.sub(r"[^A-Za-z0-9.]+", "-", model.split("/")[-1].removesuffix(":latest"))
+        .strip("-.")
+        .lower()[:50]
+        or "my-server"
+    )
     taken = {info.name for info in engine().models.declared()}
-    return next(name for name in (base, *(f"{base}-{n}" for n in range(2, 1000))) if name not in taken)
+    return next(
+        name for name in (base, *(f"{base}-{n}" for n in range(2, 1000))) if name not in taken
+    )
 
 
 def _form() -> Given:
     """The fields."""
     if Session.server_emptied.take():
-        for one in (Session.server_name, Session.server_url, Session.server_model, Session.server_key, Session.server_variable):
+        for one in (
+            Session.server_name,
+            Session.server_url,
+            Session.server_model,
+            Session.server_key,
+            Session.server_variable,
+        ):
             one.value = ""
         Session.server_roles.value = []
     with st.container(horizontal=True, gap="medium"):
         url = _field(
-            tr("Address"), Session.server_url.name, "http://localhost:8000/v1", 270, tr("The base address, usually ending in /v1.")
+            tr("Address"),
+            Session.server_url.name,
+            "http://localhost:8000/v1",
+            270,
+            tr("The base address, usually ending in /v1."),
         )
-        model = _field(tr("Model"), Session.server_model.name, "Qwen/Qwen2.5-7B-Instruct", 240, tr("The model's name on that server."))
+        model = _field(
+            tr("Model"),
+            Session.server_model.name,
+            "Qwen/Qwen2.5-7B-Instruct",
+            240,
+            tr("The model's name on that server."),
+        )
         name = _field(
-            tr("Name"), Session.server_name.name, "my-server", 160, tr("How lines and roles call it: letters, digits, dashes and dots.")
+            tr("Name"),
+            Session.server_name.name,
+            "my-server",
+            160,
+            tr("How lines and roles call it: letters, digits, dashes and dots."),
         )
         kind = st.selectbox(
-            tr("What it is"), list(KINDS), format_func=KINDS.get, key=Session.server_kind.name, width=160, persist_state="session"
+            tr("What it is"),
+            list(KINDS),
+            format_func=KINDS.get,
+            key=Session.server_kind.name,
+            width=160,
+            persist_state="session",
         )
     with st.container(horizontal=True, gap="medium"):
         key = st.text_input(
@@ -134,16 +198,24 @@ def _form() -> Given:
             type="password",
             placeholder=tr("none needed"),
             width=270,
-            help=tr("Saved in a file of yours that nobody else may read, and sent to this address alone."),
+            help=tr(
+                "Saved in a file of yours that nobody else may read, and sent to this address alone."
+            ),
         )
         variable = _field(
             tr("or an environment variable with it"),
             Session.server_variable.name,
             "HOPSCOPE_KEY_…",
             240,
-            tr("The variable's name, HOPSCOPE_KEY_..., not the key. It holds this address, a space and the key."),
+            tr(
+                "The variable's name, HOPSCOPE_KEY_..., not the key. It holds this address, a space and the key."
+            ),
         )
-        fit = [role for role, wanted in ROLES.items() if wanted == kind or (wanted == "scorer" and kind != "chat")]
+        fit = [
+            role
+            for role, wanted in ROLES.items()
+            if wanted == kind or (wanted == "scorer" and kind != "chat")
+        ]
         Session.server_roles.value = [role for role in Session.server_roles.value if role in fit]
         roles = st.multiselect(
             tr("Use it for"),
@@ -159,7 +231,9 @@ def _form() -> Given:
 
 
 def _field(label: str, key: str, example: str, width: int, help_text: str) -> str:
-    return st.text_input(label, key=key, persist_state="session", placeholder=example, width=width, help=help_text)
+    return st.text_input(
+        label, key=key, persist_state="session", placeholder=example, width=width, help=help_text
+    )
 
 
 def checked(given: Given) -> Given:
@@ -167,18 +241,27 @@ def checked(given: Given) -> Given:
     check_administrator(tr("add models"))
     _check_address(given)
     if not given.model:
-        raise BadInput(tr("Name the model as the server calls it; “List its models” shows the names."))
+        raise BadInput(
+            tr("Name the model as the server calls it; “List its models” shows the names.")
+        )
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._\-]{0,59}", given.name):
         raise BadInput(tr("Give the server a name of letters, digits, dashes and dots."))
     if given.name in {info.name for info in engine().models.declared() if not info.own}:
-        raise BadInput(tr("“{given}” is the name of a model that comes with Hopscope; choose another.", given=given.name))
+        raise BadInput(
+            tr(
+                "“{given}” is the name of a model that comes with Hopscope; choose another.",
+                given=given.name,
+            )
+        )
     return given
 
 
 def _check_address(given: Given) -> None:
     """Raises BadInput where the address or the key cannot be used."""
     if not re.fullmatch(r"https?://[^\s/]+\S*", given.url):
-        raise BadInput(tr("The address must begin with http:// or https://, such as http://localhost:8000/v1."))
+        raise BadInput(
+            tr("The address must begin with http:// or https://, such as http://localhost:8000/v1.")
+        )
     check_host(given.url)
     if given.key and given.variable:
         raise BadInput(tr("Type the key, or name the variable that holds it, not both."))
@@ -186,7 +269,10 @@ def _check_address(given: Given) -> None:
     if given.variable:
         if not NAME.fullmatch(given.variable):
             raise BadInput(
-                tr("The key's environment variable is named HOPSCOPE_KEY_...; it holds the address and the key, as in: {how}", how=HOW)
+                tr(
+                    "The key's environment variable is named HOPSCOPE_KEY_...; it holds the address and the key, as in: {how}",
+                    how=HOW,
+                )
             )
         key_for(given.variable, given.url, given.name or tr("The server"))
 
@@ -196,7 +282,10 @@ def _list(given: Given) -> None:
     check_administrator(tr("add models"))
     _check_address(given)
     with st.spinner(tr("Asking the server …")):
-        session.server_models = (given.url, list_models(given.url, given.variable, given.key or None))
+        session.server_models = (
+            given.url,
+            list_models(given.url, given.variable, given.key or None),
+        )
 
 
 def _listed() -> None:
@@ -222,12 +311,24 @@ def _test(given: Given) -> None:
     """Ask the server for a few words, or for what an encoder or a re-ranker gives."""
     if given.kind != "chat":
         if given.model not in list_models(given.url, given.variable, given.key or None):
-            st.warning(tr("The server answers, but does not list a model “{model}”.", model=plain(given.model)))
+            st.warning(
+                tr(
+                    "The server answers, but does not list a model “{model}”.",
+                    model=plain(given.model),
+                )
+            )
         else:
             st.success(tr("The server answers and has this model."), icon=":material/check_circle:")
         return
     with st.spinner(tr("Asking the server …")):
-        chat = OpenAIChat(given.url, given.model, given.name, given.variable, timeout=TIMEOUT, key=given.key or None)
+        chat = OpenAIChat(
+            given.url,
+            given.model,
+            given.name,
+            given.variable,
+            timeout=TIMEOUT,
+            key=given.key or None,
+        )
         reply = chat.reply([{"role": "user", "content": "Say: ready"}], max_tokens=8)
     st.success(tr("The server answers:"), icon=":material/check_circle:")
     st.text(reply.text if reply.text.strip() else reply.fault())
@@ -241,7 +342,16 @@ def _add(given: Given) -> None:
     }
     fields |= {"key_variable": given.variable} if given.variable else {}
     session.model_added = (
-        engine().models.add(given.name, given.kind, BACKENDS[given.kind], serves=given.roles, key=given.key, **fields).title
+        engine()
+        .models.add(
+            given.name,
+            given.kind,
+            BACKENDS[given.kind],
+            serves=given.roles,
+            key=given.key,
+            **fields,
+        )
+        .title
     )
     if given.kind == "chat":
         begin_measure(given.name)
@@ -251,7 +361,11 @@ def _add(given: Given) -> None:
 
 
 def _gpu() -> None:
-    st.write(tr("On a computer with an NVIDIA card, install Hopscope with its graphics packages, then start it:"))
+    st.write(
+        tr(
+            "On a computer with an NVIDIA card, install Hopscope with its graphics packages, then start it:"
+        )
+    )
     st.code("pip install -r requirements-gpu.txt\nstreamlit run app.py", language="bash")
     st.write(
         tr(

@@ -17,7 +17,9 @@ def begin_measure(name: str) -> None:
     """Begin to ask a server what it can do."""
     registry = engine().models
     engine().jobs.start(
-        f"measure-{name}", lambda: Job(f"measure-{name}", lambda job: registry.measure(name, job.tell, job.check)), again=True
+        f"measure-{name}",
+        lambda: Job(f"measure-{name}", lambda job: registry.measure(name, job.tell, job.check)),
+        again=True,
     )
 
 
@@ -30,10 +32,20 @@ def measured(info: ModelInfo) -> None:
             return
     if info.profile is not None:
         st.caption(
-            plain(tr("Measured {measured}: {sentences}.", measured=info.profile.measured, sentences="; ".join(info.profile.sentences())))
+            plain(
+                tr(
+                    "Measured {measured}: {sentences}.",
+                    measured=info.profile.measured,
+                    sentences="; ".join(info.profile.sentences()),
+                )
+            )
         )
     elif job is None and who().administrator:
-        st.caption(tr("Not measured yet: how long a prompt it reads, and what else it can do, is not known."))
+        st.caption(
+            tr(
+                "Not measured yet: how long a prompt it reads, and what else it can do, is not known."
+            )
+        )
 
 
 def measure_button(info: ModelInfo) -> None:

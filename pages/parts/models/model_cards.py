@@ -14,7 +14,12 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 from pages.parts.shared.working import working
 
-KINDS = {"chat": tr("Language models"), "encoder": tr("Encoders"), "reranker": tr("Re-rankers"), "scorer": tr("Scorers")}
+KINDS = {
+    "chat": tr("Language models"),
+    "encoder": tr("Encoders"),
+    "reranker": tr("Re-rankers"),
+    "scorer": tr("Scorers"),
+}
 
 
 def cards() -> None:
@@ -62,13 +67,23 @@ def _facts(info: ModelInfo) -> list[str]:
         info.name,
         tr("runs on {device}", device=info.device)
         if info.backend == "openai"
-        else tr("runs on {device}", device=info.device.upper() if len(info.device) == 3 else info.device),
+        else tr(
+            "runs on {device}", device=info.device.upper() if len(info.device) == 3 else info.device
+        ),
     ]
-    facts += [tr("about {gigabytes:.1f} GB of memory", gigabytes=info.memory_bytes / 1e9)] if info.memory_bytes else []
+    facts += (
+        [tr("about {gigabytes:.1f} GB of memory", gigabytes=info.memory_bytes / 1e9)]
+        if info.memory_bytes
+        else []
+    )
     facts += [tr("licence {licence}", licence=info.licence)] if info.licence else []
     facts += [tr("from {upstream}", upstream=info.upstream)] if info.upstream else []
     facts += [tr("role: {roles}", roles=", ".join(info.roles))] if info.roles else []
-    facts += [tr("asked without {refuses}, which it refuses", refuses=", ".join(info.refuses))] if info.refuses else []
+    facts += (
+        [tr("asked without {refuses}, which it refuses", refuses=", ".join(info.refuses))]
+        if info.refuses
+        else []
+    )
     facts += [info.figures] if info.figures else []
     return facts
 
@@ -78,7 +93,13 @@ def _buttons(info: ModelInfo) -> None:
         return
     job = engine().jobs.get(f"fetch-{info.name}")
     if info.fetchable and not info.present and (job is None or job.ended):
-        st.button(tr("Fetch"), key=f"fetch-{info.name}", icon=":material/download:", on_click=_fetch, args=(info.name,))
+        st.button(
+            tr("Fetch"),
+            key=f"fetch-{info.name}",
+            icon=":material/download:",
+            on_click=_fetch,
+            args=(info.name,),
+        )
     if info.loaded and info.memory_bytes:
         st.button(
             tr("Unload"),
@@ -112,7 +133,11 @@ def _remove(name: str) -> None:
 
 def _fetch(name: str) -> None:
     registry = engine().models
-    engine().jobs.start(f"fetch-{name}", lambda: Job(f"fetch-{name}", lambda job: registry.fetch(name, job.tell, job.check)), again=True)
+    engine().jobs.start(
+        f"fetch-{name}",
+        lambda: Job(f"fetch-{name}", lambda job: registry.fetch(name, job.tell, job.check)),
+        again=True,
+    )
 
 
 def _fetching(info: ModelInfo, job: Job) -> None:

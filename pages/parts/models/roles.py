@@ -16,7 +16,10 @@ ROLE_WORDS = {
     "judge": (tr("Judges"), tr("Compares an answer with the known ones.")),
     "encoder": (tr("Encoder"), tr("Turns texts into vectors where an operator names “encoder”.")),
     "reranker": (tr("Re-ranker"), tr("Scores pairs of texts where an operator names “reranker”.")),
-    "cross-encoder": (tr("Cross-encoder"), tr("Reads a question and a document together: FastInsight, GAR, Re2.")),
+    "cross-encoder": (
+        tr("Cross-encoder"),
+        tr("Reads a question and a document together: FastInsight, GAR, Re2."),
+    ),
 }
 
 
@@ -28,7 +31,11 @@ def choose_roles() -> None:
         st.markdown(tr("**Who does what**"))
         with st.container(horizontal=True, gap="medium"):
             for role, model_kind in ROLES.items():
-                fit = {i.name: i for i in declared if i.kind == model_kind or (model_kind == "scorer" and i.kind != "chat")}
+                fit = {
+                    i.name: i
+                    for i in declared
+                    if i.kind == model_kind or (model_kind == "scorer" and i.kind != "chat")
+                }
                 label, help_text = ROLE_WORDS[role]
                 Session.role[role].value = registry.roles[role]
 
@@ -44,11 +51,25 @@ def choose_roles() -> None:
                     disabled=not mine,
                     width=225,
                     format_func=lambda name, fit=fit: (
-                        fit[name].title.split(",")[0].split(" (")[0] + ("" if fit[name].present else tr(" · not installed"))
+                        fit[name].title.split(",")[0].split(" (")[0]
+                        + ("" if fit[name].present else tr(" · not installed"))
                     ),
                 )
         if not mine:
-            st.caption(tr("Where Hopscope is shared, only the administrator chooses, fetches and removes models. All may try them."))
-        absent = [ROLE_WORDS[role][0] for role, name in registry.roles.items() if not registry.info(name).present]
+            st.caption(
+                tr(
+                    "Where Hopscope is shared, only the administrator chooses, fetches and removes models. All may try them."
+                )
+            )
+        absent = [
+            ROLE_WORDS[role][0]
+            for role, name in registry.roles.items()
+            if not registry.info(name).present
+        ]
         if absent:
-            st.caption(tr("{absent}: that model is not installed yet. Get it below, or choose another.", absent=tr(" and ").join(absent)))
+            st.caption(
+                tr(
+                    "{absent}: that model is not installed yet. Get it below, or choose another.",
+                    absent=tr(" and ").join(absent),
+                )
+            )

@@ -19,7 +19,9 @@ def saved_vectors() -> None:
     except HopscopeError as error:
         st.warning(plain(str(error)))
         return
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="saved-vectors"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="small", key="saved-vectors"
+    ):
         st.caption(plain(sentence(facts)), width="stretch")
         if facts.texts and who().administrator:
             st.button(

@@ -28,7 +28,9 @@ def try_model() -> None:
     infos = {info.name: info for info in engine().models.declared()}
     here = [name for name, info in infos.items() if info.present]
     if not here:
-        st.info(tr("No model is here yet. Fetch one under “Models”, or add a server under “Add one”."))
+        st.info(
+            tr("No model is here yet. Fetch one under “Models”, or add a server under “Add one”.")
+        )
         return
     usual = engine().models.roles["answer"]
     name = st.selectbox(
@@ -48,7 +50,9 @@ def try_model() -> None:
 
 def _chat(info: ModelInfo) -> None:
     with st.container(key="try-chat-box"):
-        prompt = st.text_area(tr("Prompt"), PROMPT, key="try_prompt", persist_state="session", height=100)
+        prompt = st.text_area(
+            tr("Prompt"), PROMPT, key="try_prompt", persist_state="session", height=100
+        )
         pressed = st.button(tr("Send"), key="try-chat-go", type="primary", icon=":material/send:")
     if pressed:
         _start(f"chat-{info.name}", lambda job: _reply(job, info.name, prompt))
@@ -68,14 +72,20 @@ def _reply(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
 
     job.tell(tr("Waiting for the model; the first time it is loaded"))
     messages = [{"role": "user", "content": prompt}]
-    reply = engine().models.chat(name).reply(messages, max_tokens=MOST_TOKENS, on_text=wrote, check=job.check)
+    reply = (
+        engine()
+        .models.chat(name)
+        .reply(messages, max_tokens=MOST_TOKENS, on_text=wrote, check=job.check)
+    )
     return reply, time.perf_counter() - first[0] if first else None
 
 
 def _show_outcome(job: Job) -> None:
     """The reply as far as it has come, and what it cost."""
     ended = job.status == DONE
-    written = job.result[0].text if ended else job.written  # what was taken for the reply may turn out to be a thought
+    written = (
+        job.result[0].text if ended else job.written
+    )  # what was taken for the reply may turn out to be a thought
     if written.strip():
         with st.container(border=True):
             st.text(written)
@@ -90,8 +100,14 @@ def _show_reply(reply: Reply, seconds: float | None) -> None:
     if reply.thought:
         with st.expander(tr("Thought, no part of the reply")):
             st.text(reply.thought)
-    timed = seconds is not None and seconds > 0.05 and not reply.cached and not reply.thought  # a thought comes before the first piece
-    speed = tr(" · {rate:.1f} tokens a second", rate=(reply.tokens_out - 1) / seconds) if timed and seconds and reply.tokens_out > 1 else ""
+    timed = (
+        seconds is not None and seconds > 0.05 and not reply.cached and not reply.thought
+    )  # a thought comes before the first piece
+    speed = (
+        tr(" · {rate:.1f} tokens a second", rate=(reply.tokens_out - 1) / seconds)
+        if timed and seconds and reply.tokens_out > 1
+        else ""
+    )
     remembered = tr(" · remembered from before") if reply.cached else ""
     st.caption(
         tr(
@@ -107,7 +123,9 @@ def _show_reply(reply: Reply, seconds: float | None) -> None:
 def _scorer(info: ModelInfo) -> None:
     with st.container(key="try-scorer-box"):
         query = st.text_input(tr("Question"), QUERY, key="try_query", persist_state="session")
-        lines = st.text_area(tr("Lines to rank"), LINES, key="try_lines", persist_state="session", height=130)
+        lines = st.text_area(
+            tr("Lines to rank"), LINES, key="try_lines", persist_state="session", height=130
+        )
         pressed = st.button(tr("Rank"), key="try-scorer-go", type="primary", icon=":material/sort:")
     if pressed:
         _start(f"rank-{info.name}", lambda job: _ranked(job, info.name, query, lines))
@@ -123,7 +141,10 @@ def _ranked(job: Job, name: str, query: str, lines: str) -> list[dict[str, Any]]
         raise BadInput(tr("At most {most_lines} lines here, please.", most_lines=MOST_LINES))
     job.tell(tr("Scoring; the first time the model is loaded"))
     choice = engine().models.scorer(name).choose(Task(query, check=job.check), texts, 0)
-    return [{tr("Rank"): i + 1, tr("Score"): choice.scores[i], tr("Line"): texts[position]} for i, position in enumerate(choice.positions)]
+    return [
+        {tr("Rank"): i + 1, tr("Score"): choice.scores[i], tr("Line"): texts[position]}
+        for i, position in enumerate(choice.positions)
+    ]
 
 
 def _table(job: Job) -> None:
@@ -165,7 +186,12 @@ def _watch(key: str, show) -> None:
         if not job.ended:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(tr("Writing …") if job.written else plain(job.text), width="content")
-                st.button(tr("Cancel"), key=f"stop-{key}", icon=":material/stop_circle:", on_click=job.cancel)
+                st.button(
+                    tr("Cancel"),
+                    key=f"stop-{key}",
+                    icon=":material/stop_circle:",
+                    on_click=job.cancel,
+                )
         elif job.error:
             st.error(plain(job.error))
         elif job.status != DONE:

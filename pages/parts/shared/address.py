@@ -10,13 +10,28 @@ import streamlit as st
 
 from pages.parts.shared.scripts import ASSETS
 
-COMPARE = ("q", "e", "a", "lane", "graph", "corpus", "seed", "llm", "reader", "case", "present", "show")
+COMPARE = (
+    "q",
+    "e",
+    "a",
+    "lane",
+    "graph",
+    "corpus",
+    "seed",
+    "llm",
+    "reader",
+    "case",
+    "present",
+    "show",
+)
 PARAMETERS = (*COMPARE, "line", "from", "entity", "add", "run", "question")  # of all pages
 
 
 @cache
 def _component(name: str):
-    return st.components.v2.component(f"hopscope_{name}", js=(ASSETS / "address" / f"{name}.js").read_text("utf-8"))
+    return st.components.v2.component(
+        f"hopscope_{name}", js=(ASSETS / "address" / f"{name}.js").read_text("utf-8")
+    )
 
 
 def in_place(parameters: Mapping[str, Sequence[str] | str], page: str = "") -> None:
@@ -26,7 +41,9 @@ def in_place(parameters: Mapping[str, Sequence[str] | str], page: str = "") -> N
     Streamlit breaks off the first run of a page, it makes that entry on the page before.
     """
     with st.container(key="address"):  # which takes no room
-        _component("address")(key="in_place", data={"query": urlencode(parameters, doseq=True), "page": page})
+        _component("address")(
+            key="in_place", data={"query": urlencode(parameters, doseq=True), "page": page}
+        )
 
 
 def keep_wished() -> None:

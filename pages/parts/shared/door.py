@@ -49,7 +49,9 @@ class Door:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        sentence, status = ("", 0) if scope["type"] not in ("http", "websocket") else _refusal(scope)
+        sentence, status = (
+            ("", 0) if scope["type"] not in ("http", "websocket") else _refusal(scope)
+        )
         if not sentence:
             await self.app(scope, receive, _guarded(send) if scope["type"] == "http" else send)
         elif scope["type"] == "websocket":
@@ -73,9 +75,17 @@ def _refusal(scope: Scope) -> tuple[str, int]:
     host = Headers(scope=scope).get("host", "")
     if not allowed(host):
         name = shorten(host, 100)
-        return f"Hopscope does not answer to the name “{name}”. If it is its own, start it with: --server.allowedHosts {name}\n", 421
+        return (
+            f"Hopscope does not answer to the name “{name}”. If it is its own, start it with: --server.allowedHosts {name}\n",
+            421,
+        )
     parts = scope["path"].partition(f"/{BASE_ROUTE_UPLOAD_FILE}/")
-    if parts[1] and scope.get("method") != "OPTIONS" and shared() and parts[2].partition("/")[0] not in _admitted:
+    if (
+        parts[1]
+        and scope.get("method") != "OPTIONS"
+        and shared()
+        and parts[2].partition("/")[0] not in _admitted
+    ):
         return "Sign in first: files are taken from those alone who may see the pages.\n", 403
     return "", 0
 
@@ -93,7 +103,11 @@ def allowed(host: str) -> bool:
     except ValueError:
         return False
     configured = (config.get_option("server.address"), config.get_option("browser.serverAddress"))
-    return _number(name) or name == "localhost" or name in [one.lower().rstrip(".") for one in configured if one]
+    return (
+        _number(name)
+        or name == "localhost"
+        or name in [one.lower().rstrip(".") for one in configured if one]
+    )
 
 
 def _number(name: str) -> bool:
@@ -109,5 +123,7 @@ def admit_session(session: str, admitted: bool) -> None:
         _admitted.discard(session)
         return
     if len(_admitted) >= MANY_SESSIONS and session not in _admitted and Runtime.exists():
-        _admitted.difference_update([one for one in _admitted if not Runtime.instance().is_active_session(one)])
+        _admitted.difference_update(
+            [one for one in _admitted if not Runtime.instance().is_active_session(one)]
+        )
     _admitted.add(session)

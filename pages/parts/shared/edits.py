@@ -15,7 +15,9 @@ class Received(NamedTuple):
     done: int = 0
 
 
-def new_edits(message: Mapping[str, Any] | None, before: Received) -> tuple[list[Mapping[str, Any]], Received]:
+def new_edits(
+    message: Mapping[str, Any] | None, before: Received
+) -> tuple[list[Mapping[str, Any]], Received]:
     """The edits of a message, `{who, edits: [{n, ...}]}`, that were not received before, in their order; and what is received with them.
 
     >>> from pages.parts.shared.edits import Received, new_edits
@@ -27,6 +29,11 @@ def new_edits(message: Mapping[str, Any] | None, before: Received) -> tuple[list
     who, edits = str(message.get("who", ""))[:LONGEST], message.get("edits") or ()
     done = before.done if before.who == who else 0
     new = sorted(
-        (one for one in edits if isinstance(one, Mapping) and type(one.get("n")) is int and one["n"] > done), key=lambda one: one["n"]
+        (
+            one
+            for one in edits
+            if isinstance(one, Mapping) and type(one.get("n")) is int and one["n"] > done
+        ),
+        key=lambda one: one["n"],
     )
     return new, Received(who, new[-1]["n"] if new else done)

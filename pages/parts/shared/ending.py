@@ -45,6 +45,8 @@ def _end() -> None:
     while (busy := any(engine.busy for engine in _engines)) and time.monotonic() < last:
         time.sleep(0.05)
     if busy:
-        logging.getLogger(__name__).warning(tr("Ended while work was running; what was kept stays, the rest is done anew."))
+        logging.getLogger(__name__).warning(
+            tr("Ended while work was running; what was kept stays, the rest is done anew.")
+        )
     logging.shutdown()
     os._exit(0)  # threads in compiled code would fail in a process that is half gone

@@ -60,10 +60,18 @@ def hub_set(key: str, example: str, folders: bool = False) -> HubSet | None:
 
     def work(job: Job) -> Fetched:
         if not is_id(id):
-            raise BadInput(tr("Begin the id with hf: or irds:, as in hf:rmanluo/RoG-webqsp or irds:beir/scifact/test."))
+            raise BadInput(
+                tr(
+                    "Begin the id with hf: or irds:, as in hf:rmanluo/RoG-webqsp or irds:beir/scifact/test."
+                )
+            )
         name = id.removeprefix(HUB).partition(":")[0] if id.startswith(HUB) else ""
         if name and Path(name).exists():
-            raise BadInput(tr("That is a folder on this computer rather than a set on a hub; choose its files above."))
+            raise BadInput(
+                tr(
+                    "That is a folder on this computer rather than a set on a hub; choose its files above."
+                )
+            )
         return fetched(id, job.tell)
 
     job = looked_at(f"{key}_fetched", (id,), work, tr("Fetching the set"), tr("change the id"))

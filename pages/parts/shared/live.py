@@ -31,7 +31,9 @@ def near(graph: Any, question: Question, cancelled: Callable[[], None]) -> Any:
     """
     if graph.live is None:
         return graph
-    asked = hashlib.sha256(repr((graph.digest, question.entities or question.text)).encode()).hexdigest()[:16]
+    asked = hashlib.sha256(
+        repr((graph.digest, question.entities or question.text)).encode()
+    ).hexdigest()[:16]
     key = f"live-{asked}"
 
     def fetch(job: Job) -> Any:
@@ -43,7 +45,11 @@ def near(graph: Any, question: Question, cancelled: Callable[[], None]) -> Any:
 
     job = engine().jobs.start(key, lambda: Job(key, fetch), again=True)
     if not job.wait(0.2):
-        follow(job, tr("Asking {title}", title=graph.live.address.title), on_cancel=lambda job: _stop(job, cancelled))
+        follow(
+            job,
+            tr("Asking {title}", title=graph.live.address.title),
+            on_cancel=lambda job: _stop(job, cancelled),
+        )
     if job.status == CANCELLED:
         st.stop()
     if isinstance(job.result, HopscopeError):
@@ -57,7 +63,9 @@ def fetched_text(comparison: Comparison) -> str:
     """What was fetched of a database for a comparison and what was left out, of a saved one too; empty for another graph."""
     if comparison.graph.fetched is not None:
         return comparison.graph.fetched.text
-    first = (note for lane in comparison.lanes for step in lane.state.trace[:1] for note in step.notes)
+    first = (
+        note for lane in comparison.lanes for step in lane.state.trace[:1] for note in step.notes
+    )
     return next((note for note in first if note.startswith(ASKED_LIVE)), "")
 
 

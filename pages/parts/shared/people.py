@@ -10,7 +10,19 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.errors import HopscopeError
-from core.sharing import NOBODY, VISIT, Person, asked_of, called, owner, shared, signed_in, visiting, who, why_not
+from core.sharing import (
+    NOBODY,
+    VISIT,
+    Person,
+    asked_of,
+    called,
+    owner,
+    shared,
+    signed_in,
+    visiting,
+    who,
+    why_not,
+)
 from pages.parts.shared.address import keep_wished
 from pages.parts.shared.door import admit_session
 from pages.parts.shared.session_state import session
@@ -23,7 +35,11 @@ def visitor() -> Person:
     alone. Nobody outside of a run of a page."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return NOBODY
-    person = NOBODY if str(st.user.get("email_verified")).lower() == "false" else signed_in(str(st.user.get("email") or ""))
+    person = (
+        NOBODY
+        if str(st.user.get("email_verified")).lower() == "false"
+        else signed_in(str(st.user.get("email") or ""))
+    )
     if person != NOBODY:
         return person
     session.visit = session.visit or uuid4().hex
@@ -54,7 +70,14 @@ def let_in() -> None:
     st.header("Hopscope", anchor=False)
     st.write(tr("Sign in to ask questions, compare methods and see what others shared."))
     for provider, title in _providers().items():
-        st.button(title, key=f"sign-in-{provider}", type="primary", icon=":material/login:", on_click=st.login, args=(provider or None,))
+        st.button(
+            title,
+            key=f"sign-in-{provider}",
+            type="primary",
+            icon=":material/login:",
+            on_click=st.login,
+            args=(provider or None,),
+        )
     st.stop()
 
 
@@ -62,7 +85,9 @@ def _providers() -> dict[str, str]:
     """The ways to sign in that `[auth]` of secrets.toml sets up, with the words of their buttons."""
     auth = st.secrets["auth"]
     named = {
-        name: tr("Sign in with {name}", name=name) for name, value in auth.items() if isinstance(value, Mapping) and "client_id" in value
+        name: tr("Sign in with {name}", name=name)
+        for name, value in auth.items()
+        if isinstance(value, Mapping) and "client_id" in value
     }
     return ({"": tr("Sign in")} if "client_id" in auth else {}) | named
 
@@ -74,13 +99,27 @@ def signed() -> None:
     person = who()
     st.markdown(tr("**Shared with others**"))
     if person.id.startswith(VISIT):
-        until = tr("You can change or delete it until you close or reload this page; after that only the administrator can.")
+        until = tr(
+            "You can change or delete it until you close or reload this page; after that only the administrator can."
+        )
         st.caption(tr("You are not signed in. What you keep is seen by all. {until}", until=until))
     else:
         role = tr(" · administrator") if person.administrator else ""
-        st.caption(tr("{id}{role}  \nWhat you keep is seen by all, and changed by you alone.", id=plain(person.id), role=role))
+        st.caption(
+            tr(
+                "{id}{role}  \nWhat you keep is seen by all, and changed by you alone.",
+                id=plain(person.id),
+                role=role,
+            )
+        )
     if st.user.get("is_logged_in"):
-        st.button(tr("Sign out"), key="sign-out", icon=":material/logout:", type="tertiary", on_click=st.logout)
+        st.button(
+            tr("Sign out"),
+            key="sign-out",
+            icon=":material/logout:",
+            type="tertiary",
+            on_click=st.logout,
+        )
 
 
 def barred(kind: str, name: str) -> str:

@@ -23,9 +23,21 @@ from pages.parts.shared.wording import tr
 
 PREVIEWED = 8
 MOST_MEGABYTES = 64
-MOST_FILE, MOST_TEXT = MOST_MEGABYTES << 20, 256 << 20  # bytes of the file, and of the text that it may unpack to
+MOST_FILE, MOST_TEXT = (
+    MOST_MEGABYTES << 20,
+    256 << 20,
+)  # bytes of the file, and of the text that it may unpack to
 MOST_FETCHED = 2 << 30  # bytes of the text of a set that was fetched
-TYPES = ["csv", "txt", "tsv", "json", "jsonl", "parquet", "arrow", *(suffix[1:] for suffix in PACKED)]
+TYPES = [
+    "csv",
+    "txt",
+    "tsv",
+    "json",
+    "jsonl",
+    "parquet",
+    "arrow",
+    *(suffix[1:] for suffix in PACKED),
+]
 
 
 @dataclass(frozen=True)
@@ -73,7 +85,9 @@ def choose_questions(key: str, documents: bool = False) -> tuple[Any, Chosen | N
             text_size=size_text(MOST_TEXT),
         )
     )
-    file = st.file_uploader(tr("File of questions"), type=TYPES, key=key, max_upload_size=MOST_MEGABYTES)
+    file = st.file_uploader(
+        tr("File of questions"), type=TYPES, key=key, max_upload_size=MOST_MEGABYTES
+    )
     file = file or hub_set(f"{key}_hub", "hf:rmanluo/RoG-webqsp")
     if file is None:
         return None, None
@@ -89,7 +103,9 @@ def choose_questions(key: str, documents: bool = False) -> tuple[Any, Chosen | N
         key=f"{key}_columns_{file.file_id}",
         placeholder="id,question,answers,gold,-" if documents else "id,question,answers,entities,-",
         width=560,
-        help=tr("For lines of text without a first row that names them: what each column holds, in order, - for one to leave out."),
+        help=tr(
+            "For lines of text without a first row that names them: what each column holds, in order, - for one to leave out."
+        ),
     )
     looked = _look(f"{key}_looked", file, format, columns, documents)
     if looked.error:
@@ -110,14 +126,24 @@ def _look(name: str, file, format: str, columns: str, documents: bool) -> Job:
         if isinstance(file, HubSet):
             most = MOST_FETCHED
         elif file.size > MOST_FILE:
-            raise BadInput(tr("{name} is larger than {file_size}.", name=file.name, file_size=size_text(MOST_FILE)))
+            raise BadInput(
+                tr(
+                    "{name} is larger than {file_size}.",
+                    name=file.name,
+                    file_size=size_text(MOST_FILE),
+                )
+            )
         with tempfile.TemporaryDirectory() as folder:
             path = saved_upload(file, Path(folder))
             gold = GOLD if documents else ()
-            found = read_file(path, format=format, most=most, columns=columns, tell=reading(job), gold=gold)
+            found = read_file(
+                path, format=format, most=most, columns=columns, tell=reading(job), gold=gold
+            )
             if documents:
                 found.check_known()
-            return found, 0 if documents else rows_with_graphs(path, most, reading(job, tr("Looking for graphs")))
+            return found, 0 if documents else rows_with_graphs(
+                path, most, reading(job, tr("Looking for graphs"))
+            )
 
     return looked_at(name, (file.file_id, format, columns), work)
 
@@ -127,10 +153,20 @@ def _preview(chosen: Chosen, documents: bool) -> None:
     head = known[:PREVIEWED]
     answered = tr("{count:,} with answers", count=sum(bool(q.answers) for q in known))
     if documents:
-        counts = [answered, tr("{count:,} with gold documents", count=sum(bool(q.gold) for q in known))]
+        counts = [
+            answered,
+            tr("{count:,} with gold documents", count=sum(bool(q.gold) for q in known)),
+        ]
     else:
-        counts = [tr("{count:,} with entities", count=sum(bool(q.entities) for q in known)), answered]
-        counts += [tr("{graphs:,} with graphs of their own", graphs=chosen.graphs)] if chosen.graphs else []
+        counts = [
+            tr("{count:,} with entities", count=sum(bool(q.entities) for q in known)),
+            answered,
+        ]
+        counts += (
+            [tr("{graphs:,} with graphs of their own", graphs=chosen.graphs)]
+            if chosen.graphs
+            else []
+        )
     end = "." if len(head) == len(known) else tr(". The first {head}:", head=len(head))
     st.caption(f"{many(len(known), 'question')}, {', '.join(counts)}{end}")
     if note := chosen.found.note():
@@ -142,5 +178,12 @@ def _preview(chosen: Chosen, documents: bool) -> None:
         tr("Gold documents"): [", ".join(q.gold) for q in head],
         tr("Hops"): [q.hops for q in head],
     }
-    always = {tr("Question"), tr("Answers"), tr("Gold documents") if documents else tr("Starts from")}
-    st.dataframe({name: cells for name, cells in columns.items() if name in always or any(cells)}, hide_index=True)
+    always = {
+        tr("Question"),
+        tr("Answers"),
+        tr("Gold documents") if documents else tr("Starts from"),
+    }
+    st.dataframe(
+        {name: cells for name, cells in columns.items() if name in always or any(cells)},
+        hide_index=True,
+    )

@@ -62,9 +62,15 @@ def _served(name: str, code: str) -> str:
     found: list[str] = []
 
     def serve() -> None:
-        found.append(runtime.get_instance().media_file_mgr.add(code.encode(), "text/javascript", f"hopscope-{name}"))
+        found.append(
+            runtime.get_instance().media_file_mgr.add(
+                code.encode(), "text/javascript", f"hopscope-{name}"
+            )
+        )
 
-    thread = threading.Thread(target=serve)  # what a thread of no visit adds is of no visit, and stays
+    thread = threading.Thread(
+        target=serve
+    )  # what a thread of no visit adds is of no visit, and stays
     thread.start()
     thread.join()
     return found[0].removeprefix("/")

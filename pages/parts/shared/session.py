@@ -119,7 +119,9 @@ def graph_name() -> str:
 def graph() -> Any:
     """The chosen graph. While it is being opened or built, that is shown with its progress; a failure ends the screen."""
     name = graph_name()
-    job = engine().jobs.start(f"open-{name}", lambda: Job(f"open-{name}", lambda job: engine().graph(name, job.advance)))
+    job = engine().jobs.start(
+        f"open-{name}", lambda: Job(f"open-{name}", lambda job: engine().graph(name, job.advance))
+    )
     if not job.wait(0.2):
         follow(job, tr("Opening the graph"))
     if job.error:
@@ -145,9 +147,13 @@ def follow(job: Job, title: str, on_cancel: Callable[[Job], None] = Job.cancel) 
     place.empty()
 
 
-def cancel(job: Job, key: str, icon: str | None = None, on_cancel: Callable[[Job], None] = Job.cancel) -> None:
+def cancel(
+    job: Job, key: str, icon: str | None = None, on_cancel: Callable[[Job], None] = Job.cancel
+) -> None:
     """The button that cancels a job, for who began it."""
-    st.button(tr("Cancel"), key=key, icon=icon, on_click=on_cancel, args=(job,), **held(job.needed_by))
+    st.button(
+        tr("Cancel"), key=key, icon=icon, on_click=on_cancel, args=(job,), **held(job.needed_by)
+    )
 
 
 def give_up(job: Job, page: str) -> None:

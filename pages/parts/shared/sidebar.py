@@ -36,7 +36,14 @@ def _graph() -> None:
         session.source = Session.source_wanted.take()
     titles, current = sources(), chosen()
     if current.documents and current not in titles:
-        st.warning(plain(tr("There is no corpus “{current}” here; add its documents on the page Texts.", current=current.name)))
+        st.warning(
+            plain(
+                tr(
+                    "There is no corpus “{current}” here; add its documents on the page Texts.",
+                    current=current.name,
+                )
+            )
+        )
     listed = list(titles)
     if current not in titles and current.here:  # the graph of one question
         titles[current] = current.title
@@ -47,7 +54,9 @@ def _graph() -> None:
         listed,
         index=listed.index(current),
         key=Session.source.name,
-        format_func=lambda one: tr("{title} · texts", title=titles[one]) if one.documents else titles[one],
+        format_func=lambda one: (
+            tr("{title} · texts", title=titles[one]) if one.documents else titles[one]
+        ),
         on_change=_begin_anew,
     )
     if session.source.documents:
@@ -70,7 +79,9 @@ def _documents(name: str) -> None:
     """How large the chosen corpus is; on a page that stands on triples, which graph it shows meanwhile."""
     opened = said(lambda: open_corpus(name))
     if opened is not None:
-        st.caption(f"{many(opened.n_documents, 'document')} · {many(opened.characters, 'character')}")
+        st.caption(
+            f"{many(opened.n_documents, 'document')} · {many(opened.characters, 'character')}"
+        )
     if session.page in ON_TRIPLES:
         st.caption(tr("This page is about triples: {title}.", title=plain(last_graph().title)))
 
@@ -87,7 +98,11 @@ def _models() -> None:
     st.markdown(tr("**Models**"))
     lines = []
     for info in registry.declared():
-        if info.roles or (info.fetchable and not info.present):  # what is trained or brought along is told on the Models page
+        if info.roles or (
+            info.fetchable and not info.present
+        ):  # what is trained or brought along is told on the Models page
             mark = ":green[●]" if info.present else ":gray[○]"
-            lines.append(f"{mark} {plain(registry.title(info.name))}{'' if info.present else tr(' · not installed')}")
+            lines.append(
+                f"{mark} {plain(registry.title(info.name))}{'' if info.present else tr(' · not installed')}"
+            )
     st.caption("  \n".join(lines))

@@ -39,7 +39,10 @@ def catalogue() -> NullTranslations:
     for folder in folders if _CODE.fullmatch(code) else []:
         with suppress(OSError, ValueError):  # none there, or no catalogue
             return translation(DOMAIN, folder, [code.replace("-", "_")])
-    logging.getLogger(__name__).warning("There is no translation of the screens for HOPSCOPE_LANGUAGE=%s; they are in English.", code)
+    logging.getLogger(__name__).warning(
+        "There is no translation of the screens for HOPSCOPE_LANGUAGE=%s; they are in English.",
+        code,
+    )
     return NullTranslations()
 
 

@@ -20,7 +20,11 @@ def working(job: Job, key: str, ended: str = "", share: bool = False) -> None:
             st.rerun()
         if not job.ended:
             with st.container(horizontal=True, vertical_alignment="center"):
-                percent = f"{100 * min(1.0, job.fraction):.0f} %  ·  " if share and job.fraction is not None else ""
+                percent = (
+                    f"{100 * min(1.0, job.fraction):.0f} %  ·  "
+                    if share and job.fraction is not None
+                    else ""
+                )
                 st.progress(min(1.0, job.fraction or 0.0), text=plain(f"{percent}{job.text}"))
                 cancel(job, f"cancel-{key}", ":material/stop_circle:")
         elif job.error:

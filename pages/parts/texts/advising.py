@@ -33,10 +33,23 @@ WRITERS = {BY_MODEL: tr("a language model, checked"), BY_NAMES: tr("names in the
 def advice(corpus: Corpus) -> None:
     """Draw the answer, how far it is, or what it will cost and the button that begins it."""
     job, before = engine().evaluations.get(job_key(corpus.name)), saved_advice(corpus)
-    at_work, current = job is not None and not job.ended, before is not None and before.corpus == corpus.digest
+    at_work, current = (
+        job is not None and not job.ended,
+        before is not None and before.corpus == corpus.digest,
+    )
     answered = before is not None and before.done and current and not at_work
-    label = f"{TITLE} **{plain(before.headline)}**" if before is not None and answered and before.headline else TITLE
-    box = st.expander(label, job is not None, key=f"advice-{corpus.name}", icon=":material/balance:", on_change="rerun")
+    label = (
+        f"{TITLE} **{plain(before.headline)}**"
+        if before is not None and answered and before.headline
+        else TITLE
+    )
+    box = st.expander(
+        label,
+        job is not None,
+        key=f"advice-{corpus.name}",
+        icon=":material/balance:",
+        on_change="rerun",
+    )
     if not at_work:
         begun_elsewhere(job_key(corpus.name))
     if not box.open and not at_work:
@@ -76,14 +89,23 @@ def _answered(corpus: Corpus, before: Advice, current: bool) -> None:
         with st.popover(tr("Ask anew"), icon=":material/refresh:"):
             _form(corpus, before)
         figures = {"run": str(before.run)}
-        st.page_link("pages/evaluate.py", label=tr("All figures and questions"), icon=":material/bar_chart:", query_params=figures)
+        st.page_link(
+            "pages/evaluate.py",
+            label=tr("All figures and questions"),
+            icon=":material/bar_chart:",
+            query_params=figures,
+        )
         st.caption(tr("It took {span}.", span=span(before.seconds)))
 
 
 def _kinds(found: Answer) -> None:
     """The kinds of questions as a table."""
     share = lambda name, value: f"{plain(name)}: {value:.2f}"
-    st.caption(tr("Share of the passages that answer a question among the first four, of the best method of either side"))
+    st.caption(
+        tr(
+            "Share of the passages that answer a question among the first four, of the best method of either side"
+        )
+    )
     st.table(
         [
             {
@@ -102,13 +124,20 @@ def _kinds(found: Answer) -> None:
 def _roadmap(corpus: Corpus, found: Answer) -> None:
     """The questions of the paper's roadmap one after the other, and the method that they lead to, beside what was measured here."""
     st.caption(
-        tr("The roadmap of the In-depth Analysis of Graph-based RAG (Figure 13): from what is asked to the method that it recommends.")
+        tr(
+            "The roadmap of the In-depth Analysis of Graph-based RAG (Figure 13): from what is asked to the method that it recommends."
+        )
     )
     answers: dict[str, str] = {}
     while isinstance(step := advised(answers), Asked):
         options = step.options
         given = st.radio(
-            step.title, list(options), None, key=f"roadmap-{corpus.name}-{step.key}", format_func=options.__getitem__, horizontal=True
+            step.title,
+            list(options),
+            None,
+            key=f"roadmap-{corpus.name}-{step.key}",
+            format_func=options.__getitem__,
+            horizontal=True,
         )
         if given is None:
             return
@@ -148,7 +177,9 @@ def _form(corpus: Corpus, before: Advice | None) -> None:
     if expected.error or expected.result is None:
         st.error(plain(expected.error or tr("Counting was cancelled.")))
         return
-    st.caption(plain(" ".join([tr("Other questions are drawn.")] * done + [expected.result.words()])))
+    st.caption(
+        plain(" ".join([tr("Other questions are drawn.")] * done + [expected.result.words()]))
+    )
     words = tr("Go on") if begun else tr("Start") if done else tr("Find out")
     pressed = st.button(
         words,
@@ -160,7 +191,11 @@ def _form(corpus: Corpus, before: Advice | None) -> None:
     if not done:
         with st.popover(tr("What the paper recommends"), icon=":material/alt_route:"):
             _roadmap(corpus, Answer("", ""))
-    if pressed and said(lambda: start(engine(), store(), corpus, by=by, seed=before.seed + done if before is not None else 0)):
+    if pressed and said(
+        lambda: start(
+            engine(), store(), corpus, by=by, seed=before.seed + done if before is not None else 0
+        )
+    ):
         st.rerun()
 
 
@@ -173,7 +208,9 @@ def _writer(corpus: Corpus, before: Advice | None) -> str:
         list(WRITERS),
         list(WRITERS).index(before.by) if before is not None else 0,
         key=f"advice_writer_{corpus.name}",
-        format_func=lambda by: f"{WRITERS[by]} ({engine().models.title(ROLE)})" if by == BY_MODEL else WRITERS[by],
+        format_func=lambda by: (
+            f"{WRITERS[by]} ({engine().models.title(ROLE)})" if by == BY_MODEL else WRITERS[by]
+        ),
         horizontal=True,
         persist_state="session",
     )
@@ -183,4 +220,6 @@ def _expected(corpus: Corpus, by: str) -> Job:
     """The job that counts what it will cost."""
     there = [status(corpus, build_for(corpus, kind)).current for kind in kinds()]
     key = f"cost-advice-{corpus.digest}-{by}-{there}"
-    return engine().jobs.start(key, lambda: Job(key, lambda job: estimate(corpus, engine().models, by, check=job.check)))
+    return engine().jobs.start(
+        key, lambda: Job(key, lambda job: estimate(corpus, engine().models, by, check=job.check))
+    )

@@ -34,7 +34,11 @@ from pages.parts.texts.walking import of_chunks
 
 LISTED, ALIKE = 200, 100  # entities, and pairs of names, that are listed
 DRAWN, NAMED = 70, 24  # entities on the picture, and those of them whose names are on it
-LETTER, LINE, SIDE = 0.021, 0.045, 0.25  # what a letter and a line of a name, and each side, take of the picture
+LETTER, LINE, SIDE = (
+    0.021,
+    0.045,
+    0.25,
+)  # what a letter and a line of a name, and each side, take of the picture
 SHARED, ALONE, LIGHT = "#2f6f9f", "#d9822b", "#9aa7b4"
 
 
@@ -44,14 +48,26 @@ def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
     entities = (other for other in known if other.graph != "chunks" and other.id != one.id)
     others = {other.id: other for other in entities if status(corpus, other).serves}
     if not others:
-        st.info(tr("There is no other graph of these texts yet. Build one above, and it can be looked at beside this one."))
+        st.info(
+            tr(
+                "There is no other graph of these texts yet. Build one above, and it can be looked at beside this one."
+            )
+        )
         return
     chosen = Session.texts_other[corpus.name]
     if chosen.value not in others:
-        chosen.value = next((id for id, other in others.items() if other.extractor != one.extractor), next(iter(others)))
+        chosen.value = next(
+            (id for id, other in others.items() if other.extractor != one.extractor),
+            next(iter(others)),
+        )
     other = others[
         st.selectbox(
-            tr("Beside"), list(others), key=chosen.name, persist_state="session", format_func=lambda id: plain(others[id].title), width=560
+            tr("Beside"),
+            list(others),
+            key=chosen.name,
+            persist_state="session",
+            format_func=lambda id: plain(others[id].title),
+            width=560,
         )
     ]
     try:
@@ -60,7 +76,11 @@ def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
         st.error(plain(str(error)))
         return
     if of_chunks(graph) or of_chunks(second):
-        st.info(tr("The nodes of a passage graph or a tree are chunks and summaries, so there are no entities to hold against each other."))
+        st.info(
+            tr(
+                "The nodes of a passage graph or a tree are chunks and summaries, so there are no entities to hold against each other."
+            )
+        )
     else:
         found = _difference(graph, second)
         if found is not None:
@@ -73,7 +93,10 @@ def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
 def _difference(first: Graph, second: Graph) -> GraphDifference | None:
     """What sets the graphs apart; the page waits for it. None where it could not be found out, which is said."""
     job: Job = awaited(
-        f"beside-{first.digest}-{second.digest}", lambda job: graph_difference(first, second), tr("Comparing the graphs"), again=False
+        f"beside-{first.digest}-{second.digest}",
+        lambda job: graph_difference(first, second),
+        tr("Comparing the graphs"),
+        again=False,
     )
     if job.error or job.result is None:
         st.error(plain(job.error or tr("Comparing the graphs was cancelled.")))
@@ -85,7 +108,11 @@ def _figures(found: GraphDifference, one: Build, other: Build) -> None:
     columns = st.columns(3, gap="medium")
     for column, title, nodes, links in zip(
         columns,
-        (tr("In both"), tr("Only in “{title}”", title=one.title), tr("Only in “{other}”", other=other.title)),
+        (
+            tr("In both"),
+            tr("Only in “{title}”", title=one.title),
+            tr("Only in “{other}”", other=other.title),
+        ),
         (found.nodes, len(found.first.nodes), len(found.second.nodes)),
         (found.links, found.first.links, found.second.links),
     ):
@@ -94,7 +121,12 @@ def _figures(found: GraphDifference, one: Build, other: Build) -> None:
             st.write(f"{many(nodes, 'entity', 'entities')}, {many(links, 'linked pair')}")
             missing = {columns[1]: found.first, columns[2]: found.second}.get(column)
             if missing is not None and missing.links:
-                st.caption(tr("{between:,} of these pairs join entities that both have.", between=missing.between))
+                st.caption(
+                    tr(
+                        "{between:,} of these pairs join entities that both have.",
+                        between=missing.between,
+                    )
+                )
 
 
 def _picture(first: Graph, second: Graph, one: Build, other: Build) -> None:
@@ -125,15 +157,29 @@ def one_layout(both: Union, side: int, places: dict[int, Place]) -> go.Figure:
         (both.pairs[0] & both.pairs[1], {"color": SHARED, "width": 1.8}),
     ]
     traces: list[go.Scatter] = [
-        go.Scatter(x=_ends(pairs, places, 0), y=_ends(pairs, places, 1), mode="lines", line=line, hoverinfo="skip") for pairs, line in lines
+        go.Scatter(
+            x=_ends(pairs, places, 0),
+            y=_ends(pairs, places, 1),
+            mode="lines",
+            line=line,
+            hoverinfo="skip",
+        )
+        for pairs, line in lines
     ]
     here = [at for at, name in enumerate(own) if name]
     colors = [SHARED if others[at] else ALONE for at in here]
     absent = [at for at, name in enumerate(own) if not name]
     traces.append(
-        _points(absent, places, ["" for _ in absent], {"size": 8, "color": "rgba(0,0,0,0)", "line": {"color": LIGHT, "width": 1}})
+        _points(
+            absent,
+            places,
+            ["" for _ in absent],
+            {"size": 8, "color": "rgba(0,0,0,0)", "line": {"color": LIGHT, "width": 1}},
+        )
     )
-    traces.append(_points(here, places, [label(own[at]) for at in here], {"size": 9, "color": colors}))
+    traces.append(
+        _points(here, places, [label(own[at]) for at in here], {"size": 9, "color": colors})
+    )
     figure = go.Figure(traces)
     hidden = {"visible": False, "range": [-0.06, 1.06], "fixedrange": True}
     margin = {"l": 4, "r": 4, "t": 4, "b": 4}
@@ -141,10 +187,15 @@ def one_layout(both: Union, side: int, places: dict[int, Place]) -> go.Figure:
     return figure
 
 
-def _points(nodes: list[int], places: dict[int, Place], names: list[str], marker: dict) -> go.Scatter:
+def _points(
+    nodes: list[int], places: dict[int, Place], names: list[str], marker: dict
+) -> go.Scatter:
     """Points with the names of those that have room for them, the first before others."""
     boxes: list[tuple[float, float, float]] = []
-    shown = [name if name and _has_room(places[at], name, boxes) else "" for at, name in zip(nodes, names)]
+    shown = [
+        name if name and _has_room(places[at], name, boxes) else ""
+        for at, name in zip(nodes, names)
+    ]
     return go.Scatter(
         x=[places[at][0] for at in nodes],
         y=[places[at][1] for at in nodes],
@@ -167,7 +218,9 @@ def _has_room(place: Place, name: str, boxes: list[tuple[float, float, float]]) 
     """Whether a name at a place lies over none of the `boxes` of others (middle, height and half width), to which it is added."""
     x, y, half = *place, len(name) * LETTER / 2
     x += {"right": half, "left": -half, "center": 0.0}[_way(x)]
-    free = len(boxes) < NAMED and all(abs(y - b) > LINE or abs(x - a) > half + other for a, b, other in boxes)
+    free = len(boxes) < NAMED and all(
+        abs(y - b) > LINE or abs(x - a) > half + other for a, b, other in boxes
+    )
     if free:
         boxes.append((x, y, half))
     return free
@@ -175,22 +228,37 @@ def _has_room(place: Place, name: str, boxes: list[tuple[float, float, float]]) 
 
 def _ends(pairs: set[tuple[int, int]], places: dict[int, Place], axis: int) -> list[float | None]:
     """The coordinates of lines between pairs, each ended by None."""
-    return [value for one, other in sorted(pairs) for value in (places[one][axis], places[other][axis], None)]
+    return [
+        value
+        for one, other in sorted(pairs)
+        for value in (places[one][axis], places[other][axis], None)
+    ]
 
 
 def _lists(found: GraphDifference, first: Graph, second: Graph, one: Build, other: Build) -> None:
     if found.alike:
-        st.markdown(tr("**Perhaps the same, under two names**  ·  {alike:,}", alike=len(found.alike)))
+        st.markdown(
+            tr("**Perhaps the same, under two names**  ·  {alike:,}", alike=len(found.alike))
+        )
         pairs = found.alike[:ALIKE]
         rows = {
             plain(one.title): first.names([a for a, _, _ in pairs]),
             plain(other.title) + " ": second.names([b for _, b, _ in pairs]),
             tr("Alike"): [score for *_, score in pairs],
         }
-        st.dataframe(rows, hide_index=True, height=min(280, 38 + 35 * len(pairs)), column_config={tr("Alike"): _alike()})
-    if not (len(found.first.nodes) or len(found.second.nodes) or found.first.links or found.second.links):
+        st.dataframe(
+            rows,
+            hide_index=True,
+            height=min(280, 38 + 35 * len(pairs)),
+            column_config={tr("Alike"): _alike()},
+        )
+    if not (
+        len(found.first.nodes) or len(found.second.nodes) or found.first.links or found.second.links
+    ):
         st.info(
-            tr("Both have the same entities and the same links between them. They may differ in descriptions, keywords and communities.")
+            tr(
+                "Both have the same entities and the same links between them. They may differ in descriptions, keywords and communities."
+            )
         )
         return
     left, right = st.columns(2, gap="large")
@@ -198,21 +266,39 @@ def _lists(found: GraphDifference, first: Graph, second: Graph, one: Build, othe
         _alone(first, found.first, one)
     with right:
         _alone(second, found.second, other)
-    st.caption(tr("Compared by name, in which case, accents and punctuation at the ends do not count."))
+    st.caption(
+        tr("Compared by name, in which case, accents and punctuation at the ends do not count.")
+    )
 
 
 def _alike() -> object:
-    return st.column_config.NumberColumn(width=80, help=tr("How much of the letters agree, of 100, whatever the order of the words"))
+    return st.column_config.NumberColumn(
+        width=80, help=tr("How much of the letters agree, of 100, whatever the order of the words")
+    )
 
 
 def _alone(graph: Graph, missing: Missing, build: Build) -> None:
     nodes = missing.nodes[:LISTED]
-    st.markdown(tr("**Only in “{build}”**  ·  {nodes:,}", build=plain(build.title), nodes=len(missing.nodes)))
+    st.markdown(
+        tr(
+            "**Only in “{build}”**  ·  {nodes:,}",
+            build=plain(build.title),
+            nodes=len(missing.nodes),
+        )
+    )
     if not len(nodes):
         st.caption(tr("None."))
         return
-    rows = {tr("Entity"): graph.names(nodes), tr("Relations"): np.asarray(graph.degrees(nodes)).tolist()}
-    st.dataframe(rows, hide_index=True, height=min(360, 38 + 35 * len(nodes)), column_config={tr("Relations"): {"width": 90}})
+    rows = {
+        tr("Entity"): graph.names(nodes),
+        tr("Relations"): np.asarray(graph.degrees(nodes)).tolist(),
+    }
+    st.dataframe(
+        rows,
+        hide_index=True,
+        height=min(360, 38 + 35 * len(nodes)),
+        column_config={tr("Relations"): {"width": 90}},
+    )
     if len(missing.nodes) > LISTED:
         st.caption(tr("The {listed} with the most relations.", listed=LISTED))
 
@@ -220,22 +306,41 @@ def _alone(graph: Graph, missing: Missing, build: Build) -> None:
 def _questions(corpus: Corpus, one: Build, other: Build) -> None:
     """One method on both graphs, over questions: those that only one of them answers."""
     source = CorpusSource(corpus.name)
-    known = {key: row for key, row in instances().items() if row.documents and on_one_graph(row, one, other)}
+    known = {
+        key: row
+        for key, row in instances().items()
+        if row.documents and on_one_graph(row, one, other)
+    }
     st.markdown(tr("**Which questions turn on the difference?**"))
     if not source.sets or not known:
         st.caption(
-            tr("These texts have no questions yet.") if not source.sets else tr("No method of the catalogue runs on either kind of graph.")
+            tr("These texts have no questions yet.")
+            if not source.sets
+            else tr("No method of the catalogue runs on either kind of graph.")
         )
         return
     labels = {key: text for key, text in options(known).items() if not is_heading(key)}
     with st.container(border=True, horizontal=True, vertical_alignment="bottom"):
-        method = st.selectbox(tr("Method on both graphs"), list(labels), format_func=labels.__getitem__, key="beside_method", width=320)
+        method = st.selectbox(
+            tr("Method on both graphs"),
+            list(labels),
+            format_func=labels.__getitem__,
+            key="beside_method",
+            width=320,
+        )
         usual = list(source.sets).index(usual_sets(source.sets)[0])
         questions = st.selectbox(
-            tr("Questions"), list(source.sets), usual, format_func=source.sets.__getitem__, key="beside_set", width=320
+            tr("Questions"),
+            list(source.sets),
+            usual,
+            format_func=source.sets.__getitem__,
+            key="beside_set",
+            width=320,
         )
         size = st.number_input(tr("How many"), 1, 10_000, 40, key="beside_size", width=110)
-        if st.button(tr("Ask them on both"), key="beside-go", type="primary", icon=":material/play_arrow:"):
+        if st.button(
+            tr("Ask them on both"), key="beside-go", type="primary", icon=":material/play_arrow:"
+        ):
             _begin([on_build(known[method], build) for build in (one, other)], questions, int(size))
     st.caption(
         tr(
@@ -248,7 +353,9 @@ def _questions(corpus: Corpus, one: Build, other: Build) -> None:
 def on_one_graph(row: Instance, *builds: Build) -> bool:
     """Whether a method begins on a graph of the kind of one of these builds."""
     first = row.line.operators[0]
-    return isinstance(first, BuiltGraph) and first.build in {build.graph for build in builds} | {build.id for build in builds}
+    return isinstance(first, BuiltGraph) and first.build in {build.graph for build in builds} | {
+        build.id for build in builds
+    }
 
 
 def on_build(row: Instance, build: Build) -> Instance:
@@ -260,7 +367,9 @@ def on_build(row: Instance, build: Build) -> Instance:
 def _begin(rows: list[Instance], questions: str, size: int) -> None:
     try:
         with st.spinner(tr("Opening what is asked and drawing the questions")):
-            job = evaluate(engine(), store(), make_plan(rows, questions, size, engine().graph, model=False))
+            job = evaluate(
+                engine(), store(), make_plan(rows, questions, size, engine().graph, model=False)
+            )
     except HopscopeError as error:
         st.error(plain(str(error)))
         return

@@ -32,7 +32,11 @@ from pages.parts.texts.columns import choose_columns, choose_encoding
 from pages.parts.texts.known import bring_known
 from pages.parts.texts.opening import begin_opened, open_another
 
-TYPES = [*(suffix.removeprefix(".") for suffix in dict.fromkeys((*SUFFIXES, *COLUMNAR, *PACKED))), "htm", "zip"]
+TYPES = [
+    *(suffix.removeprefix(".") for suffix in dict.fromkeys((*SUFFIXES, *COLUMNAR, *PACKED))),
+    "htm",
+    "zip",
+]
 NEW = ""
 SHOWN_NOTES = 20  # sentences on what was left out that are shown
 LONGEST = 40  # characters of a name
@@ -40,9 +44,15 @@ LONGEST = 40  # characters of a name
 
 def bring_files(here: str) -> None:
     """Draw the form, and the job that reads the files."""
-    stay = tr("They stay on the server, where all who share it read them.") if shared() else tr("They stay on this computer.")
+    stay = (
+        tr("They stay on the server, where all who share it read them.")
+        if shared()
+        else tr("They stay on this computer.")
+    )
     tables = tr("tables with a document a row (CSV, JSON, Excel, Parquet)")
-    sets = tr("or a published set as it is, such as HotpotQA, MuSiQue or a zip of BEIR, with its questions")
+    sets = tr(
+        "or a published set as it is, such as HotpotQA, MuSiQue or a zip of BEIR, with its questions"
+    )
     st.write(
         tr(
             "Text, Markdown, HTML, PDF, Word, PowerPoint, EPUB, mails, notebooks, {tables}, or a zip of them; {sets}. {stay}",
@@ -58,7 +68,15 @@ def bring_files(here: str) -> None:
         key=f"texts_files-{session.texts_round}",
         label_visibility="collapsed",
     )
-    hub = hub_set(f"texts_hub-{session.texts_round}", "hf:hotpotqa/hotpot_qa:distractor:validation", folders=True) if not files else None
+    hub = (
+        hub_set(
+            f"texts_hub-{session.texts_round}",
+            "hf:hotpotqa/hotpot_qa:distractor:validation",
+            folders=True,
+        )
+        if not files
+        else None
+    )
     if files or hub:
         _form(files or [hub], here)
     job = engine().jobs.get(session.texts_job)
@@ -71,7 +89,11 @@ def bring_files(here: str) -> None:
 
 def _form(files: list, here: str) -> None:
     known = corpora()
-    own = [name for name, corpus in known.items() if isinstance(corpus, Corpus) and corpus.own and not barred(OWNED_AS, name)]
+    own = [
+        name
+        for name, corpus in known.items()
+        if isinstance(corpus, Corpus) and corpus.own and not barred(OWNED_AS, name)
+    ]
     fetched = isinstance(files[0], HubSet)
     columns, encoding = (None, "") if fetched else (choose_columns(files), choose_encoding(files))
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -88,8 +110,16 @@ def _form(files: list, here: str) -> None:
         title = ""
         if into == NEW:
             first = Path(files[0].name).stem
-            title = st.text_input(tr("Title"), value=first, key=f"texts_title_{files[0].file_id}", max_chars=80, width=300)
-        pressed = st.button(tr("Read them"), type="primary", key="texts_read", icon=":material/play_arrow:")
+            title = st.text_input(
+                tr("Title"),
+                value=first,
+                key=f"texts_title_{files[0].file_id}",
+                max_chars=80,
+                width=300,
+            )
+        pressed = st.button(
+            tr("Read them"), type="primary", key="texts_read", icon=":material/play_arrow:"
+        )
     if pressed:
         try:
             start(files, into or new_name(title), title, columns, encoding)
@@ -103,13 +133,22 @@ def new_name(title: str) -> str:
         raise BadInput(tr("Give the new texts a title."))
     name = clean_name(title)[:LONGEST].strip("-")
     if not name:
-        return next(name for name in (f"texts-{number}" for number in count(1)) if own_corpus(name) is None)
+        return next(
+            name for name in (f"texts-{number}" for number in count(1)) if own_corpus(name) is None
+        )
     if own_corpus(name) is not None:
-        raise BadInput(tr("There are already texts called “{name}”; choose another title, or add the files to them.", name=name))
+        raise BadInput(
+            tr(
+                "There are already texts called “{name}”; choose another title, or add the files to them.",
+                name=name,
+            )
+        )
     return name
 
 
-def start(files: list, name: str, title: str = "", columns: Columns | None = None, encoding: str = "") -> None:
+def start(
+    files: list, name: str, title: str = "", columns: Columns | None = None, encoding: str = ""
+) -> None:
     """Begin reading the files into the corpus of that name, and draw the page anew."""
     folder = temporary_folder()
     paths = []
@@ -123,7 +162,9 @@ def start(files: list, name: str, title: str = "", columns: Columns | None = Non
 
     def work(job: Job) -> Brought:
         try:
-            return bring(name, paths, title, columns, progress=job.tell, check=job.check, encoding=encoding)
+            return bring(
+                name, paths, title, columns, progress=job.tell, check=job.check, encoding=encoding
+            )
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -159,7 +200,14 @@ def _watch(job: Job) -> None:
     if len(brought.notes) > SHOWN_NOTES:
         st.caption(tr("And {more:,} more such things.", more=len(brought.notes) - SHOWN_NOTES))
     _missing(brought)
-    st.button(tr("Go on to its graph"), key="texts_go", type="primary", icon=":material/hub:", on_click=_open, args=(brought.corpus.name,))
+    st.button(
+        tr("Go on to its graph"),
+        key="texts_go",
+        type="primary",
+        icon=":material/hub:",
+        on_click=_open,
+        args=(brought.corpus.name,),
+    )
 
 
 def _missing(brought: Brought) -> None:
@@ -170,7 +218,13 @@ def _missing(brought: Brought) -> None:
     if not left:
         return
     st.warning(
-        plain(tr("{on_missing} They are still in {title}.", on_missing=brought.on_missing(), title=brought.corpus.title)),
+        plain(
+            tr(
+                "{on_missing} They are still in {title}.",
+                on_missing=brought.on_missing(),
+                title=brought.corpus.title,
+            )
+        ),
         icon=":material/rule:",
     )
     remove_them = lambda: open_corpus(name).remove(left)
@@ -195,7 +249,12 @@ def remove(corpus: Corpus) -> None:
         return
     if by := whose(OWNED_AS, corpus.name):
         st.caption(plain(by), width="content")
-    with st.popover(tr("Remove"), icon=":material/delete:", type="tertiary", **held(barred(OWNED_AS, corpus.name))):
+    with st.popover(
+        tr("Remove"),
+        icon=":material/delete:",
+        type="tertiary",
+        **held(barred(OWNED_AS, corpus.name)),
+    ):
         st.write(
             plain(
                 tr(
@@ -205,7 +264,13 @@ def remove(corpus: Corpus) -> None:
                 )
             )
         )
-        st.button(tr("Yes, remove it"), key="texts_remove", type="primary", on_click=tried, args=(lambda: _remove(corpus),))
+        st.button(
+            tr("Yes, remove it"),
+            key="texts_remove",
+            type="primary",
+            on_click=tried,
+            args=(lambda: _remove(corpus),),
+        )
 
 
 def _remove(corpus: Corpus) -> None:
@@ -218,9 +283,24 @@ def remove_document(corpus: Corpus, id: str) -> None:
     """A way to take one document out of texts of a person's own, which is asked first."""
     if not corpus.own or len(corpus) < 2:
         return
-    with st.popover(tr("Remove this document"), icon=":material/delete:", type="tertiary", **held(barred(OWNED_AS, corpus.name))):
-        st.write(tr("Remove it? Graphs of these texts are to be built again; only what depends on it is made anew."))
-        st.button(tr("Yes, remove it"), key="texts_remove_one", type="primary", on_click=tried, args=(lambda: corpus.remove([id]),))
+    with st.popover(
+        tr("Remove this document"),
+        icon=":material/delete:",
+        type="tertiary",
+        **held(barred(OWNED_AS, corpus.name)),
+    ):
+        st.write(
+            tr(
+                "Remove it? Graphs of these texts are to be built again; only what depends on it is made anew."
+            )
+        )
+        st.button(
+            tr("Yes, remove it"),
+            key="texts_remove_one",
+            type="primary",
+            on_click=tried,
+            args=(lambda: corpus.remove([id]),),
+        )
 
 
 def tried(action) -> None:

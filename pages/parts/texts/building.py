@@ -46,7 +46,9 @@ def builds(corpus: Corpus) -> None:
         ask_on(corpus, one)
     if now.serves:
         graph = _opened(corpus, one)
-        if graph is not None and (graph.n_nodes or not _unreadable(now)):  # that nothing was found cannot be said of what was not read
+        if graph is not None and (
+            graph.n_nodes or not _unreadable(now)
+        ):  # that nothing was found cannot be said of what was not read
             if not now.current and not now.renamed:
                 st.caption(
                     tr(
@@ -72,7 +74,11 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{plain(now.build.title)}**", width="content")
         if at_work:
-            st.badge(tr("waiting") if job.status == WAITING else tr("being built"), color="orange", icon=":material/construction:")
+            st.badge(
+                tr("waiting") if job.status == WAITING else tr("being built"),
+                color="orange",
+                icon=":material/construction:",
+            )
         elif now.current:
             if _unreadable(now):
                 st.badge(tr("built with gaps"), color="orange", icon=":material/warning:")
@@ -95,13 +101,25 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
     elif _unreadable(now):
         _gaps(corpus, now)
     elif not now.indexed:
-        st.caption(tr("A question made it, without vectors: a method that searches by meaning makes those that it reads."))
-        st.button(tr("Make all vectors now"), key=_button(now), icon=":material/play_arrow:", on_click=start, args=(corpus, now.build))
+        st.caption(
+            tr(
+                "A question made it, without vectors: a method that searches by meaning makes those that it reads."
+            )
+        )
+        st.button(
+            tr("Make all vectors now"),
+            key=_button(now),
+            icon=":material/play_arrow:",
+            on_click=start,
+            args=(corpus, now.build),
+        )
     if now.current and not at_work:
         building_cost(corpus, now)
     if job is not None:
         ended = (
-            tr("Cancelled. What was read is kept, and building goes on from there.") if job.status == CANCELLED and not now.current else ""
+            tr("Cancelled. What was read is kept, and building goes on from there.")
+            if job.status == CANCELLED and not now.current
+            else ""
         )
         working(job, now.build.id, ended, share=True)
 
@@ -110,8 +128,22 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
     """What it will cost, and the button that starts it once that is known."""
     came = ships(corpus, now.build)
     if came is not None:
-        st.write(plain(tr("{words}. Opening it makes vectors, and asks no language model.", words=came.words())))
-        st.button(tr("Open"), key=_button(now), type="primary", icon=":material/play_arrow:", on_click=start, args=(corpus, now.build))
+        st.write(
+            plain(
+                tr(
+                    "{words}. Opening it makes vectors, and asks no language model.",
+                    words=came.words(),
+                )
+            )
+        )
+        st.button(
+            tr("Open"),
+            key=_button(now),
+            type="primary",
+            icon=":material/play_arrow:",
+            on_click=start,
+            args=(corpus, now.build),
+        )
         return
     if now.outdated:
         st.write(plain(now.outdated))
@@ -127,7 +159,9 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
     known = counting.result
     complete = bool(known.chunks) and not known.missing
     sentence = (
-        " ".join([tr("What the chunks tell is kept from before."), *known.after()]) if complete and _reads(now.build) else known.words()
+        " ".join([tr("What the chunks tell is kept from before."), *known.after()])
+        if complete and _reads(now.build)
+        else known.words()
     )
     st.write(plain(sentence))
     for said in known.language:
@@ -137,7 +171,13 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
         st.text(how)
     if absent:
         return
-    words = tr("Build anew") if now.built else tr("Go on") if before is not None and known.missing < known.chunks else tr("Build")
+    words = (
+        tr("Build anew")
+        if now.built
+        else tr("Go on")
+        if before is not None and known.missing < known.chunks
+        else tr("Build")
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         cap, valid = spend_at_most(f"build_cap-{now.folder.name}") if known.calls else (None, True)
         st.button(
@@ -160,13 +200,24 @@ def _gaps(corpus: Corpus, now: Status) -> None:
             replies=many(unreadable, "reply", "replies"),
         )
     )
-    st.button(tr("Build again"), key=_button(now), type="primary", icon=":material/refresh:", on_click=start, args=(corpus, now.build))
+    st.button(
+        tr("Build again"),
+        key=_button(now),
+        type="primary",
+        icon=":material/refresh:",
+        on_click=start,
+        args=(corpus, now.build),
+    )
     st.caption(tr("Only these replies are asked for again."))
 
 
 def _unreadable(now: Status) -> int:
     """How many replies the build that is there could not read, and would ask for again; none where it came with the texts."""
-    return 0 if not now.current or now.report.get("shipped") else sum(now.report.get("counts", {}).get(what, 0) for what in UNREADABLE)
+    return (
+        0
+        if not now.current or now.report.get("shipped")
+        else sum(now.report.get("counts", {}).get(what, 0) for what in UNREADABLE)
+    )
 
 
 def _button(now: Status) -> str:
@@ -181,13 +232,19 @@ def _reads(one: Build) -> bool:
 def _absent(one: Build, complete: bool) -> list[str]:
     """How to get the models that it asks and that are not here; language models only where not all they would tell is `complete`."""
     models = [engine().models.info(name) for name in one.line.models()]
-    return [model.how_to_get for model in models if not model.present and not (complete and model.kind == "chat")]
+    return [
+        model.how_to_get
+        for model in models
+        if not model.present and not (complete and model.kind == "chat")
+    ]
 
 
 def _counting(corpus: Corpus, one: Build) -> Job:
     """The job that counts what a build will cost, anew where a build has ended since."""
     key = f"cost-{corpus.digest}-{one.id}-{len(_ended)}-{time.time() // COST_SECONDS:.0f}"
-    return engine().jobs.start(key, lambda: Job(key, lambda job: cost(corpus, one, engine().models, job.check)))
+    return engine().jobs.start(
+        key, lambda: Job(key, lambda job: cost(corpus, one, engine().models, job.check))
+    )
 
 
 @st.fragment(run_every=0.4)
@@ -200,7 +257,10 @@ def counted(job: Job) -> None:
 
 def start(corpus: Corpus, one: Build, cap: Cap | None = None) -> Job:
     """The job that builds: the one at work where somebody began it before. It stops before it would go over the cap."""
-    key, models = _key(corpus, one), Unasked(engine().models) if ships(corpus, one) else engine().models
+    key, models = (
+        _key(corpus, one),
+        Unasked(engine().models) if ships(corpus, one) else engine().models,
+    )
 
     def work(job: Job) -> None:
         job.tell(tr("Cutting the documents into chunks"))
@@ -254,11 +314,27 @@ def _facts(now: Status) -> None:
     )
     st.caption(plain("  ·  ".join(parts)), width="content")
     if came:
-        st.caption(plain(tr("It came with these texts. {words}.", words=from_plain(ShippedBuild, came).words())))
+        st.caption(
+            plain(
+                tr(
+                    "It came with these texts. {words}.",
+                    words=from_plain(ShippedBuild, came).words(),
+                )
+            )
+        )
     unreadable = sum(counts.get(what, 0) for what in UNREADABLE)
-    problems = [tr("{replies} could not be read", replies=many(unreadable, "reply", "replies"))] if unreadable and came else []
+    problems = (
+        [tr("{replies} could not be read", replies=many(unreadable, "reply", "replies"))]
+        if unreadable and came
+        else []
+    )
     problems += (
-        [tr("{facts} left out: without a name, or with one that is not in the chunk", facts=many(counts["dropped"], "fact"))]
+        [
+            tr(
+                "{facts} left out: without a name, or with one that is not in the chunk",
+                facts=many(counts["dropped"], "fact"),
+            )
+        ]
         if counts.get("dropped")
         else []
     )

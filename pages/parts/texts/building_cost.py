@@ -20,7 +20,12 @@ def building_cost(corpus: Corpus, now: Status) -> None:
     steps = step_costs(now.report)
     if not steps:  # of an earlier version
         return
-    box = st.expander(tr("What building cost"), key=f"building-cost-{now.folder.name}", icon=":material/payments:", on_change="rerun")
+    box = st.expander(
+        tr("What building cost"),
+        key=f"building-cost-{now.folder.name}",
+        icon=":material/payments:",
+        on_change="rerun",
+    )
     if not box.open:
         return
     with box:
@@ -43,21 +48,37 @@ def building_cost(corpus: Corpus, now: Status) -> None:
         if len(costs) > 1:
             for draw in (tokens, seconds):
                 st.plotly_chart(draw(costs), key=f"cost-{draw.__name__}-{now.folder.name}")
-            st.caption(tr("Each graph of these texts by its last build. The index: communities, reports on them, and vectors."))
+            st.caption(
+                tr(
+                    "Each graph of these texts by its last build. The index: communities, reports on them, and vectors."
+                )
+            )
 
 
 def _all(corpus: Corpus) -> Costs:
     """The steps of every graph that is built of the documents as they are, by the title of its build."""
-    known = [status(corpus, one) for one in (*builds_of(corpus).values(), *own_builds(corpus).values())]
-    return {now.build.title: steps for now in known if now.current and (steps := step_costs(now.report))}
+    known = [
+        status(corpus, one) for one in (*builds_of(corpus).values(), *own_builds(corpus).values())
+    ]
+    return {
+        now.build.title: steps for now in known if now.current and (steps := step_costs(now.report))
+    }
 
 
 def _caveat(now: Status) -> str:
     """What the numbers leave out, in a sentence."""
     if now.report.get("shipped"):
-        return tr("It came with these texts: the tokens that its language model took are said above, and not known by step.")
+        return tr(
+            "It came with these texts: the tokens that its language model took are said above, and not known by step."
+        )
     if not now.build.line.asks_chat:
-        return tr("No language model was asked. What was read or encoded before took no time again.")
+        return tr(
+            "No language model was asked. What was read or encoded before took no time again."
+        )
     if built(now.report, True).tokens is None:
-        return tr("Chunks had been read before, by another build or this one: their tokens are not in it.")
-    return tr("Replies that were saved before count with the tokens that they took when they were made, and with no time.")
+        return tr(
+            "Chunks had been read before, by another build or this one: their tokens are not in it."
+        )
+    return tr(
+        "Replies that were saved before count with the tokens that they took when they were made, and with no time."
+    )

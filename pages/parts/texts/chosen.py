@@ -55,13 +55,20 @@ def choose() -> str:
 def missed() -> None:
     """Say where the address named texts that are not here."""
     if asked := Session.texts_missed.take():
-        st.warning(plain(tr("There are no texts called “{asked}” here.", asked=asked)), icon=":material/search_off:")
+        st.warning(
+            plain(tr("There are no texts called “{asked}” here.", asked=asked)),
+            icon=":material/search_off:",
+        )
 
 
 def ask_about(name: str) -> None:
     """The way to Compare, where questions are asked of these documents."""
     if st.button(
-        tr("Ask about it"), icon=":material/view_column:", help=tr("Compare, with these texts chosen"), on_click=_asked, args=(name,)
+        tr("Ask about it"),
+        icon=":material/view_column:",
+        help=tr("Compare, with these texts chosen"),
+        on_click=_asked,
+        args=(name,),
     ):
         st.switch_page("pages/compare.py", query_params={"corpus": name})
 
@@ -75,7 +82,9 @@ def _asked(name: str) -> None:
 
 def opened(name: str) -> Corpus | None:
     """The corpus; None where it cannot be opened, which is said."""
-    job = awaited(f"corpus-{name}", lambda job: open_corpus(name, job.check), tr("Opening the documents"))
+    job = awaited(
+        f"corpus-{name}", lambda job: open_corpus(name, job.check), tr("Opening the documents")
+    )
     if job.error or job.result is None:
         st.error(plain(job.error or tr("Opening the documents was cancelled.")))
         return None
@@ -92,13 +101,20 @@ def awaited(key: str, work: Any, words: str, again: bool = True) -> Job:
 
 def about(corpus: Corpus) -> None:
     """Its size and origin in a line."""
-    parts = [many(corpus.n_documents, "document"), many(corpus.characters, "character"), corpus.source, corpus.licence]
+    parts = [
+        many(corpus.n_documents, "document"),
+        many(corpus.characters, "character"),
+        corpus.source,
+        corpus.licence,
+    ]
     st.caption(plain("  ·  ".join(filter(None, parts))))
     graphs: dict[str, dict[str, None]] = {}
     for came in shipped(corpus):
         graphs.setdefault(came.words(), {})[KINDS[find(came.build).graph]] = None
     for title, kinds in graphs.items():
-        st.caption(plain(tr("Comes with it: {kinds}. {title}.", kinds=", ".join(kinds), title=title)))
+        st.caption(
+            plain(tr("Comes with it: {kinds}. {title}.", kinds=", ".join(kinds), title=title))
+        )
     language_of(corpus)
 
 

@@ -22,38 +22,81 @@ from pages.parts.shared.wording import tr
 LINES = (".csv", ".tsv")
 WORKBOOK = ".xlsx"
 TABLES = (*LINES, ".jsonl", ".ndjson", ".json", WORKBOOK)
-ROLES = {"text": (tr("Text"), ""), "title": (tr("Title"), tr("none: the file's name")), "id": (tr("Id"), tr("none: the row's number"))}
-TEXTS = (".txt", ".text", ".log", ".rst", ".tex", ".md", ".markdown", ".html", ".htm", ".csv", ".tsv", ".jsonl", ".json")
+ROLES = {
+    "text": (tr("Text"), ""),
+    "title": (tr("Title"), tr("none: the file's name")),
+    "id": (tr("Id"), tr("none: the row's number")),
+}
+TEXTS = (
+    ".txt",
+    ".text",
+    ".log",
+    ".rst",
+    ".tex",
+    ".md",
+    ".markdown",
+    ".html",
+    ".htm",
+    ".csv",
+    ".tsv",
+    ".jsonl",
+    ".json",
+)
 WHOLE = tr("none: a document a workbook")
 BY_THE_TEXT = ""
 
 
 def choose_columns(files: list) -> Columns | None:
     """The choice of columns where some of the files are tables that have any in common; None where nothing is to be chosen."""
-    published = {file.file_id: form for file in files if (form := _form(file.file_id, file.name, file))}
+    published = {
+        file.file_id: form for file in files if (form := _form(file.file_id, file.name, file))
+    }
     for file in files:
         if file.file_id in published:
-            st.caption(plain(tr("{name} holds {file_id}.", name=file.name, file_id=TITLES[published[file.file_id]])))
-    tables = [file for file in files if file.name.lower().endswith(TABLES) and file.file_id not in published]
+            st.caption(
+                plain(
+                    tr(
+                        "{name} holds {file_id}.",
+                        name=file.name,
+                        file_id=TITLES[published[file.file_id]],
+                    )
+                )
+            )
+    tables = [
+        file
+        for file in files
+        if file.name.lower().endswith(TABLES) and file.file_id not in published
+    ]
     if not tables:
         return None
     first, known = tables[0], f"{tables[0].file_id}-{len(tables)}"
     said = ""
     if all(file.name.lower().endswith(LINES) for file in tables):
         named = st.checkbox(
-            tr("The first row names the columns"), _has_header(first.file_id, first.name, first), key=f"texts_header_{known}"
+            tr("The first row names the columns"),
+            _has_header(first.file_id, first.name, first),
+            key=f"texts_header_{known}",
         )
         said = YES if named else NO
     headers = [_header(file.file_id, file.name, said, file) for file in tables]
     common = [name for name in headers[0] if all(name in other for other in headers)]
     if not common:
-        st.caption(tr("These tables have no column in common. Add them one after the other to choose which holds the text."))
+        st.caption(
+            tr(
+                "These tables have no column in common. Add them one after the other to choose which holds the text."
+            )
+        )
         return None
     guess = guessed(common)
-    whole = first.name.lower().endswith(WORKBOOK) and "text" not in guess  # as it is read where no column is named
+    whole = (
+        first.name.lower().endswith(WORKBOOK) and "text" not in guess
+    )  # as it is read where no column is named
     roles = ROLES | {"text": (tr("Text"), WHOLE)} if whole else ROLES
     with st.container(horizontal=True):
-        chosen = {role: _column(role, roles[role], common, guess.get(role, ""), f"{known}-{said}") for role in roles}
+        chosen = {
+            role: _column(role, roles[role], common, guess.get(role, ""), f"{known}-{said}")
+            for role in roles
+        }
     return {**chosen, HEADER: said} if chosen["text"] else None
 
 
@@ -63,7 +106,14 @@ def _column(role: str, words_for: tuple[str, str], names: list[str], guess: str,
     options = ["", *names] if none else names
     start = options.index(guess) if guess in options else 0 if none else len(options) - 1
     words = lambda name: name or none
-    return st.selectbox(tr("Column: {label}", label=label), options, start, words, key=f"texts_column_{role}_{key}", width=200)
+    return st.selectbox(
+        tr("Column: {label}", label=label),
+        options,
+        start,
+        words,
+        key=f"texts_column_{role}_{key}",
+        width=200,
+    )
 
 
 @st.cache_data(max_entries=32, show_spinner=tr("Looking at the columns …"))
@@ -89,18 +139,26 @@ def _has_header(id: str, name: str, _file) -> bool:
 def choose_encoding(files: list) -> str:
     """The encoding that is chosen where one of the files is not UTF-8; empty where none is to be chosen or it is to be recognised."""
     texts = [file for file in files if PurePath(file.name.lower()).suffix in TEXTS]
-    other = next(((file.name, fit) for file in texts if (fit := _that_fit(file.file_id, file))), None)
+    other = next(
+        ((file.name, fit) for file in texts if (fit := _that_fit(file.file_id, file))), None
+    )
     if other is None:
         return BY_THE_TEXT
     name, fit = other
-    words = lambda encoding: f"{encoding}, {ENCODINGS[encoding]}: {fit[encoding]}" if encoding else tr("recognised by the text")
+    words = lambda encoding: (
+        f"{encoding}, {ENCODINGS[encoding]}: {fit[encoding]}"
+        if encoding
+        else tr("recognised by the text")
+    )
     chosen = st.selectbox(
         tr("Encoding of texts that are not UTF-8"),
         [BY_THE_TEXT, *fit],
         format_func=words,
         key=f"texts_encoding_{name}",
         width=520,
-        help=tr("One that cannot be recognised for sure is refused. Choose the one in which the words read right."),
+        help=tr(
+            "One that cannot be recognised for sure is refused. Choose the one in which the words read right."
+        ),
     )
     st.caption(plain(tr("{name} is not UTF-8. Each choice shows how its words read.", name=name)))
     return chosen

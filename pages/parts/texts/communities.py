@@ -37,7 +37,11 @@ def communities(graph: Graph) -> None:
 def _way(graph: Graph, table: Table, way: list[int]) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if not way:
-            st.caption(tr("A tile is a community: entities that are closely related. The larger, the more entities. Click one to open it."))
+            st.caption(
+                tr(
+                    "A tile is a community: entities that are closely related. The larger, the more entities. Click one to open it."
+                )
+            )
             return
         st.button(
             tr("All communities"),
@@ -66,15 +70,29 @@ def _map(graph: Graph, table: Table, rows: np.ndarray) -> None:
     tiles = []
     for row, share in zip(drawn.tolist(), heat.tolist()):
         inner = int((parents == row).sum())
-        words = many(int(counts[row]), "entity", "entities") + (tr(" in {parts}", parts=many(inner, "part")) if inner else "")
-        tiles.append({"row": row, "title": community_title(table, row), "words": words, "size": int(counts[row]), "heat": round(share)})
+        words = many(int(counts[row]), "entity", "entities") + (
+            tr(" in {parts}", parts=many(inner, "part")) if inner else ""
+        )
+        tiles.append(
+            {
+                "row": row,
+                "title": community_title(table, row),
+                "words": words,
+                "size": int(counts[row]),
+                "heat": round(share),
+            }
+        )
     show(tiles, tr("Map of communities"), lambda row: _open(graph, row, set(drawn.tolist())))
     caption = (
         tr("The {drawn} largest of {rows:,} communities.", drawn=len(drawn), rows=len(rows))
         if len(rows) > len(drawn)
         else f"{many(len(rows), 'community', 'communities')}."
     )
-    st.caption(tr("{caption} The stronger the colour, the higher its rating.", caption=caption) if np.ptp(ratings) else caption)
+    st.caption(
+        tr("{caption} The stronger the colour, the higher its rating.", caption=caption)
+        if np.ptp(ratings)
+        else caption
+    )
 
 
 def _open(graph: Graph, row: int, drawn: set[int]) -> None:
@@ -95,4 +113,11 @@ def _members(graph: Graph, members: np.ndarray) -> None:
     shown = page_of(Session.texts_member_page, len(nodes), MEMBERS)
     st.markdown(f"**{many(len(nodes), 'entity', 'entities')}**")
     entity_table(graph, nodes[shown.start : shown.stop], f"members-{shown.start}")
-    pager(Session.texts_member_page, shown, len(nodes), MEMBERS, tr("Entities"), tr("Click one to see where it comes from."))
+    pager(
+        Session.texts_member_page,
+        shown,
+        len(nodes),
+        MEMBERS,
+        tr("Entities"),
+        tr("Click one to see where it comes from."),
+    )

@@ -74,7 +74,9 @@ def show(tiles: Sequence[dict[str, Any]], label: str, opened: Callable[[int], No
             opened(int(row))
 
     drawn = [{**tile, "place": place} for tile, place in zip(tiles, places)]
-    _component()(key=Session.texts_map.name, data={"tiles": drawn, "label": label}, on_opened_change=clicked)
+    _component()(
+        key=Session.texts_map.name, data={"tiles": drawn, "label": label}, on_opened_change=clicked
+    )
 
 
 def tiled(sizes: Sequence[float]) -> list[Tile]:
@@ -92,17 +94,25 @@ def tiled(sizes: Sequence[float]) -> list[Tile]:
     found, at = [], 0
     while at < len(areas):
         short, end = min(width, height), at + 1
-        while end < len(areas) and _worst(areas[at : end + 1], short) <= _worst(areas[at:end], short):
+        while end < len(areas) and _worst(areas[at : end + 1], short) <= _worst(
+            areas[at:end], short
+        ):
             end += 1
         row = areas[at:end]
         thick, along = sum(row) / short, 0.0
         for area in row:
             long = area / thick
-            x, y, w, h = (left, top + along, thick, long) if height <= width else (left + along, top, long, thick)
+            x, y, w, h = (
+                (left, top + along, thick, long)
+                if height <= width
+                else (left + along, top, long, thick)
+            )
             found.append((100 * x / WIDE, 100 * y, 100 * w / WIDE, 100 * h))
             along += long
         left, top, width, height = (
-            (left + thick, top, width - thick, height) if height <= width else (left, top + thick, width, height - thick)
+            (left + thick, top, width - thick, height)
+            if height <= width
+            else (left, top + thick, width, height - thick)
         )
         at = end
     return found

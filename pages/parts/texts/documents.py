@@ -61,7 +61,11 @@ def _anew(corpus: Corpus) -> None:
 
 
 def _documents(corpus: Corpus, typed: str) -> None:
-    rows = found(corpus.digest, typed, ("title", "id", "text"), corpus.table) if typed else range(len(corpus))
+    rows = (
+        found(corpus.digest, typed, ("title", "id", "text"), corpus.table)
+        if typed
+        else range(len(corpus))
+    )
     if not len(rows):
         st.caption(tr("No document holds these words, one after the other."))
         return
@@ -84,9 +88,18 @@ def _documents(corpus: Corpus, typed: str) -> None:
         on_select=lambda: _clicked(corpus, this, ids),
         selection_mode="single-cell",
         height=min(560, 38 + 35 * len(ids)),
-        column_config={tr("Characters"): st.column_config.NumberColumn(width=110, format="localized")},
+        column_config={
+            tr("Characters"): st.column_config.NumberColumn(width=110, format="localized")
+        },
     )
-    pager(Session.texts_document_page[corpus.name], shown, len(rows), ROWS, tr("Documents"), tr("Click one to read it."))
+    pager(
+        Session.texts_document_page[corpus.name],
+        shown,
+        len(rows),
+        ROWS,
+        tr("Documents"),
+        tr("Click one to read it."),
+    )
 
 
 def _lengths(table: Table, rows: list[int]) -> list[int]:
@@ -99,14 +112,21 @@ def _lengths(table: Table, rows: list[int]) -> list[int]:
 def _clicked(corpus: Corpus, table: str, ids: list[str]) -> None:
     row = Session.texts_table.row(table, len(ids))
     if row is not None:
-        session.texts_document, Session.texts_chunk_page[corpus.name].value = (corpus.name, ids[row]), 0
+        session.texts_document, Session.texts_chunk_page[corpus.name].value = (
+            (corpus.name, ids[row]),
+            0,
+        )
 
 
 def _chunks(corpus: Corpus, typed: str) -> None:
     table = _cut(corpus)
     if table is None:
         return
-    rows = found(f"chunks of {corpus.digest}", typed, ("text", "title"), table) if typed else range(len(table))
+    rows = (
+        found(f"chunks of {corpus.digest}", typed, ("text", "title"), table)
+        if typed
+        else range(len(table))
+    )
     if len(rows):
         _passages(Session.texts_chunk_page[corpus.name], table, rows, typed)
     else:
@@ -116,14 +136,27 @@ def _chunks(corpus: Corpus, typed: str) -> None:
 def _one(corpus: Corpus, id: str) -> None:
     """A document, chunk by chunk."""
     document = corpus.row(id)
-    st.button(tr("All documents"), key="texts_back", icon=":material/arrow_back:", type="tertiary", on_click=Session.texts_document.drop)
-    title, source = corpus.table.text("title", document) or id, corpus.table.text("source", document)
+    st.button(
+        tr("All documents"),
+        key="texts_back",
+        icon=":material/arrow_back:",
+        type="tertiary",
+        on_click=Session.texts_document.drop,
+    )
+    title, source = (
+        corpus.table.text("title", document) or id,
+        corpus.table.text("source", document),
+    )
     st.subheader(plain(title), anchor=False)
     remove_document(corpus, id)
     table = _cut(corpus, document)
     if table is None:
         return
-    parts = [id if id != title else "", source if source not in (id, title) else "", many(len(table), "chunk")]
+    parts = [
+        id if id != title else "",
+        source if source not in (id, title) else "",
+        many(len(table), "chunk"),
+    ]
     st.caption(plain("  ·  ".join(filter(None, parts))))
     if source in corpus.origins:
         for sentence in corpus.origins[source].notes:
@@ -139,7 +172,12 @@ def _cut(corpus: Corpus, row: int | None = None) -> Table | None:
     cutter = chosen("chunks").line.operators[0]
     some = corpus if row is None else [corpus.at(row)]
     key = f"cut-{corpus.digest}-{'' if row is None else row}"
-    job = awaited(key, lambda job: cutter.table(some, job.check), tr("Cutting the documents into chunks"), again=False)
+    job = awaited(
+        key,
+        lambda job: cutter.table(some, job.check),
+        tr("Cutting the documents into chunks"),
+        again=False,
+    )
     if job.error or job.result is None:
         st.error(plain(job.error or tr("Cutting the documents was cancelled.")))
         return None

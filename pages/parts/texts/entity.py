@@ -42,12 +42,20 @@ def entity(graph: Graph, node: int) -> None:
     name, table = label(graph, node), graph.columns.nodes
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(plain(name), anchor=False, width="content")
-        kind = levels(graph)[node] if is_tree(graph) else table.text("type", node) if table is not None else ""
+        kind = (
+            levels(graph)[node]
+            if is_tree(graph)
+            else table.text("type", node)
+            if table is not None
+            else ""
+        )
         if kind:
             st.badge(plain(kind), color="blue")
     _grouped(graph, node)
     row, tree = own_chunks(graph, [node]).get(node), is_tree(graph)
-    described, related = st.columns(2, gap="large") if graph.degree(node) else (st.container(), None)
+    described, related = (
+        st.columns(2, gap="large") if graph.degree(node) else (st.container(), None)
+    )
     with described:
         if row is not None:
             passage(graph.columns.chunks, row)
@@ -80,7 +88,13 @@ def _grouped(graph: Graph, node: int) -> None:
             st.caption(tr("In the community"), width="content")
             for at, row in enumerate(way):
                 words = plain(short(community_title(graph.columns.communities, row)))
-                st.button(words, key=f"texts-in-{row}", type="tertiary", on_click=open_community, args=(graph, way[: at + 1]))
+                st.button(
+                    words,
+                    key=f"texts-in-{row}",
+                    type="tertiary",
+                    on_click=open_community,
+                    args=(graph, way[: at + 1]),
+                )
 
 
 def _way(graph: Graph) -> None:
@@ -94,7 +108,13 @@ def _way(graph: Graph) -> None:
             on_click=been.clear,
         )
         for node in been[-BEEN:-1]:
-            st.button(plain(short(label(graph, node))), key=f"texts-way-{node}", type="tertiary", on_click=go, args=(graph, node))
+            st.button(
+                plain(short(label(graph, node))),
+                key=f"texts-way-{node}",
+                type="tertiary",
+                on_click=go,
+                args=(graph, node),
+            )
             st.caption("›", width="content")
 
 
@@ -105,7 +125,9 @@ def _neighbours(graph: Graph, node: int) -> None:
         st.caption(tr("It is related to nothing else."))
         return
     table, heavy = graph.columns.edges, _weights(graph)[edges]
-    order = np.lexsort((neighbours, edges, -heavy, forward if is_tree(graph) else np.zeros(len(edges))))  # in a tree what sums it up first
+    order = np.lexsort(
+        (neighbours, edges, -heavy, forward if is_tree(graph) else np.zeros(len(edges)))
+    )  # in a tree what sums it up first
     shown = page_of(Session.texts_near_page, len(order), NEIGHBOURS)
     rows = order[shown.start : shown.stop]
     some = edges[rows]
@@ -117,15 +139,21 @@ def _neighbours(graph: Graph, node: int) -> None:
             go(graph, int(neighbours[rows[row]]))
 
     columns = {
-        tr("Way"): ["→" if ahead else "←" for ahead in forward[rows]] if graph.n_relations > 1 and not is_tree(graph) else [],
+        tr("Way"): ["→" if ahead else "←" for ahead in forward[rows]]
+        if graph.n_relations > 1 and not is_tree(graph)
+        else [],
         tr("Related to"): [label(graph, int(other)) for other in neighbours[rows]],
-        tr("Relation"): [tr("sums up") if ahead else tr("is summed up in") for ahead in forward[rows]]
+        tr("Relation"): [
+            tr("sums up") if ahead else tr("is summed up in") for ahead in forward[rows]
+        ]
         if is_tree(graph)
         else relation_names(graph, some),
         tr("Keywords"): table.texts("keywords", some) if table is not None else [""] * len(some),
         tr("Weight"): heavy[rows].tolist() if np.ptp(heavy) else [],
         tr("Description"): relation_texts(graph, some),
-        tr("Text"): [shorten(text, SHOWN) for text in node_texts(graph, neighbours[rows])] if of_chunks(graph) else [],
+        tr("Text"): [shorten(text, SHOWN) for text in node_texts(graph, neighbours[rows])]
+        if of_chunks(graph)
+        else [],
     }
     st.markdown(f"**{many(len(order), 'relation')}**")
     st.dataframe(
@@ -136,11 +164,22 @@ def _neighbours(graph: Graph, node: int) -> None:
         selection_mode="single-cell",
         height=min(300, 38 + 35 * len(rows)),
         column_config={
-            tr("Way"): st.column_config.TextColumn(width=50, help=tr("→ the relation leads to the other, ← it comes from there")),
-            tr("Weight"): st.column_config.NumberColumn(width=80, format="%.3g", help=tr("How often, or how strongly, the texts say so")),
+            tr("Way"): st.column_config.TextColumn(
+                width=50, help=tr("→ the relation leads to the other, ← it comes from there")
+            ),
+            tr("Weight"): st.column_config.NumberColumn(
+                width=80, format="%.3g", help=tr("How often, or how strongly, the texts say so")
+            ),
         },
     )
-    pager(Session.texts_near_page, shown, len(order), NEIGHBOURS, tr("Relations"), tr("Click one to go there."))
+    pager(
+        Session.texts_near_page,
+        shown,
+        len(order),
+        NEIGHBOURS,
+        tr("Relations"),
+        tr("Click one to go there."),
+    )
 
 
 def _picture(graph: Graph, node: int) -> None:
@@ -151,8 +190,14 @@ def _picture(graph: Graph, node: int) -> None:
     drawn = {*part.near, *part.far}
     with st.container(border=True):
         html = picture(graph, part, st.context.theme.type == "dark")
-        show(html, lambda clicked: go(graph, clicked) if clicked in drawn else None, tr("The entity among those it is related to"))
-    st.caption(tr("Drawn: {near:,} it is most related to. Click a dot to go there.", near=len(part.near)))
+        show(
+            html,
+            lambda clicked: go(graph, clicked) if clicked in drawn else None,
+            tr("The entity among those it is related to"),
+        )
+    st.caption(
+        tr("Drawn: {near:,} it is most related to. Click a dot to go there.", near=len(part.near))
+    )
 
 
 def _weights(graph: Graph) -> np.ndarray:
@@ -163,14 +208,26 @@ def _weights(graph: Graph) -> np.ndarray:
 
 def _passages(graph: Graph, node: int) -> None:
     """The chunks that tell of it, those that name it first."""
-    rows_of_node, name, chunks = chunks_of(graph, "nodes")[node], graph.node_name(node), graph.columns.chunks
+    rows_of_node, name, chunks = (
+        chunks_of(graph, "nodes")[node],
+        graph.node_name(node),
+        graph.columns.chunks,
+    )
     if chunks is None or not len(rows_of_node):
         return
-    st.markdown(f"**{tr('Rests on') if of_chunks(graph) else tr('Told in')} {many(len(rows_of_node), 'chunk')}**")
+    st.markdown(
+        f"**{tr('Rests on') if of_chunks(graph) else tr('Told in')} {many(len(rows_of_node), 'chunk')}**"
+    )
     shown = page_of(Session.texts_passage_page, len(rows_of_node), PASSAGES)
     rows = rows_of_node[shown.start : shown.stop].tolist()
     for row in rows:
         passage(chunks, row, "" if of_chunks(graph) else name)
-    if not of_chunks(graph) and not any(pattern(name).search(text) for text in chunks.texts("text", rows)):
-        st.caption(tr("The name does not stand in these chunks letter by letter: the texts spell it in other ways."))
+    if not of_chunks(graph) and not any(
+        pattern(name).search(text) for text in chunks.texts("text", rows)
+    ):
+        st.caption(
+            tr(
+                "The name does not stand in these chunks letter by letter: the texts spell it in other ways."
+            )
+        )
     pager(Session.texts_passage_page, shown, len(rows_of_node), PASSAGES, tr("Chunks"))

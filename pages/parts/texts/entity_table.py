@@ -29,11 +29,19 @@ def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
         tr("Name"): [label(graph, int(node)) for node in nodes],
         tr("Type"): _types(graph, nodes),
         tr("Relations"): graph.degrees(nodes).tolist(),
-        tr("Chunks"): [] if bare else (chunk_lists.indptr[nodes + 1] - chunk_lists.indptr[nodes]).tolist(),
-        tr("Text") if bare else tr("Description"): [shorten(text, SHOWN) for text in node_texts(graph, nodes)],
+        tr("Chunks"): []
+        if bare
+        else (chunk_lists.indptr[nodes + 1] - chunk_lists.indptr[nodes]).tolist(),
+        tr("Text") if bare else tr("Description"): [
+            shorten(text, SHOWN) for text in node_texts(graph, nodes)
+        ],
     }
     st.dataframe(
-        {column: values for column, values in columns.items() if any(values) or column == tr("Relations")},
+        {
+            column: values
+            for column, values in columns.items()
+            if any(values) or column == tr("Relations")
+        },
         key=Session.texts_table[this].name,
         hide_index=True,
         on_select=clicked,
@@ -41,7 +49,9 @@ def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
         height=min(560, 38 + 35 * len(nodes)),
         column_config={
             tr("Relations"): st.column_config.NumberColumn(width=90, format="localized"),
-            tr("Chunks"): st.column_config.NumberColumn(width=80, format="localized", help=tr("The chunks that tell of it")),
+            tr("Chunks"): st.column_config.NumberColumn(
+                width=80, format="localized", help=tr("The chunks that tell of it")
+            ),
         },
     )
 

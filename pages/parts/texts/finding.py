@@ -17,10 +17,15 @@ def found(digest: str, words: str, columns: tuple[str, ...], _table: Table) -> n
     blanks = r"\s+".join(_escaped(word) for word in words.split())
     hits = np.zeros(len(_table), bool)
     for name in columns:
-        hits |= pc.match_substring_regex(_table.arrow.column(name), blanks, ignore_case=True).to_numpy()
+        hits |= pc.match_substring_regex(
+            _table.arrow.column(name), blanks, ignore_case=True
+        ).to_numpy()
     return np.flatnonzero(hits)
 
 
 def _escaped(word: str) -> str:
     """A word as a pattern of RE2 that stands for itself."""
-    return "".join(letter if letter.isalnum() or letter == "_" else f"\\x{{{ord(letter):x}}}" for letter in word)
+    return "".join(
+        letter if letter.isalnum() or letter == "_" else f"\\x{{{ord(letter):x}}}"
+        for letter in word
+    )

@@ -21,18 +21,34 @@ from pages.parts.texts.entity_table import entity_table
 from pages.parts.texts.finding import found
 from pages.parts.texts.growing import chunk_by_chunk
 from pages.parts.texts.paging import page_of, pager
-from pages.parts.texts.walking import BESIDE, CHUNKS, COMMUNITIES, ENTITIES, is_tree, levels, of_chunks, things, trail
+from pages.parts.texts.walking import (
+    BESIDE,
+    CHUNKS,
+    COMMUNITIES,
+    ENTITIES,
+    is_tree,
+    levels,
+    of_chunks,
+    things,
+    trail,
+)
 
 ROWS = 50
 EVERY = tr("every type")
-SEARCHED, NEAR = 200, 55  # names that a search brings at most, and how near they are at least, of 100
+SEARCHED, NEAR = (
+    200,
+    55,
+)  # names that a search brings at most, and how near they are at least, of 100
 
 
 def look(corpus: Corpus, build: Build, as_built: Graph, graph: Graph) -> None:
     """Draw an entity where one was chosen, else the table of all; or the communities, where the graph has any; or of the graph as it was
     built, without merges, what one chunk added, or another graph of the same texts beside it."""
     if not graph.n_nodes:
-        st.info(tr("Nothing was found in these texts from which a graph could be made."), icon=":material/hub:")
+        st.info(
+            tr("Nothing was found in these texts from which a graph could be made."),
+            icon=":material/hub:",
+        )
         return
     one = session.texts_view in ("", ENTITIES) and bool(trail(graph))
     if not one:
@@ -100,7 +116,11 @@ def ordered(digest: str, type: str | None, _graph: Graph) -> np.ndarray:
     nodes = np.arange(_graph.n_nodes)
     if is_tree(_graph):
         nodes = nodes if type is None else np.flatnonzero(np.array(levels(_graph)) == type)
-        return nodes[np.lexsort((nodes, -_graph.degrees(nodes), -_graph.columns.nodes.numbers("level")[nodes]))]
+        return nodes[
+            np.lexsort(
+                (nodes, -_graph.degrees(nodes), -_graph.columns.nodes.numbers("level")[nodes])
+            )
+        ]
     if type is not None:
         nodes = np.flatnonzero(pc.equal(_graph.columns.nodes.arrow.column("type"), type).to_numpy())
     return nodes[np.lexsort((nodes, -_graph.degrees(nodes)))]
@@ -129,7 +149,9 @@ def _entities(graph: Graph) -> None:
         nodes = near[np.isin(near, nodes)]
     if not len(nodes):
         st.caption(
-            tr("No text holds these words, one after the other.") if chunks else tr("No name is near to that. Try another spelling.")
+            tr("No text holds these words, one after the other.")
+            if chunks
+            else tr("No name is near to that. Try another spelling.")
         )
         return
     shown = page_of(Session.texts_entity_page[graph.digest], len(nodes), ROWS)
@@ -146,7 +168,9 @@ def _entities(graph: Graph) -> None:
 
 def _named(graph: Graph, typed: str) -> np.ndarray:
     """The nodes with the nearest names, the nearest first."""
-    return np.array([node for node, score in names(graph).search(typed, SEARCHED) if score >= NEAR], np.int64)
+    return np.array(
+        [node for node, score in names(graph).search(typed, SEARCHED) if score >= NEAR], np.int64
+    )
 
 
 def _telling(graph: Graph, typed: str) -> np.ndarray:

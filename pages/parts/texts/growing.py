@@ -19,7 +19,11 @@ from pages.parts.texts.passage import passage
 from pages.parts.texts.walking import go as go_to
 from pages.parts.texts.walking import short
 
-DRAWN, FRAMES, NAMED = 60, 60, 14  # entities on the picture, moments of it, and entities whose names are on it
+DRAWN, FRAMES, NAMED = (
+    60,
+    60,
+    14,
+)  # entities on the picture, moments of it, and entities whose names are on it
 BUTTONS, LISTED = 24, 30  # entities and relations of a chunk that are listed
 OLD, FRESH, HERE = "#9aa7b4", "#2f6f9f", "#d9822b"
 
@@ -34,7 +38,9 @@ def chunk_by_chunk(graph: Graph) -> None:
     number.value = min(max(1, number.value), total)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.number_input(tr("Chunk"), 1, total, key=number.name, persist_state="session", width=150)
-        st.caption(tr("of {total:,}, in the order in which they are read", total=total), width="content")
+        st.caption(
+            tr("of {total:,}, in the order in which they are read", total=total), width="content"
+        )
     row = number.value - 1
     adds = growth.adds(row)
     left, right = st.columns(2, gap="large")
@@ -43,7 +49,12 @@ def chunk_by_chunk(graph: Graph) -> None:
         st.caption(tr("Marked: the names that the texts spell as the graph does."))
     with right:
         _entities(graph, tr("New with this chunk"), adds.fresh, tr("No new entity."))
-        _entities(graph, tr("Merged with an entity that was there"), adds.known, tr("Nothing that was there before."))
+        _entities(
+            graph,
+            tr("Merged with an entity that was there"),
+            adds.known,
+            tr("Nothing that was there before."),
+        )
         _relations(graph, adds)
     _growing(graph, growth, row)
 
@@ -54,32 +65,65 @@ def _entities(graph: Graph, title: str, nodes: np.ndarray, none: str) -> None:
         st.caption(none)
         return
     with st.container(horizontal=True, gap="small"):
-        for node, chunks in zip(nodes[:BUTTONS].tolist(), chunk_lists(graph, "nodes", nodes[:BUTTONS])):
+        for node, chunks in zip(
+            nodes[:BUTTONS].tolist(), chunk_lists(graph, "nodes", nodes[:BUTTONS])
+        ):
             help_text = (
-                tr("In {chunks}, first in chunk {first:,}.", chunks=many(len(chunks), "chunk"), first=chunks[0] + 1) if chunks else None
+                tr(
+                    "In {chunks}, first in chunk {first:,}.",
+                    chunks=many(len(chunks), "chunk"),
+                    first=chunks[0] + 1,
+                )
+                if chunks
+                else None
             )
             name = plain(short(graph.node_name(node)))
-            st.button(name, key=f"texts-adds-{node}", type="tertiary", on_click=go_to, args=(graph, node), help=help_text)
+            st.button(
+                name,
+                key=f"texts-adds-{node}",
+                type="tertiary",
+                on_click=go_to,
+                args=(graph, node),
+                help=help_text,
+            )
     if len(nodes) > BUTTONS:
         st.caption(tr("and {more:,} more", more=len(nodes) - BUTTONS))
 
 
 def _relations(graph: Graph, adds: ChunkAdds) -> None:
     fresh, known = adds.fresh_edges, adds.known_edges
-    st.markdown(tr("**Relations said here**  ·  {fresh:,} new, {known:,} said before", fresh=len(fresh), known=len(known)))
+    st.markdown(
+        tr(
+            "**Relations said here**  ·  {fresh:,} new, {known:,} said before",
+            fresh=len(fresh),
+            known=len(known),
+        )
+    )
     edges = np.concatenate([fresh, known])[:LISTED]
     if not len(edges):
         st.caption(tr("None."))
         return
     said = [tr("new")] * min(len(fresh), LISTED) + [tr("before")] * max(0, len(edges) - len(fresh))
     heads, _, tails = graph.triples(edges)
-    rows = {tr("Said"): said, tr("From"): graph.names(heads), tr("Relation"): relation_names(graph, edges), tr("To"): graph.names(tails)}
-    rows = {name: [shorten(text, 80) for text in texts] for name, texts in rows.items() if any(texts)}
+    rows = {
+        tr("Said"): said,
+        tr("From"): graph.names(heads),
+        tr("Relation"): relation_names(graph, edges),
+        tr("To"): graph.names(tails),
+    }
+    rows = {
+        name: [shorten(text, 80) for text in texts] for name, texts in rows.items() if any(texts)
+    }
     st.dataframe(
-        rows, hide_index=True, height=min(240, 38 + 35 * len(edges)), column_config={tr("Said"): st.column_config.TextColumn(width=70)}
+        rows,
+        hide_index=True,
+        height=min(240, 38 + 35 * len(edges)),
+        column_config={tr("Said"): st.column_config.TextColumn(width=70)},
     )
     if len(fresh) + len(known) > LISTED:
-        st.caption(tr("The first {listed} of {fresh:,}.", listed=LISTED, fresh=len(fresh) + len(known)))
+        st.caption(
+            tr("The first {listed} of {fresh:,}.", listed=LISTED, fresh=len(fresh) + len(known))
+        )
 
 
 def _growing(graph: Graph, growth: Growth, row: int) -> None:
@@ -87,12 +131,25 @@ def _growing(graph: Graph, growth: Growth, row: int) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.markdown(tr("**The graph growing**"))
-        st.plotly_chart(growing_figure(graph, growth, row), key="texts-growing", config={"displayModeBar": False})
-        st.caption(tr("The {drawn:,} entities with the most relations. Orange: named in this chunk.", drawn=min(DRAWN, graph.n_nodes)))
+        st.plotly_chart(
+            growing_figure(graph, growth, row),
+            key="texts-growing",
+            config={"displayModeBar": False},
+        )
+        st.caption(
+            tr(
+                "The {drawn:,} entities with the most relations. Orange: named in this chunk.",
+                drawn=min(DRAWN, graph.n_nodes),
+            )
+        )
     with right:
         st.markdown(tr("**Entities and relations so far**"))
-        st.plotly_chart(sizes_figure(growth, row), key="texts-sizes", config={"displayModeBar": False})
-        st.caption(tr("A curve that flattens shows that later chunks speak of what is known: names merge."))
+        st.plotly_chart(
+            sizes_figure(growth, row), key="texts-sizes", config={"displayModeBar": False}
+        )
+        st.caption(
+            tr("A curve that flattens shows that later chunks speak of what is known: names merge.")
+        )
 
 
 def sizes_figure(growth: Growth, row: int) -> go.Figure:
@@ -122,17 +179,32 @@ def growing_figure(graph: Graph, growth: Growth, row: int) -> go.Figure:
     heads, _, tails = graph.triples(edges)
     pairs = list(zip(heads.tolist(), tails.tolist()))
     places = positions(nodes.tolist(), pairs)
-    rows = sorted({*np.linspace(0, len(growth.nodes) - 1, min(FRAMES, len(growth.nodes))).astype(int).tolist(), row})
+    rows = sorted(
+        {
+            *np.linspace(0, len(growth.nodes) - 1, min(FRAMES, len(growth.nodes)))
+            .astype(int)
+            .tolist(),
+            row,
+        }
+    )
     traces = {at: _moment(graph, growth, at, nodes, edges, pairs, places) for at in rows}
-    figure = go.Figure(traces[row], frames=[go.Frame(data=data, name=str(at + 1)) for at, data in traces.items()])
+    figure = go.Figure(
+        traces[row], frames=[go.Frame(data=data, name=str(at + 1)) for at, data in traces.items()]
+    )
     hidden = {"visible": False, "range": [-0.05, 1.05]}
-    play = {"frame": {"duration": 350, "redraw": True}, "transition": {"duration": 0}, "fromcurrent": False}
+    play = {
+        "frame": {"duration": 350, "redraw": True},
+        "transition": {"duration": 0},
+        "fromcurrent": False,
+    }
     stop = {"frame": {"duration": 0, "redraw": True}, "mode": "immediate"}
     buttons = [
         {"label": tr("▶ Play"), "method": "animate", "args": [[str(at + 1) for at in rows], play]},
         {"label": "❚❚", "method": "animate", "args": [[None], stop]},
     ]
-    steps = [{"label": str(at + 1), "method": "animate", "args": [[str(at + 1)], stop]} for at in rows]
+    steps = [
+        {"label": str(at + 1), "method": "animate", "args": [[str(at + 1)], stop]} for at in rows
+    ]
     figure.update_layout(
         height=330,
         margin={"l": 4, "r": 4, "t": 4, "b": 4},
@@ -167,7 +239,15 @@ def growing_figure(graph: Graph, growth: Growth, row: int) -> go.Figure:
     return figure
 
 
-def _moment(graph: Graph, growth: Growth, row: int, nodes: np.ndarray, edges: np.ndarray, pairs: list, places: dict[int, Place]) -> list:
+def _moment(
+    graph: Graph,
+    growth: Growth,
+    row: int,
+    nodes: np.ndarray,
+    edges: np.ndarray,
+    pairs: list,
+    places: dict[int, Place],
+) -> list:
     """The traces after the chunk in `row`: relations, and entities, those of the chunk in orange."""
     first = growth.first("nodes")[nodes]
     adds = growth.adds(row)
@@ -181,7 +261,9 @@ def _moment(graph: Graph, growth: Growth, row: int, nodes: np.ndarray, edges: np
     shown = [at for at in range(len(nodes)) if first[at] <= row]
     names = [label(graph.node_name(int(nodes[at]))) for at in shown]
     return [
-        go.Scatter(x=lines_x, y=lines_y, mode="lines", line={"color": OLD, "width": 0.8}, hoverinfo="skip"),
+        go.Scatter(
+            x=lines_x, y=lines_y, mode="lines", line={"color": OLD, "width": 0.8}, hoverinfo="skip"
+        ),
         go.Scatter(
             x=[places[int(nodes[at])][0] for at in shown],
             y=[places[int(nodes[at])][1] for at in shown],
@@ -191,7 +273,10 @@ def _moment(graph: Graph, growth: Growth, row: int, nodes: np.ndarray, edges: np
             textfont={"size": 11},
             hovertext=names,
             hoverinfo="text",
-            marker={"size": [13 if here[at] else 8 for at in shown], "color": [HERE if here[at] else FRESH for at in shown]},
+            marker={
+                "size": [13 if here[at] else 8 for at in shown],
+                "color": [HERE if here[at] else FRESH for at in shown],
+            },
         ),
     ]
 

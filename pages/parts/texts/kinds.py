@@ -14,42 +14,90 @@ from pages.parts.shared.wording import tr
 
 OWN = "own"
 KINDS = {
-    "passage": (tr("Passage graph"), tr("The chunks themselves, joined where they share an entity.")),
+    "passage": (
+        tr("Passage graph"),
+        tr("The chunks themselves, joined where they share an entity."),
+    ),
     "tree": (tr("Tree"), tr("Chunks at the bottom, above them summaries of those that are alike.")),
-    "tree-k": (tr("Tree by k-means"), tr("The same over groups of ten, quicker on many texts (RAPTOR-K).")),
+    "tree-k": (
+        tr("Tree by k-means"),
+        tr("The same over groups of ten, quicker on many texts (RAPTOR-K)."),
+    ),
     "kg": (tr("Knowledge graph"), tr("Entities, and the relations between them by name.")),
     "kg-synonyms": (
         tr("Knowledge graph, alike names"),
         tr("The same with edges between entities whose names mean nearly the same (HippoRAG)."),
     ),
-    "tkg": (tr("Textual knowledge graph"), tr("Entities and relations, each with a description in words.")),
+    "tkg": (
+        tr("Textual knowledge graph"),
+        tr("Entities and relations, each with a description in words."),
+    ),
     "tkg-synonyms": (
         tr("Textual graph, alike entities"),
         tr("The same with “is” edges between entities that mean nearly the same (fast-graphrag)."),
     ),
-    "rkg": (tr("Rich knowledge graph"), tr("Entities and relations with descriptions, relations with keywords as well.")),
-    "links": (tr("Linked documents"), tr("The documents themselves, joined by links (FastInsight's corpus graph).")),
-    OWN: (tr("Own lines"), tr("Graphs by steps that were changed here, or written on the command line.")),
+    "rkg": (
+        tr("Rich knowledge graph"),
+        tr("Entities and relations with descriptions, relations with keywords as well."),
+    ),
+    "links": (
+        tr("Linked documents"),
+        tr("The documents themselves, joined by links (FastInsight's corpus graph)."),
+    ),
+    OWN: (
+        tr("Own lines"),
+        tr("Graphs by steps that were changed here, or written on the command line."),
+    ),
 }
 READERS = {
-    "opened": (tr("Another tool"), tr("As its index has it, with its vectors where the encoder fits.")),
-    "names": (tr("Names and terms"), tr("No language model is asked: names joined, common phrases left out.")),
-    "noun-phrases": (tr("Names and noun phrases"), tr("No language model is asked: as LazyGraphRAG does.")),
-    "described": (tr("Names by a parser, described by a language model"), tr("One call for each chunk.")),
+    "opened": (
+        tr("Another tool"),
+        tr("As its index has it, with its vectors where the encoder fits."),
+    ),
+    "names": (
+        tr("Names and terms"),
+        tr("No language model is asked: names joined, common phrases left out."),
+    ),
+    "noun-phrases": (
+        tr("Names and noun phrases"),
+        tr("No language model is asked: as LazyGraphRAG does."),
+    ),
+    "described": (
+        tr("Names by a parser, described by a language model"),
+        tr("One call for each chunk."),
+    ),
     "llm": (tr("A language model"), tr("Finds more, and takes far longer.")),
-    "paper": (tr("A language model, as in the papers"), tr("Chunks of 1,200 tokens, read twice: for a model that reads and writes more.")),
+    "paper": (
+        tr("A language model, as in the papers"),
+        tr("Chunks of 1,200 tokens, read twice: for a model that reads and writes more."),
+    ),
 }
 LINKS = {
     "given": (tr("Their own links"), tr("Those that the documents came with, such as references.")),
-    "nearest": (tr("The nearest in meaning"), tr("Each document is linked to those that the encoder puts nearest.")),
+    "nearest": (
+        tr("The nearest in meaning"),
+        tr("Each document is linked to those that the encoder puts nearest."),
+    ),
     "terms": (tr("Rare words in common"), tr("No model decides what is linked.")),
-    "cited": (tr("References in the text"), tr("Of papers with titles and lists of references; no model is asked.")),
-    "cited-llm": (tr("References that a language model finds"), tr("One call for each chunk of 4,096 characters.")),
+    "cited": (
+        tr("References in the text"),
+        tr("Of papers with titles and lists of references; no model is asked."),
+    ),
+    "cited-llm": (
+        tr("References that a language model finds"),
+        tr("One call for each chunk of 4,096 characters."),
+    ),
 }
 WRITERS = {
-    "noun-phrases": (tr("Central sentences"), tr("No language model: the sentences nearest to what all of them say.")),
+    "noun-phrases": (
+        tr("Central sentences"),
+        tr("No language model: the sentences nearest to what all of them say."),
+    ),
     "llm": (tr("A language model"), tr("Written anew, which takes far longer.")),
-    "paper": (tr("A language model, as in the papers"), tr("Chunks of 1,200 tokens: for a model that reads and writes more.")),
+    "paper": (
+        tr("A language model, as in the papers"),
+        tr("Chunks of 1,200 tokens: for a model that reads and writes more."),
+    ),
 }
 
 
@@ -57,12 +105,27 @@ def chosen_build(corpus: Corpus) -> Build:
     """The choice of the kind of graph, and of who reads the chunks."""
     offered: dict[str, list[Build]] = {kind: [] for kind in KINDS}
     known, own = builds_of(corpus), own_builds(corpus)
-    for one in sorted(known.values(), key=lambda one: list(READERS).index(one.extractor) if one.extractor in READERS else len(READERS)):
+    for one in sorted(
+        known.values(),
+        key=lambda one: (
+            list(READERS).index(one.extractor) if one.extractor in READERS else len(READERS)
+        ),
+    ):
         if one.graph in offered:
             offered[one.graph].append(one)
     offered[OWN] = list(own.values())
-    built = [one for some in offered.values() for one in some if (now := status(corpus, one)).current or now.renamed]
-    came = (one for some in offered.values() for one in some if one.extractor == "opened" or ships(corpus, one))
+    built = [
+        one
+        for some in offered.values()
+        for one in some
+        if (now := status(corpus, one)).current or now.renamed
+    ]
+    came = (
+        one
+        for some in offered.values()
+        for one in some
+        if one.extractor == "opened" or ships(corpus, one)
+    )
     there = [*built, *(one for one in came if one not in built)]
     _begin(corpus, offered, there)
     kind = st.segmented_control(
@@ -116,7 +179,10 @@ def _begin(corpus: Corpus, offered: dict[str, list[Build]], built: list[Build]) 
         return
     session.texts_begun = corpus.name
     kinds = {one.id: kind for kind, some in offered.items() for one in some}
-    there, before = [kinds[one.id] for one in built], session.texts_kind if offered.get(session.texts_kind) else ""
+    there, before = (
+        [kinds[one.id] for one in built],
+        session.texts_kind if offered.get(session.texts_kind) else "",
+    )
     session.texts_kind = there[0] if there and before not in there else before or "tkg"
     for kind, some in offered.items():
         ready = [one.id for one in built if one in some]
@@ -134,10 +200,19 @@ def _ready(kinds: list[str]) -> str:
 
 def _words(some: list[Build]) -> list[tuple[str, str]]:
     """How each build is called among others of its kind, and a line on it."""
-    who = WRITERS if some[0].graph.startswith("tree") else LINKS if some[0].graph == "links" else READERS
+    who = (
+        WRITERS
+        if some[0].graph.startswith("tree")
+        else LINKS
+        if some[0].graph == "links"
+        else READERS
+    )
     times = [one.extractor for one in some if BY not in one.id].count
     return [
-        _called(one, *who[one.extractor]) if one.extractor in who and times(one.extractor) < 2 else (one.title, one.notes) for one in some
+        _called(one, *who[one.extractor])
+        if one.extractor in who and times(one.extractor) < 2
+        else (one.title, one.notes)
+        for one in some
     ]
 
 

@@ -27,10 +27,21 @@ def bring_known(here: str) -> None:
     st.write(tr("Compare offers them, and Evaluate counts by them."))
     if corpus.sets:
         st.caption(
-            plain(tr("Here already: ") + ", ".join(f"{title} ({len(corpus.questions(name)):,})" for name, title in corpus.sets.items()))
+            plain(
+                tr("Here already: ")
+                + ", ".join(
+                    f"{title} ({len(corpus.questions(name)):,})"
+                    for name, title in corpus.sets.items()
+                )
+            )
         )
     _, chosen = choose_questions(f"texts_questions-{session.texts_questions_round}", documents=True)
-    if chosen and st.button(tr("Keep these questions"), key="texts_questions_keep", type="primary", icon=":material/quiz:"):
+    if chosen and st.button(
+        tr("Keep these questions"),
+        key="texts_questions_keep",
+        type="primary",
+        icon=":material/quiz:",
+    ):
         _keep(corpus.name, chosen)
     _said(corpus.name)
 
@@ -39,16 +50,26 @@ def _keep(name: str, chosen: Chosen) -> None:
     """Keep a file's questions, and say what came of it."""
     folder = temporary_folder()
     try:
-        brought = bring_questions(name, saved_upload(chosen.file, folder), format=chosen.format, columns=chosen.columns)
+        brought = bring_questions(
+            name, saved_upload(chosen.file, folder), format=chosen.format, columns=chosen.columns
+        )
     except HopscopeError as error:
         st.error(plain(str(error)))
         return
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    with_answers = tr("{answered:,} with known answers, {gold:,} with gold documents", answered=brought.answered, gold=brought.gold)
+    with_answers = tr(
+        "{answered:,} with known answers, {gold:,} with gold documents",
+        answered=brought.answered,
+        gold=brought.gold,
+    )
     session.texts_said = (
         name,
-        tr("{questions} kept, {with_answers}.", questions=many(brought.number, "question"), with_answers=with_answers),
+        tr(
+            "{questions} kept, {with_answers}.",
+            questions=many(brought.number, "question"),
+            with_answers=with_answers,
+        ),
         brought.notes,
     )
     session.texts_questions_round += 1

@@ -35,7 +35,9 @@ STEP = 24  # more of them at a time
 COMPARED_HERE = 100_000  # entities whose names are compared while a person waits
 
 
-def mended(corpus: Corpus, one: Build, graph: Graph, again: Callable[[Corpus, Build], object]) -> Graph:
+def mended(
+    corpus: Corpus, one: Build, graph: Graph, again: Callable[[Corpus, Build], object]
+) -> Graph:
     """Draw the suggestions and the merges of a graph with entities; the graph after the merges. `again` builds it anew."""
     table = graph.columns.nodes
     if table is None or table.has("level") or not graph.n_nodes:
@@ -46,9 +48,13 @@ def mended(corpus: Corpus, one: Build, graph: Graph, again: Callable[[Corpus, Bu
     except HopscopeError as error:
         st.error(plain(str(error)))
         return graph
-    with st.expander(tr("Mend: entities under several names"), icon=":material/healing:", key="texts_mend"):
+    with st.expander(
+        tr("Mend: entities under several names"), icon=":material/healing:", key="texts_mend"
+    ):
         st.caption(
-            tr("A merge is for all graphs of these texts, and is done again whenever one is built anew. The documents stay as they are.")
+            tr(
+                "A merge is for all graphs of these texts, and is done again whenever one is built anew. The documents stay as they are."
+            )
         )
         if trouble := Session.mend_trouble.take():
             st.error(plain(trouble))
@@ -61,15 +67,31 @@ def mended(corpus: Corpus, one: Build, graph: Graph, again: Callable[[Corpus, Bu
     return now
 
 
-def _joined(corpus: Corpus, one: Build, now: Graph, mends: Mends, why: str, again: Callable[[Corpus, Build], object]) -> None:
+def _joined(
+    corpus: Corpus,
+    one: Build,
+    now: Graph,
+    mends: Mends,
+    why: str,
+    again: Callable[[Corpus, Build], object],
+) -> None:
     """The names that the build joined, each with a button that refuses it, and those that may be one of several."""
     known = status(corpus, one)
     merges = name_merges(known.report)
     if known.renamed:
         wait = held(why or (tr("It is being built.") if being_built(corpus, one) else ""))
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="mend-anew"):
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="small", key="mend-anew"
+        ):
             st.markdown(f":material/info: {plain(known.outdated)}", width="stretch")
-            st.button(tr("Build anew"), key="split-again", icon=":material/refresh:", on_click=_again, args=(again, corpus, one), **wait)
+            st.button(
+                tr("Build anew"),
+                key="split-again",
+                icon=":material/refresh:",
+                on_click=_again,
+                args=(again, corpus, one),
+                **wait,
+            )
     if not merges.made and not merges.near:
         return
     shown = session.mend_shown or SHOWN
@@ -77,27 +99,52 @@ def _joined(corpus: Corpus, one: Build, now: Graph, mends: Mends, why: str, agai
     for place, row in enumerate(merges.made[:shown]):
         names = (row.name, row.into)
         refused = pair(*names) in mends.refused
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"joined-row-{place}"):
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="small", key=f"joined-row-{place}"
+        ):
             arrow = "≠" if refused else "→"
             words = f"**{isolated(row.name)}** {arrow} **{isolated(row.into)}** ({many(row.times, 'document')})"
             st.markdown(words, width="stretch", help=_where(row))
             change = (
-                (lambda mends, names=names: mends.allowing([names])) if refused else (lambda mends, names=names: mends.refusing([names]))
+                (lambda mends, names=names: mends.allowing([names]))
+                if refused
+                else (lambda mends, names=names: mends.refusing([names]))
             )
-            label, key = tr("The same after all") if refused else tr("Not the same"), f"split-{place}-{row.name}-{row.into}"
+            label, key = (
+                tr("The same after all") if refused else tr("Not the same"),
+                f"split-{place}-{row.name}-{row.into}",
+            )
             with _controls():
                 st.badge(row.rule, color="gray")
-                st.button(label, key=key, type="tertiary", on_click=_change, args=(corpus, change), **held(why))
+                st.button(
+                    label,
+                    key=key,
+                    type="tertiary",
+                    on_click=_change,
+                    args=(corpus, change),
+                    **held(why),
+                )
     _more(len(merges.made), "joined")
     if merges.made_in_all > len(merges.made):
-        st.caption(tr("Only {made:,} of them are listed, those of the most documents.", made=len(merges.made)))
+        st.caption(
+            tr(
+                "Only {made:,} of them are listed, those of the most documents.",
+                made=len(merges.made),
+            )
+        )
     _nearly(corpus, merges, now, mends, why)
 
 
 def _nearly(corpus: Corpus, merges: NameMerges, now: Graph, mends: Mends, why: str) -> None:
     """Names that may be one of several in the same document, with a button for each."""
-    here = lambda row: [into for into in row.candidates if now.nodes_named(into) and pair(row.name, into) not in mends.refused]
-    open_ones = [(row, fulls) for row in merges.near if now.nodes_named(row.name) and (fulls := here(row))]
+    here = lambda row: [
+        into
+        for into in row.candidates
+        if now.nodes_named(into) and pair(row.name, into) not in mends.refused
+    ]
+    open_ones = [
+        (row, fulls) for row in merges.near if now.nodes_named(row.name) and (fulls := here(row))
+    ]
     if not open_ones:
         return
     st.markdown(
@@ -105,16 +152,37 @@ def _nearly(corpus: Corpus, merges: NameMerges, now: Graph, mends: Mends, why: s
         help=tr("Of the same document, so that none was chosen"),
     )
     for place, (row, fulls) in enumerate(open_ones[: session.mend_shown or SHOWN]):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"near-row-{place}"):
-            st.markdown(f"**{isolated(row.name)}** ({many(row.times, 'document')})", width="stretch", help=_where(row))
-            refuse = lambda mends, row=row: mends.refusing([(row.name, one) for one in row.candidates])
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="small", key=f"near-row-{place}"
+        ):
+            st.markdown(
+                f"**{isolated(row.name)}** ({many(row.times, 'document')})",
+                width="stretch",
+                help=_where(row),
+            )
+            refuse = lambda mends, row=row: mends.refusing(
+                [(row.name, one) for one in row.candidates]
+            )
             with _controls():
                 for into in fulls[:CANDIDATES]:
                     key, edit = f"near-{place}-{row.name}-{into}", Edit("merge", (row.name, into))
                     accept = lambda mends, edit=edit: mends.accepted([edit])
-                    st.button(tr("Merge into {into}", into=plain(into)), key=key, on_click=_change, args=(corpus, accept), **held(why))
+                    st.button(
+                        tr("Merge into {into}", into=plain(into)),
+                        key=key,
+                        on_click=_change,
+                        args=(corpus, accept),
+                        **held(why),
+                    )
                 key = f"none-{place}-{row.name}"
-                st.button(tr("None of them"), key=key, type="tertiary", on_click=_change, args=(corpus, refuse), **held(why))
+                st.button(
+                    tr("None of them"),
+                    key=key,
+                    type="tertiary",
+                    on_click=_change,
+                    args=(corpus, refuse),
+                    **held(why),
+                )
     _more(len(open_ones), "near")
 
 
@@ -125,7 +193,13 @@ def _controls() -> Any:
 
 def _where(row: NameMerge | NearMerge) -> str:
     """The documents of a row."""
-    return plain(tr("In {documents}{more}", documents=", ".join(row.documents), more=" …" if row.times > len(row.documents) else ""))
+    return plain(
+        tr(
+            "In {documents}{more}",
+            documents=", ".join(row.documents),
+            more=" …" if row.times > len(row.documents) else "",
+        )
+    )
 
 
 def _more(rows: int, key: str) -> None:
@@ -134,7 +208,11 @@ def _more(rows: int, key: str) -> None:
     if rows > shown:
         more = Session.mend_shown.put
         st.button(
-            tr("Show more · {rows:,} left", rows=rows - shown), type="tertiary", key=f"mend-more-{key}", on_click=more, args=(shown + STEP,)
+            tr("Show more · {rows:,} left", rows=rows - shown),
+            type="tertiary",
+            key=f"mend-more-{key}",
+            on_click=more,
+            args=(shown + STEP,),
         )
 
 
@@ -155,7 +233,10 @@ def _suggestions(corpus: Corpus, graph: Graph, now: Graph, mends: Mends, why: st
         return
     job = engine().jobs.get(_alike_key(graph))
     done = job is not None and job.ended and not job.error
-    found = [*_by_spelling(now.digest, mends.refused, now, mends), *(_left(job.result, now, mends) if done else [])]
+    found = [
+        *_by_spelling(now.digest, mends.refused, now, mends),
+        *(_left(job.result, now, mends) if done else []),
+    ]
     shown = session.mend_shown or SHOWN
     st.markdown(f"**{many(len(found), 'suggestion')}**")
     if not found:
@@ -166,21 +247,47 @@ def _suggestions(corpus: Corpus, graph: Graph, now: Graph, mends: Mends, why: st
         )
     for place, one in enumerate(found[:shown]):
         name, into = one.edit.names
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"mend-row-{place}"):
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="small", key=f"mend-row-{place}"
+        ):
             words = f"**{isolated(name)}** ({one.passages[0]:,}) → **{isolated(into)}** ({one.passages[1]:,})"
-            st.markdown(words, width="stretch", help=tr("In brackets: of how many passages each comes"))
+            st.markdown(
+                words, width="stretch", help=tr("In brackets: of how many passages each comes")
+            )
             accept = lambda mends, edit=one.edit: mends.accepted([edit])
             refuse = lambda mends, names=one.edit.names: mends.refusing([names])
             with _controls():
-                st.badge(one.reason if one.cosine is None else tr("alike, {cosine:.2f}", cosine=one.cosine), color="gray")
-                st.button(tr("Merge"), key=f"mend-{name}-{into}", on_click=_change, args=(corpus, accept), **held(why))
+                st.badge(
+                    one.reason
+                    if one.cosine is None
+                    else tr("alike, {cosine:.2f}", cosine=one.cosine),
+                    color="gray",
+                )
                 st.button(
-                    tr("Not the same"), key=f"refuse-{name}-{into}", type="tertiary", on_click=_change, args=(corpus, refuse), **held(why)
+                    tr("Merge"),
+                    key=f"mend-{name}-{into}",
+                    on_click=_change,
+                    args=(corpus, accept),
+                    **held(why),
+                )
+                st.button(
+                    tr("Not the same"),
+                    key=f"refuse-{name}-{into}",
+                    type="tertiary",
+                    on_click=_change,
+                    args=(corpus, refuse),
+                    **held(why),
                 )
     with st.container(horizontal=True, gap="small"):
         _more(len(found), "suggested")
         if job is None or (job.ended and job.error):
-            st.button(tr("Look for alike names too"), key="mend-alike", icon=":material/search:", on_click=_look, args=(graph, mends))
+            st.button(
+                tr("Look for alike names too"),
+                key="mend-alike",
+                icon=":material/search:",
+                on_click=_look,
+                args=(graph, mends),
+            )
     if job is not None:
         working(job, "mend-alike", "")
 
@@ -233,16 +340,33 @@ def _merges(corpus: Corpus, graph: Graph, mends: Mends, why: str) -> None:
             forget = lambda mends, edit=edit: mends.without([edit])
             how = held(why, tr("Undo this merge"))
             key = f"unmend-{edit.written()}"
-            st.button(words, icon=":material/undo:", key=key, on_click=_change, args=(corpus, forget), **how)
+            st.button(
+                words,
+                icon=":material/undo:",
+                key=key,
+                on_click=_change,
+                args=(corpus, forget),
+                **how,
+            )
         if len(edits) > 1:
             nothing = lambda mends: mends.without(mends.edits)
-            st.button(tr("Undo all"), key="unmend-all", type="tertiary", on_click=_change, args=(corpus, nothing), **held(why))
+            st.button(
+                tr("Undo all"),
+                key="unmend-all",
+                type="tertiary",
+                on_click=_change,
+                args=(corpus, nothing),
+                **held(why),
+            )
     _more(len(edits), "saved")
 
 
 def _refusals(corpus: Corpus, one: Build, mends: Mends, why: str) -> None:
     """The pairs that are marked as not the same, each with a button that takes it back, but for those of the list of what was joined."""
-    listed = {pair(row.name, row.into) for row in name_merges(status(corpus, one).report).made[: session.mend_shown or SHOWN]}
+    listed = {
+        pair(row.name, row.into)
+        for row in name_merges(status(corpus, one).report).made[: session.mend_shown or SHOWN]
+    }
     refused = [names for names in mends.refused if names not in listed]
     if not refused:
         return
@@ -252,7 +376,14 @@ def _refusals(corpus: Corpus, one: Build, mends: Mends, why: str) -> None:
             allow = lambda mends, names=names: mends.allowing([names])
             how = held(why, tr("The same after all: they may be suggested and joined again"))
             key = f"allow-{names[0]}-{names[1]}"
-            st.button(" ≠ ".join(map(isolated, names)), icon=":material/undo:", key=key, on_click=_change, args=(corpus, allow), **how)
+            st.button(
+                " ≠ ".join(map(isolated, names)),
+                icon=":material/undo:",
+                key=key,
+                on_click=_change,
+                args=(corpus, allow),
+                **how,
+            )
     _more(len(refused), "refused")
 
 
@@ -264,14 +395,26 @@ def _before_and_after(corpus: Corpus, one: Build, mends: Mends) -> None:
     st.markdown(tr("**Before and after**"))
     if not corpus.sets or not lines:
         st.caption(
-            tr("These texts have no question set.") if not corpus.sets else tr("No method of the catalogue stands on this kind of graph.")
+            tr("These texts have no question set.")
+            if not corpus.sets
+            else tr("No method of the catalogue stands on this kind of graph.")
         )
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         chosen = st.selectbox(
-            tr("Question set"), list(corpus.sets), key="mend_set", format_func=lambda name: plain(corpus.sets[name]), width=320
+            tr("Question set"),
+            list(corpus.sets),
+            key="mend_set",
+            format_func=lambda name: plain(corpus.sets[name]),
+            width=320,
         )
-        line = st.selectbox(tr("Method"), list(lines), key="mend_line", format_func=lambda id: plain(tr(lines[id].label)), width=320)
+        line = st.selectbox(
+            tr("Method"),
+            list(lines),
+            key="mend_line",
+            format_func=lambda id: plain(tr(lines[id].label)),
+            width=320,
+        )
         st.button(
             tr("Evaluate"),
             key="mend-evaluate",
@@ -290,12 +433,21 @@ def _before_and_after(corpus: Corpus, one: Build, mends: Mends) -> None:
         if job is not None:
             working(job, f"mend-run-{number}", tr("It has ended."), share=True)
         words = tr("See both on Evaluate, with the difference on the same questions")
-        st.page_link("pages/evaluate.py", label=words, icon=":material/leaderboard:", query_params={"run": str(number)})
+        st.page_link(
+            "pages/evaluate.py",
+            label=words,
+            icon=":material/leaderboard:",
+            query_params={"run": str(number)},
+        )
 
 
 def _lines(one: Build) -> dict[str, Instance]:
     """The instances on this kind of graph; where it is by a line of a person's own, on this graph itself."""
-    found = {key: line for key, line in instances().items() if line.documents and build_of(line.line) in (one.graph, one.id)}
+    found = {
+        key: line
+        for key, line in instances().items()
+        if line.documents and build_of(line.line) in (one.graph, one.id)
+    }
     return found if not one.own else {key: on_build(line, one) for key, line in found.items()}
 
 

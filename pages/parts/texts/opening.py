@@ -37,13 +37,20 @@ ENDS = ["parquet", "json", "graphml", "pkl", "pklz", "txt"]  # of the files that
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 ODD = re.compile(r"[^\w.\- ]")
 LONGEST, DEEPEST = 80, 6  # characters of a title and of a part of a path, and parts of one
-Held = Callable[[], AbstractContextManager[Path]]  # what lays down what was chosen, and takes it away at the end
+Held = Callable[
+    [], AbstractContextManager[Path]
+]  # what lays down what was chosen, and takes it away at the end
 
 
 def open_another(new_name: Callable[[str], str]) -> None:
     """Draw the choice of an index, what of it would be taken, and the button that opens it as new texts, whose name `new_name(title)`
     gives, or as another graph of texts that are here."""
-    box = st.expander(tr("Open the index of another tool"), key="index_box", icon=":material/folder_open:", on_change="rerun")
+    box = st.expander(
+        tr("Open the index of another tool"),
+        key="index_box",
+        icon=":material/folder_open:",
+        on_change="rerun",
+    )
     if not box.open:
         return
     with box:
@@ -55,7 +62,16 @@ def open_another(new_name: Callable[[str], str]) -> None:
             )
         )
         ways = [FOLDER, ZIP, *([PATH] if _on_this_computer() else [])]
-        way = st.segmented_control(tr("Which index"), ways, default=ways[0], key="index_way", label_visibility="collapsed") or ways[0]
+        way = (
+            st.segmented_control(
+                tr("Which index"),
+                ways,
+                default=ways[0],
+                key="index_way",
+                label_visibility="collapsed",
+            )
+            or ways[0]
+        )
         chosen = _chosen(way)
         if chosen is None:
             return
@@ -86,11 +102,19 @@ def _on_this_computer() -> bool:
 def _chosen(way: str) -> tuple[tuple[str, ...], Held] | None:
     """What was chosen: what tells one choice from another, and what lays it down; None where nothing was."""
     if way == PATH:
-        typed = st.text_input(tr("Path of its folder"), key="index_path", placeholder="/home/me/ragtest/output", width=520).strip()
+        typed = st.text_input(
+            tr("Path of its folder"),
+            key="index_path",
+            placeholder="/home/me/ragtest/output",
+            width=520,
+        ).strip()
         return ((typed,), lambda: _there(typed)) if typed else None
     if way == ZIP:
         file = st.file_uploader(
-            tr("A zip of the folder"), type=["zip"], key=f"index_zip-{session.texts_round}", label_visibility="collapsed"
+            tr("A zip of the folder"),
+            type=["zip"],
+            key=f"index_zip-{session.texts_round}",
+            label_visibility="collapsed",
         )
         return ((file.file_id,), lambda: _uploaded([file])) if file else None
     files = st.file_uploader(
@@ -123,7 +147,11 @@ def laid_down(files: list, folder: Path) -> Path:
     """The folder with these uploads in it, each at its path within the folder that was dropped, made harmless. Raises BadInput where one
     has the name of a folder."""
     for file in files:
-        parts = [ODD.sub("_", part).lstrip(".")[-LONGEST:] for part in PurePosixPath(file.name.replace("\\", "/")).parts if part != "/"]
+        parts = [
+            ODD.sub("_", part).lstrip(".")[-LONGEST:]
+            for part in PurePosixPath(file.name.replace("\\", "/")).parts
+            if part != "/"
+        ]
         place = folder.joinpath(*list(filter(None, parts))[-DEEPEST:] or ["_"])
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -131,31 +159,64 @@ def laid_down(files: list, folder: Path) -> Path:
                 file.seek(0)
                 shutil.copyfileobj(file, out)
         except OSError as error:
-            raise BadInput(tr("{name} cannot be laid down: {reason}.", name=shorten(file.name), reason=error.strerror or error)) from None
+            raise BadInput(
+                tr(
+                    "{name} cannot be laid down: {reason}.",
+                    name=shorten(file.name),
+                    reason=error.strerror or error,
+                )
+            ) from None
     return folder
 
 
 def _form(taken: Taken, key: tuple[str, ...], held: Held, new_name: Callable[[str], str]) -> None:
     """What would be taken, and the button."""
     st.markdown(plain(taken.words()))
-    vectors = tr("Its vectors are taken where the encoder chosen here makes the same, else made anew.") if taken.counts["vectors"] else ""
+    vectors = (
+        tr("Its vectors are taken where the encoder chosen here makes the same, else made anew.")
+        if taken.counts["vectors"]
+        else ""
+    )
     for text in filter(
-        None, [*taken.sentences(), vectors or tr("It has no vectors that can be read; they are made by the encoder chosen here.")]
+        None,
+        [
+            *taken.sentences(),
+            vectors
+            or tr("It has no vectors that can be read; they are made by the encoder chosen here."),
+        ],
     ):
         st.caption(plain(text))
-    known = {name: corpus for name, corpus in corpora().items() if isinstance(corpus, Corpus) and not barred(OWNED_AS, name)}
-    own = [name for name, corpus in known.items() if corpus.own and taken.tool not in opened_tools(corpus)]
+    known = {
+        name: corpus
+        for name, corpus in corpora().items()
+        if isinstance(corpus, Corpus) and not barred(OWNED_AS, name)
+    }
+    own = [
+        name
+        for name, corpus in known.items()
+        if corpus.own and taken.tool not in opened_tools(corpus)
+    ]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         into = NEW
         if own:
-            named = lambda name: tr("a graph of {title}", title=known[name].title) if name else tr("new texts")
-            into = st.selectbox(tr("Open it as"), [NEW, *own], format_func=named, key="index_into", width=300)
+            named = lambda name: (
+                tr("a graph of {title}", title=known[name].title) if name else tr("new texts")
+            )
+            into = st.selectbox(
+                tr("Open it as"), [NEW, *own], format_func=named, key="index_into", width=300
+            )
         title = ""
         if into == NEW:
             title = st.text_input(
-                tr("Title"), value=_free(TOOLS[taken.tool].title), key=f"index_title-{'-'.join(key)}", max_chars=LONGEST, width=300
+                tr("Title"),
+                value=_free(TOOLS[taken.tool].title),
+                key=f"index_title-{'-'.join(key)}",
+                max_chars=LONGEST,
+                width=300,
             )
-        pressed = st.button(tr("Open it"), type="primary", key="index_open", icon=":material/play_arrow:")
+        pressed = st.button(
+            tr("Open it"), type="primary", key="index_open", icon=":material/play_arrow:"
+        )
     if pressed:
         try:
             _start(held, into or new_name(title), title)
@@ -176,7 +237,9 @@ def _start(held: Held, name: str, title: str) -> None:
     def work(job: Job) -> Brought:
         with held() as path:
             corpus, taken = open_index(path, name, title, job.tell, job.check)
-        said = tr("{counted}, opened from an index of {taken}.", counted=taken.counted, taken=taken.title)
+        said = tr(
+            "{counted}, opened from an index of {taken}.", counted=taken.counted, taken=taken.title
+        )
         return Brought(corpus, corpus.n_documents, 0, 0, tuple(taken.sentences()), more=said)
 
     key = f"bring-{name}-index"

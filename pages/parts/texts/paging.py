@@ -19,7 +19,13 @@ def pager(page: Key[int], shown: range, total: int, size: int, what: str, hint: 
     at, last = shown.start // size, max(0, -(-total // size) - 1)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         sentence = (
-            tr("{what} {start:,} to {stop:,} of {total:,}.", what=what, start=shown.start + 1, stop=shown.stop, total=total)
+            tr(
+                "{what} {start:,} to {stop:,} of {total:,}.",
+                what=what,
+                start=shown.start + 1,
+                stop=shown.stop,
+                total=total,
+            )
             if last
             else tr("{total:,} in all.", total=total)
         )
@@ -30,4 +36,11 @@ def pager(page: Key[int], shown: range, total: int, size: int, what: str, hint: 
 
 
 def _button(words: str, icon: str, page: Key[int], to: int, off: bool) -> None:
-    st.button(words, key=f"{page.name}-{words}", icon=f":material/{icon}:", disabled=off, on_click=page.put, args=(to,))
+    st.button(
+        words,
+        key=f"{page.name}-{words}",
+        icon=f":material/{icon}:",
+        disabled=off,
+        on_click=page.put,
+        args=(to,),
+    )

@@ -31,7 +31,9 @@ def marked(text: str, *names: str) -> str:
     (True, True)
     """
     cut = text[:LONGEST]
-    found = _disjoint(match.span() for name in names if name.strip() for match in pattern(name).finditer(cut))
+    found = _disjoint(
+        match.span() for name in names if name.strip() for match in pattern(name).finditer(cut)
+    )
     spans = list(sentences(cut)) if found else [(0, len(cut))]
     parts, at = [], 0
     for start, end in [*spans, (len(cut), len(cut))]:
@@ -40,7 +42,11 @@ def marked(text: str, *names: str) -> str:
         shown = _with_marks(cut, start, end, inside)
         parts.append(shown if inside or not found else f'<span style="{FAINT}">{shown}</span>')
         at = end
-    more = f" … <i>{html.escape(tr('{more:,} characters more', more=len(text) - LONGEST))}</i>" if len(text) > LONGEST else ""
+    more = (
+        f" … <i>{html.escape(tr('{more:,} characters more', more=len(text) - LONGEST))}</i>"
+        if len(text) > LONGEST
+        else ""
+    )
     return re.sub(r"\n\s*\n", "<br><br>", "".join(parts)) + more
 
 
@@ -64,7 +70,10 @@ def pattern(name: str) -> re.Pattern[str]:
 def _with_marks(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> str:
     parts, at = [], start
     for first, last in spans:
-        parts += [html.escape(text[at:first]), f'<mark style="{MARK}">{html.escape(text[first:last])}</mark>']
+        parts += [
+            html.escape(text[at:first]),
+            f'<mark style="{MARK}">{html.escape(text[first:last])}</mark>',
+        ]
         at = last
     return "".join(parts) + html.escape(text[at:end])
 
@@ -73,7 +82,10 @@ def where(chunks: Table, row: int) -> tuple[str, str]:
     """What a chunk's document is called, and where in it the chunk stands, in words."""
     document, id = chunks.text("document", row), chunks.text("id", row)
     number = id.removeprefix(document).removeprefix("#")
-    parts = [chunks.text("place", row), tr("chunk {number:,}", number=int(number) + 1) if number.isdecimal() else ""]
+    parts = [
+        chunks.text("place", row),
+        tr("chunk {number:,}", number=int(number) + 1) if number.isdecimal() else "",
+    ]
     return chunks.text("title", row) or document, "  ·  ".join(filter(None, parts))
 
 

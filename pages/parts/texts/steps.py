@@ -31,21 +31,44 @@ def changed_build(corpus: Corpus, base: Build) -> Build | None:
     bench = Session.texts_bench.of((corpus.name, base.id), lambda: Bench.of(base.line))
     with st.expander(tr("Steps of this build"), icon=":material/linear_scale:", key="texts_steps"):
         data = drawn(bench, {}, refused=lambda operator: operator.lacks(corpus))
-        bricks({**data, "compact": True}, lambda message: bench.hear(message, check_expression), Session.texts_bricks)
+        bricks(
+            {**data, "compact": True},
+            lambda message: bench.hear(message, check_expression),
+            Session.texts_bricks,
+        )
     line = bench.line
     if line is not None and line == base.line:
         return base
-    words = change_words(base.line, line) if line is not None else LACKS if bench.draft.bricks else EMPTY
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="texts-changed"):
+    words = (
+        change_words(base.line, line)
+        if line is not None
+        else LACKS
+        if bench.draft.bricks
+        else EMPTY
+    )
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="small", key="texts-changed"
+    ):
         st.caption(f":material/edit: {plain(words)}", width="content")
-        st.button(tr("Back to the chosen build"), key="texts_steps_back", type="tertiary", icon=":material/undo:", on_click=_back)
+        st.button(
+            tr("Back to the chosen build"),
+            key="texts_steps_back",
+            type="tertiary",
+            icon=":material/undo:",
+            on_click=_back,
+        )
     if line is None:
         return None
     found = find(repr(line))
     return (
         found
         if not found.own
-        else replace(found, title=f"{found.title}: {line.words()}" if base.own else tr("{title}, changed", title=base.title))
+        else replace(
+            found,
+            title=f"{found.title}: {line.words()}"
+            if base.own
+            else tr("{title}, changed", title=base.title),
+        )
     )
 
 
@@ -57,9 +80,15 @@ def ask_on(corpus: Corpus, one: Build) -> None:
     """The way to Compare from a graph by a line of a person's own: a method on it, beside the same method on a graph of the catalogue."""
     if not status(corpus, one).serves:
         return
-    row = next((row for row in instances().values() if row.documents and on_one_graph(row, one)), None)
+    row = next(
+        (row for row in instances().values() if row.documents and on_one_graph(row, one)), None
+    )
     if row is None:
-        st.caption(tr("No method of the catalogue is made for such a graph. A line begins on it so, with “As text” on Build:"))
+        st.caption(
+            tr(
+                "No method of the catalogue is made for such a graph. A line begins on it so, with “As text” on Build:"
+            )
+        )
         st.code(f"BuiltGraph(build={one.id!r})", language=None, wrap_lines=True)
         return
     lanes = (repr(on_build(row, one).line), row.id)
@@ -67,5 +96,7 @@ def ask_on(corpus: Corpus, one: Build) -> None:
         tr("Ask {method} on this graph", method=plain(row.name)),
         Link(lanes=lanes, source=CorpusSource(corpus.name), typed=True).address("./"),
         icon=":material/view_column:",
-        help=tr("Opens Compare in a new tab: the method on this graph, beside the same on the one that it usually takes."),
+        help=tr(
+            "Opens Compare in a new tab: the method on this graph, beside the same on the one that it usually takes."
+        ),
     )

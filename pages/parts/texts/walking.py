@@ -47,13 +47,20 @@ def is_tree(graph: Graph) -> bool:
 def levels(graph: Graph) -> list[str]:
     """What each node of a tree is, in words."""
     return [
-        tr("chunk") if level == 0 else tr("summary, level {level}", level=level) for level in graph.columns.nodes.numbers("level").tolist()
+        tr("chunk") if level == 0 else tr("summary, level {level}", level=level)
+        for level in graph.columns.nodes.numbers("level").tolist()
     ]
 
 
 def things(graph: Graph) -> str:
     """What the nodes of a graph are, in a word."""
-    return tr("Chunks and summaries") if is_tree(graph) else tr("Chunks") if of_chunks(graph) else tr("Entities")
+    return (
+        tr("Chunks and summaries")
+        if is_tree(graph)
+        else tr("Chunks")
+        if of_chunks(graph)
+        else tr("Entities")
+    )
 
 
 def own_chunks(graph: Graph, nodes) -> dict[int, int]:
@@ -64,7 +71,11 @@ def own_chunks(graph: Graph, nodes) -> dict[int, int]:
 def label(graph: Graph, node: int) -> str:
     """What a node is called: its name; of a chunk its title and place."""
     row = own_chunks(graph, [node]).get(node)
-    return graph.node_name(node) if row is None else ", ".join(filter(None, where(graph.columns.chunks, row)))
+    return (
+        graph.node_name(node)
+        if row is None
+        else ", ".join(filter(None, where(graph.columns.chunks, row)))
+    )
 
 
 def way_down(graph: Graph) -> list[int]:
@@ -83,7 +94,9 @@ def communities_of(graph: Graph, node: int) -> list[int]:
     table = graph.columns.communities
     if table is None:
         return []
-    rows: Rows = graph.derived.once("communities of", "nodes", lambda: table.lists("members").inverse(graph.n_nodes))
+    rows: Rows = graph.derived.once(
+        "communities of", "nodes", lambda: table.lists("members").inverse(graph.n_nodes)
+    )
     levels = table.numbers("level")
     return sorted(rows[node].tolist(), key=lambda row: (levels[row], row))
 

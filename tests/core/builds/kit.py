@@ -34,7 +34,10 @@ class Texts:
 
     def changed(self, **texts: str | None) -> Texts:
         """The corpus with some texts changed, added, or (None) taken away."""
-        return Texts(self.folder, **{id: text for id, text in (self.texts | texts).items() if text is not None})
+        return Texts(
+            self.folder,
+            **{id: text for id, text in (self.texts | texts).items() if text is not None},
+        )
 
 
 class Reading(NoModels):
@@ -44,5 +47,11 @@ class Reading(NoModels):
         return self
 
     def encode(self, texts, check=None):
-        vectors = np.array([[text.lower().count(letter) + 0.01 for letter in "abcdefghijklmnop"] for text in texts], np.float32)
+        vectors = np.array(
+            [
+                [text.lower().count(letter) + 0.01 for letter in "abcdefghijklmnop"]
+                for text in texts
+            ],
+            np.float32,
+        )
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -6,7 +6,17 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from core.builds import being_built, build, build_for, catalogue, chosen, find, open_graph, own_builds, status
+from core.builds import (
+    being_built,
+    build,
+    build_for,
+    catalogue,
+    chosen,
+    find,
+    open_graph,
+    own_builds,
+    status,
+)
 from core.builds.catalogue import parse_line, read
 from core.builds.cost import cost
 from core.builds.report import BuildReport
@@ -30,10 +40,23 @@ def corpus(tmp_path):
 
 def test_the_text_of_a_line_reads_back_as_the_line():
     for one in catalogue().values():
-        assert parse_line(repr(one.line)) == one.line and find(repr(one.line)) == one == find(one.id)
+        assert parse_line(repr(one.line)) == one.line and find(repr(one.line)) == one == find(
+            one.id
+        )
 
 
-@pytest.mark.parametrize("text", ["", "1 + 1", "Nothing()", "TokenChunks(3)", "TokenChunks(sice=3)", "TokenChunks(size=open)", "no-such"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "1 + 1",
+        "Nothing()",
+        "TokenChunks(3)",
+        "TokenChunks(sice=3)",
+        "TokenChunks(size=open)",
+        "no-such",
+    ],
+)
 def test_what_is_no_build_is_refused(text):
     with pytest.raises(BadParameter):
         find(text)
@@ -41,7 +64,14 @@ def test_what_is_no_build_is_refused(text):
 
 @pytest.mark.parametrize(
     "row",
-    ['[a]\ntitle="A"', '[a]\ntitle="A"\nline=[{merge="TokenChunks"}]', '[a]\ntitle="A"\nlines=[]', "a=1", "[a", '[a]\ntitle="A"\nline=[1]'],
+    [
+        '[a]\ntitle="A"',
+        '[a]\ntitle="A"\nline=[{merge="TokenChunks"}]',
+        '[a]\ntitle="A"\nlines=[]',
+        "a=1",
+        "[a",
+        '[a]\ntitle="A"\nline=[1]',
+    ],
 )
 def test_a_bad_row_is_refused_by_file_and_row(row, tmp_path):
     (tmp_path / "mine.toml").write_text(row)
@@ -54,8 +84,16 @@ def test_chunks_alone_are_a_graph_without_nodes(corpus):
         open_graph(corpus, "chunks")
     made = build(corpus, "chunks", Reading())
     graph = open_graph(corpus, chosen("chunks"))
-    assert (graph.n_nodes, graph.columns.chunks.texts("id"), graph.digest) == (0, ["one", "two"], made.digest)
-    assert status(corpus, "chunks").report["counts"] == {"chunks": 2, "documents cut": 2, "vectors of chunks": 2}
+    assert (graph.n_nodes, graph.columns.chunks.texts("id"), graph.digest) == (
+        0,
+        ["one", "two"],
+        made.digest,
+    )
+    assert status(corpus, "chunks").report["counts"] == {
+        "chunks": 2,
+        "documents cut": 2,
+        "vectors of chunks": 2,
+    }
 
 
 def test_a_graph_of_documents_that_have_changed_is_not_opened(corpus):
@@ -68,17 +106,23 @@ def test_a_tree_of_an_earlier_version_is_outdated_and_made_anew(corpus):
     one = find("tree-noun-phrases")
     build(corpus, one, Reading())
     file = place(corpus, one) / BUILT
-    earlier = check_marked(json.loads(file.read_text()))  # without its digest, as earlier versions wrote it
+    earlier = check_marked(
+        json.loads(file.read_text())
+    )  # without its digest, as earlier versions wrote it
     assert earlier.pop("editions") == {"Tree": 2} and status(corpus, one).current
     keep(file, lambda stream: stream.write(json.dumps(earlier).encode()))
     now = status(corpus, one)
-    assert (now.built, now.current) == (True, False) and now.outdated.startswith("It was built by an earlier version")
+    assert (now.built, now.current) == (True, False) and now.outdated.startswith(
+        "It was built by an earlier version"
+    )
     with pytest.raises(StoreError, match="outdated.*earlier version.*So build it.* --graph tree"):
         open_graph(corpus, one)
     build(corpus, one, Reading())
     assert status(corpus, one).current and not status(corpus, one).outdated
     build(corpus, "chunks", Reading())
-    assert json.loads((place(corpus, find("chunks")) / BUILT).read_text())["editions"] == {}  # what is as before stays as it is
+    assert (
+        json.loads((place(corpus, find("chunks")) / BUILT).read_text())["editions"] == {}
+    )  # what is as before stays as it is
 
 
 def test_a_graph_that_is_being_built_is_waited_for(corpus):
@@ -91,29 +135,55 @@ def test_a_graph_that_is_being_built_is_waited_for(corpus):
         if not seen:
             seen.append(being_built(corpus, "chunks"))
             with pytest.raises(Cancelled):
-                build(corpus, "chunks", Reading(), lambda text, share: inner.append(text), cancelled)
+                build(
+                    corpus, "chunks", Reading(), lambda text, share: inner.append(text), cancelled
+                )
 
     build(corpus, "chunks", Reading(), check=check)
-    assert seen == [True] and inner == ["Another process is building this; waiting for it"] and not being_built(corpus, "chunks")
+    assert (
+        seen == [True]
+        and inner == ["Another process is building this; waiting for it"]
+        and not being_built(corpus, "chunks")
+    )
 
 
 def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_path):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    before, fresh = build(corpus, "tkg-noun-phrases", Reading()), corpus.changed(one="Ann lives in Oslo.")
+    before, fresh = (
+        build(corpus, "tkg-noun-phrases", Reading()),
+        corpus.changed(one="Ann lives in Oslo."),
+    )
     asked, seen = BuiltGraphs(Reading()), []
 
     def told(text, share):
         if "Encoding" in text:  # the new one is stored by then, and its vectors are not there
             seen.append(
-                (open_graph(fresh, "tkg-noun-phrases").digest, asked(fresh, "tkg", progress=told).digest, build_for(fresh, "tkg").id)
+                (
+                    open_graph(fresh, "tkg-noun-phrases").digest,
+                    asked(fresh, "tkg", progress=told).digest,
+                    build_for(fresh, "tkg").id,
+                )
             )
-            assert opened(vectors_place(open_graph(fresh, "tkg-noun-phrases"), Reading(), "nodes")) is not None
+            assert (
+                opened(vectors_place(open_graph(fresh, "tkg-noun-phrases"), Reading(), "nodes"))
+                is not None
+            )
 
     after = build(fresh, "tkg-noun-phrases", Reading(), told)
-    assert seen and set(seen) == {(before.digest, before.digest, "tkg-noun-phrases")} and before.digest != after.digest
-    assert asked(fresh, "tkg").digest == open_graph(fresh, "tkg-noun-phrases").digest == after.digest
-    assert opened(vectors_place(after, Reading(), "chunks")) is not None and "Oslo" in after.columns.chunks.text("text", 0)
-    assert sorted(one.name for one in place(fresh, find("tkg-noun-phrases")).parent.iterdir() if one.is_dir()) == [after.folder.name]
+    assert (
+        seen
+        and set(seen) == {(before.digest, before.digest, "tkg-noun-phrases")}
+        and before.digest != after.digest
+    )
+    assert (
+        asked(fresh, "tkg").digest == open_graph(fresh, "tkg-noun-phrases").digest == after.digest
+    )
+    assert opened(
+        vectors_place(after, Reading(), "chunks")
+    ) is not None and "Oslo" in after.columns.chunks.text("text", 0)
+    assert sorted(
+        one.name for one in place(fresh, find("tkg-noun-phrases")).parent.iterdir() if one.is_dir()
+    ) == [after.folder.name]
 
 
 def test_who_waits_for_a_graph_that_another_makes_hears_how_far_it_is(corpus, monkeypatch):
@@ -151,20 +221,31 @@ def test_a_build_that_stops_leaves_the_graph_before_and_goes_on(corpus):
     assert open_graph(corpus, "chunks").digest == before.digest
     with pytest.raises(StoreError, match="have changed"):
         open_graph(fresh, "chunks")
-    assert build(fresh, "chunks", Reading()).digest == open_graph(fresh, "chunks").digest != before.digest
+    assert (
+        build(fresh, "chunks", Reading()).digest
+        == open_graph(fresh, "chunks").digest
+        != before.digest
+    )
 
 
 def test_a_kind_of_graph_means_the_best_that_is_built(tmp_path):
     corpus = Texts(tmp_path, d="Ann met Bob in Rome.")
-    assert find("kg").id == "kg-llm" and build_for(corpus, "kg").id == "kg-names"  # the first that asks no language model
+    assert (
+        find("kg").id == "kg-llm" and build_for(corpus, "kg").id == "kg-names"
+    )  # the first that asks no language model
     assert build_for(corpus, "kg-llm").id == "kg-llm" and build_for(corpus, "chunks").id == "chunks"
-    assert [build_for(corpus, kind).id for kind in ("tree-k", "kg-synonyms")] == ["tree-k-noun-phrases", "kg-synonyms-names"]
+    assert [build_for(corpus, kind).id for kind in ("tree-k", "kg-synonyms")] == [
+        "tree-k-noun-phrases",
+        "kg-synonyms-names",
+    ]
     build(corpus, "kg-noun-phrases", Reading())
     assert build_for(corpus, "kg").id == "kg-noun-phrases"
     place(corpus, find("kg-described")).mkdir()
     keep(place(corpus, find("kg-described")) / BUILT, lambda stream: stream.write(built_of(corpus)))
     assert build_for(corpus, "kg").id == "kg-described"
-    assert build_for(corpus.changed(e="More."), "kg").id == "kg-names"  # nothing is built of these documents
+    assert (
+        build_for(corpus.changed(e="More."), "kg").id == "kg-names"
+    )  # nothing is built of these documents
 
 
 def built_of(corpus) -> bytes:
@@ -176,36 +257,59 @@ def test_the_time_left_is_that_of_a_step(tmp_path, monkeypatch):
     """A first step of no time says nothing of how long the second takes: half of it took 10 seconds."""
     clock, said = [0.0], []
     monkeypatch.setattr("core.io.durations.time.monotonic", lambda: clock[0])
-    ctx = context(Texts(tmp_path, d="Ann met Bob."), Reading(), lambda text, share: said.append((text, share)))
-    steps = find("TokenChunks(size=240, overlap=24) >> NounPhrases() >> Merge() >> Vectors(of='nodes')").line
+    ctx = context(
+        Texts(tmp_path, d="Ann met Bob."), Reading(), lambda text, share: said.append((text, share))
+    )
+    steps = find(
+        "TokenChunks(size=240, overlap=24) >> NounPhrases() >> Merge() >> Vectors(of='nodes')"
+    ).line
     parts = [_part(ctx, steps, number) for number in range(4)]
     for part in (parts[0], parts[1], parts[3]):
         part.progress("At it", 0.0)
         clock[0] += 0 if part is parts[0] else 10
         part.progress("At it", 0.5)
-    assert said[3:] == [("At it, 10 seconds left of this step", 1.5 / 4), ("At it", 3 / 4), ("At it, 10 seconds left", 3.5 / 4)]
+    assert said[3:] == [
+        ("At it, 10 seconds left of this step", 1.5 / 4),
+        ("At it", 3 / 4),
+        ("At it, 10 seconds left", 3.5 / 4),
+    ]
 
 
 def test_a_build_says_how_long_it_takes_once_one_like_it_was_made(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    line = find("TokenChunks(size=240, overlap=24) >> NounPhrases() >> Merge() >> Vectors(of='nodes')")
-    corpus = Texts(tmp_path / "one", **{f"d{number}": f"Ann{number} met Bob in Rome." for number in range(20)})
+    line = find(
+        "TokenChunks(size=240, overlap=24) >> NounPhrases() >> Merge() >> Vectors(of='nodes')"
+    )
+    corpus = Texts(
+        tmp_path / "one", **{f"d{number}": f"Ann{number} met Bob in Rome." for number in range(20)}
+    )
     told = cost(corpus, line, Reading())
-    assert told.seconds is None and told.words() == "20 of 20 chunks are to be read. No language model is asked."
+    assert (
+        told.seconds is None
+        and told.words() == "20 of 20 chunks are to be read. No language model is asked."
+    )
     build(corpus, line, Reading())
     kept = json.loads((tmp_path / "speeds.json").read_text("utf-8"))
     operators = [repr(operator) for operator in line.line]
-    assert list(kept) == [*operators[:-1], f"Merge {operators[-1]}", "encoded"] and all(seconds >= 0 for seconds in kept.values())
+    assert list(kept) == [*operators[:-1], f"Merge {operators[-1]}", "encoded"] and all(
+        seconds >= 0 for seconds in kept.values()
+    )
     slow = dict(zip(kept, (0.5, 1.0, 0.25, 2.0)))
     (tmp_path / "speeds.json").write_text(json.dumps(slow), "utf-8")
     more = corpus.changed(**{f"e{number}": f"Eva{number} met Olof." for number in range(10)})
-    assert cost(more, line, Reading()).seconds == 30 * 0.5 + 10 * 1.0 + 30 * 0.25 + 10 * 2.0  # cut and merged is all, read what is new
+    assert (
+        cost(more, line, Reading()).seconds == 30 * 0.5 + 10 * 1.0 + 30 * 0.25 + 10 * 2.0
+    )  # cut and merged is all, read what is new
     assert cost(more, line, Reading()).words().endswith("That takes 26 seconds to 2 minutes here.")
-    build(more, line, Reading())  # most of it was kept, so it tells nothing of how long reading takes
+    build(
+        more, line, Reading()
+    )  # most of it was kept, so it tells nothing of how long reading takes
     assert json.loads((tmp_path / "speeds.json").read_text("utf-8")) == slow
     assert cost(more, find("kg-noun-phrases"), Reading()).seconds is None
     (tmp_path / "speeds.json").write_text(json.dumps(slow | {"encoded": 0.2}), "utf-8")
-    assert cost(more, find("chunks"), Reading()).seconds == 30 * 0.5 + 30 * 0.2  # no vectors of chunks were made, but others
+    assert (
+        cost(more, find("chunks"), Reading()).seconds == 30 * 0.5 + 30 * 0.2
+    )  # no vectors of chunks were made, but others
 
 
 def test_what_tells_how_long_builds_take_may_be_damaged(tmp_path, monkeypatch):
@@ -222,30 +326,55 @@ KINDS = ("chunks", "passage", "tree", "kg", "tkg", "rkg")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_corpus_of_one_sentence_is_a_graph_of_each_kind(kind, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    graph = build(Texts(tmp_path / "one", d="Ann Berg sails to Turku."), chosen(kind, "noun-phrases"), Reading())
+    graph = build(
+        Texts(tmp_path / "one", d="Ann Berg sails to Turku."),
+        chosen(kind, "noun-phrases"),
+        Reading(),
+    )
     assert graph.columns.chunks.texts("text") == ["Ann Berg sails to Turku."]
-    assert set(graph.names(range(graph.n_nodes))) == {"chunks": set(), "passage": {"d"}, "tree": {"d"}}.get(kind, {"Ann Berg", "Turku"})
+    assert set(graph.names(range(graph.n_nodes))) == {
+        "chunks": set(),
+        "passage": {"d"},
+        "tree": {"d"},
+    }.get(kind, {"Ann Berg", "Turku"})
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_text_that_no_parser_reads_still_has_its_chunks(kind, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     report = BuildReport()
-    graph = build(Texts(tmp_path / "one", d="李白乘舟将欲行，忽闻岸上踏歌声。"), chosen(kind, "noun-phrases"), Reading(), report=report)
+    graph = build(
+        Texts(tmp_path / "one", d="李白乘舟将欲行，忽闻岸上踏歌声。"),
+        chosen(kind, "noun-phrases"),
+        Reading(),
+        report=report,
+    )
     assert len(graph.columns.chunks) == 1
     assert kind in ("chunks", "tree") or "Names and phrases were found" in report.notes[0]
 
 
 @pytest.mark.parametrize("kind", ["passage", "tkg", "rkg"])
-def test_an_entity_in_every_chunk_is_one_node_that_is_told_in_few_words(kind, tmp_path, monkeypatch):
+def test_an_entity_in_every_chunk_is_one_node_that_is_told_in_few_words(
+    kind, tmp_path, monkeypatch
+):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    report, texts = BuildReport(), {f"d{number:03}": f"Ann Berg met Person{number} in Town{number}." for number in range(120)}
-    graph = build(Texts(tmp_path / "one", **texts), chosen(kind, "noun-phrases"), Reading(), report=report)
+    report, texts = (
+        BuildReport(),
+        {f"d{number:03}": f"Ann Berg met Person{number} in Town{number}." for number in range(120)},
+    )
+    graph = build(
+        Texts(tmp_path / "one", **texts), chosen(kind, "noun-phrases"), Reading(), report=report
+    )
     if kind == "passage":
-        assert graph.n_nodes == 120 and graph.n_edges == 0  # an entity of more than 50 chunks joins none
+        assert (
+            graph.n_nodes == 120 and graph.n_edges == 0
+        )  # an entity of more than 50 chunks joins none
         return
     (ann,) = graph.nodes_named("Ann Berg")
-    assert len(graph.columns.nodes.lists("chunks")[ann]) == 120 and estimate(graph.columns.nodes.text("description", ann)) <= 500
+    assert (
+        len(graph.columns.nodes.lists("chunks")[ann]) == 120
+        and estimate(graph.columns.nodes.text("description", ann)) <= 500
+    )
     assert any("were longer than 500 tokens" in note for note in report.notes)
 
 
@@ -256,11 +385,15 @@ def test_builds_by_a_line_of_ones_own_are_found_again_and_those_of_the_catalogue
     build(corpus, "kg-noun-phrases", Reading())
     build(corpus, line, Reading())
     (found,) = own_builds(corpus).values()
-    assert (found.id, found.own, found.graph) == (line, True, "rkg") and found.title.startswith("Own build: chunks of 99 tokens → ")
+    assert (found.id, found.own, found.graph) == (line, True, "rkg") and found.title.startswith(
+        "Own build: chunks of 99 tokens → "
+    )
     assert open_graph(corpus, found).digest == open_graph(corpus, line).digest
     (place(corpus, find(line)) / BUILT).write_text("{", "utf-8")
     assert own_builds(corpus) == {}
 
 
 def test_graphs_of_documents_whose_facts_came_with_them_are_by_noun_phrases():
-    assert build_for(open_corpus("2wikimultihopqa"), "kg").id == "kg-noun-phrases"  # no parser is needed for it
+    assert (
+        build_for(open_corpus("2wikimultihopqa"), "kg").id == "kg-noun-phrases"
+    )  # no parser is needed for it

@@ -32,7 +32,9 @@ def named(text: str, code: str) -> dict[str, str]:
 
 def test_german_nouns_with_an_article_are_no_names():
     found = named(GERMAN, "de")
-    assert {"Bergheim", "Klara Stettner", "Jonas Wieland"} <= {name for name, kind in found.items() if kind == "name"}
+    assert {"Bergheim", "Klara Stettner", "Jonas Wieland"} <= {
+        name for name, kind in found.items() if kind == "name"
+    }
     assert found["Der blaue Zug"] == "work" and found["Zahnradbahn"] == "concept"
     assert not {"Oktober", "Roman", "Bahn", "Die", "Sie", "Ingenieurin Klara Stettner"} & set(found)
     assert named("Der Bürgermeister Anton Rieß kam.", "de") == {"Anton Rieß": "name"}
@@ -42,20 +44,36 @@ def test_german_nouns_with_an_article_are_no_names():
 def test_a_sentence_joins_what_it_names():
     facts = facts_in(GERMAN, languages()["de"])
     joined = {frozenset((one.head, one.tail)): one.description for one in facts.relations}
-    assert joined[frozenset(("Klara Stettner", "Bergheim"))] == "Klara Stettner wurde in Bergheim geboren."
+    assert (
+        joined[frozenset(("Klara Stettner", "Bergheim"))]
+        == "Klara Stettner wurde in Bergheim geboren."
+    )
     assert frozenset(("Klara Stettner", "Der blaue Zug")) not in joined
 
 
 def test_first_words_of_sentences_are_names_only_where_they_are_elsewhere():
-    assert named("Trois ponts existent. Le pont relie Aubin à Morel. Aubin est petite.", "fr") == {"Aubin": "name", "Morel": "name"}
-    assert named("Мост построил Павел Орлов. Павел Орлов жил в Логу.", "ru") == {"Павел Орлов": "name", "Логу": "name"}
-    assert named("Le Musée de la Rivière est à Saint-Aubin.", "fr") == {"Musée de la Rivière": "name", "Saint-Aubin": "name"}
+    assert named("Trois ponts existent. Le pont relie Aubin à Morel. Aubin est petite.", "fr") == {
+        "Aubin": "name",
+        "Morel": "name",
+    }
+    assert named("Мост построил Павел Орлов. Павел Орлов жил в Логу.", "ru") == {
+        "Павел Орлов": "name",
+        "Логу": "name",
+    }
+    assert named("Le Musée de la Rivière est à Saint-Aubin.", "fr") == {
+        "Musée de la Rivière": "name",
+        "Saint-Aubin": "name",
+    }
 
 
 def test_chinese_by_a_dictionary_and_without_one(monkeypatch):
     pytest.importorskip("rjieba")
     found = named(CHINESE, "zh")
-    assert found["李明山"] == "person" and found["河上的灯"] == "work" and found["北京大学"] == "organisation"
+    assert (
+        found["李明山"] == "person"
+        and found["河上的灯"] == "work"
+        and found["北京大学"] == "organisation"
+    )
     assert {"青石桥", "清水河", "王晓兰"} <= set(found) and "位于" not in found
     monkeypatch.setitem(sys.modules, "rjieba", None)
     assert {"青石桥", "河上的灯"} <= set(named(CHINESE, "zh"))  # what recurs, and what is quoted
@@ -63,16 +81,32 @@ def test_chinese_by_a_dictionary_and_without_one(monkeypatch):
 
 def test_arabic_japanese_korean_and_hindi():
     found = named(ARABIC, "ar")
-    assert {"جامعة النور", "مدينة المرج", "ليلى منصور", "مصابيح الميناء"} <= set(found) and found["مصابيح الميناء"] == "work"
+    assert {"جامعة النور", "مدينة المرج", "ليلى منصور", "مصابيح الميناء"} <= set(found) and found[
+        "مصابيح الميناء"
+    ] == "work"
     assert not any(name.startswith("تقع") for name in found)
-    assert {"東京タワー", "東京都港区芝公園"} <= set(named("東京タワーは東京都港区芝公園にある総合電波塔です。", "ja"))
-    assert set(named("서울대학교는 관악구에 있다. 서울대학교의 도서관은 크다. 관악구는 서울에 있다.", "ko")) == {"서울대학교", "관악구"}
+    assert {"東京タワー", "東京都港区芝公園"} <= set(
+        named("東京タワーは東京都港区芝公園にある総合電波塔です。", "ja")
+    )
+    assert set(
+        named("서울대학교는 관악구에 있다. 서울대학교의 도서관은 크다. 관악구는 서울에 있다.", "ko")
+    ) == {"서울대학교", "관악구"}
     assert "यमुना नदी" in named("आगरा यमुना नदी पर है। यमुना नदी लंबी है।", "hi")
 
 
 @pytest.mark.parametrize("code", sorted(languages()))
 def test_no_text_is_too_odd(code):
-    for text in ("", " \n ", "1999", "<script>alert('x')</script>", "«" * 500, "Ab " * 2000, "的" * 3000, "\ud800 x", "ال" * 900):
+    for text in (
+        "",
+        " \n ",
+        "1999",
+        "<script>alert('x')</script>",
+        "«" * 500,
+        "Ab " * 2000,
+        "的" * 3000,
+        "\ud800 x",
+        "ال" * 900,
+    ):
         facts = facts_in(text, languages()[code])
         assert all(one.name.strip() for one in facts.entities)
 
@@ -86,7 +120,9 @@ def test_a_build_reads_as_its_corpus_says(tmp_path):
     assert ctx.language == "de" and NounPhrases().signature(ctx) == "rules 1 de"
     assert by_language.words("de") == "by rules, as no parser for German is installed"
     list(NounPhrases().extracted([GERMAN], ctx))
-    assert ctx.report.notes == ["Names and phrases were found by rules, as no parser for German is installed."]
+    assert ctx.report.notes == [
+        "Names and phrases were found by rules, as no parser for German is installed."
+    ]
 
 
 def test_workers_read_in_the_language_of_the_corpus_too(tmp_path, monkeypatch):
@@ -97,7 +133,9 @@ def test_workers_read_in_the_language_of_the_corpus_too(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     ctx, fresh = context(Texts(tmp_path, a=GERMAN), Reading()), partial(Mentions, "unicode")
     alone = over_workers.collected(NounPhrases(), fresh, ctx, [GERMAN])
-    (gathered,) = over_workers.gathered_over(NounPhrases(), fresh, [[GERMAN]], replace(ctx, workers=Here()))
+    (gathered,) = over_workers.gathered_over(
+        NounPhrases(), fresh, [[GERMAN]], replace(ctx, workers=Here())
+    )
     assert list(gathered.names) == list(alone.names) and "Klara Stettner" in gathered.names
 
 
@@ -111,7 +149,10 @@ def test_what_is_called_a_model_by_a_stranger_is_never_loaded(monkeypatch):
 
 def test_sentences_follow_the_language():
     cut = lambda text, code="": [text[start:end] for start, end in sentences(text, code)]
-    assert cut("Sie kam am 3. Oktober an. Er z. B. Nicht.", "de") == ["Sie kam am 3. Oktober an.", "Er z. B. Nicht."]
+    assert cut("Sie kam am 3. Oktober an. Er z. B. Nicht.", "de") == [
+        "Sie kam am 3. Oktober an.",
+        "Er z. B. Nicht.",
+    ]
     assert cut("أين ليلى؟ هي هنا.") == ["أين ليلى؟", "هي هنا."]
     assert cut("यह पुल है। वह नदी है।") == ["यह पुल है।", "वह नदी है।"]
     assert cut("It was no. 3. October came.") == cut("It was no. 3. October came.", "en")

@@ -14,7 +14,12 @@ def cut(chunker, folder, check=lambda: None, **texts):
 
 
 def test_a_document_of_one_chunk_keeps_its_id_and_others_are_numbered(tmp_path):
-    chunks = cut(TokenChunks(size=5, overlap=0), tmp_path, a="Short text.", b="One two three four. Five six seven eight.")
+    chunks = cut(
+        TokenChunks(size=5, overlap=0),
+        tmp_path,
+        a="Short text.",
+        b="One two three four. Five six seven eight.",
+    )
     assert chunks.texts("id") == ["a", "b#0", "b#1"]
     assert chunks.texts("document") == ["a", "b", "b"]
     assert chunks.texts("text") == ["Short text.", "One two three four.", "Five six seven eight."]
@@ -22,8 +27,14 @@ def test_a_document_of_one_chunk_keeps_its_id_and_others_are_numbered(tmp_path):
 
 def test_each_chunker_cuts_in_its_own_way(tmp_path):
     text = "One two three. Four five."
-    assert cut(TokenChunks(size=5, overlap=2), tmp_path, d=text).texts("text") == ["One two three. Four", "Four five."]
-    assert cut(SentenceChunks(size=5), tmp_path, d=text).texts("text") == ["One two three.", "Four five."]
+    assert cut(TokenChunks(size=5, overlap=2), tmp_path, d=text).texts("text") == [
+        "One two three. Four",
+        "Four five.",
+    ]
+    assert cut(SentenceChunks(size=5), tmp_path, d=text).texts("text") == [
+        "One two three.",
+        "Four five.",
+    ]
     assert cut(WholeDocuments(), tmp_path, d=text).texts("text") == [text]
 
 

@@ -30,7 +30,10 @@ PAPERS = {
         "BRAT is based on our visualiser [2]. Both [1, 3-4] export images.\n\nReferences\n[1] Ann Else. A work that is not here. 1999.\n"
         "[2] Bob Moss. The Grammar of Trees. ACL, 2010.\n",
     ),
-    "moss": ("The grammar of trees", "Trees have a grammar. LIDA: lightweight dialogue annotator came later, as did moss (2012)."),
+    "moss": (
+        "The grammar of trees",
+        "Trees have a grammar. LIDA: lightweight dialogue annotator came later, as did moss (2012).",
+    ),
     "bare": ("bare", "Nothing is cited here (Moss, 2010)."),
 }
 
@@ -46,7 +49,9 @@ def papers():
 
 def test_a_list_of_references_is_read_by_the_titles_of_the_corpus():
     text, titles = PAPERS["lida"][1], Titles(papers())
-    assert text[body(text) :].startswith("References") and body(PAPERS["moss"][1]) == len(PAPERS["moss"][1])
+    assert text[body(text) :].startswith("References") and body(PAPERS["moss"][1]) == len(
+        PAPERS["moss"][1]
+    )
     assert references(text[body(text) :], titles) == [
         Reference("brat", "2012", None, ("Pontus", "Stenetorp", "Sampo", "Pyysalo", "Bob", "Moss")),
         Reference("moss", "2010a", None, ("Bob", "Moss")),
@@ -57,23 +62,41 @@ def test_a_list_of_references_is_read_by_the_titles_of_the_corpus():
 
 def test_a_work_is_cited_by_name_and_year_by_number_or_by_title():
     titles = Titles(papers())
-    brat, moss = Reference("brat", "2012", 4, ("Pontus", "Stenetorp", "Bob", "Moss")), Reference("moss", "2010a", 2, ("Bob", "Moss"))
+    brat, moss = (
+        Reference("brat", "2012", 4, ("Pontus", "Stenetorp", "Bob", "Moss")),
+        Reference("moss", "2010a", 2, ("Bob", "Moss")),
+    )
     said = lambda text: list(cited(text, [brat, moss], titles))
     assert said("(Stenetorp et al., 2012; Moss, 2010)") == ["brat", "moss"]
-    assert said("Stenetorp and Moss (2012), Moss & Lee 2010a, Moss (2011), stenetorp 2012") == ["brat", "moss"]
-    assert said("as in [4], [1-3] and [9]") == ["brat", "moss"] and said("in 2012 [sic] it was") == []
+    assert said("Stenetorp and Moss (2012), Moss & Lee 2010a, Moss (2011), stenetorp 2012") == [
+        "brat",
+        "moss",
+    ]
+    assert (
+        said("as in [4], [1-3] and [9]") == ["brat", "moss"] and said("in 2012 [sic] it was") == []
+    )
     assert said("We use the GRAMMAR of Trees.") == ["moss"]
     assert by_name("Moss", "2012", [brat]) == ["brat"] and by_name("Moss", "2010b", [moss]) == []
 
 
 def test_of_authors_of_one_name_the_first_counts():
-    first, other = Reference("one", "2012", None, ("Ann", "Lee")), Reference("two", "2012", None, ("Bob", "Moss", "Ann", "Lee"))
-    assert by_name("Lee", "2012", [other, first]) == ["one"] and by_name("Lee", "2012", [other]) == ["two"]
+    first, other = (
+        Reference("one", "2012", None, ("Ann", "Lee")),
+        Reference("two", "2012", None, ("Bob", "Moss", "Ann", "Lee")),
+    )
+    assert by_name("Lee", "2012", [other, first]) == ["one"] and by_name(
+        "Lee", "2012", [other]
+    ) == ["two"]
 
 
 def test_titles_that_several_documents_have_or_that_are_short_recognise_none():
     titles = Titles(
-        [Document("a", "-", "On long trees"), Document("b", "-", "On Long Trees"), Document("c", "-", "Trees"), Document("d", "-")]
+        [
+            Document("a", "-", "On long trees"),
+            Document("b", "-", "On Long Trees"),
+            Document("c", "-", "Trees"),
+            Document("d", "-"),
+        ]
     )
     assert titles.found("on long trees, trees, d") == [] and titles.shared == 2
 
@@ -90,12 +113,23 @@ def graph_of(tmp_path, operator, models=None, chunker=None):
 
 def test_a_chunk_is_linked_to_every_chunk_of_what_it_cites(tmp_path):
     graph, links, report = graph_of(tmp_path, CitedDocuments())
-    chunks = {id: sorted(name for name in graph.names(range(graph.n_nodes)) if name.split("#")[0] == id) for id in PAPERS}
+    chunks = {
+        id: sorted(name for name in graph.names(range(graph.n_nodes)) if name.split("#")[0] == id)
+        for id in PAPERS
+    }
     assert len(chunks["lida"]) > 3 and len(chunks["brat"]) == 2 and chunks["moss"] == ["moss"]
-    of = lambda source, target: {(a, b) for a, b in links if a.split("#")[0] == source and b.split("#")[0] == target}
-    assert of("lida", "brat") == {("lida#0", name) for name in chunks["brat"]}  # the first chunk alone, to both
-    assert {a for a, _ in of("lida", "moss")} >= {"lida#0"} and len(of("lida", "moss")) == 2  # by name there, by title further on
-    assert of("brat", "moss") == {("brat#0", "moss")} and of("moss", "lida") == {("moss", name) for name in chunks["lida"]}
+    of = lambda source, target: {
+        (a, b) for a, b in links if a.split("#")[0] == source and b.split("#")[0] == target
+    }
+    assert of("lida", "brat") == {
+        ("lida#0", name) for name in chunks["brat"]
+    }  # the first chunk alone, to both
+    assert {a for a, _ in of("lida", "moss")} >= {"lida#0"} and len(
+        of("lida", "moss")
+    ) == 2  # by name there, by title further on
+    assert of("brat", "moss") == {("brat#0", "moss")} and of("moss", "lida") == {
+        ("moss", name) for name in chunks["lida"]
+    }
     assert not of("bare", "moss") and report.counts["documents without references to others"] == 2
 
 
@@ -106,11 +140,22 @@ def test_a_language_model_finds_them_where_it_is_asked(tmp_path):
         asked.append(text)
         if "BRAT (Stenetorp" in asked[-1]:
             named = {"author": "Pontus Stenetorp", "year": "2012", "title": ""}
-            return {"citations": [named, {"author": "Else", "year": "2001", "title": ""}, "no object", {"title": "The Grammar of trees"}]}
+            return {
+                "citations": [
+                    named,
+                    {"author": "Else", "year": "2001", "title": ""},
+                    "no object",
+                    {"title": "The Grammar of trees"},
+                ]
+            }
         return {"else": []}
 
-    graph, links, report = graph_of(tmp_path, CitedDocuments(model="answer"), Models(say), WholeDocuments())
-    assert links == {("lida", "brat"), ("lida", "moss")} and not any("References" in text for text in asked)
+    graph, links, report = graph_of(
+        tmp_path, CitedDocuments(model="answer"), Models(say), WholeDocuments()
+    )
+    assert links == {("lida", "brat"), ("lida", "moss")} and not any(
+        "References" in text for text in asked
+    )
     assert report.counts["unreadable replies"] == 3
 
 
@@ -125,6 +170,12 @@ def test_without_titles_it_says_so(tmp_path):
 def test_chunks_of_characters_are_slices_that_cut_no_word():
     text = "one two\n three  " + "x" * 25 + " four"
     table = by_characters([Document("d", text), Document("blank", " \n ")], size=10)
-    assert table.texts("text") == ["one two", "three", "x" * 10, "x" * 10, "x" * 5 + " four"] and set(table.texts("document")) == {"d"}
+    assert table.texts("text") == [
+        "one two",
+        "three",
+        "x" * 10,
+        "x" * 10,
+        "x" * 5 + " four",
+    ] and set(table.texts("document")) == {"d"}
     assert all(part in text for part in table.texts("text"))
     assert by_characters([Document("d", "a" * 4096 + "b")]).texts("text") == ["a" * 4096, "b"]

@@ -23,13 +23,17 @@ def home(tmp_path, monkeypatch):
 
 
 def corpus(folder, links=(), **texts):
-    return write(folder / "corpora" / "one", [Document(id, text) for id, text in texts.items()], links=links)
+    return write(
+        folder / "corpora" / "one", [Document(id, text) for id, text in texts.items()], links=links
+    )
 
 
 def made(one, operator, chunker=None):
     """What a corpus graph operator made, and the report."""
     ctx = BuildContext(Reading())
-    return operator.apply((chunker or WholeDocuments()).apply(Made(one), ctx), ctx).graph, ctx.report
+    return operator.apply(
+        (chunker or WholeDocuments()).apply(Made(one), ctx), ctx
+    ).graph, ctx.report
 
 
 def edges(graph):
@@ -37,7 +41,14 @@ def edges(graph):
 
 
 def test_nodes_are_documents_and_edges_their_links(tmp_path):
-    one = corpus(tmp_path, [Link("a", "b", "cites", 3.0), Link("c", "a")], a="First.", b="Second.", c="Third.", alone="Fourth.")
+    one = corpus(
+        tmp_path,
+        [Link("a", "b", "cites", 3.0), Link("c", "a")],
+        a="First.",
+        b="Second.",
+        c="Third.",
+        alone="Fourth.",
+    )
     graph, _ = made(one, GivenLinks())
     assert graph.names(range(4)) == ["a", "alone", "b", "c"] and len(leaves(graph, range(4))) == 4
     assert sorted(edges(graph)) == ["a -> cites -> b", "c -> links to -> a"]
@@ -45,14 +56,22 @@ def test_nodes_are_documents_and_edges_their_links(tmp_path):
 
 
 def test_links_to_absent_documents_are_left_out_and_told(tmp_path):
-    one = corpus(tmp_path, [Link("a", "b"), Link("a", "gone"), Link("a", "a")], a="First.", b="Second.")
+    one = corpus(
+        tmp_path, [Link("a", "b"), Link("a", "gone"), Link("a", "a")], a="First.", b="Second."
+    )
     graph, report = made(one, GivenLinks())
     assert edges(graph) == ["a -> links to -> b"]
     assert report.notes == ["Left out: 1 of the links, to or from documents that are not there."]
 
 
 def test_types_choose_among_links(tmp_path):
-    one = corpus(tmp_path, [Link("a", "b", "cites"), Link("b", "c", "thanks")], a="First.", b="Second.", c="Third.")
+    one = corpus(
+        tmp_path,
+        [Link("a", "b", "cites"), Link("b", "c", "thanks")],
+        a="First.",
+        b="Second.",
+        c="Third.",
+    )
     assert edges(made(one, GivenLinks(types="thanks"))[0]) == ["b -> thanks -> c"]
     with pytest.raises(BadInput, match="have no type “praises”; they have cites, thanks"):
         made(one, GivenLinks(types="praises"))
@@ -66,10 +85,15 @@ def test_every_chunk_of_a_document_has_its_links(tmp_path):
 
 def test_documents_without_links_are_refused_and_another_kind_is_taken(tmp_path):
     one = corpus(tmp_path, a="First.", b="Second.")
-    with pytest.raises(BadInput, match="came without links. Its graph can be made of near documents"):
+    with pytest.raises(
+        BadInput, match="came without links. Its graph can be made of near documents"
+    ):
         made(one, GivenLinks())
     assert build_for(one, "links").id == "links-nearest"
-    assert build_for(corpus(tmp_path, [Link("a", "b")], a="First.", b="Second."), "links").id == "links-given"
+    assert (
+        build_for(corpus(tmp_path, [Link("a", "b")], a="First.", b="Second."), "links").id
+        == "links-given"
+    )
 
 
 def test_the_nearest_are_joined_once(tmp_path):
@@ -82,26 +106,39 @@ def test_each_row_has_its_nearest_whatever_the_others_have():
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     found = nearest_rows(vectors, 3, -1.0, lambda: None)
     cosines = vectors @ vectors.T - 2 * np.eye(700)
-    wanted = {(min(a, b), max(a, b)) for a in range(700) for b in np.argsort(-cosines[a])[:3].tolist()}
+    wanted = {
+        (min(a, b), max(a, b)) for a in range(700) for b in np.argsort(-cosines[a])[:3].tolist()
+    }
     assert set(found) == wanted and all(abs(found[a, b] - cosines[a, b]) < 1e-6 for a, b in found)
 
 
 def test_shared_terms_weigh_by_how_rare_they_are(tmp_path):
     # "zebra" and "quagga" are in two of four texts each, "stripes" in three: ln 2 + ln 2 against ln 2 + ln 4/3.
-    texts = {"a": "zebra quagga stripes", "b": "quagga zebra", "c": "stripes alone", "d": "stripes lion"}
+    texts = {
+        "a": "zebra quagga stripes",
+        "b": "quagga zebra",
+        "c": "stripes alone",
+        "d": "stripes lion",
+    }
     graph, _ = made(corpus(tmp_path, **texts), SharedTerms(keep=1, common=3, min_shared=2))
     assert edges(graph) == ["a -> shares terms -> b"]
     assert graph.columns.edges.numbers("weight")[0] == pytest.approx(2 * np.log(2))
 
 
 def test_a_term_that_is_too_common_joins_none(tmp_path):
-    graph, _ = made(corpus(tmp_path, a="stripes", b="stripes", c="stripes"), SharedTerms(common=2, min_shared=1))
+    graph, _ = made(
+        corpus(tmp_path, a="stripes", b="stripes", c="stripes"), SharedTerms(common=2, min_shared=1)
+    )
     assert graph.n_edges == 0 and graph.n_nodes == 3
 
 
-def test_of_many_rows_the_nearest_are_sought_by_neighbours_of_neighbours_and_nearly_all_are_found(monkeypatch):
+def test_of_many_rows_the_nearest_are_sought_by_neighbours_of_neighbours_and_nearly_all_are_found(
+    monkeypatch,
+):
     drawn = np.random.default_rng(3).standard_normal((40, 16))
-    vectors = np.repeat(drawn, 15, axis=0) + 0.4 * np.random.default_rng(4).standard_normal((600, 16))
+    vectors = np.repeat(drawn, 15, axis=0) + 0.4 * np.random.default_rng(4).standard_normal(
+        (600, 16)
+    )
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
     exact, notes = nearest_rows(vectors, 5, 0.5, lambda: None), list[str]()
     monkeypatch.setattr(pairing, "EXACT_UP_TO", 100)

@@ -30,19 +30,38 @@ def reply(links=(), **about):
 
 
 def test_names_are_the_parsers_and_their_descriptions_the_models():
-    facts, asked = read(lambda *_: reply([["Ebenezer Scrooge", "was  partner of", "Jacob Marley", "Business"]]))
+    facts, asked = read(
+        lambda *_: reply([["Ebenezer Scrooge", "was  partner of", "Jacob Marley", "Business"]])
+    )
     told = {entity.name: entity.description for entity in facts.entities}
-    assert told["Ebenezer Scrooge"] == "A partner in London." and told["Jacob Marley"] == "" and "London" in told
+    assert (
+        told["Ebenezer Scrooge"] == "A partner in London."
+        and told["Jacob Marley"] == ""
+        and "London" in told
+    )
     (relation,) = facts.relations
-    assert (relation.head, relation.name, relation.tail) == ("Ebenezer Scrooge", "was partner of", "Jacob Marley")
-    assert relation.description == "Ebenezer Scrooge was partner of Jacob Marley" and relation.keywords == "business"
+    assert (relation.head, relation.name, relation.tail) == (
+        "Ebenezer Scrooge",
+        "was partner of",
+        "Jacob Marley",
+    )
+    assert (
+        relation.description == "Ebenezer Scrooge was partner of Jacob Marley"
+        and relation.keywords == "business"
+    )
     assert len(asked) == 1 and CAROL in asked[0] and '"Jacob Marley"' in asked[0]
 
 
-@pytest.mark.parametrize("text", ["I cannot.", "[]", '{"about": []}', '{"about": {}, "links": 3}', '{"about": {"Eb'])
+@pytest.mark.parametrize(
+    "text", ["I cannot.", "[]", '{"about": []}', '{"about": {}, "links": 3}', '{"about": {"Eb']
+)
 def test_a_reply_that_cannot_be_read_leaves_the_names(text):
     facts, _ = read(lambda *_: text)
-    assert facts.unreadable == 1 and not facts.relations and "Jacob Marley" in [entity.name for entity in facts.entities]
+    assert (
+        facts.unreadable == 1
+        and not facts.relations
+        and "Jacob Marley" in [entity.name for entity in facts.entities]
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,11 +83,16 @@ def test_a_link_that_is_none_is_left_out_and_counted(link):
 def test_a_link_without_a_keyword_in_a_code_fence_is_read():
     told = json.dumps({"links": [["Ebenezer Scrooge", "met", "Jacob Marley"]]})
     facts, _ = read(lambda *_: f"Here:\n```json\n{told}\n```")
-    assert [(one.name, one.keywords) for one in facts.relations] == [("met", "")] and not facts.notes
+    assert [(one.name, one.keywords) for one in facts.relations] == [
+        ("met", "")
+    ] and not facts.notes
 
 
 def test_a_pair_is_linked_once_whichever_way():
-    links = [["Ebenezer Scrooge", "partner of", "Jacob Marley", "firm"], ["Jacob Marley", "partner of", "Ebenezer Scrooge", "firm"]]
+    links = [
+        ["Ebenezer Scrooge", "partner of", "Jacob Marley", "firm"],
+        ["Jacob Marley", "partner of", "Ebenezer Scrooge", "firm"],
+    ]
     assert len(read(lambda *_: reply(links))[0].relations) == 1
 
 
@@ -76,7 +100,10 @@ def test_the_form_holds_each_name_once_and_links_these_alone():
     schema = DescribedNames(links=2)._schema(["Ann", "Bob"])
     assert schema["properties"]["about"]["required"] == ["Ann", "Bob"]
     ends = schema["properties"]["links"]["items"]["prefixItems"]
-    assert ends[0] == ends[2] == {"enum": ["Ann", "Bob"]} and schema["properties"]["links"]["maxItems"] == 2
+    assert (
+        ends[0] == ends[2] == {"enum": ["Ann", "Bob"]}
+        and schema["properties"]["links"]["maxItems"] == 2
+    )
 
 
 def test_a_text_without_names_asks_nobody():

@@ -40,7 +40,18 @@ LINES = {
     "nearest": "WholeDocuments() >> NearestDocuments(keep=2) >> Vectors(of='nodes')",
     "terms": "WholeDocuments() >> SharedTerms(keep=2)",
 }
-NAMES = ["Ann", "Bob", "Cleo", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Jon"]  # two circles of five
+NAMES = [
+    "Ann",
+    "Bob",
+    "Cleo",
+    "Dan",
+    "Eve",
+    "Fay",
+    "Gus",
+    "Hal",
+    "Ida",
+    "Jon",
+]  # two circles of five
 
 
 @pytest.fixture(autouse=True)
@@ -83,15 +94,21 @@ def test_a_changed_corpus_gives_the_graph_of_a_rebuild(line, tmp_path, monkeypat
     before = len(models.writer.asked)
     grown = build(corpus, line, models)
     if "LanguageModel" in line:
-        assert before == 14 and len(models.writer.asked) - before == 3  # two that are new and one that changed
+        assert (
+            before == 14 and len(models.writer.asked) - before == 3
+        )  # two that are new and one that changed
         assert status(corpus, line).report["counts"]["extracted"] == 3
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "another home"))
     afresh = build(write(tmp_path / "two", list(corpus)), line, Readers())
     assert grown.digest == afresh.digest and open_graph(corpus, line).digest == grown.digest
 
 
-@pytest.mark.parametrize("line", ["merged", "linked", "grouped", "passages", "parsed", "parsed passages", "nearest"])
-def test_where_there_is_very_much_a_changed_corpus_gives_the_graph_of_a_rebuild_too(line, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "line", ["merged", "linked", "grouped", "passages", "parsed", "parsed passages", "nearest"]
+)
+def test_where_there_is_very_much_a_changed_corpus_gives_the_graph_of_a_rebuild_too(
+    line, tmp_path, monkeypatch
+):
     monkeypatch.setattr(extracting, "HELD_CHUNKS", 4)
     monkeypatch.setattr(gathered, "ENDING", 2)
     monkeypatch.setattr(pairing, "EXACT_UP_TO", 5)
@@ -106,16 +123,29 @@ def read(monkeypatch):
     monkeypatch.setattr(extracting, "HELD_CHUNKS", 4)
     monkeypatch.setattr(gathered, "ENDING", 1)
     read, found = list[str](), extracting.Extractor.found
-    monkeypatch.setattr(extracting.Extractor, "found", lambda self, texts, *rest: read.extend(texts) or found(self, texts, *rest))
+    monkeypatch.setattr(
+        extracting.Extractor,
+        "found",
+        lambda self, texts, *rest: read.extend(texts) or found(self, texts, *rest),
+    )
     return read
 
 
 def test_of_a_changed_corpus_only_runs_that_changed_are_gathered_again(tmp_path, read):
     corpus, line = write(tmp_path / "one", FIRST), LINES["parsed"]
-    counts = lambda: tuple(status(corpus, line).report["counts"][name] for name in ("extracted", "kept"))
+    counts = lambda: tuple(
+        status(corpus, line).report["counts"][name] for name in ("extracted", "kept")
+    )
     first = build(corpus, line, Readers()).digest
-    assert sorted(read) == sorted(2 * [one.text for one in FIRST]) and counts() == (14, 0)  # to count, then to merge
-    corpus = corpus.add([document(20, "Eve", "Ann", "Bob")]).change([document(3, "Dan", "Eve")]).remove(["d07"])
+    assert sorted(read) == sorted(2 * [one.text for one in FIRST]) and counts() == (
+        14,
+        0,
+    )  # to count, then to merge
+    corpus = (
+        corpus.add([document(20, "Eve", "Ann", "Bob")])
+        .change([document(3, "Dan", "Eve")])
+        .remove(["d07"])
+    )
     read.clear()
     assert build(corpus, line, Readers()).digest != first and counts() == (2, 12)
     assert sorted(read) == sorted(2 * [corpus.document(one).text for one in ("d03", "d20")])
@@ -146,13 +176,25 @@ def test_what_was_gathered_and_cannot_be_used_is_gathered_again(harm, tmp_path, 
         assert there == (0 if harm == "no room" else 28)
     read.clear()
     assert build(corpus, LINES["parsed passages"], Readers()).digest == first and len(read) == 28
-    notes = [note for note in status(corpus, LINES["parsed passages"]).report["notes"] if "gathered.sqlite" in note]
-    assert len(notes) == (harm in ("the file", "its pages")) and all("damaged and is begun anew" in note for note in notes)
+    notes = [
+        note
+        for note in status(corpus, LINES["parsed passages"]).report["notes"]
+        if "gathered.sqlite" in note
+    ]
+    assert len(notes) == (harm in ("the file", "its pages")) and all(
+        "damaged and is begun anew" in note for note in notes
+    )
     read.clear()
     shutil.rmtree(corpus.folder / "graphs")
-    assert build(corpus, LINES["parsed passages"], Readers()).digest == first  # of what was saved the second time
+    assert (
+        build(corpus, LINES["parsed passages"], Readers()).digest == first
+    )  # of what was saved the second time
     assert len(read) == (28 if harm == "no room" else 0)
-    assert not [note for note in status(corpus, LINES["parsed passages"]).report["notes"] if "gathered" in note]
+    assert not [
+        note
+        for note in status(corpus, LINES["parsed passages"]).report["notes"]
+        if "gathered" in note
+    ]
 
 
 def test_that_merged_facts_cannot_be_saved_is_noted(tmp_path, read):
@@ -162,9 +204,14 @@ def test_that_merged_facts_cannot_be_saved_is_noted(tmp_path, read):
     report = BuildReport()
     build(corpus, LINES["parsed"], Readers(), report=report)
     (note,) = [note for note in report.notes if "gathered" in note]
-    assert note.startswith("Merged facts were not saved, so that the next build takes longer.") and "remove that file" in note
+    assert (
+        note.startswith("Merged facts were not saved, so that the next build takes longer.")
+        and "remove that file" in note
+    )
     with closing(sqlite3.connect(file)) as base:
-        assert base.execute("select name from sqlite_master").fetchall() == [("others",)]  # nothing of somebody else's is removed
+        assert base.execute("select name from sqlite_master").fetchall() == [
+            ("others",)
+        ]  # nothing of somebody else's is removed
 
 
 def test_facts_of_very_many_chunks_are_read_from_where_they_are_saved(tmp_path, monkeypatch):
@@ -174,18 +221,31 @@ def test_facts_of_very_many_chunks_are_read_from_where_they_are_saved(tmp_path, 
     facts = LanguageModelExtraction(gleaning=0).apply(Made(corpus, chunks), ctx).facts
     asked = len(models.writer.asked)
     assert isinstance(facts, extracting.SavedFacts) and len(facts) == len(FIRST) == asked
-    assert list(facts) == [facts[place] for place in range(len(facts))] and facts[2:4] == [facts[2], facts[3]]
-    assert len(models.writer.asked) == asked and ctx.report.counts["extracted"] == asked  # nobody is asked twice
+    assert list(facts) == [facts[place] for place in range(len(facts))] and facts[2:4] == [
+        facts[2],
+        facts[3],
+    ]
+    assert (
+        len(models.writer.asked) == asked and ctx.report.counts["extracted"] == asked
+    )  # nobody is asked twice
 
 
 def test_communities_of_another_size_read_nothing_anew(tmp_path):
     models, report = Readers(), BuildReport()
     corpus = write(tmp_path / "one", FIRST)
     before = build(corpus, LINES["grouped"], models)
-    after = build(corpus, LINES["grouped"].replace("max_size=3", "max_size=5"), models, report=report)
-    assert len(models.writer.asked) == 14 and (report.counts["extracted"], report.counts["kept"]) == (0, 14)
+    after = build(
+        corpus, LINES["grouped"].replace("max_size=3", "max_size=5"), models, report=report
+    )
+    assert len(models.writer.asked) == 14 and (
+        report.counts["extracted"],
+        report.counts["kept"],
+    ) == (0, 14)
     members = [set(after.names(one)) for one in after.columns.communities.lists("members")]
-    assert sorted(members, key=min) == [set(NAMES[:5]), set(NAMES[5:])]  # the circles, which are split where 3 are the most
+    assert sorted(members, key=min) == [
+        set(NAMES[:5]),
+        set(NAMES[5:]),
+    ]  # the circles, which are split where 3 are the most
     assert after.n_edges == before.n_edges and len(before.columns.communities) > 2
 
 
@@ -197,7 +257,12 @@ def test_what_is_to_be_read_is_told_before(tmp_path):
     build(corpus, line, models, lanes=1)
     corpus = corpus.add([document(20, "Eve", "Ann")])
     later = cost(corpus, line, models)
-    assert (later.chunks, later.missing, later.usage.calls, later.usage.tokens_out) == (15, 1, 1, 50)
+    assert (later.chunks, later.missing, later.usage.calls, later.usage.tokens_out) == (
+        15,
+        1,
+        1,
+        50,
+    )
     # Replies took 2 seconds for 1000 tokens in and 50 out, of which one takes as long as four that are read.
     assert later.seconds == pytest.approx(2 * (later.usage.tokens_in + 4 * 50) / (1000 + 4 * 50))
     assert "1 of 15 chunks" in later.words() and "calls of a language model" in later.words()
@@ -224,7 +289,11 @@ build(Corpus.open(sys.argv[1]), LINES["merged"], models, lanes=1)
 
 def test_a_build_that_is_killed_goes_on_with_the_running_call_lost_alone(tmp_path, monkeypatch):
     corpus = write(tmp_path / "one", FIRST)
-    process = subprocess.Popen([sys.executable, "-c", KILLED, str(corpus.folder)], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(corpus.folder)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     try:
         until = time.monotonic() + 60
         while cost(corpus, find(LINES["merged"]), Readers()).usage.calls > 8:

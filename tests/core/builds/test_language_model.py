@@ -33,11 +33,23 @@ class Writer:
     def __init__(self, say):
         self.say, self.asked, self._lock = say, [], threading.Lock()
 
-    def reply(self, messages, *, schema=None, max_tokens=256, seed=0, temperature=0.0, on_text=None, check=None):
+    def reply(
+        self,
+        messages,
+        *,
+        schema=None,
+        max_tokens=256,
+        seed=0,
+        temperature=0.0,
+        on_text=None,
+        check=None,
+    ):
         with self._lock:
             self.asked.append(messages[-1]["content"])
             text = self.say(messages[-1]["content"], len(self.asked))
-        return Reply(text if isinstance(text, str) else json.dumps(text), self.read, 50, seconds=2.0)
+        return Reply(
+            text if isinstance(text, str) else json.dumps(text), self.read, 50, seconds=2.0
+        )
 
     def count_tokens(self, messages):
         return 10
@@ -71,22 +83,36 @@ def read(say, text=ANN, **how):
 
 
 def test_entities_and_relations_with_descriptions_and_keywords():
-    said = {"entities": [entity("Ann", "Person"), entity("Rome", "place")], "relations": [relation("Ann", "Bob", keywords="Meeting")]}
+    said = {
+        "entities": [entity("Ann", "Person"), entity("Rome", "place")],
+        "relations": [relation("Ann", "Bob", keywords="Meeting")],
+    }
     facts, asked, ctx = read(lambda *_: said)
     # Bob is named by a relation alone, and added.
-    assert [(e.name, e.type) for e in facts.entities] == [("Ann", "person"), ("Rome", "place"), ("Bob", "")]
-    assert [(r.head, r.tail, r.description, r.keywords, r.weight) for r in facts.relations] == [("Ann", "Bob", "They met.", "meeting", 1.0)]
+    assert [(e.name, e.type) for e in facts.entities] == [
+        ("Ann", "person"),
+        ("Rome", "place"),
+        ("Bob", ""),
+    ]
+    assert [(r.head, r.tail, r.description, r.keywords, r.weight) for r in facts.relations] == [
+        ("Ann", "Bob", "They met.", "meeting", 1.0)
+    ]
     assert len(asked) == 1 and (ctx.report.usage.calls, ctx.report.usage.tokens_out) == (1, 50)
 
 
 def test_a_name_that_is_nowhere_in_the_chunk_is_dropped_with_its_relations():
-    said = {"entities": [entity("Ann"), entity("Marie Curie")], "relations": [relation("Ann", "Warsaw"), relation("Ann", "ann")]}
+    said = {
+        "entities": [entity("Ann"), entity("Marie Curie")],
+        "relations": [relation("Ann", "Warsaw"), relation("Ann", "ann")],
+    }
     facts, _, _ = read(lambda *_: said)
     assert [e.name for e in facts.entities] == ["Ann"] and facts.relations == ()
     assert facts.dropped == 3  # Marie Curie, Warsaw, and the relation with Warsaw
 
 
-@pytest.mark.parametrize("reply", ["I cannot do that.", "", "[1, 2]", '{"entities": 3}', "null", '{"entities"'])
+@pytest.mark.parametrize(
+    "reply", ["I cannot do that.", "", "[1, 2]", '{"entities": 3}', "null", '{"entities"']
+)
 def test_a_reply_that_is_no_such_json_gives_nothing_and_is_counted(reply):
     facts, _, _ = read(lambda *_: reply)
     assert (facts.entities, facts.relations, facts.unreadable) == ((), (), 1)
@@ -95,14 +121,22 @@ def test_a_reply_that_is_no_such_json_gives_nothing_and_is_counted(reply):
 
 
 def test_a_reply_that_was_cut_short_gives_what_had_ended():
-    whole = json.dumps({"entities": [entity("Ann"), entity("Bob")], "relations": [relation("Ann", "Bob"), relation("Bob", "Rome")]})
+    whole = json.dumps(
+        {
+            "entities": [entity("Ann"), entity("Bob")],
+            "relations": [relation("Ann", "Bob"), relation("Bob", "Rome")],
+        }
+    )
     facts, _, _ = read(lambda *_: whole[: whole.rindex('"source"') + 12])
     assert [e.name for e in facts.entities] == ["Ann", "Bob"] and len(facts.relations) == 1
     assert facts.unreadable == 0 and "cut short" in facts.notes[0]
 
 
 def test_a_description_copied_from_the_example_is_left_out():
-    said = {"entities": [entity("Ann"), entity("Bob")], "relations": [relation("Ann", "Bob", "They shared the Nobel Prize.")]}
+    said = {
+        "entities": [entity("Ann"), entity("Bob")],
+        "relations": [relation("Ann", "Bob", "They shared the Nobel Prize.")],
+    }
     facts, _, _ = read(lambda *_: said)
     assert facts.relations[0].description == ""
 
@@ -114,13 +148,27 @@ def test_what_an_entity_lacks_is_empty_and_what_has_no_name_is_counted():
         "relations": [{"source": "Ann", "target": "Bob", "keywords": ["a", "b"]}],
     }
     facts, _, _ = read(lambda *_: said)
-    assert [(e.name, e.type, e.description) for e in facts.entities] == [("Ann", "person", "About Ann."), ("Bob", "", ""), ("Rome", "", "")]
-    assert [(r.head, r.tail, r.description, r.keywords) for r in facts.relations] == [("Ann", "Bob", "", "a, b")]
-    assert facts.dropped == 2 and facts.notes == ("entities or relations of a reply have no name and were left out",)
+    assert [(e.name, e.type, e.description) for e in facts.entities] == [
+        ("Ann", "person", "About Ann."),
+        ("Bob", "", ""),
+        ("Rome", "", ""),
+    ]
+    assert [(r.head, r.tail, r.description, r.keywords) for r in facts.relations] == [
+        ("Ann", "Bob", "", "a, b")
+    ]
+    assert facts.dropped == 2 and facts.notes == (
+        "entities or relations of a reply have no name and were left out",
+    )
 
 
 @pytest.mark.parametrize(
-    "around", ["Here it is:\n```json\nHERE\n```\nAnything more?", "[HERE]", '{"result": HERE}', "<think>Maybe</think>HERE"]
+    "around",
+    [
+        "Here it is:\n```json\nHERE\n```\nAnything more?",
+        "[HERE]",
+        '{"result": HERE}',
+        "<think>Maybe</think>HERE",
+    ],
 )
 def test_a_reply_is_read_whatever_stands_around_it(around):
     whole = json.dumps({"entities": [entity("Ann")], "relations": []})
@@ -129,7 +177,9 @@ def test_a_reply_is_read_whatever_stands_around_it(around):
 
 
 def test_a_bad_reply_is_asked_for_again_at_once():
-    facts, asked, ctx = read(lambda _, number: "" if number == 1 else {"entities": [entity("Ann")], "relations": []})
+    facts, asked, ctx = read(
+        lambda _, number: "" if number == 1 else {"entities": [entity("Ann")], "relations": []}
+    )
     assert [e.name for e in facts.entities] == ["Ann"] and len(asked) == 2 and facts.unreadable == 0
     assert (ctx.report.counts["asked again"], ctx.report.usage.calls) == (1, 2)
 
@@ -139,16 +189,28 @@ def test_what_could_not_be_read_is_asked_for_by_the_next_build_alone(tmp_path):
     models = Models(lambda asked, number: "" if ill["now"] and "Person3" in asked else met(asked))
     first = build(corpus, "rkg", models)
     counts = status(corpus, "rkg").report["counts"]
-    assert (counts["unread"], counts["unread chunks"], counts["asked"], first.n_edges) == (1, 1, 6, 5)
+    assert (counts["unread"], counts["unread chunks"], counts["asked"], first.n_edges) == (
+        1,
+        1,
+        6,
+        5,
+    )
     ill["now"], before = False, len(models.writer.asked)
     assert build(corpus, "rkg", models).n_edges == 6
     asked = models.writer.asked[before:]
-    assert asked and all("Person3" in one or "missed" in one for one in asked) and status(corpus, "rkg").report["counts"]["unread"] == 0
+    assert (
+        asked
+        and all("Person3" in one or "missed" in one for one in asked)
+        and status(corpus, "rkg").report["counts"]["unread"] == 0
+    )
 
 
 def test_a_build_of_which_no_reply_could_be_read_is_none(tmp_path):
     corpus, models = Texts(tmp_path / "corpus", **TEXTS), Models(lambda *_: "I cannot do that.")
-    with pytest.raises(ModelFailed, match="None of the 6 chunks gave a reply that could be read, so nothing was built. 6 chunks: a reply"):
+    with pytest.raises(
+        ModelFailed,
+        match="None of the 6 chunks gave a reply that could be read, so nothing was built. 6 chunks: a reply",
+    ):
         build(corpus, "rkg", models)
     assert not status(corpus, "rkg").built
     assert build(corpus, "rkg", Models(met)).n_edges == 6
@@ -167,7 +229,9 @@ def test_a_knowledge_graph_is_read_in_two_steps_names_first():
         return {"names": ["Ann", "Rome"]}
 
     facts, asked, _ = read(say, schema="kg")
-    assert [(r.head, r.name, r.tail) for r in facts.relations] == [("Ann", "lives in", "Rome")] and len(asked) == 2
+    assert [(r.head, r.name, r.tail) for r in facts.relations] == [
+        ("Ann", "lives in", "Rome")
+    ] and len(asked) == 2
 
 
 def test_without_names_the_second_step_is_not_asked():
@@ -251,8 +315,12 @@ def test_the_textual_graph_shares_the_replies_of_the_rich_one(tmp_path):
     )
     assert cost(corpus, find("tkg"), models).words() == expected
     plain = build(corpus, "tkg", models)
-    assert sum(asked.startswith("Text: ") for asked in models.writer.asked) == 6  # what else is asked is reports
-    assert rich.columns.edges.texts("keywords")[0] == "meeting" and not any(plain.columns.edges.texts("keywords"))
+    assert (
+        sum(asked.startswith("Text: ") for asked in models.writer.asked) == 6
+    )  # what else is asked is reports
+    assert rich.columns.edges.texts("keywords")[0] == "meeting" and not any(
+        plain.columns.edges.texts("keywords")
+    )
 
 
 def test_a_key_tells_weights_messages_form_and_settings_apart():

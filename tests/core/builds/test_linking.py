@@ -16,7 +16,13 @@ from core.graph.columns import Table
 from core.models.base import NoModels
 from tests.core.builds.kit import Texts
 
-ANGLES = {"a": 0, "b": 20, "c": 50, "d": 90, "e": 180}  # degrees in a plane: the cosine of two names is that of the angle between
+ANGLES = {
+    "a": 0,
+    "b": 20,
+    "c": 50,
+    "d": 90,
+    "e": 180,
+}  # degrees in a plane: the cosine of two names is that of the angle between
 CHUNKS = Table.of(id=["x", "y"], text=["one", "two"])
 
 
@@ -39,7 +45,11 @@ class Plane(NoModels):
 def graph_of(names, triples=(), weights=(), chunks=()):
     rows = [[row] for row in chunks or [i % 2 for i in range(len(names))]]
     nodes = {"type": ["t"] * len(names), "description": [f"of {n}" for n in names], "chunks": rows}
-    edges = {"description": ["told"] * len(triples), "weight": list(weights) or [1.0] * len(triples), "chunks": [[0]] * len(triples)}
+    edges = {
+        "description": ["told"] * len(triples),
+        "weight": list(weights) or [1.0] * len(triples),
+        "chunks": [[0]] * len(triples),
+    }
     return assemble("five", names, triples, nodes, edges, CHUNKS)
 
 
@@ -50,20 +60,28 @@ def applied(operator, graph, tmp_path):
 @pytest.mark.parametrize(
     "how, expected",
     [
-        ({"least": 0.8}, {"ab": 0.9397, "bc": 0.8660}),  # cos 20° and cos 30°; a and c are 50° apart: .64
+        (
+            {"least": 0.8},
+            {"ab": 0.9397, "bc": 0.8660},
+        ),  # cos 20° and cos 30°; a and c are 50° apart: .64
         ({"least": 0.9}, {"ab": 0.9397}),
         # By the share alone: c to b (.866; d .766 is .88 of it), d to c (.766; b .342 is less than .8 of it); nothing is nearer to e than d
         # at 90°, cosine 0.
         ({"least": 0.0}, {"ab": 0.9397, "bc": 0.8660, "cd": 0.7660}),
         ({"least": 0.0, "top": 1}, {"ab": 0.9397, "bc": 0.8660, "cd": 0.7660}),
-        ({"least": 0.0, "threshold": 0.5}, {"ab": 0.9397, "bc": 0.8660, "cd": 0.7660, "ac": 0.6428}),  # .6428 is .68 of .9397
+        (
+            {"least": 0.0, "threshold": 0.5},
+            {"ab": 0.9397, "bc": 0.8660, "cd": 0.7660, "ac": 0.6428},
+        ),  # .6428 is .68 of .9397
     ],
 )
 def test_synonyms_are_joined_by_the_cosine_of_their_names(how, expected, tmp_path):
     graph = applied(AddSynonymEdges(**how), graph_of(list("abcde")), tmp_path)
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     pairs = ["".join(graph.names(pair)) for pair in zip(heads, tails)]
-    assert dict(zip(pairs, graph.columns.edges.numbers("weight").tolist())) == pytest.approx(expected, abs=2e-3)
+    assert dict(zip(pairs, graph.columns.edges.numbers("weight").tolist())) == pytest.approx(
+        expected, abs=2e-3
+    )
     assert graph.relation_names == ("similar to",)
 
 
@@ -76,8 +94,15 @@ def test_by_neighbours_of_neighbours_the_same_synonyms_are_joined(tmp_path, monk
 def test_synonym_edges_leave_the_rest_as_it_was(tmp_path):
     before = graph_of(list("abcde"), [("a", "knows", "e"), ("a", "knows", "b")], [2.0, 3.0])
     after = applied(AddSynonymEdges(), before, tmp_path)
-    told = dict(zip(after.triple_texts(range(after.n_edges)), after.columns.edges.texts("description")))
-    assert told == {"a -> knows -> b": "told", "a -> knows -> e": "told", "a -> similar to -> b": "", "b -> similar to -> c": ""}
+    told = dict(
+        zip(after.triple_texts(range(after.n_edges)), after.columns.edges.texts("description"))
+    )
+    assert told == {
+        "a -> knows -> b": "told",
+        "a -> knows -> e": "told",
+        "a -> similar to -> b": "",
+        "b -> similar to -> c": "",
+    }
     assert after.columns.nodes.digest == before.columns.nodes.digest
     assert after.columns.edges.lists("chunks").lists() == [[0], [0], [0, 1], [0, 1]]
 
@@ -88,7 +113,12 @@ def test_synonym_edges_leave_the_rest_as_it_was(tmp_path):
         # (1 + cosine) / 2 is .97 for a and b, .93 for b and c, .88 for c and d.
         ({}, (), "xxxxx", ["ab", "bc"]),
         ({"threshold": 0.88}, (), "xxxxx", ["ab", "bc", "cd"]),
-        ({}, [("b", "knows", "a")], "xxxxx", ["bc"]),  # what a relation joins is not joined again, whichever way it runs
+        (
+            {},
+            [("b", "knows", "a")],
+            "xxxxx",
+            ["bc"],
+        ),  # what a relation joins is not joined again, whichever way it runs
         # With one nearest: that of a is b; that of b is a, who is told of earlier, and that of c is b.
         ({"top": 1}, (), "xxxxx", ["ab"]),
         ({"top": 1}, (), "xyxyx", ["ab", "bc"]),  # c is told of in the first chunk, b in the second
@@ -100,9 +130,13 @@ def test_what_is_nearly_the_same_is_joined_once(how, triples, chunks, expected, 
     told = after.columns.edges.texts("description")
     fresh = [edge for edge in range(after.n_edges) if told[edge] == "is"]
     heads, _, tails = after.triples(np.array(fresh))
-    assert ["".join(after.names(pair)) for pair in zip(heads, tails)] == expected and len(told) == len(fresh) + len(triples)
+    assert ["".join(after.names(pair)) for pair in zip(heads, tails)] == expected and len(
+        told
+    ) == len(fresh) + len(triples)
     assert {after.columns.edges.numbers("weight")[edge] for edge in fresh} == {1.0}
-    assert [after.columns.edges.lists("chunks").lists()[edge] for edge in fresh] == [[]] * len(fresh)
+    assert [after.columns.edges.lists("chunks").lists()[edge] for edge in fresh] == [[]] * len(
+        fresh
+    )
     assert after.columns.nodes.digest == before.columns.nodes.digest
 
 
@@ -130,12 +164,20 @@ def test_what_is_too_large_is_split_and_remembers_its_parent(grouping):
     cliques = [[(a + i, a + j) for i in range(4) for j in range(i)] for a in (0, 4, 8, 12)]
     near = [(0, 4), (1, 5), (2, 6), (8, 12), (9, 13), (10, 14)]
     groups = hierarchy(16, *pairs(*sum(cliques, []), *near, (3, 8)), max_size=4)
-    leaves = [one for number, one in enumerate(groups) if number not in {other.parent for other in groups}]
-    assert sorted(one.members.tolist() for one in leaves) == [list(range(a, a + 4)) for a in (0, 4, 8, 12)]
+    leaves = [
+        one for number, one in enumerate(groups) if number not in {other.parent for other in groups}
+    ]
+    assert sorted(one.members.tolist() for one in leaves) == [
+        list(range(a, a + 4)) for a in (0, 4, 8, 12)
+    ]
     for one in groups:
         if one.parent >= 0:
             above = groups[one.parent]
-            assert above.level == one.level - 1 and set(one.members) < set(above.members) and len(above.members) > 4
+            assert (
+                above.level == one.level - 1
+                and set(one.members) < set(above.members)
+                and len(above.members) > 4
+            )
     assert [one.level for one in groups] == sorted(one.level for one in groups)
 
 
@@ -146,15 +188,28 @@ def test_a_clique_that_cannot_be_split_stays_whole(grouping):
 
 def test_only_the_largest_component_is_grouped_unless_all_are_wanted(grouping):
     edges = [*TWO_TRIANGLES, (6, 7)]
-    assert members(hierarchy(9, *pairs(*edges), max_size=3)) == [(0, -1, [0, 1, 2]), (0, -1, [3, 4, 5])]
-    assert members(hierarchy(9, *pairs(*edges), max_size=3, largest=False)) == [(0, -1, [0, 1, 2]), (0, -1, [3, 4, 5]), (0, -1, [6, 7])]
+    assert members(hierarchy(9, *pairs(*edges), max_size=3)) == [
+        (0, -1, [0, 1, 2]),
+        (0, -1, [3, 4, 5]),
+    ]
+    assert members(hierarchy(9, *pairs(*edges), max_size=3, largest=False)) == [
+        (0, -1, [0, 1, 2]),
+        (0, -1, [3, 4, 5]),
+        (0, -1, [6, 7]),
+    ]
 
 
 def test_weights_decide_what_belongs_together(grouping):
     # A ring of four: of two ways to cut it into pairs the heavier edges win.
     ring = pairs((0, 1), (1, 2), (2, 3), (3, 0))
-    assert members(hierarchy(4, *ring, np.array([9.0, 1.0, 9.0, 1.0]), max_size=2)) == [(0, -1, [0, 1]), (0, -1, [2, 3])]
-    assert members(hierarchy(4, *ring, np.array([1.0, 9.0, 1.0, 9.0]), max_size=2)) == [(0, -1, [0, 3]), (0, -1, [1, 2])]
+    assert members(hierarchy(4, *ring, np.array([9.0, 1.0, 9.0, 1.0]), max_size=2)) == [
+        (0, -1, [0, 1]),
+        (0, -1, [2, 3]),
+    ]
+    assert members(hierarchy(4, *ring, np.array([1.0, 9.0, 1.0, 9.0]), max_size=2)) == [
+        (0, -1, [0, 3]),
+        (0, -1, [1, 2]),
+    ]
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])
@@ -164,7 +219,13 @@ def test_a_graph_without_edges_has_no_communities(n, grouping):
 
 def test_parallel_edges_and_loops_weigh_as_in_igraph(grouping):
     # A chain of four in which 1-2 is told twice, once in each direction, and 0 of itself: the middle holds together.
-    found = hierarchy(4, *pairs((0, 0), (0, 1), (1, 2), (2, 1), (2, 3)), np.array([50.0, 1.0, 4.0, 4.0, 1.0]), max_size=4, largest=False)
+    found = hierarchy(
+        4,
+        *pairs((0, 0), (0, 1), (1, 2), (2, 1), (2, 3)),
+        np.array([50.0, 1.0, 4.0, 4.0, 1.0]),
+        max_size=4,
+        largest=False,
+    )
     assert [1, 2] in [[node for node in one if node in (1, 2)] for _, _, one in members(found)]
 
 
@@ -177,7 +238,11 @@ def test_very_many_edges_give_the_communities_of_igraph(monkeypatch):
         monkeypatch.setattr(hierarchies, "MANY", many)
         groups = hierarchy(240, *edges, max_size=6)
         parents = {one.parent for one in groups}
-        found.append(sorted(one.members.tolist() for number, one in enumerate(groups) if number not in parents))
+        found.append(
+            sorted(
+                one.members.tolist() for number, one in enumerate(groups) if number not in parents
+            )
+        )
     assert found[0] == found[1] == [list(range(6 * c, 6 * c + 6)) for c in range(40)]
 
 

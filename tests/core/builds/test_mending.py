@@ -27,7 +27,14 @@ def graph(*entities):
     names, sizes = [name for name, _ in entities], [size for _, size in entities]
     chunks = Table.of(id=["a", "b", "c", "d"], document=["a", "b", "c", "d"], text=[""] * 4)
     edges = [(names[0], "knows", name) for name in names[1:]]
-    return assemble("g", names, edges, {"chunks": [list(range(size)) for size in sizes]}, {"chunks": [[0]] * len(edges)}, chunks)
+    return assemble(
+        "g",
+        names,
+        edges,
+        {"chunks": [list(range(size)) for size in sizes]},
+        {"chunks": [[0]] * len(edges)},
+        chunks,
+    )
 
 
 def merges(found):
@@ -47,11 +54,21 @@ def merges(found):
     ],
 )
 def test_names_that_differ_in_their_spelling_alone(name, other, reason):
-    assert merges(by_spelling(graph((name, 3), (other, 1), ("Marley", 2)), Mends())) == [((other, name), reason)]
+    assert merges(by_spelling(graph((name, 3), (other, 1), ("Marley", 2)), Mends())) == [
+        ((other, name), reason)
+    ]
 
 
 @pytest.mark.parametrize(
-    ("name", "other"), [("1843", "1844"), ("Ann", "Anne"), ("glass", "gla"), ("bus", "bu"), ("C", "C++ programs"), ("?", "!")]
+    ("name", "other"),
+    [
+        ("1843", "1844"),
+        ("Ann", "Anne"),
+        ("glass", "gla"),
+        ("bus", "bu"),
+        ("C", "C++ programs"),
+        ("?", "!"),
+    ],
 )
 def test_names_that_are_not_the_same(name, other):
     assert by_spelling(graph((name, 3), (other, 1)), Mends()) == []
@@ -59,14 +76,25 @@ def test_names_that_are_not_the_same(name, other):
 
 def test_the_one_of_most_passages_stays_and_what_is_refused_is_left_out():
     known = graph(("spirits", 1), ("Spirit", 4), ("spirit", 2))
-    assert [one.edit.names for one in by_spelling(known, Mends())] == [("spirit", "Spirit"), ("spirits", "Spirit")]
-    assert [one.edit.names for one in by_spelling(known, Mends().refusing([("Spirit", "spirit")]))] == [("spirits", "Spirit")]
+    assert [one.edit.names for one in by_spelling(known, Mends())] == [
+        ("spirit", "Spirit"),
+        ("spirits", "Spirit"),
+    ]
+    assert [
+        one.edit.names for one in by_spelling(known, Mends().refusing([("Spirit", "spirit")]))
+    ] == [("spirits", "Spirit")]
     assert [one.passages for one in by_spelling(known, Mends())] == [(2, 4), (1, 4)]
 
 
 def test_alike_vectors_but_other_numbers_are_no_suggestion():
     """By words: two of three shared is a cosine of 2/3, all shared in another order 1."""
-    known = graph(("Tiny Tim Cratchit", 3), ("Cratchit Tim Tiny", 1), ("stave 1", 1), ("1 stave", 1), ("stave 2", 1))
+    known = graph(
+        ("Tiny Tim Cratchit", 3),
+        ("Cratchit Tim Tiny", 1),
+        ("stave 1", 1),
+        ("1 stave", 1),
+        ("stave 2", 1),
+    )
     found = by_vectors(known, Mends(), Bag(), least=0.6)
     assert [(one.edit.names, one.cosine) for one in found] == [
         (("Cratchit Tim Tiny", "Tiny Tim Cratchit"), 1.0),
@@ -77,7 +105,9 @@ def test_alike_vectors_but_other_numbers_are_no_suggestion():
 
 def test_a_graph_of_passages_or_summaries_has_no_entities():
     chunks = Table.of(id=["a"], document=["a"], text=[""])
-    tree = assemble("t", ["a", "A"], [], {"chunks": [[0], [0]], "level": np.array([0, 1])}, {}, chunks)
+    tree = assemble(
+        "t", ["a", "A"], [], {"chunks": [[0], [0]], "level": np.array([0, 1])}, {}, chunks
+    )
     assert by_spelling(tree, Mends()) == [] and by_vectors(tree, Mends(), Bag()) == []
 
 
@@ -85,7 +115,11 @@ def test_a_graph_of_passages_or_summaries_has_no_entities():
 def corpus(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     return write(
-        tmp_path / "corpus", [Document("a", "Old Scrooge met Tiny Tim in London.", "A"), Document("b", "Tim's father is Bob.", "B")]
+        tmp_path / "corpus",
+        [
+            Document("a", "Old Scrooge met Tiny Tim in London.", "A"),
+            Document("b", "Tim's father is Bob.", "B"),
+        ],
     )
 
 
@@ -124,15 +158,30 @@ def test_lines_stand_on_the_mended_graph_unless_they_say_otherwise_also_after_a_
     build(corpus, spec, engine.models)
     plain = engine.environment.built(corpus, spec)
     name, into = plain.names(range(2))
-    lines = [parse_line(f"BuiltGraph(build={spec!r}{more}) >> SparseChunks()") for more in ("", ", mended=False")]
-    opened = lambda one: [graph_of(made, CorpusSource.of(one), engine.environment) for made in lines]
+    lines = [
+        parse_line(f"BuiltGraph(build={spec!r}{more}) >> SparseChunks()")
+        for more in ("", ", mended=False")
+    ]
+    opened = lambda one: [
+        graph_of(made, CorpusSource.of(one), engine.environment) for made in lines
+    ]
     ask = engine.ask(CorpusSource.of(corpus), Question("who"), model=False)
     before = engine.key(ask, [Instance("a", "A", lines[0])])
-    mend(corpus, lambda mends: mends.accepted([Edit("merge", (name, into)), Edit("merge", ("Nobody", into))]))
+    mend(
+        corpus,
+        lambda mends: mends.accepted(
+            [Edit("merge", (name, into)), Edit("merge", ("Nobody", into))]
+        ),
+    )
     mended, bare = opened(corpus)
-    assert (mended.n_nodes, bare.n_nodes) == (plain.n_nodes - 1, plain.n_nodes) and name not in mended.names(range(mended.n_nodes))
+    assert (mended.n_nodes, bare.n_nodes) == (
+        plain.n_nodes - 1,
+        plain.n_nodes,
+    ) and name not in mended.names(range(mended.n_nodes))
     assert unmatched(plain, mends_of(corpus).edits) == (Edit("merge", ("Nobody", into)),)
-    assert engine.key(ask, [Instance("a", "A", lines[0])]) != before  # what was answered before the merges is not taken for what is now
+    assert (
+        engine.key(ask, [Instance("a", "A", lines[0])]) != before
+    )  # what was answered before the merges is not taken for what is now
     larger = corpus.add([Document("c", "A third text on Paris.", "C")])
     build(larger, spec, engine.models)
     mended, bare = opened(larger)

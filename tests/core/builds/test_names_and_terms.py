@@ -35,11 +35,15 @@ def test_a_number_behind_a_name_belongs_to_it_and_makes_a_product():
 def test_what_an_of_or_for_adds_belongs_to_a_name():
     text = "She joined the Student Struggle for Soviet Jewry and met the Governor of Arkansas."
     assert {"Student Struggle for Soviet Jewry", "Governor of Arkansas"} <= set(names(text))
-    assert {"Staff Director", "Senate Judiciary Committee"} <= set(names("He was Staff Director of the Senate Judiciary Committee."))
+    assert {"Staff Director", "Senate Judiciary Committee"} <= set(
+        names("He was Staff Director of the Senate Judiciary Committee.")
+    )
 
 
 def test_a_role_is_no_part_of_a_person():
-    assert {"Barack Obama", "Biden"} <= set(names("Under President Barack Obama, Vice President Biden visited Paris."))
+    assert {"Barack Obama", "Biden"} <= set(
+        names("Under President Barack Obama, Vice President Biden visited Paris.")
+    )
 
 
 def test_a_wife_with_a_surname_alone_is_not_her_husband():
@@ -47,8 +51,13 @@ def test_a_wife_with_a_surname_alone_is_not_her_husband():
 
 
 def test_titles_in_quotes_are_works():
-    assert names('The album has a cover of "How Deep Is Your Love".')["How Deep Is Your Love"] == "work"
-    assert "love" not in {name.casefold() for name in names('The album has a cover of "How Deep Is Your Love".')}
+    assert (
+        names('The album has a cover of "How Deep Is Your Love".')["How Deep Is Your Love"]
+        == "work"
+    )
+    assert "love" not in {
+        name.casefold() for name in names('The album has a cover of "How Deep Is Your Love".')
+    }
 
 
 def test_who_speaks_in_capitals_is_a_person():
@@ -58,11 +67,15 @@ def test_who_speaks_in_capitals_is_a_person():
 
 
 def test_dates_numbers_and_pronouns_are_none():
-    assert names("In May 1999 he saw 12 people there, twice on Monday, in the early 1980s.").keys() <= {"people"}
+    assert names(
+        "In May 1999 he saw 12 people there, twice on Monday, in the early 1980s."
+    ).keys() <= {"people"}
 
 
 def test_terms_lose_adjectives_that_say_nothing():
-    assert {"lymph nodes", "radiation therapy"} <= set(names("Several new lymph nodes were found after additional radiation therapy."))
+    assert {"lymph nodes", "radiation therapy"} <= set(
+        names("Several new lymph nodes were found after additional radiation therapy.")
+    )
     assert "earnings call" in names("This wraps up today's earnings call.")
 
 
@@ -76,7 +89,10 @@ def home(tmp_path, monkeypatch):
     [
         ("Barack Obama visited Angela Merkel.", ("Barack Obama", "visited", "Angela Merkel")),
         ("The film was directed by Tim Burton.", ("film", "directed by", "Tim Burton")),
-        ("Barack Obama served in the United States Senate.", ("Barack Obama", "served in", "United States Senate")),
+        (
+            "Barack Obama served in the United States Senate.",
+            ("Barack Obama", "served in", "United States Senate"),
+        ),
         ("John Smith was captain of the Titanic.", ("John Smith", "captain of", "Titanic")),
         ("Angela Merkel met Barack Obama and Joe Biden.", ("Angela Merkel", "met", "Joe Biden")),
         ("Angela Merkel lives in Berlin.", ("Angela Merkel", "lives in", "Berlin")),
@@ -93,16 +109,24 @@ def test_what_nothing_leads_to_appears_with_it():
 
 def test_a_relation_weighs_as_many_sentences_as_name_both():
     facts = found("Angela Merkel lives in Berlin. Later Angela Merkel worked in Berlin.")
-    assert [(one.head, one.tail, one.weight) for one in facts.relations] == [("Angela Merkel", "Berlin", 2.0)]
+    assert [(one.head, one.tail, one.weight) for one in facts.relations] == [
+        ("Angela Merkel", "Berlin", 2.0)
+    ]
     assert {one.name: one.times for one in facts.entities} == {"Angela Merkel": 2, "Berlin": 2}
 
 
 @pytest.mark.parametrize(
     ("text", "label"),
     [
-        ("Edson Arantes do Nascimento (born 21 October 1940), known as Pelé, is a footballer.", ("Edson Arantes do Nascimento", "Pelé")),
+        (
+            "Edson Arantes do Nascimento (born 21 October 1940), known as Pelé, is a footballer.",
+            ("Edson Arantes do Nascimento", "Pelé"),
+        ),
         ("B cells, also called B lymphocytes, make antibodies.", ("b cells", "B lymphocytes")),
-        ("William Jefferson Clinton (born William Jefferson Blythe III; 1946) is a politician.", "also called"),
+        (
+            "William Jefferson Clinton (born William Jefferson Blythe III; 1946) is a politician.",
+            "also called",
+        ),
     ],
 )
 def test_words_that_say_that_two_names_are_of_one_are_its_label(text, label):
@@ -111,9 +135,15 @@ def test_words_that_say_that_two_names_are_of_one_are_its_label(text, label):
 
 
 def test_a_name_in_brackets_is_related_by_them_and_the_end_of_a_longer_term_is_not():
-    assert ("primary care physician", "in brackets", "PCP") in labels("A primary care physician (PCP) refers patients.")
-    assert not {"in brackets", "also called"} & {label for _, label, _ in labels("Removal of the uterus (hysterectomy) takes two hours.")}
-    assert "also called" not in {label for _, label, _ in labels("The process known as fracking harms Texas.")}
+    assert ("primary care physician", "in brackets", "PCP") in labels(
+        "A primary care physician (PCP) refers patients."
+    )
+    assert not {"in brackets", "also called"} & {
+        label for _, label, _ in labels("Removal of the uterus (hysterectomy) takes two hours.")
+    }
+    assert "also called" not in {
+        label for _, label, _ in labels("The process known as fracking harms Texas.")
+    }
 
 
 def test_a_verb_behind_a_name_and_an_open_bracket_are_no_part_of_it():
@@ -122,7 +152,9 @@ def test_a_verb_behind_a_name_and_an_open_bracket_are_no_part_of_it():
 
 
 def test_markup_is_text_and_nothing_is_nothing():
-    assert {"Barack Obama", "Berlin"} <= set(names("Barack Obama wrote {name} from Berlin. <script>alert(1)</script>"))
+    assert {"Barack Obama", "Berlin"} <= set(
+        names("Barack Obama wrote {name} from Berlin. <script>alert(1)</script>")
+    )
     assert found("") == found(" \n ") and not found("").entities
 
 

@@ -30,14 +30,25 @@ def names(found):
 
 
 def test_names_have_types_and_dates_numbers_and_pronouns_are_none(tmp_path):
-    found, _ = facts(tmp_path, "In May 1999, Barack Obama met 12 people in Paris. He had seen it before on Monday, twice.")
+    found, _ = facts(
+        tmp_path,
+        "In May 1999, Barack Obama met 12 people in Paris. He had seen it before on Monday, twice.",
+    )
     assert names(found) == {"Barack Obama": "person", "Paris": "place"}
     assert [(r.head, r.tail, r.weight) for r in found.relations] == [("Barack Obama", "Paris", 1.0)]
 
 
 def test_a_relation_weighs_as_many_sentences_as_name_both(tmp_path):
-    found, _ = facts(tmp_path, "John Smith visited Paris. Then John Smith moved to Paris in France. London is far away.")
-    assert {e.name: e.times for e in found.entities} == {"John Smith": 2, "Paris": 2, "France": 1, "London": 1}
+    found, _ = facts(
+        tmp_path,
+        "John Smith visited Paris. Then John Smith moved to Paris in France. London is far away.",
+    )
+    assert {e.name: e.times for e in found.entities} == {
+        "John Smith": 2,
+        "Paris": 2,
+        "France": 1,
+        "London": 1,
+    }
     assert {(r.head, r.tail): (r.weight, r.description) for r in found.relations} == {
         ("John Smith", "Paris"): (2.0, "John Smith visited Paris."),
         ("France", "John Smith"): (1.0, "Then John Smith moved to Paris in France."),
@@ -56,12 +67,27 @@ def test_chinese_is_told_and_not_guessed_at(tmp_path):
 
 
 def test_markup_and_braces_are_text(tmp_path):
-    found, _ = facts(tmp_path, "Barack Obama wrote {name} to Angela Merkel in Berlin. <script>alert(1)</script>")
+    found, _ = facts(
+        tmp_path, "Barack Obama wrote {name} to Angela Merkel in Berlin. <script>alert(1)</script>"
+    )
     assert {"Barack Obama", "Berlin"} <= set(names(found))
 
 
 def test_a_sentence_of_many_names_joins_each_with_those_near_it(tmp_path):
-    countries = ["France", "Spain", "Italy", "Germany", "Poland", "Austria", "Norway", "Sweden", "Denmark", "Finland", "Greece", "Turkey"]
+    countries = [
+        "France",
+        "Spain",
+        "Italy",
+        "Germany",
+        "Poland",
+        "Austria",
+        "Norway",
+        "Sweden",
+        "Denmark",
+        "Finland",
+        "Greece",
+        "Turkey",
+    ]
     countries += [
         "Russia",
         "China",
@@ -89,7 +115,9 @@ def test_one_sentence_is_a_graph(tmp_path):
 
 
 def test_what_is_kept_is_not_read_again(tmp_path, monkeypatch):
-    first = Texts(tmp_path / "one", a="Barack Obama visited Paris.", b="Angela Merkel lives in Berlin.")
+    first = Texts(
+        tmp_path / "one", a="Barack Obama visited Paris.", b="Angela Merkel lives in Berlin."
+    )
     build(first, "tkg-noun-phrases", Reading())
     asked = []
     real = NounPhrases.extracted

@@ -33,8 +33,14 @@ def dulce(tmp_path, monkeypatch):
 def test_looking_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     taken = look(REAL)
-    assert taken.words() == "Microsoft GraphRAG, version 3: 1 document, 2 chunks, 8 entities, 12 relations, 4 communities, 3 reports"
-    assert taken.sentences() == ["Left out, claims (covariates): 2.", "Left out, relations of an entity that the index lacks: 1."]
+    assert (
+        taken.words()
+        == "Microsoft GraphRAG, version 3: 1 document, 2 chunks, 8 entities, 12 relations, 4 communities, 3 reports"
+    )
+    assert taken.sentences() == [
+        "Left out, claims (covariates): 2.",
+        "Left out, relations of an entity that the index lacks: 1.",
+    ]
     assert not (tmp_path / "home").exists()
 
 
@@ -61,11 +67,16 @@ def test_rows_on_its_kind_of_graph_take_the_opened_one_first(dulce):
 
 
 def test_its_graph_is_held_against_one_that_is_built_of_the_same_texts(dulce):
-    theirs, ours = build(dulce, "opened-graphrag", Reading()), build(dulce, "tkg-noun-phrases", Reading())
+    theirs, ours = (
+        build(dulce, "opened-graphrag", Reading()),
+        build(dulce, "tkg-noun-phrases", Reading()),
+    )
     found = graph_difference(theirs, ours)
     assert found.nodes and len(found.first.nodes) + found.nodes == theirs.n_nodes
     shared = set(theirs.columns.chunks.texts("id")) & set(ours.columns.chunks.texts("id"))
-    assert not shared  # chunks of other sizes are other chunks, so that no comparison takes them for the same
+    assert (
+        not shared
+    )  # chunks of other sizes are other chunks, so that no comparison takes them for the same
 
 
 @pytest.mark.parametrize("tool", sorted(set(TOOLS) - {"youtu-graphrag"}))
@@ -74,7 +85,9 @@ def test_each_tools_index_is_built_and_rows_of_its_kind_stand_on_it(tool, tmp_pa
     corpus, _ = open_index(RECORDED / tool, "opened")
     one = find(build_of(tool))
     graph = build(corpus, one, Reading())
-    assert (graph.digest == open_graph(corpus, one).digest) and build_for(corpus, one.graph).id == one.id
+    assert (graph.digest == open_graph(corpus, one).digest) and build_for(
+        corpus, one.graph
+    ).id == one.id
     assert graph.n_nodes >= 5 and set(graph.columns.chunks.texts("document")) <= set(corpus.ids)
     assert [name for name in builds_of(corpus) if name.startswith("opened-")][0] == one.id
 
@@ -82,7 +95,10 @@ def test_each_tools_index_is_built_and_rows_of_its_kind_stand_on_it(tool, tmp_pa
 def test_edges_between_alike_names_are_made_on_hipporags_triples(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     corpus, _ = open_index(RECORDED / "hipporag", "opened")
-    bare, joined = build(corpus, "opened-hipporag", Reading()), build(corpus, "opened-hipporag-synonyms", Reading())
+    bare, joined = (
+        build(corpus, "opened-hipporag", Reading()),
+        build(corpus, "opened-hipporag-synonyms", Reading()),
+    )
     added = status(corpus, "opened-hipporag-synonyms").report["counts"]["synonym edges"]
     assert joined.n_edges == bare.n_edges + added and joined.names(range(5)) == bare.names(range(5))
 
@@ -91,7 +107,8 @@ def test_other_corpora_are_not_offered_it(dulce, tmp_path):
     other = Texts(tmp_path / "other", one="Ann lives in Rome.")
     assert "opened-graphrag" in builds_of(dulce) and "opened-graphrag" not in builds_of(other)
     with pytest.raises(
-        BadInput, match="was not opened from an index of Microsoft GraphRAG. Open its folder with: python -m core corpus open"
+        BadInput,
+        match="was not opened from an index of Microsoft GraphRAG. Open its folder with: python -m core corpus open",
     ):
         build(other, "opened-graphrag", Reading())
     assert build_for(other, "tkg").extractor == "names"
@@ -100,14 +117,22 @@ def test_other_corpora_are_not_offered_it(dulce, tmp_path):
 def test_documents_that_were_added_since_are_not_in_it_which_is_said(dulce):
     build(dulce, "opened-graphrag", Reading())
     assert not status(dulce, "opened-graphrag").uncovered
-    more = dulce.add([Document("more", "Ann lives in Rome."), Document("other", "Bo lives in Rome.")])
+    more = dulce.add(
+        [Document("more", "Ann lives in Rome."), Document("other", "Bo lives in Rome.")]
+    )
     now = status(more, "opened-graphrag")
     said = "The index of Microsoft GraphRAG is of 1 document; the corpus has 2 more, which are not in this graph."
-    assert (now.current, now.uncovered) == (True, said) and not status(more, "tkg-noun-phrases").built
+    assert (now.current, now.uncovered) == (True, said) and not status(
+        more, "tkg-noun-phrases"
+    ).built
     graph = open_graph(more, "opened-graphrag")
-    after = BuiltGraph(build="opened-graphrag")(State(Question("Who?")), Context(graph, Environment(Reading())))
+    after = BuiltGraph(build="opened-graphrag")(
+        State(Question("Who?")), Context(graph, Environment(Reading()))
+    )
     assert after.trace[0].notes[1:] == (said,)
-    assert build(more, "opened-graphrag", Reading()).digest == graph.digest  # again, after the change
+    assert (
+        build(more, "opened-graphrag", Reading()).digest == graph.digest
+    )  # again, after the change
 
 
 def test_documents_that_were_changed_or_removed_since_end_it(dulce):
@@ -116,12 +141,19 @@ def test_documents_that_were_changed_or_removed_since_end_it(dulce):
     more = dulce.add([Document("more", "Ann lives in Rome.")])
     other = more.change([Document("dulce.txt", f"{text} The end.")])
     with pytest.raises(
-        StoreError, match="Since the index of Microsoft GraphRAG was opened, 1 document was changed .“dulce.txt”., of which it"
+        StoreError,
+        match="Since the index of Microsoft GraphRAG was opened, 1 document was changed .“dulce.txt”., of which it",
     ):
         open_graph(other, "opened-graphrag")
-    with pytest.raises(BadInput, match="Bring them back as they were, open its folder under another name, or build a graph"):
+    with pytest.raises(
+        BadInput,
+        match="Bring them back as they were, open its folder under another name, or build a graph",
+    ):
         build(other, "opened-graphrag", Reading())
-    assert not status(other, "opened-graphrag").uncovered and "1 document was changed" in status(other, "opened-graphrag").outdated
+    assert (
+        not status(other, "opened-graphrag").uncovered
+        and "1 document was changed" in status(other, "opened-graphrag").outdated
+    )
     back = other.change([Document("dulce.txt", text, "A title of another day")])
     assert status(back, "opened-graphrag").current  # it is the text that counts
     removed = back.remove(["dulce.txt"])
@@ -134,7 +166,9 @@ def test_what_an_earlier_version_opened_serves_as_long_as_nothing_changes(dulce)
     known = json.loads(file.read_text())
     del known["documents"]
     file.write_text(json.dumps(known))
-    assert status(dulce, "opened-graphrag").current and not status(dulce, "opened-graphrag").uncovered
+    assert (
+        status(dulce, "opened-graphrag").current and not status(dulce, "opened-graphrag").uncovered
+    )
     more = dulce.add([Document("more", "Ann lives in Rome.")])
     assert status(more, "opened-graphrag").outdated.startswith(
         "Since the index of Microsoft GraphRAG was opened, documents were added, changed or"
@@ -147,9 +181,19 @@ def test_indexes_of_two_tools_are_two_graphs_of_one_corpus(tmp_path, monkeypatch
     corpus = corpus.add([Document("more", "Ann lives in Rome.")])
     beside, taken = open_index(RECORDED / "fast-graphrag", "harbour")
     assert beside.digest == corpus.digest and taken.counts["documents"] == 2
-    first, second = build(beside, "opened-lightrag", Reading()), build(beside, "opened-fast-graphrag", Reading())
-    assert set(second.columns.chunks.texts("document")) == set(first.columns.chunks.texts("document")) == {"harbour.txt", "ship.txt"}
-    assert [status(beside, f"opened-{tool}").current for tool in ("lightrag", "fast-graphrag")] == [True, True]
+    first, second = (
+        build(beside, "opened-lightrag", Reading()),
+        build(beside, "opened-fast-graphrag", Reading()),
+    )
+    assert (
+        set(second.columns.chunks.texts("document"))
+        == set(first.columns.chunks.texts("document"))
+        == {"harbour.txt", "ship.txt"}
+    )
+    assert [status(beside, f"opened-{tool}").current for tool in ("lightrag", "fast-graphrag")] == [
+        True,
+        True,
+    ]
     assert "1 more, which is not in this graph" in status(beside, "opened-fast-graphrag").uncovered
     assert graph_difference(first, second).nodes
 
@@ -159,7 +203,10 @@ def test_an_index_of_other_texts_or_a_second_one_of_a_tool_changes_nothing(dulce
         open_index(RECORDED / "lightrag", "dulce")
     with pytest.raises(BadInput, match="has the graph of an index of Microsoft GraphRAG already"):
         open_index(REAL, "dulce")
-    assert open_corpus("dulce").digest == dulce.digest and not (dulce.folder / FOLDER / "lightrag").exists()
+    assert (
+        open_corpus("dulce").digest == dulce.digest
+        and not (dulce.folder / FOLDER / "lightrag").exists()
+    )
 
 
 def test_a_folder_that_is_no_index_leaves_no_corpus(tmp_path, monkeypatch):

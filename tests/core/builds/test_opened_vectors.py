@@ -50,17 +50,27 @@ def test_vectors_of_the_encoder_are_taken(corpus):
     given = opened_vectors(corpus, "lightrag", "nodes")
     index = vector_index(graph, models, "nodes")
     assert np.allclose(index.of(np.arange(5)), given.matrix.astype(np.float32))
-    assert not {*texts(graph, "nodes", range(5)), *texts(graph, "relations", range(5))} & set(models.read)  # only the checks
-    assert index.source == "The vectors of entities are those of the index of LightRAG: 5. 5 were made again and are the same."
+    assert not {*texts(graph, "nodes", range(5)), *texts(graph, "relations", range(5))} & set(
+        models.read
+    )  # only the checks
+    assert (
+        index.source
+        == "The vectors of entities are those of the index of LightRAG: 5. 5 were made again and are the same."
+    )
     assert notes(corpus) == [index.source, index.source.replace("entities", "relations")]
 
 
 def test_vectors_of_another_encoder_are_not(corpus):
     graph = build(corpus, "opened-lightrag", Reading())
     why = "are not taken: they have 384 numbers each, and those of the encoder here 16. They are made anew."
-    assert notes(corpus) == [f"The vectors of {what} in the index of LightRAG {why}" for what in ("entities", "relations")]
+    assert notes(corpus) == [
+        f"The vectors of {what} in the index of LightRAG {why}"
+        for what in ("entities", "relations")
+    ]
     index = vector_index(graph, Reading(), "nodes")
-    assert not index.source and np.allclose(index.of(np.arange(5)), Reading().encode(texts(graph, "nodes", range(5))), atol=1e-3)
+    assert not index.source and np.allclose(
+        index.of(np.arange(5)), Reading().encode(texts(graph, "nodes", range(5))), atol=1e-3
+    )
 
 
 def test_vectors_of_one_length_by_another_encoder_are_not(corpus):
@@ -69,7 +79,10 @@ def test_vectors_of_one_length_by_another_encoder_are_not(corpus):
             return ENCODER.encode(texts)[:, ::-1].copy()
 
     build(corpus, "opened-lightrag", Turned())
-    assert len(notes(corpus)) == 2 and "of 5 texts that were encoded again, one has a cosine of " in notes(corpus)[0]
+    assert (
+        len(notes(corpus)) == 2
+        and "of 5 texts that were encoded again, one has a cosine of " in notes(corpus)[0]
+    )
 
 
 def test_items_without_a_vector_are_encoded_here(corpus):
@@ -82,7 +95,9 @@ def test_items_without_a_vector_are_encoded_here(corpus):
     graph = build(corpus, "opened-lightrag", models)
     index = vector_index(graph, models, "nodes")
     (first,) = texts(graph, "nodes", [0])
-    assert first in models.read and np.allclose(index.of(np.arange(1)), ENCODER.encode([first]), atol=1e-3)
+    assert first in models.read and np.allclose(
+        index.of(np.arange(1)), ENCODER.encode([first]), atol=1e-3
+    )
     assert ": 4, 1 are made here. 4 were made again" in index.source
 
 
@@ -98,6 +113,12 @@ def test_damaged_vectors_are_made_anew(corpus):
 
 def test_a_row_on_the_opened_graph_says_whose_vectors_it_searches(corpus):
     graph = build(corpus, "opened-lightrag", Theirs())
-    state = State(Question("Who built the harbour?"), vector=ENCODER.encode(["Who built the harbour?"])[0])
+    state = State(
+        Question("Who built the harbour?"), vector=ENCODER.encode(["Who built the harbour?"])[0]
+    )
     after = VectorNodes(keep=2)(state, Context(graph, Environment(Theirs())))
-    assert after.trace[-1].notes[-1].startswith("The vectors of entities are those of the index of LightRAG")
+    assert (
+        after.trace[-1]
+        .notes[-1]
+        .startswith("The vectors of entities are those of the index of LightRAG")
+    )

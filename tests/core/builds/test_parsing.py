@@ -46,7 +46,9 @@ def test_two_processes_tell_what_one_tells():
 
 
 def test_what_a_process_that_dies_leaves_is_read_here():
-    assert dict(read_batches(deadly, batches(), lambda: None)) == dict(read_batches(counted, batches(), lambda: None))
+    assert dict(read_batches(deadly, batches(), lambda: None)) == dict(
+        read_batches(counted, batches(), lambda: None)
+    )
 
 
 def test_a_failure_and_a_cancel_are_raised():

@@ -21,7 +21,11 @@ NODES = {
     "description": ["About a.", "About b.", "", "About <d> {x}.", "About e."],
     "chunks": [[0, 1], [0], [1], [1], [1]],
 }
-EDGES = {"description": ["a meets b", "", "a meets d", "d meets e"], "weight": [1.0] * 4, "chunks": [[0], [1], [1], [1]]}
+EDGES = {
+    "description": ["a meets b", "", "a meets d", "d meets e"],
+    "weight": [1.0] * 4,
+    "chunks": [[0], [1], [1], [1]],
+}
 
 
 @pytest.fixture(autouse=True)
@@ -31,9 +35,21 @@ def home(tmp_path, monkeypatch):
 
 def told(operator, tmp_path, say=None, progress=silent):
     table = Table.of(
-        level=[0, 1], parent=[-1, 0], title=["a, d, b", "d, e"], members=[[0, 1, 2, 3, 4], [3, 4]], report=["", ""], rating=[0.0, 0.0]
+        level=[0, 1],
+        parent=[-1, 0],
+        title=["a, d, b", "d, e"],
+        members=[[0, 1, 2, 3, 4], [3, 4]],
+        report=["", ""],
+        rating=[0.0, 0.0],
     )
-    graph = assemble("five", list("abcde"), [("a", "r", "b"), ("a", "r", "c"), ("a", "r", "d"), ("d", "r", "e")], NODES, EDGES, CHUNKS)
+    graph = assemble(
+        "five",
+        list("abcde"),
+        [("a", "r", "b"), ("a", "r", "c"), ("a", "r", "d"), ("d", "r", "e")],
+        NODES,
+        EDGES,
+        CHUNKS,
+    )
     made = Made(Texts(tmp_path), CHUNKS, None, graph)
     made = made.replace(graph=with_tables(graph, communities=table))
     models = Models(say)
@@ -51,27 +67,47 @@ def test_without_a_model_a_report_is_what_the_graph_tells(tmp_path):
     ]
     # All of the first's members are told of in 2 of 3 chunks, the second's in 1: 10 ln 3 / ln 4 and 10 ln 2 / ln 4.
     assert table.numbers("rating").tolist() == pytest.approx([7.92, 5.0], abs=0.01)
-    assert told(Reports(writer="extractive", length=20), tmp_path)[0].texts("report")[0] == (
-        "About a. a meets d About <d> {x}. a meets b About b. a -> r -> c"  # 3 + 3 + 4 + 3 + 3 + 4 tokens
+    assert (
+        told(Reports(writer="extractive", length=20), tmp_path)[0].texts("report")[0]
+        == (
+            "About a. a meets d About <d> {x}. a meets b About b. a -> r -> c"  # 3 + 3 + 4 + 3 + 3 + 4 tokens
+        )
     )
 
 
 def report(title, rating=5):
-    return {"title": title, "summary": f"On {title}.", "findings": ["One.", "Two."], "rating": rating}
+    return {
+        "title": title,
+        "summary": f"On {title}.",
+        "findings": ["One.", "Two."],
+        "rating": rating,
+    }
 
 
 def test_parts_are_told_first_and_stand_in_the_prompt_of_the_whole_where_it_has_no_room(tmp_path):
     say = lambda asked, number: report("part" if number == 1 else "whole", number)
     table, asked, _ = told(Reports(budget=40), tmp_path, say)
-    assert table.texts("title") == ["whole", "part"] and table.texts("report") == ["On whole. One. Two.", "On part. One. Two."]
+    assert table.texts("title") == ["whole", "part"] and table.texts("report") == [
+        "On whole. One. Two.",
+        "On part. One. Two.",
+    ]
     assert table.numbers("rating").tolist() == [2.0, 1.0]
     assert "About <d> {x}." in asked[0] and "part: On part. One. Two." in asked[1]
 
 
 def test_each_report_that_came_is_told(tmp_path):
     said = []
-    told(Reports(), tmp_path, lambda *_: report("all"), lambda text, share: said.append((text, share)))
-    assert list(dict.fromkeys(said)) == [("Reports: 0 of 2", 0.0), ("Reports: 1 of 2", 0.5), ("Reports: 2 of 2", 1.0)]
+    told(
+        Reports(),
+        tmp_path,
+        lambda *_: report("all"),
+        lambda text, share: said.append((text, share)),
+    )
+    assert list(dict.fromkeys(said)) == [
+        ("Reports: 0 of 2", 0.0),
+        ("Reports: 1 of 2", 0.5),
+        ("Reports: 2 of 2", 1.0),
+    ]
 
 
 def test_with_room_parts_are_not_told_twice(tmp_path):
@@ -82,14 +118,21 @@ def test_with_room_parts_are_not_told_twice(tmp_path):
 def test_a_reply_that_is_no_report_costs_the_report_alone(tmp_path):
     say = lambda asked, number: "I cannot." if number < 3 else report("whole")
     table, _, ctx = told(Reports(), tmp_path, say)
-    assert table.texts("title") == ["whole", "d, e"] and table.texts("report")[1].startswith("About <d> {x}.")
+    assert table.texts("title") == ["whole", "d, e"] and table.texts("report")[1].startswith(
+        "About <d> {x}."
+    )
     assert ctx.report.counts["unread reports"] == 1 and "no whole JSON" in ctx.report.notes[0]
 
 
-@pytest.mark.parametrize("reply", ["", "[]", "{}", '{"title": 1, "summary": "", "findings": [], "rating": 1}', '{"title": "a"'])
+@pytest.mark.parametrize(
+    "reply",
+    ["", "[]", "{}", '{"title": 1, "summary": "", "findings": [], "rating": 1}', '{"title": "a"'],
+)
 def test_what_is_no_report_is_not_read(reply):
     assert read(reply) is None
 
 
 def test_a_rating_is_between_0_and_10():
-    assert [getattr(read(json.dumps(report("a", rating))), "rating", None) for rating in (-1, 99, "7")] == [0.0, 10.0, 7.0]
+    assert [
+        getattr(read(json.dumps(report("a", rating))), "rating", None) for rating in (-1, 99, "7")
+    ] == [0.0, 10.0, 7.0]

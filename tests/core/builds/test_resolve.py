@@ -31,7 +31,10 @@ def home(tmp_path, monkeypatch):
 def resolved(tmp_path, *chunks, operator=None, texts=None, titles=None):
     """The facts after resolving, and the report, of chunks given as (document, [(name, type)], relations)."""
     documents = [document for document, *_ in chunks]
-    facts = [Facts(tuple(Entity(*one) for one in names), tuple(Relation(*one) for one in rest)) for _, names, rest in chunks]
+    facts = [
+        Facts(tuple(Entity(*one) for one in names), tuple(Relation(*one) for one in rest))
+        for _, names, rest in chunks
+    ]
     table = Table.of(
         id=[f"{document}#{row}" for row, document in enumerate(documents)],
         document=documents,
@@ -51,12 +54,22 @@ def names(facts):
 
 def test_a_part_of_a_name_is_joined_with_the_only_full_name_of_its_document(tmp_path):
     chunks = [
-        ("call", [("Amy Hood", "person"), ("Azure", "product")], [("Amy Hood", "Azure", "presents")]),
-        ("call", [("Amy", "person"), ("Hood", "concept"), ("Azure", "product")], [("Amy", "Azure", "sells")]),
+        (
+            "call",
+            [("Amy Hood", "person"), ("Azure", "product")],
+            [("Amy Hood", "Azure", "presents")],
+        ),
+        (
+            "call",
+            [("Amy", "person"), ("Hood", "concept"), ("Azure", "product")],
+            [("Amy", "Azure", "sells")],
+        ),
     ]
     facts, report = resolved(tmp_path, *chunks)
     assert names(facts[1]) == {"Amy Hood": ("person", 2), "Azure": ("product", 1)}
-    assert [(one.head, one.name, one.tail) for one in facts[1].relations] == [("Amy Hood", "sells", "Azure")]
+    assert [(one.head, one.name, one.tail) for one in facts[1].relations] == [
+        ("Amy Hood", "sells", "Azure")
+    ]
     merges = name_merges(report.plain())
     assert {(one.name, one.into, one.rule, one.documents) for one in merges.made} == {
         ("Amy", "Amy Hood", "part of a name", ("call",)),
@@ -65,46 +78,90 @@ def test_a_part_of_a_name_is_joined_with_the_only_full_name_of_its_document(tmp_
 
 
 def test_a_part_that_fits_two_names_is_left_and_reported(tmp_path):
-    chunks = [("carol", [("Bob Cratchit", "person"), ("Tim Cratchit", "person"), ("Cratchit", "person")], [])]
+    chunks = [
+        (
+            "carol",
+            [("Bob Cratchit", "person"), ("Tim Cratchit", "person"), ("Cratchit", "person")],
+            [],
+        )
+    ]
     facts, report = resolved(tmp_path, *chunks)
     assert len(facts[0].entities) == 3
     (near,) = name_merges(report.plain()).near
-    assert (near.name, near.candidates, near.documents) == ("Cratchit", ("Bob Cratchit", "Tim Cratchit"), ("carol",))
+    assert (near.name, near.candidates, near.documents) == (
+        "Cratchit",
+        ("Bob Cratchit", "Tim Cratchit"),
+        ("carol",),
+    )
 
 
 def test_a_place_is_not_part_of_a_person(tmp_path):
-    facts, _ = resolved(tmp_path, ("d", [("George Washington", "person"), ("Washington", "place")], []))
+    facts, _ = resolved(
+        tmp_path, ("d", [("George Washington", "person"), ("Washington", "place")], [])
+    )
     assert set(names(facts[0])) == {"George Washington", "Washington"}
 
 
 def test_a_middle_name_makes_no_other_person_and_another_first_name_does(tmp_path):
-    facts, _ = resolved(tmp_path, ("d", [("Kasper Peter Schmeichel", "person"), ("Kasper Schmeichel", "person")], []))
+    facts, _ = resolved(
+        tmp_path,
+        ("d", [("Kasper Peter Schmeichel", "person"), ("Kasper Schmeichel", "person")], []),
+    )
     assert set(names(facts[0])) == {"Kasper Peter Schmeichel"}
-    facts, _ = resolved(tmp_path, ("d", [("Kasper Schmeichel", "person"), ("Peter Schmeichel", "person")], []))
+    facts, _ = resolved(
+        tmp_path, ("d", [("Kasper Schmeichel", "person"), ("Peter Schmeichel", "person")], [])
+    )
     assert set(names(facts[0])) == {"Kasper Schmeichel", "Peter Schmeichel"}
 
 
 def test_an_acronym_is_what_it_abbreviates_and_of_its_type(tmp_path):
-    chunks = [("d", [("acute myeloid leukemia", "concept"), ("AML", "organisation"), ("IBM", "organisation")], [])]
+    chunks = [
+        (
+            "d",
+            [
+                ("acute myeloid leukemia", "concept"),
+                ("AML", "organisation"),
+                ("IBM", "organisation"),
+            ],
+            [],
+        )
+    ]
     facts, _ = resolved(tmp_path, *chunks)
     assert names(facts[0]) == {"acute myeloid leukemia": ("concept", 2), "IBM": ("organisation", 1)}
 
 
-def test_parts_are_joined_elsewhere_where_two_documents_say_so_and_no_other_name_has_the_word(tmp_path):
+def test_parts_are_joined_elsewhere_where_two_documents_say_so_and_no_other_name_has_the_word(
+    tmp_path,
+):
     full, part = ("Amy Hood", "person"), ("Amy", "person")
     known = [("one", [full, part], []), ("two", [full, part], [])]
     facts, _ = resolved(tmp_path, *known, ("three", [part], []))
     assert set(names(facts[2])) == {"Amy Hood"}
     facts, _ = resolved(tmp_path, known[0], ("three", [part], []))
     assert set(names(facts[1])) == {"Amy"}  # one document is too little
-    facts, _ = resolved(tmp_path, *known, ("other", [("Amy Adams", "person")], []), ("three", [part], []))
+    facts, _ = resolved(
+        tmp_path, *known, ("other", [("Amy Adams", "person")], []), ("three", [part], [])
+    )
     assert set(names(facts[3])) == {"Amy"}
-    facts, _ = resolved(tmp_path, *known, ("three", [part], []), operator=ResolveNames(least=-9, everywhere=False))
+    facts, _ = resolved(
+        tmp_path, *known, ("three", [part], []), operator=ResolveNames(least=-9, everywhere=False)
+    )
     assert set(names(facts[2])) == {"Amy"}
 
 
 def test_spellings_are_one_name_shown_by_the_most_frequent(tmp_path):
-    chunks = [("d", [("Pelé", "person", "", 3), ("Pele", "person"), ("U.S.", "place"), ("US", "place", "", 2)], [])]
+    chunks = [
+        (
+            "d",
+            [
+                ("Pelé", "person", "", 3),
+                ("Pele", "person"),
+                ("U.S.", "place"),
+                ("US", "place", "", 2),
+            ],
+            [],
+        )
+    ]
     facts, _ = resolved(tmp_path, *chunks)
     assert names(facts[0]) == {"Pelé": ("person", 4), "US": ("place", 3)}
     assert key_of_name("Williams", "person") != key_of_name("William", "person")
@@ -112,7 +169,11 @@ def test_spellings_are_one_name_shown_by_the_most_frequent(tmp_path):
 
 
 def test_the_type_is_that_of_most_mentions_and_a_name_s_before_a_phrase_s(tmp_path):
-    chunks = [("d", [("Azure", "concept", "", 9)], []), ("d", [("Azure", "product", "", 2)], []), ("e", [("Azure", "place")], [])]
+    chunks = [
+        ("d", [("Azure", "concept", "", 9)], []),
+        ("d", [("Azure", "product", "", 2)], []),
+        ("e", [("Azure", "place")], []),
+    ]
     facts, _ = resolved(tmp_path, *chunks)
     assert [names(one)["Azure"][0] for one in facts] == ["product"] * 3
 
@@ -137,17 +198,29 @@ def test_a_term_weighs_more_where_its_words_are_used_more():
     # named four times in each chunk that has it 1.5 * 2 more
     assert round(TermWeights({"cloud": 20, "the": 980}).weight("cloud"), 1) == 0.2
     assert round(TermWeights({"cloud": 20, "the": 980}).weight("cloud", 4.0), 1) == 3.2
-    assert round(TermWeights({"cloud": 1, "the": 999}).weight("cloud"), 1) == -0.5  # once says nothing
+    assert (
+        round(TermWeights({"cloud": 1, "the": 999}).weight("cloud"), 1) == -0.5
+    )  # once says nothing
     assert TermWeights({}).weight("12") == float("-inf")
 
 
 def test_a_title_that_the_text_names_is_what_a_document_is_about(tmp_path):
     chunks = [
-        ("1", [("Giuseppe Fortunino Verdi", "person", "Giuseppe Fortunino Verdi composed."), ("Milan", "place"), ("Verdi", "person")], []),
+        (
+            "1",
+            [
+                ("Giuseppe Fortunino Verdi", "person", "Giuseppe Fortunino Verdi composed."),
+                ("Milan", "place"),
+                ("Verdi", "person"),
+            ],
+            [],
+        ),
         ("2", [("Kiss", "concept"), ("Tell", "concept"), ("Corliss", "person")], []),
     ]
     texts = ["Giuseppe Fortunino Verdi composed in Milan.", "Kiss and Tell is a film with Corliss."]
-    facts, report = resolved(tmp_path, *chunks, texts=texts, titles=["Giuseppe Verdi", "Kiss and Tell (1945 film)"])
+    facts, report = resolved(
+        tmp_path, *chunks, texts=texts, titles=["Giuseppe Verdi", "Kiss and Tell (1945 film)"]
+    )
     assert names(facts[0]) == {"Giuseppe Verdi": ("person", 2), "Milan": ("place", 1)}
     assert [(one.head, one.tail) for one in facts[0].relations] == [("Giuseppe Verdi", "Milan")]
     assert set(names(facts[1])) == {"Kiss and Tell", "Corliss"}
@@ -160,7 +233,11 @@ def test_a_title_that_the_text_names_is_what_a_document_is_about(tmp_path):
 
 def test_what_a_document_is_about_takes_the_place_of_sentences_that_are_shared(tmp_path):
     names_of = [("Verdi", "person"), ("Milan", "place"), ("Rome", "place"), ("Puccini", "person")]
-    relations = [("Milan", "Rome", "appears with"), ("Puccini", "Rome", "lived in"), ("Verdi", "Milan", "appears with")]
+    relations = [
+        ("Milan", "Rome", "appears with"),
+        ("Puccini", "Rome", "lived in"),
+        ("Verdi", "Milan", "appears with"),
+    ]
     facts, _ = resolved(tmp_path, ("1", names_of, relations), texts=["Verdi"], titles=["Verdi"])
     assert {(one.head, one.name, one.tail) for one in facts[0].relations} == {
         ("Verdi", "appears with", "Milan"),
@@ -168,46 +245,90 @@ def test_what_a_document_is_about_takes_the_place_of_sentences_that_are_shared(t
         ("Verdi", "appears with", "Puccini"),
         ("Puccini", "lived in", "Rome"),
     }
-    assert len(resolved(tmp_path, ("1", names_of, relations))[0][0].relations) == 3  # without a title they stay
+    assert (
+        len(resolved(tmp_path, ("1", names_of, relations))[0][0].relations) == 3
+    )  # without a title they stay
 
 
 def test_a_title_is_another_document_s_person_neither_by_surname_nor_within_a_sentence(tmp_path):
-    brothers = [("1", [("Champ Bailey", "person")], []), ("2", [("Champ Bailey", "person"), ("Boss Bailey", "person")], [])]
+    brothers = [
+        ("1", [("Champ Bailey", "person")], []),
+        ("2", [("Champ Bailey", "person"), ("Boss Bailey", "person")], []),
+    ]
     texts = ["Champ Bailey", "Champ Bailey is a brother of Boss Bailey."]
-    facts, report = resolved(tmp_path, *brothers, texts=texts, titles=["Champ Bailey", "Boss Bailey"])
+    facts, report = resolved(
+        tmp_path, *brothers, texts=texts, titles=["Champ Bailey", "Boss Bailey"]
+    )
     assert set(names(facts[1])) == {"Champ Bailey", "Boss Bailey"}
     chunk = ("1", [("Jerry Glanville", "person")], [])
-    facts, report = resolved(tmp_path, chunk, titles=["Portland State Vikings football under Jerry Glanville"])
+    facts, report = resolved(
+        tmp_path, chunk, titles=["Portland State Vikings football under Jerry Glanville"]
+    )
     assert set(names(facts[0])) == {"Jerry Glanville"} and not name_merges(report.plain()).made
 
 
 @pytest.mark.parametrize(
     ("head", "label", "tail", "into"),
     [
-        (("Edson do Nascimento", "person"), "also called", ("Pelé", "person"), "Edson do Nascimento"),
+        (
+            ("Edson do Nascimento", "person"),
+            "also called",
+            ("Pelé", "person"),
+            "Edson do Nascimento",
+        ),
         (("B cells", "concept"), "also called", ("B lymphocytes", "concept"), "B cells"),
-        (("primary care physician", "concept"), "in brackets", ("PCP", "organisation"), "primary care physician"),
-        (("NSCLC", "organisation"), "in brackets", ("non-small cell lung cancer", "concept"), "non-small cell lung cancer"),
+        (
+            ("primary care physician", "concept"),
+            "in brackets",
+            ("PCP", "organisation"),
+            "primary care physician",
+        ),
+        (
+            ("NSCLC", "organisation"),
+            "in brackets",
+            ("non-small cell lung cancer", "concept"),
+            "non-small cell lung cancer",
+        ),
         (("pembrolizumab", "concept"), "in brackets", ("Keytruda", "place"), "pembrolizumab"),
-        (("area", "concept"), "also called", ("Battle Park", "concept"), None),  # mostly the end of a longer term
+        (
+            ("area", "concept"),
+            "also called",
+            ("Battle Park", "concept"),
+            None,
+        ),  # mostly the end of a longer term
         (("Kenya", "place"), "also called", ("Embassy Nairobi", "organisation"), None),
         (("Ann Lee", "person"), "in brackets", ("Rome", "place"), None),
-        (("quarterback", "concept"), "in brackets", ("Broncos", "organisation"), None),  # a common word is no drug
+        (
+            ("quarterback", "concept"),
+            "in brackets",
+            ("Broncos", "organisation"),
+            None,
+        ),  # a common word is no drug
         (("anesthesia", "concept"), "in brackets", ("EUA", "organisation"), None),
     ],
 )
-def test_what_the_text_gives_as_another_name_is_joined_where_it_is_one(tmp_path, head, label, tail, into):
+def test_what_the_text_gives_as_another_name_is_joined_where_it_is_one(
+    tmp_path, head, label, tail, into
+):
     facts, report = resolved(tmp_path, ("d", [head, tail], [(head[0], tail[0], label)]))
     if into:
         assert set(names(facts[0])) == {into} and not facts[0].relations
     else:
         assert set(names(facts[0])) == {head[0], tail[0]} and not name_merges(report.plain()).made
-        assert facts[0].relations[0].name == ("also called" if label == "also called" else "appears with")
+        assert facts[0].relations[0].name == (
+            "also called" if label == "also called" else "appears with"
+        )
 
 
 def test_a_name_in_brackets_behind_several_is_the_most_frequent_s(tmp_path):
-    two = [("nivolumab", "concept"), ("Opdivo", "product")], [("nivolumab", "Opdivo", "in brackets")]
-    other = [("ipilimumab", "concept"), ("Opdivo", "product")], [("ipilimumab", "Opdivo", "in brackets")]
+    two = (
+        [("nivolumab", "concept"), ("Opdivo", "product")],
+        [("nivolumab", "Opdivo", "in brackets")],
+    )
+    other = (
+        [("ipilimumab", "concept"), ("Opdivo", "product")],
+        [("ipilimumab", "Opdivo", "in brackets")],
+    )
     facts, _ = resolved(tmp_path, ("d", *two), ("d", *two), ("d", *other))
     assert set(names(facts[2])) == {"ipilimumab", "nivolumab"}
     facts, _ = resolved(tmp_path, ("d", *two), ("d", *other))
@@ -231,12 +352,19 @@ def test_initials_fit_by_chance_in_a_long_document_so_that_it_must_say_what_they
 
 
 def test_what_is_mostly_written_without_a_capital_is_a_term_whatever_the_parser_says(tmp_path):
-    facts, _ = resolved(tmp_path, ("d", [("time", "organisation"), ("Ann Lee", "person")], []), operator=ResolveNames())
+    facts, _ = resolved(
+        tmp_path,
+        ("d", [("time", "organisation"), ("Ann Lee", "person")], []),
+        operator=ResolveNames(),
+    )
     assert set(names(facts[0])) == {"Ann Lee"}
 
 
 def test_hostile_and_empty_names_do_no_harm(tmp_path):
-    facts, _ = resolved(tmp_path, ("d", [("<script>", "person"), ("...", "person"), ("", ""), ("’s", "concept")], []))
+    facts, _ = resolved(
+        tmp_path,
+        ("d", [("<script>", "person"), ("...", "person"), ("", ""), ("’s", "concept")], []),
+    )
     assert set(names(facts[0])) == {"<script>", "’s"}
     assert resolved(tmp_path, ("d", [], []))[0] == [Facts()]
 
@@ -257,20 +385,35 @@ def test_a_line_without_facts_is_refused():
 
 
 def test_a_graph_by_names_is_built_and_says_what_was_joined(tmp_path):
-    texts = {"a": "Angela Merkel lives in Berlin. Merkel met Barack Obama.", "b": "Angela Merkel and Barack Obama visited Paris."}
+    texts = {
+        "a": "Angela Merkel lives in Berlin. Merkel met Barack Obama.",
+        "b": "Angela Merkel and Barack Obama visited Paris.",
+    }
     corpus = Texts(tmp_path / "one", **texts)
     graph = build(corpus, "kg-names", Reading())
-    assert set(graph.names(range(graph.n_nodes))) == {"Angela Merkel", "Barack Obama", "Berlin", "Paris"}
+    assert set(graph.names(range(graph.n_nodes))) == {
+        "Angela Merkel",
+        "Barack Obama",
+        "Berlin",
+        "Paris",
+    }
     assert "Angela Merkel -> met -> Barack Obama" in graph.triple_texts(range(graph.n_edges))
-    assert [(one.name, one.into) for one in name_merges(status(corpus, "kg-names").report).made] == [("Merkel", "Angela Merkel")]
+    assert [
+        (one.name, one.into) for one in name_merges(status(corpus, "kg-names").report).made
+    ] == [("Merkel", "Angela Merkel")]
     afresh = build(Texts(tmp_path / "two", **texts), "kg-names", Reading())
     assert open_graph(corpus, "kg-names").digest == afresh.digest
 
 
-HOODS = {"a": "Amy Hood lives in Berlin. Hood met Barack Obama.", "b": "Barack Obama visited Paris."}
+HOODS = {
+    "a": "Amy Hood lives in Berlin. Hood met Barack Obama.",
+    "b": "Barack Obama visited Paris.",
+}
 
 
-def test_a_graph_whose_names_are_marked_otherwise_since_is_outdated_and_serves_until_it_is_built_anew(tmp_path):
+def test_a_graph_whose_names_are_marked_otherwise_since_is_outdated_and_serves_until_it_is_built_anew(
+    tmp_path,
+):
     corpus = Texts(tmp_path / "one", **HOODS)
     corpus.own = False
     first = build(corpus, "kg-names", Reading())
@@ -289,9 +432,14 @@ def test_a_graph_whose_names_are_marked_otherwise_since_is_outdated_and_serves_u
     assert status(corpus, "kg-names").current and uncovered(open_graph(corpus, "kg-names")) == ""
     mend(corpus, lambda now: now.allowing([("Hood", "Amy Hood")]))
     assert status(corpus, "kg-names").renamed
-    assert build(corpus, "kg-names", Reading()).digest == first.digest and status(corpus, "kg-names").current
+    assert (
+        build(corpus, "kg-names", Reading()).digest == first.digest
+        and status(corpus, "kg-names").current
+    )
     (corpus.folder / "mends.json").write_text("{")
-    assert status(corpus, "kg-names").current  # what cannot be read marks nothing; the page says that it is damaged
+    assert status(
+        corpus, "kg-names"
+    ).current  # what cannot be read marks nothing; the page says that it is damaged
 
 
 @pytest.mark.parametrize("earlier", [{}, {"NamesAndTerms": 2}, {"ResolveNames": 2}])
@@ -307,7 +455,12 @@ def test_a_graph_that_joined_names_by_earlier_rules_is_outdated(earlier, tmp_pat
 
 def test_names_differ_with_what_is_marked():
     near = NearMerge("Berg", ("Anna Berg", "Olof Berg"), 1, ("c",))
-    merges = NameMerges.of([NameMerge("Hood", "Amy Hood", "part of a name", 1, ("c",))], [near], {("Ek", "Karin Ek")}, {("Ek", "Karin Ek")})
+    merges = NameMerges.of(
+        [NameMerge("Hood", "Amy Hood", "part of a name", 1, ("c",))],
+        [near],
+        {("Ek", "Karin Ek")},
+        {("Ek", "Karin Ek")},
+    )
     marked = {("Ek", "Karin Ek")}
     assert not merges.differ_with(marked)
     assert merges.differ_with(set())  # Ek would be joined again

@@ -72,7 +72,10 @@ def described(asked, number):
     if "Bob Cratchit" in asked:
         return "I cannot."
     about = {"Ebenezer Scrooge": "A partner in London.", "Jacob Marley": "His partner."}
-    return {"about": about, "links": [["Ebenezer Scrooge", "was partner of", "Jacob Marley", "business"]]}
+    return {
+        "about": about,
+        "links": [["Ebenezer Scrooge", "was partner of", "Jacob Marley", "business"]],
+    }
 
 
 class Nobody(Titled):
@@ -94,7 +97,12 @@ def made(tmp_path_factory):
         corpus = Texts(folder / "corpus", **TEXTS)
         for one in BUILDS:
             build(corpus, one, models, lanes=1)
-        return folder, corpus, models, ship(corpus, [find(one) for one in BUILDS], models, folder / NAME)
+        return (
+            folder,
+            corpus,
+            models,
+            ship(corpus, [find(one) for one in BUILDS], models, folder / NAME),
+        )
 
 
 @pytest.fixture
@@ -123,10 +131,16 @@ def test_a_newcomer_opens_the_graphs_with_no_call_of_a_language_model(maker, new
     (corpus, _, _), built = maker, BuiltGraphs(Nobody())
     newcomer.characters = 200
     for kind in ("kg", "tkg", "rkg"):
-        assert build_for(newcomer, kind).id == f"{kind}-described" and not status(newcomer, f"{kind}-described").built
+        assert (
+            build_for(newcomer, kind).id == f"{kind}-described"
+            and not status(newcomer, f"{kind}-described").built
+        )
         graph = built(newcomer, kind, progress=heard)
         assert graph.digest == open_graph(corpus, f"{kind}-described").digest
-        assert built_as(graph).id == f"{kind}-described" and status(newcomer, f"{kind}-described").current
+        assert (
+            built_as(graph).id == f"{kind}-described"
+            and status(newcomer, f"{kind}-described").current
+        )
     nodes = graph.columns.nodes.texts("description")
     assert "A partner in London." in nodes and graph.columns.edges.texts("keywords") == ["business"]
 
@@ -134,25 +148,49 @@ def test_a_newcomer_opens_the_graphs_with_no_call_of_a_language_model(maker, new
 def test_what_it_took_travels_with_the_file(maker, newcomer):
     _, models, (kg, tkg, rkg) = maker
     # Two chunks with names: two replies of 1,050 tokens and 2 seconds, one of which is no JSON; reports for tkg alone.
-    assert kg == ShippedBuild("kg-described", repr(find("kg-described").line), ("Model qwen-1.5b",), 3, 2, 2000, 100, 4.0, 1)
+    assert kg == ShippedBuild(
+        "kg-described",
+        repr(find("kg-described").line),
+        ("Model qwen-1.5b",),
+        3,
+        2,
+        2000,
+        100,
+        4.0,
+        1,
+    )
     unread = "1 of its replies (50.0 %) could not be read"
-    assert kg.words() == f"Made by Model qwen-1.5b of 3 chunks: 2 calls, 2,100 tokens, 4 seconds; {unread}"
+    assert (
+        kg.words()
+        == f"Made by Model qwen-1.5b of 3 chunks: 2 calls, 2,100 tokens, 4 seconds; {unread}"
+    )
     assert rkg.calls == 2 and tkg.calls == 3 and tkg.unreadable == 1
-    assert len(models.writer.asked) == 1 + 1 + 3 * 2  # a chunk, a report, and the chunk that cannot be read twice by each build
+    assert (
+        len(models.writer.asked) == 1 + 1 + 3 * 2
+    )  # a chunk, a report, and the chunk that cannot be read twice by each build
     assert shipped(newcomer) == (kg, tkg, rkg) and ships(newcomer, find("tkg-described")) == tkg
     assert ships(newcomer, find("tkg-llm")) is None
     build(newcomer, "tkg-described", Nobody())
     report = status(newcomer, "tkg-described").report
-    assert report["models"] == list(tkg.models) == ["Model qwen-1.5b", "Model qwen-0.5b"]  # that of the reports is another
+    assert (
+        report["models"] == list(tkg.models) == ["Model qwen-1.5b", "Model qwen-0.5b"]
+    )  # that of the reports is another
     assert from_plain(ShippedBuild, report["shipped"]) == tkg
-    assert report["usage"]["calls"] == 0 and report["usage_kept"]["calls"] == tkg.calls and report["counts"]["unread"] == 1
+    assert (
+        report["usage"]["calls"] == 0
+        and report["usage_kept"]["calls"] == tkg.calls
+        and report["counts"]["unread"] == 1
+    )
 
 
 def test_the_file_is_the_same_whoever_writes_it_from_the_same(maker, tmp_path):
     corpus, models, told = maker
     file = tmp_path / NAME
     before = (tmp_path / "data" / "tests" / NAME).read_bytes()
-    assert ship(corpus, [find(one) for one in BUILDS], Nobody(), file) == told and file.read_bytes() == before
+    assert (
+        ship(corpus, [find(one) for one in BUILDS], Nobody(), file) == told
+        and file.read_bytes() == before
+    )
 
 
 def test_the_replies_alone_are_enough_where_what_chunks_told_is_not_taken(newcomer):
@@ -181,17 +219,29 @@ def test_where_the_models_here_are_others_the_next_best_graph_answers(newcomer):
 
 
 def test_a_graph_that_a_person_built_comes_before_one_that_ships(newcomer):
-    rows = {"entities": [entity_of("Ebenezer Scrooge")], "relations": [relation_of("Ebenezer Scrooge", "Jacob Marley")]}
+    rows = {
+        "entities": [entity_of("Ebenezer Scrooge")],
+        "relations": [relation_of("Ebenezer Scrooge", "Jacob Marley")],
+    }
     models = Titled(lambda asked, number: {"names": ["Jacob Marley"], "triples": []} | rows)
     build(newcomer, "rkg-llm", models)
-    assert build_for(newcomer, "rkg").id == "rkg-llm" and build_for(newcomer, "tkg").id == "tkg-described"
+    assert (
+        build_for(newcomer, "rkg").id == "rkg-llm"
+        and build_for(newcomer, "tkg").id == "tkg-described"
+    )
 
 
 def test_another_language_model_makes_a_build_that_ships_like_any(tmp_path, monkeypatch):
     corpus, models = Texts(tmp_path / "corpus", **TEXTS), Titled(described)
     small = find("kg-described@qwen-0.5b")
-    assert small == find("kg-described").by("qwen-0.5b") == small.by("qwen-0.5b") and small.row == "kg-described" and small.graph == "kg"
-    assert find("kg-described").by("qwen-1.5b") == find("kg-described") != small and "model='qwen-0.5b'" in repr(small.line)
+    assert (
+        small == find("kg-described").by("qwen-0.5b") == small.by("qwen-0.5b")
+        and small.row == "kg-described"
+        and small.graph == "kg"
+    )
+    assert find("kg-described").by("qwen-1.5b") == find(
+        "kg-described"
+    ) != small and "model='qwen-0.5b'" in repr(small.line)
     assert small.id not in builds_of(corpus)
     build(corpus, small, models)
     (tmp_path / "data" / "tests").mkdir(parents=True)
@@ -207,7 +257,9 @@ def test_another_language_model_makes_a_build_that_ships_like_any(tmp_path, monk
     assert BuiltGraph(build=small.id).build == small.id
 
 
-@pytest.mark.parametrize("spec", ["kg-noun-phrases@qwen-0.5b", "chunks@qwen-0.5b", "nothing@qwen-0.5b"])
+@pytest.mark.parametrize(
+    "spec", ["kg-noun-phrases@qwen-0.5b", "chunks@qwen-0.5b", "nothing@qwen-0.5b"]
+)
 def test_a_build_that_asks_nobody_takes_no_language_model(spec):
     with pytest.raises(BadParameter):
         find(spec)
@@ -218,9 +270,16 @@ def test_what_cannot_ship_is_a_sentence(maker, tmp_path):
     with pytest.raises(BadInput, match="reads no chunks"):
         ship(corpus, [find("tree-noun-phrases")], models, tmp_path / NAME)
     with pytest.raises(StoreError, match="build it first"):
-        ship(corpus.changed(d="Fred met Mrs. Cratchit."), [find("kg-described")], Nobody(), tmp_path / NAME)
+        ship(
+            corpus.changed(d="Fred met Mrs. Cratchit."),
+            [find("kg-described")],
+            Nobody(),
+            tmp_path / NAME,
+        )
     with pytest.raises(BadInput, match="different ways"):
-        other = find(repr(find("kg-described").line).replace("size=240, overlap=24", "size=10, overlap=0"))
+        other = find(
+            repr(find("kg-described").line).replace("size=240, overlap=24", "size=10, overlap=0")
+        )
         build(corpus, other, models)
         ship(corpus, [find("kg-described"), other], models, tmp_path / NAME)
     assert not (tmp_path / NAME).exists()
@@ -235,8 +294,16 @@ class Otherwise(Titled):
 
 def test_a_tree_ships_with_what_lies_together_whatever_vectors_say_elsewhere(tmp_path, monkeypatch):
     words = "alpine bonsai cactus dahlia".split()
-    texts = {f"{word}{number}": f"{word * (number + 1)} {'kelp' * (8 - number)} was told." for word in words for number in range(8)}
-    corpus, one, models = Texts(tmp_path / "corpus", **texts), find("tree-k-llm@qwen-0.5b"), Titled(lambda *_: "A summary.")
+    texts = {
+        f"{word}{number}": f"{word * (number + 1)} {'kelp' * (8 - number)} was told."
+        for word in words
+        for number in range(8)
+    }
+    corpus, one, models = (
+        Texts(tmp_path / "corpus", **texts),
+        find("tree-k-llm@qwen-0.5b"),
+        Titled(lambda *_: "A summary."),
+    )
     mine = build(corpus, one, models, lanes=1)
     (tmp_path / "data" / "tests").mkdir(parents=True)
     (told,) = ship(corpus, [one], models, tmp_path / "data" / "tests" / NAME)
@@ -262,13 +329,24 @@ def test_what_a_parser_told_ships_and_is_not_read_again(tmp_path, monkeypatch):
     assert ship(corpus, [one, other], Nobody(), tmp_path / "data" / "tests" / FACTS) == ()
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "newcomer"))
     (tmp_path / "newcomer").mkdir()
-    monkeypatch.setattr(NounPhrases, "extracted", lambda *_: pytest.fail("the parser is asked") if _[1] else iter(()))
+    monkeypatch.setattr(
+        NounPhrases,
+        "extracted",
+        lambda *_: pytest.fail("the parser is asked") if _[1] else iter(()),
+    )
     theirs = Texts(tmp_path / "theirs", **TEXTS)
     assert build(theirs, one, Nobody()).digest == mine.digest
     assert not shipped(theirs) and status(theirs, one).report["counts"]["kept"] == 3
 
 
-@pytest.mark.parametrize("row", [{"about": {"corpus": "x"}}, {"about": 3}, {"about": {"corpus": "x", "chunks": "y", "builds": [{}]}}])
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"about": {"corpus": "x"}},
+        {"about": 3},
+        {"about": {"corpus": "x", "chunks": "y", "builds": [{}]}},
+    ],
+)
 def test_a_file_that_does_not_tell_what_it_holds_is_a_sentence(row, tmp_path):
     with gzip.open(tmp_path / NAME, "wt") as stream:
         stream.write(json.dumps(row))
@@ -278,11 +356,27 @@ def test_a_file_that_does_not_tell_what_it_holds_is_a_sentence(row, tmp_path):
 
 def test_replies_without_a_first_row_are_replies_still(tmp_path):
     with gzip.open(tmp_path / NAME, "wt") as stream:
-        stream.write(json.dumps({"key": "k", "text": "t", "tokens_in": 1, "tokens_out": 1, "finish": "stop", "seconds": 1.0}))
-    assert head_of(tmp_path / NAME)["builds"] == [] and SavedReplies(shipped=[tmp_path / NAME]).find("k").text == "t"
+        stream.write(
+            json.dumps(
+                {
+                    "key": "k",
+                    "text": "t",
+                    "tokens_in": 1,
+                    "tokens_out": 1,
+                    "finish": "stop",
+                    "seconds": 1.0,
+                }
+            )
+        )
+    assert (
+        head_of(tmp_path / NAME)["builds"] == []
+        and SavedReplies(shipped=[tmp_path / NAME]).find("k").text == "t"
+    )
 
 
-FILES = [file for name in corpora() for file in shipped_replies(type("Named", (), {"name": name})())]
+FILES = [
+    file for name in corpora() for file in shipped_replies(type("Named", (), {"name": name})())
+]
 
 
 @pytest.mark.skipif(not FILES, reason="no replies ship with any corpus here")
@@ -299,7 +393,9 @@ def test_what_ships_is_of_the_documents_and_chunks_as_they_are(file, monkeypatch
         chunks = line.operators[0].table(corpus, lambda: None)
         assert digest_of(chunks) == head["chunks"]
         for extract in (operator for operator in line if operator.stage == "extract"):
-            keys = [key_of(repr(extract), extract.signature(ctx), text) for text in chunks.texts("text")]
+            keys = [
+                key_of(repr(extract), extract.signature(ctx), text) for text in chunks.texts("text")
+            ]
             assert set(keys) <= set(FactStore(shipped=[file]).found(keys))
 
 

@@ -51,13 +51,39 @@ def far(tmp_path, monkeypatch):
         time.sleep(here.seconds)
         here.now -= 1
         names = [f"Person{number[1]}", f"City{number[1]}"] if number else []
-        entities = [{"name": name, "type": "person", "description": f"About {name}."} for name in names]
-        relations = [{"source": names[0], "target": names[1], "description": "A visit.", "keywords": "visit"}] if names else []
+        entities = [
+            {"name": name, "type": "person", "description": f"About {name}."} for name in names
+        ]
+        relations = (
+            [
+                {
+                    "source": names[0],
+                    "target": names[1],
+                    "description": "A visit.",
+                    "keywords": "visit",
+                }
+            ]
+            if names
+            else []
+        )
         said = json.dumps({"entities": entities, "relations": relations})
         piece = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m"}
-        ended = {**piece, "choices": [{"index": 0, "delta": {"content": said}, "finish_reason": "stop"}]}
-        used = {**piece, "choices": [], "usage": {"prompt_tokens": READ, "completion_tokens": WRITTEN, "total_tokens": READ + WRITTEN}}
-        stream(handler, f"data: {json.dumps(ended)}\n\ndata: {json.dumps(used)}\n\ndata: [DONE]\n\n")
+        ended = {
+            **piece,
+            "choices": [{"index": 0, "delta": {"content": said}, "finish_reason": "stop"}],
+        }
+        used = {
+            **piece,
+            "choices": [],
+            "usage": {
+                "prompt_tokens": READ,
+                "completion_tokens": WRITTEN,
+                "total_tokens": READ + WRITTEN,
+            },
+        }
+        stream(
+            handler, f"data: {json.dumps(ended)}\n\ndata: {json.dumps(used)}\n\ndata: [DONE]\n\n"
+        )
 
     with serving(answer) as (address, _):
         chat = OpenAIChat(address, "m", "far")
@@ -69,19 +95,29 @@ def far(tmp_path, monkeypatch):
 LINE = "TokenChunks(size=240, overlap=24) >> LanguageModelExtraction(gleaning=0) >> Merge()"
 
 
-@pytest.mark.parametrize("cap, said", [(Cap(2), "1.96 of 2.00 EUR"), (Cap(714, tokens=True), "700 of 714 tokens")])
+@pytest.mark.parametrize(
+    "cap, said", [(Cap(2), "1.96 of 2.00 EUR"), (Cap(714, tokens=True), "700 of 714 tokens")]
+)
 def test_a_cap_stops_a_build_before_it_and_a_higher_one_goes_on(far, cap, said):
     """Seven chunks are 1.96 and 700 tokens, eight were 2.24 and 800."""
     one = find(LINE)
-    with pytest.raises(CapReached, match=f"{said} are spent, 7 of 20 texts of this step done.*with a higher cap"):
+    with pytest.raises(
+        CapReached, match=f"{said} are spent, 7 of 20 texts of this step done.*with a higher cap"
+    ):
         build(far.corpus, one, far.models, cap=cap)
     assert len(far.asked) == 7 and not status(far.corpus, one).built
     with pytest.raises(CapReached):
         build(far.corpus, one, far.models, cap=cap)  # the same cap asks nothing more
     assert len(far.asked) == 7
-    assert cost(far.corpus, one, far.models).words().endswith("Spent on it so far: 7 calls, 630 tokens in, 70 out, 1.96 EUR.")
+    assert (
+        cost(far.corpus, one, far.models)
+        .words()
+        .endswith("Spent on it so far: 7 calls, 630 tokens in, 70 out, 1.96 EUR.")
+    )
     graph = build(far.corpus, one, far.models, cap=Cap(100))
-    assert sorted(far.asked) == [f"{i:02}" for i in range(20)] and graph.n_nodes == 40  # nothing is asked twice
+    assert (
+        sorted(far.asked) == [f"{i:02}" for i in range(20)] and graph.n_nodes == 40
+    )  # nothing is asked twice
     assert not spent_file(place(far.corpus, one)).exists()  # what the next build spends is its own
     assert far.most > 2
 
@@ -112,11 +148,17 @@ def test_what_was_spent_before_a_stop_counts(far):
         build(far.corpus, LINE_BUILD, far.models, cap=Cap(100 * saved["pieces"] + 250, tokens=True))
     assert len(far.asked) == before + 2
     spent_file(place(far.corpus, LINE_BUILD)).write_text("torn{")
-    assert spent_words(place(far.corpus, LINE_BUILD), far.models, ("answer",)).startswith("What this build has spent so far cannot be read")
+    assert spent_words(place(far.corpus, LINE_BUILD), far.models, ("answer",)).startswith(
+        "What this build has spent so far cannot be read"
+    )
     with pytest.raises(StoreError, match="cannot be read.*remove .* to count from nothing"):
-        build(far.corpus, LINE_BUILD, far.models, cap=Cap(10_000, tokens=True))  # it would be counted from nothing without a word
+        build(
+            far.corpus, LINE_BUILD, far.models, cap=Cap(10_000, tokens=True)
+        )  # it would be counted from nothing without a word
     assert len(far.asked) == before + 2
-    assert build(far.corpus, LINE_BUILD, far.models).n_nodes == 40  # without a cap it costs no build
+    assert (
+        build(far.corpus, LINE_BUILD, far.models).n_nodes == 40
+    )  # without a cap it costs no build
 
 
 def test_a_cap_in_money_needs_a_price(far):
@@ -140,27 +182,44 @@ def test_what_comes_on_top_is_estimated_and_added_up(far):
     assert expected.rest == Asked(Usage(5, 2300, 950), None, 14.1, "EUR")
     both = expected.reading.usage.calls + 5
     assert expected.calls == both and f"In all: about {both} calls" in expected.words()
-    assert "about one for 4 chunks: about 5 calls of a language model, 2,300 tokens in, 950 out, 14.10 EUR, less" in expected.words()
+    assert (
+        "about one for 4 chunks: about 5 calls of a language model, 2,300 tokens in, 950 out, 14.10 EUR, less"
+        in expected.words()
+    )
 
 
 def test_money_in_two_currencies_is_not_added_up():
     euro, dollar = Asked(Usage(1, 10, 1), 2.0, 3.0, "EUR"), Asked(Usage(2, 20, 2), 4.0, 5.0, "USD")
-    assert euro + dollar == Asked(Usage(3, 30, 3), 6.0) and euro + euro == Asked(Usage(2, 20, 2), 4.0, 6.0, "EUR")
+    assert euro + dollar == Asked(Usage(3, 30, 3), 6.0) and euro + euro == Asked(
+        Usage(2, 20, 2), 4.0, 6.0, "EUR"
+    )
     assert euro + Asked() == Asked() + euro == euro
 
 
 def command(far, capsys, *more):
-    code = main(["corpus", "build", "notes", "--graph", LINE, *more], lambda: SimpleNamespace(models=far.models))
+    code = main(
+        ["corpus", "build", "notes", "--graph", LINE, *more],
+        lambda: SimpleNamespace(models=far.models),
+    )
     out = capsys.readouterr()
     return code, out.out, out.err
 
 
 def test_the_command_estimates_and_keeps_to_a_cap(far, capsys):
     code, out, _ = command(far, capsys, "--estimate")
-    assert code == OK and "20 of 20 chunks are to be read: about 20 calls" in out and " EUR" in out and not far.asked
+    assert (
+        code == OK
+        and "20 of 20 chunks are to be read: about 20 calls" in out
+        and " EUR" in out
+        and not far.asked
+    )
     code, _, err = command(far, capsys, "--cap", "much", "--yes")
     assert code == WRONG and "is no cap" in err and not far.asked
     code, _, err = command(far, capsys, "--cap", "714 tokens", "--yes")
-    assert code == FAILED and "Stopped before the cap: 700 of 714 tokens are spent" in err and len(far.asked) == 7
+    assert (
+        code == FAILED
+        and "Stopped before the cap: 700 of 714 tokens are spent" in err
+        and len(far.asked) == 7
+    )
     code, out, _ = command(far, capsys, "--cap", "100", "--yes")
     assert code == OK and "40 nodes, 20 edges, 20 chunks" in out and len(far.asked) == 20

@@ -35,7 +35,9 @@ class Blocks(NoModels):
         return self
 
     def encode(self, texts, check=None):
-        vectors = np.stack([np.random.default_rng(crc32(text.encode())).normal(0, 0.001, 12) for text in texts])
+        vectors = np.stack(
+            [np.random.default_rng(crc32(text.encode())).normal(0, 0.001, 12) for text in texts]
+        )
         for row, text in enumerate(texts):
             vectors[row, ord(text[0].lower()) - ord("a")] += 1.0
         return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
@@ -54,9 +56,20 @@ class Blocks(NoModels):
 
 
 def chunks_of(*groups):
-    texts = [f"{letter}{'x' * (number % 5)}{number} told." for letter, count in groups for number in range(count)]
+    texts = [
+        f"{letter}{'x' * (number % 5)}{number} told."
+        for letter, count in groups
+        for number in range(count)
+    ]
     ids = [f"c{row:02}" for row in range(len(texts))]
-    return Table.of(id=ids, document=ids, title=[""] * len(ids), place=[""] * len(ids), text=texts, tokens=[3] * len(ids))
+    return Table.of(
+        id=ids,
+        document=ids,
+        title=[""] * len(ids),
+        place=[""] * len(ids),
+        text=texts,
+        tokens=[3] * len(ids),
+    )
 
 
 def grown(operator, chunks, tmp_path, models=None):
@@ -65,15 +78,25 @@ def grown(operator, chunks, tmp_path, models=None):
 
 
 def test_three_far_groups_are_three_summaries(tmp_path):
-    graph, ctx = grown(Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path)
+    graph, ctx = grown(
+        Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path
+    )
     assert graph.n_nodes == 27 and ctx.report.counts["summaries"] == 3
     levels = dict(zip(graph.names(range(27)), graph.columns.nodes.numbers("level").tolist()))
-    assert {name for name, level in levels.items() if level == 1} == {"Summary 1.1", "Summary 1.2", "Summary 1.3"}
+    assert {name for name, level in levels.items() if level == 1} == {
+        "Summary 1.1",
+        "Summary 1.2",
+        "Summary 1.3",
+    }
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     below = {}
     for head, tail in zip(graph.names(heads), graph.names(tails)):
         below.setdefault(head, []).append(tail)
-    assert sorted(len(children) for children in below.values()) == [7, 8, 9] and graph.relation_names == ("summarises",)
+    assert sorted(len(children) for children in below.values()) == [
+        7,
+        8,
+        9,
+    ] and graph.relation_names == ("summarises",)
     rows = dict(zip(graph.names(range(27)), graph.columns.nodes.lists("chunks").lists()))
     assert rows["Summary 1.1"] == list(range(8)) and rows["c09"] == [9]
     assert [text[0] for text in graph.columns.nodes.texts("description") if text] == ["a", "b", "c"]
@@ -83,7 +106,11 @@ def test_a_language_model_is_asked_once_a_cluster_and_its_replies_are_kept(tmp_p
     models, chunks = Blocks(), chunks_of(("a", 8), ("b", 8))
     first, _ = grown(Tree(), chunks, tmp_path, models)
     again, ctx = grown(Tree(), chunks, tmp_path, models)
-    assert len(models.asked) == 2 and first.digest == again.digest and ctx.report.counts["replies kept"] == 2
+    assert (
+        len(models.asked) == 2
+        and first.digest == again.digest
+        and ctx.report.counts["replies kept"] == 2
+    )
 
 
 def test_a_summary_that_came_back_empty_is_made_of_central_sentences_and_told(tmp_path):
@@ -95,7 +122,9 @@ def test_a_summary_that_came_back_empty_is_made_of_central_sentences_and_told(tm
     chunks = chunks_of(("a", 8), ("b", 8))
     graph, ctx = grown(Tree(), chunks, tmp_path, Silent())
     told = [text for text in graph.columns.nodes.texts("description") if text]
-    assert len(told) == 2 and told[1] == "Sum of b0" and told[0].startswith("a") and "told." in told[0]
+    assert (
+        len(told) == 2 and told[1] == "Sum of b0" and told[0].startswith("a") and "told." in told[0]
+    )
     assert ctx.report.counts["unread summaries"] == 1 and "empty" in ctx.report.notes[0]
 
 
@@ -128,14 +157,18 @@ def test_few_chunks_need_no_summary(count, tmp_path):
 
 
 def test_a_cluster_whose_text_is_too_long_is_split(tmp_path):
-    chunks = chunks_of(("a", 20)).with_columns(text=["a" + "y" * 347 + f"{row:02}." for row in range(20)])  # 101 tokens each
+    chunks = chunks_of(("a", 20)).with_columns(
+        text=["a" + "y" * 347 + f"{row:02}." for row in range(20)]
+    )  # 101 tokens each
     graph, _ = grown(Tree(summaries="extractive", longest=500, layers=1), chunks, tmp_path)
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     assert max(np.bincount(heads)) <= 4 and len(set(tails.tolist())) == 20
 
 
 def test_a_chunk_may_be_called_like_a_summary(tmp_path):
-    chunks = chunks_of(("a", 8), ("b", 8)).with_columns(id=["Summary 1.1", *[f"c{row}" for row in range(15)]])
+    chunks = chunks_of(("a", 8), ("b", 8)).with_columns(
+        id=["Summary 1.1", *[f"c{row}" for row in range(15)]]
+    )
     graph, _ = grown(Tree(summaries="extractive"), chunks, tmp_path)
     assert graph.n_nodes == 18 and "Summary 1.1'" in graph.names(range(18))
 
@@ -164,28 +197,39 @@ def test_very_many_vectors_are_projected_as_by_pca(monkeypatch):
 
     vectors = np.random.default_rng(5).normal(size=(90, 12)) * np.linspace(3, 0.5, 12) + 1
     monkeypatch.setattr(clustering, "TOGETHER", 40)
-    found, expected = clustering._projected(vectors.astype(np.float32), 5), PCA(5, svd_solver="full").fit_transform(vectors)
+    found, expected = (
+        clustering._projected(vectors.astype(np.float32), 5),
+        PCA(5, svd_solver="full").fit_transform(vectors),
+    )
     assert np.allclose(np.abs(found), np.abs(expected), atol=1e-5)  # an axis has two directions
 
 
 def test_a_tree_of_very_many_chunks_seeks_the_number_of_components(tmp_path, monkeypatch):
-    whole, _ = grown(Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path)
+    whole, _ = grown(
+        Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path
+    )
     monkeypatch.setattr(tree, "EVERY_NUMBER", 10)
-    sought, _ = grown(Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path)
+    sought, _ = grown(
+        Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path
+    )
     assert sought.digest == whole.digest  # three groups are found either way
 
 
 def groups_of(count, size, spread, seed=0):
     """Unit vectors of `count` groups of `size`, each near a random direction."""
     rng = np.random.default_rng(seed)
-    vectors = np.repeat(rng.normal(size=(count, 48)), size, axis=0) + rng.normal(0, spread, (count * size, 48))
+    vectors = np.repeat(rng.normal(size=(count, 48)), size, axis=0) + rng.normal(
+        0, spread, (count * size, 48)
+    )
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def test_many_small_groups_are_found_where_variances_are_left_as_they_are():
     # 30 groups of 6: a regularisation of 1e-4 joins them to a few clusters of some 30.
     found = mixture(groups_of(30, 6, 0.05), "pca", lambda: None)
-    assert [one.tolist() for one in found] == [list(range(first, first + 6)) for first in range(0, 180, 6)]
+    assert [one.tolist() for one in found] == [
+        list(range(first, first + 6)) for first in range(0, 180, 6)
+    ]
 
 
 @pytest.mark.parametrize("count, size", [(7, 4), (3, 3)])
@@ -195,7 +239,9 @@ def test_a_mixture_has_the_number_of_components_that_every_number_tried_says(cou
 
     vectors = groups_of(count, size, 0.6, seed=3)
     points = PCA(min(10, len(vectors) - 2), svd_solver="full").fit_transform(vectors)
-    score = [GaussianMixture(n, random_state=224).fit(points).bic(points) for n in range(1, len(points))]
+    score = [
+        GaussianMixture(n, random_state=224).fit(points).bic(points) for n in range(1, len(points))
+    ]
     best = GaussianMixture(1 + int(np.argmin(score)), random_state=0).fit(points)
     sure = {tuple(np.flatnonzero(column > 0.1).tolist()) for column in best.predict_proba(points).T}
     assert {tuple(one.tolist()) for one in mixture(vectors, "pca", lambda: None)} == sure - {()}
@@ -238,8 +284,14 @@ def test_text_is_cut_behind_a_word():
 
 def test_very_many_vectors_are_halved_first_and_each_is_in_one_cluster(monkeypatch):
     monkeypatch.setattr(clustering, "TOGETHER", 60)
-    clouds = np.repeat(np.array([[0.0, 0.0], [90.0, 0.0]]), 100, axis=0) + np.random.default_rng(2).standard_normal((200, 2))
+    clouds = np.repeat(np.array([[0.0, 0.0], [90.0, 0.0]]), 100, axis=0) + np.random.default_rng(
+        2
+    ).standard_normal((200, 2))
     found = balanced(clouds, 6, lambda: None)
     assert sorted(np.concatenate(found).tolist()) == list(range(200)) and max(map(len, found)) <= 7
-    assert all((one < 100).all() or (one >= 100).all() for one in found)  # those far from each other never share a cluster
-    assert [one.tolist() for one in found] == [one.tolist() for one in balanced(clouds, 6, lambda: None)]
+    assert all(
+        (one < 100).all() or (one >= 100).all() for one in found
+    )  # those far from each other never share a cluster
+    assert [one.tolist() for one in found] == [
+        one.tolist() for one in balanced(clouds, 6, lambda: None)
+    ]

@@ -30,8 +30,12 @@ def compared(kit):
     engine = Engine(kit.Written(encoder=kit.Table({"One -> has_genre -> Drama": 1.0})))
 
     def make(text="genre of One", answers=("Drama",), lanes=("ranked", "beam")):
-        ask = engine.ask(GraphSource.of(kit.graph), Question(text, entities=("One",), answers=answers, hops=1))
-        job = engine.compare(ask, [Instance(name, name, parse_line(LINES[name]), notes="n") for name in lanes])
+        ask = engine.ask(
+            GraphSource.of(kit.graph), Question(text, entities=("One",), answers=answers, hops=1)
+        )
+        job = engine.compare(
+            ask, [Instance(name, name, parse_line(LINES[name]), notes="n") for name in lanes]
+        )
         assert job.wait(120)
         return job.comparison
 

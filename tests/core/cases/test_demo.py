@@ -25,7 +25,10 @@ def opened():
 def test_they_are_those_of_the_list_in_its_order():
     assert [case.question for case in demo()] == [row["question"] for row in TOLD["case"]]
     assert [case.notes.split(".")[0] for case in demo()] == [row["title"] for row in TOLD["case"]]
-    assert all(case.example and case.tags == (DEMO,) and case.link["lane"] == TOLD["lanes"] for case in demo())
+    assert all(
+        case.example and case.tags == (DEMO,) and case.link["lane"] == TOLD["lanes"]
+        for case in demo()
+    )
     assert len(demo()) >= 5 and (FOLDER / f"{DEMO}{EXTENSION}").stat().st_size < 1_000_000
 
 
@@ -59,4 +62,6 @@ def test_they_show_different_losses(opened):
 def test_the_same_cases_give_the_same_file():
     packed = (FOLDER / f"{DEMO}{EXTENSION}").read_bytes()
     again = as_file((case, unpack(content)) for case, content in read(packed))
-    assert gzip.decompress(again) == gzip.decompress(packed)  # how it is packed differs between versions of zlib
+    assert gzip.decompress(again) == gzip.decompress(
+        packed
+    )  # how it is packed differs between versions of zlib

@@ -26,10 +26,14 @@ def opened():
 
 def test_they_are_those_of_the_list_in_its_order():
     found = demo(CorpusSource(TOLD["corpus"]))
-    assert [case.question for case in found] == [row["question"] for row in TOLD["case"]] and len(found) == 3
+    assert [case.question for case in found] == [row["question"] for row in TOLD["case"]] and len(
+        found
+    ) == 3
     assert [case.notes.split(".")[0] for case in found] == [row["title"] for row in TOLD["case"]]
     assert [list(case.link["lane"]) for case in found] == [row["lanes"] for row in TOLD["case"]]
-    assert all(case.example and case.tags == (LIST,) for case in found) and not demo(CorpusSource("no such corpus"))
+    assert all(case.example and case.tags == (LIST,) for case in found) and not demo(
+        CorpusSource("no such corpus")
+    )
     assert all("corpus" not in case.link for case in demo())
 
 
@@ -37,7 +41,14 @@ def test_in_each_one_lane_fails_one_half_succeeds_and_one_succeeds(opened):
     for one in opened:
         gold = one.ask.question.gold
         read = [
-            funnel(one.ask.source, lane.graph, lane.state, passages_of(one.ask.question), saved=lane.saved_alive)[-1] for lane in one.lanes
+            funnel(
+                one.ask.source,
+                lane.graph,
+                lane.state,
+                passages_of(one.ask.question),
+                saved=lane.saved_alive,
+            )[-1]
+            for lane in one.lanes
         ]
         assert [stage.name for stage in read] == ["prompt"] * 3
         assert sorted(len(stage.alive) for stage in read) == [0, 1, 2] and len(gold) == 2

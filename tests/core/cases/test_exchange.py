@@ -26,13 +26,19 @@ def lines(data: bytes) -> list[dict]:
 
 
 def packed(rows) -> bytes:
-    return gzip.compress("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows).encode())
+    return gzip.compress(
+        "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows).encode()
+    )
 
 
 def test_exported_deleted_and_imported_again(saved, compared):
     second = save(finished(compared(text="who directed One", answers=())))
     data = export([saved.id, second.id])
-    assert data == export([saved.id, second.id]) and [row.get("id") for row in lines(data)] == [None, saved.id, second.id]
+    assert data == export([saved.id, second.id]) and [row.get("id") for row in lines(data)] == [
+        None,
+        saved.id,
+        second.id,
+    ]
     before = comparison_dict(comparison(whole(saved.id)))
     delete(saved.id)
     loaded = load(data)
@@ -45,7 +51,11 @@ def test_a_taken_id_is_never_overwritten(saved):
     data = export([saved.id])
     edit(saved.id, notes="mine, newer")
     (added,) = load(data).added
-    assert added.id != saved.id and get(saved.id).notes == "mine, newer" and get(added.id).notes == "note"
+    assert (
+        added.id != saved.id
+        and get(saved.id).notes == "mine, newer"
+        and get(added.id).notes == "note"
+    )
 
 
 def test_plain_lines_are_read_too(saved):
@@ -74,7 +84,9 @@ def change(row, *keys, to):
 HOSTILE = {
     "no file at all": lambda h, r: b"",
     "random bytes": lambda h, r: bytes(range(256)) * 20,
-    "a pickle": lambda h, r: b"\x80\x04\x95\x1a\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix\x94\x8c\x06system\x94\x93\x94.",
+    "a pickle": lambda h, r: (
+        b"\x80\x04\x95\x1a\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix\x94\x8c\x06system\x94\x93\x94."
+    ),
     "a zip file": lambda h, r: b"PK\x03\x04" + bytes(200),
     "a file cut short": lambda h, r: packed([h, r])[:-20],
     "another kind of file": lambda h, r: packed([{"kind": "graph"}, r]),
@@ -91,9 +103,20 @@ HOSTILE = {
     "a time that is none": lambda h, r: packed([h, {**r, "created": "NaN"}]),
     "a link with code": lambda h, r: packed([h, {**r, "link": {"q": {"a": 1}}}]),
     "a link of a megabyte": lambda h, r: packed([h, {**r, "link": {"q": "x" * 1_000_000}}]),
-    "half a character": lambda h, r: packed([h, json.dumps(change(r, "comparison", "run", "states", 0, "question", "text", to="\ud800"))]),
-    "a huge number": lambda h, r: packed([h, change(r, "comparison", "run", "paths", "node", 0, to=10**40)]),
-    "an unknown operator": lambda h, r: packed([h, change(r, "comparison", "lanes", 0, "line", to="Evil()")]),
+    "half a character": lambda h, r: packed(
+        [
+            h,
+            json.dumps(
+                change(r, "comparison", "run", "states", 0, "question", "text", to="\ud800")
+            ),
+        ]
+    ),
+    "a huge number": lambda h, r: packed(
+        [h, change(r, "comparison", "run", "paths", "node", 0, to=10**40)]
+    ),
+    "an unknown operator": lambda h, r: packed(
+        [h, change(r, "comparison", "lanes", 0, "line", to="Evil()")]
+    ),
     "a good case and a bad one": lambda h, r: packed([h, {**r, "id": "0" * 12}, {**r, "tags": 1}]),
 }
 
@@ -114,7 +137,9 @@ def test_the_line_at_fault_is_named(saved):
 
 def test_a_bomb_is_refused_without_unpacking_it(saved, monkeypatch):
     heading, _ = lines(export([saved.id]))
-    bomb = gzip.compress(json.dumps(heading).encode() + b"\n" + b" " * 40_000_000)  # 40 kB for 40 MB in one line
+    bomb = gzip.compress(
+        json.dumps(heading).encode() + b"\n" + b" " * 40_000_000
+    )  # 40 kB for 40 MB in one line
     with pytest.raises(BadInput, match="Line 2 of this file is larger than a case may be"):
         load(bomb)
     monkeypatch.setattr("core.cases.file.MAX_TEXT", 1_000_000)
@@ -139,7 +164,11 @@ def test_an_example_can_be_read_and_duplicated_but_not_changed(saved, tmp_path, 
     (tmp_path / "show.cases.gz").write_bytes(export([saved.id]))
     monkeypatch.setattr(shipped, "FOLDER", tmp_path)
     example = next(case for case in cases() if case.example)
-    assert (example.id, example.question, example.notes) == ("example-show-1", saved.question, "note")
+    assert (example.id, example.question, example.notes) == (
+        "example-show-1",
+        saved.question,
+        "note",
+    )
     assert whole(example.id).lanes[0].state.answer == "Drama"
     for forbidden in (edit, delete):
         with pytest.raises(BadInput, match="duplicate it to change it"):

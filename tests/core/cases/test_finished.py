@@ -27,8 +27,15 @@ def test_results_are_the_same_after_thawing(compared):
         for path in lane["paths"]:
             path["score"] = None if path["score"] is None else round(path["score"], 6)
     assert one == other
-    assert [lane.status for lane in after.lanes] == ["done", "done", "failed"] and "bm25" in after.lanes[2].error
-    assert after.lanes[0].run.environment.models.title("answer") == "Parrot" and after.lanes[0].instance == before.lanes[0].instance
+    assert [lane.status for lane in after.lanes] == [
+        "done",
+        "done",
+        "failed",
+    ] and "bm25" in after.lanes[2].error
+    assert (
+        after.lanes[0].run.environment.models.title("answer") == "Parrot"
+        and after.lanes[0].instance == before.lanes[0].instance
+    )
 
 
 def test_the_board_is_the_same_after_thawing(compared):
@@ -37,9 +44,13 @@ def test_the_board_is_the_same_after_thawing(compared):
 
     before = compared(lanes=("ranked", "beam", "broken"))
     one, other = (Board(c).payload() for c in (before, comparison(thaw_finished(told(before)))))
-    drawn = lambda board: sorted((node["name"], node["role"], node["x"], node["y"]) for node in board["layout"]["nodes"])
+    drawn = lambda board: sorted(
+        (node["name"], node["role"], node["x"], node["y"]) for node in board["layout"]["nodes"]
+    )
     assert drawn(one) == drawn(other) and one["fates"] == other["fates"]
-    assert [p["steps"] for p in one["paths"].values()] == [p["steps"] for p in other["paths"].values()]
+    assert [p["steps"] for p in one["paths"].values()] == [
+        p["steps"] for p in other["paths"].values()
+    ]
     kept = (
         "title",
         "subtitle",
@@ -57,8 +68,14 @@ def test_the_board_is_the_same_after_thawing(compared):
         "stories",
     )
     for a, b in zip(one["lanes"], other["lanes"]):
-        searches = [story for story in a["stories"] if story.get("of") != "mass"]  # how mass spreads cannot be seen on an excerpt
-        assert {k: a[k] for k in kept[:-3]} == {k: b[k] for k in kept[:-3]} and a["prompt"] == b["prompt"] and searches == b["stories"]
+        searches = [
+            story for story in a["stories"] if story.get("of") != "mass"
+        ]  # how mass spreads cannot be seen on an excerpt
+        assert (
+            {k: a[k] for k in kept[:-3]} == {k: b[k] for k in kept[:-3]}
+            and a["prompt"] == b["prompt"]
+            and searches == b["stories"]
+        )
 
 
 def test_the_same_comparison_gives_the_same_bytes(compared):
@@ -71,7 +88,9 @@ def test_a_case_is_small(compared):
     case = save(finished(compared()))
     from core.cases.store import content
 
-    assert len(content(case.id)[1]) < 3_000  # five nodes; a thousand are measured with the movie graph
+    assert (
+        len(content(case.id)[1]) < 3_000
+    )  # five nodes; a thousand are measured with the movie graph
 
 
 def test_three_lanes_of_a_thousand_nodes_stay_under_a_hundred_kilobytes(movies, home):
@@ -85,13 +104,20 @@ def test_three_lanes_of_a_thousand_nodes_stay_under_a_hundred_kilobytes(movies, 
     from core.types import Question
     from tests.real_models import registry
 
-    question, seeds = Question("who directed Inception", entities=("Inception",)), (names(movies).find("Inception"),)
+    question, seeds = (
+        Question("who directed Inception", entities=("Inception",)),
+        (names(movies).find("Inception"),),
+    )
     lanes = []
     for text in (
         "PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25')",
         "PersonalizedPageRank() >> BeamSearch(model='bm25', rank='bm25')",
     ):
-        run = LaneRun(Ask(GraphSource.of(movies), question, seeds, model=False), parse_line(text), Environment(registry()))
+        run = LaneRun(
+            Ask(GraphSource.of(movies), question, seeds, model=False),
+            parse_line(text),
+            Environment(registry()),
+        )
         run.retrieve(Progress())
         lanes.append(FinishedLane(Instance(text, text, run.line), tuple(run.states)))
     packed = pack(freeze_finished(Finished(movies, question, seeds, tuple(lanes))))
@@ -147,8 +173,16 @@ def test_a_thumb_tells_the_known_answers_else_what_the_answer_names(compared, ki
     known, unknown = compared(), compared(text="what is One", answers=())
     assert rating(known, known.lanes[0], True).answers == ("Drama",)
     told_of = rating(unknown, unknown.lanes[0], True)
-    assert (told_of.answers, told_of.answer, told_of.size, told_of.entities, told_of.up) == (("Drama",), "Drama", 4, ("One",), True)
-    assert told_of.digest == kit.graph.digest and told_of.line == repr(unknown.lanes[0].instance.line)
+    assert (told_of.answers, told_of.answer, told_of.size, told_of.entities, told_of.up) == (
+        ("Drama",),
+        "Drama",
+        4,
+        ("One",),
+        True,
+    )
+    assert told_of.digest == kit.graph.digest and told_of.line == repr(
+        unknown.lanes[0].instance.line
+    )
 
 
 def test_a_thumb_in_an_opened_case_counts_for_the_whole_graph(compared, kit):

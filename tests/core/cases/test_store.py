@@ -10,7 +10,22 @@ import sys
 import pytest
 
 from core.case_adapter import finished
-from core.cases import Rating, cases, delete, duplicate, edit, get, rate, ratings, save, solved, tags, unrate, verdict, whole
+from core.cases import (
+    Rating,
+    cases,
+    delete,
+    duplicate,
+    edit,
+    get,
+    rate,
+    ratings,
+    save,
+    solved,
+    tags,
+    unrate,
+    verdict,
+    whole,
+)
 from core.cases.database import saved_cases
 from core.errors import BadInput, StoreError
 from core.io.home import ROOT
@@ -19,7 +34,12 @@ own = lambda **search: [case for case in cases(**search) if not case.example]
 
 
 def test_saved_and_read_again(compared, kit):
-    case = save(finished(compared()), {"q": "genre of One", "lane": ["a", "b"]}, " a note ", ["demo", " demo ", "two  words"])
+    case = save(
+        finished(compared()),
+        {"q": "genre of One", "lane": ["a", "b"]},
+        " a note ",
+        ["demo", " demo ", "two  words"],
+    )
     found = get(case.id)
     assert found == case and own() == [case]
     assert (found.question, found.entities, found.answers, found.graph, found.digest) == (
@@ -41,8 +61,15 @@ def test_saved_and_read_again(compared, kit):
 def test_search_by_words_and_tags(compared):
     first = save(finished(compared()), notes="Über alles", tags=["demo"])
     second = save(finished(compared(text="who directed One", answers=())), tags=["demo", "work"])
-    assert own(text="directed ONE") == [second] and own(text="über") == [first] and own(text="beam genre") == [first]
-    assert own(text="nothing") == [] and {case.id for case in own(tag="demo")} == {first.id, second.id}
+    assert (
+        own(text="directed ONE") == [second]
+        and own(text="über") == [first]
+        and own(text="beam genre") == [first]
+    )
+    assert own(text="nothing") == [] and {case.id for case in own(tag="demo")} == {
+        first.id,
+        second.id,
+    }
     assert tags()["demo"] >= 2 and tags()["work"] >= 1
 
 
@@ -51,7 +78,11 @@ def test_notes_and_tags_change_and_nothing_else(compared):
     edit(case.id, notes="new")
     edit(case.id, tags=["b", "c"])
     found = get(case.id)
-    assert (found.notes, found.tags, found.created) == ("new", ("b", "c"), case.created) and found.changed >= case.changed
+    assert (found.notes, found.tags, found.created) == (
+        "new",
+        ("b", "c"),
+        case.created,
+    ) and found.changed >= case.changed
     with pytest.raises(BadInput, match="At most 20 tags"):
         edit(case.id, tags=["x" * 41])
     with pytest.raises(BadInput, match="at most 20,000 characters"):
@@ -63,7 +94,10 @@ def test_a_duplicate_lives_on_without_its_original(compared):
     copy = duplicate(case.id)
     delete(case.id)
     assert (
-        copy.id != case.id and own() == [get(copy.id)] and get(copy.id).notes == "kept" and whole(copy.id).question.text == "genre of One"
+        copy.id != case.id
+        and own() == [get(copy.id)]
+        and get(copy.id).notes == "kept"
+        and whole(copy.id).question.text == "genre of One"
     )
     for gone in (get, whole, delete, duplicate, edit):
         with pytest.raises(BadInput, match=f"There is no case “{case.id}”"):
@@ -83,9 +117,28 @@ def test_a_comparison_too_large_is_refused(compared, monkeypatch):
 def test_one_verdict_an_answer(home):
     rate(Rating("q", "d", "Line()", "a", True, time=1.0))
     rate(Rating("q", "d", "Line()", "b", False, time=2.0))
-    rate(Rating("q", "d", "Line()", "a", False, ("One",), "films", "No. 1", ("Drama",), 1000, 2, time=3.0))
-    assert [(r.answer, r.up) for r in ratings("d")] == [("b", False), ("a", False)] and ratings("other") == []
-    assert ratings()[-1] == Rating("q", "d", "Line()", "a", False, ("One",), "films", "No. 1", ("Drama",), 1000, 2, time=3.0)
+    rate(
+        Rating(
+            "q",
+            "d",
+            "Line()",
+            "a",
+            False,
+            ("One",),
+            "films",
+            "No. 1",
+            ("Drama",),
+            1000,
+            2,
+            time=3.0,
+        )
+    )
+    assert [(r.answer, r.up) for r in ratings("d")] == [("b", False), ("a", False)] and ratings(
+        "other"
+    ) == []
+    assert ratings()[-1] == Rating(
+        "q", "d", "Line()", "a", False, ("One",), "films", "No. 1", ("Drama",), 1000, 2, time=3.0
+    )
     assert (verdict("d", "q", "Line()", "a"), verdict("d", "q", "Line()", "c")) == (False, None)
     unrate("d", "q", "Line()", "a")
     assert [r.answer for r in ratings("d")] == ["b"]
@@ -97,9 +150,15 @@ def test_solved_questions_of_a_graph(compared, kit):
     save(finished(compared(text="what is One", answers=())))
     digest = kit.graph.digest
     rate(Rating("genre of One", digest, "L()", "x", True, ("One",), answers=("Wrong",)))
-    rate(Rating("who made Two", digest, "L()", "Ann", True, ("Two",), answers=("Ann",), hops=1, time=1.0))
+    rate(
+        Rating(
+            "who made Two", digest, "L()", "Ann", True, ("Two",), answers=("Ann",), hops=1, time=1.0
+        )
+    )
     rate(Rating("who made One", digest, "L()", "Ann", False, ("One",), answers=("Ann",)))
-    rate(Rating("who made Three", "another graph", "L()", "Ann", True, ("Three",), answers=("Ann",)))
+    rate(
+        Rating("who made Three", "another graph", "L()", "Ann", True, ("Three",), answers=("Ann",))
+    )
     rate(Rating("who is who", digest, "L()", "nobody known", True, ("One",)))
     found = solved(digest)
     assert [(q.text, q.entities, q.answers, q.hops) for q in found] == [
@@ -124,7 +183,10 @@ def test_processes_write_at_once_into_a_file_that_is_not_there_yet(home):
     home.mkdir()
     writers = [
         subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(i)], cwd=ROOT, env={**os.environ, "HOPSCOPE_HOME": str(home)}, stderr=subprocess.PIPE
+            [sys.executable, "-c", WRITER, str(i)],
+            cwd=ROOT,
+            env={**os.environ, "HOPSCOPE_HOME": str(home)},
+            stderr=subprocess.PIPE,
         )
         for i in range(4)
     ]
@@ -132,7 +194,9 @@ def test_processes_write_at_once_into_a_file_that_is_not_there_yet(home):
         _, said = writer.communicate(timeout=120)
         assert writer.returncode == 0, said.decode()
     assert len(ratings("d")) == 80
-    assert sqlite3.connect(home / "cases.sqlite").execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert sqlite3.connect(home / "cases.sqlite").execute("PRAGMA journal_mode").fetchone() == (
+        "wal",
+    )
 
 
 def test_tables_that_another_process_makes_while_we_look_are_ours(home):
@@ -159,7 +223,10 @@ def test_a_damaged_file_is_said_and_never_overwritten(home, compared):
     file = home / "cases.sqlite"
     for suffix in ("-wal", "-shm"):
         (home / f"cases.sqlite{suffix}").unlink(missing_ok=True)
-    for broken in (b"not a database at all, but text" * 100, file.read_bytes()[:100] + b"\xff" * 8000):
+    for broken in (
+        b"not a database at all, but text" * 100,
+        file.read_bytes()[:100] + b"\xff" * 8000,
+    ):
         file.write_bytes(broken)
         with pytest.raises(StoreError, match="damaged.*left as it is|cannot be used"):
             save(finished(compared()))

@@ -15,9 +15,17 @@ MODELS.is_chat = lambda name: name in ("choose", "answer")
 @pytest.mark.parametrize(
     "operators, answering, before",
     [
-        ("EgoNetwork() >> ShortestPaths() >> Rank(model='bm25') >> Answer()", False, 4),  # only the prompt is written
+        (
+            "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25') >> Answer()",
+            False,
+            4,
+        ),  # only the prompt is written
         ("EgoNetwork() >> ShortestPaths() >> Rank(model='bm25') >> Answer()", True, 3),
-        ("EgoNetwork() >> ShortestPaths() >> Rank(model='prefilter(bm25, choose, 9)') >> Answer()", False, 2),
+        (
+            "EgoNetwork() >> ShortestPaths() >> Rank(model='prefilter(bm25, choose, 9)') >> Answer()",
+            False,
+            2,
+        ),
         ("OwnRetriever(name='mine') >> Answer()", False, 0),
         ("EgoNetwork() >> SimplePaths()", True, 2),
     ],
@@ -29,7 +37,9 @@ def test_what_comes_before_the_first_that_asks(operators, answering, before):
 def test_a_branch_asks_where_one_of_its_rows_does():
     line = "PredictHops() >> EgoNetwork() >> Branch(on='hops', arms={1: BeamSearch(model='bm25')}, otherwise=BeamSearch(model='choose'))"
     branch = parse_line(line).operators[2]
-    assert asks(branch, MODELS) and not asks(parse_line(line.replace("'choose'", "'bm25'")).operators[2], MODELS)
+    assert asks(branch, MODELS) and not asks(
+        parse_line(line.replace("'choose'", "'bm25'")).operators[2], MODELS
+    )
 
 
 def test_an_expression_that_names_no_model_asks_nobody():
@@ -42,4 +52,6 @@ def test_an_expression_that_names_no_model_asks_nobody():
 
     models = Written()
     models.is_chat = unknown
-    assert not asks(parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='nobody')").operators[2], models)
+    assert not asks(
+        parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='nobody')").operators[2], models
+    )

@@ -50,8 +50,14 @@ def test_a_cancelled_lane_names_the_step(kit, after, words):
 
 
 def test_failed_and_whole_lanes(kit):
-    assert ending(stopped(kit, 1, FAILED)) == "Failed at step 2 of 3, shortest paths" and unfinished(stopped(kit, 1, FAILED)) == "failed"
+    assert (
+        ending(stopped(kit, 1, FAILED)) == "Failed at step 2 of 3, shortest paths"
+        and unfinished(stopped(kit, 1, FAILED)) == "failed"
+    )
     assert ending(stopped(kit, 1, DONE)) == "" == unfinished(stopped(kit, 1, DONE))
     lane = stopped(kit, 3)
     lane.retrieved = True
-    assert ending(lane) == "Cancelled before its language model had answered" and unfinished(lane) == ""
+    assert (
+        ending(lane) == "Cancelled before its language model had answered"
+        and unfinished(lane) == ""
+    )

@@ -7,7 +7,15 @@ import weakref
 
 import pytest
 
-from core.comparison.housekeeping import COLLECT, LATEST, MUCH, REST, SELDOM, Housekeeping, allow_open_files
+from core.comparison.housekeeping import (
+    COLLECT,
+    LATEST,
+    MUCH,
+    REST,
+    SELDOM,
+    Housekeeping,
+    allow_open_files,
+)
 
 
 class Cycle:
@@ -21,7 +29,9 @@ class House:
     def __init__(self):
         self.now, self.busy, self.loaded, self.held, self.begun = 0.0, True, [], 1000, 0
         once = lambda: self.loaded.append(self.now)
-        self.keeping = Housekeeping(lambda: self.busy, once, lambda: self.now, lambda: self.held, lambda: self.begun)
+        self.keeping = Housekeeping(
+            lambda: self.busy, once, lambda: self.now, lambda: self.held, lambda: self.begun
+        )
 
     def look(self, now: float) -> None:
         self.now = now

@@ -22,7 +22,9 @@ LINE = "EgoNetwork() >> ShortestPaths()"
 
 
 def state(numbers: int) -> State:
-    return State(Question("q"), subgraph=Subgraph(np.zeros(numbers, np.int64), np.zeros(0, np.int64)))
+    return State(
+        Question("q"), subgraph=Subgraph(np.zeros(numbers, np.int64), np.zeros(0, np.int64))
+    )
 
 
 def test_states_are_kept_within_a_bound_of_bytes():
@@ -31,14 +33,26 @@ def test_states_are_kept_within_a_bound_of_bytes():
         prefixes.put((number,), state(60_000))  # of 480 kB each
     assert [prefixes.get((number,)) is not None for number in range(3)] == [False, True, True]
     prefixes.put((3,), state(1_000_000))  # more than all may take: kept alone
-    assert [prefixes.get((number,)) is not None for number in range(4)] == [False, False, False, True]
+    assert [prefixes.get((number,)) is not None for number in range(4)] == [
+        False,
+        False,
+        False,
+        True,
+    ]
 
 
 def test_states_are_kept_within_their_number():
     prefixes = Prefixes(size=4, most=1_000_000)
     for number in range(6):
         prefixes.put((number,), state(10))
-    assert [prefixes.get((number,)) is not None for number in range(6)] == [False, False, True, True, True, True]
+    assert [prefixes.get((number,)) is not None for number in range(6)] == [
+        False,
+        False,
+        True,
+        True,
+        True,
+        True,
+    ]
 
 
 @pytest.mark.parametrize("repairs", [False, True])
@@ -72,7 +86,9 @@ def asked(kit):
 
     def ask(text, waiter=None):
         job = engine.compare(
-            engine.ask(GraphSource.of(kit.graph), Question(text), model=False), [Instance(LINE, LINE, parse_line(LINE))], waiter=waiter
+            engine.ask(GraphSource.of(kit.graph), Question(text), model=False),
+            [Instance(LINE, LINE, parse_line(LINE))],
+            waiter=waiter,
         )
         assert job.wait(120)
         return job

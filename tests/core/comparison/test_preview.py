@@ -84,7 +84,11 @@ def named(kit, state):
 def outcome(comparison):
     """What came of a comparison, without what its clock says."""
     without = lambda value: (
-        {key: without(one) for key, one in value.items() if key not in ("seconds", "ranking", "waiting", "prepared", "saved")}
+        {
+            key: without(one)
+            for key, one in value.items()
+            if key not in ("seconds", "ranking", "waiting", "prepared", "saved")
+        }
         if isinstance(value, dict)
         else [without(one) for one in value]
         if isinstance(value, list)
@@ -110,12 +114,18 @@ def test_they_come_seldom_and_the_less_often_the_more_they_take(clock):
     assert not preview("5 of 9", lambda: ())
     clock.now = EVERY + SHARE
     assert preview("6 of 9", lambda: ())
-    assert [(one.number, one.text) for one in shown] == [(1, "1 of 9"), (2, "4 of 9"), (3, "6 of 9")]
+    assert [(one.number, one.text) for one in shown] == [
+        (1, "1 of 9"),
+        (2, "4 of 9"),
+        (3, "6 of 9"),
+    ]
 
 
 def test_they_come_more_seldom_while_others_wait(clock):
     shown, others = [], ["somebody"]
-    preview = Previews(shown.append, lambda: True, lambda: clock.now, lambda: clock.spent, lambda: bool(others))
+    preview = Previews(
+        shown.append, lambda: True, lambda: clock.now, lambda: clock.spent, lambda: bool(others)
+    )
     assert preview("1 of 9", lambda: ())  # the first one at once
     clock.now = SELDOM - 0.01
     assert not preview("2 of 9", lambda: ())
@@ -147,40 +157,82 @@ def test_a_ranking_shows_the_best_so_far_and_what_the_graph_reader_reads_in_them
     seen = []
     lane = run(kit, Slowly(SCORES, 4), preview=lambda text, states: seen.append((text, states())))
     assert [text for text, _ in seen] == [f"{count} of 4 paths read" for count in (1, 2, 3, 4)]
-    assert [named(kit, states[2])[0] for _, states in seen] == [[ANN], [DRAMA, ANN], [DRAMA, DIRECTED], [DRAMA, DIRECTED]]
-    assert [named(kit, states[3])[1] for _, states in seen] == [["Ann"], ["Drama"], ["Drama"], ["Drama"]]
+    assert [named(kit, states[2])[0] for _, states in seen] == [
+        [ANN],
+        [DRAMA, ANN],
+        [DRAMA, DIRECTED],
+        [DRAMA, DIRECTED],
+    ]
+    assert [named(kit, states[3])[1] for _, states in seen] == [
+        ["Ann"],
+        ["Drama"],
+        ["Drama"],
+        ["Drama"],
+    ]
     for count, (_, states) in enumerate(seen, 1):
         step = states[2].trace[-1]
         assert step.operator == "Rank" and len(step.before_cut) == count and step.seconds == 0
-        assert [state.trace[-1].operator for state in states[2:]] == ["Rank", "GraphReader", "Answer"]
-        assert states[-1].answer is None and states[-1].prompt.paths == min(count, 2)  # no model is asked: the prompt alone
+        assert [state.trace[-1].operator for state in states[2:]] == [
+            "Rank",
+            "GraphReader",
+            "Answer",
+        ]
+        assert states[-1].answer is None and states[-1].prompt.paths == min(
+            count, 2
+        )  # no model is asked: the prompt alone
     assert named(kit, lane.state) == ([DRAMA, DIRECTED], ["Drama"]) and len(lane.states) == 4
 
 
 def test_a_preview_goes_on_only_as_far_as_no_model_is_needed(kit):
     line = RANKED.replace(" >> Answer()", " >> Rank(keep=1, model='other') >> Answer()")
     seen, other = [], kit.Table(SCORES)
-    run(kit, Slowly(SCORES, 4), line, lambda text, states: seen.append((text, len(states()), len(other.seen))), other=other)
-    assert [count for _, count, _ in seen] == [3, 3, 3, 3] and [asked for *_, asked in seen] == [0, 0, 0, 0]
+    run(
+        kit,
+        Slowly(SCORES, 4),
+        line,
+        lambda text, states: seen.append((text, len(states()), len(other.seen))),
+        other=other,
+    )
+    assert [count for _, count, _ in seen] == [3, 3, 3, 3] and [asked for *_, asked in seen] == [
+        0,
+        0,
+        0,
+        0,
+    ]
 
 
 def test_a_beam_shows_the_hops_before_with_the_best_of_the_one_at_work(kit):
     """From One: Ann 0.1 and Drama 0.9 at the first hop, of which a beam one wide goes on with Drama; from there only back to One, 0.2."""
     scores, seen = SCORES | {f"{DRAMA} -> has_genre_reverse -> One": 0.2}, []
-    line = "EgoNetwork(hops=2) >> BeamSearch(model='slow', rank='slow', width=1, hops=2) >> Answer()"
-    run(kit, Slowly(scores, 9), line, lambda text, states: seen.append((text, named(kit, states()[1])[0])))
+    line = (
+        "EgoNetwork(hops=2) >> BeamSearch(model='slow', rank='slow', width=1, hops=2) >> Answer()"
+    )
+    run(
+        kit,
+        Slowly(scores, 9),
+        line,
+        lambda text, states: seen.append((text, named(kit, states()[1])[0])),
+    )
     assert [text for text, _ in seen] == [
         "hop 1 of 2, 1 of 2 paths read",
         "hop 1 of 2, 2 of 2 paths read",
         "hop 2 of 2, 1 of 1 path read",
     ]
-    assert [paths for _, paths in seen] == [[ANN], [DRAMA], [DRAMA, f"{DRAMA} -> has_genre_reverse -> One"]]
+    assert [paths for _, paths in seen] == [
+        [ANN],
+        [DRAMA],
+        [DRAMA, f"{DRAMA} -> has_genre_reverse -> One"],
+    ]
 
 
 def test_a_second_reading_of_a_part_shows_nothing_less(kit):
     """A cheap scorer has read all, then a dear one reads the best of them: the first order stays until there is more."""
     slow, seen = Slowly(SCORES, 9), []
-    run(kit, build("prefilter(slow, slow, 2)", lambda name: slow, lambda name: slow), preview=lambda text, states: seen.append(text))
+    run(
+        kit,
+        build("prefilter(slow, slow, 2)", lambda name: slow, lambda name: slow),
+        preview=lambda text, states: seen.append(text),
+    )
     assert seen == [f"{count} of 4 paths read" for count in (1, 2, 3, 4)]
 
 
@@ -200,8 +252,14 @@ def engine(kit, slow, monkeypatch):
 
 
 def compare(engine, kit, *lines, waiter=None, text="genre of One", answers=("Drama",)):
-    asked = engine.ask(GraphSource.of(kit.graph), Question(text, entities=("One",), answers=answers), model=False)
-    return engine.compare(asked, [Instance(f"lane-{i}", "", parse_line(line)) for i, line in enumerate(lines)], waiter=waiter)
+    asked = engine.ask(
+        GraphSource.of(kit.graph), Question(text, entities=("One",), answers=answers), model=False
+    )
+    return engine.compare(
+        asked,
+        [Instance(f"lane-{i}", "", parse_line(line)) for i, line in enumerate(lines)],
+        waiter=waiter,
+    )
 
 
 def test_a_comparison_that_was_shown_in_between_ends_in_the_same_bytes(engine, kit, slow):
@@ -209,12 +267,19 @@ def test_a_comparison_that_was_shown_in_between_ends_in_the_same_bytes(engine, k
     lane = job.comparison.lanes[0]
     for count in (1, 2):
         slow.steps.release()
-        assert soon(lambda count=count: lane.preview and lane.preview.text == f"{count} of 4 paths read")
+        assert soon(
+            lambda count=count: lane.preview and lane.preview.text == f"{count} of 4 paths read"
+        )
         assert lane.shown.retrieved and not lane.retrieved and len(lane.states) == 2
         assert lane.shown.state.reader and lane.state.reader is None
     assert explain(job.comparison).text == ""  # nothing is said of what is not known yet
     slow.steps.release(9)
-    assert job.wait(120) and lane.status == DONE and lane.preview is None and lane.shown.states == lane.states
+    assert (
+        job.wait(120)
+        and lane.status == DONE
+        and lane.preview is None
+        and lane.shown.states == lane.states
+    )
     other = Engine(kit.Written(slow=slow, encoder=kit.Table({})))
     alone = compare(other, kit, RANKED)
     assert alone.wait(120) and outcome(alone.comparison) == outcome(job.comparison)
@@ -236,8 +301,14 @@ def test_a_cancelled_lane_keeps_what_it_had_and_says_how_much_that_is(engine, ki
     assert job.wait(120) and lane.status == CANCELLED
     assert ending(lane) == "Cancelled at step 3 of 3, rank, with 2 of 4 paths read"
     assert lane.shown.retrieved and len(lane.shown.state.paths) == 2 and not lane.retrieved
-    plain = comparison_dict(job.comparison)["lanes"][0]  # what is saved and handed on is what is exact
-    assert plain["status"] == "cancelled" and plain["reader_answers"] is None and len(plain["paths"]) == 4
+    plain = comparison_dict(job.comparison)["lanes"][
+        0
+    ]  # what is saved and handed on is what is exact
+    assert (
+        plain["status"] == "cancelled"
+        and plain["reader_answers"] is None
+        and len(plain["paths"]) == 4
+    )
     assert len(finished(job.comparison).lanes[0].states) == 2
 
 
@@ -250,14 +321,21 @@ def test_asked_again_after_it_was_cancelled_it_ends_as_ever(engine, kit, slow):
     slow.steps.release(9)
     again = compare(engine, kit, RANKED, waiter=Waiter("me"))
     assert again is not job and again.wait(120) and again.comparison.lanes[0].status == DONE
-    assert again.comparison.lanes[0].run.reused == [0, 1]  # what was exact before is taken over, and nothing else
+    assert again.comparison.lanes[0].run.reused == [
+        0,
+        1,
+    ]  # what was exact before is taken over, and nothing else
 
 
 def test_a_preview_that_fails_harms_nothing(engine, kit, slow, monkeypatch, caplog):
     monkeypatch.setattr("core.operators.refine.ranked_so_far", lambda *_: 1 / 0)
     job = compare(engine, kit, RANKED, waiter=Waiter("me"))
     slow.steps.release(9)
-    assert job.wait(120) and job.comparison.lanes[0].status == DONE and "A preview failed" in caplog.text
+    assert (
+        job.wait(120)
+        and job.comparison.lanes[0].status == DONE
+        and "A preview failed" in caplog.text
+    )
 
 
 def test_each_lane_shows_something_before_one_is_done_then_they_end_in_turn(engine, kit, slow):
@@ -272,7 +350,9 @@ def test_each_lane_shows_something_before_one_is_done_then_they_end_in_turn(engi
     assert soon(lambda: second.preview or (first.preview and first.preview.number == 2))
     slow.steps.release(9)
     assert job.wait(120) and [first.status, second.status] == [DONE, DONE]
-    assert second.run.reused == [0, 1] and len(first.state.paths) == 2 and len(second.state.paths) == 1
+    assert (
+        second.run.reused == [0, 1] and len(first.state.paths) == 2 and len(second.state.paths) == 1
+    )
 
 
 def test_a_second_question_while_the_first_is_shown(engine, kit, slow):
@@ -280,7 +360,9 @@ def test_a_second_question_while_the_first_is_shown(engine, kit, slow):
     slow.steps.release()
     assert soon(lambda: first.comparison.lanes[0].preview)
     second = compare(engine, kit, RANKED, waiter=Waiter("me"), text="another genre of One")
-    assert first.wait(120) and first.comparison.lanes[0].status == CANCELLED  # nobody waits for it any more
+    assert (
+        first.wait(120) and first.comparison.lanes[0].status == CANCELLED
+    )  # nobody waits for it any more
     slow.steps.release(9)
     assert second.wait(120) and second.comparison.lanes[0].status == DONE
     assert second.comparison.lanes[0].state.question.text == "another genre of One"

@@ -67,7 +67,9 @@ def engine(kit):
 
 def compare(engine, kit, text, *lines, model=True):
     ask = engine.ask(GraphSource.of(kit.graph), Question(text, entities=("One",)), model=model)
-    return engine.compare(ask, [Instance(f"lane-{i}", "", parse_line(line)) for i, line in enumerate(lines)])
+    return engine.compare(
+        ask, [Instance(f"lane-{i}", "", parse_line(line)) for i, line in enumerate(lines)]
+    )
 
 
 def soon(condition) -> bool:
@@ -197,9 +199,15 @@ def test_a_lane_that_prepares_an_index_holds_back_only_the_lanes_that_need_it(en
     engine.models.choosers["slow"] = type("Indexed", (SlowChooser,), {"choose": choose})(kit)
     deep = QUICK.replace("EgoNetwork()", "EgoNetwork(hops=1)")
     lines = (RANKED, RANKED.replace("EgoNetwork()", "EgoNetwork(hops=1)"), QUICK, deep)
-    engine._queues.pace |= {repr(parse_line(line)): place for place, line in enumerate(lines)}  # in this order
+    engine._queues.pace |= {
+        repr(parse_line(line)): place for place, line in enumerate(lines)
+    }  # in this order
     job = compare(engine, kit, "genre of One", *lines, model=False)
-    assert soon(lambda: [lane.status for lane in job.comparison.lanes] == ["running", "running", "done", "done"])
+    assert soon(
+        lambda: (
+            [lane.status for lane in job.comparison.lanes] == ["running", "running", "done", "done"]
+        )
+    )
     go.set()
     assert job.wait(120) and {lane.status for lane in job.comparison.lanes} == {"done"}
 
@@ -209,7 +217,9 @@ def test_an_answer_begins_as_soon_as_its_lane_has_retrieved(engine, kit):
     assert soon(lambda: job.comparison.lanes[0].answer == "Dra")
     assert not job.comparison.lanes[1].retrieved
     engine.models.choosers["slow"].go.set()
-    assert soon(lambda: job.comparison.lanes[1].retrieved) and not job.ended  # retrieved while the first lane is answered
+    assert (
+        soon(lambda: job.comparison.lanes[1].retrieved) and not job.ended
+    )  # retrieved while the first lane is answered
     engine.models.chat().go.set()
     assert job.wait(120) and [lane.status for lane in job.comparison.lanes] == ["done", "done"]
 
@@ -279,8 +289,12 @@ def test_a_question_without_a_model_never_waits_behind_those_with_one(engine, ki
 
 
 def test_cancelling_stops_the_answer_at_work_and_those_that_wait(engine, kit):
-    job = compare(engine, kit, "genre of One", QUICK, "EgoNetwork(hops=1) >> ShortestPaths() >> Answer()")
-    assert soon(lambda: all(lane.retrieved for lane in job.comparison.lanes)) and engine.models.chat().asked.wait(120)
+    job = compare(
+        engine, kit, "genre of One", QUICK, "EgoNetwork(hops=1) >> ShortestPaths() >> Answer()"
+    )
+    assert soon(
+        lambda: all(lane.retrieved for lane in job.comparison.lanes)
+    ) and engine.models.chat().asked.wait(120)
     job.cancel()
     assert job.wait(120) and not engine.models.chat().go.is_set()
     assert [lane.status for lane in job.comparison.lanes] == ["cancelled", "cancelled"]
@@ -293,7 +307,13 @@ def test_an_answer_known_from_before_does_not_wait(engine, kit):
     engine.models.chat().asked.clear()
     compare(engine, kit, "another", QUICK)
     assert engine.models.chat().asked.wait(120)
-    again = compare(engine, kit, "genre of One", QUICK, "EgoNetwork() >> ShortestPaths() >> Rank(model='encoder', keep=1)")
+    again = compare(
+        engine,
+        kit,
+        "genre of One",
+        QUICK,
+        "EgoNetwork() >> ShortestPaths() >> Rank(model='encoder', keep=1)",
+    )
     assert again.wait(120) and comparison_dict(again.comparison)["lanes"][0]["answer"] == "Drama"
     engine.models.chat().go.set()
 
@@ -308,7 +328,9 @@ def test_a_model_that_goes_away_half_way_gives_a_sentence_on_its_lane_alone(engi
             return Reply("Drama", 10, 1)
 
     engine.models._chat = Dying()
-    job = compare(engine, kit, "genre of One", QUICK, "EgoNetwork(hops=1) >> ShortestPaths() >> Answer()")
+    job = compare(
+        engine, kit, "genre of One", QUICK, "EgoNetwork(hops=1) >> ShortestPaths() >> Answer()"
+    )
     assert job.wait(120) and job.status == "done"
     first, second = comparison_dict(job.comparison)["lanes"]
     assert (first["status"], first["error"]) == ("failed", "The model went away.")
@@ -318,17 +340,27 @@ def test_a_model_that_goes_away_half_way_gives_a_sentence_on_its_lane_alone(engi
 
 def test_lanes_that_were_quick_before_go_first(engine, kit):
     first = compare(engine, kit, "genre of One", RANKED, QUICK, model=False)
-    assert soon(lambda: first.comparison.lanes[1].retrieved)  # the shorter line first, as nothing is known of them
-    chooser, pace, quick = engine.models.choosers["slow"], engine._queues.pace, repr(parse_line(QUICK))
+    assert soon(
+        lambda: first.comparison.lanes[1].retrieved
+    )  # the shorter line first, as nothing is known of them
+    chooser, pace, quick = (
+        engine.models.choosers["slow"],
+        engine._queues.pace,
+        repr(parse_line(QUICK)),
+    )
     assert soon(lambda: quick in pace) and chooser.asked.wait(120)
     began = time.monotonic()
-    assert soon(lambda: time.monotonic() - began > pace[quick])  # slower than the quick one, cold as it was
+    assert soon(
+        lambda: time.monotonic() - began > pace[quick]
+    )  # slower than the quick one, cold as it was
     chooser.go.set()
     assert first.wait(120)
     chooser.go.clear()
     chooser.asked.clear()
     again = compare(engine, kit, "genre of Two", RANKED, QUICK, model=False)
-    assert chooser.asked.wait(120) and again.comparison.lanes[1].retrieved  # one at a time: the quick one was through before
+    assert (
+        chooser.asked.wait(120) and again.comparison.lanes[1].retrieved
+    )  # one at a time: the quick one was through before
     chooser.go.set()
     assert again.wait(120)
 
@@ -346,7 +378,11 @@ def test_how_long_an_owner_waits_is_its_place_times_the_pace_of_the_queue():
         queue.put(owner, piece)
     assert began.acquire(timeout=120)
     assert queue.wait("a") is None and queue.wait("nobody") is None  # at work; not here
-    assert [queue.wait(owner) for owner in "bcd"] == [(1, None), (2, None), (3, None)]  # no pace yet
+    assert [queue.wait(owner) for owner in "bcd"] == [
+        (1, None),
+        (2, None),
+        (3, None),
+    ]  # no pace yet
     for _ in range(2):  # a and b end, two seconds one after the other
         now[0] += 2.0
         go.release()

@@ -41,7 +41,9 @@ def test_time_within_time_counts_for_the_inner_one_alone(clock):
             with spent("waiting"):
                 clock(2)
             clock(1)
-    assert meter.seconds == {"waiting": 2, "preparation": 11, "ranking": 5} and meter.prepared == {"Loading": 11}
+    assert meter.seconds == {"waiting": 2, "preparation": 11, "ranking": 5} and meter.prepared == {
+        "Loading": 11
+    }
 
 
 def test_nothing_is_counted_where_nothing_is_metered():
@@ -78,24 +80,42 @@ class Slow(Operator):
 
 
 def test_the_seconds_of_a_step_are_its_own(clock):
-    step = Slow()(State(Question("q")), Context(None, Environment(clock, clock=time.perf_counter))).trace[0]
+    step = Slow()(
+        State(Question("q")), Context(None, Environment(clock, clock=time.perf_counter))
+    ).trace[0]
     assert (step.seconds, step.ranking, step.waiting, step.saved) == (6, 4, 5, 3)
     assert step.prepared == (("Building an index", 10),)
 
 
 def lane(*steps: Step, reused=(), **fields) -> Lane:
     ask = Ask(GraphSource(""), Question("q"), ())
-    run = LaneRun(ask, Line(), Environment(None), states=[State(Question("q"), trace=steps)], reused=list(reused))
+    run = LaneRun(
+        ask,
+        Line(),
+        Environment(None),
+        states=[State(Question("q"), trace=steps)],
+        reused=list(reused),
+    )
     return Lane(Instance("a", "a", Line()), run, **fields)
 
 
-EXTRACT = Step("PersonalizedPageRank", "extract", {}, 0.3, waiting=0.2, prepared=(("Compiling", 1.5),))
+EXTRACT = Step(
+    "PersonalizedPageRank", "extract", {}, 0.3, waiting=0.2, prepared=(("Compiling", 1.5),)
+)
 RANK = Step("Rank", "refine", {}, 1.0, ranking=0.9, waiting=0.25, saved=0.5)
 ANSWER = Step("Answer", "generate", {}, 4.0, model=3.75, prepared=(("Loading qwen", 2.0),))
 
 
 def test_the_waterfall_of_a_lane():
-    told = spans(lane(EXTRACT, RANK, ANSWER, waited={"running": 0.5, "answering": 7.0}, prepared={"Loading the program": 0.75}))
+    told = spans(
+        lane(
+            EXTRACT,
+            RANK,
+            ANSWER,
+            waited={"running": 0.5, "answering": 7.0},
+            prepared={"Loading the program": 0.75},
+        )
+    )
     assert [(span.kind, span.seconds) for span in told] == [
         ("waiting", 0.5),
         ("preparation", 0.75),
@@ -110,11 +130,23 @@ def test_the_waterfall_of_a_lane():
         ("retrieval", 0.25),
         ("model", 3.75),
     ]
-    assert sum(span.seconds for span in told if span.kind not in ("preparation", "waiting")) == cost((EXTRACT, RANK, ANSWER)) == 5.8
+    assert (
+        sum(span.seconds for span in told if span.kind not in ("preparation", "waiting"))
+        == cost((EXTRACT, RANK, ANSWER))
+        == 5.8
+    )
 
 
 def test_what_is_no_cost_of_the_method_stands_apart_by_what_it_was():
-    told = besides(lane(EXTRACT, RANK, ANSWER, waited={"running": 0.5, "answering": 7.0}, prepared={"Loading the program": 0.75}))
+    told = besides(
+        lane(
+            EXTRACT,
+            RANK,
+            ANSWER,
+            waited={"running": 0.5, "answering": 7.0},
+            prepared={"Loading the program": 0.75},
+        )
+    )
     assert told == {
         "Waiting for its turn": 0.95,
         "Loading the program": 0.75,
@@ -139,7 +171,11 @@ def test_advance_tells_the_share_the_best_and_the_seconds_left(clock):
         advance(96, "One -> has_genre -> Drama")
         clock(3.75)
         advance(384, "Two")
-    assert told[0].text == "Ranking 960 paths, 10 %" and told[0].fraction == 0.1 and told[0].left is None
+    assert (
+        told[0].text == "Ranking 960 paths, 10 %"
+        and told[0].fraction == 0.1
+        and told[0].left is None
+    )
     assert told[0].best == "One -> has_genre -> Drama"
     assert told[1].text == "Ranking 960 paths, 40 %" and told[1].left == pytest.approx(6.0)
 
@@ -155,9 +191,15 @@ def test_work_in_parts_tells_how_far_all_of_them_are(clock):
                 advance(50)
                 clock(2.0)
         assert meter.report == told.append
-    assert [far.text for far in told] == ["Part 1 of 4: Reading the prompt, 50 %", "Part 2 of 4: Reading the prompt, 50 %"]
+    assert [far.text for far in told] == [
+        "Part 1 of 4: Reading the prompt, 50 %",
+        "Part 2 of 4: Reading the prompt, 50 %",
+    ]
     assert [far.fraction for far in told] == [1 / 8, 3 / 8]
-    assert [far.left for far in told] == [pytest.approx(14.0), pytest.approx(10.0)]  # 2 s for an eighth, 6 s for three
+    assert [far.left for far in told] == [
+        pytest.approx(14.0),
+        pytest.approx(10.0),
+    ]  # 2 s for an eighth, 6 s for three
 
 
 def test_an_encoder_tells_its_best_as_it_goes(kit):
@@ -169,7 +211,9 @@ def test_an_encoder_tells_its_best_as_it_goes(kit):
         received = True
 
         def encode(self, texts, check=None, received=None):
-            vectors = np.array([[1.0, 0.0] if text == "right" else [0.6, 0.8] for text in texts], np.float32)
+            vectors = np.array(
+                [[1.0, 0.0] if text == "right" else [0.6, 0.8] for text in texts], np.float32
+            )
             if received:
                 received(list(texts[:2]), vectors[:2])
                 received(list(texts[2:]), vectors[2:])
@@ -179,7 +223,10 @@ def test_an_encoder_tells_its_best_as_it_goes(kit):
     with metered(told.append):
         scores = EncoderScorer(Halves()).score(Task("right"), ["a", "b", "right", "c"])
     assert scores.tolist() == pytest.approx([0.6, 0.6, 1.0, 0.6])
-    assert [(far.text, far.best) for far in told] == [("Ranking 4 paths, 50 %", "a"), ("Ranking 4 paths, 100 %", "right")]
+    assert [(far.text, far.best) for far in told] == [
+        ("Ranking 4 paths, 50 %", "a"),
+        ("Ranking 4 paths, 100 %", "right"),
+    ]
 
 
 def test_a_lane_tells_how_far_its_ranking_is_and_what_it_waited(kit):
@@ -193,11 +240,23 @@ def test_a_lane_tells_how_far_its_ranking_is_and_what_it_waited(kit):
             return kit.Table({}).choose(task, texts, k)
 
     engine = Engine(kit.Written(telling=Telling()))
-    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)), model=False)
-    job = engine.compare(ask, [Instance("a", "a", parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='telling')"))])
+    ask = engine.ask(
+        GraphSource.of(kit.graph), Question("genre of One", entities=("One",)), model=False
+    )
+    job = engine.compare(
+        ask,
+        [
+            Instance(
+                "a", "a", parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='telling')")
+            )
+        ],
+    )
     assert reached.wait(120)
     lane = job.comparison.lanes[0]
-    assert lane.text == lane.progress.text == "Ranking 2 paths, 50 %" and lane.progress.best.startswith("One -> ")
+    assert (
+        lane.text == lane.progress.text == "Ranking 2 paths, 50 %"
+        and lane.progress.best.startswith("One -> ")
+    )
     go.set()
     assert job.wait(120) and lane.progress is None and lane.waited["running"] >= 0
     engine.jobs.stop()

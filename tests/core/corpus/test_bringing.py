@@ -27,8 +27,16 @@ def table(tmp_path):
 def test_rows_that_a_table_no_longer_has_are_named_and_stay(table):
     bring("rows", [table("1,One.", "2,Two.", "3,Three.")])
     brought = bring("rows", [table("1,Other.", "3,Three.")])
-    assert (brought.added, brought.changed, brought.known, brought.missing) == (0, 1, 1, ("t.csv:2",))
-    assert brought.on_missing() == "1 document of an earlier state of these files is no longer in them: t.csv:2."
+    assert (brought.added, brought.changed, brought.known, brought.missing) == (
+        0,
+        1,
+        1,
+        ("t.csv:2",),
+    )
+    assert (
+        brought.on_missing()
+        == "1 document of an earlier state of these files is no longer in them: t.csv:2."
+    )
     assert "t.csv:2" in brought.corpus
 
 
@@ -52,11 +60,17 @@ def test_files_that_a_folder_no_longer_has_are_missing_but_not_those_of_others(t
         (tmp_path / name).write_text(f"Text of {name}.")
     bring("mine", [tmp_path / "in", tmp_path / "c.txt"])
     (tmp_path / "in/a.txt").unlink()
-    (tmp_path / "in/bad.md").write_bytes(b"\0\0")  # it cannot be read now, and is in the folder still
+    (tmp_path / "in/bad.md").write_bytes(
+        b"\0\0"
+    )  # it cannot be read now, and is in the folder still
     assert bring("mine", [tmp_path / "c.txt"]).missing == ()
     brought = bring("mine", [tmp_path / "in"])
     assert brought.missing == ("a.txt",) and brought.known == 1
-    assert bring("mine", [tmp_path / "in"], replace_files=True).corpus.ids == ("b.txt", "bad.md", "c.txt")
+    assert bring("mine", [tmp_path / "in"], replace_files=True).corpus.ids == (
+        "b.txt",
+        "bad.md",
+        "c.txt",
+    )
 
 
 def test_a_zip_is_a_folder(tmp_path):
@@ -73,11 +87,17 @@ def test_what_was_left_out_of_a_file_is_saved_with_it_until_it_is_brought_again(
     (tmp_path / "new.txt").write_text("Plain.")
     note = bring("mine", [tmp_path / "old.txt", tmp_path / "new.txt"]).notes[0]
     corpus = open_corpus("mine")
-    assert corpus.origins == {"old.txt": Origin("", (note,))} and note.startswith("old.txt is not UTF-8")
+    assert corpus.origins == {"old.txt": Origin("", (note,))} and note.startswith(
+        "old.txt is not UTF-8"
+    )
     digest = corpus.digest
     (tmp_path / "old.txt").write_text("Zoé dîne à Genève.", "utf-8")
     brought = bring("mine", [tmp_path / "old.txt"])
-    assert brought.corpus.origins == {} and brought.corpus.digest == digest and open_corpus("mine").origins == {}
+    assert (
+        brought.corpus.origins == {}
+        and brought.corpus.digest == digest
+        and open_corpus("mine").origins == {}
+    )
 
 
 def test_what_is_known_of_files_is_removed_with_their_documents(tmp_path):

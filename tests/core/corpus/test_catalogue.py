@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from core.builds.extract.by_rule import read_by_rule
-from core.corpus import Document, corpora, corpus_of, new_folder, open_corpus, questions, remove_corpus, write
+from core.corpus import (
+    Document,
+    corpora,
+    corpus_of,
+    new_folder,
+    open_corpus,
+    questions,
+    remove_corpus,
+    write,
+)
 from core.errors import BadInput
 from core.indexes.words import Postings
 from core.languages import language_of_question, languages
@@ -34,7 +43,13 @@ def own_home(tmp_path, monkeypatch):
 def test_what_ships_opens_with_its_questions(own_home, name):
     corpus = open_corpus(name)
     assert (corpus.n_documents, len(corpus.questions(name))) == SHIPPED[name]
-    assert corpus.title and corpus.licence and corpus.source and not corpus.own and corpus_of(name) == name
+    assert (
+        corpus.title
+        and corpus.licence
+        and corpus.source
+        and not corpus.own
+        and corpus_of(name) == name
+    )
     assert all(id in corpus for question in corpus.questions(name) for id in question.gold)
     assert {question.text for question in questions(name)} >= set(corpus.examples)
     assert all(corpus.table.texts("text"))
@@ -53,7 +68,17 @@ def test_the_answers_to_the_carol_stand_in_it(own_home):
 @pytest.mark.parametrize(
     ("name", "code", "named"),
     [
-        ("silbertal", "de", {"Klara Stettner", "Bergheim", "Jakob Unterrainer", "Die Nacht im Tunnel", "Maschinenfabrik Lindau"}),
+        (
+            "silbertal",
+            "de",
+            {
+                "Klara Stettner",
+                "Bergheim",
+                "Jakob Unterrainer",
+                "Die Nacht im Tunnel",
+                "Maschinenfabrik Lindau",
+            },
+        ),
         ("qingshui", "zh", {"李明山", "青石桥", "沈若兰", "河上的灯", "清水博物馆"}),
         ("marj", "ar", {"سليم حداد", "يوسف البحري", "جسر الوادي", "مكتبة المرج", "مصابيح الميناء"}),
     ],
@@ -67,31 +92,51 @@ def test_small_corpora_in_other_languages(own_home, name, code, named):
     found = Postings.of(texts, code)
     for question in corpus.questions(name):
         assert language_of_question(question.text) == code and question.answers
-        assert any(answer in corpus.document(gold).text for gold in question.gold for answer in question.answers)
+        assert any(
+            answer in corpus.document(gold).text
+            for gold in question.gold
+            for answer in question.answers
+        )
         best = np.argsort(-found.bm25(question.text), kind="stable")[:4]
         assert set(question.gold) <= {ids[row] for row in best}
-    entities = {entity.name for facts in read_by_rule(languages()[code], texts) for entity in facts.entities}
+    entities = {
+        entity.name for facts in read_by_rule(languages()[code], texts) for entity in facts.entities
+    }
     assert named <= entities and not entities & languages()[code].common
 
 
 def test_hotpotqa_tells_answers_and_two_gold_paragraphs(own_home):
     asked = {question.id: question for question in questions("hotpotqa")}
     first = asked["5a8b57f25542995d1e6f1371"]
-    assert (first.text, first.answers) == ("Were Scott Derrickson and Ed Wood of the same nationality?", ("yes",))
-    assert first.gold == ("Scott Derrickson", "Ed Wood") and all(len(question.gold) == 2 for question in asked.values())
+    assert (first.text, first.answers) == (
+        "Were Scott Derrickson and Ed Wood of the same nationality?",
+        ("yes",),
+    )
+    assert first.gold == ("Scott Derrickson", "Ed Wood") and all(
+        len(question.gold) == 2 for question in asked.values()
+    )
     assert open_corpus("hotpotqa").document("Ed Wood").text.startswith("Edward Davis Wood Jr.")
 
 
 def test_cacm_has_its_references(own_home):
     corpus = open_corpus("cacm")
-    assert len(corpus.links) == 28_410 and all(link.source in corpus and link.target in corpus for link in corpus.links[::97])
-    assert {link.type for link in corpus.links} == {"citation", "bibliographic coupling", "co-citation"}
+    assert len(corpus.links) == 28_410 and all(
+        link.source in corpus and link.target in corpus for link in corpus.links[::97]
+    )
+    assert {link.type for link in corpus.links} == {
+        "citation",
+        "bibliographic coupling",
+        "co-citation",
+    }
 
 
 def test_what_ships_is_read_once_and_again_when_its_files_change(own_home, monkeypatch):
     first = open_corpus("hotpotqa")
     stamp = (first.folder / "corpus.json").stat().st_mtime_ns
-    assert open_corpus("hotpotqa") is first and (first.folder / "corpus.json").stat().st_mtime_ns == stamp
+    assert (
+        open_corpus("hotpotqa") is first
+        and (first.folder / "corpus.json").stat().st_mtime_ns == stamp
+    )
     monkeypatch.setattr("core.corpus.catalogue.READING", 99)
     assert open_corpus("hotpotqa") is not first and open_corpus("hotpotqa").digest == first.digest
 
@@ -107,7 +152,9 @@ def test_a_corpus_of_ones_own_is_known_until_it_is_removed(own_home):
         open_corpus("mine")
 
 
-@pytest.mark.parametrize("name", ["", "..", "../x", "a/b", "A", "a b", ".x", "-x", "x" * 41, "con\0", "a.lock", "ü"])
+@pytest.mark.parametrize(
+    "name", ["", "..", "../x", "a/b", "A", "a b", ".x", "-x", "x" * 41, "con\0", "a.lock", "ü"]
+)
 def test_a_name_that_is_no_safe_folder_is_refused(own_home, name):
     with pytest.raises(BadInput, match="cannot be a corpus's name"):
         new_folder(name)

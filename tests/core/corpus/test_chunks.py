@@ -24,22 +24,38 @@ def texts(table):
 def test_windows_of_tokens_overlap_as_said():
     table = by_tokens([TEN], size=4, overlap=1)
     assert texts(table) == ["one two three four", "four five six seven", "seven eight nine ten"]
-    assert table.texts("id") == ["ten#0", "ten#1", "ten#2"] and table.numbers("tokens").tolist() == [4, 4, 4]
-    assert texts(by_tokens([TEN], size=5, overlap=0)) == ["one two three four five", "six seven eight nine ten"]
+    assert table.texts("id") == ["ten#0", "ten#1", "ten#2"] and table.numbers(
+        "tokens"
+    ).tolist() == [4, 4, 4]
+    assert texts(by_tokens([TEN], size=5, overlap=0)) == [
+        "one two three four five",
+        "six seven eight nine ten",
+    ]
     assert texts(by_tokens([TEN], size=10, overlap=9)) == [TEN.text]
 
 
 def test_no_last_chunk_lies_within_the_one_before_it():
-    assert texts(by_tokens([TEN], size=9, overlap=3)) == ["one two three four five six seven eight nine", "seven eight nine ten"]
+    assert texts(by_tokens([TEN], size=9, overlap=3)) == [
+        "one two three four five six seven eight nine",
+        "seven eight nine ten",
+    ]
 
 
 def test_a_full_stop_stays_with_its_word():
-    assert texts(by_tokens([Document("d", "aa bb cc. dd ee.")], size=3, overlap=0)) == ["aa bb", "cc. dd", "ee."]
+    assert texts(by_tokens([Document("d", "aa bb cc. dd ee.")], size=3, overlap=0)) == [
+        "aa bb",
+        "cc. dd",
+        "ee.",
+    ]
 
 
 def test_a_word_longer_than_a_chunk_is_cut():
     found = by_tokens([Document("d", "xyzzyxyzzyxyzzyxyzzy end")], size=3, overlap=1)
-    assert "".join(texts(found)).startswith("xyzzy") and texts(found)[-1].endswith("end") and max(found.numbers("tokens")) <= 3
+    assert (
+        "".join(texts(found)).startswith("xyzzy")
+        and texts(found)[-1].endswith("end")
+        and max(found.numbers("tokens")) <= 3
+    )
 
 
 def test_chinese_is_cut_between_characters_but_not_before_a_full_stop():
@@ -48,23 +64,47 @@ def test_chinese_is_cut_between_characters_but_not_before_a_full_stop():
 
 
 def test_a_chunk_tells_its_document_title_and_place():
-    document = Document("d", "alpha beta gamma delta", "Title", places=((0, "page 1"), (11, "page 2")))
+    document = Document(
+        "d", "alpha beta gamma delta", "Title", places=((0, "page 1"), (11, "page 2"))
+    )
     table = by_tokens([document, Document("e", "short")], size=2, overlap=0)
-    assert table.texts("document") == ["d", "d", "e"] and table.texts("title") == ["Title", "Title", ""]
-    assert table.texts("place") == ["page 1", "page 2", ""] and table.texts("id") == ["d#0", "d#1", "e"]
+    assert table.texts("document") == ["d", "d", "e"] and table.texts("title") == [
+        "Title",
+        "Title",
+        "",
+    ]
+    assert table.texts("place") == ["page 1", "page 2", ""] and table.texts("id") == [
+        "d#0",
+        "d#1",
+        "e",
+    ]
 
 
 def test_marks_stay_as_they_are():
     wild = "<script>alert('{x}')</script> {braces} {{}} %s \\n &amp; “quoted”"
-    for table in (by_tokens([Document("w", wild)]), by_sentences([Document("w", wild)]), as_given([Document("w", wild)])):
+    for table in (
+        by_tokens([Document("w", wild)]),
+        by_sentences([Document("w", wild)]),
+        as_given([Document("w", wild)]),
+    ):
         assert texts(table) == [wild]
 
 
 def test_sentences_are_packed_up_to_the_size():
     document = Document("d", "One two. Three four five. Six. Seven eight nine ten eleven twelve.")
     table = by_sentences([document], size=7)
-    assert texts(table) == ["One two. Three four five.", "Six.", "Seven eight nine ten eleven twelve."]
-    assert texts(by_sentences([document], size=4)) == ["One two.", "Three four five.", "Six.", "Seven eight nine ten", "eleven twelve."]
+    assert texts(table) == [
+        "One two. Three four five.",
+        "Six.",
+        "Seven eight nine ten eleven twelve.",
+    ]
+    assert texts(by_sentences([document], size=4)) == [
+        "One two.",
+        "Three four five.",
+        "Six.",
+        "Seven eight nine ten",
+        "eleven twelve.",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -107,18 +147,30 @@ TEXT = st.text(alphabet="ab .\n中。😀,éก", max_size=300)
 @given(TEXT, st.integers(1, 30), st.integers(0, 29))
 def test_chunks_are_slices_that_cover_the_text_and_are_no_larger_than_said(text, size, overlap):
     document, bare = Document("d", text), re.sub(r"\s", "", text)
-    for table in (by_tokens([document], size, min(overlap, size - 1)), by_tokens([document], size, 0), by_sentences([document], size)):
+    for table in (
+        by_tokens([document], size, min(overlap, size - 1)),
+        by_tokens([document], size, 0),
+        by_sentences([document], size),
+    ):
         assert all(chunk in text and chunk == chunk.strip() for chunk in texts(table))
         assert all(1 <= number <= size for number in table.numbers("tokens"))
     assert re.sub(r"\s", "", "".join(texts(by_tokens([document], size, 0)))) == bare
     assert re.sub(r"\s", "", "".join(texts(by_sentences([document], size)))) == bare
 
 
-@given(st.lists(st.sampled_from(["alpha", "beta", "gamma.", "(delta)", "x"]), max_size=60), st.integers(4, 12), st.integers(0, 3))
+@given(
+    st.lists(st.sampled_from(["alpha", "beta", "gamma.", "(delta)", "x"]), max_size=60),
+    st.integers(4, 12),
+    st.integers(0, 3),
+)
 def test_no_cut_falls_within_a_word(words, size, overlap):
     table = by_tokens([Document("d", " ".join(words))], size, overlap)
     assert all(set(chunk.split()) <= set(words) for chunk in texts(table))
-    plain = [word for chunk in texts(by_tokens([Document("d", " ".join(words))], size, 0)) for word in chunk.split()]
+    plain = [
+        word
+        for chunk in texts(by_tokens([Document("d", " ".join(words))], size, 0))
+        for word in chunk.split()
+    ]
     assert plain == words
 
 
@@ -129,7 +181,11 @@ def test_cutting_is_the_same_in_a_long_text_read_in_pieces(monkeypatch):
     assert by_tokens([Document("d", text)], 50, 10).digest == whole.digest
 
 
-@given(st.lists(st.text(alphabet="aB é我们[UNK].,'\u0301\u200b\xa0\x1c\x0b\u3000#", max_size=30), max_size=4).map(" \n".join))
+@given(
+    st.lists(
+        st.text(alphabet="aB é我们[UNK].,'\u0301\u200b\xa0\x1c\x0b\u3000#", max_size=30), max_size=4
+    ).map(" \n".join)
+)
 def test_tokens_of_words_are_those_of_the_whole_text(text):
     encoded = _tokenizer()[0].encode(text, add_special_tokens=False)
     strange = _tokenizer()[1]

@@ -24,8 +24,18 @@ CY = Document("cy", "赛乐认识安。", "赛")
 
 def test_documents_come_back_as_they_were_given(tmp_path):
     corpus = write(tmp_path / "three", [CY, ANN, BO], "Three", "CC0", "us")
-    assert list(corpus) == [ANN, BO, CY] and corpus.ids == ("ann", "bo", "cy") and corpus.document("bo") == BO
-    assert (corpus.name, corpus.title, corpus.licence, corpus.source, len(corpus)) == ("three", "Three", "CC0", "us", 3)
+    assert (
+        list(corpus) == [ANN, BO, CY]
+        and corpus.ids == ("ann", "bo", "cy")
+        and corpus.document("bo") == BO
+    )
+    assert (corpus.name, corpus.title, corpus.licence, corpus.source, len(corpus)) == (
+        "three",
+        "Three",
+        "CC0",
+        "us",
+        3,
+    )
     assert corpus.characters == 13 + 31 + 6
     assert "bo" in corpus and "b" not in corpus and "d" not in corpus
 
@@ -36,7 +46,10 @@ def test_a_place_holds_up_to_the_next_one():
 
 
 def test_questions_come_back_with_answers_and_gold(tmp_path):
-    asked = [Question("Who knows Bo?", "q1", ("Bo",), ("Ann",), gold=("ann",)), Question("Who?", "q2")]
+    asked = [
+        Question("Who knows Bo?", "q1", ("Bo",), ("Ann",), gold=("ann",)),
+        Question("Who?", "q2"),
+    ]
     corpus = write(tmp_path / "c", [ANN], sets={"ours": ("Our questions", asked)})
     assert corpus.sets == {"ours": "Our questions"} and list(corpus.questions("ours")) == asked
     with pytest.raises(BadInput, match="Did you mean “ours”"):
@@ -68,12 +81,18 @@ def test_a_change_gives_another_digest_and_leaves_who_reads_alone(tmp_path):
 def test_the_corpus_at_hand_keeps_its_questions(tmp_path):
     before = write(tmp_path / "c", [ANN], sets={"a": ("A", [Question("One?")])})
     before.put([BO], sets={"a": ("A", [Question("Two?")])})
-    assert before.questions("a")[0].text == "One?" and Corpus.open(tmp_path / "c").questions("a")[0].text == "Two?"
+    assert (
+        before.questions("a")[0].text == "One?"
+        and Corpus.open(tmp_path / "c").questions("a")[0].text == "Two?"
+    )
 
 
 def test_all_documents_may_change_at_once(tmp_path):
     corpus = write(tmp_path / "c", [ANN, BO])
-    assert [d.text for d in corpus.change([Document("ann", "1"), Document("bo", "2")])] == ["1", "2"]
+    assert [d.text for d in corpus.change([Document("ann", "1"), Document("bo", "2")])] == [
+        "1",
+        "2",
+    ]
 
 
 def test_a_title_and_question_sets_can_be_put_later(tmp_path):
@@ -98,7 +117,10 @@ def test_what_does_not_change_writes_nothing(tmp_path):
         (lambda c: c.remove(["cy"]), "no document “cy”"),
         (lambda c: c.remove(["ann", "bo"]), "all documents"),
         (lambda c: c.add([Document(" ", "x", source="f.txt")]), "from f.txt has no id"),
-        (lambda c: c.add([Document("x", "1"), Document("x", "2")]), "Two documents have the id “x”"),
+        (
+            lambda c: c.add([Document("x", "1"), Document("x", "2")]),
+            "Two documents have the id “x”",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(tmp_path, change, sentence):
@@ -115,7 +137,10 @@ def test_no_documents_are_no_corpus(tmp_path):
 
 
 def test_half_a_character_becomes_the_replacement_character(tmp_path):
-    assert write(tmp_path / "c", [Document("x", "a\ud800b \U0001f600")]).document("x").text == "a\ufffdb \U0001f600"
+    assert (
+        write(tmp_path / "c", [Document("x", "a\ud800b \U0001f600")]).document("x").text
+        == "a\ufffdb \U0001f600"
+    )
 
 
 def test_a_damaged_corpus_says_so(tmp_path):
@@ -141,9 +166,13 @@ for n in itertools.count():
 
 
 def test_a_kill_leaves_the_old_or_the_new(tmp_path):
-    write(tmp_path / "c", [Document(x, "text 0" if x in "ab" else "y" * 5000) for x in "abcdefghij"])
+    write(
+        tmp_path / "c", [Document(x, "text 0" if x in "ab" else "y" * 5000) for x in "abcdefghij"]
+    )
     for moment in (0.01, 0.05, 0.11, 0.17):
-        process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / "c")], stdout=subprocess.PIPE)
+        process = subprocess.Popen(
+            [sys.executable, "-c", KILLED, str(tmp_path / "c")], stdout=subprocess.PIPE
+        )
         process.stdout.readline()
         time.sleep(moment)
         process.kill()
@@ -151,10 +180,16 @@ def test_a_kill_leaves_the_old_or_the_new(tmp_path):
         corpus = Corpus.open(tmp_path / "c")
         assert len(corpus) == 10 and corpus.document("a").text == corpus.document("b").text
     corpus.put([ANN])
-    assert sorted(p.name for p in (tmp_path / "c").iterdir()) == ["corpus.json", next((tmp_path / "c").glob("data-*")).name]
+    assert sorted(p.name for p in (tmp_path / "c").iterdir()) == [
+        "corpus.json",
+        next((tmp_path / "c").glob("data-*")).name,
+    ]
 
 
-@pytest.mark.parametrize("step", ["core.io.durable.os.replace", "core.io.durable.os.fsync", "core.graph.columns.Table.save"])
+@pytest.mark.parametrize(
+    "step",
+    ["core.io.durable.os.replace", "core.io.durable.os.fsync", "core.graph.columns.Table.save"],
+)
 def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, step):
     corpus = write(tmp_path / "c", [ANN])
 
@@ -177,16 +212,30 @@ def test_several_who_add_at_once_lose_nothing(tmp_path):
 
 
 def test_a_hundred_thousand_documents_open_at_once(tmp_path):
-    corpus = write(tmp_path / "c", (Document(f"d{i:06}", f"The text of document {i}. " * 20) for i in range(100_000)))
-    assert Corpus.open(tmp_path / "c").document("d099999").text.startswith("The text of document 99999.")
+    corpus = write(
+        tmp_path / "c",
+        (Document(f"d{i:06}", f"The text of document {i}. " * 20) for i in range(100_000)),
+    )
+    assert (
+        Corpus.open(tmp_path / "c")
+        .document("d099999")
+        .text.startswith("The text of document 99999.")
+    )
     assert seconds(lambda: Corpus.open(tmp_path / "c").document("d099999").text) < 0.2
     again = Corpus.open(tmp_path / "c")
     assert again.digest == corpus.digest
 
 
-@pytest.mark.parametrize("name", ["documents.arrow", "links.arrow", "questions.json", "files.json", "../corpus.json"])
+@pytest.mark.parametrize(
+    "name", ["documents.arrow", "links.arrow", "questions.json", "files.json", "../corpus.json"]
+)
 def test_a_changed_byte_is_found_when_a_corpus_is_opened(tmp_path, name):
-    made = write(tmp_path / "c", [ANN], sets={"asked": ("Asked", [Question("who?", "q", gold=("ann",))])}, links=[Link("ann", "ann")])
+    made = write(
+        tmp_path / "c",
+        [ANN],
+        sets={"asked": ("Asked", [Question("who?", "q", gold=("ann",))])},
+        links=[Link("ann", "ann")],
+    )
     file = next((tmp_path / "c").glob("data-*")) / name
     data = file.read_bytes()
     for at in range(0, len(data), 7 if name != "../corpus.json" else 1):
@@ -196,4 +245,8 @@ def test_a_changed_byte_is_found_when_a_corpus_is_opened(tmp_path, name):
         except StoreError as error:
             assert "damaged" in str(error) or "version" in str(error)
             continue
-        assert name == "../corpus.json" and (again.title, again.sets, again.digest) == (made.title, made.sets, made.digest)
+        assert name == "../corpus.json" and (again.title, again.sets, again.digest) == (
+            made.title,
+            made.sets,
+            made.digest,
+        )

@@ -20,7 +20,11 @@ def home(tmp_path, monkeypatch):
 def test_a_line_tells_two_ids_and_maybe_type_and_count(tmp_path):
     file = tmp_path / "links.tsv"
     file.write_text("from\tto\ttype\tcount\na\tb\nb\tc\tcites\na\tc\tcites\t2.5\n", "utf-8")
-    assert read_links(file) == [Link("a", "b"), Link("b", "c", "cites"), Link("a", "c", "cites", 2.5)]
+    assert read_links(file) == [
+        Link("a", "b"),
+        Link("b", "c", "cites"),
+        Link("a", "c", "cites", 2.5),
+    ]
 
 
 def test_without_a_header_the_first_line_is_a_link(tmp_path):
@@ -35,7 +39,11 @@ def test_a_folder_without_a_file_of_links_has_none(tmp_path):
 
 @pytest.mark.parametrize(
     "line, told",
-    [("a", "line 2: expected two ids"), ("a\t\tcites", "line 2: expected two ids"), ("a\tb\tcites\tmany", "“many” is no number above 0")],
+    [
+        ("a", "line 2: expected two ids"),
+        ("a\t\tcites", "line 2: expected two ids"),
+        ("a\tb\tcites\tmany", "“many” is no number above 0"),
+    ],
 )
 def test_a_line_that_is_no_link_is_told_with_its_number(tmp_path, line, told):
     file = tmp_path / "links.tsv"
@@ -46,8 +54,13 @@ def test_a_line_that_is_no_link_is_told_with_its_number(tmp_path, line, told):
 
 def test_a_corpus_keeps_links_once_and_its_digest_tells_of_them(tmp_path):
     links = [Link("b", "c"), Link("a", "b", count=2.0), Link("b", "c")]
-    linked, bare = write(tmp_path / "one", DOCUMENTS, links=links), write(tmp_path / "two", DOCUMENTS)
-    assert linked.links == (Link("a", "b", count=2.0), Link("b", "c", count=2.0)) and bare.links == ()
+    linked, bare = (
+        write(tmp_path / "one", DOCUMENTS, links=links),
+        write(tmp_path / "two", DOCUMENTS),
+    )
+    assert (
+        linked.links == (Link("a", "b", count=2.0), Link("b", "c", count=2.0)) and bare.links == ()
+    )
     assert linked.digest != bare.digest
     assert write(tmp_path / "three", DOCUMENTS, links=reversed(links)).digest == linked.digest
 
@@ -63,7 +76,11 @@ def folder(tmp_path, qrels="q1\ta\t1\n", corpus="abc"):
     """A folder in the form of BEIR with links."""
     place = tmp_path / "set"
     (place / "qrels").mkdir(parents=True)
-    (place / "corpus.jsonl").write_text("".join(f'{{"_id": "{id}", "title": "", "text": "Text {n}."}}\n' for n, id in enumerate(corpus)))
+    (place / "corpus.jsonl").write_text(
+        "".join(
+            f'{{"_id": "{id}", "title": "", "text": "Text {n}."}}\n' for n, id in enumerate(corpus)
+        )
+    )
     (place / "queries.jsonl").write_text('{"_id": "q1", "text": "Which?"}\n')
     (place / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{qrels}")
     (place / "links.tsv").write_text("a\tb\n")
@@ -93,9 +110,15 @@ def test_two_queries_of_one_id_that_differ_are_refused(tmp_path):
 def test_a_judgement_on_an_unknown_query_is_left_out_and_counted(tmp_path):
     brought = bring("mine", [folder(tmp_path, qrels="q1\ta\t1\nq7\ta\t1\n")], format="beir")
     assert [one.gold for one in brought.corpus.questions("mine-test")] == [("a",)]
-    assert any("Left out of test.tsv: 1 judgement of a query that the folder does not have, such as “q7”" in note for note in brought.notes)
+    assert any(
+        "Left out of test.tsv: 1 judgement of a query that the folder does not have, such as “q7”"
+        in note
+        for note in brought.notes
+    )
 
 
 def test_judgements_on_unknown_queries_alone_are_refused(tmp_path):
-    with pytest.raises(BadInput, match="judges no document of this folder above 0.*1 judgement of a query.*“q7”"):
+    with pytest.raises(
+        BadInput, match="judges no document of this folder above 0.*1 judgement of a query.*“q7”"
+    ):
         bring("mine", [folder(tmp_path, qrels="q7\ta\t1\n")], format="beir")

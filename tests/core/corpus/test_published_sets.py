@@ -56,7 +56,12 @@ def written(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
             with pa.ipc.new_stream(str(file), table().schema) as stream:
                 stream.write_table(table())
         case _:
-            pack = {"jsonl": bytes, "jsonl.gz": gzip.compress, "jsonl.bz2": bz2.compress, "jsonl.zst": zstandard.compress}[form]
+            pack = {
+                "jsonl": bytes,
+                "jsonl.gz": gzip.compress,
+                "jsonl.bz2": bz2.compress,
+                "jsonl.zst": zstandard.compress,
+            }[form]
             file.write_bytes(pack(lines))
     return file
 
@@ -64,7 +69,9 @@ def written(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
 def tabled(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
     """The rows as a table, as pandas saves it."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), delimiter="\t" if name.endswith(".tsv") else ",", lineterminator="\n")
+    writer = csv.DictWriter(
+        text, list(rows[0]), delimiter="\t" if name.endswith(".tsv") else ",", lineterminator="\n"
+    )
     writer.writeheader()
     writer.writerows(rows)
     (folder / name).write_text(text.getvalue(), "utf-8")
@@ -88,7 +95,10 @@ HOTPOT = [
         "answer": "yes",
         "question": "Were Ann Lee and Bo Ek of one town?",
         "supporting_facts": [["Ann Lee", 0], ["Bo Ek", 0], ["Bo Ek", 1]],
-        "context": [["Ann Lee", ["Ann Lee is of Turku.", " She sails."]], ["Bo Ek", ["Bo Ek is old.", " He is of Turku."]]],
+        "context": [
+            ["Ann Lee", ["Ann Lee is of Turku.", " She sails."]],
+            ["Bo Ek", ["Bo Ek is old.", " He is of Turku."]],
+        ],
         "type": "comparison",
         "level": "hard",
     },
@@ -97,7 +107,10 @@ HOTPOT = [
         "answer": "Cy",
         "question": "Who built Ann Lee's ship?",
         "supporting_facts": [["Ship", 0]],
-        "context": [["Ship", ["Cy built the ship of Ann Lee."]], ["Ann Lee", ["Ann Lee is of Turku.", " She sails."]]],
+        "context": [
+            ["Ship", ["Cy built the ship of Ann Lee."]],
+            ["Ann Lee", ["Ann Lee is of Turku.", " She sails."]],
+        ],
         "type": "bridge",
         "level": "hard",
     },
@@ -108,7 +121,12 @@ HOTPOT_TEXTS = {
     "Ship": "Cy built the ship of Ann Lee.",
 }
 HOTPOT_ASKED = [
-    Question("Were Ann Lee and Bo Ek of one town?", "5a8b57f2", answers=("yes",), gold=("Ann Lee", "Bo Ek")),
+    Question(
+        "Were Ann Lee and Bo Ek of one town?",
+        "5a8b57f2",
+        answers=("yes",),
+        gold=("Ann Lee", "Bo Ek"),
+    ),
     Question("Who built Ann Lee's ship?", "5a8c7595", answers=("Cy",), gold=("Ship",)),
 ]
 
@@ -119,8 +137,14 @@ def in_columns(row: dict[str, Any]) -> dict[str, Any]:
     return {
         **{key: row[key] for key in ("question", "answer", "type", "level")},
         "id": row["_id"],
-        "supporting_facts": {"title": [title for title, _ in facts], "sent_id": [number for _, number in facts]},
-        "context": {"title": [title for title, _ in context], "sentences": [sentences for _, sentences in context]},
+        "supporting_facts": {
+            "title": [title for title, _ in facts],
+            "sent_id": [number for _, number in facts],
+        },
+        "context": {
+            "title": [title for title, _ in context],
+            "sentences": [sentences for _, sentences in context],
+        },
     }
 
 
@@ -129,14 +153,29 @@ WIKI2 = [
         "_id": "8813f87c",
         "type": "compositional",
         "question": "Who is the mother of the director of Up (Film)?",
-        "context": [["Up (film)", ["Up is a film.", "Bo directed it."]], ["Bo", ["Bo is a son of Eve."]], ["Cy", ["Cy is here."]]],
+        "context": [
+            ["Up (film)", ["Up is a film.", "Bo directed it."]],
+            ["Bo", ["Bo is a son of Eve."]],
+            ["Cy", ["Cy is here."]],
+        ],
         "supporting_facts": [["Up (film)", 1], ["Bo", 0]],
         "evidences": [["Up", "director", "Bo"], ["Bo", "mother", "Eve"]],
         "answer": "Eve",
     }
 ]
-WIKI2_TEXTS = {"Up (film)": "Up is a film. Bo directed it.", "Bo": "Bo is a son of Eve.", "Cy": "Cy is here."}
-WIKI2_ASKED = [Question("Who is the mother of the director of Up (Film)?", "8813f87c", answers=("Eve",), gold=("Up (film)", "Bo"))]
+WIKI2_TEXTS = {
+    "Up (film)": "Up is a film. Bo directed it.",
+    "Bo": "Bo is a son of Eve.",
+    "Cy": "Cy is here.",
+}
+WIKI2_ASKED = [
+    Question(
+        "Who is the mother of the director of Up (Film)?",
+        "8813f87c",
+        answers=("Eve",),
+        gold=("Up (film)", "Bo"),
+    )
+]
 PARAGRAPHS = [
     {"idx": 0, "title": "Oslo", "paragraph_text": "Oslo is a name.", "is_supporting": False},
     {"idx": 1, "title": "Oslo", "paragraph_text": "Oslo lies by a fjord.", "is_supporting": True},
@@ -148,8 +187,18 @@ MUSIQUE = [
         "paragraphs": PARAGRAPHS,
         "question": "By what does the birthplace of Ann lie?",
         "question_decomposition": [
-            {"id": 1, "question": "Ann >> place of birth", "answer": "Oslo", "paragraph_support_idx": 2},
-            {"id": 2, "question": "By what does #1 lie?", "answer": "a fjord", "paragraph_support_idx": 1},
+            {
+                "id": 1,
+                "question": "Ann >> place of birth",
+                "answer": "Oslo",
+                "paragraph_support_idx": 2,
+            },
+            {
+                "id": 2,
+                "question": "By what does #1 lie?",
+                "answer": "a fjord",
+                "paragraph_support_idx": 1,
+            },
         ],
         "answer": "a fjord",
         "answer_aliases": ["fjord", "a fiord"],
@@ -159,30 +208,71 @@ MUSIQUE = [
         "id": "2hop__1_2",
         "paragraphs": PARAGRAPHS[:2],
         "question": "By what does the birthplace of Ann lie?",
-        "question_decomposition": [{"id": 1, "question": "Ann >> place of birth", "answer": "Oslo", "paragraph_support_idx": None}],
+        "question_decomposition": [
+            {
+                "id": 1,
+                "question": "Ann >> place of birth",
+                "answer": "Oslo",
+                "paragraph_support_idx": None,
+            }
+        ],
         "answer": "a fjord",
         "answer_aliases": ["fjord", "a fiord"],
         "answerable": False,
     },
 ]
-MUSIQUE_TEXTS = {"Oslo": "Oslo is a name.", "Oslo (2)": "Oslo lies by a fjord.", "Ann": "Ann was born in Oslo."}
+MUSIQUE_TEXTS = {
+    "Oslo": "Oslo is a name.",
+    "Oslo (2)": "Oslo lies by a fjord.",
+    "Ann": "Ann was born in Oslo.",
+}
 FJORD = (("a fjord", "fjord", "a fiord"),)
 MUSIQUE_ASKED = [
-    Question("By what does the birthplace of Ann lie?", "2hop__1_2", answers=("a fjord",), gold=("Oslo (2)", "Ann"), aliases=FJORD)
+    Question(
+        "By what does the birthplace of Ann lie?",
+        "2hop__1_2",
+        answers=("a fjord",),
+        gold=("Oslo (2)", "Ann"),
+        aliases=FJORD,
+    )
 ]
 ALCE = [
     {
         "sample_id": "-7013890438520559398",
         "question": "Who has the most goals?",
         "qa_pairs": [
-            {"context": "...", "question": "for men?", "short_answers": ["Daei", "Ali Daei"], "wikipage": "Goals"},
-            {"context": "...", "question": "for all?", "short_answers": ["Bican"], "wikipage": None},
+            {
+                "context": "...",
+                "question": "for men?",
+                "short_answers": ["Daei", "Ali Daei"],
+                "wikipage": "Goals",
+            },
+            {
+                "context": "...",
+                "question": "for all?",
+                "short_answers": ["Bican"],
+                "wikipage": None,
+            },
         ],
         "wikipages": [{"title": "Goals", "url": "https://en.wikipedia.org/wiki/Goals"}],
-        "annotations": [{"knowledge": [{"content": "...", "wikipage": "Goals"}], "long_answer": "Daei held it."}],
+        "annotations": [
+            {"knowledge": [{"content": "...", "wikipage": "Goals"}], "long_answer": "Daei held it."}
+        ],
         "docs": [
-            {"id": "7", "title": "Goals", "text": "Daei scored 108.", "score": 8.7, "answers_found": [1, 0]},
-            {"id": "8", "title": "Goals", "text": "Bican scored more.", "score": 8.5, "answers_found": [0, 1]},
+            {
+                "id": "7",
+                "title": "Goals",
+                "text": "Daei scored 108.",
+                "score": 8.7,
+                "answers_found": [1, 0],
+            },
+            {
+                "id": "8",
+                "title": "Goals",
+                "text": "Bican scored more.",
+                "score": 8.5,
+                "answers_found": [0, 1],
+            },
         ],
         "answer": "Daei held it.",
     }
@@ -196,7 +286,11 @@ QAMPARI = [
         "answer": "Up, Heat.",
     }
 ]
-QUESTION = {"writer_label": 2, "difficult": 0, "validation": [{"untimed_annotator_id": "0001", "untimed_answer": 2}]}
+QUESTION = {
+    "writer_label": 2,
+    "difficult": 0,
+    "validation": [{"untimed_annotator_id": "0001", "untimed_answer": 2}],
+}
 QUALITY = [
     {
         "article_id": "52845",
@@ -232,23 +326,55 @@ QUALITY = [
         "title": "Down",
         "article": "Cy went down.",
         "questions": [
-            {"question": "Who?", "question_unique_id": "60995_1", "options": ["Cy", "Ann", "Bo", "Eve"], "gold_label": 1, **QUESTION}
+            {
+                "question": "Who?",
+                "question_unique_id": "60995_1",
+                "options": ["Cy", "Ann", "Bo", "Eve"],
+                "gold_label": 1,
+                **QUESTION,
+            }
         ],
     },
 ]
 LETTERS = "Options: (A) Bo (B) Ann (C) Cy (D) Eve"
 OPTIONS = ("Bo", "Ann", "Cy", "Eve")
 QUALITY_ASKED = [
-    Question(f"Who went up? {LETTERS}", "52845_1", answers=("Ann",), gold=("52845",), options=OPTIONS),
-    Question(f"Who stayed? {LETTERS}", "52845_2", answers=("Bo",), gold=("52845",), options=OPTIONS),
     Question(
-        "Who? Options: (A) Cy (B) Ann (C) Bo (D) Eve", "60995_1", answers=("Cy",), gold=("60995",), options=("Cy", "Ann", "Bo", "Eve")
+        f"Who went up? {LETTERS}", "52845_1", answers=("Ann",), gold=("52845",), options=OPTIONS
+    ),
+    Question(
+        f"Who stayed? {LETTERS}", "52845_2", answers=("Bo",), gold=("52845",), options=OPTIONS
+    ),
+    Question(
+        "Who? Options: (A) Cy (B) Ann (C) Bo (D) Eve",
+        "60995_1",
+        answers=("Cy",),
+        gold=("60995",),
+        options=("Cy", "Ann", "Bo", "Eve"),
     ),
 ]
 EMOZILLA = [
-    {"article": "Ann went up.", "question": "Who went up?", "options": list(OPTIONS), "answer": 1, "hard": False},
-    {"article": "Ann went up.", "question": "Who did not?", "options": list(OPTIONS), "answer": 0, "hard": True},
-    {"article": "Cy went down.", "question": "Who went down?", "options": list(OPTIONS), "answer": 2, "hard": False},
+    {
+        "article": "Ann went up.",
+        "question": "Who went up?",
+        "options": list(OPTIONS),
+        "answer": 1,
+        "hard": False,
+    },
+    {
+        "article": "Ann went up.",
+        "question": "Who did not?",
+        "options": list(OPTIONS),
+        "answer": 0,
+        "hard": True,
+    },
+    {
+        "article": "Cy went down.",
+        "question": "Who went down?",
+        "options": list(OPTIONS),
+        "answer": 2,
+        "hard": False,
+    },
 ]
 ULTRADOMAIN = [
     {
@@ -283,7 +409,11 @@ ULTRADOMAIN = [
     },
 ]
 PAGE = "<!DOCTYPE html><html><head><title>x</title><script>no()</script></head><body><p>Up is a film of 2009.</p></body></html>"
-RESULT = {"page_url": "https://up.example", "page_snippet": "A film.", "page_last_modified": "Fri, 15 Mar 2024"}
+RESULT = {
+    "page_url": "https://up.example",
+    "page_snippet": "A film.",
+    "page_last_modified": "Fri, 15 Mar 2024",
+}
 CRAG = [
     {
         "interaction_id": "7bb29eb4",
@@ -318,21 +448,55 @@ CRAG = [
 ]
 
 CASES = {
-    "hotpotqa": Case(HOTPOT, HOTPOT_TEXTS, HOTPOT_ASKED, forms=tuple(form for form in FORMS if form not in ("parquet", "arrow"))),
-    "hotpotqa on HuggingFace": Case([in_columns(row) for row in HOTPOT], HOTPOT_TEXTS, HOTPOT_ASKED),
-    "2wikimultihopqa": Case(WIKI2, WIKI2_TEXTS, WIKI2_ASKED, forms=("json", "jsonl")),
-    "2wikimultihopqa in columns": Case([in_columns({**WIKI2[0], "level": "hard"})], WIKI2_TEXTS, WIKI2_ASKED),
-    "2wikimultihopqa, JSON in columns": Case(
-        [{**WIKI2[0], **{key: json.dumps(WIKI2[0][key]) for key in ("context", "supporting_facts", "evidences")}}], WIKI2_TEXTS, WIKI2_ASKED
+    "hotpotqa": Case(
+        HOTPOT,
+        HOTPOT_TEXTS,
+        HOTPOT_ASKED,
+        forms=tuple(form for form in FORMS if form not in ("parquet", "arrow")),
     ),
-    "musique": Case(MUSIQUE, MUSIQUE_TEXTS, MUSIQUE_ASKED, ("1 question that is marked as unanswerable.",)),
+    "hotpotqa on HuggingFace": Case(
+        [in_columns(row) for row in HOTPOT], HOTPOT_TEXTS, HOTPOT_ASKED
+    ),
+    "2wikimultihopqa": Case(WIKI2, WIKI2_TEXTS, WIKI2_ASKED, forms=("json", "jsonl")),
+    "2wikimultihopqa in columns": Case(
+        [in_columns({**WIKI2[0], "level": "hard"})], WIKI2_TEXTS, WIKI2_ASKED
+    ),
+    "2wikimultihopqa, JSON in columns": Case(
+        [
+            {
+                **WIKI2[0],
+                **{
+                    key: json.dumps(WIKI2[0][key])
+                    for key in ("context", "supporting_facts", "evidences")
+                },
+            }
+        ],
+        WIKI2_TEXTS,
+        WIKI2_ASKED,
+    ),
+    "musique": Case(
+        MUSIQUE, MUSIQUE_TEXTS, MUSIQUE_ASKED, ("1 question that is marked as unanswerable.",)
+    ),
     "hipporag": Case(
-        [{"question": "Where?", "answer": ["Oslo"], "paragraphs": [{"title": "Ann", "text": "Ann is of Oslo.", "is_supporting": True}]}],
+        [
+            {
+                "question": "Where?",
+                "answer": ["Oslo"],
+                "paragraphs": [{"title": "Ann", "text": "Ann is of Oslo.", "is_supporting": True}],
+            }
+        ],
         {"Ann": "Ann is of Oslo."},
         [Question("Where?", "set", answers=("Oslo",), gold=("Ann",))],
     ),
     "hipporag, contexts": Case(
-        [{"id": "x", "question": "Where?", "answer": "Oslo", "contexts": [{"title": "Ann", "text": "Of Oslo.", "is_supporting": True}]}],
+        [
+            {
+                "id": "x",
+                "question": "Where?",
+                "answer": "Oslo",
+                "contexts": [{"title": "Ann", "text": "Of Oslo.", "is_supporting": True}],
+            }
+        ],
         {"Ann": "Of Oslo."},
         [Question("Where?", "x", answers=("Oslo",), gold=("Ann",))],
     ),
@@ -341,21 +505,39 @@ CASES = {
         {"Goals": "Daei scored 108.", "Goals (2)": "Bican scored more."},
         [
             Question(
-                "Who has the most goals?", "-7013890438520559398", answers=("Daei", "Bican"), aliases=(("Daei", "Ali Daei"), ("Bican",))
+                "Who has the most goals?",
+                "-7013890438520559398",
+                answers=("Daei", "Bican"),
+                aliases=(("Daei", "Ali Daei"), ("Bican",)),
             )
         ],
     ),
     "alce, qampari": Case(
         QAMPARI,
         {"Ann": "Ann wrote Up."},
-        [Question("What did Ann write?", "56__wikidata_simple__dev", answers=("Up", "Heat"), aliases=(("Up",), ("Heat", "Heat (novel)")))],
+        [
+            Question(
+                "What did Ann write?",
+                "56__wikidata_simple__dev",
+                answers=("Up", "Heat"),
+                aliases=(("Up",), ("Heat", "Heat (novel)")),
+            )
+        ],
     ),
-    "quality": Case(QUALITY, {"52845": "Ann went up.\nBo stayed.", "60995": "Cy went down."}, QUALITY_ASKED),
+    "quality": Case(
+        QUALITY, {"52845": "Ann went up.\nBo stayed.", "60995": "Cy went down."}, QUALITY_ASKED
+    ),
     "quality on HuggingFace": Case(
         EMOZILLA,
         {"set": "Ann went up.", "set (2)": "Cy went down."},
         [
-            Question(f"{row['question']} {LETTERS}", "set", answers=(answer,), gold=(gold,), options=OPTIONS)
+            Question(
+                f"{row['question']} {LETTERS}",
+                "set",
+                answers=(answer,),
+                gold=(gold,),
+                options=OPTIONS,
+            )
             for row, answer, gold in zip(EMOZILLA, ("Ann", "Bo", "Cy"), ("set", "set", "set (2)"))
         ],
     ),
@@ -372,7 +554,12 @@ CASES = {
         CRAG,
         {"Up - film": "Up is a film of 2009.", "Short": "A film."},
         [
-            Question("when did up come out?", "7bb29eb4", answers=("2009",), aliases=(("2009", "in 2009", "may 2009"),)),
+            Question(
+                "when did up come out?",
+                "7bb29eb4",
+                answers=("2009",),
+                aliases=(("2009", "in 2009", "may 2009"),),
+            ),
             Question("who is the king of france?", "8cc3", answers=("invalid question",)),
         ],
         ("1 page without a text.",),
@@ -381,7 +568,9 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("set, form", [(name, form) for name, case in CASES.items() for form in case.forms])
+@pytest.mark.parametrize(
+    "set, form", [(name, form) for name, case in CASES.items() for form in case.forms]
+)
 def test_a_set_that_brings_its_passages_along(tmp_path, set, form):
     """Recognised without a word on its format, in every form that rows are published in."""
     case = CASES[set]
@@ -443,14 +632,23 @@ MULTIHOP = [
             },
         ],
     },
-    {"query": "What of Down?", "answer": "Insufficient information.", "question_type": "null_query", "evidence_list": []},
+    {
+        "query": "What of Down?",
+        "answer": "Insufficient information.",
+        "question_type": "null_query",
+        "evidence_list": [],
+    },
 ]
 
 
 @pytest.mark.parametrize("form", ["json", "jsonl", "parquet"])
 def test_multihop_rag(tmp_path, form):
     """The facts are quoted from the bodies: the gold is the part of a document that holds the sentence, as in the authors' evaluation."""
-    found = bring("news", [written(tmp_path, f"corpus.{form}", NEWS)], questions=written(tmp_path, f"MultiHopRAG.{form}", MULTIHOP))
+    found = bring(
+        "news",
+        [written(tmp_path, f"corpus.{form}", NEWS)],
+        questions=written(tmp_path, f"MultiHopRAG.{form}", MULTIHOP),
+    )
     first, second = found.corpus.questions("news")
     own = {one.title: one.id for one in found.corpus}
     assert (first.text, first.answers) == ("Did Up open before it closed?", ("Yes",))
@@ -469,22 +667,44 @@ def test_popqa(tmp_path):
         "prop_id": 22,
         "obj_id": 2834605,
     }
-    row |= {"s_aliases": '["George James Rankin"]', "o_aliases": '["political leader","pol"]', "s_uri": "http://q", "o_uri": "http://o"}
-    row |= {"s_wiki_title": "George Rankin", "o_wiki_title": "Politician", "s_pop": 142, "o_pop": 25692}
-    row |= {"question": "What is George Rankin's occupation?", "possible_answers": '["politician", "political leader", "pol"]'}
+    row |= {
+        "s_aliases": '["George James Rankin"]',
+        "o_aliases": '["political leader","pol"]',
+        "s_uri": "http://q",
+        "o_uri": "http://o",
+    }
+    row |= {
+        "s_wiki_title": "George Rankin",
+        "o_wiki_title": "Politician",
+        "s_pop": 142,
+        "o_pop": 25692,
+    }
+    row |= {
+        "question": "What is George Rankin's occupation?",
+        "possible_answers": '["politician", "political leader", "pol"]',
+    }
     names = ("politician", "political leader", "pol")
     for name in ("test.tsv", "popqa.csv"):
         (question,) = read_questions(tabled(tmp_path, name, [row]))
-        assert question == Question(row["question"], "4222362", ("George Rankin",), ("politician",), aliases=(names,))
+        assert question == Question(
+            row["question"], "4222362", ("George Rankin",), ("politician",), aliases=(names,)
+        )
     for form in ("jsonl", "parquet"):
         (question,) = read_questions(written(tmp_path, f"popqa.{form}", [row]))
-        assert question.aliases == (("politician", "political leader", "pol", "Politician"),)  # with the title of the object's page
+        assert question.aliases == (
+            ("politician", "political leader", "pol", "Politician"),
+        )  # with the title of the object's page
 
 
 def test_bsard(tmp_path):
     """Articles by their numbers, which the questions name in one cell; articles and questions are tables."""
     articles = [
-        {"id": number, "reference": f"Art. {number}", "code": "Code Civil", "article": f"L'article {number} dit tout, ou rien."}
+        {
+            "id": number,
+            "reference": f"Art. {number}",
+            "code": "Code Civil",
+            "article": f"L'article {number} dit tout, ou rien.",
+        }
         for number in (7, 8, 9)
     ]
     asked = [
@@ -496,28 +716,62 @@ def test_bsard(tmp_path):
             "extra_description": "",
             "article_ids": "7,9",
         },
-        {"id": 2, "question": "Quand ?", "category": "Argent", "subcategory": "Dettes", "extra_description": "", "article_ids": "8"},
+        {
+            "id": 2,
+            "question": "Quand ?",
+            "category": "Argent",
+            "subcategory": "Dettes",
+            "extra_description": "",
+            "article_ids": "8",
+        },
     ]
-    found = bring("bsard", [tabled(tmp_path, "articles.csv", articles)], questions=tabled(tmp_path, "questions_test.csv", asked))
+    found = bring(
+        "bsard",
+        [tabled(tmp_path, "articles.csv", articles)],
+        questions=tabled(tmp_path, "questions_test.csv", asked),
+    )
     assert [one.text for one in found.corpus][0] == "L'article 7 dit tout, ou rien."
-    assert [one.gold for one in found.corpus.questions("bsard")] == [("articles.csv:7", "articles.csv:9"), ("articles.csv:8",)]
+    assert [one.gold for one in found.corpus.questions("bsard")] == [
+        ("articles.csv:7", "articles.csv:9"),
+        ("articles.csv:8",),
+    ]
 
 
 def test_hipporags_corpora_and_questions(tmp_path):
     passages = [{"title": one["title"], "text": one["paragraph_text"]} for one in PARAGRAPHS]
-    found = bring("musique", [written(tmp_path, "musique_corpus.json", passages)], questions=written(tmp_path, "musique.json", MUSIQUE[:1]))
+    found = bring(
+        "musique",
+        [written(tmp_path, "musique_corpus.json", passages)],
+        questions=written(tmp_path, "musique.json", MUSIQUE[:1]),
+    )
     (question,) = found.corpus.questions("musique")
     texts = {one.id: one.text for one in found.corpus}
     assert [texts[id] for id in question.gold] == ["Oslo lies by a fjord.", "Ann was born in Oslo."]
 
 
 def test_scifact_as_its_authors_publish_it(tmp_path):
-    abstracts = [{"doc_id": 4983, "title": "Of A", "abstract": ["A is.", "B is not."], "structured": False}]
+    abstracts = [
+        {"doc_id": 4983, "title": "Of A", "abstract": ["A is.", "B is not."], "structured": False}
+    ]
     abstracts += [{"doc_id": 5, "title": "Of C", "abstract": ["C is."], "structured": True}]
-    claims = [{"id": 1, "claim": "A is.", "evidence": {"4983": [{"sentences": [0], "label": "SUPPORT"}]}, "cited_doc_ids": [4983]}]
+    claims = [
+        {
+            "id": 1,
+            "claim": "A is.",
+            "evidence": {"4983": [{"sentences": [0], "label": "SUPPORT"}]},
+            "cited_doc_ids": [4983],
+        }
+    ]
     claims += [{"id": 3, "claim": "D is.", "evidence": {}, "cited_doc_ids": [5]}]
-    found = bring("claims", [written(tmp_path, "corpus.jsonl", abstracts)], questions=written(tmp_path, "claims_dev.jsonl", claims))
-    assert {one.id: one.text for one in found.corpus} == {"corpus.jsonl:4983": "A is. B is not.", "corpus.jsonl:5": "C is."}
+    found = bring(
+        "claims",
+        [written(tmp_path, "corpus.jsonl", abstracts)],
+        questions=written(tmp_path, "claims_dev.jsonl", claims),
+    )
+    assert {one.id: one.text for one in found.corpus} == {
+        "corpus.jsonl:4983": "A is. B is not.",
+        "corpus.jsonl:5": "C is.",
+    }
     assert [(one.text, one.gold) for one in found.corpus.questions("claims")] == [
         ("A is.", ("corpus.jsonl:4983",)),
         ("D is.", ("corpus.jsonl:5",)),
@@ -526,7 +780,9 @@ def test_scifact_as_its_authors_publish_it(tmp_path):
 
 @pytest.mark.parametrize("form", ["json", "jsonl", "parquet"])
 def test_graphrag_bench(tmp_path, form):
-    novels = [{"corpus_name": name, "context": f"{name} went on."} for name in ("Novel-1", "Novel-2")]
+    novels = [
+        {"corpus_name": name, "context": f"{name} went on."} for name in ("Novel-1", "Novel-2")
+    ]
     asked = [
         {
             "id": "Novel-73586ddc",
@@ -538,13 +794,31 @@ def test_graphrag_bench(tmp_path, form):
             "evidence_relations": "it: went on",
         }
     ]
-    found = bring("novels", [written(tmp_path, f"novel.{form}", novels)], questions=written(tmp_path, f"questions.{form}", asked))
-    assert found.corpus.questions("novels") == (Question("Who went on?", "Novel-73586ddc", answers=("Novel-2.",), gold=("Novel-2",)),)
+    found = bring(
+        "novels",
+        [written(tmp_path, f"novel.{form}", novels)],
+        questions=written(tmp_path, f"questions.{form}", asked),
+    )
+    assert found.corpus.questions("novels") == (
+        Question("Who went on?", "Novel-73586ddc", answers=("Novel-2.",), gold=("Novel-2",)),
+    )
 
 
-DOCUMENTS = [{"_id": "MED-1", "title": "Of A", "text": "A is."}, {"_id": "MED-2", "title": "Of B", "text": ""}]
-QUERIES = [{"_id": "PLAIN-1", "text": "a?", "metadata": {"url": "u"}}, {"_id": "PLAIN-2", "text": "b?", "metadata": {"url": "v"}}]
-JUDGED = [("PLAIN-1", "MED-1", 2), ("PLAIN-1", "MED-2", 0), ("PLAIN-2", "MED-2", 1), ("PLAIN-9", "MED-1", 1), ("PLAIN-2", "MED-9", 1)]
+DOCUMENTS = [
+    {"_id": "MED-1", "title": "Of A", "text": "A is."},
+    {"_id": "MED-2", "title": "Of B", "text": ""},
+]
+QUERIES = [
+    {"_id": "PLAIN-1", "text": "a?", "metadata": {"url": "u"}},
+    {"_id": "PLAIN-2", "text": "b?", "metadata": {"url": "v"}},
+]
+JUDGED = [
+    ("PLAIN-1", "MED-1", 2),
+    ("PLAIN-1", "MED-2", 0),
+    ("PLAIN-2", "MED-2", 1),
+    ("PLAIN-9", "MED-1", 1),
+    ("PLAIN-2", "MED-9", 1),
+]
 
 
 def beir(folder: Path, form: str) -> Path:
@@ -557,7 +831,11 @@ def beir(folder: Path, form: str) -> Path:
             written(folder / "set", f"{name}.jsonl{'.gz' if form == 'packed' else ''}", rows)
     (folder / "set" / "qrels").mkdir()
     if form == "rows":
-        written(folder / "set" / "qrels", "test.jsonl", [dict(zip(("query-id", "corpus-id", "score"), one)) for one in JUDGED])
+        written(
+            folder / "set" / "qrels",
+            "test.jsonl",
+            [dict(zip(("query-id", "corpus-id", "score"), one)) for one in JUDGED],
+        )
     elif form == "trec":
         (folder / "set" / "qrels" / "test.qrels").write_text(
             "".join(f"{query} 0 {document} {score}\n" for query, document, score in JUDGED)
@@ -573,7 +851,10 @@ def test_a_folder_of_beir(tmp_path, form):
     """As NFCorpus has it, a query that is judged and not there; and a document. Both are left out and counted; the rest is read."""
     found = bring("nf", [beir(tmp_path, form)])
     assert {one.id: one.text for one in found.corpus} == {"MED-1": "A is.", "MED-2": "Of B"}
-    assert [(one.id, one.gold) for one in found.corpus.questions("nf-test")] == [("PLAIN-1", ("MED-1",)), ("PLAIN-2", ("MED-2",))]
+    assert [(one.id, one.gold) for one in found.corpus.questions("nf-test")] == [
+        ("PLAIN-1", ("MED-1",)),
+        ("PLAIN-2", ("MED-2",)),
+    ]
     said = " ".join(found.notes)
     assert "1 judgement of a query that the folder does not have, such as “PLAIN-9”" in said
     assert "1 judgement of a document that the folder does not have, such as “MED-9”" in said
@@ -581,13 +862,22 @@ def test_a_folder_of_beir(tmp_path, form):
 
 def test_rows_that_begin_with_a_list_under_data_are_rows(tmp_path):
     """One object a line each, though an object with a list of objects under `data` is a file of rows where nothing follows it."""
-    rows = [{"data": [{"n": number}], "question": f"who {number}?", "answer": "Ann"} for number in (1, 2)]
+    rows = [
+        {"data": [{"n": number}], "question": f"who {number}?", "answer": "Ann"}
+        for number in (1, 2)
+    ]
     for count in (1, 2):
         found = read_questions(written(tmp_path, "q.jsonl", rows[:count]))
         assert [one.text for one in found] == ["who 1?", "who 2?"][:count]
         texts = [{"data": [{"n": number}], "text": f"Text {number}."} for number in (1, 2)]
-        assert len(bring(f"texts-{count}", [written(tmp_path, "t.jsonl", texts[:count])]).corpus) == count
-        graphs = [{"data": [{"n": number}], "graph": [["Ann", "knows", f"Bo {number}"]]} for number in (1, 2)]
+        assert (
+            len(bring(f"texts-{count}", [written(tmp_path, "t.jsonl", texts[:count])]).corpus)
+            == count
+        )
+        graphs = [
+            {"data": [{"n": number}], "graph": [["Ann", "knows", f"Bo {number}"]]}
+            for number in (1, 2)
+        ]
         assert len(list(read_triples(written(tmp_path, "g.jsonl", graphs[:count])))) == count
 
 
@@ -598,7 +888,10 @@ ROG = [
         "answer": ["Jamaican English", "Patois"],
         "q_entity": ["Jamaica"],
         "a_entity": ["Jamaican English", "Patois"],
-        "graph": [["Jamaica", "location.country.languages_spoken", "Patois"], ["Jamaica", "common.topic.image", "m.1"]],
+        "graph": [
+            ["Jamaica", "location.country.languages_spoken", "Patois"],
+            ["Jamaica", "common.topic.image", "m.1"],
+        ],
         "choices": [],
     },
     {
@@ -619,19 +912,52 @@ def test_rog(tmp_path, form):
     file = written(tmp_path, f"webqsp.{form}", ROG)
     known = QuestionSet("webqsp", "", file, graphs="question")
     first, second = known.questions()
-    assert (first.text, first.entities, first.answers) == (ROG[0]["question"], ("Jamaica",), ("Jamaican English", "Patois"))
-    assert known.brings_graphs() and known.own_triples(second.id) == [("James K. Polk", "government.position", "President")]
+    assert (first.text, first.entities, first.answers) == (
+        ROG[0]["question"],
+        ("Jamaica",),
+        ("Jamaican English", "Patois"),
+    )
+    assert known.brings_graphs() and known.own_triples(second.id) == [
+        ("James K. Polk", "government.position", "President")
+    ]
     built = build(file, tmp_path / "graph", "rog")
     assert (built.n_nodes, built.n_edges) == (5, 3)
     kept = save_set(file, "mine", "", "rog", (), graphs="question")
-    assert kept.questions()[0].answers == first.answers and kept.own_triples(first.id)[0][2] == "Patois"
+    assert (
+        kept.questions()[0].answers == first.answers
+        and kept.own_triples(first.id)[0][2] == "Patois"
+    )
 
 
 def test_grailqa_on_huggingface(tmp_path):
-    nodes = {"nid": [0, 1], "node_type": ["class", "entity"], "id": ["m.0", "m.01"], "class": ["x", "y"], "friendly_name": ["System", "g"]}
-    row = {"qid": "2100", "question": "g is part of what system?", "function": "none", "num_node": 2, "num_edge": 1, "domains": ["m"]}
-    row |= {"answer": {"answer_type": ["Entity", "Value"], "answer_argument": ["m.0", "4"], "entity_name": ["SI", ""]}}
-    row |= {"graph_query": {"nodes": nodes, "edges": {"start": [0], "end": [1], "relation": ["r"], "friendly_name": ["R"]}}}
+    nodes = {
+        "nid": [0, 1],
+        "node_type": ["class", "entity"],
+        "id": ["m.0", "m.01"],
+        "class": ["x", "y"],
+        "friendly_name": ["System", "g"],
+    }
+    row = {
+        "qid": "2100",
+        "question": "g is part of what system?",
+        "function": "none",
+        "num_node": 2,
+        "num_edge": 1,
+        "domains": ["m"],
+    }
+    row |= {
+        "answer": {
+            "answer_type": ["Entity", "Value"],
+            "answer_argument": ["m.0", "4"],
+            "entity_name": ["SI", ""],
+        }
+    }
+    row |= {
+        "graph_query": {
+            "nodes": nodes,
+            "edges": {"start": [0], "end": [1], "relation": ["r"], "friendly_name": ["R"]},
+        }
+    }
     for form in ("jsonl", "parquet"):
         (question,) = read_questions(written(tmp_path, f"grail.{form}", [row]))
         assert (question.id, question.entities, question.answers) == ("2100", ("g",), ("SI", "4"))
@@ -639,14 +965,20 @@ def test_grailqa_on_huggingface(tmp_path):
 
 def test_questions_without_answers_and_gold_say_what_was_looked_for(tmp_path):
     """A column that holds them under an unusual name is an error rather than a score of 0."""
-    bring("towns", [written(tmp_path, "towns.json", [{"title": "Oslo", "text": "Oslo lies by a fjord."}])])
+    bring(
+        "towns",
+        [written(tmp_path, "towns.json", [{"title": "Oslo", "text": "Oslo lies by a fjord."}])],
+    )
     rows = [{"question": "Where?", "passage_key": "Oslo"}]
     with pytest.raises(
-        BadInput, match="has no answers and no gold documents.*columns question, passage_key.*Looked for answer, .*gold, gold_titles"
+        BadInput,
+        match="has no answers and no gold documents.*columns question, passage_key.*Looked for answer, .*gold, gold_titles",
     ):
         bring_questions("towns", written(tmp_path, "asked.jsonl", rows))
     for column in GOLD:
-        bring_questions("towns", written(tmp_path, "asked.jsonl", [{"question": "Where?", column: ["Oslo"]}]))
+        bring_questions(
+            "towns", written(tmp_path, "asked.jsonl", [{"question": "Where?", column: ["Oslo"]}])
+        )
         assert open_corpus("towns").questions("towns")[0].gold == ("towns.json:1",), column
 
 
@@ -657,18 +989,28 @@ def test_a_zip_of_a_folder_of_beir(tmp_path):
         for file in folder.rglob("*.*"):
             packed.write(file, f"nfcorpus/{file.relative_to(folder)}")
     found = bring("nf", [tmp_path / "nfcorpus.zip"])
-    assert [one.id for one in found.corpus] == ["MED-1", "MED-2"] and [one.gold for one in found.corpus.questions("nf-test")][0] == (
-        "MED-1",
+    assert [one.id for one in found.corpus] == ["MED-1", "MED-2"] and [
+        one.gold for one in found.corpus.questions("nf-test")
+    ][0] == ("MED-1",)
+    assert (
+        found.notes[0]
+        == "nfcorpus.zip holds documents, queries and judgements in the form of BEIR (format “beir”)."
     )
-    assert found.notes[0] == "nfcorpus.zip holds documents, queries and judgements in the form of BEIR (format “beir”)."
     shutil.rmtree(folder / "qrels")
-    assert "set holds no judgements (qrels/NAME.tsv), so its queries are left out." in bring("nf-2", [folder]).notes
+    assert (
+        "set holds no judgements (qrels/NAME.tsv), so its queries are left out."
+        in bring("nf-2", [folder]).notes
+    )
 
 
 def test_two_files_of_questions_with_passages_are_two_sets(tmp_path):
-    files = [written(tmp_path, f"{part}.jsonl", [row]) for part, row in zip(("Train", "Dev_1"), HOTPOT)]
+    files = [
+        written(tmp_path, f"{part}.jsonl", [row]) for part, row in zip(("Train", "Dev_1"), HOTPOT)
+    ]
     found = bring("hot", files)
-    assert {name: [one.id for one in found.corpus.questions(name)] for name in found.corpus.sets} == {
+    assert {
+        name: [one.id for one in found.corpus.questions(name)] for name in found.corpus.sets
+    } == {
         "hot": ["5a8b57f2"],
         "hot-dev-1": ["5a8c7595"],
     }
@@ -676,5 +1018,7 @@ def test_two_files_of_questions_with_passages_are_two_sets(tmp_path):
 
 def test_a_column_that_is_named_makes_a_table_of_a_file(tmp_path):
     file = written(tmp_path, "a.jsonl", ULTRADOMAIN)
-    assert len(bring("one", [file], columns={"text": "context"}).corpus) == 3  # a document for each row
+    assert (
+        len(bring("one", [file], columns={"text": "context"}).corpus) == 3
+    )  # a document for each row
     assert len(bring("two", [file], columns={"text": "Body"}).corpus) == 2

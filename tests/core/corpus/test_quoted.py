@@ -19,7 +19,9 @@ TEXT = f"{BUILT} {MARRIED} Nobody else came."
 @pytest.fixture
 def corpus(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    return write(new_folder("coast"), [Document("a.md", TEXT, "Coast"), Document("b.md", f"A copy: {BUILT}")])
+    return write(
+        new_folder("coast"), [Document("a.md", TEXT, "Coast"), Document("b.md", f"A copy: {BUILT}")]
+    )
 
 
 def cut(corpus, size: int):
@@ -35,7 +37,9 @@ def test_a_quotation_names_the_chunk_that_holds_it_however_the_document_is_cut(c
     assert parts_of(passage) == ("a.md", MARRIED)
     assert texts(cut(corpus, 9), passage) == [MARRIED]
     assert texts(cut(corpus, 100), passage) == [TEXT]
-    assert texts(cut(corpus, 9), passage_name("a.md", BUILT)) == [BUILT]  # not that of the other document
+    assert texts(cut(corpus, 9), passage_name("a.md", BUILT)) == [
+        BUILT
+    ]  # not that of the other document
 
 
 def test_of_a_quotation_that_was_cut_the_chunk_with_a_whole_half_is_found(corpus):
@@ -48,7 +52,9 @@ def test_a_document_alone_names_all_its_chunks_and_an_absent_one_none(corpus):
     graph = cut(corpus, 9)
     assert len(chunk_rows(graph, "a.md")) == 3 and chunk_rows(graph, "c.md") == frozenset()
     assert chunk_rows(graph, passage_name("a.md", "It rained all year in Rome.")) == frozenset()
-    assert gold_rows(graph, ["a.md", "b.md"]) == chunk_rows(graph, "a.md") | chunk_rows(graph, "b.md")
+    assert gold_rows(graph, ["a.md", "b.md"]) == chunk_rows(graph, "a.md") | chunk_rows(
+        graph, "b.md"
+    )
 
 
 def test_a_source_has_a_passage_where_its_document_holds_the_quotation(corpus):
@@ -59,7 +65,12 @@ def test_a_source_has_a_passage_where_its_document_holds_the_quotation(corpus):
 
 def test_questions_may_bring_parts_of_documents_by_title(corpus, tmp_path):
     file = tmp_path / "asked.jsonl"
-    file.write_text('{"question": "Who?", "answer": "Tom Reid", "gold": ["Coast\\nLater she married Tom Reid of Ayr.", "Coast\\nNot so."]}')
+    file.write_text(
+        '{"question": "Who?", "answer": "Tom Reid", "gold": ["Coast\\nLater she married Tom Reid of Ayr.", "Coast\\nNot so."]}'
+    )
     brought = bring_questions("coast", file)
-    assert brought.corpus.questions("coast")[0].gold == (passage_name("a.md", MARRIED), "a.md\nNot so.")
+    assert brought.corpus.questions("coast")[0].gold == (
+        passage_name("a.md", MARRIED),
+        "a.md\nNot so.",
+    )
     assert any("does not have: “a.md Not so.”, 1 in all" in note for note in brought.notes)

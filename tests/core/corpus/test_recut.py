@@ -17,7 +17,12 @@ def document(id, *sentences):
     return Document(id, " ".join(f"{one} two three four." for one in sentences))
 
 
-FIRST = [document("b", "One", "And"), Document("c", " "), document("d", "Just"), document("f", "First", "Next", "Last")]
+FIRST = [
+    document("b", "One", "And"),
+    Document("c", " "),
+    document("d", "Just"),
+    document("f", "First", "Next", "Last"),
+]
 
 
 @pytest.fixture
@@ -61,10 +66,14 @@ def test_a_document_whose_title_alone_changed_is_cut_again(tmp_path, cut):
     corpus = write(tmp_path / "one", FIRST)
     before, _ = recut(corpus, cut, None)
     corpus = corpus.change([Document("d", FIRST[2].text, "A title")])
-    assert recut(corpus, cut, before)[0].chunks.texts("title").count("A title") == 1 and cut.seen == ["d"]
+    assert recut(corpus, cut, before)[0].chunks.texts("title").count(
+        "A title"
+    ) == 1 and cut.seen == ["d"]
 
 
-def test_a_build_says_how_many_documents_it_cut_and_another_with_the_same_chunks_cuts_none(tmp_path):
+def test_a_build_says_how_many_documents_it_cut_and_another_with_the_same_chunks_cuts_none(
+    tmp_path,
+):
     corpus = write(tmp_path / "one", FIRST)
     build(corpus, LINE, NoModels())
     corpus = corpus.put([document("a", "New")])
@@ -94,4 +103,6 @@ def test_where_what_was_noted_does_not_fit_the_graph_all_is_cut(tmp_path, damage
         build(corpus.put([document("a", "New")]), LINE, NoModels())
         file.write_bytes(note)
     assert saved(folder, cutter) is None
-    assert Recut((folder,)).chunks(corpus, cutter, lambda documents: by_tokens(documents, 5, 0))[1] == len(corpus)
+    assert Recut((folder,)).chunks(corpus, cutter, lambda documents: by_tokens(documents, 5, 0))[
+        1
+    ] == len(corpus)

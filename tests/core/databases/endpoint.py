@@ -50,9 +50,17 @@ class Sparql:
 
             whole = json.loads(found.serialize(format=QueryResultsFormat.JSON) or b"{}")
             whole["results"]["bindings"] = whole["results"]["bindings"][: self.most]
-            return 200, {"Content-Type": "application/sparql-results+json"}, json.dumps(whole).encode()
+            return (
+                200,
+                {"Content-Type": "application/sparql-results+json"},
+                json.dumps(whole).encode(),
+            )
         assert not isinstance(found, QueryBoolean)
-        return 200, {"Content-Type": "application/n-triples"}, found.serialize(format=RdfFormat.N_TRIPLES) or b""
+        return (
+            200,
+            {"Content-Type": "application/n-triples"},
+            found.serialize(format=RdfFormat.N_TRIPLES) or b"",
+        )
 
 
 @contextmanager
@@ -63,7 +71,9 @@ def endpoint(**how) -> Iterator[Sparql]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
             body = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-            code, headers, data = served.answer(body.get("query", [""])[0], self.headers.get("Authorization", ""))
+            code, headers, data = served.answer(
+                body.get("query", [""])[0], self.headers.get("Authorization", "")
+            )
             self.send_response(code)
             cut = headers.pop("cut", "")
             for name, value in {"Content-Length": str(len(data)), **headers}.items():

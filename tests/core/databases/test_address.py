@@ -51,7 +51,10 @@ def test_hosts_where_hopscope_is_shared(monkeypatch):
     with pytest.raises(BadInput, match="use bolt://"):
         address_of("neo4j://localhost:7687")
     monkeypatch.setenv("HOPSCOPE_ALLOWED_HOSTS", "query.wikidata.org,graphs:7687")
-    assert address_of("https://query.wikidata.org/sparql").kind == SPARQL and address_of("bolt://graphs:7687").kind == BOLT
+    assert (
+        address_of("https://query.wikidata.org/sparql").kind == SPARQL
+        and address_of("bolt://graphs:7687").kind == BOLT
+    )
     with pytest.raises(BadParameter, match="HOPSCOPE_ALLOWED_HOSTS"):
         address_of("bolt://graphs:7688")
 
@@ -64,4 +67,7 @@ def test_a_key_is_for_one_address(monkeypatch, tmp_path):
         address_of("bolt://other:7687").key("HOPSCOPE_KEY_MINE")
     assert "secret-word" not in str(refused.value)
     save_key("bolt://graphs:7687", "neo4j:typed-word")
-    assert address_of("bolt://graphs:7687").key() == "neo4j:typed-word" and address_of("bolt://other:7687").key() == ""
+    assert (
+        address_of("bolt://graphs:7687").key() == "neo4j:typed-word"
+        and address_of("bolt://other:7687").key() == ""
+    )

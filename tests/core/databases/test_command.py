@@ -21,14 +21,28 @@ def served():
 def test_a_graph_is_built(served, tmp_path, capsys):
     served.load(FILMS)
     assert (
-        main(["build", f"sparql+{served.url}", "--out", str(tmp_path / "g"), "--literals", "leave-out", "--drop-relations", "year*"]) == 0
+        main(
+            [
+                "build",
+                f"sparql+{served.url}",
+                "--out",
+                str(tmp_path / "g"),
+                "--literals",
+                "leave-out",
+                "--drop-relations",
+                "year*",
+            ]
+        )
+        == 0
     )
     assert Graph.open(tmp_path / "g").triple_texts([0, 1]) == [
         "Inception -> directed by -> Christopher Nolan",
         "f2 -> directed by -> Christopher Nolan",
     ]
     said = capsys.readouterr().out
-    assert "3 entities, 2 triples, 1 relations" in said and "2 triples copied from 127.0.0.1" in said
+    assert (
+        "3 entities, 2 triples, 1 relations" in said and "2 triples copied from 127.0.0.1" in said
+    )
 
 
 def test_a_dry_run_copies_a_little_and_builds_nothing(served, tmp_path, capsys, monkeypatch):
@@ -37,7 +51,11 @@ def test_a_dry_run_copies_a_little_and_builds_nothing(served, tmp_path, capsys, 
     served.load(chain(40))
     assert main(["build", served.url, "--dry-run"]) == 0
     said = capsys.readouterr().out
-    assert said.count(" -> next -> ") == 10 and "20 of 40 triples copied" in said and not list(tmp_path.iterdir())
+    assert (
+        said.count(" -> next -> ") == 10
+        and "20 of 40 triples copied" in said
+        and not list(tmp_path.iterdir())
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,6 +84,8 @@ def test_a_copy_of_no_triples_is_refused(served, capsys):
 
 
 def test_a_password_in_an_address_is_refused_and_not_repeated(tmp_path, capsys):
-    assert main(["build", "bolt://ann:secret-word@localhost:7687", "--out", str(tmp_path / "g")]) != 0
+    assert (
+        main(["build", "bolt://ann:secret-word@localhost:7687", "--out", str(tmp_path / "g")]) != 0
+    )
     err = capsys.readouterr().err
     assert "holds no name and no password" in err and "secret-word" not in err

@@ -38,13 +38,20 @@ ALL_OF_FIVE = {"Ann -> r -> Bob", "Bob -> r -> Cleo", "Cleo -> r -> Dan <b>", "D
 
 
 @pytest.mark.parametrize(
-    "hops, found", [(1, {"Ann -> r -> Bob", "Bob -> r -> Cleo"}), (2, ALL_OF_FIVE - {"Dan <b> -> r -> Eve"}), (4, ALL_OF_FIVE)]
+    "hops, found",
+    [
+        (1, {"Ann -> r -> Bob", "Bob -> r -> Cleo"}),
+        (2, ALL_OF_FIVE - {"Dan <b> -> r -> Eve"}),
+        (4, ALL_OF_FIVE),
+    ],
 )
 def test_edges_within_hops_of_the_start_both_ways(served, hops, found):
     served.load(FIVE)
     near = live(served, hops=hops).around("what does Bob know?")
     assert triples(near) == found and near.fetched.starts == ("Bob",)
-    assert near.fetched.sentences[0].startswith(f"Asked live: {len(found)} triples within {hops} hop")
+    assert near.fetched.sentences[0].startswith(
+        f"Asked live: {len(found)} triples within {hops} hop"
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,13 +66,21 @@ def test_edges_within_hops_of_the_start_both_ways(served, hops, found):
         ("Eve (http://x/e)", "Eve"),
     ],
 )
-def test_an_entity_is_found_by_a_label_whatever_its_language_and_case_or_by_its_iri(served, name, called):
+def test_an_entity_is_found_by_a_label_whatever_its_language_and_case_or_by_its_iri(
+    served, name, called
+):
     served.load(FIVE)
     assert live(served).around("", [name]).fetched.starts == (called,)
 
 
 @pytest.mark.parametrize(
-    "question", ["Who directed Inception?", "who directed inception", "who directed [Inception]", "WHO DIRECTED INCEPTION"]
+    "question",
+    [
+        "Who directed Inception?",
+        "who directed inception",
+        "who directed [Inception]",
+        "WHO DIRECTED INCEPTION",
+    ],
 )
 def test_a_question_names_its_entities(served, question):
     served.load(FILMS)
@@ -83,7 +98,9 @@ def test_a_thing_without_a_label_is_found_by_the_end_of_its_iri(served):
     assert live(served, language="none").around("", ["p1"]).fetched.starts == ("p1",)
 
 
-@pytest.mark.parametrize("name", ['Nobody", <x>) } ; DROP ALL #', "<http://x/a> . ?s ?p ?o", "\\", "\x00", "Nobody\n"])
+@pytest.mark.parametrize(
+    "name", ['Nobody", <x>) } ; DROP ALL #', "<http://x/a> . ?s ?p ?o", "\\", "\x00", "Nobody\n"]
+)
 def test_who_is_not_there_is_a_sentence_and_what_is_typed_stays_text(served, name):
     served.load(FIVE)
     with pytest.raises(UnknownEntity, match="was not found by its name"):
@@ -101,18 +118,27 @@ def test_of_things_with_one_name_the_one_with_most_triples_is_taken_and_said(ser
     served.load(FIVE + ' :other rdfs:label "Ann" . :other :r :x , :y .')
     near = live(served, hops=1).around("", ["Ann"])
     assert triples(near) == {"Ann -> r -> x", "Ann -> r -> y"}
-    assert any("2 things are called “Ann”" in one and "<http://x/other>" in one for one in near.fetched.sentences)
+    assert any(
+        "2 things are called “Ann”" in one and "<http://x/other>" in one
+        for one in near.fetched.sentences
+    )
 
 
 def star(leaves):
-    return PREFIXES + ':hub rdfs:label "Hub" . ' + "".join(f":hub :to :out{at} . :in{at} :to :hub . " for at in range(leaves))
+    return (
+        PREFIXES
+        + ':hub rdfs:label "Hub" . '
+        + "".join(f":hub :to :out{at} . :in{at} :to :hub . " for at in range(leaves))
+    )
 
 
 def test_a_node_of_many_edges_is_cut_each_way_and_it_is_said(served):
     served.load(star(7))
     near = live(served, hops=1, each=3).around("", ["Hub"])
     assert near.n_edges == 6 and near.degrees(near_of(near, "Hub"), "out").tolist() == [3]
-    assert "1 entity has more than 3 triples one way; the rest was left out." in near.fetched.sentences
+    assert (
+        "1 entity has more than 3 triples one way; the rest was left out." in near.fetched.sentences
+    )
     whole = live(served, hops=1, each=7).around("", ["Hub"])
     assert whole.n_edges == 14 and not any("left out" in one for one in whole.fetched.sentences)
 
@@ -126,12 +152,16 @@ def near_of(graph, name):
 def test_no_more_edges_than_in_all_and_it_is_said(served):
     served.load(chain(30))
     near = live(served, hops=6, edges=4).around("", ["n15"])
-    assert near.n_edges == 4 and any("4 edges are the most that are fetched" in one for one in near.fetched.sentences)
+    assert near.n_edges == 4 and any(
+        "4 edges are the most that are fetched" in one for one in near.fetched.sentences
+    )
 
 
 def test_no_request_begins_once_the_seconds_have_passed(served, monkeypatch):
     served.load(chain(30))
-    monkeypatch.setattr("core.databases.neighbourhood.time.monotonic", iter(range(0, 1000, 2)).__next__)
+    monkeypatch.setattr(
+        "core.databases.neighbourhood.time.monotonic", iter(range(0, 1000, 2)).__next__
+    )
     near = live(served, hops=6, seconds=3.0).around("", ["n15"])
     assert near.n_edges < 12 and any("3 s had passed" in one for one in near.fetched.sentences)
 
@@ -162,7 +192,9 @@ def test_named_graphs_where_the_default_one_is_empty(served):
 def test_blank_nodes_lead_no_further_and_it_is_said(served):
     served.load(PREFIXES + ':a :r [ :r :b ] . :a rdfs:label "Ann" .')
     near = live(served, hops=3).around("", ["Ann"])
-    assert near.n_edges == 1 and any(one.startswith("1 thing without a name") for one in near.fetched.sentences)
+    assert near.n_edges == 1 and any(
+        one.startswith("1 thing without a name") for one in near.fetched.sentences
+    )
 
 
 @pytest.mark.parametrize("literals", ["triples", "attributes", "leave-out"])
@@ -189,10 +221,19 @@ def test_what_was_fetched_is_not_fetched_again_until_it_is_forgotten(served):
     "reply, said",
     [
         ((401, {}, b""), "wants a name and password"),
-        ((500, {"Content-Type": "text/plain"}, b"out of <b>memory"), "refuses the query (500): out of <b>memory"),
+        (
+            (500, {"Content-Type": "text/plain"}, b"out of <b>memory"),
+            "refuses the query (500): out of <b>memory",
+        ),
         ((200, {"Content-Type": "text/html"}, b"<html>"), "answers with a web page"),
-        ((200, {"Content-Type": "application/sparql-results+json"}, b'{"head": {"vars": ["s"'), "cannot be read"),
-        ((200, {"Content-Type": "application/sparql-results+json", "cut": "1"}, b"{" * 100), "cannot be r"),
+        (
+            (200, {"Content-Type": "application/sparql-results+json"}, b'{"head": {"vars": ["s"'),
+            "cannot be read",
+        ),
+        (
+            (200, {"Content-Type": "application/sparql-results+json", "cut": "1"}, b"{" * 100),
+            "cannot be r",
+        ),
     ],
 )
 @pytest.mark.parametrize("when", ["first", "later"])
@@ -201,7 +242,9 @@ def test_a_database_that_fails_is_a_sentence_and_nothing_is_kept(served, reply, 
 
     served.load(FIVE)
     asked = live(served)
-    bad = lambda query, number: (reply[0], dict(reply[1]), reply[2]) if when == "first" or "UNION" in query else None
+    bad = lambda query, number: (
+        (reply[0], dict(reply[1]), reply[2]) if when == "first" or "UNION" in query else None
+    )
     served.instead = bad
     with pytest.raises(BadInput, match=re.escape(said)):
         asked.around("", ["Ann"])
@@ -217,7 +260,11 @@ def test_a_database_that_is_not_there_is_a_sentence():
 def test_one_that_is_slow_and_cancel(served, monkeypatch):
     served.load(FIVE)
     monkeypatch.setattr(sparql, "WAIT", 0.2)
-    served.instead = lambda query, number: (200, {"Content-Type": "application/sparql-results+json", "cut": "slow"}, b" " * 1000)
+    served.instead = lambda query, number: (
+        200,
+        {"Content-Type": "application/sparql-results+json", "cut": "slow"},
+        b" " * 1000,
+    )
     with pytest.raises(BadInput, match="did not answer within|broke off"):
         live(served).around("", ["Ann"])
     served.instead = lambda query, number: None

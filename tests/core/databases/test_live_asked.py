@@ -42,7 +42,10 @@ def compared(engine, name, question, specs):
 
 
 def texts(comparison):
-    return [(lane.graph.texts(lane.state.paths.items), lane.graph.names(lane.state.reader or ())) for lane in comparison.lanes]
+    return [
+        (lane.graph.texts(lane.state.paths.items), lane.graph.names(lane.state.reader or ()))
+        for lane in comparison.lanes
+    ]
 
 
 def add(served, **how):
@@ -61,7 +64,11 @@ ROWS = (
     "EgoNetwork(hops=2) >> SimplePaths(hops=2)",
     "PersonalizedPageRank(keep=3)",
 )
-QUESTIONS = (Question("what does Bob know?"), Question("what?", entities=("Ann", "Eve")), Question("who knows [Cleo]?"))
+QUESTIONS = (
+    Question("what does Bob know?"),
+    Question("what?", entities=("Ann", "Eve")),
+    Question("who knows [Cleo]?"),
+)
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.text)
@@ -79,8 +86,16 @@ def turtle_of(triples):
     """Triples of names as Turtle, things called by labels."""
     names = list(dict.fromkeys(name for head, _, tail in triples for name in (head, tail)))
     place = {name: at for at, name in enumerate(names)}
-    labels = "".join(f":e{at} rdfs:label {json.dumps(name, ensure_ascii=False)} . " for name, at in place.items())
-    return PREFIXES + labels + "".join(f":e{place[head]} :{relation} :e{place[tail]} . " for head, relation, tail in triples)
+    labels = "".join(
+        f":e{at} rdfs:label {json.dumps(name, ensure_ascii=False)} . " for name, at in place.items()
+    )
+    return (
+        PREFIXES
+        + labels
+        + "".join(
+            f":e{place[head]} :{relation} :e{place[tail]} . " for head, relation, tail in triples
+        )
+    )
 
 
 def test_on_a_part_of_wikimovies_paths_and_answers_are_those_of_the_copy(served, tmp_path, movies):
@@ -89,7 +104,13 @@ def test_on_a_part_of_wikimovies_paths_and_answers_are_those_of_the_copy(served,
     first = movies.steps(movies.nodes_named("Inception")[0])[0]
     edges = np.unique(np.concatenate([movies.steps(int(node))[1][:60] for node in first]))
     heads, relations, tails = movies.triples(edges)
-    triples = list(zip(movies.names(heads), (movies.relation_names[one] for one in relations), movies.names(tails)))
+    triples = list(
+        zip(
+            movies.names(heads),
+            (movies.relation_names[one] for one in relations),
+            movies.names(tails),
+        )
+    )
     served.load(turtle_of(triples))
     add(served, each=1_000), add_copy(served, tmp_path)
     engine, question = Engine(), Question("who directed Inception", answers=("Christopher Nolan",))
@@ -103,7 +124,9 @@ def test_it_is_a_source_like_others_and_its_databases_death_is_not_that_of_other
     add(served), add_copy(served, tmp_path)
     assert sources()[GraphSource("live")] == "live (live)" and datasets()["live"].live
     engine = Engine()
-    assert engine.graph("live").n_nodes == 0 and engine.graph("live").live.words.startswith("Asked live at 127")
+    assert engine.graph("live").n_nodes == 0 and engine.graph("live").live.words.startswith(
+        "Asked live at 127"
+    )
     served.instead = lambda query, number: (503, {"Retry-After": "0"}, b"")
     with pytest.raises(BadInput, match="is busy"):
         engine.ask(GraphSource("live"), Question("who knows Ann?"), model=False)
@@ -120,7 +143,9 @@ def test_a_saved_case_opens_without_the_database_and_holds_no_key(served, monkey
     served.instead = lambda query, number: (500, {}, b"")
     after = thaw_finished(json.loads(saved))
     assert "secret-word" not in saved and "HOPSCOPE_KEY" not in saved
-    assert after.graph.name == "live" and after.lanes[0].state.trace[0].notes[0].startswith("Asked live: 4 triples")
+    assert after.graph.name == "live" and after.lanes[0].state.trace[0].notes[0].startswith(
+        "Asked live: 4 triples"
+    )
     assert after.graph.texts(after.lanes[0].state.paths.items) == texts(before)[0][0]
 
 
@@ -141,9 +166,16 @@ def test_commands_add_and_ask_it(served, capsys):
     served.load(FIVE)
     assert main(["build", f"sparql+{served.url}", "--live", "--name", "mine", "--hops", "1"]) == 0
     assert "The graph mine is ready. Asked live at 127" in capsys.readouterr().out
-    assert main(["ask", "what does Bob know", "--graph", "mine", "--no-llm", "--instance", "lego-1"]) == 0
+    assert (
+        main(["ask", "what does Bob know", "--graph", "mine", "--no-llm", "--instance", "lego-1"])
+        == 0
+    )
     said = capsys.readouterr().out
-    assert "starts from Bob" in said and "Asked live: 2 triples within 1 hop of Bob" in said and "Bob -> r_reverse -> Ann" in said
+    assert (
+        "starts from Bob" in said
+        and "Asked live: 2 triples within 1 hop of Bob" in said
+        and "Bob -> r_reverse -> Ann" in said
+    )
     assert main(["build", f"sparql+{served.url}", "--live", "--name", "mine"]) != 0
     assert "There is already a graph “mine”" in capsys.readouterr().err
 
@@ -180,8 +212,13 @@ def test_a_damaged_description_is_said_when_it_is_opened(served):
 def test_nothing_of_it_can_be_written_or_prepared(served, capsys):
     served.load(FIVE)
     add(served)
-    assert main(["graph", "export", "live"]) != 0 and "asked live; copy it" in capsys.readouterr().err
-    assert main(["index", "vectors", "--graph", "live"]) != 0 and "asked live" in capsys.readouterr().err
+    assert (
+        main(["graph", "export", "live"]) != 0 and "asked live; copy it" in capsys.readouterr().err
+    )
+    assert (
+        main(["index", "vectors", "--graph", "live"]) != 0
+        and "asked live" in capsys.readouterr().err
+    )
 
 
 def test_an_evaluation_asks_each_question_of_it(served, tmp_path, capsys):

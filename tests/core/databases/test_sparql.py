@@ -78,12 +78,16 @@ def test_no_more_than_the_limit_and_how_many_there_are(tmp_path):
         served.load(chain(25))
         triples, notes = read(served, tmp_path, Limits(10))
         assert len(triples) == 10
-        assert notes[0].startswith("10 of 25 triples copied from") and notes[0].endswith("the most that were to be copied.")
+        assert notes[0].startswith("10 of 25 triples copied from") and notes[0].endswith(
+            "the most that were to be copied."
+        )
         assert len(read(served, tmp_path, Limits(25))[0]) == 25
 
 
 def test_a_limit_without_a_count(tmp_path):
-    with endpoint(instead=lambda query, number: (500, {}, b"too slow") if "COUNT" in query else None) as served:
+    with endpoint(
+        instead=lambda query, number: (500, {}, b"too slow") if "COUNT" in query else None
+    ) as served:
         served.load(chain(25))
         _, notes = read(served, tmp_path, Limits(10))
         assert notes[0].endswith("the most that were to be copied; there are more.")
@@ -103,17 +107,32 @@ def test_named_graphs_where_the_default_graph_is_empty(tmp_path):
 
 @pytest.mark.parametrize(
     "query",
-    ["SELECT ?a ?r ?b WHERE { ?a ?r ?b . ?b ?r ?c }", "construct { ?a ?r ?b } where { ?a ?r ?b . ?b ?r ?c }", "#x\nDESCRIBE <http://x/n0>"],
+    [
+        "SELECT ?a ?r ?b WHERE { ?a ?r ?b . ?b ?r ?c }",
+        "construct { ?a ?r ?b } where { ?a ?r ?b . ?b ?r ?c }",
+        "#x\nDESCRIBE <http://x/n0>",
+    ],
 )
 def test_a_query_of_ones_own(tmp_path, query):
     with endpoint() as served:
-        served.load(chain(3) + '<http://x/n0> <http://www.w3.org/2000/01/rdf-schema#label> "Zero" .')
+        served.load(
+            chain(3) + '<http://x/n0> <http://www.w3.org/2000/01/rdf-schema#label> "Zero" .'
+        )
         triples, _ = read(served, tmp_path, query=query)
-        assert ("Zero", "next", "n1") in triples and len(triples) == (1 if "DESCRIBE" in query else 2)
+        assert ("Zero", "next", "n1") in triples and len(triples) == (
+            1 if "DESCRIBE" in query else 2
+        )
 
 
 @pytest.mark.parametrize(
-    "query", ["DROP ALL", "DELETE WHERE { ?s ?p ?o }", "ASK { ?s ?p ?o }", "hello", "PREFIX select: <http://x/SELECT> ASK {}"]
+    "query",
+    [
+        "DROP ALL",
+        "DELETE WHERE { ?s ?p ?o }",
+        "ASK { ?s ?p ?o }",
+        "hello",
+        "PREFIX select: <http://x/SELECT> ASK {}",
+    ],
 )
 def test_other_queries_are_refused_before_anything_is_sent(tmp_path, query):
     with endpoint() as served, pytest.raises(BadInput, match="SELECT of three variables"):
@@ -125,9 +144,13 @@ def test_rows_that_are_no_triples_are_counted(tmp_path):
     with endpoint() as served:
         served.load(FILMS)
         _, notes = read(
-            served, tmp_path, query="SELECT ?s ?p ?o WHERE { { ?s ?p ?o FILTER(isIRI(?o)) } UNION { ?o ?p ?s FILTER(isLiteral(?s)) } }"
+            served,
+            tmp_path,
+            query="SELECT ?s ?p ?o WHERE { { ?s ?p ?o FILTER(isIRI(?o)) } UNION { ?o ?p ?s FILTER(isLiteral(?s)) } }",
         )
-        assert notes[0].startswith("2 triples copied") and notes[0].endswith("5 rows that are no triples left out.")
+        assert notes[0].startswith("2 triples copied") and notes[0].endswith(
+            "5 rows that are no triples left out."
+        )
 
 
 def test_a_name_and_a_password(tmp_path, monkeypatch):
@@ -146,27 +169,48 @@ def test_a_name_and_a_password(tmp_path, monkeypatch):
     "reply, said",
     [
         ((200, {"Content-Type": "text/html"}, b"<h1>Welcome</h1>"), "answers with a web page"),
-        ((302, {"Location": "http://other.example/"}, b""), "sends to another address: http://other.example/. Use that"),
+        (
+            (302, {"Location": "http://other.example/"}, b""),
+            "sends to another address: http://other.example/. Use that",
+        ),
         ((404, {}, b"no such thing"), r"refuses the query \(404\): no such thing"),
         (
-            (200, {"Content-Type": "application/json"}, b'{"head": {"vars": ["s", "p"]}, "results": {"bindings": []}}'),
+            (
+                200,
+                {"Content-Type": "application/json"},
+                b'{"head": {"vars": ["s", "p"]}, "results": {"bindings": []}}',
+            ),
             "did not answer with the variables",
         ),
         ((200, {"Content-Type": "application/json"}, b"[1, 2"), "answers with what cannot be read"),
-        ((200, {"Content-Type": "application/json"}, b"\xff\xfe" * 50), "answers with what cannot be read"),
-        ((200, {"Content-Type": "application/json"}, b'{"head": {}, "boolean": true}'), "did not answer with"),
-        ((200, {"Content-Length": "100", "Content-Type": "application/json"}, b'{"head":'), "broke off"),
+        (
+            (200, {"Content-Type": "application/json"}, b"\xff\xfe" * 50),
+            "answers with what cannot be read",
+        ),
+        (
+            (200, {"Content-Type": "application/json"}, b'{"head": {}, "boolean": true}'),
+            "did not answer with",
+        ),
+        (
+            (200, {"Content-Length": "100", "Content-Type": "application/json"}, b'{"head":'),
+            "broke off",
+        ),
         ((200, {"Content-Encoding": "gzip"}, b"no gzip"), "broke off"),
     ],
 )
 def test_hostile_replies_are_sentences(tmp_path, reply, said):
-    with endpoint(instead=lambda query, number: reply) as served, pytest.raises(BadInput, match=said):
+    with (
+        endpoint(instead=lambda query, number: reply) as served,
+        pytest.raises(BadInput, match=said),
+    ):
         read(served, tmp_path)
 
 
 def test_a_database_that_breaks_off_half_way_gives_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(sparql, "PAGE", 10)
-    with endpoint(instead=lambda query, number: (500, {}, b"out of memory") if "OFFSET 10" in query else None) as served:
+    with endpoint(
+        instead=lambda query, number: (500, {}, b"out of memory") if "OFFSET 10" in query else None
+    ) as served:
         served.load(chain(25))
         with pytest.raises(BadInput, match=r"refuses the query \(500\): out of memory"):
             read(served, tmp_path)
@@ -174,7 +218,9 @@ def test_a_database_that_breaks_off_half_way_gives_nothing(tmp_path, monkeypatch
 
 def test_a_busy_one_is_asked_again_but_not_for_ever(tmp_path, monkeypatch):
     monkeypatch.setattr(sparql, "LONGEST_PAUSE", 0.01)
-    with endpoint(instead=lambda query, number: (503, {"Retry-After": "1"}, b"") if number < 3 else None) as served:
+    with endpoint(
+        instead=lambda query, number: (503, {"Retry-After": "1"}, b"") if number < 3 else None
+    ) as served:
         served.load(FILMS)
         assert read(served, tmp_path)[0]
     with endpoint(instead=lambda query, number: (429, {"Retry-After": "soon"}, b"")) as served:
@@ -221,13 +267,21 @@ def test_bounds_on_bytes_and_seconds_and_cancel(tmp_path):
 
 
 def test_labels_that_cannot_be_asked_for_are_a_sentence(tmp_path):
-    with endpoint(instead=lambda query, number: (500, {}, b"no") if "VALUES" in query else None) as served:
+    with endpoint(
+        instead=lambda query, number: (500, {}, b"no") if "VALUES" in query else None
+    ) as served:
         served.load(FILMS)
         triples, notes = read(served, tmp_path, literals="leave-out")
-        assert ("f1", "director", "p1") in triples and any("Labels of 4 things could not be asked for" in one for one in notes)
+        assert ("f1", "director", "p1") in triples and any(
+            "Labels of 4 things could not be asked for" in one for one in notes
+        )
 
 
 def test_a_name_with_markup_stays_text(tmp_path):
     with endpoint() as served:
-        served.load(PREFIXES + ':f1 :r :f2 . :f1 rdfs:label "<script>alert(1)</script>\\n\\"x\\""@en .')
-        assert read(served, tmp_path, literals="leave-out")[0] == {('<script>alert(1)</script> "x"', "r", "f2")}
+        served.load(
+            PREFIXES + ':f1 :r :f2 . :f1 rdfs:label "<script>alert(1)</script>\\n\\"x\\""@en .'
+        )
+        assert read(served, tmp_path, literals="leave-out")[0] == {
+            ('<script>alert(1)</script> "x"', "r", "f2")
+        }

@@ -25,7 +25,9 @@ file = "rows.jsonl"
 [questions.tiny-all]
 title = "All"
 """
-BUILD = "from core.graph.building.build import build; build([('A', 'r', 'B')], r'{}', 'theirs', 'out')"
+BUILD = (
+    "from core.graph.building.build import build; build([('A', 'r', 'B')], r'{}', 'theirs', 'out')"
+)
 
 
 @pytest.fixture
@@ -51,7 +53,9 @@ def test_a_graph_is_opened_once_to_be_listed(home, monkeypatch):
 def test_a_graph_that_another_process_built_is_there_at_once(home):
     aged(home)
     assert "theirs" not in datasets() and dataset_of("theirs") is None
-    subprocess.run([sys.executable, "-c", BUILD.format(home / "graphs" / "theirs")], cwd=ROOT, check=True)
+    subprocess.run(
+        [sys.executable, "-c", BUILD.format(home / "graphs" / "theirs")], cwd=ROOT, check=True
+    )
     assert {"mine", "theirs"} <= datasets().keys() and dataset_of("theirs").name == "theirs"
 
 
@@ -61,7 +65,11 @@ def test_a_graph_that_is_damaged_or_built_anew_is_seen_at_once(home):
     (file,) = (home / "graphs" / "mine").glob("*/heads.npy")
     sound = file.read_bytes()
     file.write_bytes(sound[:-1])
-    assert "mine" not in datasets() and dataset_of("mine") is None and unreadable(datasets()) == ["mine"]
+    assert (
+        "mine" not in datasets()
+        and dataset_of("mine") is None
+        and unreadable(datasets()) == ["mine"]
+    )
     file.write_bytes(sound)
     assert datasets()["mine"].title == "Mine"
     build([("A", "r", "C")], home / "graphs" / "mine", "Another", "out")
@@ -75,7 +83,9 @@ def test_the_data_set_of_a_name_is_that_of_the_list(home, tmp_path):
     for name in datasets():
         assert dataset_of(name) == datasets()[name]
     assert dataset_of("mine:1") == datasets()["mine"] and list(dataset_of("mine").sets) == ["asked"]
-    assert [dataset_of(name) for name in ("", ".", "..", "../graphs/mine", "no\0name", "x" * 5000)] == [None] * 6
+    assert [
+        dataset_of(name) for name in ("", ".", "..", "../graphs/mine", "no\0name", "x" * 5000)
+    ] == [None] * 6
 
 
 def test_a_question_set_that_changes_is_seen_at_once(home, tmp_path):
@@ -91,11 +101,19 @@ def test_a_question_set_that_changes_is_seen_at_once(home, tmp_path):
     assert not datasets()["mine"].sets
 
 
-def test_the_files_of_a_shipped_corpus_are_digested_once_and_again_where_one_changed(home, tmp_path, monkeypatch):
+def test_the_files_of_a_shipped_corpus_are_digested_once_and_again_where_one_changed(
+    home, tmp_path, monkeypatch
+):
     folder = tmp_path / "data" / "tiny"
     folder.mkdir(parents=True)
     (folder / "corpus.toml").write_text(TINY)
-    row = {"question": "who?", "answer": "B", "context": [["One", ["Ann met Bob."]]], "supporting_facts": [["One", 0]], "_id": "1"}
+    row = {
+        "question": "who?",
+        "answer": "B",
+        "context": [["One", ["Ann met Bob."]]],
+        "supporting_facts": [["One", 0]],
+        "_id": "1",
+    }
     (folder / "rows.jsonl").write_text(json.dumps(row))
     aged(folder)
     monkeypatch.setattr(corpora, "DATA", folder.parent)
@@ -106,5 +124,7 @@ def test_the_files_of_a_shipped_corpus_are_digested_once_and_again_where_one_cha
     monkeypatch.undo()
     monkeypatch.setattr(corpora, "DATA", folder.parent)
     monkeypatch.setenv("HOPSCOPE_HOME", str(home))
-    (folder / "rows.jsonl").write_text(json.dumps(row | {"context": [["Two", ["Ann met Bob."]]], "supporting_facts": [["Two", 0]]}))
+    (folder / "rows.jsonl").write_text(
+        json.dumps(row | {"context": [["Two", ["Ann met Bob."]]], "supporting_facts": [["Two", 0]]})
+    )
     assert [document.title for document in corpora.open_corpus("tiny")] == ["Two"]

@@ -26,7 +26,11 @@ def home(tmp_path, monkeypatch):
 
 def test_movies_questions_are_all_there(home):
     dataset = datasets()["metaqa"]
-    assert dataset.title == "WikiMovies (MetaQA)" and dataset.direction == "both" and "Attribution 3.0" in dataset.licence
+    assert (
+        dataset.title == "WikiMovies (MetaQA)"
+        and dataset.direction == "both"
+        and "Attribution 3.0" in dataset.licence
+    )
     assert {name: len(dataset.questions(name)) for name in dataset.sets} == COUNTS
     assert all(len(dataset.kinds(name)) == COUNTS[name] for name in dataset.sets)
     assert all(known.title for known in dataset.sets.values())
@@ -35,7 +39,12 @@ def test_movies_questions_are_all_there(home):
 def test_a_question_by_hand(home):
     question = questions("metaqa-2hop-dev")[1]
     assert question.text == "the films acted by Sharon Tate were released in which years"
-    assert (question.id, question.entities, question.answers, question.hops) == ("metaqa-2hop-dev-2", ("Sharon Tate",), ("1967", "1968"), 2)
+    assert (question.id, question.entities, question.answers, question.hops) == (
+        "metaqa-2hop-dev-2",
+        ("Sharon Tate",),
+        ("1967", "1968"),
+        2,
+    )
     assert datasets()["metaqa"].kinds("metaqa-2hop-dev")[1] == "actor_to_movie_to_year"
     assert questions("metaqa-2hop-dev") is questions("metaqa-2hop-dev")
 
@@ -46,7 +55,10 @@ def test_every_entity_and_answer_of_a_sample_is_in_the_graph(movies):
     known = names(movies)
     for name in ("metaqa-1hop-test", "metaqa-3hop-dev"):
         for question in questions(name)[::50]:
-            assert all(movies.node_name(known.exact(text)[0]) == text for text in question.entities + question.answers)
+            assert all(
+                movies.node_name(known.exact(text)[0]) == text
+                for text in question.entities + question.answers
+            )
 
 
 def test_drawing_is_the_same_for_the_same_seed(home):
@@ -71,7 +83,10 @@ def test_graphs_a_person_built(home):
     known = datasets()
     assert list(known)[-1] == "mine" and not {"broken", "empty"} & set(known)
     assert known["mine"].title == "My graph" and known["mine"].sets == {}
-    assert open_graph("mine") is open_graph(home / "graphs" / "mine") and open_graph("mine").direction == "out"
+    assert (
+        open_graph("mine") is open_graph(home / "graphs" / "mine")
+        and open_graph("mine").direction == "out"
+    )
     build([("a", "r", "c")], home / "graphs" / "mine", "My graph", "out")
     assert open_graph("mine").names([1]) == ["c"]
     with pytest.raises(StoreError):
@@ -79,7 +94,13 @@ def test_graphs_a_person_built(home):
 
 
 @pytest.mark.parametrize(
-    "text, told", [("who\n", "line 1"), ("who [A]\tB\n\tB\n", "line 2"), ("", "no questions"), (b"who\tB\n\xff\tC\n", "line 2")]
+    "text, told",
+    [
+        ("who\n", "line 1"),
+        ("who [A]\tB\n\tB\n", "line 2"),
+        ("", "no questions"),
+        (b"who\tB\n\xff\tC\n", "line 2"),
+    ],
 )
 def test_bad_question_files_are_told(tmp_path, text, told):
     (tmp_path / "q.txt").write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -92,6 +113,11 @@ def test_plain_and_gzipped_questions(tmp_path):
     (tmp_path / "q.txt").write_bytes(text.encode())
     (tmp_path / "q.txt.gz").write_bytes(gzip.compress(text.encode()))
     first, second = read_questions(tmp_path / "q.txt.gz", "q", 1)
-    assert (first.text, first.entities, first.answers, first.id) == ("who is A B?", ("A B",), ("C", "D"), "q-1")
+    assert (first.text, first.entities, first.answers, first.id) == (
+        "who is A B?",
+        ("A B",),
+        ("C", "D"),
+        "q-1",
+    )
     assert (second.text, second.answers, second.id) == ("and", (), "q-3")
     assert read_questions(tmp_path / "q.txt", "q", 1) == (first, second)

@@ -17,21 +17,27 @@ from tests.real_models import registry
 UNLISTED = {"who directed Inception": (("Inception",), ("Christopher Nolan",))}  # in no set
 SMALL = ("metaqa", "case-study", "pathquestion-2hop", "pathquestion-3hop")
 CHAINS_FIRST = sorted(DEFAULT_LANES, key=lambda key: key != "chain-ranking")
-CHEAP_FIRST = {"case-study": DEFAULT_LANES}  # it has 10,000 chains to encode before the first question; elsewhere chains are the few
+CHEAP_FIRST = {
+    "case-study": DEFAULT_LANES
+}  # it has 10,000 chains to encode before the first question; elsewhere chains are the few
 
 
 def known(dataset, text: str) -> Question:
     """The example with its entities and answers."""
     if text in UNLISTED:
         return Question(text, "", *UNLISTED[text])
-    return next(found for known in dataset.sets.values() if (found := known.named(text)) is not None)
+    return next(
+        found for known in dataset.sets.values() if (found := known.named(text)) is not None
+    )
 
 
 def answers_all(ask: Ask, key: str, prefixes: Prefixes) -> bool:
     """Whether a lane's graph reader gives all known answers."""
     run = LaneRun(ask, find(key).line, Environment(registry()), prefixes)
     run.retrieve(Progress())
-    return right(ask.source.graph, run.state, ask.question.answers, reader=True) == len(set(ask.question.answers))
+    return right(ask.source.graph, run.state, ask.question.answers, reader=True) == len(
+        set(ask.question.answers)
+    )
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -44,10 +50,19 @@ def test_every_example_is_answered_in_a_lane(movies, name):
 
     for text in dataset.examples:
         question = known(dataset, text)
-        ask = Ask(GraphSource.of(graph), question, tuple(names(graph).find(entity) for entity in question.entities), model=False)
-        assert any(answers_all(ask, key, prefixes) for key in CHEAP_FIRST.get(name, CHAINS_FIRST)), text
+        ask = Ask(
+            GraphSource.of(graph),
+            question,
+            tuple(names(graph).find(entity) for entity in question.entities),
+            model=False,
+        )
+        assert any(
+            answers_all(ask, key, prefixes) for key in CHEAP_FIRST.get(name, CHAINS_FIRST)
+        ), text
 
 
 def test_every_set_with_a_graph_and_questions_has_examples():
-    shipped = [dataset for dataset in datasets().values() if dataset.triples is not None and dataset.sets]
+    shipped = [
+        dataset for dataset in datasets().values() if dataset.triples is not None and dataset.sets
+    ]
     assert all(dataset.examples for dataset in shipped if dataset.name in SMALL)

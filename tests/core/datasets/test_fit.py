@@ -19,7 +19,10 @@ def test_what_is_not_in_the_graph_is_counted(films):
         "1 tells no answer."
     )
     assert fit(films, [HERE]).words("films") == ""
-    assert fit(films, [ASTRAY]).words("films") == "Of 1 question on films, 1 names an entity that is not in the graph, such as “Nine”."
+    assert (
+        fit(films, [ASTRAY]).words("films")
+        == "Of 1 question on films, 1 names an entity that is not in the graph, such as “Nine”."
+    )
 
 
 def test_rows_are_held_against_their_own_graphs(tmp_path):
@@ -32,9 +35,14 @@ def test_rows_are_held_against_their_own_graphs(tmp_path):
     known = QuestionSet("q", "q", file)
     found = own_fit(known, known.questions())
     assert found == Fit(3, ("D",), ("C",), 0, 1)
-    assert found.words("graphs of their own").endswith("such as “C”; 1 comes without a graph of its own and cannot be asked.")
+    assert found.words("graphs of their own").endswith(
+        "such as “C”; 1 comes without a graph of its own and cannot be asked."
+    )
 
 
 def test_rows_without_a_graph_are_told_before_they_are_kept():
     assert rows_fit(3, 1) == Fit(3, alone=2) and rows_fit(3, 3).words(OWN) == ""
-    assert rows_fit(3, 1).words(OWN) == "Of 3 questions on graphs of their own, 2 come without a graph of their own and cannot be asked."
+    assert (
+        rows_fit(3, 1).words(OWN)
+        == "Of 3 questions on graphs of their own, 2 come without a graph of their own and cannot be asked."
+    )

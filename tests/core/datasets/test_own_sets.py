@@ -10,7 +10,15 @@ from core.datasets.own import added_set, clean_name, remove_set, save_set, sets_
 from core.errors import BadInput, StoreError
 from core.graph.building.build import build
 
-ROWS = [{"question": "who is A", "answer": ["B"], "q_entity": ["A"], "graph": [["A", "r", "B"], ["B", "r", "C"]]}, {"question": "who is C"}]
+ROWS = [
+    {
+        "question": "who is A",
+        "answer": ["B"],
+        "q_entity": ["A"],
+        "graph": [["A", "r", "B"], ["B", "r", "C"]],
+    },
+    {"question": "who is C"},
+]
 
 
 @pytest.fixture
@@ -29,7 +37,10 @@ def file(tmp_path):
 
 def test_a_set_is_kept_and_found_by_its_graph(home, file):
     save_set(file, "My rows!", "My <b>rows</b>", "mine", taken={})
-    assert list(datasets()["mine"].sets) == ["my-rows"] and datasets()["mine"].sets["my-rows"].title == "My <b>rows</b>"
+    assert (
+        list(datasets()["mine"].sets) == ["my-rows"]
+        and datasets()["mine"].sets["my-rows"].title == "My <b>rows</b>"
+    )
     first, _ = questions("my-rows")
     assert (first.id, first.entities, first.answers) == ("my-rows-1", ("A",), ("B",))
     assert graph_for("my-rows", first).n_edges == 1
@@ -37,7 +48,9 @@ def test_a_set_is_kept_and_found_by_its_graph(home, file):
     assert len(questions("my-rows")) == 2  # a copy was kept
     assert sorted(os.listdir(home)) == ["graphs", "questions"]
     with pytest.raises(BadInput, match="already a question set “my-rows”"):
-        save_set(home / "questions" / "my-rows" / "questions.jsonl", "my rows", "", "mine", taken={})
+        save_set(
+            home / "questions" / "my-rows" / "questions.jsonl", "my rows", "", "mine", taken={}
+        )
     remove_set("my-rows")
     assert datasets()["mine"].sets == {} and os.listdir(sets_folder()) == []
     with pytest.raises(StoreError, match="no question set “my-rows”"):
@@ -73,7 +86,9 @@ def test_a_damaged_set_leaves_the_others_alone_and_is_told_by_name(home, file):
     (sets_folder() / "broken" / "set.toml").write_text("graph = ")
     (sets_folder() / "empty").mkdir()
     (sets_folder() / "outside").mkdir()
-    (sets_folder() / "outside" / "set.toml").write_text('graph = "mine"\nfile = "../good/questions.jsonl"\n')
+    (sets_folder() / "outside" / "set.toml").write_text(
+        'graph = "mine"\nfile = "../good/questions.jsonl"\n'
+    )
     save_set(file, "elsewhere", "", "gone", taken={})
     assert list(datasets()["mine"].sets) == ["good"]
     for name in ("broken", "outside"):
@@ -85,4 +100,8 @@ def test_a_damaged_set_leaves_the_others_alone_and_is_told_by_name(home, file):
 
 
 def test_names_as_folders_can_bear_them():
-    assert clean_name("../../Étude  No. 5") == "tude-no-5" and clean_name("x" * 99) == "x" * 40 and clean_name("..") == ""
+    assert (
+        clean_name("../../Étude  No. 5") == "tude-no-5"
+        and clean_name("x" * 99) == "x" * 40
+        and clean_name("..") == ""
+    )

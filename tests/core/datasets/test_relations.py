@@ -25,8 +25,14 @@ def test_by_rule(relation, along, against):
 
 def test_by_the_table_of_the_data_set():
     table = table_of("metaqa")
-    assert chain_words([("starred_actors", False), ("has_genre", True)], table) == "starred in, then has genre"
-    assert chain_words([("written_by", False), ("starred_actors", True)], table) == "wrote, then starred"
+    assert (
+        chain_words([("starred_actors", False), ("has_genre", True)], table)
+        == "starred in, then has genre"
+    )
+    assert (
+        chain_words([("written_by", False), ("starred_actors", True)], table)
+        == "wrote, then starred"
+    )
     assert table_of("a graph of nobody") == {}
 
 
@@ -34,16 +40,24 @@ def test_every_relation_of_the_movies_has_words(movies):
     assert set(table_of("metaqa")) == set(movies.relation_names)
 
 
-@pytest.mark.parametrize("told", [["directed by"], "directed by", ["a", ""], ["a", 1], ["a", "b", "c"]])
+@pytest.mark.parametrize(
+    "told", [["directed by"], "directed by", ["a", ""], ["a", 1], ["a", "b", "c"]]
+)
 def test_a_table_that_is_none(told):
     with pytest.raises(BadInput, match="“r” must be two texts"):
         read_table({"r": told})
 
 
-def test_a_graph_of_ones_own_has_its_words_in_a_description_beside_it(monkeypatch, tmp_path, caplog):
+def test_a_graph_of_ones_own_has_its_words_in_a_description_beside_it(
+    monkeypatch, tmp_path, caplog
+):
     monkeypatch.setattr("core.datasets.wording.graphs_folder", lambda: tmp_path)
     films = '[relations]\nstars = ["stars", "stars in"]\n'
-    for name, text in (("films", films), ("broken", "[relations"), ("half", "[relations]\nstars = 1\n")):
+    for name, text in (
+        ("films", films),
+        ("broken", "[relations"),
+        ("half", "[relations]\nstars = 1\n"),
+    ):
         (tmp_path / name).mkdir()
         (tmp_path / name / "dataset.toml").write_text(text, "utf-8")
     assert table_of("films") == {"stars": ("stars", "stars in")}

@@ -14,7 +14,10 @@ from core.sources import GraphSource
 from core.types import Question
 from tests.films import Table, Written
 
-ROWS = ("lego-1", "lego-10")  # shortest paths, of all relations and of the 64 nearest: whatever the encoder, all are among them
+ROWS = (
+    "lego-1",
+    "lego-10",
+)  # shortest paths, of all relations and of the 64 nearest: whatever the encoder, all are among them
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -38,13 +41,20 @@ def test_each_question_names_its_entity_and_two_rows_come_to_the_answer(name, co
         assert job.wait(60)
         for lane in job.comparison.lanes:
             ends = {graph.node_name(path.end) for path in lane.state.paths.items}
-            assert lane.error is None and set(question.answers) & ends, (lane.instance.id, question.text)
+            assert lane.error is None and set(question.answers) & ends, (
+                lane.instance.id,
+                question.text,
+            )
     engine.jobs.stop()
 
 
 @pytest.mark.parametrize(
     ("question", "word"),
-    [("青石桥的设计者是谁？", "设计者"), ("青石桥的设计者的师傅是谁？", "师傅"), ("清水博物馆第一任馆长的儿子是谁？", "儿子")],
+    [
+        ("青石桥的设计者是谁？", "设计者"),
+        ("青石桥的设计者的师傅是谁？", "师傅"),
+        ("清水博物馆第一任馆长的儿子是谁？", "儿子"),
+    ],
 )
 def test_of_two_relations_the_last_one_is_asked_for(question, word):
     assert expected(open_graph("qingshui-graph"), question).word == word

@@ -66,7 +66,9 @@ def test_every_graph_has_its_counts():
 def test_every_set_has_its_counts():
     assert {name: len(questions(name)) for name in SETS} == SETS
     assert all(question_set(name).title for name in SETS)
-    assert {name for graph in GRAPHS for name in datasets()[graph].sets if graph != "metaqa"} == set(SETS)
+    assert {
+        name for graph in GRAPHS for name in datasets()[graph].sets if graph != "metaqa"
+    } == set(SETS)
     for name in SETS:
         known = questions(name)
         assert len({q.id for q in known}) == len(known) and all(q.text and q.answers for q in known)
@@ -87,7 +89,11 @@ def test_the_marks_of_the_freebase_rows(name, of, in_four):
     graph = open_graph("webqsp-cwq")
     ids = {graph.node_name(node): node for node in range(graph.n_nodes)}
     rows = questions(f"{name}-test")
-    fit = [q.id for q in rows if q.entities and all(e in ids for e in q.entities) and any(a in ids for a in q.answers)]
+    fit = [
+        q.id
+        for q in rows
+        if q.entities and all(e in ids for e in q.entities) and any(a in ids for a in q.answers)
+    ]
     assert fit == [q.id for q in questions(f"{name}-answerable")]
     near, answered = neighbours(graph), 0
     for question in rows:
@@ -98,7 +104,11 @@ def test_the_marks_of_the_freebase_rows(name, of, in_four):
 
 def test_the_union_graph_is_that_of_all_rows():
     dataset = datasets()["webqsp-cwq"]
-    rows = [t for name in ("webqsp", "cwq") for t in read_triples(dataset.triples.parent / f"{name}.jsonl.gz")]
+    rows = [
+        t
+        for name in ("webqsp", "cwq")
+        for t in read_triples(dataset.triples.parent / f"{name}.jsonl.gz")
+    ]
     assert set(rows) == set(read_triples(dataset.triples)) and len(set(rows)) == 7_015
 
 
@@ -132,7 +142,9 @@ def test_graphs_that_no_question_has():
 
 def test_a_file_is_a_set_too(tmp_path):
     file = tmp_path / "mine.jsonl"
-    file.write_text('{"question": "who is A", "answer": "B", "q_entity": ["A"], "graph": [["A", "r", "B"]]}\n{"question": "none"}\n')
+    file.write_text(
+        '{"question": "who is A", "answer": "B", "q_entity": ["A"], "graph": [["A", "r", "B"]]}\n{"question": "none"}\n'
+    )
     with_graph, without = questions(file)
     assert questions(str(file)) == read_questions(file)
     assert graph_for(file, with_graph).n_edges == 1
@@ -146,5 +158,9 @@ def test_a_file_is_a_set_too(tmp_path):
 
 def test_first_questions_can_be_asked():
     for name, dataset in datasets().items():
-        known = {q.text for set_name in dataset.sets for q in dataset.questions(set_name)} if name != "metaqa" else set(dataset.examples)
+        known = (
+            {q.text for set_name in dataset.sets for q in dataset.questions(set_name)}
+            if name != "metaqa"
+            else set(dataset.examples)
+        )
         assert set(dataset.examples) <= known and (dataset.examples or not dataset.sets)

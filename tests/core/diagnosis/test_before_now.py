@@ -23,8 +23,13 @@ def asked(kit):
     """`asked(lines, answers, model)`: the lines on a question that starts at One, whose paths are Ann's and Drama's, in this order."""
 
     def make(*lines, answers=("Drama",), model=None):
-        ask = GraphSource.of(kit.graph).ask(Question("what is One", entities=("One",), answers=answers), model=model is not None)
-        environment, lanes = Environment(kit.Written(encoder=kit.Table({ANN: 0.9, DRAMA: 0.5}), chat=model)), []
+        ask = GraphSource.of(kit.graph).ask(
+            Question("what is One", entities=("One",), answers=answers), model=model is not None
+        )
+        environment, lanes = (
+            Environment(kit.Written(encoder=kit.Table({ANN: 0.9, DRAMA: 0.5}), chat=model)),
+            [],
+        )
         for line in lines:
             run = LaneRun(ask, parse_line(line), environment)
             run.retrieve(Progress())
@@ -40,7 +45,9 @@ def test_one_path_more_keeps_the_answer_though_it_is_not_the_first(asked):
     few, many = asked(LINE.format(1), LINE.format(2))
     assert (few.alive, few.of, few.right, few.first_right) == ((), 1, 0, False)
     assert (many.alive, many.of, many.first_right) == (("Drama",), 1, False)
-    assert not few.asked and few.tokens and many.tokens > few.tokens  # of the prompt, which has a line more
+    assert (
+        not few.asked and few.tokens and many.tokens > few.tokens
+    )  # of the prompt, which has a line more
 
 
 def test_the_first_answer_is_right(asked):
@@ -52,7 +59,9 @@ def test_tokens_are_those_of_the_language_model_where_one_answers(asked, kit):
     from tests.films import Parrot
 
     (one,) = asked(LINE.format(2), model=Parrot("Drama it is"))
-    assert one.asked and one.right == 1 and one.first_right and one.tokens > 3  # three words written, and the prompt read
+    assert (
+        one.asked and one.right == 1 and one.first_right and one.tokens > 3
+    )  # three words written, and the prompt read
 
 
 def test_nothing_is_said_of_answers_where_none_is_known(asked):

@@ -12,17 +12,28 @@ ABC = ("Ann", "Bob", "Cy")
 def lane(name, *lost, of=3, cause=Cause.OUTRANKED, hop=None, extra=0):
     """A lane that lost these answers, all alike."""
     losses = tuple(Loss(answer, "paths", cause, hop=hop) for answer in lost)
-    return LaneSummary(name, Explained(None, "", "", of - len(lost), of, losses, extra, cause if lost else Cause.FOUND))
+    return LaneSummary(
+        name,
+        Explained(None, "", "", of - len(lost), of, losses, extra, cause if lost else Cause.FOUND),
+    )
 
 
 def test_only_one_finds_all():
-    lanes = [lane("Beam search", *ABC, cause=Cause.BEAM, hop=2), lane("Rank by meaning", "Bob", "Cy"), lane("Relation chains")]
+    lanes = [
+        lane("Beam search", *ABC, cause=Cause.BEAM, hop=2),
+        lane("Rank by meaning", "Bob", "Cy"),
+        lane("Relation chains"),
+    ]
     expected = "Only Relation chains finds all three. Beam search loses all three at hop 2; Rank by meaning ranks two of them too low."
     assert contrast(lanes, ABC) == expected
 
 
 def test_lanes_that_lose_alike_are_said_together():
-    lanes = [lane("A", "Bob", cause=Cause.NO_ROOM), lane("B", "Bob", cause=Cause.NO_ROOM), lane("C")]
+    lanes = [
+        lane("A", "Bob", cause=Cause.NO_ROOM),
+        lane("B", "Bob", cause=Cause.NO_ROOM),
+        lane("C"),
+    ]
     assert contrast(lanes, ABC) == "Only C finds all three. A and B find Bob too late."
     lanes = [lane("A", *ABC, cause=Cause.TOO_FAR), lane("B"), lane("C")]
     assert contrast(lanes, ABC) == "Only B and C find all three. A does not search far enough."
@@ -39,11 +50,18 @@ def test_all_find_all():
 
 
 def test_nobody_finds_any():
-    lanes = [lane("A", "Ann", of=1), lane("B", "Ann", of=1), lane("C", "Ann", of=1, cause=Cause.NOT_FOLLOWED)]
+    lanes = [
+        lane("A", "Ann", of=1),
+        lane("B", "Ann", of=1),
+        lane("C", "Ann", of=1, cause=Cause.NOT_FOLLOWED),
+    ]
     expected = "None of the three finds Ann. A and B rank it too low; C reads another relation."
     assert contrast(lanes, ("Ann",)) == expected
     lanes = [lane("A", *ABC, cause=Cause.LEFT_OUT), lane("B", *ABC, cause=Cause.LEFT_OUT)]
-    assert contrast(lanes, ABC) == "Neither finds any of the three answers. Both leave all three out of their subgraphs."
+    assert (
+        contrast(lanes, ABC)
+        == "Neither finds any of the three answers. Both leave all three out of their subgraphs."
+    )
     assert contrast([lane("A", *ABC, cause=Cause.NOT_SAID)], ABC) == (
         "A does not find any of the three. A has all three in the prompt, but the model does not say so."
     )
@@ -55,11 +73,17 @@ def test_some_find_some():
     lanes = [lane("A", "Bob"), lane("B", "Cy", cause=Cause.NO_ROOM)]
     assert contrast(lanes, ABC) == "Both find 2 of 3. A ranks Bob too low; B finds Cy too late."
     lanes = [lane("A", *(f"a{i}" for i in range(11)), of=12), lane("B", of=12)]
-    assert contrast(lanes, [f"a{i}" for i in range(12)]) == "Only B finds all 12. A ranks 11 of them too low."
+    assert (
+        contrast(lanes, [f"a{i}" for i in range(12)])
+        == "Only B finds all 12. A ranks 11 of them too low."
+    )
 
 
 def test_what_the_graph_does_not_hold():
-    lanes = [lane("A", "Ann", of=1, cause=Cause.NOT_IN_GRAPH), lane("B", "Ann", of=1, cause=Cause.NOT_IN_GRAPH)]
+    lanes = [
+        lane("A", "Ann", of=1, cause=Cause.NOT_IN_GRAPH),
+        lane("B", "Ann", of=1, cause=Cause.NOT_IN_GRAPH),
+    ]
     assert contrast(lanes, ("Ann",)) == "“Ann” is not in the graph, so no method can find it."
 
 
@@ -68,7 +92,10 @@ def test_failed_lanes_are_named():
     assert contrast([lane("A", of=1), failed], ("Ann",)) == "A finds Ann. B failed."
     assert contrast([failed], ("Ann",)) == "B failed."
     away = [LaneSummary(name, None, ended="was cancelled") for name in ("own line", "D")]
-    assert contrast([lane("A", of=1), failed, *away], ("Ann",)) == "A finds Ann. B failed. Own line and D were cancelled."
+    assert (
+        contrast([lane("A", of=1), failed, *away], ("Ann",))
+        == "A finds Ann. B failed. Own line and D were cancelled."
+    )
     assert contrast([], ("Ann",)) == ""
 
 
@@ -82,7 +109,10 @@ def test_without_known_answers():
     assert contrast(nolan, ()) == f"All three say Christopher Nolan. {add}"
     differ = [says("A", "Ann"), says("B", "ann"), says("C", "Bob", "Cy", "Di", "Ed")]
     assert contrast(differ, ()) == f"They differ: A and B say Ann; C says Bob, Cy and 2 more. {add}"
-    assert contrast([says("A", "Ann"), says("B")], ()) == f"They differ: A says Ann; B says nothing. {add}"
+    assert (
+        contrast([says("A", "Ann"), says("B")], ())
+        == f"They differ: A says Ann; B says nothing. {add}"
+    )
     assert contrast([says("A"), says("B")], ()) == "Both give no answer."
     assert contrast([says("A", "Ann")], ()) == f"A says Ann. {add}"
 
@@ -91,12 +121,19 @@ def test_a_sentence_begins_with_a_capital_and_says_whose_answers_it_counts():
     lanes = [lane("rank by meaning", "Bob"), lane("own line")]
     text = "Only own line finds all three, by the graph reader. Rank by meaning ranks Bob too low."
     assert contrast(lanes, ABC, "by the graph reader") == text
-    assert contrast(lanes[:1], ABC) == "Rank by meaning finds 2 of 3. Rank by meaning ranks Bob too low."
-    assert contrast([lane("own line", "Ann", of=1)], ("Ann",)).startswith("Own line does not find Ann.")
+    assert (
+        contrast(lanes[:1], ABC)
+        == "Rank by meaning finds 2 of 3. Rank by meaning ranks Bob too low."
+    )
+    assert contrast([lane("own line", "Ann", of=1)], ("Ann",)).startswith(
+        "Own line does not find Ann."
+    )
 
 
 def test_every_cause_has_its_phrase():
     """Headline and lane take their words from one table: none of its heads is another's, and every cause of a loss is in it."""
     assert set(SENTENCES) <= set(PHRASES) <= set(Cause)
     heads = [phrase.head for phrase in PHRASES.values()]
-    assert len(set(heads)) == len(heads) and all(phrase.one and phrase.several for phrase in PHRASES.values())
+    assert len(set(heads)) == len(heads) and all(
+        phrase.one and phrase.several for phrase in PHRASES.values()
+    )

@@ -25,8 +25,12 @@ def ran(kit):
     """`ran(line, answers)`: the comparison and the lane of a line on a question that starts at One."""
 
     def run(line, answers):
-        ask = GraphSource.of(kit.graph).ask(Question("what of One", entities=("One",), answers=answers), model=False)
-        lane_run = LaneRun(ask, parse_line(line), Environment(kit.Written(encoder=kit.Table(SCORES))))
+        ask = GraphSource.of(kit.graph).ask(
+            Question("what of One", entities=("One",), answers=answers), model=False
+        )
+        lane_run = LaneRun(
+            ask, parse_line(line), Environment(kit.Written(encoder=kit.Table(SCORES)))
+        )
         lane_run.retrieve(Progress())
         lane = Lane(Instance("x", "x", lane_run.line), lane_run, DONE, retrieved=True)
         return Comparison(ask, [lane]), lane
@@ -60,7 +64,9 @@ def test_hops_of_paths_are_distances_in_the_subgraph(ran):
     assert found.next == 2 and [points(found)[hops] for hops in (1, 2, 3)] == [1, 2, 2]
 
 
-@pytest.mark.parametrize("answers", [("Ann",), ("Drama", "Two"), ("1999", "Ann", "Nobody"), ("One",)])
+@pytest.mark.parametrize(
+    "answers", [("Ann",), ("Drama", "Two"), ("1999", "Ann", "Nobody"), ("One",)]
+)
 @pytest.mark.parametrize("place, name", [(0, "hops"), (1, "hops"), (2, "keep")])
 def test_a_curve_is_what_runs_with_each_value_give(ran, answers, place, name):
     given = [dict(ego=1), dict(hops=1), dict(keep=1)][place]
@@ -88,8 +94,15 @@ def test_without_known_answers_or_where_a_branch_chose_there_is_no_curve(ran):
 
 
 def test_a_chooser_without_an_order_has_no_curve(ran, kit):
-    ask = GraphSource.of(kit.graph).ask(Question("what of One", entities=("One",), answers=("Ann",)), model=False)
+    ask = GraphSource.of(kit.graph).ask(
+        Question("what of One", entities=("One",), answers=("Ann",)), model=False
+    )
     picker = kit.Picker("One -> has_genre -> Drama")
     run = LaneRun(ask, parse_line(line()), Environment(kit.Written(encoder=picker)))
     run.retrieve(Progress())
-    assert curves(Comparison(ask, []), Lane(Instance("x", "x", run.line), run, DONE, retrieved=True), 2) == {}
+    assert (
+        curves(
+            Comparison(ask, []), Lane(Instance("x", "x", run.line), run, DONE, retrieved=True), 2
+        )
+        == {}
+    )

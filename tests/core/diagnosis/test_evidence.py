@@ -19,7 +19,13 @@ def answered(kit):
         state, chat = kit.state("One"), kit.Parrot(text)
         table = kit.Table({ANN: 0.9, DRAMA: 0.5, TWO: 0.1})
         context = kit.context(chat, encoder=table)
-        for operator in (EgoNetwork(hops=2), ShortestPaths(parallel=False), Rank(), GraphReader(), Answer(paths=shown)):
+        for operator in (
+            EgoNetwork(hops=2),
+            ShortestPaths(parallel=False),
+            Rank(),
+            GraphReader(),
+            Answer(paths=shown),
+        ):
             state = operator(state, context)
         return state
 
@@ -28,7 +34,10 @@ def answered(kit):
 
 def told(kit, state, text=""):
     found = evidence(kit.graph, state, text)
-    return [(one.text, kit.graph.node_name(one.node), [kit.graph.text(path) for path in one.paths]) for one in found]
+    return [
+        (one.text, kit.graph.node_name(one.node), [kit.graph.text(path) for path in one.paths])
+        for one in found
+    ]
 
 
 def lines(state, one):
@@ -39,13 +48,19 @@ def lines(state, one):
 def test_names_of_the_reader_and_of_the_model(kit, answered):
     state = answered()
     assert told(kit, state) == [("Ann", "Ann", [ANN])]
-    assert told(kit, state, "Drama, by ANN") == [("Ann", "Ann", [ANN]), ("Drama", "Drama", [DRAMA]), ("ANN", "Ann", [ANN])]
+    assert told(kit, state, "Drama, by ANN") == [
+        ("Ann", "Ann", [ANN]),
+        ("Drama", "Drama", [DRAMA]),
+        ("ANN", "Ann", [ANN]),
+    ]
     assert told(kit, state, "Ann and ann") == [("Ann", "Ann", [ANN]), ("ann", "Ann", [ANN])]
 
 
 def test_only_whole_words_of_kept_paths(kit, answered):
     state = answered()
-    assert told(kit, state, "Annie, Twofold, 1999, One")[1:] == []  # 1999 is on no path, One is the question's own
+    assert (
+        told(kit, state, "Annie, Twofold, 1999, One")[1:] == []
+    )  # 1999 is on no path, One is the question's own
     assert told(kit, state, "(Two)")[1:] == [("Two", "Two", [TWO])]
 
 

@@ -51,13 +51,33 @@ def told(kit, states, *answers, beside=()):
 
 
 def ranked(kit, keep, *more, chat=None, scores=((ANN, 0.9), (DRAMA, 0.5))):
-    return run(kit, *AROUND, Rank(keep=keep), GraphReader(), *more, chat=chat, encoder=kit.Table(dict(scores)))
+    return run(
+        kit,
+        *AROUND,
+        Rank(keep=keep),
+        GraphReader(),
+        *more,
+        chat=chat,
+        encoder=kit.Table(dict(scores)),
+    )
 
 
 def test_lost_when_ranking(kit):
-    assert told(kit, ranked(kit, 1), "Drama") == ("paths", "Lost when ranking:", "Drama came 2nd of 3, only 1 is kept.")
-    assert told(kit, ranked(kit, 2), "Two") == ("paths", "Lost when ranking:", "Two came 3rd of 3, only 2 are kept.")
-    both = ("paths", "Lost when ranking:", "Drama came 2nd of 3, one more after it, only 1 is kept.")
+    assert told(kit, ranked(kit, 1), "Drama") == (
+        "paths",
+        "Lost when ranking:",
+        "Drama came 2nd of 3, only 1 is kept.",
+    )
+    assert told(kit, ranked(kit, 2), "Two") == (
+        "paths",
+        "Lost when ranking:",
+        "Two came 3rd of 3, only 2 are kept.",
+    )
+    both = (
+        "paths",
+        "Lost when ranking:",
+        "Drama came 2nd of 3, one more after it, only 1 is kept.",
+    )
     assert told(kit, ranked(kit, 1), "Two", "Drama") == both
 
 
@@ -65,21 +85,41 @@ def test_lost_by_lot_and_by_choice(kit):
     states = run(kit, *AROUND, RandomSelect(keep=1), GraphReader())
     drawn = kit.graph.node_name(states[-1].paths.items[0].end)
     lost = "Drama" if drawn != "Drama" else "Two"
-    assert told(kit, states, lost) == ("paths", "Lost by lot:", f"Of 3 paths 1 was drawn, and it does not lead to {lost}.")
+    assert told(kit, states, lost) == (
+        "paths",
+        "Lost by lot:",
+        f"Of 3 paths 1 was drawn, and it does not lead to {lost}.",
+    )
     states = run(kit, *AROUND, Rank(model="choose"), choose=kit.Picker(DRAMA))
-    assert told(kit, states, "Ann") == ("paths", "Not chosen:", "Of 3 paths 1 was chosen, and it does not lead to Ann.")
+    assert told(kit, states, "Ann") == (
+        "paths",
+        "Not chosen:",
+        "Of 3 paths 1 was chosen, and it does not lead to Ann.",
+    )
     states = run(kit, *AROUND, Rank(model="choose"), choose=kit.Picker(DRAMA, ANN))
-    assert told(kit, states, "Two") == ("paths", "Not chosen:", "Of 3 paths 2 were chosen, and they do not lead to Two.")
+    assert told(kit, states, "Two") == (
+        "paths",
+        "Not chosen:",
+        "Of 3 paths 2 were chosen, and they do not lead to Two.",
+    )
 
 
 def test_found_too_late_for_the_prompt(kit):
     states = ranked(kit, 2, Answer(paths=1), chat=kit.Parrot("It is Ann"))
-    assert told(kit, states, "Drama") == ("prompt", "Found too late:", "Drama came 2nd of 2, the model reads 1.")
+    assert told(kit, states, "Drama") == (
+        "prompt",
+        "Found too late:",
+        "Drama came 2nd of 2, the model reads 1.",
+    )
 
 
 def test_the_model_did_not_say_it(kit):
     silent = ranked(kit, 2, Answer(), chat=kit.Parrot("I do not know"))
-    assert told(kit, silent, "Drama") == ("answer", "Lost in the answer:", "The prompt held Drama (path 2 of 2), the model did not say it.")
+    assert told(kit, silent, "Drama") == (
+        "answer",
+        "Lost in the answer:",
+        "The prompt held Drama (path 2 of 2), the model did not say it.",
+    )
     assert told(kit, silent, "Drama", "Ann") == (
         "answer",
         "Lost in the answer:",
@@ -91,11 +131,17 @@ def test_the_reader_read_another_relation(kit):
     expected = "Its answer follows “directed by”; “has genre”, place 2 of 2, leads to Drama."
     assert told(kit, ranked(kit, 2), "Drama") == ("answer", "Read another relation:", expected)
     passed = ranked(kit, 1, scores=[(TWO, 1.0)])
-    assert told(kit, passed, "Ann") == ("answer", "Passed by:", "Ann lies on the way, and the reader names only the ends of paths.")
+    assert told(kit, passed, "Ann") == (
+        "answer",
+        "Passed by:",
+        "Ann lies on the way, and the reader names only the ends of paths.",
+    )
 
 
 def test_the_reader_names_too_few(kit):
-    states = run(kit, *AROUND, GraphReader(keep=1), start="Ann")  # One and Two, both directed by Ann
+    states = run(
+        kit, *AROUND, GraphReader(keep=1), start="Ann"
+    )  # One and Two, both directed by Ann
     lost = "Two" if kit.graph.names(states[-1].reader) == ["One"] else "One"
     text = f"{lost} is at the end of “directed”, but the reader stops at 1 name."
     assert told(kit, states, lost) == ("answer", "Not named:", text)
@@ -109,17 +155,31 @@ def test_never_in_the_subgraph(kit):
     assert told(kit, pagerank, "1999", "Two") == ("subgraph", "Never in the subgraph:", both)
     near = run(kit, EgoNetwork(hops=1), ShortestPaths())
     assert told(kit, near, "Two") == ("subgraph", "Too far:", "Two is more than 1 hop away.")
-    assert told(kit, near, "Two", "1999") == ("subgraph", "Too far:", "Two and 1999 are more than 1 hop away.")
+    assert told(kit, near, "Two", "1999") == (
+        "subgraph",
+        "Too far:",
+        "Two and 1999 are more than 1 hop away.",
+    )
     capped = run(kit, EgoNetwork(hops=2, keep=3), ShortestPaths())
     text = "Two is not among the 3 nodes that neighbourhood keeps."
     assert told(kit, capped, "Two") == ("subgraph", "Never in the subgraph:", text)
     walks = run(kit, RandomWalks(walks=2, steps=1), ShortestPaths())
-    assert told(kit, walks, "Two") == ("subgraph", "Never in the subgraph:", "2 random walks never came to Two.")
+    assert told(kit, walks, "Two") == (
+        "subgraph",
+        "Never in the subgraph:",
+        "2 random walks never came to Two.",
+    )
 
 
 def test_a_node_on_the_way_is_not_in_the_subgraph(kit):
     """Two stays in the subgraph, but Ann, over whom the only path leads, does not."""
-    states = run(kit, EgoNetwork(hops=2), FilterSubgraph(unit="node", keep=1), ShortestPaths(), encoder=kit.Table({"Two": 1.0}))
+    states = run(
+        kit,
+        EgoNetwork(hops=2),
+        FilterSubgraph(unit="node", keep=1),
+        ShortestPaths(),
+        encoder=kit.Table({"Two": 1.0}),
+    )
     text = "Ann, on the way to Two, is not among the 2 nodes that the filter keeps."
     assert told(kit, states, "Two") == ("paths", "Lost when filtering:", text)
 
@@ -135,23 +195,51 @@ def test_too_far_apart_and_one_way(kit):
     short = run(kit, EgoNetwork(hops=3), ShortestPaths(hops=1))
     assert told(kit, short, "Two") == ("paths", "Too far:", "Two is 2 hops away, 1 is searched.")
     middling = run(kit, EgoNetwork(hops=3), ShortestPaths(hops=2))
-    assert told(kit, middling, "1999") == ("paths", "Too far:", "1999 is 3 hops away, 2 are searched.")
+    assert told(kit, middling, "1999") == (
+        "paths",
+        "Too far:",
+        "1999 is 3 hops away, 2 are searched.",
+    )
     one_way = run(kit, EgoNetwork(hops=2), ShortestPaths(direction="out"))
     text = "Edges are followed one way only, and the way to Two needs the other."
     assert told(kit, one_way, "Two") == ("paths", "Against the arrows:", text)
     nodes = np.sort(np.array([kit.node("One"), kit.node("1999")], np.int64))
-    pieces = ShortestPaths()(kit.state("One").replace(subgraph=Subgraph(nodes, np.array([], np.int64))), kit.context())
-    assert told(kit, [pieces], "1999") == ("paths", "No way there:", "No path inside the subgraph leads to 1999.")
+    pieces = ShortestPaths()(
+        kit.state("One").replace(subgraph=Subgraph(nodes, np.array([], np.int64))), kit.context()
+    )
+    assert told(kit, [pieces], "1999") == (
+        "paths",
+        "No way there:",
+        "No path inside the subgraph leads to 1999.",
+    )
 
 
 def test_lost_by_the_beam(kit):
-    states = run(kit, EgoNetwork(hops=2), BeamSearch(width=1, hops=2), encoder=kit.Table({DRAMA: 1.0}))
+    states = run(
+        kit, EgoNetwork(hops=2), BeamSearch(width=1, hops=2), encoder=kit.Table({DRAMA: 1.0})
+    )
     text = "“directed by” to Ann came 2nd of 2, the beam is 1 wide."
     assert told(kit, states, "Two") == ("paths", "Lost at hop 1:", text)
-    mean = run(kit, EgoNetwork(hops=2), BeamSearch(prune="mean", hops=1), encoder=kit.Table({DRAMA: 1.0}))
-    assert told(kit, mean, "Ann") == ("paths", "Lost at hop 1:", "“directed by” to Ann came 2nd of 2, only 1 is kept.")
-    picked = run(kit, EgoNetwork(hops=2), BeamSearch(model="choose", hops=1), choose=kit.Picker(DRAMA), encoder=kit.Table({}))
-    assert told(kit, picked, "Ann") == ("paths", "Lost at hop 1:", "The model did not choose “directed by” to Ann among 2 paths.")
+    mean = run(
+        kit, EgoNetwork(hops=2), BeamSearch(prune="mean", hops=1), encoder=kit.Table({DRAMA: 1.0})
+    )
+    assert told(kit, mean, "Ann") == (
+        "paths",
+        "Lost at hop 1:",
+        "“directed by” to Ann came 2nd of 2, only 1 is kept.",
+    )
+    picked = run(
+        kit,
+        EgoNetwork(hops=2),
+        BeamSearch(model="choose", hops=1),
+        choose=kit.Picker(DRAMA),
+        encoder=kit.Table({}),
+    )
+    assert told(kit, picked, "Ann") == (
+        "paths",
+        "Lost at hop 1:",
+        "The model did not choose “directed by” to Ann among 2 paths.",
+    )
     far = run(kit, EgoNetwork(hops=3), BeamSearch(hops=2), encoder=kit.Table({}))
     assert told(kit, far, "1999") == ("paths", "Too far:", "1999 is 3 hops away, 2 are searched.")
 
@@ -174,14 +262,21 @@ class Plain:
 def test_not_read_when_ranking(kit):
     # Three paths of three chains: with all scores equal the first of the list is read.
     states = run(kit, *AROUND, Rank(read=1), GraphReader(), encoder=EncoderScorer(Plain()))
-    assert states[-2].trace[-1].notes == ("1 of 3 paths were read, the likeliest first.",) and len(states[-1].paths) == 1
+    assert (
+        states[-2].trace[-1].notes == ("1 of 3 paths were read, the likeliest first.",)
+        and len(states[-1].paths) == 1
+    )
     seen = kit.graph.node_name(states[-1].paths.items[0].end)
     lost = "Drama" if seen != "Drama" else "Ann"
     text = f"Of 3 paths 1 was read, and it does not lead to {lost}."
     assert told(kit, states, lost) == ("paths", "Not read when ranking:", text)
     path = next(path for path in states[1].paths.items if kit.graph.node_name(path.end) == lost)
     end = fate(kit.graph, states, path)
-    assert (end.cause, end.kind, end.text) == (Cause.NOT_READ, "dropped", "not read by rank, which read 1 of 3")
+    assert (end.cause, end.kind, end.text) == (
+        Cause.NOT_READ,
+        "dropped",
+        "not read by rank, which read 1 of 3",
+    )
     losing = losses(LaneStages(kit.graph, states, False), [lost], {lost: path})
     line = Line((*AROUND, Rank(read=1), GraphReader()))
     assert [change.operator for change in _against(line, losing)] == [Rank(read=0)]
@@ -190,7 +285,12 @@ def test_not_read_when_ranking(kit):
 
 
 def test_not_read_by_the_beam(kit):
-    states = run(kit, EgoNetwork(hops=2), BeamSearch(hops=1, read=1, rank="steps"), encoder=EncoderScorer(Plain()))
+    states = run(
+        kit,
+        EgoNetwork(hops=2),
+        BeamSearch(hops=1, read=1, rank="steps"),
+        encoder=EncoderScorer(Plain()),
+    )
     seen = kit.graph.node_name(states[-1].paths.items[0].end)
     lost, way = ("Drama", "has genre") if seen == "Ann" else ("Ann", "directed by")
     text = f"Of 2 candidates the model read 1 at most, without “{way}” to {lost}."
@@ -202,7 +302,11 @@ def test_other_relations_were_followed(kit):
     assert kit.texts(chains[-1]) == [DRAMA]
     whole = run(kit, *AROUND)
     expected = "It walked “has genre”; the way to Ann is “directed by”."
-    assert told(kit, chains, "Ann", beside=[whole]) == ("subgraph", "Followed other relations:", expected)
+    assert told(kit, chains, "Ann", beside=[whole]) == (
+        "subgraph",
+        "Followed other relations:",
+        expected,
+    )
     alone = "It walked “has genre”, which does not lead to Ann."
     assert told(kit, chains, "Ann") == ("subgraph", "Followed other relations:", alone)
 
@@ -218,34 +322,68 @@ def test_not_handed_on(kit):
 
 def test_what_no_method_can_find(kit):
     states = ranked(kit, 1)
-    assert told(kit, states, "Nobody") == ("graph", "Not in the graph:", "No entity is called “Nobody”.")
+    assert told(kit, states, "Nobody") == (
+        "graph",
+        "Not in the graph:",
+        "No entity is called “Nobody”.",
+    )
     text = "No entity is called “Nobody” or “Nothing”."
     assert told(kit, states, "Nobody", "Nothing", "Ann") == ("graph", "Not in the graph:", text)
 
 
 def test_nothing_was_shown(kit):
     states = run(kit, Answer(prompt="question-only"), chat=kit.Parrot("Bob"))
-    assert told(kit, states, "Ann") == ("answer", "Not known:", "The model was shown no facts and did not name Ann.")
+    assert told(kit, states, "Ann") == (
+        "answer",
+        "Not known:",
+        "The model was shown no facts and did not name Ann.",
+    )
     states = run(kit, Answer(prompt="question-only"), chat=kit.Parrot("Ann"))
     assert told(kit, states, "Ann") == (None, "Found:", "The model named it without any facts.")
 
 
 def test_found(kit):
-    assert told(kit, ranked(kit, 1), "Ann") == (None, "Found:", "Ann is at the end of the only path.")
+    assert told(kit, ranked(kit, 1), "Ann") == (
+        None,
+        "Found:",
+        "Ann is at the end of the only path.",
+    )
     assert told(kit, ranked(kit, 3), "Ann") == (None, "Found:", "Ann came 1st of 3 paths.")
     fans = run(kit, *AROUND, GraphReader(), start="Ann")  # One, Two; then Drama and 1999
-    assert told(kit, fans, "One", "Two") == (None, "Both found:", "The first 2 of 4 paths lead to both.")
-    assert told(kit, fans, "One") == (None, "Found:", "One came 1st of 4 paths. Beside it, 1 other name is given.")
+    assert told(kit, fans, "One", "Two") == (
+        None,
+        "Both found:",
+        "The first 2 of 4 paths lead to both.",
+    )
+    assert told(kit, fans, "One") == (
+        None,
+        "Found:",
+        "One came 1st of 4 paths. Beside it, 1 other name is given.",
+    )
     said = ranked(kit, 1, Answer(), chat=kit.Parrot("Ann, and Drama"))
-    assert told(kit, said, "Ann", "Drama") == (None, "Both found:", "The model named them, though not every path to them was kept.")
+    assert told(kit, said, "Ann", "Drama") == (
+        None,
+        "Both found:",
+        "The model named them, though not every path to them was kept.",
+    )
     chains = run(kit, ChainRanking(steps=2), GraphReader(), text="what is the genre of One")
     of = chains[-1].trace[0].sizes["chains"]
-    assert of > 1 and told(kit, chains, "Drama")[1:] == ("Found:", f"“has genre” was the best of {of} chains.")
+    assert of > 1 and told(kit, chains, "Drama")[1:] == (
+        "Found:",
+        f"“has genre” was the best of {of} chains.",
+    )
 
 
 def test_the_commonest_loss_is_said_and_counts_are_kept(kit):
     """Two and 1999 lie outside, Drama is ranked too low, Ann is found."""
-    states = run(kit, EgoNetwork(hops=1), ShortestPaths(), Rank(keep=1), GraphReader(), encoder=kit.Table({ANN: 0.9}))
+    states = run(
+        kit,
+        EgoNetwork(hops=1),
+        ShortestPaths(),
+        Rank(keep=1),
+        GraphReader(),
+        encoder=kit.Table({ANN: 0.9}),
+    )
     one = explained(kit.graph, [states], ["Ann", "Drama", "Two", "1999"], [False])[0]
     assert (one.right, one.of, one.text) == (1, 4, "Two and 1999 are more than 1 hop away.")
     assert [loss.name for loss in one.losses] == ["Two", "1999", "Drama"]
@@ -257,7 +395,11 @@ def test_an_answer_is_found_and_lost_by_any_of_its_names(kit):
     named = lambda states: [state.replace(question=asked) for state in states]
     assert told(kit, named(ranked(kit, 1)), "Anna")[:2] == (None, "Found:")
     lost = named(ranked(kit, 1, scores=((DRAMA, 0.9), (ANN, 0.5))))
-    assert told(kit, lost, "Anna") == ("paths", "Lost when ranking:", "Anna came 2nd of 3, only 1 is kept.")
+    assert told(kit, lost, "Anna") == (
+        "paths",
+        "Lost when ranking:",
+        "Anna came 2nd of 3, only 1 is kept.",
+    )
 
 
 def test_without_known_answers(kit):
@@ -280,4 +422,9 @@ def test_every_sentence_is_one(kit, answers):
         run(kit, PersonalizedPageRank(keep=1), ShortestPaths()),
     ):
         one = explained(kit.graph, [states], answers, [False])[0]
-        assert one.text[0].isupper() and one.text.endswith(".") and one.head.endswith(":") and "  " not in one.text
+        assert (
+            one.text[0].isupper()
+            and one.text.endswith(".")
+            and one.head.endswith(":")
+            and "  " not in one.text
+        )

@@ -16,7 +16,10 @@ from tests.core.operators.texts.kit import CHUNKS, plain, story
 
 @pytest.fixture
 def source(tmp_path):
-    corpus = write(tmp_path / "carols", [Document("carol", " ".join(CHUNKS[:3])), Document("turkey", CHUNKS[3])])
+    corpus = write(
+        tmp_path / "carols",
+        [Document("carol", " ".join(CHUNKS[:3])), Document("turkey", CHUNKS[3])],
+    )
     return CorpusSource("carols", plain(), corpus)
 
 
@@ -35,7 +38,9 @@ def alive(stages):
 def test_a_lane_that_seeks_entities_alone_has_no_order_of_passages():
     """An entity is no passage: there is nothing whose recall could be told. Once chunks are sought there is."""
     found = State(Question("q"), nodes=Ranking("node", (3, 1), (0.9, 0.5)))
-    assert chunk_order(story(), found) is None and chunk_order(story(), found.replace(chunks=chunks(2))) == ((2,), (2,))
+    assert chunk_order(story(), found) is None and chunk_order(
+        story(), found.replace(chunks=chunks(2))
+    ) == ((2,), (2,))
 
 
 def test_passages_by_stage(source):
@@ -49,13 +54,26 @@ def test_passages_by_stage(source):
 
 
 def test_a_passage_that_tells_of_no_entity_is_not_in_the_graph(source):
-    assert alive(funnel(source, story(), State(Question("q")), targets("passage", "carol", "turkey")))["graph"] == ("carol",)
+    assert alive(
+        funnel(source, story(), State(Question("q")), targets("passage", "carol", "turkey"))
+    )["graph"] == ("carol",)
 
 
 def test_words_of_the_answer_by_stage(source):
-    prompt = Prompt(({"role": "user", "content": "Tables: the merry Christmas. Question: was Marley dead?"},), 0)
-    state = State(Question("was Marley dead?"), chunks=chunks(0, 1), prompt=prompt, answer="A merry Christmas.")
-    assert alive(funnel(source, plain(), state, targets("answer", "Marley", "merry Christmas", "boy", "ghost"))) == {
+    prompt = Prompt(
+        ({"role": "user", "content": "Tables: the merry Christmas. Question: was Marley dead?"},), 0
+    )
+    state = State(
+        Question("was Marley dead?"),
+        chunks=chunks(0, 1),
+        prompt=prompt,
+        answer="A merry Christmas.",
+    )
+    assert alive(
+        funnel(
+            source, plain(), state, targets("answer", "Marley", "merry Christmas", "boy", "ghost")
+        )
+    ) == {
         "corpus": ("Marley", "merry Christmas", "boy"),
         "graph": ("Marley", "merry Christmas", "boy"),
         "retrieved": ("Marley", "merry Christmas"),
@@ -65,7 +83,9 @@ def test_words_of_the_answer_by_stage(source):
 
 
 def test_words_of_a_description_are_in_the_graph_alone(source):
-    assert alive(funnel(source, story(), State(Question("q")), targets("answer", "shared a firm"))) == {
+    assert alive(
+        funnel(source, story(), State(Question("q")), targets("answer", "shared a firm"))
+    ) == {
         "corpus": (),
         "graph": ("shared a firm",),
     }
@@ -82,7 +102,9 @@ def test_where_nothing_is_known_there_are_no_stages(source):
 
 def test_fates():
     step = Step("VectorChunks", "retrieve", {}, 0.0, before_cut=chunks(0, 1, 3, 2))
-    state = State(Question("q"), chunks=chunks(0, 1), prompt=Prompt((), 0, hits={"chunk": 2}), trace=(step,))
+    state = State(
+        Question("q"), chunks=chunks(0, 1), prompt=Prompt((), 0, hits={"chunk": 2}), trace=(step,)
+    )
     assert fates(plain(), [state], ("turkey", "carol", "gone")) == (
         Fate(Cause.OUTRANKED, "found too late: place 3", 3, 4, document="turkey", chunk="turkey"),
         Fate(Cause.FOUND, "place 1", 1, 2, document="carol", chunk="carol#0"),
@@ -93,7 +115,14 @@ def test_fates():
 
 @pytest.mark.parametrize(
     "name, there",
-    [("The U.S. Army", True), ("spider man", True), ("Spider-Man", True), ("army of ants", False), ("?!", False), ("the", False)],
+    [
+        ("The U.S. Army", True),
+        ("spider man", True),
+        ("Spider-Man", True),
+        ("army of ants", False),
+        ("?!", False),
+        ("the", False),
+    ],
 )
 def test_texts_that_hold_a_name_by_the_matching_of_answers(name, there):
     table = Table.of(text=["He served in the U.S. Army.", "It was spider man or Spider-Man."])

@@ -13,7 +13,16 @@ from core.case_adapter import comparison, finished
 from core.cases.finished import freeze_finished, thaw_finished
 from core.comparison.run import LaneRun, Prefixes, Progress
 from core.corpus import Document, write
-from core.diagnosis.influence import distance, gold_items, influence, influence_text, measurable, price, smallest, with_influence
+from core.diagnosis.influence import (
+    distance,
+    gold_items,
+    influence,
+    influence_text,
+    measurable,
+    price,
+    smallest,
+    with_influence,
+)
 from core.diagnosis.prompt_items import items_of, shown, without
 from core.engine import Comparison, Engine, Lane
 from core.environment import Environment
@@ -37,7 +46,12 @@ class Reads(Parrot):
         self.names = names
 
     def reply(self, messages, **how):
-        self.text = ", ".join(name for name in self.names if name in messages[-1]["content"].split("Question")[0]) or "nothing"
+        self.text = (
+            ", ".join(
+                name for name in self.names if name in messages[-1]["content"].split("Question")[0]
+            )
+            or "nothing"
+        )
         return super().reply(messages, **how)
 
 
@@ -47,7 +61,10 @@ def asked(kit):
 
     def make(entity, line=NEAR, chat=None, answers=()):
         source = GraphSource("films", kit.graph)
-        ask = source.ask(Question(f"who directed {entity}", entities=(entity,), answers=answers), model=chat is not None)
+        ask = source.ask(
+            Question(f"who directed {entity}", entities=(entity,), answers=answers),
+            model=chat is not None,
+        )
         run = LaneRun(ask, parse_line(line), Environment(Written(chat, encoder=kit.Table({}))))
         run.retrieve(Progress())
         run.answer(Progress())
@@ -58,15 +75,25 @@ def asked(kit):
 
 def ends(lane, one):
     """The ends of the paths that are in the smallest set."""
-    return [lane.graph.node_name(lane.state.paths.items[one.weights[at].place].end) for at in one.smallest]
+    return [
+        lane.graph.node_name(lane.state.paths.items[one.weights[at].place].end)
+        for at in one.smallest
+    ]
 
 
 def test_the_graph_reader_rests_on_the_path_to_what_it_names(asked):
     """One -> directed_by -> Ann is read, One -> has_genre -> Drama is not: without the first the answer is Drama."""
     lane = asked("One")
     one = influence(lane, by_model=False)
-    assert lane.graph.names(lane.state.reader) == ["Ann"] and ends(lane, one) == ["Ann"] and (one.exact, one.lost) == (True, "Ann")
-    assert sorted((weight.influence, weight.changes) for weight in one.weights) == [(0.0, False), (1.0, True)]
+    assert (
+        lane.graph.names(lane.state.reader) == ["Ann"]
+        and ends(lane, one) == ["Ann"]
+        and (one.exact, one.lost) == (True, "Ann")
+    )
+    assert sorted((weight.influence, weight.changes) for weight in one.weights) == [
+        (0.0, False),
+        (1.0, True),
+    ]
     assert influence_text(one) == "Rests on one path of 2: without it, it no longer says “Ann”."
 
 
@@ -74,8 +101,15 @@ def test_two_ways_to_the_same_answer_are_found_together(asked):
     """Ann directed Two and wrote it: each path alone may go, not both."""
     lane = asked("Two")
     one = influence(lane, by_model=False)
-    assert ends(lane, one) == ["Ann", "Ann"] and one.exact and not any(weight.influence for weight in one.weights)
-    assert influence_text(one) == "Rests on 2 paths of 3 together: without these, and no fewer, it no longer says “Ann”."
+    assert (
+        ends(lane, one) == ["Ann", "Ann"]
+        and one.exact
+        and not any(weight.influence for weight in one.weights)
+    )
+    assert (
+        influence_text(one)
+        == "Rests on 2 paths of 3 together: without these, and no fewer, it no longer says “Ann”."
+    )
 
 
 def test_of_a_language_model_only_what_its_prompt_shows_is_left_out(asked):
@@ -84,21 +118,29 @@ def test_of_a_language_model_only_what_its_prompt_shows_is_left_out(asked):
     one = influence(lane, by_model=True)
     assert lane.state.answer == "Ann, 1999" and len(lane.state.paths) == 3
     assert items_of(lane.state, by_model=True) == [("path", 0), ("path", 1)] and one.by_model
-    assert one.weights == (Weight("path", 0, 0.333333), Weight("path", 1, 0.333333)) and one.smallest == (0, 1)
+    assert one.weights == (
+        Weight("path", 0, 0.333333),
+        Weight("path", 1, 0.333333),
+    ) and one.smallest == (0, 1)
     assert influence_text(one).endswith("without these, and no fewer, it says something else.")
 
 
 def test_a_model_that_says_the_same_without_anything_rests_on_nothing(asked):
     lane = asked("One", f"{NEAR} >> Answer()", Parrot("Ann"))
     one = influence(lane, by_model=True)
-    assert one.smallest == () and influence_text(one) == "Says the same without any of 2 paths: it rests on none."
+    assert (
+        one.smallest == ()
+        and influence_text(one) == "Says the same without any of 2 paths: it rests on none."
+    )
 
 
 def test_a_known_answer_that_is_lost_changes_a_long_text_of_which_most_is_left(asked):
     class Long(Reads):
         def reply(self, messages, **how):
             named = super().reply(messages, **how)
-            text = f"The films of the question were directed by {named.text} as far as the paths say"
+            text = (
+                f"The films of the question were directed by {named.text} as far as the paths say"
+            )
             return type(named)(text, named.tokens_in, named.tokens_out)
 
     lane = asked("One", f"{NEAR} >> Answer()", Long("Ann"), answers=("Ann",))
@@ -113,8 +155,12 @@ def test_what_it_costs_is_said_before_and_held(asked):
     lane = asked("One", f"{NEAR} >> Answer()", chat)
     cost, before = price(lane), len(chat.asked)
     influence(lane, by_model=True)
-    assert cost.calls == 3 and len(chat.asked) - before <= cost.calls  # of two paths: both, and each
-    assert cost.tokens == 3 * lane.state.prompt.tokens and cost.text.startswith("up to 3 calls, about ")
+    assert (
+        cost.calls == 3 and len(chat.asked) - before <= cost.calls
+    )  # of two paths: both, and each
+    assert cost.tokens == 3 * lane.state.prompt.tokens and cost.text.startswith(
+        "up to 3 calls, about "
+    )
 
 
 def test_what_cannot_be_measured_says_why(asked, kit):
@@ -126,7 +172,9 @@ def test_what_cannot_be_measured_says_why(asked, kit):
     lane.run.states[-1] = lane.state.replace(points=(Point(9, "Ann", "node", (0,)),))
     assert "noted points" in measurable(lane, by_model=True)
     lane = asked("One")
-    lane.run.states[-1] = lane.state.replace(reader=(kit.node("Drama"),))  # as a retriever that brought its own answers
+    lane.run.states[-1] = lane.state.replace(
+        reader=(kit.node("Drama"),)
+    )  # as a retriever that brought its own answers
     with pytest.raises(BadInput, match="the retriever's own"):
         influence(lane, by_model=False)
 
@@ -136,36 +184,59 @@ def test_reports_that_tell_of_one_path_each_go_with_it(asked):
     operator = lane.instance.line.operators[-1]
     state = lane.state.replace(reports=(Report("", "first"), Report("", "second")))
     less = without(shown(state, operator), [("path", 0)], operator)
-    assert [report.text for report in less.reports] == ["second"] and less.paths.items == state.paths.items[1:]
+    assert [report.text for report in less.reports] == [
+        "second"
+    ] and less.paths.items == state.paths.items[1:]
     alone = shown(state.replace(reports=(Report("", "of all"),)), operator)
     assert len(without(alone, [("path", 0)], operator).reports) == 1
 
 
 def test_the_distance_of_two_answers():
-    assert distance((), ()) == 0 and distance(("a", "a", "b"), ("a", "b", "b")) == pytest.approx(1 / 3)  # two of three each
+    assert distance((), ()) == 0 and distance(("a", "a", "b"), ("a", "b", "b")) == pytest.approx(
+        1 / 3
+    )  # two of three each
 
 
 @given(
-    some.sets(some.frozensets(some.integers(0, 5), min_size=1), min_size=1, max_size=5), some.integers(0, 60), some.permutations(range(6))
+    some.sets(some.frozensets(some.integers(0, 5), min_size=1), min_size=1, max_size=5),
+    some.integers(0, 60),
+    some.permutations(range(6)),
 )
 def test_the_smallest_set_changes_it_and_is_the_smallest_where_it_says_so(needed, sets, order):
     """It changes where all of one of some sets are left out, as where an answer has several ways: then nothing found can be spared."""
     changes = lambda left_out: any(one <= left_out for one in needed)
     found, exact = smallest(order, changes, sets)
     assert changes(frozenset(found)) and not any(changes(frozenset(found) - {one}) for one in found)
-    least = next(size for size in range(1, 7) if any(changes(frozenset(one)) for one in combinations(range(6), size)))
+    least = next(
+        size
+        for size in range(1, 7)
+        if any(changes(frozenset(one)) for one in combinations(range(6), size))
+    )
     assert len(found) == least if exact else len(found) >= least
 
 
 def test_nothing_is_needed_where_nothing_changes_it():
-    assert smallest((0, 1), lambda left_out: False, 10) == ((), True) and smallest((), lambda left_out: True, 10) == ((), True)
+    assert smallest((0, 1), lambda left_out: False, 10) == ((), True) and smallest(
+        (), lambda left_out: True, 10
+    ) == ((), True)
 
 
 @pytest.mark.parametrize(
     ("one", "text"),
     [
-        (Influence(False, (Weight("path", 0, 1.0, True), Weight("path", 1, 1.0, True)), (0,), lost="Ann"), "Rests on each of 2 paths of 2"),
-        (Influence(True, (Weight("chunk", 0, 0.0),), ()), "Says the same without its one passage: it rests on none."),
+        (
+            Influence(
+                False,
+                (Weight("path", 0, 1.0, True), Weight("path", 1, 1.0, True)),
+                (0,),
+                lost="Ann",
+            ),
+            "Rests on each of 2 paths of 2",
+        ),
+        (
+            Influence(True, (Weight("chunk", 0, 0.0),), ()),
+            "Says the same without its one passage: it rests on none.",
+        ),
         (
             Influence(False, (Weight("path", 0, 0.0),), (), others=7),
             "Says the same without the first 1 of 8 paths: it does not rest on these",
@@ -174,8 +245,16 @@ def test_nothing_is_needed_where_nothing_changes_it():
             Influence(True, (Weight("node", 0, 0.0),) * 9, (0, 3, 5), False),
             "Without 3 of 9 entities together it says something else; fewer",
         ),
-        (Influence(True, (Weight("chunk", 0, 1.0, True), Weight("node", 0, 0.0)), (0,), others=1), "1 item more was never left out."),
-        (Influence(True, (Weight("chunk", 0, 1.0, True),), (0,), unusable=2), "2 replies were blank or cut."),
+        (
+            Influence(
+                True, (Weight("chunk", 0, 1.0, True), Weight("node", 0, 0.0)), (0,), others=1
+            ),
+            "1 item more was never left out.",
+        ),
+        (
+            Influence(True, (Weight("chunk", 0, 1.0, True),), (0,), unusable=2),
+            "2 replies were blank or cut.",
+        ),
     ],
 )
 def test_the_sentence(one, text):
@@ -188,33 +267,54 @@ def test_it_is_saved_with_the_lane_and_printed(asked):
     saved = comparison(thaw_finished(freeze_finished(finished(Comparison(lane.run.ask, [lane])))))
     assert saved.lanes[0].influences == lane.influences
     told = influence_dict(saved.lanes[0], saved.lanes[0].influences[0])
-    assert [item["name"] for item in told["items"] if item["smallest"]] == ["Two -> directed_by -> Ann", "Two -> written_by -> Ann"]
+    assert [item["name"] for item in told["items"] if item["smallest"]] == [
+        "Two -> directed_by -> Ann",
+        "Two -> written_by -> Ann",
+    ]
 
 
 def test_of_two_measured_that_of_the_reader_is_first_and_the_newer_stays():
     reader, old, new = (SimpleNamespace(by_model=by_model) for by_model in (False, True, True))
-    assert with_influence((old,), reader) == (reader, old) and with_influence((reader, old), new) == (reader, new)
+    assert with_influence((old,), reader) == (reader, old) and with_influence(
+        (reader, old), new
+    ) == (reader, new)
 
 
 def test_an_excerpt_rests_on_its_passage_and_whether_that_is_marked_is_known(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
-    documents = (Document("a", "red fox den", "A"), Document("b", "red fox owl", "B"), Document("c", "elk owl bat", "C"))
+    documents = (
+        Document("a", "red fox den", "A"),
+        Document("b", "red fox owl", "B"),
+        Document("c", "elk owl bat", "C"),
+    )
     engine = Engine(Written(encoder=Bag()))
     source = CorpusSource("animals", corpus=write(tmp_path / "animals", documents))
     ask = engine.ask(source, Question("red fox den", gold=("a",)), model=False)
     run = LaneRun(
-        ask, parse_line("BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=2) >> AnswerFromTables()"), engine.environment, Prefixes()
+        ask,
+        parse_line("BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=2) >> AnswerFromTables()"),
+        engine.environment,
+        Prefixes(),
     )
     run.retrieve(Progress())
     lane = Lane(Instance("v", "V", run.line), run, DONE, retrieved=True)
     one = influence(lane, by_model=False)
-    assert [(weight.kind, weight.influence) for weight in one.weights] == [("chunk", 0.333333), ("chunk", 0.0)]  # red fox stays
-    assert one.smallest == (0, 1) and gold_items(lane, one, ("a",)) == {0} and gold_items(lane, one, ()) is None
+    assert [(weight.kind, weight.influence) for weight in one.weights] == [
+        ("chunk", 0.333333),
+        ("chunk", 0.0),
+    ]  # red fox stays
+    assert (
+        one.smallest == (0, 1)
+        and gold_items(lane, one, ("a",)) == {0}
+        and gold_items(lane, one, ()) is None
+    )
     engine.jobs.stop()
 
 
 def test_a_path_of_another_kind_of_item_is_left_in_place(asked):
-    state = asked("One").state.replace(nodes=Ranking("node", (1, 2), (0.5, 0.2)), paths=Ranking("path", (Path((0,)),)))
+    state = asked("One").state.replace(
+        nodes=Ranking("node", (1, 2), (0.5, 0.2)), paths=Ranking("path", (Path((0,)),))
+    )
     operator = parse_line("Answer(prompt='question-only')").operators[0]
     less = without(state, [("node", 0)], operator)
     assert less.nodes.items == (2,) and less.nodes.scores == (0.2,) and less.paths is state.paths

@@ -18,10 +18,14 @@ ORDER = ["One", "Ann", "Drama", "Two", "1999"]
 @pytest.mark.parametrize("keep", [1, 2, 3, 4])
 @pytest.mark.parametrize("method", ["auto", "push", "exact"])
 def test_places_go_on_where_keep_ended(kit, keep, method):
-    state = PersonalizedPageRank(keep=keep, damping=0.5, method=method)(kit.state("One"), kit.context())
+    state = PersonalizedPageRank(keep=keep, damping=0.5, method=method)(
+        kit.state("One"), kit.context()
+    )
     assert kit.graph.names(state.subgraph.nodes) == sorted(ORDER[:keep], key=kit.node)
     for place, name in enumerate(ORDER, 1):
-        assert place_beyond(kit.graph, state, (kit.node(name),)) == (place if place > keep else None)
+        assert place_beyond(kit.graph, state, (kit.node(name),)) == (
+            place if place > keep else None
+        )
     rest = [kit.node(name) for name in ORDER[keep:]]
     assert place_beyond(kit.graph, state, rest) == keep + 1
 
@@ -30,8 +34,12 @@ def test_what_is_not_known_is_not_told(kit, monkeypatch):
     two = (kit.node("Two"),)
     near = EgoNetwork(hops=1)(kit.state("One"), kit.context())
     by_chance = PersonalizedPageRank(keep=3, method="fora")(kit.state("One"), kit.context())
-    unreached = PersonalizedPageRank(keep=3, direction="out")(kit.state("One"), kit.context())  # no edge leads to Two
-    assert [place_beyond(kit.graph, state, two) for state in (near, by_chance, unreached)] == [None] * 3
+    unreached = PersonalizedPageRank(keep=3, direction="out")(
+        kit.state("One"), kit.context()
+    )  # no edge leads to Two
+    assert [place_beyond(kit.graph, state, two) for state in (near, by_chance, unreached)] == [
+        None
+    ] * 3
     state = PersonalizedPageRank(keep=3, damping=0.5)(kit.state("One"), kit.context())
     assert place_beyond(kit.graph, state, two) == 4
     monkeypatch.setattr(leftout, "MOST_EDGES", kit.graph.n_edges - 1)
@@ -41,7 +49,9 @@ def test_what_is_not_known_is_not_told(kit, monkeypatch):
 def test_it_costs_little_on_the_movie_graph(movies):
     """At most a tenth of a second, and the second node of the same question next to nothing."""
     seed = movies.nodes_named("Woody Allen")[0]
-    state = PersonalizedPageRank(keep=1000)(State(Question("q"), (seed,)), Context(movies, Environment(None)))
+    state = PersonalizedPageRank(keep=1000)(
+        State(Question("q"), (seed,)), Context(movies, Environment(None))
+    )
     out = np.setdiff1d(np.arange(movies.n_nodes), state.subgraph.nodes)[:2]
 
     def first():

@@ -34,5 +34,9 @@ def test_match(prediction, gold, expected):
 
 def test_yes_and_no_are_words_of_their_own():
     assert says("No, the tables do not say it.", "no") and says("It is so: yes!", "Yes")
-    assert not any(says(text, "no") for text in ("I do not know.", "Yes, both Freakonomics and the other.", ""))
-    assert says("Freakonomics", "economics") is match("Freakonomics", "economics") is False and says("of Drama", "drama")
+    assert not any(
+        says(text, "no") for text in ("I do not know.", "Yes, both Freakonomics and the other.", "")
+    )
+    assert says("Freakonomics", "economics") is match(
+        "Freakonomics", "economics"
+    ) is False and says("of Drama", "drama")

@@ -66,12 +66,22 @@ def tried(ask, ran, **how):
 def test_as_many_are_kept_as_the_place_of_the_lost_passage_asks_for(lane):
     ask, ran = lane(LINE.format(keep=1), asked("three", "one"))
     found = tried(ask, ran, seconds=60)
-    assert (found.label, found.right, found.of) == ("Keep 3 passages → 2 of 2 gold passages in the prompt", 2, 2)
+    assert (found.label, found.right, found.of) == (
+        "Keep 3 passages → 2 of 2 gold passages in the prompt",
+        2,
+        2,
+    )
     assert parse_line(found.spec) == parse_line(LINE.format(keep=3))
     ran.repair = found
     (one,) = explain(Comparison(ask, [ran])).lanes
-    assert (one.head, one.text) == ("Never read “One”:", "only 1 is kept, it was place 3; to keep 3 passages brings it in.")
-    assert best_repair(Comparison(ask, [ran])) == (0, "Repair “A”: keep 3 passages → 2 of 2 gold passages in the prompt")
+    assert (one.head, one.text) == (
+        "Never read “One”:",
+        "only 1 is kept, it was place 3; to keep 3 passages brings it in.",
+    )
+    assert best_repair(Comparison(ask, [ran])) == (
+        0,
+        "Repair “A”: keep 3 passages → 2 of 2 gold passages in the prompt",
+    )
 
 
 def test_what_came_through_needs_no_repair(lane):
@@ -86,7 +96,9 @@ def test_a_passage_that_no_change_reaches_is_left(lane):
 
 def test_without_known_passages_the_words_of_the_answer_count(lane):
     ask, ran = lane(LINE.format(keep=1), asked(answers=("elk",)))
-    assert tried(ask, ran, seconds=60).label == "Keep 4 passages → 1 of 1 known answer in the prompt"  # twice as many is not enough
+    assert (
+        tried(ask, ran, seconds=60).label == "Keep 4 passages → 1 of 1 known answer in the prompt"
+    )  # twice as many is not enough
 
 
 def test_passages_by_meaning_where_words_do_not_find_them(lane):
@@ -112,26 +124,52 @@ def test_a_cancelled_job_ends_the_trying(lane):
 
 
 def test_a_comparison_of_documents_is_repaired_once_its_lanes_have_ended(engine, tmp_path):
-    ask = engine.ask(CorpusSource.of(write(tmp_path / "animals", DOCUMENTS)), asked("three", "two"), model=False, reader=False)
-    job = engine.compare(ask, [Instance(f"k{keep}", f"K {keep}", parse_line(LINE.format(keep=keep))) for keep in (1, 2)], repairs=True)
+    ask = engine.ask(
+        CorpusSource.of(write(tmp_path / "animals", DOCUMENTS)),
+        asked("three", "two"),
+        model=False,
+        reader=False,
+    )
+    job = engine.compare(
+        ask,
+        [Instance(f"k{keep}", f"K {keep}", parse_line(LINE.format(keep=keep))) for keep in (1, 2)],
+        repairs=True,
+    )
     assert job.wait(60)
     until = time.monotonic() + 120
     while job.comparison.repairing and time.monotonic() < until:
         time.sleep(0.02)
     first, second = job.comparison.lanes
-    assert first.repair.label == "Keep 2 passages → 2 of 2 gold passages in the prompt" and second.repair is None
+    assert (
+        first.repair.label == "Keep 2 passages → 2 of 2 gold passages in the prompt"
+        and second.repair is None
+    )
 
 
 @pytest.mark.parametrize(
     "line, words",
     [
-        ("EmbedQuery() >> VectorNodes() >> AdaptiveRerank(budget=50) >> DocumentsOfNodes()", "Read 100 documents"),
-        ("EmbedQuery() >> VectorNodes() >> GraphRerank() >> Loop(budget=50) >> DocumentsOfNodes()", "Read 100 documents"),
-        ("EmbedQuery() >> VectorNodes() >> IncidentRelations(budget=4000)", "Take 8,000 tokens of relations"),
+        (
+            "EmbedQuery() >> VectorNodes() >> AdaptiveRerank(budget=50) >> DocumentsOfNodes()",
+            "Read 100 documents",
+        ),
+        (
+            "EmbedQuery() >> VectorNodes() >> GraphRerank() >> Loop(budget=50) >> DocumentsOfNodes()",
+            "Read 100 documents",
+        ),
+        (
+            "EmbedQuery() >> VectorNodes() >> IncidentRelations(budget=4000)",
+            "Take 8,000 tokens of relations",
+        ),
     ],
 )
 def test_a_budget_is_said_in_what_it_counts(line, words):
-    told = [change.words for change in changes(parse_line(f"BuiltGraph(build='links') >> {line} >> AnswerFromTables()"), ())]
+    told = [
+        change.words
+        for change in changes(
+            parse_line(f"BuiltGraph(build='links') >> {line} >> AnswerFromTables()"), ()
+        )
+    ]
     assert words in told and not any("tokens of passages" in one for one in told)
 
 
@@ -139,4 +177,6 @@ def test_as_many_documents_are_handed_on_as_the_place_of_the_lost_one_asks_for(l
     line = "BuiltGraph(build='links-terms') >> SparseNodes(keep={}) >> DocumentsOfNodes() >> AnswerFromTables()"
     ask, ran = lane(line.format(1), asked("three", "one"))
     found = tried(ask, ran, seconds=60)
-    assert found.label == "Keep 3 documents → 2 of 2 gold passages in the prompt" and parse_line(found.spec) == parse_line(line.format(3))
+    assert found.label == "Keep 3 documents → 2 of 2 gold passages in the prompt" and parse_line(
+        found.spec
+    ) == parse_line(line.format(3))

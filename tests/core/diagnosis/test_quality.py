@@ -13,8 +13,18 @@ from tests.core.operators.texts.kit import assemble, chunk_table, plain
 from tests.core.operators.texts.test_methods_kg import tree
 
 NAMES = ["Tim", "Cratchit", "Scrooge", "scrooge", "London"]
-TRIPLES = [("Tim", "son of", "Cratchit"), ("Cratchit", "works for", "Scrooge"), ("Tim", "knows", "Cratchit")]
-COME = [[0], [0, 1], [1], [1], [1]]  # of carol#0 and carol#1; nothing of carol#2, and nothing of the turkey
+TRIPLES = [
+    ("Tim", "son of", "Cratchit"),
+    ("Cratchit", "works for", "Scrooge"),
+    ("Tim", "knows", "Cratchit"),
+]
+COME = [
+    [0],
+    [0, 1],
+    [1],
+    [1],
+    [1],
+]  # of carol#0 and carol#1; nothing of carol#2, and nothing of the turkey
 
 
 @pytest.fixture
@@ -47,8 +57,16 @@ def test_counts_by_hand(small):
 
 def test_graphs_without_entities_count_what_they_have():
     assert quality(plain()) == Quality(0, 0, 0, 0, 0, 0, 4, 0)
-    of_tree = quality(tree(), [Question("a", answers=("Tim",), gold=(tree().columns.chunks.text("document", 0),))])
-    assert (of_tree.entities, of_tree.answers, of_tree.golds, of_tree.lost, of_tree.unmentioned) == (0, 0, 1, 0, 0)
+    of_tree = quality(
+        tree(), [Question("a", answers=("Tim",), gold=(tree().columns.chunks.text("document", 0),))]
+    )
+    assert (
+        of_tree.entities,
+        of_tree.answers,
+        of_tree.golds,
+        of_tree.lost,
+        of_tree.unmentioned,
+    ) == (0, 0, 1, 0, 0)
     assert quality(plain()).sentences() == []
 
 
@@ -59,16 +77,36 @@ def test_an_alias_of_an_answer_counts(small):
 
 def test_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
-    (tmp_path / "a.txt").write_text("Scrooge hired Cratchit in London. Marley died in London.", "utf-8")
-    (tmp_path / "q.jsonl").write_text(json.dumps({"question": "Who?", "answers": ["Fezziwig"], "gold": ["a.txt"]}), "utf-8")
-    assert main(["corpus", "add", str(tmp_path / "a.txt"), "--name", "mine", "--questions", str(tmp_path / "q.jsonl")]) == OK
+    (tmp_path / "a.txt").write_text(
+        "Scrooge hired Cratchit in London. Marley died in London.", "utf-8"
+    )
+    (tmp_path / "q.jsonl").write_text(
+        json.dumps({"question": "Who?", "answers": ["Fezziwig"], "gold": ["a.txt"]}), "utf-8"
+    )
+    assert (
+        main(
+            [
+                "corpus",
+                "add",
+                str(tmp_path / "a.txt"),
+                "--name",
+                "mine",
+                "--questions",
+                str(tmp_path / "q.jsonl"),
+            ]
+        )
+        == OK
+    )
     assert main(["corpus", "quality", "mine"]) == WRONG
     assert "No graph is built" in capsys.readouterr().err
     assert main(["corpus", "build", "mine", "--graph", "kg", "--extractor", "noun-phrases"]) == OK
     capsys.readouterr()
     assert main(["corpus", "quality", "mine", "--set", "mine"]) == OK
     printed = capsys.readouterr().out
-    assert printed.startswith("kg-noun-phrases:") and "1 of 1 known answers (100 %) are in no entity's name" in printed
+    assert (
+        printed.startswith("kg-noun-phrases:")
+        and "1 of 1 known answers (100 %) are in no entity's name" in printed
+    )
     assert main(["corpus", "quality", "mine", "--json"]) == OK
     (counts,) = json.loads(capsys.readouterr().out).values()
     assert counts["chunks"] == 1 and counts["bare"] == 0 and counts["entities"] >= 3

@@ -33,8 +33,15 @@ def engine(kit, tmp_path, monkeypatch):
 
 
 def compared(engine, kit, answers=("One", "Two"), **options):
-    ask = engine.ask(GraphSource.of(kit.graph), Question("films of Ann", entities=("Ann",), answers=answers), model=False)
-    lanes = [Instance("narrow", "No. 1", parse_line(NARROW), method="Rank few"), Instance("wide", "No. 2", parse_line(WIDE))]
+    ask = engine.ask(
+        GraphSource.of(kit.graph),
+        Question("films of Ann", entities=("Ann",), answers=answers),
+        model=False,
+    )
+    lanes = [
+        Instance("narrow", "No. 1", parse_line(NARROW), method="Rank few"),
+        Instance("wide", "No. 2", parse_line(WIDE)),
+    ]
     job = engine.compare(ask, lanes, **options)
     assert job.wait(60) and job.status == DONE
     return job
@@ -51,7 +58,11 @@ def repaired(job):
 def test_a_lane_that_lost_an_answer_is_repaired(engine, kit):
     job = compared(engine, kit, repairs=True)
     first, second = repaired(job)
-    assert (first.label, first.spec, second) == ("Keep 64 paths → 2 of 2", NARROW.replace("keep=1", "keep=64"), None)
+    assert (first.label, first.spec, second) == (
+        "Keep 64 paths → 2 of 2",
+        NARROW.replace("keep=1", "keep=64"),
+        None,
+    )
     assert best_repair(job.comparison) == (0, "Repair “Rank few”: keep 64 paths → 2 of 2")
 
 
@@ -147,7 +158,9 @@ def test_what_is_at_work_ends_as_its_person_leaves(engine, kit, endless):
     assert repaired(job) == [None, None]
 
 
-def test_what_is_at_work_goes_on_while_nobody_else_waits_and_a_while_beside_others(engine, kit, endless, monkeypatch):
+def test_what_is_at_work_goes_on_while_nobody_else_waits_and_a_while_beside_others(
+    engine, kit, endless, monkeypatch
+):
     (looks, _), begun, free = endless, threading.Event(), threading.Event()
     job = compared(engine, kit, repairs=True)
     looked(looks)

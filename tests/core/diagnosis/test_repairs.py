@@ -32,11 +32,20 @@ def tried(kit):
 
     def make(text, answers, scores, start="One", check=lambda: None, seconds=60.0, model=False):
         models, prefixes = kit.Written(encoder=kit.Table(scores)), Prefixes()
-        ask = Ask(GraphSource.of(kit.graph), Question("a question", answers=tuple(answers)), (kit.node(start),), model=model)
+        ask = Ask(
+            GraphSource.of(kit.graph),
+            Question("a question", answers=tuple(answers)),
+            (kit.node(start),),
+            model=model,
+        )
         run = LaneRun(ask, parse_line(text), Environment(models), prefixes)
         run.retrieve(Progress())
         told = explained(kit.graph, [run.states], answers, [False])[0]
-        words = [change.words for change in changes(ask, run.line, told.losses, models)] if told.losses else []
+        words = (
+            [change.words for change in changes(ask, run.line, told.losses, models)]
+            if told.losses
+            else []
+        )
         found = repair(run, told.losses, check=check, seconds=seconds)
         return found, words, prefixes
 
@@ -55,20 +64,32 @@ def test_a_larger_keep_at_ranking(tried):
 def test_more_hops(tried):
     line = "EgoNetwork(hops=3) >> ShortestPaths(hops=1, parallel=False) >> Rank()"
     found, words, _ = tried(line, ["Two"], {TWO: 1.0})
-    assert found == Repair("EgoNetwork(hops=3) >> ShortestPaths(hops=2, parallel=False) >> Rank()", "Search 2 hops → 1 of 1", 1, 1)
+    assert found == Repair(
+        "EgoNetwork(hops=3) >> ShortestPaths(hops=2, parallel=False) >> Rank()",
+        "Search 2 hops → 1 of 1",
+        1,
+        1,
+    )
     assert words == ["Search 2 hops"]
 
 
 def test_what_counts_is_said_where_a_model_answers_as_well(tried):
     line = "EgoNetwork(hops=3) >> ShortestPaths(hops=1, parallel=False) >> Rank()"
-    assert tried(line, ["Two"], {TWO: 1.0}, model=True)[0].label == "Search 2 hops → 1 of 1 by the graph reader"
+    assert (
+        tried(line, ["Two"], {TWO: 1.0}, model=True)[0].label
+        == "Search 2 hops → 1 of 1 by the graph reader"
+    )
 
 
 def test_where_the_models_answers_count_a_change_promises_what_its_prompt_shows(kit):
     """The prompt has room for the first path alone: Two is kept and not read; a change that only keeps more paths helps nobody."""
     one, two = "Ann -> directed_by_reverse -> One", "Ann -> directed_by_reverse -> Two"
     models = kit.Written(kit.Parrot("One"), encoder=kit.Table({one: 0.9, two: 0.8}))
-    ask = Ask(GraphSource.of(kit.graph), Question("films of Ann", answers=("One", "Two")), (kit.node("Ann"),))
+    ask = Ask(
+        GraphSource.of(kit.graph),
+        Question("films of Ann", answers=("One", "Two")),
+        (kit.node("Ann"),),
+    )
 
     def repaired(text):
         run = LaneRun(ask, parse_line(text), Environment(models), Prefixes())
@@ -89,33 +110,59 @@ def test_both_directions(tried):
 
 
 def test_a_larger_subgraph(tried):
-    found, words, _ = tried("EgoNetwork(hops=1) >> ShortestPaths(parallel=False) >> Rank()", ["Two"], {TWO: 1.0})
+    found, words, _ = tried(
+        "EgoNetwork(hops=1) >> ShortestPaths(parallel=False) >> Rank()", ["Two"], {TWO: 1.0}
+    )
     assert found.label == "Take 2 hops around → 1 of 1" and words == ["Take 2 hops around"]
-    found, words, _ = tried("PersonalizedPageRank(keep=2) >> ShortestPaths(parallel=False) >> Rank()", ["Two"], {TWO: 1.0})
+    found, words, _ = tried(
+        "PersonalizedPageRank(keep=2) >> ShortestPaths(parallel=False) >> Rank()",
+        ["Two"],
+        {TWO: 1.0},
+    )
     assert found.label == "Keep 4 nodes → 1 of 1"
-    assert words == ["Keep 4 nodes", "Keep 10 nodes", "Keep 5 nodes"]  # the last as the adviser says: the whole graph
+    assert words == [
+        "Keep 4 nodes",
+        "Keep 10 nodes",
+        "Keep 5 nodes",
+    ]  # the last as the adviser says: the whole graph
 
 
 def test_a_wider_beam(tried):
-    found, words, _ = tried("EgoNetwork() >> BeamSearch(width=1, hops=2)", ["Two"], {DRAMA: 0.5, TWO: 1.0})
-    assert found.label == "Widen the beam to 2 → 1 of 1" and words == ["Widen the beam to 2", "Widen the beam to 4"]
+    found, words, _ = tried(
+        "EgoNetwork() >> BeamSearch(width=1, hops=2)", ["Two"], {DRAMA: 0.5, TWO: 1.0}
+    )
+    assert found.label == "Widen the beam to 2 → 1 of 1" and words == [
+        "Widen the beam to 2",
+        "Widen the beam to 4",
+    ]
 
 
 def test_a_filter_that_keeps_more(tried):
     line = "EgoNetwork() >> FilterSubgraph(unit='node', keep=1) >> ShortestPaths(parallel=False) >> Rank()"
-    assert tried(line, ["Two"], {"Two": 1.0, "Ann": 0.5, TWO: 1.0})[0].label == "Keep 2 nodes → 1 of 1"
+    assert (
+        tried(line, ["Two"], {"Two": 1.0, "Ann": 0.5, TWO: 1.0})[0].label == "Keep 2 nodes → 1 of 1"
+    )
 
 
 def test_what_does_not_help_is_not_offered(tried):
     """The reader follows directed_by, whatever is kept; nothing that may be tried changes that."""
-    found, words, _ = tried("EgoNetwork() >> ShortestPaths(parallel=False) >> Rank(keep=1)", ["Drama"], {ANN: 0.9, DRAMA: 0.5})
+    found, words, _ = tried(
+        "EgoNetwork() >> ShortestPaths(parallel=False) >> Rank(keep=1)",
+        ["Drama"],
+        {ANN: 0.9, DRAMA: 0.5},
+    )
     assert found is None and words == ["Keep 64 paths"]
-    found, words, _ = tried("EgoNetwork() >> ShortestPaths(parallel=False) >> Rank()", ["Nobody"], {})
+    found, words, _ = tried(
+        "EgoNetwork() >> ShortestPaths(parallel=False) >> Rank()", ["Nobody"], {}
+    )
     assert found is None and words == []
 
 
 def test_nothing_is_tried_where_all_is_found_or_nothing_known(tried, kit):
-    assert tried("EgoNetwork() >> ShortestPaths(parallel=False) >> Rank()", ["Ann"], {ANN: 1.0})[0] is None
+    assert (
+        tried("EgoNetwork() >> ShortestPaths(parallel=False) >> Rank()", ["Ann"], {ANN: 1.0})[0]
+        is None
+    )
     ask = Ask(GraphSource.of(kit.graph), Question("q"), (kit.node("One"),))
     run = LaneRun(ask, parse_line("EgoNetwork() >> ShortestPaths()"), Environment(kit.Written()))
     run.retrieve(Progress())
@@ -127,7 +174,9 @@ def test_relation_chains_instead_where_they_are_prepared(tried, kit):
     line = "EgoNetwork() >> ShortestPaths(parallel=False)"
     assert tried(line, ["Drama"], {})[1] == []
     asked = Ask(GraphSource.of(kit.graph), Question("the genre of One"), (kit.node("One"),))
-    LaneRun(asked, parse_line("ChainRanking()"), Environment(kit.Written())).retrieve(Progress())  # which prepares them
+    LaneRun(asked, parse_line("ChainRanking()"), Environment(kit.Written())).retrieve(
+        Progress()
+    )  # which prepares them
     assert tried(line, ["Drama"], {})[1] == ["Follow relation chains"]
 
 
@@ -156,4 +205,9 @@ def test_what_is_tried_takes_no_room_from_what_was_asked(kit):
     below.put(("a",), "kept")
     above = Layered(below)
     above.put(("b",), "own")
-    assert (above.get(("a",)), above.get(("b",)), below.get(("a",)), below.get(("b",))) == ("kept", "own", "kept", None)
+    assert (above.get(("a",)), above.get(("b",)), below.get(("a",)), below.get(("b",))) == (
+        "kept",
+        "own",
+        "kept",
+        None,
+    )

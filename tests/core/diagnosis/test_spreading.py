@@ -19,7 +19,10 @@ from core.types import Question
 
 
 def masses(kit, moment) -> dict[str, float]:
-    return {name: pytest.approx(mass, abs=1e-9) for name, mass in zip(kit.graph.names(list(moment.mass)), moment.mass.values())}
+    return {
+        name: pytest.approx(mass, abs=1e-9)
+        for name, mass in zip(kit.graph.names(list(moment.mass)), moment.mass.values())
+    }
 
 
 def problem(kit, start: str, direction: str, damping: float = 0.5):
@@ -49,7 +52,9 @@ def test_it_settles_where_the_equation_has_it_and_sums_to_one(kit, direction, we
     asked = pose(kit.graph, kit.state("Ann").seeds, 0, 0.8, direction, weights=weights)
     found = moments(asked)
     exact = solve(asked.links, asked.seeds, asked.shares, 0.8, 1e-10, lambda: None)
-    assert [found[-1].mass.get(node, 0.0) for node in range(kit.graph.n_nodes)] == pytest.approx((exact / exact.sum()).tolist(), abs=1e-4)
+    assert [found[-1].mass.get(node, 0.0) for node in range(kit.graph.n_nodes)] == pytest.approx(
+        (exact / exact.sum()).tolist(), abs=1e-4
+    )
     assert [moment.steps for moment in found] == [*STEPS, None]
     assert all(sum(moment.mass.values()) == pytest.approx(1.0) for moment in found)
 
@@ -60,12 +65,25 @@ def lane(kit, *operators) -> Lane:
         state = operator(state, context)
         states.append(state)
     line = Line(operators)
-    ask = Ask(GraphSource("films", kit.graph), Question("a question"), kit.state("One").seeds, model=False)
-    return Lane(Instance("x", "x", line), LaneRun(ask, line, context.environment, states=states), retrieved=True)
+    ask = Ask(
+        GraphSource("films", kit.graph), Question("a question"), kit.state("One").seeds, model=False
+    )
+    return Lane(
+        Instance("x", "x", line),
+        LaneRun(ask, line, context.environment, states=states),
+        retrieved=True,
+    )
 
 
 def test_the_first_pagerank_of_a_line_is_shown(kit, monkeypatch):
-    found = spread(lane(kit, PersonalizedPageRank(damping=0.5, direction="both"), ShortestPaths(parallel=False), GraphReader()))
+    found = spread(
+        lane(
+            kit,
+            PersonalizedPageRank(damping=0.5, direction="both"),
+            ShortestPaths(parallel=False),
+            GraphReader(),
+        )
+    )
     assert masses(kit, found[1]) == {"One": 1 / 2, "Ann": 1 / 4, "Drama": 1 / 4}
     assert spread(lane(kit, EgoNetwork(hops=2), ShortestPaths(parallel=False), GraphReader())) == ()
     monkeypatch.setattr(spreading, "MAX_EDGES", 3)

@@ -12,7 +12,12 @@ from core.sources import Ask, GraphSource
 from core.types import Question
 
 ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
-LINE = (EgoNetwork(hops=2), ShortestPaths(parallel=False), Rank(keep=1), GraphReader())  # paths to Ann, Drama, and Two by way of Ann
+LINE = (
+    EgoNetwork(hops=2),
+    ShortestPaths(parallel=False),
+    Rank(keep=1),
+    GraphReader(),
+)  # paths to Ann, Drama, and Two by way of Ann
 
 
 def outcomes(kit, *answers, operators=LINE, retrieved=True):
@@ -25,15 +30,28 @@ def outcomes(kit, *answers, operators=LINE, retrieved=True):
         state = operator(state, context)
         states.append(state)
     ask = Ask(GraphSource("films", kit.graph), question, state.seeds, model=False)
-    lane = Lane(Instance("x", "x", Line(operators)), LaneRun(ask, Line(operators), context.environment, states=states), retrieved=retrieved)
+    lane = Lane(
+        Instance("x", "x", Line(operators)),
+        LaneRun(ask, Line(operators), context.environment, states=states),
+        retrieved=retrieved,
+    )
     return step_outcomes(Comparison(ask, [lane]), lane)
 
 
 def test_each_step_says_what_it_left_and_which_answers_are_alive(kit):
     # Two hops around One lie all five nodes but 1999, with the four edges between them; the ranking keeps Ann alone, Drama was second.
     ego, paths, rank, reader = outcomes(kit, "Ann", "Drama")
-    assert (ego.sizes, paths.sizes, rank.sizes) == ({"nodes": 4, "edges": 4}, {"paths": 3}, {"paths": 1})
-    assert [step.alive for step in (ego, paths, rank, reader)] == [("Ann", "Drama"), ("Ann", "Drama"), ("Ann",), ("Ann",)]
+    assert (ego.sizes, paths.sizes, rank.sizes) == (
+        {"nodes": 4, "edges": 4},
+        {"paths": 3},
+        {"paths": 1},
+    )
+    assert [step.alive for step in (ego, paths, rank, reader)] == [
+        ("Ann", "Drama"),
+        ("Ann", "Drama"),
+        ("Ann",),
+        ("Ann",),
+    ]
     assert (rank.lost, rank.where) == (("Drama",), "Drama: place 2 of 3")
     assert (reader.lost, reader.where) == ((), "")
 

@@ -10,14 +10,20 @@ from tests.films import Bag
 
 def told(answer, rows=(0, 1, 2, 3), shown=4):
     hits = Ranking("chunk", tuple(rows), tuple(1.0 for _ in rows))
-    return State(Question("q"), chunks=hits, answer=answer, prompt=Prompt((), 0, hits={"chunk": shown}))
+    return State(
+        Question("q"), chunks=hits, answer=answer, prompt=Prompt((), 0, hits={"chunk": shown})
+    )
 
 
 def test_each_sentence_rests_on_the_nearest_of_the_shown_chunks():
     answer = "The turkey was big. Scrooge was his partner."
     one, other = supports(plain(), told(answer), Bag())
     assert answer[one.start : one.end] == "The turkey was big." and one.chunk == 3
-    assert other.chunk == 0 and plain().columns.chunks.text("text", 0)[slice(*other.place)] == "Scrooge was his partner."
+    assert (
+        other.chunk == 0
+        and plain().columns.chunks.text("text", 0)[slice(*other.place)]
+        == "Scrooge was his partner."
+    )
     assert other.score == pytest.approx(1.0)
 
 
@@ -27,7 +33,9 @@ def test_a_chunk_that_the_prompt_did_not_show_supports_nothing():
 
 
 def test_without_an_answer_or_a_chunk_there_is_none():
-    assert supports(plain(), told(None), Bag()) == supports(plain(), told("So.", rows=()), Bag()) == ()
+    assert (
+        supports(plain(), told(None), Bag()) == supports(plain(), told("So.", rows=()), Bag()) == ()
+    )
 
 
 @pytest.mark.parametrize(
@@ -50,10 +58,18 @@ def test_marked_words(text, names, held):
 @pytest.mark.parametrize(
     "answer, chunk, sure",
     [
-        ("Cratchit.", "carol#1", "words"),  # with its stop it is like no word of a sentence; the first that holds it
+        (
+            "Cratchit.",
+            "carol#1",
+            "words",
+        ),  # with its stop it is like no word of a sentence; the first that holds it
         ("Marley", "carol#0", "words"),
         ("The turkey was as big.", "turkey", "words"),
-        ("The turkey was big.", "turkey", "maybe"),  # three words of its four, and “as” stands twice among ten: 3 / √(4 · 10) = 0.47
+        (
+            "The turkey was big.",
+            "turkey",
+            "maybe",
+        ),  # three words of its four, and “as” stands twice among ten: 3 / √(4 · 10) = 0.47
         ("Yes.", "carol#0", "none"),
         ("A king of France.", "carol#2", "none"),
     ],

@@ -22,7 +22,10 @@ from tests.films import Written
 
 @pytest.fixture
 def corpus(tmp_path):
-    return write(tmp_path / "carols", [Document("carol", " ".join(CHUNKS[:3])), Document("turkey", CHUNKS[3])])
+    return write(
+        tmp_path / "carols",
+        [Document("carol", " ".join(CHUNKS[:3])), Document("turkey", CHUNKS[3])],
+    )
 
 
 def compared(corpus, question, *states, graph=None, repair=None):
@@ -35,10 +38,16 @@ def compared(corpus, question, *states, graph=None, repair=None):
 
 
 def found(*rows, before=(), shown=None, answer=None, keep=0):
-    cut = Ranking("chunk", tuple(before), tuple(1 / i for i in range(1, len(before) + 1))) if before else None
+    cut = (
+        Ranking("chunk", tuple(before), tuple(1 / i for i in range(1, len(before) + 1)))
+        if before
+        else None
+    )
     step = Step("SparseChunks", "retrieve", {"keep": keep} if keep else {}, 0.0, before_cut=cut)
     prompt = None if shown is None else Prompt((), 0, hits={"chunk": shown})
-    return State(Question("q"), chunks=Ranking("chunk", rows), prompt=prompt, answer=answer, trace=(step,))
+    return State(
+        Question("q"), chunks=Ranking("chunk", rows), prompt=prompt, answer=answer, trace=(step,)
+    )
 
 
 BOTH = Question("q", gold=("carol", "turkey"))
@@ -50,11 +59,31 @@ NEVER = "Never read “The turkey”:"
     [
         (found(3, 0, shown=2), None, "Both gold passages are in the prompt.", ""),
         (found(3, 0), None, "Both gold passages are found.", ""),
-        (found(0, before=(0, 1, 3), shown=1), "retrieved", NEVER, "it was place 3 of 3 and cut by chunks by words."),
-        (found(0, before=(0, 1, 3), shown=1, keep=2), "retrieved", NEVER, "only 2 are kept, it was place 3."),
+        (
+            found(0, before=(0, 1, 3), shown=1),
+            "retrieved",
+            NEVER,
+            "it was place 3 of 3 and cut by chunks by words.",
+        ),
+        (
+            found(0, before=(0, 1, 3), shown=1, keep=2),
+            "retrieved",
+            NEVER,
+            "only 2 are kept, it was place 3.",
+        ),
         (found(0, shown=1), "retrieved", NEVER, "no step of this line came upon it."),
-        (found(0, 3, shown=1), "prompt", NEVER, "it was found at place 2, and the prompt had no room for it."),
-        (found(1, 2, before=(1, 2, 3)), "retrieved", "Never found “The turkey”:", "it was place 3 of 3 and cut by chunks by words."),
+        (
+            found(0, 3, shown=1),
+            "prompt",
+            NEVER,
+            "it was found at place 2, and the prompt had no room for it.",
+        ),
+        (
+            found(1, 2, before=(1, 2, 3)),
+            "retrieved",
+            "Never found “The turkey”:",
+            "it was place 3 of 3 and cut by chunks by words.",
+        ),
     ],
 )
 def test_where_a_passage_was_lost(corpus, state, stage, head, text):
@@ -63,8 +92,12 @@ def test_where_a_passage_was_lost(corpus, state, stage, head, text):
 
 
 def test_the_change_that_brings_it_in_is_part_of_the_sentence(corpus):
-    brings = Repair("SparseChunks(keep=3) >> AnswerFromTables()", "Keep 3 passages → 2 of 2 gold passages", 2, 2)
-    (one,) = compared(corpus, BOTH, found(0, before=(0, 1, 3), shown=1, keep=2), repair=brings).lanes
+    brings = Repair(
+        "SparseChunks(keep=3) >> AnswerFromTables()", "Keep 3 passages → 2 of 2 gold passages", 2, 2
+    )
+    (one,) = compared(
+        corpus, BOTH, found(0, before=(0, 1, 3), shown=1, keep=2), repair=brings
+    ).lanes
     assert one.text == "only 2 are kept, it was place 3; to keep 3 passages brings it in."
 
 
@@ -85,38 +118,67 @@ def test_all_that_was_needed_and_yet_a_wrong_answer(corpus):
 
 def test_a_passage_that_is_not_there_at_all(corpus):
     (one,) = compared(corpus, Question("q", gold=("gone",)), found(0)).lanes
-    assert (one.stage, one.head, one.text) == ("corpus", "Never found “gone”:", "it is not among the documents.")
+    assert (one.stage, one.head, one.text) == (
+        "corpus",
+        "Never found “gone”:",
+        "it is not among the documents.",
+    )
     (one,) = compared(corpus, Question("q", gold=("turkey",)), found(0), graph=story()).lanes
     assert (one.stage, one.text) == ("graph", "nothing of it is in the graph.")
 
 
 def test_without_passages_the_words_of_the_answer_are_told(corpus):
     asked = Question("q", answers=("Marley",))
-    one, other = compared(corpus, asked, found(3, shown=1, answer="Fred"), found(0, answer="It was Marley.")).lanes
+    one, other = compared(
+        corpus, asked, found(3, shown=1, answer="Fred"), found(0, answer="It was Marley.")
+    ).lanes
     assert one.text == "“Marley” is in nothing that was found." and (one.right, one.of) == (0, 1)
     assert other.text == "“Marley” is there." and other.right == 1
 
 
 def test_a_sentence_for_all(corpus):
     best, worse = found(0, 3, shown=2), found(0, shown=1)
-    assert compared(corpus, BOTH, best, worse).text == "Gold passages in the prompt: “A” 2 of 2; “B” 1 of 2."
+    assert (
+        compared(corpus, BOTH, best, worse).text
+        == "Gold passages in the prompt: “A” 2 of 2; “B” 1 of 2."
+    )
     assert compared(corpus, BOTH, best, best).text == "Every prompt shows both gold passages."
     assert compared(corpus, Question("q"), best).text.startswith("Add the right answer")
     asked = Question("q", answers=("Marley",))
-    assert compared(corpus, asked, found(0, answer="Marley"), found(0, answer="Fred")).text == "Only “A” comes to the known answer."
+    assert (
+        compared(corpus, asked, found(0, answer="Marley"), found(0, answer="Fred")).text
+        == "Only “A” comes to the known answer."
+    )
 
 
 def test_a_lane_without_documents_is_left_out(corpus):
-    told = compared(corpus, BOTH, found(0, 3, shown=2), State(Question("q"), answer="So.", trace=(Step("Answer", "generate", {}, 0.0),)))
-    assert told.lanes[1].text == "It answers without documents." and told.text == "Gold passages in the prompt: “A” 2 of 2."
+    told = compared(
+        corpus,
+        BOTH,
+        found(0, 3, shown=2),
+        State(Question("q"), answer="So.", trace=(Step("Answer", "generate", {}, 0.0),)),
+    )
+    assert (
+        told.lanes[1].text == "It answers without documents."
+        and told.text == "Gold passages in the prompt: “A” 2 of 2."
+    )
 
 
 def test_where_nothing_is_known_the_first_passage_is_named(corpus):
     told = compared(corpus, Question("q"), found(1, 3), found(3)).lanes
-    assert [one.text for one in told] == ["First of 2 passages: “carol #1”.", "First of 1 passage: “The turkey”."]
+    assert [one.text for one in told] == [
+        "First of 2 passages: “carol #1”.",
+        "First of 1 passage: “The turkey”.",
+    ]
 
 
 def test_a_title_that_ends_with_a_full_stop_has_none_inside_a_sentence():
-    chunks = Table.of(id=["a", "b"], document=["a", "b"], title=["On turkeys.", " ."], text=["One.", "Two."], tokens=[1, 1])
+    chunks = Table.of(
+        id=["a", "b"],
+        document=["a", "b"],
+        title=["On turkeys.", " ."],
+        text=["One.", "Two."],
+        tokens=[1, 1],
+    )
     graph = assemble("chunks", [], [], {}, {}, chunks)
     assert [title_of_chunk(graph, row) for row in (0, 1)] == ["On turkeys", "b"]

@@ -27,7 +27,9 @@ def asked(kit):
         ask = Ask(GraphSource.of(kit.graph), question, (kit.node("One"),), model=says is not None)
         lanes = []
         for i, line in enumerate(lines):
-            instance = Instance(f"l{i}", f"No. {i + 1}", parse_line(line), method=methods[i] if methods else "")
+            instance = Instance(
+                f"l{i}", f"No. {i + 1}", parse_line(line), method=methods[i] if methods else ""
+            )
             run = LaneRun(ask, instance.line, Environment(models))
             run.retrieve(Progress())
             if says is not None:
@@ -38,14 +40,22 @@ def asked(kit):
     return make
 
 
-LINES = ("EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=1)", "EgoNetwork(hops=2) >> ShortestPaths()")
+LINES = (
+    "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=1)",
+    "EgoNetwork(hops=2) >> ShortestPaths()",
+)
 
 
 def test_the_sentences_of_two_lanes(asked):
     """Ranked by the table, Drama is best; unranked, Ann (directed by) comes first."""
     told = explain(asked(LINES, methods=("Rank by meaning", "Shortest paths")))
-    assert told.text == "Only “Rank by meaning” finds Drama. “Shortest paths” reads another relation."
-    assert [(one.head, one.right) for one in told.lanes] == [("Found:", 1), ("Read another relation:", 0)]
+    assert (
+        told.text == "Only “Rank by meaning” finds Drama. “Shortest paths” reads another relation."
+    )
+    assert [(one.head, one.right) for one in told.lanes] == [
+        ("Found:", 1),
+        ("Read another relation:", 0),
+    ]
 
 
 def test_nothing_is_said_for_all_until_every_lane_has_retrieved(asked):
@@ -66,7 +76,11 @@ def test_while_a_repair_runs_the_sentence_of_the_lanes_before_stays(asked):
     for lane in compared.lanes[:2]:
         lane.taken = True
     told = explain(compared)
-    assert before.text and (told.text, told.named, told.lanes[2]) == (before.text, before.named, None)
+    assert before.text and (told.text, told.named, told.lanes[2]) == (
+        before.text,
+        before.named,
+        None,
+    )
     assert told.pending == "It is counted again once No. 3 has run." and before.pending == ""
     compared.lanes[2].retrieved, compared.lanes[2].status = True, DONE
     assert explain(compared).pending == "" and explain(compared).text != before.text
@@ -94,22 +108,33 @@ def test_one_measure_counts_for_all_and_it_is_said(asked):
     """The graph reader names Drama in the first lane, the model in both: once it has answered everywhere, it counts."""
     compared = asked(ANSWERING, says="Drama")
     told = explain(compared)
-    assert told.text == "Both find Drama, by the language model." and [one.right for one in told.lanes] == [1, 1]
+    assert told.text == "Both find Drama, by the language model." and [
+        one.right for one in told.lanes
+    ] == [1, 1]
     wrong = explain(asked(ANSWERING, says="Comedy"))
-    assert wrong.text == "Neither finds Drama, by the language model. Both have it in the prompt, but the model does not say so."
+    assert (
+        wrong.text
+        == "Neither finds Drama, by the language model. Both have it in the prompt, but the model does not say so."
+    )
 
 
 def test_until_every_model_has_answered_the_graph_reader_counts(asked):
     compared = asked((ANSWERING[0], LINES[1]), says="Comedy")
     told = explain(compared)
     assert told.text == "Only No. 1 finds Drama, by the graph reader. No. 2 reads another relation."
-    assert told.lanes[0].text.endswith("Counted by the graph reader; the language model names 0 of 1.") and told.lanes[0].right == 1
+    assert (
+        told.lanes[0].text.endswith("Counted by the graph reader; the language model names 0 of 1.")
+        and told.lanes[0].right == 1
+    )
     assert told.lanes[1].text.endswith("Counted by the graph reader.")
 
 
 def test_a_lane_without_a_graph_reader_is_counted_by_its_model_and_that_is_said(asked):
     compared = asked(("Answer(prompt='question-only')", LINES[0]), says="Drama")
-    assert explain(compared).text == "Both find Drama, by the graph reader. No. 1 has only the language model's answer."
+    assert (
+        explain(compared).text
+        == "Both find Drama, by the graph reader. No. 1 has only the language model's answer."
+    )
 
 
 def test_a_cancelled_lane_says_so(asked):
@@ -120,7 +145,9 @@ def test_a_cancelled_lane_says_so(asked):
 
 def test_a_repair_that_a_lane_makes_already_is_not_offered_again(asked):
     compared = asked(LINES)
-    compared.lanes[0].repair = Repair("EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=9)", "Keep 9 paths → 1 of 1", 1, 1)
+    compared.lanes[0].repair = Repair(
+        "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=9)", "Keep 9 paths → 1 of 1", 1, 1
+    )
     assert best_repair(compared) == (0, "Repair No. 1: keep 9 paths → 1 of 1")
     spec = repr(parse_line(LINES[1]))
     compared.lanes[0].repair = Repair(spec, "Keep all paths → 1 of 1", 1, 1)

@@ -28,12 +28,16 @@ def asked(kit):
 
     def make(edits=(), lines=(ALL, NEAR), entity="One", answers=("Drama",)):
         source = GraphSource("films", kit.graph, edits=tuple(edits)).open(None)
-        ask = source.ask(Question(f"who directed {entity}", entities=(entity,), answers=answers), model=False)
+        ask = source.ask(
+            Question(f"who directed {entity}", entities=(entity,), answers=answers), model=False
+        )
         lanes = []
         for i, line in enumerate(lines):
             run = LaneRun(ask, parse_line(line), Environment(kit.Written(encoder=kit.Table({}))))
             run.retrieve(Progress())
-            lanes.append(Lane(Instance(f"l{i}", f"No. {i + 1}", run.line), run, DONE, retrieved=True))
+            lanes.append(
+                Lane(Instance(f"l{i}", f"No. {i + 1}", run.line), run, DONE, retrieved=True)
+            )
         return Comparison(ask, lanes)
 
     return make
@@ -47,8 +51,15 @@ def test_a_lane_that_stood_on_what_is_taken_away_says_something_else(asked):
     """Ann directed One; without her the genre is all that is left."""
     before, now = asked(lines=(NEAR,)), asked([node("Ann")], lines=(NEAR,))
     (one,) = beside(before, now)
-    assert one.read and not one.same and (one.lost, one.new, one.right) == (("Ann",), ("Drama",), (0, 1))
-    assert one.text == "No longer says Ann, now says Drama." and together(now, [one]) == "No. 1 stood on it."
+    assert (
+        one.read
+        and not one.same
+        and (one.lost, one.new, one.right) == (("Ann",), ("Drama",), (0, 1))
+    )
+    assert (
+        one.text == "No longer says Ann, now says Drama."
+        and together(now, [one]) == "No. 1 stood on it."
+    )
 
 
 def test_a_lane_whose_answer_did_not_rest_on_it_says_so(asked):
@@ -56,7 +67,9 @@ def test_a_lane_whose_answer_did_not_rest_on_it_says_so(asked):
     for name in ("1999", "Drama"):
         now = asked([node(name)])
         found = beside(asked(), now)
-        assert [(one.same, one.read, one.text) for one in found] == 2 * [(True, False, "Same answer, which did not rest on it.")]
+        assert [(one.same, one.read, one.text) for one in found] == 2 * [
+            (True, False, "Same answer, which did not rest on it.")
+        ]
         assert together(now, found) == "No lane stood on it; No. 1 and No. 2 had not read it."
 
 
@@ -65,7 +78,11 @@ def test_a_lane_that_finds_another_way_names_it(asked):
     edit = Edit("edge", ("Two", "directed_by", "Ann"))
     now = asked([edit], entity="Two", lines=(NEAR,))
     (one,) = beside(asked(entity="Two", lines=(NEAR,)), now)
-    assert one.same and one.read and one.text == "Same answer by another way: Two -> written_by -> Ann."
+    assert (
+        one.same
+        and one.read
+        and one.text == "Same answer by another way: Two -> written_by -> Ann."
+    )
     assert together(now, [one]) == "No lane stood on it; No. 1 found another way."
 
 
@@ -101,8 +118,15 @@ def engine(tmp_path, monkeypatch):
 
 
 def test_without_a_passage_the_next_one_is_found_and_nothing_is_encoded_or_saved(engine, tmp_path):
-    documents = (Document("a", "red fox den", "A"), Document("b", "red fox owl", "B"), Document("c", "elk owl bat", "C"))
-    corpus, line = write(tmp_path / "animals", documents), "BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=1) >> AnswerFromTables()"
+    documents = (
+        Document("a", "red fox den", "A"),
+        Document("b", "red fox owl", "B"),
+        Document("c", "elk owl bat", "C"),
+    )
+    corpus, line = (
+        write(tmp_path / "animals", documents),
+        "BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=1) >> AnswerFromTables()",
+    )
 
     def run(*edits):
         source = CorpusSource("animals", corpus=corpus, edits=edits)
@@ -111,11 +135,15 @@ def test_without_a_passage_the_next_one_is_found_and_nothing_is_encoded_or_saved
         lane.retrieve(Progress())
         return Comparison(ask, [Lane(Instance("v", "V", lane.line), lane, DONE, retrieved=True)])
 
-    named = lambda one: one.lanes[0].graph.columns.chunks.texts("document", one.lanes[0].state.chunks.items)
+    named = lambda one: one.lanes[0].graph.columns.chunks.texts(
+        "document", one.lanes[0].state.chunks.items
+    )
     before = run()
     files = sorted(path for path in tmp_path.rglob("*"))
     now = run(Edit("passage", ("a",)))
-    assert (named(before), named(now)) == (["a"], ["b"]) and sorted(path for path in tmp_path.rglob("*")) == files
+    assert (named(before), named(now)) == (["a"], ["b"]) and sorted(
+        path for path in tmp_path.rglob("*")
+    ) == files
     assert "a" not in now.ask.source and "a" in before.ask.source
     (one,) = beside(before, now)
     assert one.text == "No longer says red fox den, now says red fox owl."
@@ -126,7 +154,9 @@ def test_a_renamed_answer_is_the_same_answer_and_a_known_one_follows(asked):
     """One -> directed_by -> Ann: the reader says her new name, and it is right where hers was."""
     now = asked([Edit("rename", ("Ann", "Anne"))], lines=(NEAR,), answers=("Ann",))
     (one,) = beside(asked(lines=(NEAR,), answers=("Ann",)), now)
-    assert now.graph.names(now.lanes[0].state.reader) == ["Anne"] and now.ask.question.answers == ("Anne",)
+    assert now.graph.names(now.lanes[0].state.reader) == ["Anne"] and now.ask.question.answers == (
+        "Anne",
+    )
     assert one.same and one.read and one.right == (1, 1) and one.text == "Same answer."
     assert together(now, [one]) == "No lane gave another answer; No. 1 said the same."
 

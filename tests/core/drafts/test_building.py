@@ -32,7 +32,13 @@ def test_every_build_that_ships_is_a_draft_that_lacks_nothing(row):
 
 def test_an_empty_build_begins_with_what_cuts_documents():
     empty = Draft(vocabulary=BUILDING)
-    assert fitting(empty, Slot(0)) == {"WholeDocuments", "TokenChunks", "SentenceChunks", "CharacterChunks", "OpenedIndex"}
+    assert fitting(empty, Slot(0)) == {
+        "WholeDocuments",
+        "TokenChunks",
+        "SentenceChunks",
+        "CharacterChunks",
+        "OpenedIndex",
+    }
     assert edit(empty, Insert(Slot(0), "SentenceChunks")).text == "SentenceChunks()"
 
 
@@ -44,11 +50,28 @@ def test_what_fits_is_what_a_build_takes_there():
         "SentenceChunks",
         "CharacterChunks",
     }  # an index of another tool has a graph already
-    assert fitting(draft, 2) == {"NamesAndTerms", "NounPhrases", "LanguageModelExtraction", "DescribedNames"}
-    assert fitting(draft, 3) == {"Merge", "PassageGraph", "GivenLinks", "CitedDocuments", "NearestDocuments", "SharedTerms", "Tree"}
+    assert fitting(draft, 2) == {
+        "NamesAndTerms",
+        "NounPhrases",
+        "LanguageModelExtraction",
+        "DescribedNames",
+    }
+    assert fitting(draft, 3) == {
+        "Merge",
+        "PassageGraph",
+        "GivenLinks",
+        "CitedDocuments",
+        "NearestDocuments",
+        "SharedTerms",
+        "Tree",
+    }
     assert fitting(draft, Slot(3)) == {"AddIdentityEdges", "AddSynonymEdges", "Communities"}
     assert fitting(draft, Slot(6)) == {"Vectors"}
-    assert usual_slot(draft) == Slot(5) and moves(draft, 6) == () and usual_slot(parse_draft("TokenChunks()", BUILDING)) == Slot(1)
+    assert (
+        usual_slot(draft) == Slot(5)
+        and moves(draft, 6) == ()
+        and usual_slot(parse_draft("TokenChunks()", BUILDING)) == Slot(1)
+    )
 
 
 @pytest.mark.parametrize(
@@ -56,11 +79,26 @@ def test_what_fits_is_what_a_build_takes_there():
     [
         ("NounPhrases()", "reads chunks, and nothing before it cuts any"),
         ("TokenChunks() >> Merge()", "reads what chunks tell, and nothing before it extracts any"),
-        ("TokenChunks() >> NounPhrases() >> SentenceChunks() >> Merge()", "cuts chunks, and they are cut before it"),
-        ("TokenChunks() >> NounPhrases() >> DescribedNames() >> Merge()", "reads chunks, and they are read before it"),
-        ("TokenChunks() >> NounPhrases() >> Merge() >> Tree()", "makes a graph, and one is made before it"),
-        ("TokenChunks() >> NounPhrases() >> Merge() >> Communities() >> AddSynonymEdges()", "cannot come after it was grouped"),
-        ("TokenChunks() >> Vectors() >> NounPhrases() >> Merge()", "cannot come after vectors were made"),
+        (
+            "TokenChunks() >> NounPhrases() >> SentenceChunks() >> Merge()",
+            "cuts chunks, and they are cut before it",
+        ),
+        (
+            "TokenChunks() >> NounPhrases() >> DescribedNames() >> Merge()",
+            "reads chunks, and they are read before it",
+        ),
+        (
+            "TokenChunks() >> NounPhrases() >> Merge() >> Tree()",
+            "makes a graph, and one is made before it",
+        ),
+        (
+            "TokenChunks() >> NounPhrases() >> Merge() >> Communities() >> AddSynonymEdges()",
+            "cannot come after it was grouped",
+        ),
+        (
+            "TokenChunks() >> Vectors() >> NounPhrases() >> Merge()",
+            "cannot come after vectors were made",
+        ),
     ],
 )
 def test_what_makes_no_graph_is_refused_with_a_reason_by_drafts_and_lines_alike(text, reason):
@@ -78,7 +116,10 @@ def test_each_need_and_stage_has_words():
 
 def test_a_step_that_others_need_takes_their_place_away():
     draft = parse_draft(LINE, BUILDING)
-    assert list(faults(edit(draft, Remove(4)))) == [5] and "finds any" in faults(edit(draft, Remove(4)))[5]
+    assert (
+        list(faults(edit(draft, Remove(4)))) == [5]
+        and "finds any" in faults(edit(draft, Remove(4)))[5]
+    )
     assert "nothing before it finds any" in str(misfit(draft, Replace(4, "AddSynonymEdges")))
 
 

@@ -28,7 +28,11 @@ LOOP = "VectorNodes() >> Loop(body=ExpandNodes(keep=5) >> GraphRerank(), budget=
 BRANCH = "PredictHops() >> Branch(on='hops', arms={1: EgoNetwork()}, otherwise=EgoNetwork(hops=3))"  # keys 1, 2 and in it 3, 4
 
 CHANGES = (
-    (LINE, Insert(Slot(1), "FilterSubgraph"), "PersonalizedPageRank(keep=50) >> FilterSubgraph() >> ShortestPaths() >> Rank(keep=3)"),
+    (
+        LINE,
+        Insert(Slot(1), "FilterSubgraph"),
+        "PersonalizedPageRank(keep=50) >> FilterSubgraph() >> ShortestPaths() >> Rank(keep=3)",
+    ),
     (LINE, Insert(Slot(3), "Answer"), LINE + " >> Answer()"),
     (LINE, Insert(Slot(9), "Answer"), LINE),  # there is no such place
     (LINE, Remove(2), "PersonalizedPageRank(keep=50) >> Rank(keep=3)"),
@@ -40,11 +44,27 @@ CHANGES = (
     (LINE, Move(3, Slot(0)), "Rank(keep=3) >> PersonalizedPageRank(keep=50) >> ShortestPaths()"),
     (LINE, Move(2, Slot(2)), LINE),  # the slot behind it is where it is
     (LINE, Set(3, "keep", 8), "PersonalizedPageRank(keep=50) >> ShortestPaths() >> Rank(keep=8)"),
-    (LINE, Set(1, "keep", 1000), "PersonalizedPageRank() >> ShortestPaths() >> Rank(keep=3)"),  # the default is not written
-    (LOOP, Insert(Slot(2, 2, "body"), "NeighbourNodes"), LOOP.replace("GraphRerank()", "GraphRerank() >> NeighbourNodes()")),
+    (
+        LINE,
+        Set(1, "keep", 1000),
+        "PersonalizedPageRank() >> ShortestPaths() >> Rank(keep=3)",
+    ),  # the default is not written
+    (
+        LOOP,
+        Insert(Slot(2, 2, "body"), "NeighbourNodes"),
+        LOOP.replace("GraphRerank()", "GraphRerank() >> NeighbourNodes()"),
+    ),
     (LOOP, Remove(4), LOOP.replace(" >> GraphRerank()", "")),
-    (LOOP, Move(4, Slot(2)), "VectorNodes() >> Loop(body=ExpandNodes(keep=5), budget=50) >> GraphRerank()"),
-    (LOOP, Move(1, Slot(0, 2, "body")), "Loop(body=VectorNodes() >> ExpandNodes(keep=5) >> GraphRerank(), budget=50)"),
+    (
+        LOOP,
+        Move(4, Slot(2)),
+        "VectorNodes() >> Loop(body=ExpandNodes(keep=5), budget=50) >> GraphRerank()",
+    ),
+    (
+        LOOP,
+        Move(1, Slot(0, 2, "body")),
+        "Loop(body=VectorNodes() >> ExpandNodes(keep=5) >> GraphRerank(), budget=50)",
+    ),
     (LOOP, Move(2, Slot(0, 2, "body")), LOOP),  # not into itself
     (LOOP, Set(2, "budget", 80), LOOP.replace("50", "80")),
     (LOOP, Set(3, "keep", 7), LOOP.replace("keep=5", "keep=7")),
@@ -73,7 +93,14 @@ def test_the_last_brick_of_a_row_can_be_taken_out():
 
 
 @pytest.mark.parametrize(
-    "change", [Set(3, "keep", 0), Set(3, "keep", "many"), Set(3, "kept", 3), Insert(Slot(0), "Nonsense"), Replace(1, "Rnak")]
+    "change",
+    [
+        Set(3, "keep", 0),
+        Set(3, "keep", "many"),
+        Set(3, "kept", 3),
+        Insert(Slot(0), "Nonsense"),
+        Replace(1, "Rnak"),
+    ],
 )
 def test_what_cannot_be_is_refused_with_a_sentence(change):
     with pytest.raises(BadParameter):
@@ -83,7 +110,12 @@ def test_what_cannot_be_is_refused_with_a_sentence(change):
 def test_keys_stay_and_new_ones_are_new():
     draft = parse_draft(LINE)
     assert [brick.key for brick in edit(draft, Move(3, Slot(0))).bricks] == [3, 1, 2]
-    assert [brick.key for brick in edit(draft, Insert(Slot(1), "FilterSubgraph")).bricks] == [1, 4, 2, 3]
+    assert [brick.key for brick in edit(draft, Insert(Slot(1), "FilterSubgraph")).bricks] == [
+        1,
+        4,
+        2,
+        3,
+    ]
     assert edit(draft, Replace(2, "SimplePaths")).bricks[1].key == 2
     copied = edit(parse_draft(LOOP), Duplicate(2))
     keys = [brick.key for brick in copied.each()]

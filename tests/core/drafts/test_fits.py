@@ -28,7 +28,9 @@ def test_every_published_line_is_a_draft_that_lacks_nothing(row):
 
 def test_each_brick_says_what_it_lacks():
     told = "“Shortest paths” reads a subgraph, and nothing before it extracts one."
-    assert faults(parse_draft("ShortestPaths() >> Rank()")) == {1: told}  # what reads its paths lacks nothing
+    assert faults(parse_draft("ShortestPaths() >> Rank()")) == {
+        1: told
+    }  # what reads its paths lacks nothing
     assert list(faults(parse_draft("Answer(prompt='question-only') >> EgoNetwork()"))) == [2]
 
 
@@ -40,8 +42,16 @@ def test_each_brick_says_what_it_lacks():
         ("SparseNodes() >> Loop(body=EmbedQuery())", 2, "never end"),
         ("EgoNetwork() >> Loop(body=EmbedQuery() >> SparseNodes())", 2, "reads entities"),
         ("Union(first=EgoNetwork(), second=SparseNodes())", 1, "finds no hits"),
-        ("PredictHops() >> Branch(on='hops', arms={1: ...}, otherwise=EgoNetwork())", 2, "has no operator"),
-        ("Branch(on='hops', arms={1: EgoNetwork()}, otherwise=EgoNetwork())", 1, "a number of hops"),
+        (
+            "PredictHops() >> Branch(on='hops', arms={1: ...}, otherwise=EgoNetwork())",
+            2,
+            "has no operator",
+        ),
+        (
+            "Branch(on='hops', arms={1: EgoNetwork()}, otherwise=EgoNetwork())",
+            1,
+            "a number of hops",
+        ),
         ("SparseNodes() >> Loop(body=NeighbourNodes() >> Answer())", 4, "cannot be part of a loop"),
     ],
 )
@@ -70,15 +80,24 @@ def test_what_would_take_away_from_others_does_not_fit():
 def test_where_an_operator_may_be_dropped():
     draft = parse_draft(LINE)
     assert slots_for(draft, "FilterSubgraph") == (Slot(1), Slot(2), Slot(3))
-    assert bricks_for(draft, "EgoNetwork") == (1, 3, 4)  # in the place of the ranking or of the answer it does no harm
+    assert bricks_for(draft, "EgoNetwork") == (
+        1,
+        3,
+        4,
+    )  # in the place of the ranking or of the answer it does no harm
     assert moves(draft, 1) == ()
-    assert moves(parse_draft("EgoNetwork() >> EmbedQuery() >> ShortestPaths()"), 2) == (Slot(0), Slot(3))
+    assert moves(parse_draft("EgoNetwork() >> EmbedQuery() >> ShortestPaths()"), 2) == (
+        Slot(0),
+        Slot(3),
+    )
 
 
 def test_a_branch_may_be_put_where_hops_are_known_and_holds_nothing_yet():
     draft = parse_draft("PredictHops() >> EgoNetwork()")
     assert slots_for(draft, "Branch") == (Slot(1), Slot(2))
-    assert misfit(draft, Replace(2, "Branch")) is None and "number of hops" in str(misfit(draft, Replace(1, "Branch")))
+    assert misfit(draft, Replace(2, "Branch")) is None and "number of hops" in str(
+        misfit(draft, Replace(1, "Branch"))
+    )
 
 
 def test_slots_are_before_between_and_behind_and_inside():
@@ -93,12 +112,23 @@ def test_each_term_is_of_an_operator():
 def test_the_usual_slot():
     assert usual_slot(parse_draft("EgoNetwork() >> Answer(prompt='question-only')")) == Slot(1)
     assert usual_slot(parse_draft("EgoNetwork() >> ShortestPaths()")) == Slot(2)
-    assert usual_slot(parse_draft("PersonalizedPageRank() >> Rank() >> Answer()")) == Slot(1)  # before what lacks something
+    assert usual_slot(parse_draft("PersonalizedPageRank() >> Rank() >> Answer()")) == Slot(
+        1
+    )  # before what lacks something
     assert usual_slot(Draft()) == Slot(0)
 
 
 @pytest.mark.parametrize(
-    "text", ["EgoNetwork(", "Nonsense()", "EgoNetwork(hop=1)", "Loop(budge=3)", "Branch(on='x', arms={}, otherwise=...)", "1 + 1", "..."]
+    "text",
+    [
+        "EgoNetwork(",
+        "Nonsense()",
+        "EgoNetwork(hop=1)",
+        "Loop(budge=3)",
+        "Branch(on='x', arms={}, otherwise=...)",
+        "1 + 1",
+        "...",
+    ],
 )
 def test_what_is_no_line_is_refused(text):
     if text == "...":

@@ -34,7 +34,10 @@ def bench(kit, tmp_path, monkeypatch):
         return Instance(key, key.upper(), parse_line(text))
 
     def plan(*instances, questions=questions, **wishes):
-        lines = instances or (instance("two", LINE.format(keep=2)), instance("one", LINE.format(keep=1)))
+        lines = instances or (
+            instance("two", LINE.format(keep=2)),
+            instance("one", LINE.format(keep=1)),
+        )
         drawn = tuple(Drawn(question, "films-set", GraphSource(films)) for question in questions)
         return Plan(lines, drawn, "films-set", 10, ((films, kit.graph.digest),), **wishes)
 
@@ -44,7 +47,13 @@ def bench(kit, tmp_path, monkeypatch):
         return job
 
     yield SimpleNamespace(
-        engine=engine, models=engine.models, plan=plan, run=run, store=lambda: store, instance=instance, questions=questions
+        engine=engine,
+        models=engine.models,
+        plan=plan,
+        run=run,
+        store=lambda: store,
+        instance=instance,
+        questions=questions,
     )
     engine.evaluations.stop()
     store.close()

@@ -20,9 +20,19 @@ def toy(name: str, kind: int) -> Example:
     """A question whose right relation can be learnt from its words; the other three relations lead nowhere."""
     question, relation = f"{WORDS[kind]} {name}", RELATIONS[kind]
     others = [r for r in RELATIONS if r != relation]
-    paths = Texts("path", (f"{name} -> {relation} -> good",), tuple(f"{name} -> {r} -> bad" for r in others))
-    triples = Texts("triple", (f"{name}, {relation}, good",), tuple(f"{name}, {r}, bad" for r in others))
-    return Example(question, question, (name,), (relation,), (paths, triples, Texts("relation", (relation,), tuple(others))))
+    paths = Texts(
+        "path", (f"{name} -> {relation} -> good",), tuple(f"{name} -> {r} -> bad" for r in others)
+    )
+    triples = Texts(
+        "triple", (f"{name}, {relation}, good",), tuple(f"{name}, {r}, bad" for r in others)
+    )
+    return Example(
+        question,
+        question,
+        (name,),
+        (relation,),
+        (paths, triples, Texts("relation", (relation,), tuple(others))),
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +44,11 @@ def one_thread(monkeypatch):
 @pytest.fixture(scope="session")
 def lesson():
     """(examples to train on, held out): four kinds of question about ten things, of which two are held out."""
-    made = [toy(name, kind) for name in "ant bee cat dog eel fox gnu hen ibis jay".split() for kind in range(4)]
+    made = [
+        toy(name, kind)
+        for name in "ant bee cat dog eel fox gnu hen ibis jay".split()
+        for kind in range(4)
+    ]
     return made[:32], made[32:]
 
 
@@ -48,13 +62,23 @@ def bert(tmp_path_factory):
     folder = tmp_path_factory.mktemp("bert")
     letters = "abcdefghijklmnopqrstuvwxyz0123456789>-,_.'"
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *letters, *(f"##{c}" for c in letters)]
-    tokenizer = Tokenizer(models.WordPiece({word: i for i, word in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer = Tokenizer(
+        models.WordPiece({word: i for i, word in enumerate(words)}, unk_token="[UNK]")
+    )
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
     tokenizer.save(str(folder / "tokenizer.json"))
-    sizes = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64, max_position_embeddings=256)
+    sizes = dict(
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=256,
+    )
     torch.manual_seed(0)
-    BertModel(BertConfig(vocab_size=len(words), **sizes), add_pooling_layer=False).save_pretrained(str(folder))
+    BertModel(BertConfig(vocab_size=len(words), **sizes), add_pooling_layer=False).save_pretrained(
+        str(folder)
+    )
     return folder
 
 
@@ -68,13 +92,28 @@ def qwen(tmp_path_factory):
     folder = tmp_path_factory.mktemp("qwen")
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     plain = Tokenizer(models.BPE({letter: i for i, letter in enumerate(letters)}, []))
-    plain.pre_tokenizer, plain.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
-    plain.add_special_tokens([AddedToken("<|im_start|>", special=True), AddedToken("<|im_end|>", special=True)])
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=plain, eos_token="<|im_end|>", pad_token="<|im_end|>")
+    plain.pre_tokenizer, plain.decoder = (
+        pre_tokenizers.ByteLevel(add_prefix_space=False),
+        decoders.ByteLevel(),
+    )
+    plain.add_special_tokens(
+        [AddedToken("<|im_start|>", special=True), AddedToken("<|im_end|>", special=True)]
+    )
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=plain, eos_token="<|im_end|>", pad_token="<|im_end|>"
+    )
     tokenizer.chat_template = TEMPLATE
     tokenizer.save_pretrained(str(folder))
-    sizes = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, intermediate_size=64)
+    sizes = dict(
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        intermediate_size=64,
+    )
     torch.manual_seed(0)
-    Qwen2ForCausalLM(Qwen2Config(vocab_size=len(tokenizer), tie_word_embeddings=True, **sizes)).save_pretrained(str(folder))
+    Qwen2ForCausalLM(
+        Qwen2Config(vocab_size=len(tokenizer), tie_word_embeddings=True, **sizes)
+    ).save_pretrained(str(folder))
     assert json.loads((folder / "config.json").read_text())["model_type"] == "qwen2"
     return folder

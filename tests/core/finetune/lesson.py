@@ -16,13 +16,17 @@ def lesson(folder, slow=0.0, key="k", check=lambda: None, steps=12):
 
     def step(number):
         time.sleep(slow)
-        loss = ((weights["w"] + torch.randn(3) - number % 3) ** 2).sum()  # random numbers are drawn in every step
+        loss = (
+            (weights["w"] + torch.randn(3) - number % 3) ** 2
+        ).sum()  # random numbers are drawn in every step
         loss.backward()
         return float(loss.detach())
 
     schedule = Schedule(steps, 0.1, measure=4, patience=9, keep=0.0)
     measure = lambda: -float((weights["w"].detach() - 1).abs().sum())
-    return weights, Training(weights, schedule, step, measure, Path(folder), key, check=check).run(7)
+    return weights, Training(weights, schedule, step, measure, Path(folder), key, check=check).run(
+        7
+    )
 
 
 if __name__ == "__main__":

@@ -22,8 +22,12 @@ def asked(films, start: str, *answers: str) -> Example | None:  # noqa: F811
 def test_what_reaches_the_answer_is_positive_and_what_passes_none_negative(films):  # noqa: F811
     made = asked(films, "One", "Ann")
     assert made.part("path").positives == ("One -> directed_by -> Ann",)
-    assert made.part("path").negatives == ("One -> has_genre -> Drama",)  # those to Two and 1999 pass Ann
-    assert made.part("triple").positives == ("One, directed_by, Ann",) and made.part("triple").negatives == ("One, has_genre, Drama",)
+    assert made.part("path").negatives == (
+        "One -> has_genre -> Drama",
+    )  # those to Two and 1999 pass Ann
+    assert made.part("triple").positives == ("One, directed_by, Ann",) and made.part(
+        "triple"
+    ).negatives == ("One, has_genre, Drama",)
     assert made.part("relation").positives == ("directed_by",) == made.plan
     assert sorted(made.part("relation").negatives) == ["has_genre", "release_year", "written_by"]
     assert from_plain(Example, to_plain(made)) == made
@@ -31,7 +35,9 @@ def test_what_reaches_the_answer_is_positive_and_what_passes_none_negative(films
 
 def test_a_step_back_is_told_in_paths_and_triples_stay_as_they_are(films):  # noqa: F811
     made = asked(films, "Drama", "Ann")
-    assert made.part("path").positives == ("Drama -> has_genre_reverse -> One -> directed_by -> Ann",)
+    assert made.part("path").positives == (
+        "Drama -> has_genre_reverse -> One -> directed_by -> Ann",
+    )
     assert made.part("path").negatives == ("Drama -> has_genre_reverse -> One",)
     assert made.part("triple").positives == ("One, has_genre, Drama", "One, directed_by, Ann")
     assert made.part("triple").negatives == ()  # what is on the way to the answer is never wrong
@@ -46,12 +52,21 @@ def test_of_the_chains_the_one_that_agrees_best_with_the_answers_is_right():
     ends = lambda *nodes: [Path((0, node), (node,), (True,)) for node in nodes]
     # F1: chain 4 finds three of three with one too many, 2 * 3 / (4 + 3); chain 2 finds one of three, 2 / 4; chain 6 none
     assert best_chain({(4,): ends(1, 2, 3, 9), (2,): ends(1), (6,): ends(8)}, {1, 2, 3}) == (4,)
-    assert best_chain({(4, 5): ends(1), (2, 3): ends(1), (8,): ends(1)}, {1}) == (8,)  # of equals the shorter, then the lower code
+    assert best_chain({(4, 5): ends(1), (2, 3): ends(1), (8,): ends(1)}, {1}) == (
+        8,
+    )  # of equals the shorter, then the lower code
     assert best_chain({(6,): ends(8)}, {1}) is None
 
 
 def test_kinds_take_turns():
-    assert turns(["a1", "a2", "a3", "b1", "b2", "c1"], lambda item: item[0]) == ["a1", "b1", "c1", "a2", "b2", "a3"]
+    assert turns(["a1", "a2", "a3", "b1", "b2", "c1"], lambda item: item[0]) == [
+        "a1",
+        "b1",
+        "c1",
+        "a2",
+        "b2",
+        "a3",
+    ]
 
 
 def test_dialogues_show_the_choosers_own_prompt_and_name_the_right_numbers(films):  # noqa: F811
@@ -63,9 +78,16 @@ def test_dialogues_show_the_choosers_own_prompt_and_name_the_right_numbers(films
     texts = [line.split(". ", 1)[1] for line in listed]
     assert paths.messages == prompt(Task("who", "path"), texts, 2)
     numbers, notes = parse(paths.reply, texts)
-    assert [texts[n - 1] for n in numbers] == ["One -> directed_by -> Ann"] and not notes and paths.right == set(numbers)
+    assert (
+        [texts[n - 1] for n in numbers] == ["One -> directed_by -> Ann"]
+        and not notes
+        and paths.right == set(numbers)
+    )
     assert len(relations.right) == 1 and relations.shown == 4
-    assert plan.reply == '{"plans": [["directed_by"]]}' and "Entities of the question: One" in plan.messages[1]["content"]
+    assert (
+        plan.reply == '{"plans": [["directed_by"]]}'
+        and "Entities of the question: One" in plan.messages[1]["content"]
+    )
 
 
 def test_plans_are_asked_for_as_the_operator_asks(kit, films):  # noqa: F811
@@ -78,9 +100,16 @@ def test_plans_are_asked_for_as_the_operator_asks(kit, films):  # noqa: F811
     for operator in RETRIEVAL.operators[:1]:
         state = operator(state, kit.context())
     RelationPlans()(state, kit.context(chat=parrot))
-    plan = dialogues([example(films, Question("a question", "q", answers=("Ann",)), state.seeds)], 4, 0, ("plan",))[0]
+    plan = dialogues(
+        [example(films, Question("a question", "q", answers=("Ann",)), state.seeds)],
+        4,
+        0,
+        ("plan",),
+    )[0]
     words = lambda messages: [sorted(message["content"].split()) for message in messages]
-    assert words(plan.messages) == words(parrot.asked[0])  # the same but for the order of the relations
+    assert words(plan.messages) == words(
+        parrot.asked[0]
+    )  # the same but for the order of the relations
 
 
 def test_test_sets_are_never_trained_on():
@@ -93,11 +122,16 @@ def test_test_sets_are_never_trained_on():
 
 def test_the_parts_share_no_question(movies):
     split = Split("metaqa-1hop-dev,pathquestion-2hop", questions=60, held=10)
-    assert split.test_names == ("metaqa-1hop-test", "pathquestion-2hop")  # one has a test set beside it, the other gives of its own
+    assert split.test_names == (
+        "metaqa-1hop-test",
+        "pathquestion-2hop",
+    )  # one has a test set beside it, the other gives of its own
     train, held = split.drawn(lambda name: movies)
     unseen = split.unseen(10**6, lambda name: movies)
     assert (len(train), len(held)) == (100, 20)
     assert len(unseen) == 5007 + 1908 // 5
     parts = [{text(one) for one in part} for part in (train, held, unseen)]
     assert not parts[0] & parts[1] and not parts[0] & parts[2] and not parts[1] & parts[2]
-    assert [one.question.id for one in split.drawn(lambda name: movies)[0]] == [one.question.id for one in train]
+    assert [one.question.id for one in split.drawn(lambda name: movies)[0]] == [
+        one.question.id for one in train
+    ]

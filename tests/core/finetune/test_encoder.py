@@ -11,7 +11,16 @@ import torch
 
 from core.errors import BadInput, Cancelled
 from core.finetune import encoder
-from core.finetune.encoder import PRESETS, EncoderSettings, TrainableEncoder, batches, margin_loss, ranking_loss, reciprocal_rank, train
+from core.finetune.encoder import (
+    PRESETS,
+    EncoderSettings,
+    TrainableEncoder,
+    batches,
+    margin_loss,
+    ranking_loss,
+    reciprocal_rank,
+    train,
+)
 from core.finetune.place import publish
 
 FAST = EncoderSettings(batch=16, epochs=4, rate=5e-3, negatives=2, measure=8, patience=99)
@@ -25,9 +34,15 @@ def test_the_loss_by_hand():
     # question 1: cosines .8 (its own), .6, .7; question 2: .8 (its own), .6, 0; all times 20
     first = math.log(1 + math.exp(-4) + math.exp(-2))
     second = math.log(1 + math.exp(-4) + math.exp(-16))
-    assert float(ranking_loss(questions, texts, every)) == pytest.approx((first + second) / 2, rel=1e-5)
-    spared = torch.tensor([[False, True, False], [True, False, True]])  # the third text leads to an answer of question 1 as well
-    assert float(ranking_loss(questions, texts, spared)) == pytest.approx((math.log(1 + math.exp(-4)) + second) / 2, rel=1e-5)
+    assert float(ranking_loss(questions, texts, every)) == pytest.approx(
+        (first + second) / 2, rel=1e-5
+    )
+    spared = torch.tensor(
+        [[False, True, False], [True, False, True]]
+    )  # the third text leads to an answer of question 1 as well
+    assert float(ranking_loss(questions, texts, spared)) == pytest.approx(
+        (math.log(1 + math.exp(-4)) + second) / 2, rel=1e-5
+    )
 
 
 def test_the_margin_loss_by_hand():
@@ -50,16 +65,27 @@ def test_an_epoch_shows_every_question_at_every_unit(lesson):
     found = batches(lesson[0], FAST, 0)
     assert sum(map(len, found)) == 3 * 32 and len(found) == 3 * 2
     for rows in found:
-        assert len({row.positive.count(" -> ") + 10 * row.positive.count(", ") for row in rows}) == 1  # of one unit
-        assert all(len(row.negatives) == 2 and not set(row.negatives) & row.known and row.positive in row.known for row in rows)
+        assert (
+            len({row.positive.count(" -> ") + 10 * row.positive.count(", ") for row in rows}) == 1
+        )  # of one unit
+        assert all(
+            len(row.negatives) == 2
+            and not set(row.negatives) & row.known
+            and row.positive in row.known
+            for row in rows
+        )
     assert batches(lesson[0], FAST, 0) == found != batches(lesson[0], FAST, 1)
     plain = batches(lesson[0], replace(PRESETS["paper"], seed=1), 3)
-    assert [len(rows) for rows in plain] == [32] * 3 and all(row.negatives == () for rows in plain for row in rows)
+    assert [len(rows) for rows in plain] == [32] * 3 and all(
+        row.negatives == () for rows in plain for row in rows
+    )
 
 
 def test_a_batch_passed_in_parts_has_the_gradients_of_the_whole(bert, monkeypatch):
     texts = [f"ant -> maker -> bee {i}" for i in range(6)]
-    loss = lambda vectors: ranking_loss(vectors[:2], vectors[2:], torch.ones((2, 4), dtype=torch.bool))
+    loss = lambda vectors: ranking_loss(
+        vectors[:2], vectors[2:], torch.ones((2, 4), dtype=torch.bool)
+    )
     found = []
     for part, direct in ((64, 10**6), (64, 0)):
         monkeypatch.setattr(encoder, "PART", part)
@@ -68,7 +94,11 @@ def test_a_batch_passed_in_parts_has_the_gradients_of_the_whole(bert, monkeypatc
         value = model.backward(texts, loss, seed=5)
         found.append((value, torch.cat([weight.grad.ravel() for weight in model.net.parameters()])))
     assert len(model._parts(texts)) == 2
-    assert found[0][0] == found[1][0] and torch.allclose(found[0][1], found[1][1], atol=1e-6) and float(found[0][1].abs().max()) > 1e-3
+    assert (
+        found[0][0] == found[1][0]
+        and torch.allclose(found[0][1], found[1][1], atol=1e-6)
+        and float(found[0][1].abs().max()) > 1e-3
+    )
 
 
 def test_training_helps_and_is_resumed_exactly_and_served(bert, lesson, tmp_path):

@@ -31,7 +31,9 @@ def test_only_the_reply_is_learnt_and_the_template_is_the_models_own(qwen, talks
         logits = model.net(input_ids=torch.tensor([prompt + reply])).logits[0].log_softmax(-1)
         told = sum(-float(logits[len(prompt) + i - 1, code]) for i, code in enumerate(reply))
         assert float(model.loss((prompt, reply))) == pytest.approx(told, rel=1e-4)
-    assert fitting(model, talks[0][:1], len(prompt) + len(reply)) and not fitting(model, talks[0][:1], len(prompt) + len(reply) - 1)
+    assert fitting(model, talks[0][:1], len(prompt) + len(reply)) and not fitting(
+        model, talks[0][:1], len(prompt) + len(reply) - 1
+    )
     assert all("lora" in name for name in model.adapters)
 
 
@@ -50,7 +52,11 @@ def test_it_learns_is_resumed_exactly_and_its_merged_folder_is_read_again(qwen, 
     (tmp_path / "whole").mkdir(), (tmp_path / "cut").mkdir()
     whole = TrainableLLM(qwen, FAST)
     state = train(whole, *talks, FAST, tmp_path / "whole", "k", *QUIET)
-    assert state.step == 8 and state.looks[-1][1] < state.looks[1][1] and state.figure > state.looks[0][2]
+    assert (
+        state.step == 8
+        and state.looks[-1][1] < state.looks[1][1]
+        and state.figure > state.looks[0][2]
+    )
     calls = iter(range(100))
 
     def cancel() -> None:
@@ -61,11 +67,16 @@ def test_it_learns_is_resumed_exactly_and_its_merged_folder_is_read_again(qwen, 
         train(TrainableLLM(qwen, FAST), *talks, FAST, tmp_path / "cut", "k", QUIET[0], cancel)
     resumed = TrainableLLM(qwen, FAST)
     train(resumed, *talks, FAST, tmp_path / "cut", "k", *QUIET)
-    assert all(torch.equal(weight, resumed.adapters[name]) for name, weight in whole.adapters.items())
+    assert all(
+        torch.equal(weight, resumed.adapters[name]) for name, weight in whole.adapters.items()
+    )
 
     rows = figures(whole, talks[1], FAST, *QUIET)
     loss = {(row["when"], row["task"]): row["loss"] for row in rows}
-    assert loss["after", "relation"] < loss["before", "relation"] and loss["after", "plan"] < loss["before", "plan"]
+    assert (
+        loss["after", "relation"] < loss["before", "relation"]
+        and loss["after", "plan"] < loss["before", "plan"]
+    )
     assert {row["hit"] is None for row in rows if row["task"] == "plan"} == {True}
 
     codes = torch.tensor([sum(whole.codes(talks[1][0]), [])])
@@ -76,7 +87,9 @@ def test_it_learns_is_resumed_exactly_and_its_merged_folder_is_read_again(qwen, 
     with torch.inference_mode():
         assert torch.allclose(read(input_ids=codes).logits, told, atol=1e-4)
     assert AutoTokenizer.from_pretrained(tmp_path / "merged").chat_template
-    assert not list((tmp_path / "merged").glob("adapter_*"))  # the adapter alone has a folder of its own
+    assert not list(
+        (tmp_path / "merged").glob("adapter_*")
+    )  # the adapter alone has a folder of its own
     assert (tmp_path / "merged" / "adapter" / "adapter_config.json").is_file()
 
 
@@ -95,7 +108,13 @@ def test_a_reply_is_read_as_the_chooser_reads_it(qwen, talks, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "base, kind", [("", BadInput), ("{tmp}", BadInput), ("{tmp}/absent", BadInput), ("nobody/nothing", ModelUnavailable)]
+    "base, kind",
+    [
+        ("", BadInput),
+        ("{tmp}", BadInput),
+        ("{tmp}/absent", BadInput),
+        ("nobody/nothing", ModelUnavailable),
+    ],
 )
 def test_without_a_base_model_it_says_what_it_needs(tmp_path, monkeypatch, base, kind):
     import huggingface_hub

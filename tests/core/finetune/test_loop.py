@@ -19,7 +19,9 @@ from tests.core.finetune.lesson import lesson
 
 def test_the_rate_rises_then_falls():
     straight = Schedule(20, 1.0, 0.1)
-    assert [straight.at(step) for step in (0, 1, 2, 11, 19)] == pytest.approx([0.5, 1.0, 1.0, 0.5, 1 / 18])
+    assert [straight.at(step) for step in (0, 1, 2, 11, 19)] == pytest.approx(
+        [0.5, 1.0, 1.0, 0.5, 1 / 18]
+    )
     wave = Schedule(12, 2.0, 0.0, "cosine")
     assert [wave.at(step) for step in (0, 4, 6, 12)] == pytest.approx([2.0, 1.5, 1.0, 0.0])
 
@@ -39,8 +41,14 @@ def test_a_cancelled_training_goes_on_as_if_it_had_never_stopped(tmp_path):
     assert json.loads((tmp_path / "cut" / "state.json").read_text())["step"] == 5
     again, resumed = lesson(tmp_path / "cut")
     assert again["w"].tolist() == weights["w"].tolist() and resumed.looks == state.looks
-    assert state.figure == max(figure for _, _, figure in state.looks) and weights["w"].tolist() != [0, 0, 0]
-    assert not [file for file in (tmp_path / "cut").iterdir() if file.suffix not in (".json", ".safetensors")]  # nothing pickled
+    assert state.figure == max(figure for _, _, figure in state.looks) and weights[
+        "w"
+    ].tolist() != [0, 0, 0]
+    assert not [
+        file
+        for file in (tmp_path / "cut").iterdir()
+        if file.suffix not in (".json", ".safetensors")
+    ]  # nothing pickled
 
 
 def test_another_key_begins_anew(tmp_path):
@@ -55,12 +63,16 @@ def test_a_damaged_state_begins_anew_and_says_so(tmp_path, hurt, caplog):
     assert not caplog.records
     (tmp_path / hurt).write_bytes(b"{")
     again, _ = lesson(tmp_path)
-    assert again["w"].tolist() == weights["w"].tolist() and "the training begins anew" in caplog.text
+    assert (
+        again["w"].tolist() == weights["w"].tolist() and "the training begins anew" in caplog.text
+    )
 
 
 def test_a_kill_loses_nothing_but_the_step_at_work(tmp_path):
     (tmp_path / "whole").mkdir(), (tmp_path / "killed").mkdir()
-    process = subprocess.Popen([sys.executable, "-m", "tests.core.finetune.lesson", str(tmp_path / "killed")], cwd=ROOT)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.core.finetune.lesson", str(tmp_path / "killed")], cwd=ROOT
+    )
     state = tmp_path / "killed" / "state.json"
     while not state.exists() or json.loads(state.read_text())["step"] < 3:
         assert process.poll() is None

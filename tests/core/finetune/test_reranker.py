@@ -31,15 +31,23 @@ def house(bert, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path / "models"))
     (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "models.toml").write_text(f'[model.minilm]\nkind = "encoder"\nbackend = "minilm"\nfolder = "{bert}"\n')
-    documents = [Document(f"{name}-{kind}", f"the {kind} of the {name} is here") for name in THINGS for kind in ("place", "year")]
+    (tmp_path / "home" / "models.toml").write_text(
+        f'[model.minilm]\nkind = "encoder"\nbackend = "minilm"\nfolder = "{bert}"\n'
+    )
+    documents = [
+        Document(f"{name}-{kind}", f"the {kind} of the {name} is here")
+        for name in THINGS
+        for kind in ("place", "year")
+    ]
     asked = [
         Question(f"{word} is the {name}", gold=(f"{name}-{kind}",))
         for name in THINGS
         for word, kind in (("where", "place"), ("when", "year"))
     ]
     write(new_folder("lessons"), documents, sets={"lessons": ("Lessons", asked)})
-    return SimpleNamespace(engine=SimpleNamespace(models=Registry()), folder=tmp_path / "models" / "reranker-finetuned")
+    return SimpleNamespace(
+        engine=SimpleNamespace(models=Registry()), folder=tmp_path / "models" / "reranker-finetuned"
+    )
 
 
 LESSONS = reranker_run.Lessons(("lessons",), unseen=5, held=2, titles=0, paths=0)
@@ -48,7 +56,9 @@ LESSONS = reranker_run.Lessons(("lessons",), unseen=5, held=2, titles=0, paths=0
 def test_halves_share_no_question_and_negatives_share_words(house):
     corpus = open_corpus("lessons")
     train, rest = groups(corpus, 0, 0, 0, lambda: None), groups(corpus, 1, 0, 0, lambda: None)
-    assert len(train) + len(rest) == 20 and not {one.question for one in train} & {one.question for one in rest}
+    assert len(train) + len(rest) == 20 and not {one.question for one in train} & {
+        one.question for one in rest
+    }
     assert all(half(Question(one.question)) == 0 for one in train)
     for one in train:
         (right,), name = one.positives, one.question.split()[-1]
@@ -57,31 +67,48 @@ def test_halves_share_no_question_and_negatives_share_words(house):
 
 
 def test_questions_without_documents_teach_nothing(house):
-    corpus = write(new_folder("bare"), [Document("a", "text")], sets={"bare": ("Bare", [Question("Who?", answers=("Ann",))])})
+    corpus = write(
+        new_folder("bare"),
+        [Document("a", "text")],
+        sets={"bare": ("Bare", [Question("Who?", answers=("Ann",))])},
+    )
     with pytest.raises(BadInput, match="no questions with known documents"):
         groups(corpus, 0, 0, 0, lambda: None)
 
 
 def test_a_title_asks_for_its_text_which_does_not_hold_it(house):
-    documents = [Document("a", "barks all night", "The dog"), Document("b", "the dog is asleep", "The cat"), Document("c", "no title")]
+    documents = [
+        Document("a", "barks all night", "The dog"),
+        Document("b", "the dog is asleep", "The cat"),
+        Document("c", "no title"),
+    ]
     corpus = write(new_folder("titled"), documents)
     found = {one.question: one for one in of_titles(corpus, 0, 0, lambda: None)}
     assert set(found) == {"The dog", "The cat"}
-    assert found["The dog"].positives == ("barks all night",) and found["The dog"].negatives[0] == "the dog is asleep"
+    assert (
+        found["The dog"].positives == ("barks all night",)
+        and found["The dog"].negatives[0] == "the dog is asleep"
+    )
     assert len(of_titles(corpus, 1, 0, lambda: None)) == 1
 
 
 def test_paths_of_a_graph_teach_as_texts_do():
     part = Texts("path", ("A -> made -> B",), ("A -> near -> C",))
-    assert of_paths([Example("1", "who made it", ("A",), ("made",), (part,))]) == [Group("who made it", part.positives, part.negatives)]
+    assert of_paths([Example("1", "who made it", ("A",), ("made",), (part,))]) == [
+        Group("who made it", part.positives, part.negatives)
+    ]
 
 
 def test_the_figure_is_ndcg_and_ties_do_not_help():
     group = Group("?", ("right",), ("wrong", "also wrong"))
-    by = lambda **scores: lambda task, texts: np.array([scores.get(text.split()[0], 0.0) for text in texts])
+    by = lambda **scores: (
+        lambda task, texts: np.array([scores.get(text.split()[0], 0.0) for text in texts])
+    )
     assert rerankers.figure(by(right=1.0), [group]) == 1.0
     assert rerankers.figure(by(), [group]) == pytest.approx(1 / np.log2(4))  # last of three
-    assert rerankers.figure(by(right=1.0), [group, Group("?", ("wrong",), ("right",))]) == pytest.approx((1 + 1 / np.log2(3)) / 2)
+    assert rerankers.figure(
+        by(right=1.0), [group, Group("?", ("wrong",), ("right",))]
+    ) == pytest.approx((1 + 1 / np.log2(3)) / 2)
 
 
 class Rival:
@@ -91,27 +118,43 @@ class Rival:
         self.sign = sign
 
     def score(self, task, texts):
-        name, kind = task.query.split()[-1], {"where": "place", "when": "year"}[task.query.split()[0]]
+        name, kind = (
+            task.query.split()[-1],
+            {"where": "place", "when": "year"}[task.query.split()[0]],
+        )
         return np.array([self.sign * float(f"the {kind} of the {name} " in text) for text in texts])
 
 
 def test_one_that_beats_late_interaction_is_served(house, monkeypatch):
     monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))
     told = reranker_run.reranker(house.engine, LESSONS, FAST, *QUIET)
-    assert told["kept"] and told["report"][0]["reranker-finetuned"] > told["report"][0]["late-interaction"]
+    assert (
+        told["kept"]
+        and told["report"][0]["reranker-finetuned"] > told["report"][0]["late-interaction"]
+    )
     info = house.engine.models.info("reranker-finetuned")
     assert info.present and (house.folder / "training.json").is_file()
     served = house.engine.models.scorer("reranker-finetuned")
-    task, texts = Task("where is the ant"), ["the place of the ant is here", "the year of the ant is here"]
-    assert served.head(served.hidden(task, texts)) == pytest.approx(served.score(task, texts), abs=1e-4)
-    assert reranker_run.reranker(house.engine, LESSONS, FAST, *QUIET)["steps"] == told["steps"]  # not done twice
+    task, texts = (
+        Task("where is the ant"),
+        ["the place of the ant is here", "the year of the ant is here"],
+    )
+    assert served.head(served.hidden(task, texts)) == pytest.approx(
+        served.score(task, texts), abs=1e-4
+    )
+    assert (
+        reranker_run.reranker(house.engine, LESSONS, FAST, *QUIET)["steps"] == told["steps"]
+    )  # not done twice
 
 
 def test_one_that_does_not_is_not_kept(house, monkeypatch):
     monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(1.0))
     told = reranker_run.reranker(house.engine, LESSONS, FAST, *QUIET)
     assert not told["kept"] and not house.folder.exists()
-    assert "python -m core finetune reranker" in house.engine.models.info("reranker-finetuned").how_to_get
+    assert (
+        "python -m core finetune reranker"
+        in house.engine.models.info("reranker-finetuned").how_to_get
+    )
 
 
 def test_the_command_tells_both_figures(house, capsys):
@@ -121,21 +164,37 @@ def test_the_command_tells_both_figures(house, capsys):
     assert "lessons: nDCG@10 on 3 unseen questions" in told and "reranker-finetuned: it is" in told
 
 
-def test_one_ships_as_a_change_of_its_encoder_and_serves_alike(house, monkeypatch, tmp_path, capsys):
+def test_one_ships_as_a_change_of_its_encoder_and_serves_alike(
+    house, monkeypatch, tmp_path, capsys
+):
     monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))
     reranker_run.reranker(house.engine, LESSONS, FAST, *QUIET)
     told = reranker_run.ship(house.engine, LESSONS, tmp_path / "ships" / "small", 8, 32, *QUIET)
-    assert told["rank"] == 8 and told["report"][0]["reranker-finetuned"] > told["report"][0]["late-interaction"]
+    assert (
+        told["rank"] == 8
+        and told["report"][0]["reranker-finetuned"] > told["report"][0]["late-interaction"]
+    )
     whole = house.engine.models.scorer("reranker-finetuned")
-    served = ChangedEncoder(str(reranker_run.base_folder(house.engine)), "small", 8, 32, tmp_path / "ships" / "small")
-    task, texts = Task("where is the ant"), ["the place of the ant is here", "the year of the ant is here", "the place of the bee is here"]
+    served = ChangedEncoder(
+        str(reranker_run.base_folder(house.engine)), "small", 8, 32, tmp_path / "ships" / "small"
+    )
+    task, texts = (
+        Task("where is the ant"),
+        [
+            "the place of the ant is here",
+            "the year of the ant is here",
+            "the place of the bee is here",
+        ],
+    )
     assert served.score(task, texts) == pytest.approx(whole.score(task, texts), abs=0.3)
     assert served.head(served.hidden(task, texts)) == pytest.approx(served.score(task, texts))
     size = lambda folder: sum(file.stat().st_size for file in folder.glob("*.safetensors"))
     assert size(tmp_path / "ships" / "small") < size(house.folder)
 
 
-def test_what_ships_is_refused_where_nothing_was_trained_or_little_is_left(house, monkeypatch, tmp_path):
+def test_what_ships_is_refused_where_nothing_was_trained_or_little_is_left(
+    house, monkeypatch, tmp_path
+):
     with pytest.raises(BadInput, match="No re-ranker was trained"):
         reranker_run.ship(house.engine, LESSONS, tmp_path / "small", 8, 32, *QUIET)
     monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))

@@ -16,7 +16,9 @@ TRIPLE = st.tuples(st.integers(0, 7), st.integers(0, 2), st.integers(0, 7))
 def make(triples, direction="both"):
     """A graph of (head, relation, tail) numbers, named n0, n1 … and r0, r1 …; node n<i> need not have id i."""
     with tempfile.TemporaryDirectory() as folder, patch("os.fsync"):  # nobody pulls the plug here
-        return build([(f"n{h}", f"r{r}", f"n{t}") for h, r, t in triples], Path(folder) / "g", "g", direction)
+        return build(
+            [(f"n{h}", f"r{r}", f"n{t}") for h, r, t in triples], Path(folder) / "g", "g", direction
+        )
 
 
 graphs = st.lists(TRIPLE, min_size=1, max_size=24).map(make)

@@ -30,13 +30,24 @@ def test_a_loop_runs_what_the_file_that_it_calls_holds_now(tmp_path):
     for number in (1, 5, 5):
         (folder / "called.py").write_text(CALLED.format(number))
         command = [sys.executable, "-c", RUN]
-        ran = subprocess.run(command, cwd=tmp_path, env=kept | {"PYTHONPATH": f"{ROOT}:."}, capture_output=True, text=True, check=True)
+        ran = subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=kept | {"PYTHONPATH": f"{ROOT}:."},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         told.append(int(ran.stdout))
-        assert len(list((folder / "__pycache__").glob("loops-*"))) == 1  # those of earlier sources are gone
+        assert (
+            len(list((folder / "__pycache__").glob("loops-*"))) == 1
+        )  # those of earlier sources are gone
     assert told == [2, 10, 10]
 
 
 def test_where_a_person_says_where_loops_are_kept_there(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     keep_loops_by_source(tmp_path)
-    assert os.environ["NUMBA_CACHE_DIR"] == str(tmp_path) and not (tmp_path / "__pycache__").exists()
+    assert (
+        os.environ["NUMBA_CACHE_DIR"] == str(tmp_path) and not (tmp_path / "__pycache__").exists()
+    )

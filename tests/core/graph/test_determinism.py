@@ -35,7 +35,11 @@ print(hashlib.sha256(repr(out).encode()).hexdigest())
 def test_two_processes_give_the_same_bytes():
     runs = [
         subprocess.run(
-            [sys.executable, "-c", CODE], capture_output=True, text=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed}
+            [sys.executable, "-c", CODE],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
         ).stdout
         for seed in ("0", "4711")
     ]
@@ -57,4 +61,9 @@ def test_opening_a_graph_loads_nothing_heavy():
         "import core.graph.algorithms.neighbourhood, core.graph.pagerank.best\n"
         "print([name for name in ('numba', 'igraph', 'rapidfuzz', 'ahocorasick', 'scipy') if name in sys.modules])"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "[]\n"
+    )

@@ -15,10 +15,22 @@ from tests.core.operators.texts.kit import plain, story
 
 def test_what_only_one_graph_has(tmp_path):
     first = build(
-        [("Ann", "knows", "Bob"), ("Bob", "knows", "Cid"), ("Ann", "sees", "Dan Brown"), ("Émile", "is", "émile")], tmp_path / "a", "first"
+        [
+            ("Ann", "knows", "Bob"),
+            ("Bob", "knows", "Cid"),
+            ("Ann", "sees", "Dan Brown"),
+            ("Émile", "is", "émile"),
+        ],
+        tmp_path / "a",
+        "first",
     )
     second = build(
-        [("ann", "likes", "bob"), ("Ann", "likes", "Cid"), ("Dan Browne", "knows", "Bob"), ("EMILE", "knows", "Bob")],
+        [
+            ("ann", "likes", "bob"),
+            ("Ann", "likes", "Cid"),
+            ("Dan Browne", "knows", "Bob"),
+            ("EMILE", "knows", "Bob"),
+        ],
         tmp_path / "b",
         "second",
     )
@@ -26,16 +38,31 @@ def test_what_only_one_graph_has(tmp_path):
     # both: ann, bob, cid, emile; linked in both: ann-bob. Only in the first: bob-cid (between known ones) and ann-dan brown; only in the
     # second: ann-cid and emile-bob (between known ones) and dan browne-bob.
     assert (found.nodes, found.links) == (4, 1)
-    assert first.names(found.first.nodes) == ["Dan Brown"] and (found.first.links, found.first.between) == (2, 1)
-    assert second.names(found.second.nodes) == ["Dan Browne"] and (found.second.links, found.second.between) == (3, 2)
+    assert first.names(found.first.nodes) == ["Dan Brown"] and (
+        found.first.links,
+        found.first.between,
+    ) == (2, 1)
+    assert second.names(found.second.nodes) == ["Dan Browne"] and (
+        found.second.links,
+        found.second.between,
+    ) == (3, 2)
     ((a, b, score),) = found.alike
-    assert (first.node_name(a), second.node_name(b)) == ("Dan Brown", "Dan Browne") and score == pytest.approx(94.7, abs=0.1)
+    assert (first.node_name(a), second.node_name(b)) == (
+        "Dan Brown",
+        "Dan Browne",
+    ) and score == pytest.approx(94.7, abs=0.1)
 
 
 def test_it_is_the_same_from_the_other_side_and_nothing_for_one_graph_and_itself():
     graph = story()
     same = graph_difference(graph, graph)
-    assert (same.nodes, same.links, len(same.first.nodes), same.second.links, same.alike) == (5, 4, 0, 0, ())
+    assert (same.nodes, same.links, len(same.first.nodes), same.second.links, same.alike) == (
+        5,
+        4,
+        0,
+        0,
+        (),
+    )
     empty = graph_difference(graph, plain())
     assert (empty.nodes, len(empty.first.nodes), empty.first.links, empty.alike) == (0, 5, 4, ())
 
@@ -47,7 +74,12 @@ def test_names_are_compared_without_case_accents_and_marks():
 
 def test_growth_counts_each_node_with_its_first_chunk():
     growth = Growth(story())
-    assert growth.first("nodes").tolist() == [1, 1, 0, 0, 2] and growth.first("edges").tolist() == [1, 1, 0, 2]
+    assert growth.first("nodes").tolist() == [1, 1, 0, 0, 2] and growth.first("edges").tolist() == [
+        1,
+        1,
+        0,
+        2,
+    ]
     third = growth.adds(2)
     names = story().names
     assert (names(third.fresh), names(third.known)) == (["Tim"], ["Scrooge", "Cratchit"])
@@ -57,15 +89,25 @@ def test_growth_counts_each_node_with_its_first_chunk():
 
 def test_growth_of_what_no_chunk_names_and_of_nothing(tmp_path):
     chunks = Table.of(id=["a#0"], document=["a"], title=[""], text=["One."], tokens=[1])
-    loose = assemble("loose", ["A", "B"], [("A", "r", "B")], {"chunks": [[], [0]]}, {"chunks": [[]]}, chunks)
+    loose = assemble(
+        "loose", ["A", "B"], [("A", "r", "B")], {"chunks": [[], [0]]}, {"chunks": [[]]}, chunks
+    )
     growth = Growth(loose)
-    assert growth.nodes.tolist() == [2] and growth.edges.tolist() == [1] and growth.first("nodes").tolist() == [-1, 0]
+    assert (
+        growth.nodes.tolist() == [2]
+        and growth.edges.tolist() == [1]
+        and growth.first("nodes").tolist() == [-1, 0]
+    )
     assert Growth(plain()).nodes.tolist() == [0, 0, 0, 0]
     assert np.array_equal(Growth(build([("A", "r", "B")], tmp_path / "c", "triples")).nodes, [])
 
 
 def test_the_union_takes_the_nodes_with_the_largest_shares_of_both_graphs(tmp_path):
-    first = build([("Ann", "knows", "Bob"), ("Ann", "knows", "Cid"), ("Ann", "knows", "Dan")], tmp_path / "a", "first")
+    first = build(
+        [("Ann", "knows", "Bob"), ("Ann", "knows", "Cid"), ("Ann", "knows", "Dan")],
+        tmp_path / "a",
+        "first",
+    )
     second = build([("ANN", "likes", "Eve"), ("Bob", "likes", "Ann")], tmp_path / "b", "second")
     # Shares of relations' ends: ann 3/6 + 2/4, bob 1/6 + 1/4, eve 1/4, cid and dan 1/6 each.
     both = union(first, second, 3)

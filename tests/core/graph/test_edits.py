@@ -14,7 +14,15 @@ from core.graph.edits import Edit, edited, unmatched
 from core.graph.fitting import check_ids, check_sizes
 from core.graph.pagerank.best import pagerank_exact
 
-TRIPLES = (("A", "r0", "B"), ("A", "r1", "C"), ("B", "r2", "C"), ("C", "r3", "A"), ("C", "r4", "D"), ("D", "r6", "D"), ("E", "r5", "A"))
+TRIPLES = (
+    ("A", "r0", "B"),
+    ("A", "r1", "C"),
+    ("B", "r2", "C"),
+    ("C", "r3", "A"),
+    ("C", "r4", "D"),
+    ("D", "r6", "D"),
+    ("E", "r5", "A"),
+)
 
 
 def graph_of(triples, nodes="ABCDE"):
@@ -54,7 +62,9 @@ def test_without_a_node_it_is_the_graph_of_the_triples_that_do_not_name_it(toy, 
 def test_without_a_triple_it_is_the_graph_of_the_others(toy, triple):
     without = sound(edited(toy, [Edit("edge", triple)]))
     assert same(without, graph_of([one for one in TRIPLES if one != triple]))
-    assert without.edited_from.edges.tolist() == [i for i, one in enumerate(TRIPLES) if one != triple]
+    assert without.edited_from.edges.tolist() == [
+        i for i, one in enumerate(TRIPLES) if one != triple
+    ]
 
 
 def test_what_was_is_as_it_was_and_the_new_one_is_another(toy):
@@ -68,13 +78,18 @@ def test_a_merged_node_hands_its_triples_on_and_alike_ones_are_one():
     graph = graph_of([("a", "knows", "x"), ("b", "knows", "x"), ("b", "likes", "b")], "abx")
     merged = sound(edited(graph, [Edit("merge", ("b", "a"))]))
     assert said(merged) == (["a -> knows -> x", "a -> likes -> a"], ["a", "x"])
-    assert merged.edited_from.new_nodes.tolist() == [True, False] and merged.edited_from.new_edges.tolist() == [False, True]
+    assert merged.edited_from.new_nodes.tolist() == [
+        True,
+        False,
+    ] and merged.edited_from.new_edges.tolist() == [False, True]
 
 
 def test_a_renamed_node_is_found_by_its_new_name_alone(toy):
     renamed = sound(edited(toy, [Edit("rename", ("A", "Z"))]))
     assert renamed.nodes_named("Z") == (0,) and renamed.nodes_named("A") == ()
-    assert said(edited(toy, [Edit("rename", ("A", "Z")), node("Z")])) == said(edited(toy, [node("A")]))
+    assert said(edited(toy, [Edit("rename", ("A", "Z")), node("Z")])) == said(
+        edited(toy, [node("A")])
+    )
 
 
 def test_names_stay_in_order_for_searching(toy):
@@ -98,10 +113,14 @@ def texts():
         [("Marley", "partner", "Scrooge"), ("Fred", "nephew", "Scrooge")],
         {"description": ["dead", "a miser", "cheerful"], "chunks": [[0], [0, 1], [2]]},
         {"weight": [1.0, 2.0], "chunks": [[0], [1, 2]]},
-        Table.of(id=["c0", "c1", "c2"], document=["carol", "tale", "tale"], text=["t0", "t1", "t2"]),
+        Table.of(
+            id=["c0", "c1", "c2"], document=["carol", "tale", "tale"], text=["t0", "t1", "t2"]
+        ),
     )
     fred, marley, scrooge = (graph.nodes_named(name)[0] for name in ("Fred", "Marley", "Scrooge"))
-    table = Table.of(title=["all", "one"], members=[[fred, marley, scrooge], [marley]], parent=[-1, 0])
+    table = Table.of(
+        title=["all", "one"], members=[[fred, marley, scrooge], [marley]], parent=[-1, 0]
+    )
     return with_tables(graph, communities=table)
 
 
@@ -109,12 +128,24 @@ def test_a_passage_takes_along_what_comes_from_it_alone():
     without = sound(edited(texts(), [Edit("passage", ("carol",))]))
     assert said(without) == (["Fred -> nephew -> Scrooge"], ["Fred", "Scrooge"])
     columns = without.columns
-    assert columns.chunks.texts("id") == ["c1", "c2"] and columns.nodes.lists("chunks").lists() == [[1], [0]]
-    assert columns.nodes.texts("description") == ["cheerful", "a miser"] and columns.edges.lists("chunks").lists() == [[0, 1]]
-    assert columns.communities.texts("title") == ["all"] and columns.communities.lists("members").lists() == [[0, 1]]
+    assert columns.chunks.texts("id") == ["c1", "c2"] and columns.nodes.lists("chunks").lists() == [
+        [1],
+        [0],
+    ]
+    assert columns.nodes.texts("description") == ["cheerful", "a miser"] and columns.edges.lists(
+        "chunks"
+    ).lists() == [[0, 1]]
+    assert columns.communities.texts("title") == ["all"] and columns.communities.lists(
+        "members"
+    ).lists() == [[0, 1]]
     assert columns.communities.numbers("parent").tolist() == [-1]
     edited_from = without.edited_from
-    assert (edited_from.nodes.tolist(), edited_from.edges.tolist(), edited_from.chunks.tolist(), edited_from.communities.tolist()) == (
+    assert (
+        edited_from.nodes.tolist(),
+        edited_from.edges.tolist(),
+        edited_from.chunks.tolist(),
+        edited_from.communities.tolist(),
+    ) == (
         [0, 2],
         [0],
         [1, 2],
@@ -126,7 +157,9 @@ def test_a_merged_entity_has_the_chunks_and_descriptions_of_both():
     merged = sound(edited(texts(), [Edit("merge", ("Marley", "Fred"))]))
     assert merged.columns.nodes.texts("description") == ["cheerful dead", "a miser"]
     assert merged.columns.nodes.lists("chunks").lists() == [[0, 2], [0, 1]]
-    assert merged.columns.communities.lists("members").lists() == [[0, 1]]  # that of Marley alone has nobody left
+    assert merged.columns.communities.lists("members").lists() == [
+        [0, 1]
+    ]  # that of Marley alone has nobody left
 
 
 def test_what_a_graph_has_not_is_left_and_named(toy):
@@ -138,8 +171,12 @@ def test_what_a_graph_has_not_is_left_and_named(toy):
         Edit("merge", ("A", "Q")),
         node("C"),
     ]
-    assert unmatched(toy, edits) == tuple(edits[:-1]) and said(edited(toy, edits)) == said(edited(toy, [node("C")]))
-    assert unmatched(toy, [node("C"), Edit("edge", ("A", "r1", "C"))]) == (Edit("edge", ("A", "r1", "C")),)
+    assert unmatched(toy, edits) == tuple(edits[:-1]) and said(edited(toy, edits)) == said(
+        edited(toy, [node("C")])
+    )
+    assert unmatched(toy, [node("C"), Edit("edge", ("A", "r1", "C"))]) == (
+        Edit("edge", ("A", "r1", "C")),
+    )
 
 
 def test_all_may_be_taken_away(toy):
@@ -148,16 +185,40 @@ def test_all_may_be_taken_away(toy):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{}", "[]", "null", '["node"]', '["node", ""]', '["edge", "a", "b"]', '["drop", "x"]', '["node", 3]', "[[]]"]
+    "text",
+    [
+        "",
+        "{}",
+        "[]",
+        "null",
+        '["node"]',
+        '["node", ""]',
+        '["edge", "a", "b"]',
+        '["drop", "x"]',
+        '["node", 3]',
+        "[[]]",
+    ],
 )
 def test_hostile_text_is_no_edit(text):
     with pytest.raises(BadInput):
         Edit.read(text)
 
 
-@given(st.lists(st.sampled_from([node(n) for n in "ABCDE"] + [Edit("edge", t) for t in TRIPLES] + [Edit("merge", ("A", "B"))]), max_size=6))
+@given(
+    st.lists(
+        st.sampled_from(
+            [node(n) for n in "ABCDE"]
+            + [Edit("edge", t) for t in TRIPLES]
+            + [Edit("merge", ("A", "B"))]
+        ),
+        max_size=6,
+    )
+)
 def test_every_edit_leaves_a_sound_graph(edits):
     graph = sound(edited(graph_of(TRIPLES), edits))
-    assert all(tuple(text.split(" -> ")) in TRIPLES or Edit("merge", ("A", "B")) in edits for text in said(graph)[0])
+    assert all(
+        tuple(text.split(" -> ")) in TRIPLES or Edit("merge", ("A", "B")) in edits
+        for text in said(graph)[0]
+    )
     for one in edits:
         assert Edit.read(one.written()) == one

@@ -4,11 +4,22 @@ from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
 from core.graph.texts import leaves
 
-CHUNKS = Table.of(id=["Marley", "Scrooge"], document=["Marley", "Scrooge"], text=["Marley was dead.", "Scrooge signed it."])
+CHUNKS = Table.of(
+    id=["Marley", "Scrooge"],
+    document=["Marley", "Scrooge"],
+    text=["Marley was dead.", "Scrooge signed it."],
+)
 
 
 def test_an_entity_named_as_the_only_chunk_that_tells_of_it_is_no_chunk():
-    graph = assemble("one", ["Marley", "ledger"], [], {"description": ["A partner.", "A book."], "chunks": [[0], [1]]}, {}, CHUNKS)
+    graph = assemble(
+        "one",
+        ["Marley", "ledger"],
+        [],
+        {"description": ["A partner.", "A book."], "chunks": [[0], [1]]},
+        {},
+        CHUNKS,
+    )
     assert leaves(graph, [0, 1]) == {}
 
 
@@ -16,4 +27,7 @@ def test_the_chunks_of_a_tree_are_its_leaves():
     nodes = {"description": ["", "", "Both."], "chunks": [[0], [1], [0, 1]], "level": [0, 0, 1]}
     graph = assemble("tree", ["Marley", "Scrooge", "summary"], [], nodes, {}, CHUNKS)
     names = graph.names([0, 1, 2])
-    assert {names[node]: row for node, row in leaves(graph, [0, 1, 2]).items()} == {"Marley": 0, "Scrooge": 1}
+    assert {names[node]: row for node, row in leaves(graph, [0, 1, 2]).items()} == {
+        "Marley": 0,
+        "Scrooge": 1,
+    }

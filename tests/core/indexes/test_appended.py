@@ -27,7 +27,10 @@ def made(tmp_path, monkeypatch):
     monkeypatch.setattr(encoded, "BLOCK", 64)
 
     def made(numbers):
-        graph = store(assemble("numbers", [f"{number:04}" for number in numbers], [], {}, {}), tmp_path / "numbers")
+        graph = store(
+            assemble("numbers", [f"{number:04}" for number in numbers], [], {}, {}),
+            tmp_path / "numbers",
+        )
         return graph, vectors.build(graph, Drawn(), "nodes")
 
     return made
@@ -38,7 +41,12 @@ def recall(graph, index):
     names = graph.names(range(graph.n_nodes))
     all_of = Drawn().encode(names)
     hits = [
-        len(np.intersect1d(index.nearest(all_of[row], 10)[0], np.argsort(-(all_of @ all_of[row]), kind="stable")[:10]))
+        len(
+            np.intersect1d(
+                index.nearest(all_of[row], 10)[0],
+                np.argsort(-(all_of @ all_of[row]), kind="stable")[:10],
+            )
+        )
         for row in range(0, len(names), 10)
     ]
     return np.mean(hits) / 10
@@ -47,10 +55,23 @@ def recall(graph, index):
 def test_what_is_new_is_added_and_what_is_removed_masked(made):
     graph, before = made(range(1000, 2000))
     assert before.order is None
-    graph, index = made([*range(980, 1000), *(n for n in range(1000, 2000) if n not in (1003, 1500))])
-    assert (index.order.added, index.order.masked, len(index), index.facts["places"]) == (20, 2, 1018, 1020)
+    graph, index = made(
+        [*range(980, 1000), *(n for n in range(1000, 2000) if n not in (1003, 1500))]
+    )
+    assert (index.order.added, index.order.masked, len(index), index.facts["places"]) == (
+        20,
+        2,
+        1018,
+        1020,
+    )
     assert recall(graph, index) > 0.97 and index.facts["recall"] > 0.97
-    for row in (0, 19, 20, 23, 1017):  # each item is found at its own vector, by the number that it has now
+    for row in (
+        0,
+        19,
+        20,
+        23,
+        1017,
+    ):  # each item is found at its own vector, by the number that it has now
         vector = Drawn().encode(graph.names([row]))[0]
         items, cosines = index.nearest(vector, 3)
         assert items[0] == row and cosines[0] == pytest.approx(1, abs=0.02)
@@ -110,14 +131,22 @@ def test_very_many_are_searched_in_parts_as_if_they_were_one(made, monkeypatch):
     vectors.delete(vectors.place(graph, Drawn(), "nodes"))
     graph, index = made(range(1000, 2000))
     folder = vectors.place(graph, Drawn(), "nodes")
-    assert index.facts["parts"] == 4 == len([*folder.glob("index-*.faiss")]) and not (folder / "index.faiss").exists()
+    assert (
+        index.facts["parts"] == 4 == len([*folder.glob("index-*.faiss")])
+        and not (folder / "index.faiss").exists()
+    )
     assert (len(index), index.order, "in 4 parts" in index.approximate) == (1000, None, True)
     assert recall(graph, index) > 0.97 and index.facts["recall"] > 0.97
     rows = np.array([999, 0, 255, 256, 512, 3])  # at both sides of a border, in any order
     assert index.of(rows) == pytest.approx(whole.of(rows), abs=0.01)
     vector = Drawn().encode(graph.names([256]))[0]
-    assert index.nearest(vector, 1)[0].tolist() == [256] and 256 not in index.nearest(vector, 5, without=np.array([256, 3]))[0]
-    assert 950 < len(index.nearest(vector, 5000)[0]) <= 1000  # more than one part has, and than there are; a few may be out of reach
+    assert (
+        index.nearest(vector, 1)[0].tolist() == [256]
+        and 256 not in index.nearest(vector, 5, without=np.array([256, 3]))[0]
+    )
+    assert (
+        950 < len(index.nearest(vector, 5000)[0]) <= 1000
+    )  # more than one part has, and than there are; a few may be out of reach
     files = {file.name: file.read_bytes() for file in folder.glob("index-*.faiss")}
     vectors.delete(folder)
     made(range(1000, 2000))
@@ -129,10 +158,20 @@ def test_the_last_part_is_added_to_and_the_others_are_the_same_files(made, monke
     monkeypatch.setattr(vectors, "PART", 300)
     first, _ = made(range(1000, 2000))
     before = vectors.place(first, Drawn(), "nodes")
-    graph, index = made([*range(980, 1000), *(n for n in range(1000, 2000) if n not in (1003, 1500))])
+    graph, index = made(
+        [*range(980, 1000), *(n for n in range(1000, 2000) if n not in (1003, 1500))]
+    )
     folder = vectors.place(graph, Drawn(), "nodes")
-    assert (index.order.added, index.order.masked, len(index), index.facts["parts"]) == (20, 2, 1018, 4)
-    assert [(folder / name).samefile(before / name) for name in ("index-000.faiss", "index-002.faiss", "index-003.faiss")] == [
+    assert (index.order.added, index.order.masked, len(index), index.facts["parts"]) == (
+        20,
+        2,
+        1018,
+        4,
+    )
+    assert [
+        (folder / name).samefile(before / name)
+        for name in ("index-000.faiss", "index-002.faiss", "index-003.faiss")
+    ] == [
         True,
         True,
         False,
@@ -145,4 +184,7 @@ def test_the_last_part_is_added_to_and_the_others_are_the_same_files(made, monke
     assert recall(graph, vectors.opened(folder)) > 0.97
     (folder / "index-001.faiss").write_bytes(b"no index")
     assert vectors.opened(folder) is None
-    assert made([*range(980, 1000), *(n for n in range(1000, 2000) if n not in (1003, 1500))])[1].order is None
+    assert (
+        made([*range(980, 1000), *(n for n in range(1000, 2000) if n not in (1003, 1500))])[1].order
+        is None
+    )

@@ -10,13 +10,33 @@ from core.graph.edits import Edit, edited
 from core.graph.names.head_types import head_types
 from core.graph.names.phrases import Phrase, chain_text, doer, phrase, plural
 from core.indexes import chains as module
-from core.indexes.chains import ChainIndex, chain_index, fingerprint, in_steps, possible_chains, takes_part, token_vectors
+from core.indexes.chains import (
+    ChainIndex,
+    chain_index,
+    fingerprint,
+    in_steps,
+    possible_chains,
+    takes_part,
+    token_vectors,
+)
 from core.indexes.masking import masked
 from core.indexes.place import index_folder
 from core.runtime.meter import silent
 from tests.films import TRIPLES, Bag
 
-PAIRS = [(0, 1), (0, 7), (1, 2), (1, 4), (1, 6), (3, 0), (5, 0), (5, 6), (6, 1), (7, 0), (7, 4)]  # of the films, by hand
+PAIRS = [
+    (0, 1),
+    (0, 7),
+    (1, 2),
+    (1, 4),
+    (1, 6),
+    (3, 0),
+    (5, 0),
+    (5, 6),
+    (6, 1),
+    (7, 0),
+    (7, 4),
+]  # of the films, by hand
 
 
 @pytest.fixture
@@ -74,59 +94,108 @@ def test_kinds_are_told_by_names_or_by_what_the_heads_have(films):
     phrases = [phrase(name) for name in films.relation_names]
     has = takes_part(films)
 
-    def encode(texts):  # every description holds "director", and of the nouns only "film" lies near it
-        return np.array([[1.0, 0.0] if "director" in text or "film" in text.split() else [0.0, 1.0] for text in texts], np.float32)
+    def encode(
+        texts,
+    ):  # every description holds "director", and of the nouns only "film" lies near it
+        return np.array(
+            [
+                [1.0, 0.0] if "director" in text or "film" in text.split() else [0.0, 1.0]
+                for text in texts
+            ],
+            np.float32,
+        )
 
     assert head_types(phrases, has, encode) == ["film", "film", "film", "film"]
     told = [Phrase("director", "directed by", "opera"), *phrases[1:]]
-    assert head_types(told, has, encode) == ["opera", "film", "film", "film"]  # what a name tells is not guessed
-    unlike = lambda texts: np.array([[1.0, 0.0] if "director" in text else [0.0, 1.0] for text in texts], np.float32)
+    assert head_types(told, has, encode) == [
+        "opera",
+        "film",
+        "film",
+        "film",
+    ]  # what a name tells is not guessed
+    unlike = lambda texts: np.array(
+        [[1.0, 0.0] if "director" in text else [0.0, 1.0] for text in texts], np.float32
+    )
     assert head_types(phrases, has, unlike) == ["thing"] * 4  # no noun is near enough
-    assert "film" not in head_types([*phrases[:2], Phrase("film", "with film"), phrases[3]], has, encode)[:1]
+    assert (
+        "film"
+        not in head_types([*phrases[:2], Phrase("film", "with film"), phrases[3]], has, encode)[:1]
+    )
 
 
 def test_the_steps_of_each_node(films):
     names = films.names(range(films.n_nodes))
-    table = {name: dict(zip(row.indices.tolist(), row.data.tolist())) for name, row in zip(names, takes_part(films))}
-    assert table == {"One": {0: 1, 2: 1}, "Ann": {1: 2, 7: 1}, "Two": {0: 1, 4: 1, 6: 1}, "Drama": {3: 1}, "1999": {5: 1}}
+    table = {
+        name: dict(zip(row.indices.tolist(), row.data.tolist()))
+        for name, row in zip(names, takes_part(films))
+    }
+    assert table == {
+        "One": {0: 1, 2: 1},
+        "Ann": {1: 2, 7: 1},
+        "Two": {0: 1, 4: 1, 6: 1},
+        "Drama": {3: 1},
+        "1999": {5: 1},
+    }
 
 
 def test_chains_that_the_graph_has(films):
     chains, found = possible_chains(takes_part(films), 2, "both", 100, lambda: None)
     assert chains == [(code,) for code in range(8)] + PAIRS and found == 19
-    assert possible_chains(takes_part(films), 3, "out", 100, lambda: None) == ([(0,), (2,), (4,), (6,)], 4)
+    assert possible_chains(takes_part(films), 3, "out", 100, lambda: None) == (
+        [(0,), (2,), (4,), (6,)],
+        4,
+    )
     capped, found = possible_chains(takes_part(films), 2, "both", 10, lambda: None)
-    assert capped == [(code,) for code in range(8)] + [(0, 1), (0, 7)] and found == 19  # from Ann, where two films lead
+    assert (
+        capped == [(code,) for code in range(8)] + [(0, 1), (0, 7)] and found == 19
+    )  # from Ann, where two films lead
 
 
 def test_a_step_that_hardly_any_node_takes_is_no_chain(tmp_path):
     # a thousand films by one person each; one of these persons has a genre too, which is 1 of 1,000 and below the bar
-    triples = [(f"f{i}", "directed_by", f"p{i}") for i in range(1000)] + [("p0", "has_genre", "odd")]
+    triples = [(f"f{i}", "directed_by", f"p{i}") for i in range(1000)] + [
+        ("p0", "has_genre", "odd")
+    ]
     graph = build(triples, tmp_path / "rare", "rare", "both")
     assert (0, 2) not in possible_chains(takes_part(graph), 2, "both", 100, lambda: None)[0]
 
 
 def test_scores_by_hand():
     a, b, c = np.eye(3)
-    index = ChainIndex(((0,), (1,), (2,)), ("", "", ""), *in_steps(np.array([a, a, c, a, b])), np.array([0, 1, 3, 5]), 3)
+    index = ChainIndex(
+        ((0,), (1,), (2,)),
+        ("", "", ""),
+        *in_steps(np.array([a, a, c, a, b])),
+        np.array([0, 1, 3, 5]),
+        3,
+    )
     question = np.array([a, b], np.float32)
     # precision and recall: 1 and 1/2; 1/2 and 1/2; 1 and 1
     assert index.scores(question, [0, 1, 2]).tolist() == pytest.approx([2 / 3, 1 / 2, 1.0])
-    assert index.scores(question, [2]).tolist() == pytest.approx([1.0]) and len(index.scores(question, [])) == 0
+    assert (
+        index.scores(question, [2]).tolist() == pytest.approx([1.0])
+        and len(index.scores(question, [])) == 0
+    )
     assert index.scores(np.array([c], np.float32), [0]).tolist() == [0.0]  # nothing alike
 
 
 def test_rows_in_whole_steps():
     rows = np.array([[0.6, -0.8], [0.0, 0.0], [0.02, 1.0]])
     whole, scales = in_steps(rows)
-    assert whole.tolist() == [[95, -127], [0, 0], [3, 127]] and scales[0] == pytest.approx(0.8 / 127)  # 0.6 / 0.8 x 127 = 95.25
+    assert whole.tolist() == [[95, -127], [0, 0], [3, 127]] and scales[0] == pytest.approx(
+        0.8 / 127
+    )  # 0.6 / 0.8 x 127 = 95.25
     assert np.abs(whole * scales[:, None] - rows).max() <= 0.5 / 127
 
 
 def test_vectors_of_tokens_or_of_the_whole_text():
     (tokens,) = token_vectors(Bag(), ["the genre of X"])
     assert tokens.shape == (4, Bag.size)  # the marks at both ends are left out
-    whole = type("Whole", (), {"encode": lambda self, texts, check=None: np.ones((len(texts), 2), np.float32)})()
+    whole = type(
+        "Whole",
+        (),
+        {"encode": lambda self, texts, check=None: np.ones((len(texts), 2), np.float32)},
+    )()
     assert [part.shape for part in token_vectors(whole, ["a", "b"])] == [(1, 2), (1, 2)]
     assert fingerprint(Bag()) == fingerprint(Bag()) != fingerprint(whole)
 
@@ -134,12 +203,19 @@ def test_vectors_of_tokens_or_of_the_whole_text():
 def test_chains_are_encoded_once_kept_and_read_again(films):
     encoder = Bag()
     first = chain_index(films, encoder, 2)
-    assert first.found == len(first) == 19 and first.texts[first.place[(1, 2)]] == "the genre of the things directed by X"
+    assert (
+        first.found == len(first) == 19
+        and first.texts[first.place[(1, 2)]] == "the genre of the things directed by X"
+    )
     (file,) = index_folder(films).glob("chains-*.npz")
     module.forget(films)
     stamp = file.stat().st_mtime_ns
     again = chain_index(films, encoder, 2)
-    assert again.chains == first.chains and again.texts == first.texts and np.array_equal(again.tokens, first.tokens)
+    assert (
+        again.chains == first.chains
+        and again.texts == first.texts
+        and np.array_equal(again.tokens, first.tokens)
+    )
     assert file.stat().st_mtime_ns == stamp
     file.write_bytes(file.read_bytes()[:100])  # damaged: built again
     module.forget(films)
@@ -163,13 +239,26 @@ def test_masked_questions(films):
     assert masked(films, "who directed [One] and Two", (one,)) == "who directed X and Two"
     assert masked(films, "what did ann direct", (ann,)) == "what did X direct"
     assert masked(films, "Annie and Ann", (ann,)) == "Annie and X"  # whole words only
-    assert masked(films, "who made One and why was one made", (one,)) == "who made X and why was one made"  # as named first
+    assert (
+        masked(films, "who made One and why was one made", (one,))
+        == "who made X and why was one made"
+    )  # as named first
     assert masked(films, "who directed it", (one,)) == "who directed it"
 
 
-def test_chains_of_an_edited_graph_are_the_same_whether_those_of_the_whole_one_are_known_or_not(films):
+def test_chains_of_an_edited_graph_are_the_same_whether_those_of_the_whole_one_are_known_or_not(
+    films,
+):
     rest, encoder = edited(films, [Edit("node", ("Drama",))]), Bag()
-    known, alone = chain_index(rest, encoder, 2), module.build(rest, encoder, 2, "both", silent, nothing)
-    assert known.texts == alone.texts and known.chains == alone.chains and known.found == alone.found
-    assert all(np.array_equal(getattr(known, key), getattr(alone, key)) for key in ("tokens", "scales", "starts"))
+    known, alone = (
+        chain_index(rest, encoder, 2),
+        module.build(rest, encoder, 2, "both", silent, nothing),
+    )
+    assert (
+        known.texts == alone.texts and known.chains == alone.chains and known.found == alone.found
+    )
+    assert all(
+        np.array_equal(getattr(known, key), getattr(alone, key))
+        for key in ("tokens", "scales", "starts")
+    )
     assert len(known) < len(chain_index(films, encoder, 2))

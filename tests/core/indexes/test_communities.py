@@ -28,14 +28,20 @@ def bridge(tmp_path):
 def test_two_triangles_fall_apart_at_the_bridge(bridge):
     assert found(bridge).tolist() == [0, 0, 0, 1, 1, 1]  # nodes by name: A B C D E F
     known = Communities(found(bridge))
-    assert len(known) == 2 and known.members(1).tolist() == [3, 4, 5] and known.sizes().tolist() == [3, 3]
+    assert (
+        len(known) == 2
+        and known.members(1).tolist() == [3, 4, 5]
+        and known.sizes().tolist() == [3, 3]
+    )
     assert known.digest(0) != known.digest(1)
 
 
 def test_a_community_is_split_until_it_is_small_or_whole_to_leiden(tmp_path):
     # Four triangles in two pairs: six edges join the triangles of a pair, one the pairs. Leiden first finds the pairs.
     triangles = [(f"{t}{i}", "r", f"{t}{(i + 1) % 3}") for t in "abcd" for i in range(3)]
-    pairs = [(f"{x}{i}", "s", f"{y}{j}") for x, y in ("ab", "cd") for i, j in ((0, 0), (1, 1), (2, 2))]
+    pairs = [
+        (f"{x}{i}", "s", f"{y}{j}") for x, y in ("ab", "cd") for i, j in ((0, 0), (1, 1), (2, 2))
+    ]
     graph = build([*triangles, *pairs, ("a0", "t", "c0")], tmp_path / "pairs", "pairs", "both")
     pair_of = {name: 0 if name[0] in "ab" else 1 for name in graph.names(range(12))}
     assert found(graph, 6).tolist() == [pair_of[name] for name in graph.names(range(12))]
@@ -59,7 +65,11 @@ def test_another_process_finds_the_same(bridge):
         "print(detect(Graph.open(sys.argv[1]), 10, lambda text, share: None, lambda: None).tolist())"
     )
     told = subprocess.run(
-        [sys.executable, "-c", code, str(bridge.folder)], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": "7"}
+        [sys.executable, "-c", code, str(bridge.folder)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONHASHSEED": "7"},
     )
     assert told.stdout.strip() == str(found(bridge).tolist())
 
@@ -67,7 +77,9 @@ def test_another_process_finds_the_same(bridge):
 def test_they_are_kept_and_found_again_where_the_file_is_damaged(bridge, monkeypatch):
     first = communities(bridge).of
     file = index_folder(bridge) / "communities-10.npy"
-    assert file.parent.parent == bridge.folder / "indexes" and [p.name for p in file.parent.iterdir()] == [file.name]
+    assert file.parent.parent == bridge.folder / "indexes" and [
+        p.name for p in file.parent.iterdir()
+    ] == [file.name]
     with monkeypatch.context() as patch:
         patch.setattr("core.indexes.communities.detect", None)  # would raise if asked
         assert communities(bridge).of.tolist() == first.tolist()

@@ -54,7 +54,10 @@ class Here(Written):
         return SimpleNamespace(present=not told, how_to_get=told)
 
 
-ASKED = (Question("who directed [One]", "a", ("One",), ("Ann",)), Question("who made [Three]", "b", ("Three",), ("Ann",)))
+ASKED = (
+    Question("who directed [One]", "a", ("One",), ("Ann",)),
+    Question("who made [Three]", "b", ("Three",), ("Ann",)),
+)
 
 
 @pytest.fixture
@@ -87,7 +90,9 @@ def told(graph, models=None, solved=ASKED):
 
 def test_nothing_is_there_at_first(films):
     assert {one.state for one in told(films).values()} == {ABSENT}
-    assert all(one.size == 0 and one.changed is None and not one.lacks for one in told(films).values())
+    assert all(
+        one.size == 0 and one.changed is None and not one.lacks for one in told(films).values()
+    )
 
 
 @pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.build])
@@ -97,16 +102,22 @@ def test_every_kind_is_built_kept_and_deleted_with_nothing_else(films, jobs, nam
     assert made(jobs, films, name).status == DONE
     one = told(films)[name]
     assert one.state == READY and one.saved[0].usual and one.size > 0 and one.changed > before
-    others = {path.name for path in index_folder(films).iterdir() if not KINDS[name].owns(path.name)}
+    others = {
+        path.name for path in index_folder(films).iterdir() if not KINDS[name].owns(path.name)
+    }
     (index_folder(films) / "notes.txt").write_text("mine", "utf-8")
     delete(jobs, films, KINDS[name])
     assert told(films)[name].state == ABSENT
     assert {path.name for path in index_folder(films).iterdir()} == others | {"notes.txt"}
-    assert made(jobs, films, name).status == DONE and told(films)[name].state == READY  # nothing in memory stands in for it
+    assert (
+        made(jobs, films, name).status == DONE and told(films)[name].state == READY
+    )  # nothing in memory stands in for it
 
 
 def test_what_a_graph_has_nothing_of_is_not_shown(films, tmp_path):
-    assert "vectors-chunks" not in told(films) and "vectors-chunks" in told(store(story(), tmp_path / "story"))
+    assert "vectors-chunks" not in told(films) and "vectors-chunks" in told(
+        store(story(), tmp_path / "story")
+    )
 
 
 def test_vectors_of_nothing_are_refused(films):
@@ -145,7 +156,10 @@ def test_reports_that_are_cancelled_stay_and_are_gone_on_with(films, jobs):
     kept = told(films, models)["reports"].parts[0]
     assert kept >= 1
     made(jobs, films, "reports", models)
-    assert told(films, models)["reports"].state == READY and len(chat.asked) == told(films, models)["reports"].parts[1]
+    assert (
+        told(films, models)["reports"].state == READY
+        and len(chat.asked) == told(films, models)["reports"].parts[1]
+    )
     made(jobs, films, "reports", models, anew=True)
     assert len(chat.asked) == 2 * told(films, models)["reports"].parts[1]
 
@@ -173,7 +187,10 @@ def test_what_another_setting_reads_is_told_apart(films, jobs):
     made(jobs, films, "reports", models)
     (kept,) = told(films)["reports"].saved
     models.signature = lambda name=None: "another model"
-    assert told(films, models)["reports"].state == PARTLY and told(films, models)["reports"].parts[0] == 0
+    assert (
+        told(films, models)["reports"].state == PARTLY
+        and told(films, models)["reports"].parts[0] == 0
+    )
 
 
 def test_an_absent_model_says_how_to_get_it(films):
@@ -189,7 +206,10 @@ def test_cases_need_something_solved(films):
 
 def test_nothing_is_deleted_while_it_is_made_for_a_question(films, jobs):
     made(jobs, films, "chains")
-    with films.derived.shelf(chains.SHELF).lock, pytest.raises(StoreError, match="try again when that is done"):
+    with (
+        films.derived.shelf(chains.SHELF).lock,
+        pytest.raises(StoreError, match="try again when that is done"),
+    ):
         delete(jobs, films, KINDS["chains"])
     assert told(films)["chains"].state == READY
 
@@ -199,7 +219,11 @@ def test_indexes_of_an_earlier_content_are_told_and_deleted(films, jobs):
     newer = build([*TRIPLES, ("Two", "has_genre", "Drama")], films.folder, "films", "both")
     assert told(newer)["communities"].state == ABSENT
     (left,) = leftovers(newer)
-    assert left.earlier and left.words == "Communities" and left.size == sum(f.stat().st_size for f in left.path.iterdir())
+    assert (
+        left.earlier
+        and left.words == "Communities"
+        and left.size == sum(f.stat().st_size for f in left.path.iterdir())
+    )
     communities(newer)
     delete_leftover(newer, left)
     assert not leftovers(newer) and told(newer)["communities"].state == READY
@@ -210,7 +234,9 @@ def test_unknown_and_unfinished_files_are_leftovers(films):
     folder = index_folder(films)
     (folder / "strange.bin").write_bytes(b"12345")
     (folder / ".communities-10.npy-abc").write_bytes(b"half")
-    assert [(one.path.name, one.size) for one in leftovers(films)] == [("strange.bin", 5)]  # the other may be at work
+    assert [(one.path.name, one.size) for one in leftovers(films)] == [
+        ("strange.bin", 5)
+    ]  # the other may be at work
     os.utime(folder / ".communities-10.npy-abc", (1, 1))
     assert [one.words for one in leftovers(films)][1] == "A file that was never finished"
     outside = leftovers(films)[0].__class__(films.folder / "graph.json", "", 0, 0.0)
@@ -226,7 +252,11 @@ def test_the_stamp_changes_with_what_is_there(films):
 
 
 def test_how_long_it_takes_is_told_without_looking_at_the_questions(films, monkeypatch):
-    monkeypatch.setattr(memory, "coverage", lambda *asked: pytest.fail("that takes seconds, and this is asked at every run of a page"))
+    monkeypatch.setattr(
+        memory,
+        "coverage",
+        lambda *asked: pytest.fail("that takes seconds, and this is asked at every run of a page"),
+    )
     assert KINDS["cases"].takes(films, around(Here(Parrot(REPORT)))) == "about 1 second"
 
 
@@ -244,11 +274,16 @@ def test_a_damaged_index_is_named_and_can_be_deleted(films, jobs, name):
 
 def test_damaged_vectors_are_made_searchable_again_from_their_blocks(films, jobs):
     made(jobs, films, "vectors-nodes")
-    (folder,) = (path for path in index_folder(films).iterdir() if KINDS["vectors-nodes"].match(path.name))
+    (folder,) = (
+        path for path in index_folder(films).iterdir() if KINDS["vectors-nodes"].match(path.name)
+    )
     whole = (folder / "index.faiss").read_bytes()
     (folder / "index.faiss").write_bytes(whole[: len(whole) // 2])
     assert told(films)["vectors-nodes"].state == PARTLY
-    assert made(jobs, films, "vectors-nodes").status == DONE and (folder / "index.faiss").read_bytes() == whole
+    assert (
+        made(jobs, films, "vectors-nodes").status == DONE
+        and (folder / "index.faiss").read_bytes() == whole
+    )
     block = folder / "block-000000.npy"
     block.write_bytes(block.read_bytes()[:-100])
     (folder / "index.json").unlink()
@@ -258,7 +293,9 @@ def test_damaged_vectors_are_made_searchable_again_from_their_blocks(films, jobs
 
 def test_what_another_process_is_building_is_not_deleted(films, jobs):
     made(jobs, films, "vectors-nodes")
-    (folder,) = (path for path in index_folder(films).iterdir() if KINDS["vectors-nodes"].match(path.name))
+    (folder,) = (
+        path for path in index_folder(films).iterdir() if KINDS["vectors-nodes"].match(path.name)
+    )
     with locked(folder / "building", False, None):
         with pytest.raises(StoreError, match="by another process"):
             delete(jobs, films, KINDS["vectors-nodes"])
@@ -270,7 +307,10 @@ def test_what_does_not_fit_the_graph_is_said(films, tmp_path, monkeypatch):
     numbers = tmp_path / "numbers.tsv"
     numbers.write_text("0\t0\t1\n1\t0\t2\n", "utf-8")
     numbered = build(TripleFile(numbers, numbered=True), tmp_path / "numbered", "numbered", "both")
-    assert "only numbered" in told(numbered)["vectors-nodes"].lacks and not told(numbered)["vectors-triples"].lacks
+    assert (
+        "only numbered" in told(numbered)["vectors-nodes"].lacks
+        and not told(numbered)["vectors-triples"].lacks
+    )
     monkeypatch.setattr("core.graph.algorithms.leiden.LARGEST", 1)
     monkeypatch.setattr("core.graph.algorithms.leiden.free_memory", lambda: 5)
     for name in ("communities", "clusters", "reports"):
@@ -300,7 +340,15 @@ def test_how_long_encoding_takes_goes_by_what_was_measured_here(films, tmp_path,
 
     Info = type("Info", (), {"present": True})
     encoder = type("Encoder", (), {"way": Way("openvino", "f32")})()
-    env = type("Here", (), {"models": type("Models", (), {"encoder": lambda self: encoder, "info": lambda self, name: Info})()})()
+    env = type(
+        "Here",
+        (),
+        {
+            "models": type(
+                "Models", (), {"encoder": lambda self: encoder, "info": lambda self, name: Info}
+            )()
+        },
+    )()
     monkeypatch.setattr(table, "remembered", lambda: None)
     slow = KINDS["vectors-nodes"].seconds(films, env)
     measured = Speeds("2026-01-01", (Speed(Way("openvino", "f32"), 2 * table.SLOW_RATE, 1.0),))

@@ -13,7 +13,9 @@ from core.indexes.place import index_folder
 from core.indexes.reports import FACTS_TOKENS, Reports, report_prompt
 from core.models.base import Reply
 
-SAID = json.dumps({"title": "Ann and her films", "summary": "Ann directed  One.", "findings": ["She wrote\nTwo."]})
+SAID = json.dumps(
+    {"title": "Ann and her films", "summary": "Ann directed  One.", "findings": ["She wrote\nTwo."]}
+)
 
 
 class Writer:
@@ -45,21 +47,43 @@ def test_the_facts_inside_come_first_and_the_best_connected_first_among_them(fil
     # Of {Ann, Two, 1999} (degrees 3, 3, 1): Two-Ann twice (3 + 3), Two-1999 (3 + 1); outside: One-Ann.
     user = report_prompt(films, np.array([0, 1, 4]))[1]["content"]
     facts = [line for line in user.splitlines() if "->" in line and "each entity" not in line]
-    assert facts == ["Two -> directed_by -> Ann", "Two -> written_by -> Ann", "Two -> release_year -> 1999", "One -> directed_by -> Ann"]
+    assert facts == [
+        "Two -> directed_by -> Ann",
+        "Two -> written_by -> Ann",
+        "Two -> release_year -> 1999",
+        "One -> directed_by -> Ann",
+    ]
     assert "Entities of the group: Ann, Two, 1999" in user
 
 
 def test_a_hub_is_told_of_within_bounds(tmp_path):
-    hub = build([(f"film {i:05}", "release_year", "1999") for i in range(5_000)], tmp_path / "hub", "hub", "both")
+    hub = build(
+        [(f"film {i:05}", "release_year", "1999") for i in range(5_000)],
+        tmp_path / "hub",
+        "hub",
+        "both",
+    )
     content = report_prompt(hub, np.array([1]))[1]["content"]  # the second name is 1999
-    assert "1999" in content and len(content) < FACTS_TOKENS * 3.5 + 300 and "film 00000 -> release_year -> 1999" in content
+    assert (
+        "1999" in content
+        and len(content) < FACTS_TOKENS * 3.5 + 300
+        and "film 00000 -> release_year -> 1999" in content
+    )
 
 
 def test_a_report_is_written_once_and_kept(films):
     chat = Writer(SAID)
     first = reports(films, chat).get(1)
-    assert (first.title, first.text, first.note) == ("Ann and her films", "Ann directed One. She wrote Two.", "")
-    assert first.fresh and (first.usage.calls, first.usage.tokens_in, first.usage.tokens_out) == (1, 100, 20)
+    assert (first.title, first.text, first.note) == (
+        "Ann and her films",
+        "Ann directed One. She wrote Two.",
+        "",
+    )
+    assert first.fresh and (first.usage.calls, first.usage.tokens_in, first.usage.tokens_out) == (
+        1,
+        100,
+        20,
+    )
     again = reports(films, Writer("never asked")).get(1)
     assert again.text == first.text and not again.fresh and len(chat.asked) == 1
 
@@ -74,7 +98,9 @@ def test_another_model_other_members_or_another_prompt_need_another_report(films
     assert reports(films, None).saved(1) is None
 
 
-@pytest.mark.parametrize("said", ["Ann made films.", '{"title": "Ann", "summa', '{"title": 3, "summary": []}', "[]", ""])
+@pytest.mark.parametrize(
+    "said", ["Ann made films.", '{"title": "Ann", "summa', '{"title": 3, "summary": []}', "[]", ""]
+)
 def test_what_is_no_report_is_shown_as_it_was_said_and_asked_for_again(films, said):
     written = reports(films, Writer(said)).get(0)
     assert written.text == said and ("no whole JSON" if said else "empty reply") in written.note
@@ -93,14 +119,18 @@ def test_prepare_goes_on_where_it_was_stopped(films):
 
     told = []
     with pytest.raises(Cancelled):
-        reports(films, chat).prepare([1, 0, 1], lambda text, share: told.append((text, share)), check)
+        reports(films, chat).prepare(
+            [1, 0, 1], lambda text, share: told.append((text, share)), check
+        )
     assert len(chat.asked) == 1 and told == [("Reports: 0 of 2", 0.0), ("Reports: 1 of 2", 0.5)]
     assert reports(films, chat).prepare([1, 0], lambda text, share: None, lambda: None) == (1, 1)
     assert len(chat.asked) == 2
 
 
 def test_a_damaged_file_is_named(films):
-    (index_folder(films) / "reports.sqlite").write_bytes(b"this is no database, and it is long enough to be one" * 50)
+    (index_folder(films) / "reports.sqlite").write_bytes(
+        b"this is no database, and it is long enough to be one" * 50
+    )
     with pytest.raises(StoreError, match="reports.sqlite"):
         reports(films, Writer(SAID)).get(0)
 
@@ -122,4 +152,8 @@ def test_a_server_writes_many_reports_at_a_time(films):
         each = Reports(films, Communities(np.array([0, 1, 2, 3, 4], np.int32)), lambda: chat, "a")
         assert each.prepare(range(5), lambda text, share: told.append(text), lambda: None) == (5, 0)
         assert seen.most == 4 and len(set(seen.asked)) == 5
-    assert told[0] == "Reports: 0 of 5" and told[-1] == "Reports: 5 of 5" and each.saved(3).text in ("Drama", "Comedy", "Ann")
+    assert (
+        told[0] == "Reports: 0 of 5"
+        and told[-1] == "Reports: 5 of 5"
+        and each.saved(3).text in ("Drama", "Comedy", "Ann")
+    )

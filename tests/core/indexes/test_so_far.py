@@ -31,7 +31,12 @@ class Slow(Bag):
     received = True
 
     def __init__(self, most=10**9):
-        self.most, self.given, self.go_on, self.reached = most, 0, threading.Event(), threading.Event()
+        self.most, self.given, self.go_on, self.reached = (
+            most,
+            0,
+            threading.Event(),
+            threading.Event(),
+        )
 
     def encode(self, texts, check=None, received=None):
         found = []
@@ -77,21 +82,30 @@ def test_what_is_encoded_so_far_is_searched(graph):
     job = started(graph, encoder)
     assert encoder.reached.wait(120)
     found = there(graph, encoder, "chunks")
-    assert found.items.tolist() == [0, 1, 2, 3, 4, 5] and found.words == "60 % of the passages so far"
+    assert (
+        found.items.tolist() == [0, 1, 2, 3, 4, 5] and found.words == "60 % of the passages so far"
+    )
     asked = Bag().encode(["two"])[0]
     ids, cosines = found.nearest(asked, 3)
-    by_hand = np.round(Bag().encode(list(WORDS[:6])).astype(np.float16).astype(np.float32) @ asked, 6)
+    by_hand = np.round(
+        Bag().encode(list(WORDS[:6])).astype(np.float16).astype(np.float32) @ asked, 6
+    )
     assert ids[0] == 4 and cosines == pytest.approx(np.sort(by_hand)[::-1][:3], abs=1e-6)
     encoder.go_on.set()
     assert job.wait(120) and job.status == "done"
-    assert len(there(graph, encoder, "chunks")) == 10 and len(vector_index(graph, encoder, "chunks")) == 10
+    assert (
+        len(there(graph, encoder, "chunks")) == 10
+        and len(vector_index(graph, encoder, "chunks")) == 10
+    )
 
 
 def test_a_part_gives_the_cosines_that_all_give(graph):
     encoder = Slow()
     whole = vectors.build(graph, encoder, "chunks", silent, silent)
     found, asked = there(graph, encoder, "chunks"), Bag().encode(["war drama"])[0]
-    assert [one.tolist() for one in found.nearest(asked, 10)] == [one.tolist() for one in whole.nearest(asked, 10)]
+    assert [one.tolist() for one in found.nearest(asked, 10)] == [
+        one.tolist() for one in whole.nearest(asked, 10)
+    ]
 
 
 def test_a_damaged_block_is_left_out_with_its_items(graph):
@@ -102,14 +116,21 @@ def test_a_damaged_block_is_left_out_with_its_items(graph):
     file.write_bytes(file.read_bytes()[:-9] + bytes(9))
     found = there(graph, encoder, "chunks")
     assert found.items.tolist() == [4, 5, 6, 7, 8, 9] and sum(map(len, found.parts)) == 6
-    by_hand = Bag().encode(list(WORDS[4:])).astype(np.float16).astype(np.float32) @ (asked := Bag().encode(["two"])[0])
+    by_hand = Bag().encode(list(WORDS[4:])).astype(np.float16).astype(np.float32) @ (
+        asked := Bag().encode(["two"])[0]
+    )
     ids, cosines = found.nearest(asked, 6)
-    assert dict(zip(ids.tolist(), cosines.tolist())) == pytest.approx(dict(zip(range(4, 10), by_hand.tolist())), abs=1e-6)
+    assert dict(zip(ids.tolist(), cosines.tolist())) == pytest.approx(
+        dict(zip(range(4, 10), by_hand.tolist())), abs=1e-6
+    )
 
 
 def test_less_than_one_percent_is_said_so_and_all_but_one_is_not_all():
     words = lambda n, total: VectorsSoFar("nodes", total, np.arange(n), ()).words
-    assert words(5, 1000) == "less than 1 % of the entities so far" and words(999, 1000) == "99 % of the entities so far"
+    assert (
+        words(5, 1000) == "less than 1 % of the entities so far"
+        and words(999, 1000) == "99 % of the entities so far"
+    )
 
 
 def test_who_need_not_wait_gets_a_part_and_who_waits_gets_all(graph, monkeypatch):
@@ -143,8 +164,12 @@ def test_vectors_whose_making_was_cancelled_are_said_and_taken_up(graph):
         searchable_now(graph, encoder, "chunks", lambda: job, silent, silent)
     again = Slow()
     found = make(graph, again, "chunks", silent, silent)
-    assert len(found) == 10 and again.given == 4  # neither the block that was saved nor the two of the next are encoded again
-    assert np.array_equal(found.of(np.arange(10)), Bag().encode(list(WORDS)).astype(np.float16).astype(np.float32))
+    assert (
+        len(found) == 10 and again.given == 4
+    )  # neither the block that was saved nor the two of the next are encoded again
+    assert np.array_equal(
+        found.of(np.arange(10)), Bag().encode(list(WORDS)).astype(np.float16).astype(np.float32)
+    )
     assert not (place(graph, again, "chunks") / so_far.LEFT).exists()
 
 
@@ -167,10 +192,14 @@ def test_what_another_content_of_the_graph_had_in_part_is_not_encoded_again(grap
     job.stop()
     assert job.wait(120) and opened(place(graph, encoder, "chunks")) is None
     rows = np.array([9, 3, 2, 1, 0, 5, 4])
-    other = store(assemble("ten", [], [], {}, {}, graph.columns.chunks.taken(rows)), tmp_path / "ten")
+    other = store(
+        assemble("ten", [], [], {}, {}, graph.columns.chunks.taken(rows)), tmp_path / "ten"
+    )
     again = Slow()
     found = make(other, again, "chunks", silent, silent)
-    assert again.given == 3 and found.facts["reused"] == 4  # bob, drama and two; what the saved block of the other had is taken
+    assert (
+        again.given == 3 and found.facts["reused"] == 4
+    )  # bob, drama and two; what the saved block of the other had is taken
     expected = Bag().encode([WORDS[row] for row in rows]).astype(np.float16)
     blocks = Blocks(other, "chunks", place(other, again, "chunks"))
     assert np.array_equal(np.concatenate([blocks.read(0), blocks.read(1)]), expected)
@@ -200,7 +229,9 @@ def corpus(tmp_path, monkeypatch):
     from core.corpus import Document, new_folder, write
 
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    return write(new_folder("ten"), [Document(f"d{number}", word) for number, word in enumerate(WORDS)])
+    return write(
+        new_folder("ten"), [Document(f"d{number}", word) for number, word in enumerate(WORDS)]
+    )
 
 
 def asked_of(engine, corpus, *lines, whole=False):
@@ -233,16 +264,24 @@ def test_words_are_answered_while_vectors_are_made_and_a_part_is_never_the_final
     job = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
     assert job.wait(120)
     part, words = job.comparison.lanes
-    assert part.state.partly == "60 % of the passages so far" and part.state.chunks.items == (4,) and not words.state.partly
+    assert (
+        part.state.partly == "60 % of the passages so far"
+        and part.state.chunks.items == (4,)
+        and not words.state.partly
+    )
     assert "6 of 10 chunks" in " ".join(note for step in part.state.trace for note in step.notes)
     again = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
-    assert again is not job and again.wait(120) and again.comparison.lanes[0].state.partly  # asked anew, of what is there
+    assert (
+        again is not job and again.wait(120) and again.comparison.lanes[0].state.partly
+    )  # asked anew, of what is there
     encoder.go_on.set()
     (making,) = engine.preparing.of("index-")
     assert making.wait(120)
     last = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
     assert last.wait(120) and not last.comparison.lanes[0].state.partly
-    assert asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE) is last  # a whole result is taken as it is
+    assert (
+        asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE) is last
+    )  # a whole result is taken as it is
     engine.stop()
 
 
@@ -251,7 +290,11 @@ def test_lanes_that_searched_a_part_are_not_taken_over(corpus):
     engine = Engine(Models(encoder))
     job = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
     assert job.wait(120)
-    later = engine.compare(job.comparison.ask, [lane.instance for lane in reversed(job.comparison.lanes)], before=job.comparison)
+    later = engine.compare(
+        job.comparison.ask,
+        [lane.instance for lane in reversed(job.comparison.lanes)],
+        before=job.comparison,
+    )
     assert later.wait(120) and [lane.taken for lane in later.comparison.lanes] == [True, False]
     engine.stop()
 
@@ -262,5 +305,9 @@ def test_who_asks_for_all_waits_for_all(corpus):
     job = asked_of(engine, corpus, VECTORS_LINE, whole=True)
     assert encoder.reached.wait(120) and not job.ended
     encoder.go_on.set()
-    assert job.wait(120) and not job.comparison.lanes[0].state.partly and len(job.comparison.lanes[0].state.chunks) == 1
+    assert (
+        job.wait(120)
+        and not job.comparison.lanes[0].state.partly
+        and len(job.comparison.lanes[0].state.chunks) == 1
+    )
     engine.stop()

@@ -68,25 +68,44 @@ def test_the_nearest_by_hand(grown):
     graph = grown()
     question = Bag().encode(["who is ann of one"])[0]
     ids, cosines = vector_index(graph, Bag(), "nodes").nearest(question, 3)
-    assert graph.names(ids) == ["Ann", "One", "1999"] and cosines.tolist() == [0.447214, 0.447214, 0.0]
-    assert vector_index(graph, Bag(), "nodes").cosines(question, ids[::-1]).tolist() == [0.0, 0.447214, 0.447214]
+    assert graph.names(ids) == ["Ann", "One", "1999"] and cosines.tolist() == [
+        0.447214,
+        0.447214,
+        0.0,
+    ]
+    assert vector_index(graph, Bag(), "nodes").cosines(question, ids[::-1]).tolist() == [
+        0.0,
+        0.447214,
+        0.447214,
+    ]
     ids, cosines = vector_index(graph, Bag(), "nodes").nearest(question, 99)
     assert len(ids) == 5 and graph.names(ids[2:]) == ["1999", "Drama", "Two"]
     # One -> directed_by -> Ann has five words, the arrow twice: sqrt(1 + 4 + 1 + 1) long, ann and one in common.
     ids, cosines = vector_index(graph, Bag(), "triples").nearest(question, 1)
-    assert graph.triple_text(ids[0]) == "One -> directed_by -> Ann" and cosines[0] == pytest.approx(2 / np.sqrt(5 * 7), abs=5e-4)
+    assert graph.triple_text(ids[0]) == "One -> directed_by -> Ann" and cosines[0] == pytest.approx(
+        2 / np.sqrt(5 * 7), abs=5e-4
+    )
 
 
 def test_what_is_kept_is_opened_again_and_deleted(grown):
     graph, encoder = grown(), Counting()
     first = build(graph, encoder, "nodes")
-    assert first.facts["kind"] == "Flat" and first.facts["encoded"] == 5 and len(encoder.asked) > 5 - 1
+    assert (
+        first.facts["kind"] == "Flat" and first.facts["encoded"] == 5 and len(encoder.asked) > 5 - 1
+    )
     asked = len(encoder.asked)
     again = opened(place(graph, encoder, "nodes"))
-    assert again.facts == first.facts and len(build(graph, encoder, "nodes")) == 5 and len(encoder.asked) == asked
+    assert (
+        again.facts == first.facts
+        and len(build(graph, encoder, "nodes")) == 5
+        and len(encoder.asked) == asked
+    )
     held = vector_index(graph, encoder, "nodes")
     delete(place(graph, encoder, "nodes"))
-    assert opened(place(graph, encoder, "nodes")) is None and vector_index(graph, encoder, "nodes") is not held
+    assert (
+        opened(place(graph, encoder, "nodes")) is None
+        and vector_index(graph, encoder, "nodes") is not held
+    )
     with pytest.raises(StoreError, match="cannot be removed"):
         delete(place(graph, encoder, "triples"))
 
@@ -108,11 +127,18 @@ def test_a_cancelled_build_is_taken_up_where_it_stopped(grown, monkeypatch):
     with pytest.raises(Cancelled):
         build(graph, stopped, "nodes", check=lambda: None)
     folder = place(graph, stopped, "nodes")
-    assert [file.name for file in sorted(folder.glob("block-*"))] == ["block-000000.npy", "block-000001.npy"]
+    assert [file.name for file in sorted(folder.glob("block-*"))] == [
+        "block-000000.npy",
+        "block-000001.npy",
+    ]
     assert opened(folder) is None and vectors.coverage(graph, stopped, "nodes") == (4, 5)
     told, encoder = [], Counting()
     found = build(graph, encoder, "nodes", lambda text, share: told.append((text, share)))
-    assert encoder.asked[1:] == [graph.node_name(4)] and found.facts["encoded"] == 1 and told[-2] == ("Encoding nodes: 5 of 5", 1.0)
+    assert (
+        encoder.asked[1:] == [graph.node_name(4)]
+        and found.facts["encoded"] == 1
+        and told[-2] == ("Encoding nodes: 5 of 5", 1.0)
+    )
     assert vectors.coverage(graph, encoder, "nodes") == (5, 5)
     at_once = grown_bytes(grown, folder)
     assert bytes_of(folder) == at_once
@@ -132,10 +158,20 @@ def grown_bytes(grown, folder):
 def test_only_new_texts_are_encoded_when_triples_are_added(grown, monkeypatch):
     monkeypatch.setattr(encoded, "BLOCK", 2)
     build(grown(), Bag(), "triples")
-    graph, encoder = grown(("Anew", "written_by", "Ann"), ("One", "written_by", "Ann"), ("One", "has_genre", "Comedy")), Counting()
+    graph, encoder = (
+        grown(
+            ("Anew", "written_by", "Ann"),
+            ("One", "written_by", "Ann"),
+            ("One", "has_genre", "Comedy"),
+        ),
+        Counting(),
+    )
     found = build(graph, encoder, "triples")
     new = {"Anew -> written_by -> Ann", "One -> written_by -> Ann", "One -> has_genre -> Comedy"}
-    assert set(encoder.asked[1:]) == new and (found.facts["encoded"], found.facts["reused"]) == (3, 5)
+    assert set(encoder.asked[1:]) == new and (found.facts["encoded"], found.facts["reused"]) == (
+        3,
+        5,
+    )
     folder = place(graph, encoder, "triples")
     reused = bytes_of(folder)
     monkeypatch.setattr(encoded, "EARLIER", 0)
@@ -144,7 +180,10 @@ def test_only_new_texts_are_encoded_when_triples_are_added(grown, monkeypatch):
 
 
 def test_too_many_are_refused_with_their_cost(grown):
-    with pytest.raises(BadInput, match=r"has 5 nodes, more than the limit of 4: at [\d,]+ texts a second.*Say --limit 5"):
+    with pytest.raises(
+        BadInput,
+        match=r"has 5 nodes, more than the limit of 4: at [\d,]+ texts a second.*Say --limit 5",
+    ):
         build(grown(), Bag(), "nodes", limit=4)
     assert len(build(grown(), Bag(), "nodes", limit=5)) == 5
 
@@ -152,7 +191,10 @@ def test_too_many_are_refused_with_their_cost(grown):
 def test_within_a_question_only_few_are_encoded(grown, monkeypatch):
     graph = grown()
     monkeypatch.setattr(vectors, "MAX_ITEMS_IN_QUESTION", 4)
-    with pytest.raises(StoreError, match=r"5 nodes of “films” have no vectors yet.*core index vectors --graph .*films --of nodes"):
+    with pytest.raises(
+        StoreError,
+        match=r"5 nodes of “films” have no vectors yet.*core index vectors --graph .*films --of nodes",
+    ):
         vector_index(graph, Bag(), "nodes")
     build(graph, Bag(), "nodes")
     assert len(vector_index(graph, Bag(), "nodes")) == 5
@@ -167,7 +209,10 @@ def clouds(tmp_path_factory):
     made /= np.linalg.norm(made, axis=1, keepdims=True)
     folder = tmp_path_factory.mktemp("clouds")
     for number, start in enumerate(range(0, 4000, encoded.BLOCK)):
-        np.save(encoded.block_file(folder, number), made[start : start + encoded.BLOCK].astype(np.float16))
+        np.save(
+            encoded.block_file(folder, number),
+            made[start : start + encoded.BLOCK].astype(np.float16),
+        )
 
     class Nodes:
         n_nodes = 4000
@@ -186,7 +231,9 @@ def test_every_kind_of_index_finds_what_brute_force_finds(clouds, tmp_path, kind
     for query in made[::80]:
         exact = np.argsort(-(made @ query), kind="stable")[:20]
         hits += len(np.intersect1d(found.nearest(query, 20)[0], exact)) / 20 / 50
-        assert found.cosines(query, exact[:3]) == pytest.approx(made[exact[:3]] @ query, abs=0.02)  # of bytes, about
+        assert found.cosines(query, exact[:3]) == pytest.approx(
+            made[exact[:3]] @ query, abs=0.02
+        )  # of bytes, about
     assert hits >= least - 1e-9
     again, *_ = searchable(blocks, lambda: None, kind)
     parts.save(again, tmp_path / "again.faiss")
@@ -199,15 +246,25 @@ def test_recall_is_measured_and_said_where_not_all_are_looked_at(clouds):
     assert vectors.recall_of(exact, blocks, lambda: None) == 1.0
     assert 0.95 < vectors.recall_of(linked, blocks, lambda: None) <= 1
     assert vectors.VectorIndex(exact, {"kind": "Flat", "items": 4000}).approximate == ""
-    said = vectors.VectorIndex(linked, {"kind": "HNSW32_SQ8", "items": 4000, "recall": 0.98}).approximate
-    assert said == "4,000 vectors are searched by neighbours of neighbours (HNSW32_SQ8); it finds 0.98 of the exact nearest."
-    assert "not measured" in vectors.VectorIndex(linked, {"kind": "HNSW32_SQ8", "items": 4000}).approximate
+    said = vectors.VectorIndex(
+        linked, {"kind": "HNSW32_SQ8", "items": 4000, "recall": 0.98}
+    ).approximate
+    assert (
+        said
+        == "4,000 vectors are searched by neighbours of neighbours (HNSW32_SQ8); it finds 0.98 of the exact nearest."
+    )
+    assert (
+        "not measured"
+        in vectors.VectorIndex(linked, {"kind": "HNSW32_SQ8", "items": 4000}).approximate
+    )
 
 
 @pytest.mark.parametrize("kind", ["Flat", "HNSW32_SQ8"])
 def test_what_is_no_hit_is_left_out_of_the_search_itself(clouds, kind):
     blocks, made = clouds
-    index = vectors.VectorIndex(searchable(blocks, lambda: None, kind)[0], {"kind": kind, "items": 4000, "dimension": 32})
+    index = vectors.VectorIndex(
+        searchable(blocks, lambda: None, kind)[0], {"kind": kind, "items": 4000, "dimension": 32}
+    )
     first = index.nearest(made[7], 40)
     without = first[0][:35]
     left = index.nearest(made[7], 5, without)[0]
@@ -252,13 +309,22 @@ def test_killed_in_the_middle_at_most_one_block_is_lost(grown, monkeypatch):
     assert build(graph, encoder, "nodes").facts["encoded"] == 5 - kept == len(encoder.asked) - 1
 
 
-def test_vectors_of_an_edited_graph_are_those_of_the_whole_one_and_only_what_reads_otherwise_is_encoded(grown):
+def test_vectors_of_an_edited_graph_are_those_of_the_whole_one_and_only_what_reads_otherwise_is_encoded(
+    grown,
+):
     graph, encoder = grown(), Counting()
     vector_index(graph, encoder, "nodes"), vector_index(graph, encoder, "triples")
     rest = edited(graph, [Edit("node", ("Drama",)), Edit("rename", ("Ann", "Bea"))])
     encoder.asked.clear()
     for of in ("nodes", "triples"):
-        found, wanted = vector_index(rest, encoder, of), encoder.__class__().encode(encoded.texts(rest, of, range(encoded.count(rest, of))))
+        found, wanted = (
+            vector_index(rest, encoder, of),
+            encoder.__class__().encode(encoded.texts(rest, of, range(encoded.count(rest, of)))),
+        )
         assert np.allclose(found.of(np.arange(len(found))), wanted, atol=1e-3)
-    assert sorted(encoder.asked) == sorted(["Bea", *(text for text in rest.triple_texts(range(rest.n_edges)) if "Bea" in text)])
-    assert not (place(graph, encoder, "nodes").parent.parent / rest.digest[:16]).exists()  # nothing lies beside the graph
+    assert sorted(encoder.asked) == sorted(
+        ["Bea", *(text for text in rest.triple_texts(range(rest.n_edges)) if "Bea" in text)]
+    )
+    assert not (
+        place(graph, encoder, "nodes").parent.parent / rest.digest[:16]
+    ).exists()  # nothing lies beside the graph

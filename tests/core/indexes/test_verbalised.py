@@ -8,7 +8,11 @@ from core.indexes.mediated import mediated_text, plain_phrase
 from core.indexes.verbalised import verbalised
 from tests.films import Bag
 
-SIBLING, PROFESSION, OTHER = "people.person.sibling_s", "people.person.profession", "people.sibling_relationship.sibling"
+SIBLING, PROFESSION, OTHER = (
+    "people.person.sibling_s",
+    "people.person.profession",
+    "people.sibling_relationship.sibling",
+)
 
 
 @pytest.mark.parametrize(
@@ -25,13 +29,22 @@ def test_a_plural_s_of_its_own_is_not_said(name, said):
 
 
 def test_a_passage_through_a_mediator_is_one_step_in_words():
-    names = (SIBLING, OTHER, PROFESSION, "film.performance.film", "film.performance.actor", "film.actor.film")
+    names = (
+        SIBLING,
+        OTHER,
+        PROFESSION,
+        "film.performance.film",
+        "film.performance.actor",
+        "film.actor.film",
+    )
     phrases, into = [plain_phrase(name) for name in names], np.zeros(12, bool)
     into[[0, 3, 7, 9, 10]] = True
     say = lambda *chain: mediated_text(chain, phrases, into)
     assert say(0, 2) == "the sibling of the person X"  # said once
     assert say(0, 2, 4) == "the profession of the sibling of the person X"
-    assert say(3, 2) == "the other sibling in the sibling relationship of X"  # back by the same relation
+    assert (
+        say(3, 2) == "the other sibling in the sibling relationship of X"
+    )  # back by the same relation
     assert say(7, 8) == "the actor in the performance of X"
     assert say(10, 8) == "the actor of the film of the actor X"
     assert say(3, 1) == "the people with sibling for sibling X"
@@ -42,9 +55,17 @@ def test_a_passage_through_a_mediator_is_one_step_in_words():
 def test_texts_are_encoded_once(monkeypatch):
     encoder, seen = Bag(), []
     whole = Bag.encode_tokens
-    monkeypatch.setattr(Bag, "encode_tokens", lambda self, texts, check=None: (seen.extend(texts), whole(self, texts, check))[1])
+    monkeypatch.setattr(
+        Bag,
+        "encode_tokens",
+        lambda self, texts, check=None: (seen.extend(texts), whole(self, texts, check))[1],
+    )
     first = verbalised(encoder, [(0,), (2,)], ["the genre", "the year"])
     again = verbalised(encoder, [(2,), (4,)], ["the year", "the end"])
-    assert seen == ["the genre", "the year", "the end"] and first.texts == ("the genre", "the year") and len(again) == 2
+    assert (
+        seen == ["the genre", "the year", "the end"]
+        and first.texts == ("the genre", "the year")
+        and len(again) == 2
+    )
     assert np.array_equal(first.tokens[first.starts[1] :], again.tokens[: again.starts[1]])
     assert len(verbalised(encoder, [], [])) == 0

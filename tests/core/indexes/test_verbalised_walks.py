@@ -27,8 +27,14 @@ def told(tmp_path, monkeypatch):
 def test_each_walk_is_told_once_and_kept(told):
     chat = Script(" Ann\nwrote Rope. ", "Rope was written by Ann.")
     first = told(chat)
-    assert first([WALK, OTHER, WALK]) == ["Ann wrote Rope.", "Rope was written by Ann.", "Ann wrote Rope."]
-    assert len(chat.asked) == 2 and "Ann -> wrote -> Rope" in chat.asked[0] and first.usage.calls == 2
+    assert first([WALK, OTHER, WALK]) == [
+        "Ann wrote Rope.",
+        "Rope was written by Ann.",
+        "Ann wrote Rope.",
+    ]
+    assert (
+        len(chat.asked) == 2 and "Ann -> wrote -> Rope" in chat.asked[0] and first.usage.calls == 2
+    )
     again = told(Script())  # a model that is asked fails
     assert again([OTHER]) == ["Rope was written by Ann."] and again.usage.calls == 0
 
@@ -62,7 +68,12 @@ def test_a_server_is_asked_about_many_walks_at_a_time_and_the_sentences_keep_the
     from core.models.chat.openai import OpenAIChat
     from tests.core.evaluation.runs.test_flight import server
 
-    walks = [WALK, OTHER, Path((0, 1, 0), (0, 0), (True, False)), Path((1, 0, 1), (0, 0), (False, True))]
+    walks = [
+        WALK,
+        OTHER,
+        Path((0, 1, 0), (0, 0), (True, False)),
+        Path((1, 0, 1), (0, 0), (False, True)),
+    ]
     found = []
     for number in (1, 4):
         with server(0.1) as (address, seen):

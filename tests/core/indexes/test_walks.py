@@ -28,14 +28,18 @@ class Counting(Bag):
     def encode(self, texts, check=None):
         if check and len(self.asked) >= self.most:
             raise Cancelled()
-        self.asked += [text for text in texts if not text.endswith("?")]  # not what tells encoders apart
+        self.asked += [
+            text for text in texts if not text.endswith("?")
+        ]  # not what tells encoders apart
         return super().encode(texts)
 
 
 @pytest.fixture
 def grown(tmp_path):
     """Builds the films graph, with more triples where they are given, always in the same folder."""
-    return lambda *more, folder="films": build_graph([*TRIPLES, *more], tmp_path / folder, "films", "both")
+    return lambda *more, folder="films": build_graph(
+        [*TRIPLES, *more], tmp_path / folder, "films", "both"
+    )
 
 
 def vectors_of(corpus):
@@ -44,13 +48,20 @@ def vectors_of(corpus):
 
 def test_nodes_are_known_by_their_walks_in_words(tmp_path):
     # only One leads on: “One directed by Ann; One has genre Drama”.
-    films = build_graph([("One", "directed_by", "Ann"), ("One", "has_genre", "Drama")], tmp_path / "films", "films", "out")
+    films = build_graph(
+        [("One", "directed_by", "Ann"), ("One", "has_genre", "Drama")],
+        tmp_path / "films",
+        "films",
+        "out",
+    )
     encoder = Counting()
     corpus = walk_corpus(films, encoder, PLAN)
     assert encoder.asked == ["One directed by Ann; One has genre Drama"]
     nodes, cosines = corpus.nearest(Bag().encode(["drama by"])[0], 3)
     # one stands twice, six words once: sqrt(4 + 6) long, the question sqrt(2), and two words are in common
-    assert films.names(nodes) == ["One"] and cosines[0] == pytest.approx(2 / np.sqrt(10 * 2), abs=1e-3)
+    assert films.names(nodes) == ["One"] and cosines[0] == pytest.approx(
+        2 / np.sqrt(10 * 2), abs=1e-3
+    )
     walk_corpus(films, encoder, PLAN)
     assert len(encoder.asked) == 1  # kept
 
@@ -64,15 +75,23 @@ def test_a_triple_more_costs_the_walks_that_come_past_it_and_equals_a_rebuild(gr
         changed = build(after, again, plan)
         fresh = build(grown(("Two", "has_genre", "Noir"), folder="anew"), Bag(), plan)
         assert np.array_equal(vectors_of(changed), vectors_of(fresh))
-        assert changed.index.facts["encoded"] == 1 and changed.index.facts["reused"] == len(changed.nodes) - 1
+        assert (
+            changed.index.facts["encoded"] == 1
+            and changed.index.facts["reused"] == len(changed.nodes) - 1
+        )
     assert all(text.startswith("Two") for text in again.asked)
 
 
 def test_a_triple_less_equals_a_rebuild(grown, tmp_path):
     build(grown(("Two", "has_genre", "Noir")), Bag(), RANDOM)
     changed = build(grown(), Bag(), RANDOM)
-    assert np.array_equal(vectors_of(changed), vectors_of(build(grown(folder="anew"), Bag(), RANDOM)))
-    assert (changed.index.facts["encoded"], changed.index.facts["reused"]) == (1, len(changed.nodes) - 1)  # the walks from Two alone
+    assert np.array_equal(
+        vectors_of(changed), vectors_of(build(grown(folder="anew"), Bag(), RANDOM))
+    )
+    assert (changed.index.facts["encoded"], changed.index.facts["reused"]) == (
+        1,
+        len(changed.nodes) - 1,
+    )  # the walks from Two alone
 
 
 def test_what_is_done_is_kept_when_a_person_cancels(grown, monkeypatch):
@@ -93,7 +112,8 @@ def test_many_nodes_are_not_encoded_within_a_question(grown, monkeypatch):
     monkeypatch.setattr(walks, "MAX_NODES_IN_QUESTION", 1)
     graph = grown()
     with pytest.raises(
-        StoreError, match="page Indexes, or with: python -m core index walks --graph .* --strategy random --walks 8 .* --seed 5"
+        StoreError,
+        match="page Indexes, or with: python -m core index walks --graph .* --strategy random --walks 8 .* --seed 5",
     ):
         walk_corpus(graph, Bag(), RANDOM)
     build(graph, Bag(), RANDOM)
@@ -119,21 +139,40 @@ def test_walks_that_the_encoder_would_not_come_to_are_not_put_into_words(strateg
     class Tells(Brief):
         max_tokens = 50
 
-    graph = build_graph([(f"F{i}", "directed_by", "Ann") for i in range(30)], tmp_path / "films", "films", "both")
-    plan, asked, told = WalkPlan(strategy, 30, 1, "in"), Brief(), Tells()  # of 30 walks of three words each, 16 are 48 words
+    graph = build_graph(
+        [(f"F{i}", "directed_by", "Ann") for i in range(30)], tmp_path / "films", "films", "both"
+    )
+    plan, asked, told = (
+        WalkPlan(strategy, 30, 1, "in"),
+        Brief(),
+        Tells(),
+    )  # of 30 walks of three words each, 16 are 48 words
     vectors = vectors_of(build(graph, asked, plan))
     (tmp_path / "again").mkdir()
-    again = build_graph([(f"F{i}", "directed_by", "Ann") for i in range(30)], tmp_path / "again" / "films", "films", "both")
+    again = build_graph(
+        [(f"F{i}", "directed_by", "Ann") for i in range(30)],
+        tmp_path / "again" / "films",
+        "films",
+        "both",
+    )
     assert np.array_equal(vectors, vectors_of(build(again, told, plan)))
     (ann,) = graph.nodes_named("Ann")
-    whole, read = (in_words(graph, [ann], plan, walks.Template(graph), most)[0].split("; ") for most in (0, 50))
+    whole, read = (
+        in_words(graph, [ann], plan, walks.Template(graph), most)[0].split("; ") for most in (0, 50)
+    )
     assert len(whole) == 30 and read == whole[:24]  # they are told eight at a time
 
 
 def test_another_plan_encoder_or_wording_has_vectors_of_its_own(grown):
     graph = grown()
     places = {
-        place(graph, Bag(), plan) for plan in (PLAN, RANDOM, WalkPlan("random", 8, 3, "out"), WalkPlan("random", 8, 3, "both", seed=5))
+        place(graph, Bag(), plan)
+        for plan in (
+            PLAN,
+            RANDOM,
+            WalkPlan("random", 8, 3, "out"),
+            WalkPlan("random", 8, 3, "both", seed=5),
+        )
     }
     assert len(places | {place(graph, Bag(), PLAN, "model")}) == 5
 
@@ -141,8 +180,13 @@ def test_another_plan_encoder_or_wording_has_vectors_of_its_own(grown):
 def test_sentences_say_relations_as_the_graph_does(movies):
     (film,) = movies.nodes_named("Kismet")[:1]
     nodes, edges, forward = movies.steps(film, "out")
-    by = next(i for i, edge in enumerate(edges.tolist()) if movies.relation_name(edge) == "directed_by")
+    by = next(
+        i for i, edge in enumerate(edges.tolist()) if movies.relation_name(edge) == "directed_by"
+    )
     path = Path((film, int(nodes[by])), (int(edges[by]),), (True,))
-    assert sentences(movies, [path, Path((film,))]) == [f"Kismet directed by {movies.node_name(nodes[by])}", "Kismet"]
+    assert sentences(movies, [path, Path((film,))]) == [
+        f"Kismet directed by {movies.node_name(nodes[by])}",
+        "Kismet",
+    ]
     back = Path((int(nodes[by]), film), (int(edges[by]),), (False,))
     assert sentences(movies, [back]) == [f"{movies.node_name(nodes[by])} directed Kismet"]

@@ -31,7 +31,10 @@ def test_bm25_is_the_formula():
     # "clerk" is in two of three texts; the mean length is (3 + 1 + 2) / 3 = 2.
     found = Postings.of(["clerk clerk turkey", "turkey", "clerk dines"]).bm25("clerk")
     idf = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
-    first, third = idf * 2 * 2.5 / (2 + 1.5 * (0.25 + 0.75 * 3 / 2)), idf * 2.5 / (1 + 1.5 * (0.25 + 0.75 * 2 / 2))
+    first, third = (
+        idf * 2 * 2.5 / (2 + 1.5 * (0.25 + 0.75 * 3 / 2)),
+        idf * 2.5 / (1 + 1.5 * (0.25 + 0.75 * 2 / 2)),
+    )
     assert found == pytest.approx([first, 0, third], rel=1e-6)
 
 
@@ -49,7 +52,9 @@ def test_scores_are_those_of_bm25s_and_of_scikit_learn(texts, question):
         return
     peer = bm25s.BM25(k1=1.5, b=0.75, method="atire", idf_method="lucene")
     peer.index(bags, show_progress=False)
-    assert np.array_equal(found.bm25(question), peer.get_scores(asked) if asked else np.zeros(len(texts)))
+    assert np.array_equal(
+        found.bm25(question), peer.get_scores(asked) if asked else np.zeros(len(texts))
+    )
     vectorizer = TfidfVectorizer(analyzer=terms, dtype=np.float64)
     matrix = vectorizer.fit_transform(texts)
     cosines = np.asarray((matrix @ vectorizer.transform([question]).T).todense()).ravel()
@@ -79,7 +84,10 @@ def test_damaged_words_are_made_anew(tmp_path, monkeypatch):
     file.write_bytes(data)
     assert opened(file.parent) is None
     words.forget(graph)
-    assert np.array_equal(postings(graph, "chunks").bm25("clerk"), before) and opened(file.parent) is not None
+    assert (
+        np.array_equal(postings(graph, "chunks").bm25("clerk"), before)
+        and opened(file.parent) is not None
+    )
 
 
 def test_few_texts_are_not_saved(tmp_path):
@@ -117,7 +125,11 @@ def test_of_a_changed_graph_only_new_texts_are_read(tmp_path, monkeypatch):
     texts = [f"clerk number {number} of {number % 7}" for number in range(40)]
     postings(stored(tmp_path / "one", texts), "chunks")
     read = []
-    monkeypatch.setattr(words.Postings, "of", classmethod(lambda cls, many, code="": read.append(list(many)) or real(read[-1])))
+    monkeypatch.setattr(
+        words.Postings,
+        "of",
+        classmethod(lambda cls, many, code="": read.append(list(many)) or real(read[-1])),
+    )
     changed = [*texts[:3], "a turkey", *texts[4:30], *texts[31:]]
     found = postings(graph := stored(tmp_path / "one", changed), "chunks")
     assert read == [["a turkey"]] and same(found, real(changed))

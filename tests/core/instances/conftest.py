@@ -14,7 +14,14 @@ from tests.films import Bag
 @pytest.fixture
 def triples_by_words(monkeypatch):
     """A triple scorer for the encoder that counts words: it finds every triple as likely, whatever that says."""
-    shapes = {"question": Bag.size, "head": Bag.size, "relation": Bag.size, "tail": Bag.size, "head_place": width(), "tail_place": width()}
+    shapes = {
+        "question": Bag.size,
+        "head": Bag.size,
+        "relation": Bag.size,
+        "tail": Bag.size,
+        "head_place": width(),
+        "tail_place": width(),
+    }
     weights = {name: np.zeros((rows, 1), np.float32) for name, rows in shapes.items()}
     weights |= {name: np.zeros(1, np.float32) for name in ("bias", "out", "out_bias")}
     monkeypatch.setattr(scored_triples, "triple_scorer", lambda: TripleScorer(weights))

@@ -14,7 +14,15 @@ from core.instances.catalogue import catalogue
 from core.operators.base import Context
 from core.operators.text import parse_line
 from core.types import Question, State
-from tests.core.instances.nine_texts import CHUNKS, COMMUNITIES, ENTITIES, QUESTION, RELATIONS, SIZE, vector
+from tests.core.instances.nine_texts import (
+    CHUNKS,
+    COMMUNITIES,
+    ENTITIES,
+    QUESTION,
+    RELATIONS,
+    SIZE,
+    vector,
+)
 from tests.films import Parrot, Written
 
 
@@ -45,9 +53,22 @@ def graph_of(told: dict[str, Any]) -> Graph:
         "chunks": [edge[4] for edge in edges],
     }
     ids = [f"c{place}" for place in range(len(CHUNKS))]
-    chunks = Table.of(id=ids, document=ids, title=[""] * len(ids), text=CHUNKS, tokens=[len(text.split()) for text in CHUNKS])
+    chunks = Table.of(
+        id=ids,
+        document=ids,
+        title=[""] * len(ids),
+        text=CHUNKS,
+        tokens=[len(text.split()) for text in CHUNKS],
+    )
     triples = [(edge[0], "related to", edge[1]) for edge in edges]
-    graph = assemble("peer", names, triples, {"type": types, "description": descriptions, "chunks": sources}, columns, chunks)
+    graph = assemble(
+        "peer",
+        names,
+        triples,
+        {"type": types, "description": descriptions, "chunks": sources},
+        columns,
+        chunks,
+    )
     if not told.get("communities"):
         return graph
     keys, levels, members, reports = zip(*told["communities"])
@@ -67,25 +88,42 @@ def graph_of(told: dict[str, Any]) -> Graph:
 def whole() -> Graph:
     """The graph of the corpus."""
     nodes = {name: [kind, text, where] for name, (kind, text, where, _) in ENTITIES.items()}
-    edges = [[*ends, text, float(weight * len(where)), where] for ends, (text, _, weight, where, _) in RELATIONS.items()]
-    communities = [[key, level, members, f"# {title}\n\n{summary}"] for key, (level, members, title, summary, *_) in COMMUNITIES.items()]
-    return graph_of({"nodes": dict(sorted(nodes.items())), "edges": sorted(edges), "communities": communities})
+    edges = [
+        [*ends, text, float(weight * len(where)), where]
+        for ends, (text, _, weight, where, _) in RELATIONS.items()
+    ]
+    communities = [
+        [key, level, members, f"# {title}\n\n{summary}"]
+        for key, (level, members, title, summary, *_) in COMMUNITIES.items()
+    ]
+    return graph_of(
+        {"nodes": dict(sorted(nodes.items())), "edges": sorted(edges), "communities": communities}
+    )
 
 
-def after(graph: Graph, line: str, models: Written | None = None, **values: dict[str, Any]) -> State:
+def after(
+    graph: Graph, line: str, models: Written | None = None, **values: dict[str, Any]
+) -> State:
     """The state that a row of the catalogue leaves, up to its tables, or a line; `values` change parameters of its operators by name."""
     operators = (catalogue()[line].line if line in catalogue() else parse_line(line)).operators
-    state, context = State(Question(QUESTION)), Context(graph, Environment(models or Told(Parrot("the answer"))))
+    state, context = (
+        State(Question(QUESTION)),
+        Context(graph, Environment(models or Told(Parrot("the answer")))),
+    )
     for operator in operators:
         if operator.stage in ("graph", "generate") or type(operator).__name__ == "ContextTables":
             continue
-        state = type(operator)(**{**operator.__dict__, **values.get(type(operator).__name__, {})})(state, context)
+        state = type(operator)(**{**operator.__dict__, **values.get(type(operator).__name__, {})})(
+            state, context
+        )
     return state
 
 
 def found(graph: Graph, state: State) -> dict[str, list]:
     """The hits in their order, by name and number."""
-    heads, _, tails = graph.triples(np.array(state.relations.items if state.relations else (), np.int64))
+    heads, _, tails = graph.triples(
+        np.array(state.relations.items if state.relations else (), np.int64)
+    )
     return {
         "entities": graph.names(state.nodes.items if state.nodes else ()),
         "relations": [sorted(pair) for pair in zip(graph.names(heads), graph.names(tails))],

@@ -44,7 +44,9 @@ def changed(row: str) -> set[str]:
     return {type(one).__name__ for one in ROWS[row].line if repr(one) not in usual}
 
 
-@pytest.mark.parametrize("build", [name for name, one in builds.catalogue().items() if one.extractor == "paper"])
+@pytest.mark.parametrize(
+    "build", [name for name, one in builds.catalogue().items() if one.extractor == "paper"]
+)
 def test_chunks_have_1200_tokens_and_models_are_asked_once_more(build):
     """In-depth Analysis, 7.1: “we split the corpus into chunks of 1,200 tokens”, and the programs' one gleaning."""
     assert [(one.size, one.overlap) for one in built(build, TokenChunks)] == [(1200, 100)]
@@ -52,7 +54,9 @@ def test_chunks_have_1200_tokens_and_models_are_asked_once_more(build):
 
 
 def test_every_kind_of_graph_has_a_build_with_the_papers_settings():
-    kinds = {one.graph for one in builds.catalogue().values() if one.extractor in ("llm", "noun-phrases")} | {"chunks"}
+    kinds = {
+        one.graph for one in builds.catalogue().values() if one.extractor in ("llm", "noun-phrases")
+    } | {"chunks"}
     assert {one.graph for one in builds.catalogue().values() if one.extractor == "paper"} == kinds
 
 
@@ -66,41 +70,72 @@ def test_long_descriptions_are_summed_up_and_reports_may_be_long():
 def test_passages_are_joined_by_what_they_share_whichever_it_is():
     """In-depth Analysis, 4: “If two chunks contain a number of the same entities larger than a threshold, we link an edge”: no entity is
     too common, up to what the parameter allows."""
-    assert [one.common for one in built("passage-paper", PassageGraph)] == [1000] and PassageGraph().common == 50
+    assert [one.common for one in built("passage-paper", PassageGraph)] == [
+        1000
+    ] and PassageGraph().common == 50
     assert "sets no such bound" in inspect.getdoc(PassageGraph)
 
 
 def test_synonyms_go_by_the_share_of_the_nearest_s_cosine_alone():
-    assert [(one.threshold, one.least, one.top) for one in built("kg-synonyms-paper", AddSynonymEdges)] == [(0.8, 0.0, 10)]
+    assert [
+        (one.threshold, one.least, one.top) for one in built("kg-synonyms-paper", AddSynonymEdges)
+    ] == [(0.8, 0.0, 10)]
 
 
 def test_global_search_asks_for_each_community():
     """In-depth Analysis, 6.3: “prompts the LLM to generate partial answers and confidence scores from each retrieved community”."""
     assert [one.per for one in operators("ggraphrag-paper", Points)] == ["item"]
-    assert [one.per for one in operators("ggraphrag", Points)] == ["packed"] and changed("ggraphrag-paper") == {"Points"}
-    assert operators("ggraphrag-paper", AnswerFromPoints) == operators("ggraphrag", AnswerFromPoints)
+    assert [one.per for one in operators("ggraphrag", Points)] == ["packed"] and changed(
+        "ggraphrag-paper"
+    ) == {"Points"}
+    assert operators("ggraphrag-paper", AnswerFromPoints) == operators(
+        "ggraphrag", AnswerFromPoints
+    )
 
 
-@pytest.mark.parametrize("row", ["walk-retrieve-bfs-paper", "walk-retrieve-rw-paper", "walk-retrieve-bfs-told"])
+@pytest.mark.parametrize(
+    "row", ["walk-retrieve-bfs-paper", "walk-retrieve-rw-paper", "walk-retrieve-bfs-told"]
+)
 def test_walks_go_along_the_triples_three_of_each_node_and_the_printed_prompt_is_put(row):
     """Walk&Retrieve, 2.1 and 2.2: breadth-first walks are all within the depth, the k nearest walks are those of each node; Fig. 2b."""
     (walks,), (answer,) = operators(row, NodesThenWalks), operators(row, Answer)
-    assert (walks.direction, walks.per, walks.length, walks.nodes, walks.keep) == ("out", "node", 4, 3, 3)
-    assert walks.walks == (60 if walks.strategy == "random" else 0) and answer.prompt == "walk-and-retrieve" and answer.paths == 9
-    assert (walks.verbaliser == "answer") == row.endswith("told")  # “we directly prompt the LLM” for each walk
+    assert (walks.direction, walks.per, walks.length, walks.nodes, walks.keep) == (
+        "out",
+        "node",
+        4,
+        3,
+        3,
+    )
+    assert (
+        walks.walks == (60 if walks.strategy == "random" else 0)
+        and answer.prompt == "walk-and-retrieve"
+        and answer.paths == 9
+    )
+    assert (walks.verbaliser == "answer") == row.endswith(
+        "told"
+    )  # “we directly prompt the LLM” for each walk
 
 
 def test_all_shortest_paths_are_found_where_several_tie(tmp_path):
     """v1, 4.1: “identify all shortest paths within the connected subgraph … starting from each query-relevant initial node”."""
     (paths,) = operators("lego-v1-16-paper", ShortestPaths)
-    assert paths.every and paths.parallel and changed("lego-v1-16-paper") == {"ShortestPaths", "Answer"}
-    assert not operators("lego-v1-16", ShortestPaths)[0].every and "igraph gives one" in inspect.getdoc(ShortestPaths)
+    assert (
+        paths.every
+        and paths.parallel
+        and changed("lego-v1-16-paper") == {"ShortestPaths", "Answer"}
+    )
+    assert not operators("lego-v1-16", ShortestPaths)[
+        0
+    ].every and "igraph gives one" in inspect.getdoc(ShortestPaths)
     assert operators("lego-v1-16-paper", Rank) == operators("lego-v1-16", Rank)
-    graph = made([("A", "r", "B"), ("A", "r", "C"), ("B", "s", "D"), ("C", "t", "D")], tmp_path / "g", "g")
+    graph = made(
+        [("A", "r", "B"), ("A", "r", "C"), ("B", "s", "D"), ("C", "t", "D")], tmp_path / "g", "g"
+    )
     state = State(Question("q"), (graph.nodes_named("A")[0],))
     for row, ends in (("lego-v1-16-paper", 2), ("lego-v1-16", 1)):  # to D over B and over C
         found = operators(row, ShortestPaths)[0](
-            EgoNetwork(hops=2)(state, Context(graph, Environment(None))), Context(graph, Environment(None))
+            EgoNetwork(hops=2)(state, Context(graph, Environment(None))),
+            Context(graph, Environment(None)),
         )
         assert sum(graph.node_name(path.end) == "D" for path in found.paths.items) == ends
 
@@ -108,14 +143,21 @@ def test_all_shortest_paths_are_found_where_several_tie(tmp_path):
 def test_no_15_shows_the_language_model_every_candidate_and_eems_pf_filters_before():
     """Report, Algorithm 1: every extension is scored; B.8: with EEMs-PF “EEMs are used to pre-rank and filter candidate paths before
     passing them to the LLMs”. The code filters in either, 64 here, and EEMs-PF to 32."""
-    beams = [operators(row, BeamSearch)[0] for row in ("lego-15-paper", "lego-15", "lego-15-prefiltered")]
+    beams = [
+        operators(row, BeamSearch)[0] for row in ("lego-15-paper", "lego-15", "lego-15-prefiltered")
+    ]
     assert [one.model for one in beams] == [
         "prompted(choose, lego-graphrag)",
         "prefilter(encoder, choose, 64)",
         "prefilter(encoder, choose, 32)",
     ]
-    assert [one.fanout for one in beams] == [0, 64, 64] and all((one.width, one.hops) == (8, 4) for one in beams)
-    assert changed("lego-15-paper") == {"BeamSearch", "Answer"} and "64 against 32" in ROWS["lego-15-prefiltered"].notes
+    assert [one.fanout for one in beams] == [0, 64, 64] and all(
+        (one.width, one.hops) == (8, 4) for one in beams
+    )
+    assert (
+        changed("lego-15-paper") == {"BeamSearch", "Answer"}
+        and "64 against 32" in ROWS["lego-15-prefiltered"].notes
+    )
 
 
 def test_no_15_as_published_shows_more_than_64():
@@ -123,15 +165,26 @@ def test_no_15_as_published_shows_more_than_64():
     texts = [f"A -> r{number} -> B" for number in range(70)]
     for row, shown in (("lego-15-paper", 70), ("lego-15", 64), ("lego-15-prefiltered", 32)):
         chat = Script("A -> r1 -> B" if shown == 70 else '{"choices": [1]}', context=10_000)
-        chooser = build(operators(row, BeamSearch)[0].model, lambda _, *prompt: LLMChooser(chat, *prompt), lambda _: BM25Scorer())  # noqa: B023
+        chooser = build(
+            operators(row, BeamSearch)[0].model,
+            lambda _, *prompt: LLMChooser(chat, *prompt),  # noqa: B023
+            lambda _: BM25Scorer(),
+        )
         chooser.choose(Task("q"), texts, 8)
-        assert sum(text in chat.asked[0].replace(". ", "\n").splitlines() for text in texts) == shown
+        assert (
+            sum(text in chat.asked[0].replace(". ", "\n").splitlines() for text in texts) == shown
+        )
 
 
 def test_the_encoder_is_trained_as_in_the_report_s_code_where_that_is_asked_for():
     """Batches of 1,024, ten epochs, the first positive; the default is for two cores, as its text says."""
     paper, usual = PRESETS["paper"], PRESETS["cpu"]
-    assert (paper.batch, paper.epochs, paper.positives, paper.negatives) == (1024, 10, "first", 0) and usual.batch < 1024
+    assert (paper.batch, paper.epochs, paper.positives, paper.negatives) == (
+        1024,
+        10,
+        "first",
+        0,
+    ) and usual.batch < 1024
 
 
 def test_approximate_pagerank_goes_on_until_its_guarantee_which_the_report_s_default_settings_do_not():
@@ -152,4 +205,6 @@ def test_keywords_are_a_language_model_s_on_corpus_graphs(row):
 
 
 def test_an_extractor_is_taken_before_what_needs_none():
-    assert [builds.chosen("chunks", extractor).id for extractor in ("", "noun-phrases", "paper")] == ["chunks", "chunks", "chunks-paper"]
+    assert [
+        builds.chosen("chunks", extractor).id for extractor in ("", "noun-phrases", "paper")
+    ] == ["chunks", "chunks", "chunks-paper"]

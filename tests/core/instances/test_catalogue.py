@@ -49,7 +49,9 @@ def shape(line):
     by = lambda operator: "L" if "choose" in operator.model else "E"
     extract = next((by(o) for o in line if o.stage == "filter"), "P")
     last = line.operators[-2]
-    kind = {"ShortestPaths": "shortest", "Rank": "one-shot", "BeamSearch": "beam"}[type(last).__name__]
+    kind = {"ShortestPaths": "shortest", "Rank": "one-shot", "BeamSearch": "beam"}[
+        type(last).__name__
+    ]
     return f"{extract} {kind}" + ("" if kind == "shortest" else f" {by(last)}")
 
 
@@ -78,15 +80,28 @@ TABLE_4 = [
     *(("PageRank", f"tree {model}", "random") for model in MODELS),
     *(("PageRank", "shortest", model) for model in MODELS),
 ]
-KINDS = {"ShortestPaths": "shortest", "SimplePaths": "complete", "RandomSelect": "random", "RandomWalks": "walks"}
-KINDS |= {"PersonalizedPageRank": "PageRank", "TreePaths": "tree ", "FilterSubgraph": " & ", "Rank": ""}
+KINDS = {
+    "ShortestPaths": "shortest",
+    "SimplePaths": "complete",
+    "RandomSelect": "random",
+    "RandomWalks": "walks",
+}
+KINDS |= {
+    "PersonalizedPageRank": "PageRank",
+    "TreePaths": "tree ",
+    "FilterSubgraph": " & ",
+    "Rank": "",
+}
 
 
 def test_the_twenty_one_are_those_of_version_one():
     known = catalogue()
 
     def told(*operators):
-        return "".join(KINDS[type(o).__name__] + (names(o.model)[-1] if hasattr(o, "model") else "") for o in operators)
+        return "".join(
+            KINDS[type(o).__name__] + (names(o.model)[-1] if hasattr(o, "model") else "")
+            for o in operators
+        )
 
     for n, row in enumerate(TABLE_4):
         *extract, paths, refine, answer = known[f"lego-v1-{n}"].line
@@ -94,12 +109,21 @@ def test_the_twenty_one_are_those_of_version_one():
         assert refine.keep == 64 and answer == Answer(paths=64, max_tokens=256)
         assert extract[0] == PersonalizedPageRank(keep=2000, damping=0.8) or n == 1
         assert all((o.keep, o.unit, o.mode) == (24, "relation", "induced") for o in extract[1:])
-        assert not isinstance(paths, TreePaths) or (paths.width, paths.hops, paths.reading) == (128, 3, "paper")
-    assert known["lego-v1-1"].line.operators[0] == RandomWalks(walks=64, steps=4, restart=0.0, direction="both")
+        assert not isinstance(paths, TreePaths) or (paths.width, paths.hops, paths.reading) == (
+            128,
+            3,
+            "paper",
+        )
+    assert known["lego-v1-1"].line.operators[0] == RandomWalks(
+        walks=64, steps=4, restart=0.0, direction="both"
+    )
 
 
 OPTIMISED = {"lego-13": 4, "lego-14": 7, "lego-15": 3}
-TWO_APART = ("lego-14-by-hops", "lego-15-paper")  # a prediction and the branch that follows it; the published prompts
+TWO_APART = (
+    "lego-14-by-hops",
+    "lego-15-paper",
+)  # a prediction and the branch that follows it; the published prompts
 
 
 def test_optimised_rows_stand_behind_their_base_and_differ_from_it_in_little():
@@ -108,7 +132,9 @@ def test_optimised_rows_stand_behind_their_base_and_differ_from_it_in_little():
     for base, count in OPTIMISED.items():
         at = order.index(base)
         following = [known[key] for key in order[at + 1 : at + 1 + count]]
-        assert {row.base for row in following} == {base} and known[order[at + 1 + count]].base != base
+        assert {row.base for row in following} == {base} and known[
+            order[at + 1 + count]
+        ].base != base
         for row in following:
             ours, theirs = map(repr, row.line), list(map(repr, known[base].line))
             assert len(set(ours) - set(theirs)) == (2 if row.id in TWO_APART else 1), row.id
@@ -117,9 +143,15 @@ def test_optimised_rows_stand_behind_their_base_and_differ_from_it_in_little():
 def test_a_base_must_be_an_instance_that_stands_alone():
     line = catalogue()["lego-1"].line
     alone, changed = Instance("a", "A", line), Instance("b", "B", line, base="a")
-    assert list(rows._beside({"b": changed, "c": Instance("c", "C", line), "a": alone})) == ["c", "a", "b"]
+    assert list(rows._beside({"b": changed, "c": Instance("c", "C", line), "a": alone})) == [
+        "c",
+        "a",
+        "b",
+    ]
     for wrong in ("nowhere", "b"):
-        with pytest.raises(BadParameter, match=f"“x”: its base “{wrong}” is no instance that stands alone"):
+        with pytest.raises(
+            BadParameter, match=f"“x”: its base “{wrong}” is no instance that stands alone"
+        ):
             rows._beside({"a": alone, "b": changed, "x": Instance("x", "X", line, base=wrong)})
 
 
@@ -136,13 +168,25 @@ def test_a_lines_text_reads_back():
             '["x"]\ntitle = "X"\nline = [{ extract = "PersonalizedPageRank", dampnig = 0.8 }]',
             ["x.toml", "operator 1", "dampnig", "damping"],
         ),
-        ('["x"]\ntitle = "X"\nline = [{ extract = "PageRank" }]', ["no operator “PageRank”", "PersonalizedPageRank"]),
-        ('["x"]\ntitle = "X"\nline = [{ refine = "PersonalizedPageRank" }]', ["belongs to the stage “extract”"]),
-        ('["x"]\ntitle = "X"\nline = [{ refine = "Rank" }]', ["Rank reads paths, and nothing before it finds any"]),
+        (
+            '["x"]\ntitle = "X"\nline = [{ extract = "PageRank" }]',
+            ["no operator “PageRank”", "PersonalizedPageRank"],
+        ),
+        (
+            '["x"]\ntitle = "X"\nline = [{ refine = "PersonalizedPageRank" }]',
+            ["belongs to the stage “extract”"],
+        ),
+        (
+            '["x"]\ntitle = "X"\nline = [{ refine = "Rank" }]',
+            ["Rank reads paths, and nothing before it finds any"],
+        ),
         ('["x"]\ntitle = "X"\nline = [{ keep = 3 }]', ["name one stage"]),
         ('["x"]\ntitle = "X"', ["“line” is missing"]),
         ("title = ", ["not valid TOML"]),
-        ('["x"]\ntitle = "X"\nline = [{ extract = "PersonalizedPageRank", keep = "all" }]', ["whole number"]),
+        (
+            '["x"]\ntitle = "X"\nline = [{ extract = "PersonalizedPageRank", keep = "all" }]',
+            ["whole number"],
+        ),
     ],
 )
 def test_a_wrong_row_is_refused_with_its_place(tmp_path, toml, told):
@@ -156,7 +200,10 @@ def test_a_wrong_row_is_refused_with_its_place(tmp_path, toml, told):
 def test_save_and_delete_a_line_of_ones_own():
     line = PersonalizedPageRank(keep=50) >> ShortestPaths(every=True) >> Answer()
     saved = save("  Mine <script> & “quotes” ", line)
-    assert catalogue()[saved.id].line == line and catalogue()[saved.id].title == "Mine <script> & “quotes”"
+    assert (
+        catalogue()[saved.id].line == line
+        and catalogue()[saved.id].title == "Mine <script> & “quotes”"
+    )
     with pytest.raises(BadInput, match="already"):
         save("mine script quotes", line)
     rows.delete(saved.id)
@@ -166,7 +213,12 @@ def test_save_and_delete_a_line_of_ones_own():
 
 
 @pytest.mark.parametrize(
-    "name, line", [("", Line((Answer(prompt="question-only"),))), ("x" * 81, Line((Answer(prompt="question-only"),))), ("empty", Line())]
+    "name, line",
+    [
+        ("", Line((Answer(prompt="question-only"),))),
+        ("x" * 81, Line((Answer(prompt="question-only"),))),
+        ("empty", Line()),
+    ],
 )
 def test_what_cannot_be_saved_says_why(name, line):
     with pytest.raises(BadInput):
@@ -182,7 +234,9 @@ def test_a_damaged_row_of_ones_own_is_named_and_costs_only_itself():
     with pytest.raises(BadParameter, match="instances.toml, “mine”: unknown key “lin”"):
         find("mine")
     rows.delete("own-kept")
-    assert '[mine]\ntitle = "M"' in rows.own_file().read_text("utf-8")  # what cannot be used stays in the file
+    assert '[mine]\ntitle = "M"' in rows.own_file().read_text(
+        "utf-8"
+    )  # what cannot be used stays in the file
 
 
 def test_a_damaged_file_of_ones_own_is_named_and_left_alone():
@@ -198,9 +252,16 @@ def test_find_by_id_by_text_and_not_at_all():
     changed = find("PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25') >> Answer()")
     assert changed.name == "No. 12, changed" and "by BM25" in changed.notes
     assert (changed.label, changed.number_in_heading) == ("Rank by meaning, changed", "No. 12")
-    assert find("PersonalizedPageRank() >> BeamSearch(width=2) >> Answer()").name == "No. 14, changed"
-    chains = "PersonalizedPageRank() >> ChainRanking() >> Answer()"  # one operator apart from several
-    assert find(chains).name == "No. 1, changed" and find(chains, near=["lego-14", "lego-12"]).name == "No. 14, changed"
+    assert (
+        find("PersonalizedPageRank() >> BeamSearch(width=2) >> Answer()").name == "No. 14, changed"
+    )
+    chains = (
+        "PersonalizedPageRank() >> ChainRanking() >> Answer()"  # one operator apart from several
+    )
+    assert (
+        find(chains).name == "No. 1, changed"
+        and find(chains, near=["lego-14", "lego-12"]).name == "No. 14, changed"
+    )
     assert find(repr(catalogue()["lego-1"].line)).id == "lego-1"
     assert named(Line((PersonalizedPageRank(keep=3),)), catalogue()).name == "Own line"
     with pytest.raises(BadParameter, match="lego-12"):
@@ -212,14 +273,28 @@ def test_other_settings_of_a_line_are_said_in_its_name():
     assert find(text.replace("alpha=0.4", "")).id == "fastinsight"
     smoothed = text.replace("GraphRerank()", "GraphRerank(alpha=0.4)")
     assert find(smoothed).name == "FastInsight, alpha 0.4"
-    assert find(smoothed.replace("ExpandNodes()", "ExpandNodes(beta=2.0)")).name == "FastInsight, alpha 0.4, beta 2"
-    assert find(text.replace("ExpandNodes()", "ExpandNodes(beta=2.0)")).name == "FastInsight, beta 2"
+    assert (
+        find(smoothed.replace("ExpandNodes()", "ExpandNodes(beta=2.0)")).name
+        == "FastInsight, alpha 0.4, beta 2"
+    )
+    assert (
+        find(text.replace("ExpandNodes()", "ExpandNodes(beta=2.0)")).name == "FastInsight, beta 2"
+    )
 
 
 def test_on_documents_a_line_in_words_speaks_of_documents():
     words = catalogue()["fastinsight"].line.words()
-    assert "10 documents by vector" in words and "until 100 documents" in words and "entities" not in words
-    assert "entities by vector" in find("BuiltGraph(build='tkg') >> EmbedQuery() >> VectorNodes() >> AnswerFromTables()").line.words()
+    assert (
+        "10 documents by vector" in words
+        and "until 100 documents" in words
+        and "entities" not in words
+    )
+    assert (
+        "entities by vector"
+        in find(
+            "BuiltGraph(build='tkg') >> EmbedQuery() >> VectorNodes() >> AnswerFromTables()"
+        ).line.words()
+    )
 
 
 @pytest.mark.parametrize(
@@ -243,7 +318,10 @@ def test_on_few_relations_triples_are_filtered_as_in_the_code_for_metaqa():
     known = catalogue()
     for n in (2, 6, 10):
         usual, triples = (known[name].line.operators for name in (f"lego-{n}", f"lego-{n}-triples"))
-        assert triples[1] == FilterSubgraph(unit="triple", keep=256) and [*triples[:1], *triples[2:]] == [*usual[:1], *usual[2:]]
+        assert triples[1] == FilterSubgraph(unit="triple", keep=256) and [
+            *triples[:1],
+            *triples[2:],
+        ] == [*usual[:1], *usual[2:]]
 
 
 def test_the_walks_of_the_paper_go_along_the_triples_and_three_of_each_node_are_read():

@@ -26,7 +26,13 @@ NAMES = json.dumps({"names": ["Tiny Tim"]})
 POINTS = json.dumps({"points": [{"description": "Bob is his father.", "score": 90}]})
 
 NEAREST = ["TINY TIM", "BOB CRATCHIT", "SCROOGE", "FRED"]
-ENDS = ["BOB CRATCHIT", "TINY TIM", "SCROOGE", "MARTHA", "FRED"]  # of the four nearest relations, the ends of the best first
+ENDS = [
+    "BOB CRATCHIT",
+    "TINY TIM",
+    "SCROOGE",
+    "MARTHA",
+    "FRED",
+]  # of the four nearest relations, the ends of the best first
 BY_DEGREES = [  # every relation is at one of the nearest four
     ("BOB CRATCHIT", "SCROOGE"),  # 3 + 6
     ("FRED", "SCROOGE"),  # 2 + 6, weight 2
@@ -38,7 +44,12 @@ BY_DEGREES = [  # every relation is at one of the nearest four
     ("BOB CRATCHIT", "MARTHA"),  # 3 + 1
     ("FRED", "TOPPER"),  # 2 + 1
 ]
-BY_MEANING = [("BOB CRATCHIT", "TINY TIM"), ("SCROOGE", "TINY TIM"), ("BOB CRATCHIT", "MARTHA"), ("FRED", "SCROOGE")]
+BY_MEANING = [
+    ("BOB CRATCHIT", "TINY TIM"),
+    ("SCROOGE", "TINY TIM"),
+    ("BOB CRATCHIT", "MARTHA"),
+    ("FRED", "SCROOGE"),
+]
 CONNECTED = [  # the six at 0.3 and above, by the degrees of their ends, then by weight
     ("BOB CRATCHIT", "SCROOGE"),
     ("FRED", "SCROOGE"),
@@ -48,9 +59,28 @@ CONNECTED = [  # the six at 0.3 and above, by the degrees of their ends, then by
     ("BOB CRATCHIT", "MARTHA"),
 ]
 CONNECTED_ENDS = ["BOB CRATCHIT", "SCROOGE", "FRED", "TINY TIM", "BELLE", "MARTHA"]
-BOTH_ENDS = [6, 3, 0, 1]  # 6 holds both ends of three relations, 3 of two, all others but the turkey of one
-BESIDE = [6, 3, 1, 0, 2, 4, 5, 7]  # Tim's: 6 with Bob and Scrooge, 3 with Bob; Bob's: 1; Scrooge's, each with one neighbour; Fred's
-OF_ENTITIES = [0, 2, 3, 1]  # hold three of the four, two, one and rated 6, one and rated 3; 4 is of level 3
+BOTH_ENDS = [
+    6,
+    3,
+    0,
+    1,
+]  # 6 holds both ends of three relations, 3 of two, all others but the turkey of one
+BESIDE = [
+    6,
+    3,
+    1,
+    0,
+    2,
+    4,
+    5,
+    7,
+]  # Tim's: 6 with Bob and Scrooge, 3 with Bob; Bob's: 1; Scrooge's, each with one neighbour; Fred's
+OF_ENTITIES = [
+    0,
+    2,
+    3,
+    1,
+]  # hold three of the four, two, one and rated 6, one and rated 3; 4 is of level 3
 BY_RATING = [2, 3, 0, 1]  # the same four, rated 8, 6, 5 and 3
 BY_OCCURRENCE = [0, 3, 2, 1]  # seven chunks tell of a member of 0, six of 3, three of 2, two of 1
 
@@ -60,14 +90,32 @@ FOUND = {
     "vanilla-rag": ([], [], [], [3, 6, 1, 7], []),
     "vgraphrag": ([], NEAREST, BY_DEGREES, [3, 6, 1, 7], [2, 4, 0, 3]),
     "lgraphrag": ([], NEAREST, BY_DEGREES, BOTH_ENDS, BY_RATING),
-    "lgraphrag-original": ([], NEAREST, BY_DEGREES, BESIDE, OF_ENTITIES),  # the fifth, Martha, is at 0.15
+    "lgraphrag-original": (
+        [],
+        NEAREST,
+        BY_DEGREES,
+        BESIDE,
+        OF_ENTITIES,
+    ),  # the fifth, Martha, is at 0.15
     "ggraphrag": ([POINTS], [], [], [], BY_OCCURRENCE),
     "l-lightrag": ([KEYWORDS], NEAREST, BY_DEGREES, BOTH_ENDS, []),
     "l-lightrag-original": ([KEYWORDS], NEAREST, BY_DEGREES, BESIDE, []),
     "g-lightrag": ([KEYWORDS], ENDS, BY_MEANING, [3, 6, 2], []),
-    "g-lightrag-original": ([KEYWORDS], CONNECTED_ENDS, CONNECTED, [1, 6, 2, 4, 3], []),  # 1 and 6 tell of the first
+    "g-lightrag-original": (
+        [KEYWORDS],
+        CONNECTED_ENDS,
+        CONNECTED,
+        [1, 6, 2, 4, 3],
+        [],
+    ),  # 1 and 6 tell of the first
     "h-lightrag": ([KEYWORDS], [*NEAREST, "MARTHA"], BY_DEGREES, [*BOTH_ENDS, 2], []),
-    "h-lightrag-original": ([KEYWORDS], [*NEAREST, "BELLE", "MARTHA"], BY_DEGREES, BESIDE, []),  # six relations are at 0.3 and above
+    "h-lightrag-original": (
+        [KEYWORDS],
+        [*NEAREST, "BELLE", "MARTHA"],
+        BY_DEGREES,
+        BESIDE,
+        [],
+    ),  # six relations are at 0.3 and above
     "graphrag-er": ([], NEAREST, BY_DEGREES, [], []),
     "graphrag-cc": ([], NEAREST, BY_DEGREES, BOTH_ENDS, BY_RATING),
     "vgraphrag-cc": ([], [], [], [3, 6, 1, 7], [2, 4, 0, 3]),
@@ -87,7 +135,11 @@ def own_home(tmp_path, monkeypatch):
 
 def run(graph, row, replies, model=True):
     script = Script(*replies, "Bob Cratchit's.", context=100_000)
-    lane = LaneRun(Ask(GraphSource.of(graph), Question(QUESTION), (), model=model), catalogue()[row].line, Environment(Told(script)))
+    lane = LaneRun(
+        Ask(GraphSource.of(graph), Question(QUESTION), (), model=model),
+        catalogue()[row].line,
+        Environment(Told(script)),
+    )
     lane.own_graph = graph
     lane.retrieve(Progress())
     lane.answer(Progress())
@@ -99,7 +151,9 @@ def test_a_method_finds_what_its_definition_says(graph, row):
     replies, entities, relations, chunks, communities = FOUND[row]
     state, script = run(graph, row, replies)
     ours = found(graph, state)
-    assert ours["entities"] == entities and ours["relations"] == [sorted(pair) for pair in relations]
+    assert ours["entities"] == entities and ours["relations"] == [
+        sorted(pair) for pair in relations
+    ]
     assert ours["chunks"] == chunks and ours["communities"] == communities
     assert state.answer == "Bob Cratchit's." and not script.replies
 
@@ -122,39 +176,56 @@ def walked(reset: dict[str, float]) -> dict[str, float]:
     return dict(zip(names, scores))
 
 
-def aggregated(scores: dict[str, float], relations: int = 0) -> tuple[dict[tuple[str, str], float], dict[int, float]]:
+def aggregated(
+    scores: dict[str, float], relations: int = 0
+) -> tuple[dict[tuple[str, str], float], dict[int, float]]:
     """Relations by the sum of their ends, the best `relations` of them; chunks by the sum of these, scaled by the largest (one has 0)."""
     told = {ends: scores.get(ends[0], 0.0) + scores.get(ends[1], 0.0) for ends in RELATIONS}
     kept = dict(sorted(told.items(), key=lambda pair: -pair[1])[: relations or None])
-    chunks = {place: sum(score for ends, score in kept.items() if place in RELATIONS[ends][3]) for place in range(len(CHUNKS))}
+    chunks = {
+        place: sum(score for ends, score in kept.items() if place in RELATIONS[ends][3])
+        for place in range(len(CHUNKS))
+    }
     return kept, {place: score / max(chunks.values()) for place, score in chunks.items() if score}
 
 
 def best(scores: dict, count: int) -> list:
-    return sorted(scores, key=lambda one: (-round(scores[one], 9), one))[:count]  # of equal ones the smaller id
+    return sorted(scores, key=lambda one: (-round(scores[one], 9), one))[
+        :count
+    ]  # of equal ones the smaller id
 
 
 def test_fastgraphrag(graph):
     state, _ = run(graph, "fastgraphrag", [NAMES])
-    near = {name: told[3] for name, told in ENTITIES.items() if name != "TOPPER"}  # the eight nearest
-    reset = {name: cosine / sum(near.values()) + (name == "TINY TIM") for name, cosine in near.items()}  # the one name counts one
+    near = {
+        name: told[3] for name, told in ENTITIES.items() if name != "TOPPER"
+    }  # the eight nearest
+    reset = {
+        name: cosine / sum(near.values()) + (name == "TINY TIM") for name, cosine in near.items()
+    }  # the one name counts one
     scores = walked(reset)
     relations, chunks = aggregated(scores)
     ours = found(graph, state)
     assert ours["entities"] == best(scores, 9)
     assert ours["relations"] == [sorted(ends) for ends in best(relations, 9)]
     assert ours["chunks"] == best(chunks, 4)
-    assert state.chunks.scores == pytest.approx([chunks[place] for place in ours["chunks"]], abs=1e-3)
+    assert state.chunks.scores == pytest.approx(
+        [chunks[place] for place in ours["chunks"]], abs=1e-3
+    )
 
 
 def test_fastgraphrag_as_published(graph):
     state, _ = run(graph, "fastgraphrag-original", [NAMES])
-    near = {name: (1 + told[3]) / 2 for name, told in ENTITIES.items()}  # all nine are among the 20 nearest, above a cosine of 0
+    near = {
+        name: (1 + told[3]) / 2 for name, told in ENTITIES.items()
+    }  # all nine are among the 20 nearest, above a cosine of 0
     reset = {name: share / sum(near.values()) for name, share in near.items()} | {"TINY TIM": 1.0}
     scores = {name: score for name, score in walked(reset).items() if score >= 0.005}
     relations, chunks = aggregated(scores, 64)
     ours = found(graph, state)
-    assert ours["entities"] == best(scores, 128) and ours["relations"] == [sorted(ends) for ends in best(relations, 64)]
+    assert ours["entities"] == best(scores, 128) and ours["relations"] == [
+        sorted(ends) for ends in best(relations, 64)
+    ]
     assert ours["chunks"] == best(chunks, 8)
 
 
@@ -164,11 +235,17 @@ def test_a_question_without_a_known_name_is_searched_for_itself(graph, row):
     assert state.linked.items == () and found(graph, state)["chunks"][:2] == [6, 3] and state.answer
 
 
-@pytest.mark.parametrize("row, entities", [("l-lightrag", NEAREST), ("g-lightrag", ENDS), ("h-lightrag", NEAREST)])
+@pytest.mark.parametrize(
+    "row, entities", [("l-lightrag", NEAREST), ("g-lightrag", ENDS), ("h-lightrag", NEAREST)]
+)
 def test_no_keyword_at_either_level(graph, row, entities):
     """The analysis' row reads the question; the original's searches nothing, and the model is told so."""
     empty = json.dumps({"low": [], "high": []})
     state, _ = run(graph, row, [empty])
     assert found(graph, state)["entities"][: len(entities)] == entities
     state, script = run(graph, f"{row}-original", [empty])
-    assert found(graph, state)["entities"] == [] and "(nothing was found)" in script.asked[-1] and state.answer
+    assert (
+        found(graph, state)["entities"] == []
+        and "(nothing was found)" in script.asked[-1]
+        and state.answer
+    )

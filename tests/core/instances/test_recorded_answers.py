@@ -47,17 +47,32 @@ CLOSE = 3e-3  # what the scores of two processors may differ by: up to 0.0018 wa
 
 def run(engine: Engine, graph, text: str, line, prefixes: Prefixes, kept: int | None) -> dict:
     """The best paths of a line, in words, with their scores, and the first answers of the graph reader; no language model answers."""
-    lane = LaneRun(engine.ask(GraphSource.of(graph), Question(text), model=False), line, engine.environment, prefixes)
+    lane = LaneRun(
+        engine.ask(GraphSource.of(graph), Question(text), model=False),
+        line,
+        engine.environment,
+        prefixes,
+    )
     lane.retrieve(Progress())
     paths = lane.state.paths.head(kept or len(lane.state.paths.items))
-    scores = [None] * len(paths.items) if paths.scores is None else [round(float(score), 5) for score in paths.scores]
-    return {"paths": graph.texts(paths.items), "scores": scores, "answers": list(graph.names(lane.state.reader[:KEPT]))}
+    scores = (
+        [None] * len(paths.items)
+        if paths.scores is None
+        else [round(float(score), 5) for score in paths.scores]
+    )
+    return {
+        "paths": graph.texts(paths.items),
+        "scores": scores,
+        "answers": list(graph.names(lane.state.reader[:KEPT])),
+    }
 
 
 def by_instance(graph, text: str) -> dict[str, dict]:
     """What each instance finds, on exact vectors."""
     engine, prefixes = Engine(Sketched(), lambda digest: ()), Prefixes()
-    return {name: run(engine, graph, text, catalogue()[name].line, prefixes, KEPT) for name in INSTANCES}
+    return {
+        name: run(engine, graph, text, catalogue()[name].line, prefixes, KEPT) for name in INSTANCES
+    }
 
 
 def by_encoder(graph, text: str) -> dict:
@@ -67,7 +82,10 @@ def by_encoder(graph, text: str) -> dict:
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_instances_find_what_was_recorded(movies, question):
-    recorded, now = json.loads(RECORDED.read_text("utf-8"))["instances"][question], by_instance(movies, question)
+    recorded, now = (
+        json.loads(RECORDED.read_text("utf-8"))["instances"][question],
+        by_instance(movies, question),
+    )
     for name in INSTANCES:
         before, after = recorded[name], now[name]
         assert after["paths"] == before["paths"], name
@@ -79,7 +97,10 @@ def test_instances_find_what_was_recorded(movies, question):
 def test_the_encoder_ranks_as_recorded(movies, question):
     if not registry().info("encoder").present:
         pytest.skip("the encoder is not on this computer: python -m core prepare")
-    before, after = json.loads(RECORDED.read_text("utf-8"))["encoder"][question], by_encoder(movies, question)
+    before, after = (
+        json.loads(RECORDED.read_text("utf-8"))["encoder"][question],
+        by_encoder(movies, question),
+    )
     was, now = (dict(zip(one["paths"], one["scores"], strict=True)) for one in (before, after))
     assert was.keys() == now.keys()
     assert all(abs(was[path] - now[path]) <= CLOSE for path in was)

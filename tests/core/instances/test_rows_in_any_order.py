@@ -40,25 +40,49 @@ def graphs(tmp_path_factory):
     return made
 
 
-SOLVED = (Question("who made Two", entities=("Two",), answers=("Ann",)),)  # without which the case memory has nothing to go by
+SOLVED = (
+    Question("who made Two", entities=("Two",), answers=("Ann",)),
+)  # without which the case memory has nothing to go by
 
 
 def told(graph, row):
     """What a row finds from Ann and 1999, in names, where its scorers find all texts alike."""
-    picker = Picker("directed_by", "Ann -> directed_by_reverse -> One", "One, directed_by, Ann", "Ann -> written_by_reverse -> Two")
+    picker = Picker(
+        "directed_by",
+        "Ann -> directed_by_reverse -> One",
+        "One, directed_by, Ann",
+        "Ann -> written_by_reverse -> Two",
+    )
     line = catalogue()[row].line
-    asked = [(p, getattr(o, p.name)) for o in line.parts() for p in parameters(type(o)) if p.model or p.chat]
+    asked = [
+        (p, getattr(o, p.name))
+        for o in line.parts()
+        for p in parameters(type(o))
+        if p.model or p.chat
+    ]
     named = [name for p, name in asked if name not in p.also]
-    models = Written(Parrot("One"), **{name: picker if uses_chat(name, registry().is_chat) else Table({}) for name in named})
+    models = Written(
+        Parrot("One"),
+        **{name: picker if uses_chat(name, registry().is_chat) else Table({}) for name in named},
+    )
     seeds = tuple(graph.nodes_named(name)[0] for name in ("Ann", "1999"))
-    lane = LaneRun(Ask(GraphSource.of(graph), Question("which film is by Ann"), seeds), line, Environment(models, lambda digest: SOLVED))
+    lane = LaneRun(
+        Ask(GraphSource.of(graph), Question("which film is by Ann"), seeds),
+        line,
+        Environment(models, lambda digest: SOLVED),
+    )
     lane.retrieve(Progress())
     lane.answer(Progress())
     timeless = lambda notes: [re.sub(r" in [\d.]+ s\.", "", note) for note in notes]
     states = [(s.subgraph, s.paths, s.reader, timeless(s.trace[-1].notes)) for s in lane.states]
     return [
         (
-            part and (graph.names(part.nodes), graph.triple_texts(part.edges), part.scores is not None and part.scores.tolist()),
+            part
+            and (
+                graph.names(part.nodes),
+                graph.triple_texts(part.edges),
+                part.scores is not None and part.scores.tolist(),
+            ),
             paths is not None and (graph.texts(paths.items), paths.scores),
             reader and graph.names(reader),
             notes,
@@ -68,7 +92,9 @@ def told(graph, row):
 
 
 @pytest.mark.usefixtures("triples_by_words")
-@pytest.mark.parametrize("row", sorted(key for key, one in catalogue().items() if not one.documents))
+@pytest.mark.parametrize(
+    "row", sorted(key for key, one in catalogue().items() if not one.documents)
+)
 def test_the_order_of_lines_decides_nothing(graphs, row):
     first, *others = (told(graph, row) for graph in graphs)
     for other in others:
@@ -78,5 +104,9 @@ def test_the_order_of_lines_decides_nothing(graphs, row):
 def test_both_relations_of_a_film_are_paths(graphs):
     states, _ = told(graphs[0], "lego-1")
     texts = states[-1][1][0]
-    assert texts[:3] == ["Ann -> directed_by_reverse -> One", "Ann -> written_by_reverse -> One", "Ann -> directed_by_reverse -> Two"]
+    assert texts[:3] == [
+        "Ann -> directed_by_reverse -> One",
+        "Ann -> written_by_reverse -> One",
+        "Ann -> directed_by_reverse -> Two",
+    ]
     assert texts[3:] == ["Ann -> written_by_reverse -> Two", "1999 -> year_of -> Drama"]

@@ -22,8 +22,18 @@ from tests.real_models import registry
 pytest.importorskip("ladybug", reason="the graph database is not installed")
 
 ROWS = [f"lego-{number}" for number in range(1, 16)]
-SCORED = ["lego-1", "lego-2", "lego-6", "lego-10", "lego-12", "lego-14"]  # no language model while retrieving
-ASKED = [("Inception", "which person directed the movie Inception"), ("Tom Hanks", "what films of Tom Hanks are there")]
+SCORED = [
+    "lego-1",
+    "lego-2",
+    "lego-6",
+    "lego-10",
+    "lego-12",
+    "lego-14",
+]  # no language model while retrieving
+ASKED = [
+    ("Inception", "which person directed the movie Inception"),
+    ("Tom Hanks", "what films of Tom Hanks are there"),
+]
 
 
 class Checksum(Table):
@@ -48,13 +58,25 @@ def stored_movies(movies, tmp_path_factory):
 
 def models(row, scorer, picker):
     """What the line asks while retrieving, written down."""
-    told = [(p, getattr(o, p.name)) for o in catalogue()[row].line.parts() for p in parameters(type(o)) if p.model or p.chat]
+    told = [
+        (p, getattr(o, p.name))
+        for o in catalogue()[row].line.parts()
+        for p in parameters(type(o))
+        if p.model or p.chat
+    ]
     named = [name for p, name in told if name not in p.also]
-    return Written(Parrot("Drama"), **{name: picker if uses_chat(name, registry().is_chat) else scorer for name in named})
+    return Written(
+        Parrot("Drama"),
+        **{name: picker if uses_chat(name, registry().is_chat) else scorer for name in named},
+    )
 
 
 def run(graph, row, seed, text, given):
-    lane = LaneRun(Ask(GraphSource.of(graph), Question(text), (seed,)), catalogue()[row].line, Environment(given))
+    lane = LaneRun(
+        Ask(GraphSource.of(graph), Question(text), (seed,)),
+        catalogue()[row].line,
+        Environment(given),
+    )
     lane.retrieve(Progress())
     lane.answer(Progress())
     return lane
@@ -66,13 +88,17 @@ def told(lane):
     ranking = lambda found: None if found is None else (found.items, found.scores)
     return [
         (
-            s.subgraph and (part(s.subgraph.nodes), part(s.subgraph.edges), part(s.subgraph.scores)),
+            s.subgraph
+            and (part(s.subgraph.nodes), part(s.subgraph.edges), part(s.subgraph.scores)),
             ranking(s.paths),
             s.reader,
             s.prompt and s.prompt.messages,
             s.answer,
             s.trace[-1].notes,
-            [(frame.title, frame.considered, ranking(frame.ranking)) for frame in s.trace[-1].frames],
+            [
+                (frame.title, frame.considered, ranking(frame.ranking))
+                for frame in s.trace[-1].frames
+            ],
             ranking(s.trace[-1].before_cut),
         )
         for s in lane.states
@@ -81,19 +107,33 @@ def told(lane):
 
 @pytest.mark.parametrize("row", ROWS)
 def test_all_fifteen_on_five_nodes(films, stored_films, row):
-    picker = Picker("has_genre", "directed_by", "One -> has_genre -> Drama", "One -> directed_by -> Ann")
+    picker = Picker(
+        "has_genre", "directed_by", "One -> has_genre -> Drama", "One -> directed_by -> Ann"
+    )
     given = models(row, Table({"One -> has_genre -> Drama": 1.0, "has_genre": 0.5}), picker)
-    ours, theirs = (run(graph, row, names(films).find("One"), "genre of One", given) for graph in (stored_films, films))
+    ours, theirs = (
+        run(graph, row, names(films).find("One"), "genre of One", given)
+        for graph in (stored_films, films)
+    )
     assert told(ours) == told(theirs)
-    assert ours.state.answer == "Drama" and "One -> has_genre -> Drama" in stored_films.texts(ours.state.paths.items)
+    assert ours.state.answer == "Drama" and "One -> has_genre -> Drama" in stored_films.texts(
+        ours.state.paths.items
+    )
 
 
 @pytest.mark.parametrize("row", SCORED)
 @pytest.mark.parametrize("entity, question", ASKED)
-def test_those_without_a_language_model_on_the_movie_graph(movies, stored_movies, row, entity, question):
+def test_those_without_a_language_model_on_the_movie_graph(
+    movies, stored_movies, row, entity, question
+):
     given = models(row, Checksum(), Picker())
-    ours, theirs = (run(graph, row, names(movies).find(entity), question, given) for graph in (stored_movies, movies))
-    assert len(ours.state.subgraph.nodes) > 3 and len(ours.state.paths) and told(ours) == told(theirs)
+    ours, theirs = (
+        run(graph, row, names(movies).find(entity), question, given)
+        for graph in (stored_movies, movies)
+    )
+    assert (
+        len(ours.state.subgraph.nodes) > 3 and len(ours.state.paths) and told(ours) == told(theirs)
+    )
 
 
 def test_the_movie_graph_is_read_where_a_question_needs_it(stored_movies):
@@ -101,5 +141,7 @@ def test_the_movie_graph_is_read_where_a_question_needs_it(stored_movies):
 
     fresh = DatabaseGraph.open(stored_movies.folder)
     (node,) = fresh.nodes_named("Inception")
-    assert fresh.names([node]) == ["Inception"] and 0 < len(fresh.steps(node)[0]) == fresh.degree(node)
+    assert fresh.names([node]) == ["Inception"] and 0 < len(fresh.steps(node)[0]) == fresh.degree(
+        node
+    )
     assert "_adjacency" not in vars(fresh) and len(fresh._seen._parts[0][0]) < 100

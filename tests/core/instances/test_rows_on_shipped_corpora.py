@@ -26,7 +26,14 @@ def part(name: str, folder) -> Corpus:
     first, gold = whole.questions(name)[0], whole.questions(name)[0].gold
     ids = [*gold, *(id for id in whole.ids if id not in gold)][:PART]
     sets = {name: (whole.sets[name], [first])}
-    return write(folder / name, map(whole.document, ids), whole.title, sets=sets, own=False, links=whole.links)
+    return write(
+        folder / name,
+        map(whole.document, ids),
+        whole.title,
+        sets=sets,
+        own=False,
+        links=whole.links,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +47,9 @@ def asked(tmp_path_factory):
     def ask(name: str):
         if name not in made:
             corpus = part(name, folder)
-            made[name] = engine.ask(CorpusSource.of(corpus), corpus.questions(name)[0], model=False, reader=False)
+            made[name] = engine.ask(
+                CorpusSource.of(corpus), corpus.questions(name)[0], model=False, reader=False
+            )
         return engine, made[name]
 
     yield ask
@@ -58,7 +67,12 @@ def test_a_row_retrieves_from_a_shipped_corpus(asked, row):
     lane.retrieve(Progress())
     lane.answer(Progress())
     state = lane.state
-    hits = [hit for found in (state.nodes, state.relations, state.chunks, state.communities) if found is not None for hit in found.items]
+    hits = [
+        hit
+        for found in (state.nodes, state.relations, state.chunks, state.communities)
+        if found is not None
+        for hit in found.items
+    ]
     assert bool(hits) != (row in FINDS_NOTHING)
     assert state.answer is None and ask.question.text in state.prompt.messages[-1]["content"]
     assert not any(step.usage.calls for step in state.trace)

@@ -25,20 +25,35 @@ ROWS = {
     "vanilla-rag": ((), (0, 0, 4, 0)),
     "vgraphrag": ((), (4, 4, 4, 3)),
     "lgraphrag": ((), (4, 4, 3, 3)),
-    "lgraphrag-original": ((), (0, 0, 0, 0)),  # no entity shares a word with the question, and 0 is below 0.2
+    "lgraphrag-original": (
+        (),
+        (0, 0, 0, 0),
+    ),  # no entity shares a word with the question, and 0 is below 0.2
     "ggraphrag": ((POINT,), (0, 0, 0, 3)),
     "fastgraphrag": ((NAMES,), (5, 4, 3, 0)),
     "fastgraphrag-original": ((NAMES,), (5, 4, 3, 0)),
     "l-lightrag": ((KEYWORDS,), (4, 4, 3, 0)),
-    "l-lightrag-original": ((KEYWORDS,), (0, 0, 0, 0)),  # no entity has “Tim,” or “Cratchit” as a word without a colon behind it
+    "l-lightrag-original": (
+        (KEYWORDS,),
+        (0, 0, 0, 0),
+    ),  # no entity has “Tim,” or “Cratchit” as a word without a colon behind it
     "g-lightrag": ((KEYWORDS,), (5, 4, 3, 0)),
     "g-lightrag-original": ((KEYWORDS,), (4, 2, 2, 0)),  # the two of “family”, as below
     "h-lightrag": ((KEYWORDS,), (5, 4, 3, 0)),
-    "h-lightrag-original": ((KEYWORDS,), (4, 2, 2, 0)),  # “family” is a word of two relations: cosines 1 / sqrt(12) and 1 / sqrt(17)
+    "h-lightrag-original": (
+        (KEYWORDS,),
+        (4, 2, 2, 0),
+    ),  # “family” is a word of two relations: cosines 1 / sqrt(12) and 1 / sqrt(17)
     "l-lightrag-program": ((KEYWORDS,), (0, 0, 0, 0)),
-    "g-lightrag-program": ((KEYWORDS,), (4, 2, 3, 0)),  # the passages of the ends: Scrooge's third as well
+    "g-lightrag-program": (
+        (KEYWORDS,),
+        (4, 2, 3, 0),
+    ),  # the passages of the ends: Scrooge's third as well
     "h-lightrag-program": ((KEYWORDS,), (4, 2, 3, 0)),
-    "m-lightrag-program": ((KEYWORDS,), (4, 2, 4, 0)),  # by vector the turkey as well, for its “The”
+    "m-lightrag-program": (
+        (KEYWORDS,),
+        (4, 2, 4, 0),
+    ),  # by vector the turkey as well, for its “The”
     "graphrag-er": ((), (4, 4, 0, 0)),
     "graphrag-cc": ((), (4, 4, 3, 3)),
     "vgraphrag-cc": ((), (0, 0, 4, 3)),
@@ -53,7 +68,9 @@ def graph():
 
 def run(graph, row, models, model=True):
     lane = LaneRun(
-        Ask(GraphSource.of(graph), Question("Who is the father of Tim?"), (), model=model), catalogue()[row].line, Environment(models)
+        Ask(GraphSource.of(graph), Question("Who is the father of Tim?"), (), model=model),
+        catalogue()[row].line,
+        Environment(models),
     )
     lane.own_graph = graph
     lane.retrieve(Progress())
@@ -74,7 +91,13 @@ def test_a_row_asks_what_it_says_and_answers(graph, row):
 def test_a_row_finds_what_it_says(graph, row):
     asked, counts = ROWS[row]
     state = run(graph, row, Written(Script(*asked, "Cratchit.")))
-    assert tuple(len(hits or ()) for hits in (state.nodes, state.relations, state.chunks, state.communities)) == counts
+    assert (
+        tuple(
+            len(hits or ())
+            for hits in (state.nodes, state.relations, state.chunks, state.communities)
+        )
+        == counts
+    )
 
 
 @pytest.mark.parametrize("row", ROWS)
@@ -97,11 +120,15 @@ KINDS = {
 def test_a_card_says_where_a_row_comes_from_stands_and_what_it_asks(row):
     one = catalogue()[row]
     assert one.paper and one.short and one.method and one.group == "Documents"
-    stands = "nothing but the question" if row == "zero-shot" else KINDS[one.line.operators[0].build]
+    stands = (
+        "nothing but the question" if row == "zero-shot" else KINDS[one.line.operators[0].build]
+    )
     assert one.notes.strip().startswith(f"Stands on {stands}; asks a language model ")
 
 
-@pytest.mark.parametrize("row", [key for key, one in catalogue().items() if one.group == "Corpus graphs"])
+@pytest.mark.parametrize(
+    "row", [key for key, one in catalogue().items() if one.group == "Corpus graphs"]
+)
 def test_a_card_of_a_corpus_graph_says_what_is_asked(row):
     """Once, for the answer, but where a passage, a thought or keywords are written, or what was found is picked from."""
     one = catalogue()[row]
@@ -109,16 +136,24 @@ def test_a_card_of_a_corpus_graph_says_what_is_asked(row):
     writes = names & {"Hypothesise", "ReasonAndRetrieve", "ExtractKeywords"}
     more = "for " if writes else "twice: " if "RankHits" in names else "once, for the answer"
     on = {"links": "the corpus graph", **KINDS}[one.line.operators[0].build]
-    assert one.notes.strip().startswith(f"Stands on {on}; asks a language model {more}") and on in (KINDS["rkg"], "the corpus graph")
+    assert one.notes.strip().startswith(f"Stands on {on}; asks a language model {more}") and on in (
+        KINDS["rkg"],
+        "the corpus graph",
+    )
 
 
 def test_the_paper_reading_of_global_search_asks_once_for_each_community(graph):
     packed = catalogue()["ggraphrag"].line
-    place = next(place for place, operator in enumerate(packed) if type(operator).__name__ == "Points")
+    place = next(
+        place for place, operator in enumerate(packed) if type(operator).__name__ == "Points"
+    )
     line = packed.replaced(place, type(packed.operators[place])(per="item"))
     script = Script(POINT, POINT, POINT, "Cratchit.")  # three communities, then the answer
     lane = LaneRun(
-        Ask(GraphSource.of(graph), Question("Who is the father of Tim?"), ()), line, Environment(Written(script)), own_graph=graph
+        Ask(GraphSource.of(graph), Question("Who is the father of Tim?"), ()),
+        line,
+        Environment(Written(script)),
+        own_graph=graph,
     )
     lane.retrieve(Progress())
     lane.answer(Progress())
@@ -127,6 +162,14 @@ def test_the_paper_reading_of_global_search_asks_once_for_each_community(graph):
     ]
 
 
-@pytest.mark.parametrize("row", ["graphrag-er", "graphrag-cc", "vgraphrag-cc", *(row for row in ROWS if row.endswith("-original"))])
+@pytest.mark.parametrize(
+    "row",
+    [
+        "graphrag-er",
+        "graphrag-cc",
+        "vgraphrag-cc",
+        *(row for row in ROWS if row.endswith("-original")),
+    ],
+)
 def test_a_row_that_changes_another_stands_beside_it(row):
     assert catalogue()[row].base in ROWS

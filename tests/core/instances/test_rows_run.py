@@ -16,19 +16,43 @@ from core.types import Question
 from tests.real_models import registry
 
 ROWS = sorted(key for key, one in catalogue().items() if not one.documents)
-SCORED = ["lego-1", "lego-2", "lego-6", "lego-10", "lego-12", "lego-14", "lego-14-triple"]  # no language model while retrieving
+SCORED = [
+    "lego-1",
+    "lego-2",
+    "lego-6",
+    "lego-10",
+    "lego-12",
+    "lego-14",
+    "lego-14-triple",
+]  # no language model while retrieving
 
-ANSWERED = ["lego-1", "lego-15", "language-model-only"]  # with the language model, also for the answer, which all rows ask for alike
-CHOSEN = [f"lego-{n}" for n in (3, 4, 5, 7, 8, 9, 11, 13)] + ["lego-14-llm-stopped"]  # with the language model while retrieving
-SAID = ["tog", "tog-bm25", "tog-embeddings", "rog", "rog-trained"]  # paths only where a language model says sensible things
+ANSWERED = [
+    "lego-1",
+    "lego-15",
+    "language-model-only",
+]  # with the language model, also for the answer, which all rows ask for alike
+CHOSEN = [f"lego-{n}" for n in (3, 4, 5, 7, 8, 9, 11, 13)] + [
+    "lego-14-llm-stopped"
+]  # with the language model while retrieving
+SAID = [
+    "tog",
+    "tog-bm25",
+    "tog-embeddings",
+    "rog",
+    "rog-trained",
+]  # paths only where a language model says sensible things
 
 
-SOLVED = (Question("year of Two", entities=("Two",), answers=("1999",)),)  # without which the case memory has nothing to go by
+SOLVED = (
+    Question("year of Two", entities=("Two",), answers=("1999",)),
+)  # without which the case memory has nothing to go by
 
 
 def run(graph, models, row, seeds, text, model=True):
     lane = LaneRun(
-        Ask(GraphSource.of(graph), Question(text), seeds, model=model), catalogue()[row].line, Environment(models, lambda digest: SOLVED)
+        Ask(GraphSource.of(graph), Question(text), seeds, model=model),
+        catalogue()[row].line,
+        Environment(models, lambda digest: SOLVED),
     )
     lane.retrieve(Progress())
     lane.answer(Progress())
@@ -47,9 +71,18 @@ def asked(line):
 @pytest.mark.usefixtures("triples_by_words")
 @pytest.mark.parametrize("row", ROWS)
 def test_every_row_with_written_down_models(kit, row):
-    picker = kit.Picker("has_genre", "directed_by", "One, has_genre, Drama", "One -> has_genre -> Drama", "One -> directed_by -> Ann")
+    picker = kit.Picker(
+        "has_genre",
+        "directed_by",
+        "One, has_genre, Drama",
+        "One -> has_genre -> Drama",
+        "One -> directed_by -> Ann",
+    )
     table = kit.Table({"One -> has_genre -> Drama": 1.0})
-    choosers = {name: picker if uses_chat(name, registry().is_chat) else table for name in asked(catalogue()[row].line)}
+    choosers = {
+        name: picker if uses_chat(name, registry().is_chat) else table
+        for name in asked(catalogue()[row].line)
+    }
     state = run(kit.graph, kit.Written(**choosers), row, (kit.node("One"),), "genre of One")
     assert state.answer == "Drama" and [step.operator for step in state.trace][-1] == "Answer"
     if catalogue()[row].line.operators[0].stage == "extract" and row not in SAID:
@@ -59,23 +92,42 @@ def test_every_row_with_written_down_models(kit, row):
 @pytest.mark.parametrize("row", ROWS)
 def test_every_row_with_the_real_models_on_five_nodes(kit, row):
     needed = {name for expression in asked(catalogue()[row].line) for name in names(expression)}
-    absent = [info.how_to_get for name in sorted(needed) if not (info := registry().info(name)).present]
+    absent = [
+        info.how_to_get for name in sorted(needed) if not (info := registry().info(name)).present
+    ]
     if absent:
         with pytest.raises(ModelUnavailable, match="is not on this computer|cannot run here"):
             run(kit.graph, registry(), row, (kit.node("One"),), "what genre is the film One")
         pytest.skip(absent[0])
     answer = row in ANSWERED
-    if not answer and row not in CHOSEN and any(uses_chat(name, registry().is_chat) for name in needed):
+    if (
+        not answer
+        and row not in CHOSEN
+        and any(uses_chat(name, registry().is_chat) for name in needed)
+    ):
         pytest.skip("its language model is asked as in the rows that are answered")
-    state = run(kit.graph, registry(), row, (kit.node("One"),), "what genre is the film One", answer)
-    assert state.prompt and all(step.seconds >= 0 for step in state.trace) and bool(state.answer) == answer
+    state = run(
+        kit.graph, registry(), row, (kit.node("One"),), "what genre is the film One", answer
+    )
+    assert (
+        state.prompt
+        and all(step.seconds >= 0 for step in state.trace)
+        and bool(state.answer) == answer
+    )
 
 
 @pytest.mark.parametrize("row", SCORED)
 def test_rows_with_the_real_encoder_on_the_movie_graph(movies, row):
     from core.graph.names.lookup import names
 
-    state = run(movies, registry(), row, (names(movies).find("Inception"),), "which person directed the movie Inception", model=False)
+    state = run(
+        movies,
+        registry(),
+        row,
+        (names(movies).find("Inception"),),
+        "which person directed the movie Inception",
+        model=False,
+    )
     found = {movies.node_name(node) for path in state.paths.items for node in path.nodes}
     assert "Christopher Nolan" in found and len(state.subgraph.nodes) <= 1000
 
@@ -83,8 +135,19 @@ def test_rows_with_the_real_encoder_on_the_movie_graph(movies, row):
 def test_chain_ranking_answers_who_directed_a_film(movies):
     from core.graph.names.lookup import names
 
-    for text in ("which person directed the movie Inception", "who directed Inception", "Inception director"):
-        state = run(movies, registry(), "chain-ranking", (names(movies).find("Inception"),), text, model=False)
+    for text in (
+        "which person directed the movie Inception",
+        "who directed Inception",
+        "Inception director",
+    ):
+        state = run(
+            movies,
+            registry(),
+            "chain-ranking",
+            (names(movies).find("Inception"),),
+            text,
+            model=False,
+        )
         assert movies.names(state.reader) == ["Christopher Nolan"], text
 
 

@@ -23,20 +23,28 @@ def busy(monkeypatch):
     return tries
 
 
-def test_on_windows_a_move_is_tried_again_while_somebody_looks_at_the_file(tmp_path, busy, monkeypatch):
+def test_on_windows_a_move_is_tried_again_while_somebody_looks_at_the_file(
+    tmp_path, busy, monkeypatch
+):
     monkeypatch.setattr(durable, "WINDOWS", True)
     durable.write_whole(tmp_path / "a", lambda part: part.write_text("whole", "utf-8"))
     assert len(busy) == 3 and (tmp_path / "a").read_text("utf-8") == "whole"
 
 
-def test_on_windows_a_file_that_stays_open_is_an_error_and_the_old_one_stays(tmp_path, busy, monkeypatch):
+def test_on_windows_a_file_that_stays_open_is_an_error_and_the_old_one_stays(
+    tmp_path, busy, monkeypatch
+):
     monkeypatch.setattr(durable, "WINDOWS", True)
     monkeypatch.setattr(durable, "PATIENCE", 0.0)
     (tmp_path / "a").write_text("old", "utf-8")
-    monkeypatch.setattr(os, "replace", lambda path, target: (_ for _ in ()).throw(PermissionError(13, "held open")))
+    monkeypatch.setattr(
+        os, "replace", lambda path, target: (_ for _ in ()).throw(PermissionError(13, "held open"))
+    )
     with pytest.raises(PermissionError, match="held open"):
         durable.write_whole(tmp_path / "a", lambda part: part.write_text("new", "utf-8"))
-    assert [file.name for file in tmp_path.iterdir()] == ["a"] and (tmp_path / "a").read_text("utf-8") == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["a"] and (tmp_path / "a").read_text(
+        "utf-8"
+    ) == "old"
 
 
 def test_elsewhere_a_refusal_is_one_at_once(tmp_path, busy, monkeypatch):

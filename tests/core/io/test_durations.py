@@ -41,7 +41,14 @@ def test_an_estimate_by_other_work_reaches_from_half_to_twice_as_long():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"), [(3, "just now"), (60, "1 minute ago"), (3599, "59 minutes ago"), (7200, "2 hours ago"), (90000, "1 day ago")]
+    ("seconds", "words"),
+    [
+        (3, "just now"),
+        (60, "1 minute ago"),
+        (3599, "59 minutes ago"),
+        (7200, "2 hours ago"),
+        (90000, "1 day ago"),
+    ],
 )
 def test_ages(seconds, words):
     assert ago(seconds) == words
@@ -57,4 +64,11 @@ def test_time_left_counts_from_where_the_work_was_taken_up(monkeypatch):
         now[0] = 100.0 + after
         tell("Work", share)
     # a tenth in ten seconds, then a quarter in thirty: what is left takes four times and once as long
-    assert told == ["Looking", "Work", "Work", "Work, 40 seconds left", "Work, 30 seconds left", "Work"]
+    assert told == [
+        "Looking",
+        "Work",
+        "Work",
+        "Work, 40 seconds left",
+        "Work, 30 seconds left",
+        "Work",
+    ]

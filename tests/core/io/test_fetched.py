@@ -14,8 +14,22 @@ from core.io.fetched import fetched, is_id, place_of
 from core.io.row_files import file_rows
 
 ROWS = [
-    {"id": "W-0", "question": "who is Ann", "answer": ["Bo"], "q_entity": ["Ann"], "a_entity": ["Bo"], "graph": [["Ann", "knows", "Bo"]]},
-    {"id": "W-1", "question": "who is Cy", "answer": ["Eve"], "q_entity": ["Cy"], "a_entity": ["Eve"], "graph": [["Cy", "knows", "Eve"]]},
+    {
+        "id": "W-0",
+        "question": "who is Ann",
+        "answer": ["Bo"],
+        "q_entity": ["Ann"],
+        "a_entity": ["Bo"],
+        "graph": [["Ann", "knows", "Bo"]],
+    },
+    {
+        "id": "W-1",
+        "question": "who is Cy",
+        "answer": ["Eve"],
+        "q_entity": ["Cy"],
+        "a_entity": ["Eve"],
+        "graph": [["Cy", "knows", "Eve"]],
+    },
 ]
 
 
@@ -32,12 +46,19 @@ def hub(tmp_path):
     folder = tmp_path / "RoG-webqsp"
     (folder / "data").mkdir(parents=True)
     for split, rows in (("train", ROWS[:1]), ("test", ROWS)):
-        pq.write_table(pa.Table.from_pylist(rows), folder / "data" / f"{split}-00000-of-00001.parquet")
+        pq.write_table(
+            pa.Table.from_pylist(rows), folder / "data" / f"{split}-00000-of-00001.parquet"
+        )
     return folder
 
 
 def test_an_id_names_a_set():
-    assert is_id("hf:rmanluo/RoG-webqsp") and is_id("irds:beir/scifact/test") and not is_id("hf.jsonl") and not is_id("/tmp/hf:x")
+    assert (
+        is_id("hf:rmanluo/RoG-webqsp")
+        and is_id("irds:beir/scifact/test")
+        and not is_id("hf.jsonl")
+        and not is_id("/tmp/hf:x")
+    )
     with pytest.raises(BadInput, match="Name a set behind the colon"):
         fetched("hf:")
 
@@ -52,7 +73,9 @@ def test_the_test_split_is_taken_where_none_is_named_and_fetched_once(hub, monke
 
 def test_a_split_may_be_named_and_a_wrong_one_is_told(hub):
     assert [row["id"] for _, row in file_rows(fetched(f"hf:{hub}:train").path)] == ["W-0"]
-    with pytest.raises(BadInput, match="has no split “tset”. Did you mean “test”. It has train, test"):
+    with pytest.raises(
+        BadInput, match="has no split “tset”. Did you mean “test”. It has train, test"
+    ):
         fetched(f"hf:{hub}:tset")
 
 
@@ -60,10 +83,26 @@ def test_the_commands_take_an_id(hub, capsys, tmp_path):
     """The triples of all rows are a graph; its questions are a set of it, and run on the graphs of their own rows."""
     assert main(["build", f"hf:{hub}", "--out", str(tmp_path / "home" / "graphs" / "rog")]) == 0
     assert "4 entities, 2 triples" in capsys.readouterr().out
-    assert main(["questions", f"hf:{hub}", "--graph", "rog", "--name", "asked", "--own-graphs"]) == 0
+    assert (
+        main(["questions", f"hf:{hub}", "--graph", "rog", "--name", "asked", "--own-graphs"]) == 0
+    )
     said = capsys.readouterr()
     assert "2 questions of rog are saved as asked" in said.out and "the split test" in said.err
-    assert main(["evaluate", "--set", f"hf:{hub}", "--graph", "rog", "--instances", "lego-1", "--no-llm"]) == 0
+    assert (
+        main(
+            [
+                "evaluate",
+                "--set",
+                f"hf:{hub}",
+                "--graph",
+                "rog",
+                "--instances",
+                "lego-1",
+                "--no-llm",
+            ]
+        )
+        == 0
+    )
 
 
 def test_a_package_that_is_not_installed_and_a_hub_that_is_not_reached_are_told(monkeypatch):
@@ -71,14 +110,19 @@ def test_a_package_that_is_not_installed_and_a_hub_that_is_not_reached_are_told(
         raise ImportError(name)
 
     monkeypatch.setattr("importlib.import_module", missing)
-    with pytest.raises(BadInput, match="need the package ir_datasets, which is not installed: pip install ir_datasets"):
+    with pytest.raises(
+        BadInput,
+        match="need the package ir_datasets, which is not installed: pip install ir_datasets",
+    ):
         fetched("irds:beir/scifact/test")
     monkeypatch.undo()
 
     def unreached():
         raise ConnectionError("no route")
 
-    with pytest.raises(BadInput, match="No hub can be reached, so a/b cannot be fetched. Fetch its files elsewhere"):
+    with pytest.raises(
+        BadInput, match="No hub can be reached, so a/b cannot be fetched. Fetch its files elsewhere"
+    ):
         module._asked("a/b", unreached)
 
 
@@ -87,13 +131,24 @@ def test_a_set_of_ir_datasets_is_read_as_a_folder_of_beir(tmp_path, monkeypatch,
     (tmp_path / "docs.tsv").write_text("d1\tOslo lies by a fjord.\nd2\tTurku lies by a river.\n")
     (tmp_path / "queries.tsv").write_text("q1\twhere is Oslo\nq2\twhere is Riga\n")
     (tmp_path / "qrels").write_text("q1 0 d1 2\nq1 0 d2 0\nq2 0 d7 1\nq9 0 d1 1\n")
-    tiny = ir_datasets.create_dataset(str(tmp_path / "docs.tsv"), str(tmp_path / "queries.tsv"), str(tmp_path / "qrels"))
+    tiny = ir_datasets.create_dataset(
+        str(tmp_path / "docs.tsv"), str(tmp_path / "queries.tsv"), str(tmp_path / "qrels")
+    )
     monkeypatch.setitem(ir_datasets.registry._registered, "tiny/towns/test", tiny)
     assert main(["corpus", "add", "irds:tiny/towns/test", "--name", "towns"]) == 0
     corpus = open_corpus("towns")
-    assert {one.id: one.text for one in corpus} == {"d1": "Oslo lies by a fjord.", "d2": "Turku lies by a river."}
-    assert [(one.id, one.text, one.gold) for one in corpus.questions("towns-test")] == [("q1", "where is Oslo", ("d1",))]
+    assert {one.id: one.text for one in corpus} == {
+        "d1": "Oslo lies by a fjord.",
+        "d2": "Turku lies by a river.",
+    }
+    assert [(one.id, one.text, one.gold) for one in corpus.questions("towns-test")] == [
+        ("q1", "where is Oslo", ("d1",))
+    ]
     said = capsys.readouterr().err
-    assert "1 judgement of a query" in said and "1 judgement of a document" in said and str(place_of("irds:tiny/towns/test")) in said
+    assert (
+        "1 judgement of a query" in said
+        and "1 judgement of a document" in said
+        and str(place_of("irds:tiny/towns/test")) in said
+    )
     with pytest.raises(BadInput, match="There is no set irds:tiny/nothing"):
         fetched("irds:tiny/nothing")

@@ -24,10 +24,18 @@ def current(folder):
 
 def test_new_data_take_the_place_of_old_ones_which_are_removed(tmp_path):
     put(tmp_path, "one")
-    assert current(tmp_path) == ("one", "one") and (tmp_path / f"data-{DIGEST[:16]}" / digests.FILE).exists()
-    put(tmp_path, "two")  # of the same digest: under a name of its own, as the old ones are still read
+    assert (
+        current(tmp_path) == ("one", "one")
+        and (tmp_path / f"data-{DIGEST[:16]}" / digests.FILE).exists()
+    )
+    put(
+        tmp_path, "two"
+    )  # of the same digest: under a name of its own, as the old ones are still read
     assert current(tmp_path) == ("two", "two")
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["about.json", f"data-{DIGEST[:16]}-2"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "about.json",
+        f"data-{DIGEST[:16]}-2",
+    ]
 
 
 def test_what_a_killed_writer_left_is_removed_and_the_current_data_stay(tmp_path):
@@ -37,7 +45,11 @@ def test_what_a_killed_writer_left_is_removed_and_the_current_data_stay(tmp_path
     (tmp_path / ".about.json-7-8").write_text("half")
     (tmp_path / "indexes").mkdir()  # of others
     clean(tmp_path, "about.json")
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["about.json", f"data-{DIGEST[:16]}", "indexes"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "about.json",
+        f"data-{DIGEST[:16]}",
+        "indexes",
+    ]
     assert current(tmp_path) == ("one", "one")
 
 

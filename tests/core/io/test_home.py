@@ -16,8 +16,22 @@ def test_a_command_leaves_nothing_that_others_may_read(tmp_path):
     home = tmp_path / "home"
     home.mkdir(mode=0o755)
     (tmp_path / "t.tsv").write_text("A\tr\tB\n")
-    command = [sys.executable, "-m", "core", "build", str(tmp_path / "t.tsv"), "--out", str(home / "graphs" / "mine")]
-    subprocess.run(command, cwd=ROOT, env={**os.environ, "HOPSCOPE_HOME": str(home)}, check=True, capture_output=True)
+    command = [
+        sys.executable,
+        "-m",
+        "core",
+        "build",
+        str(tmp_path / "t.tsv"),
+        "--out",
+        str(home / "graphs" / "mine"),
+    ]
+    subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "HOPSCOPE_HOME": str(home)},
+        check=True,
+        capture_output=True,
+    )
     assert mode(home) == 0o700
     made = [path for path in home.rglob("*") if not path.is_symlink()]
     assert len(made) > 3 and not [path for path in made if mode(path) & 0o077]
@@ -25,7 +39,9 @@ def test_a_command_leaves_nothing_that_others_may_read(tmp_path):
 
 def test_a_folder_that_its_owner_may_not_write_stays_so(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr("os.umask", lambda mode: None)  # of this process, which runs other tests as well
+    monkeypatch.setattr(
+        "os.umask", lambda mode: None
+    )  # of this process, which runs other tests as well
     (tmp_path / "home").mkdir(mode=0o755)
     (tmp_path / "home").chmod(0o555)
     keep_private()

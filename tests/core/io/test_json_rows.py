@@ -14,11 +14,17 @@ single = st.none() | st.booleans() | st.integers() | st.text()
 values = st.recursive(single, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
 
 
-@given(st.lists(st.dictionaries(st.text(), values, max_size=3), max_size=5), st.sampled_from([None, 2]), st.integers(1, 40))
+@given(
+    st.lists(st.dictionaries(st.text(), values, max_size=3), max_size=5),
+    st.sampled_from([None, 2]),
+    st.integers(1, 40),
+)
 @settings(max_examples=30, deadline=None)
 def test_an_array_is_read_in_pieces(tmp_path_factory, rows, indent, piece):
     file = tmp_path_factory.mktemp("json") / "rows.json"
-    file.write_text(json.dumps(rows, indent=indent, ensure_ascii=False), "utf-8", errors="surrogatepass")
+    file.write_text(
+        json.dumps(rows, indent=indent, ensure_ascii=False), "utf-8", errors="surrogatepass"
+    )
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(reading, "PIECE", piece)
         assert [row for _, row in json_rows(file)] == rows
@@ -33,8 +39,14 @@ def test_an_array_is_read_in_pieces(tmp_path_factory, rows, indent, piece):
         ('[{"a":\n1,\n"b"}]', r"line 3: not JSON"),
         ('[{"a": 1}\n', r"line 2: not JSON \(Expecting value at column 1\)"),
         ('\n[{"a": 1}]\nmore', "line 2: more text follows after the array has ended"),
-        ('{"Version": 1,\n"questions": [{"a": 1}]\n} more', "line 3: more text follows after the object has ended"),
-        ('{"questions": [\n{"a": 1},\n{"a" 2}]}', r"line 3: not JSON \(Expecting ':' delimiter at column 6\)"),
+        (
+            '{"Version": 1,\n"questions": [{"a": 1}]\n} more',
+            "line 3: more text follows after the object has ended",
+        ),
+        (
+            '{"questions": [\n{"a": 1},\n{"a" 2}]}',
+            r"line 3: not JSON \(Expecting ':' delimiter at column 6\)",
+        ),
         ('{"questions": [{"a": 1}]', "line 1: not JSON"),
         ('{"questions" [{"a": 1}]}', r"line 1: not JSON \(Expecting ':' at column 14\)"),
         ('{\n"version": 1}', "holds one JSON object without a list of rows"),
@@ -53,7 +65,11 @@ def test_a_fault_is_told_with_its_line(tmp_path, monkeypatch, piece, text, told)
 def test_where_rows_stand(tmp_path):
     file = tmp_path / "rows.json"
     file.write_text('\ufeff \n[{"a": 1}, {"b": 2},\n\n{"c": 3}]\n', "utf-8")
-    assert list(json_rows(file)) == [("line 2", {"a": 1}), ("line 2", {"b": 2}), ("line 4", {"c": 3})]
+    assert list(json_rows(file)) == [
+        ("line 2", {"a": 1}),
+        ("line 2", {"b": 2}),
+        ("line 4", {"c": 3}),
+    ]
     file.write_text('{"a": 1}\n\n{"b": 2}\n')
     assert list(json_rows(file)) == [("line 1", {"a": 1}), ("line 3", {"b": 2})]
     file.write_text('{"Version": 1, "Questions": [{"a": 1}]}')
@@ -62,11 +78,20 @@ def test_where_rows_stand(tmp_path):
     assert list(json_rows(file)) == []
 
 
-@given(st.lists(st.dictionaries(st.text(), values, max_size=3), min_size=1, max_size=4), st.sampled_from([None, 2]), st.integers(1, 40))
+@given(
+    st.lists(st.dictionaries(st.text(), values, max_size=3), min_size=1, max_size=4),
+    st.sampled_from([None, 2]),
+    st.integers(1, 40),
+)
 @settings(max_examples=30, deadline=None)
 def test_an_object_that_holds_rows_is_read_in_pieces(tmp_path_factory, rows, indent, piece):
     file = tmp_path_factory.mktemp("json") / "rows.json"
-    file.write_text(json.dumps({"about": [1, {}], "data": "none", "questions": rows, "more": [[2]]}, indent=indent), "utf-8")
+    file.write_text(
+        json.dumps(
+            {"about": [1, {}], "data": "none", "questions": rows, "more": [[2]]}, indent=indent
+        ),
+        "utf-8",
+    )
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(reading, "PIECE", piece)
         assert [row for _, row in json_rows(file)] == rows
@@ -96,7 +121,9 @@ def test_what_follows_a_long_object_is_not_looked_for(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "PIECE", 1 << 10)
     monkeypatch.setattr("core.io.json_rows.LONGEST_LINE", 1 << 16)
     file = tmp_path / "rows.json"
-    file.write_text('{"data": [' + ",".join(['{"question": "who"}'] * 10_000) + "]}")  # 200 kB on one line
+    file.write_text(
+        '{"data": [' + ",".join(['{"question": "who"}'] * 10_000) + "]}"
+    )  # 200 kB on one line
     assert len(list(json_rows(file))) == 10_000
 
 

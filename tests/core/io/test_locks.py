@@ -62,18 +62,30 @@ for i in range(8):
 
 def test_two_processes_that_save_at_once_lose_nothing(tmp_path):
     environment = {**os.environ, "HOPSCOPE_HOME": str(tmp_path)}
-    savers = [subprocess.Popen([sys.executable, "-c", SAVER, name], cwd=ROOT, env=environment) for name in ("one", "two")]
+    savers = [
+        subprocess.Popen([sys.executable, "-c", SAVER, name], cwd=ROOT, env=environment)
+        for name in ("one", "two")
+    ]
     assert [saver.wait(120) for saver in savers] == [0, 0]
     instances = tomllib.loads((tmp_path / "instances.toml").read_text())
     models = tomllib.loads((tmp_path / "models.toml").read_text())["model"]
-    assert sorted(instances) == sorted(f"own-{name}-{i}" for name in ("one", "two") for i in range(8))
+    assert sorted(instances) == sorted(
+        f"own-{name}-{i}" for name in ("one", "two") for i in range(8)
+    )
     assert sorted(models) == sorted(f"{name}-{i}" for name in ("one", "two") for i in range(8))
 
 
 def test_a_file_that_another_holds_for_long_is_told(tmp_path):
     file = tmp_path / "a.toml"
-    with changing(file), pytest.raises(StoreError, match="Another process has been writing a.toml for 0.1 seconds"), changing(file, 0.1):
+    with (
+        changing(file),
+        pytest.raises(StoreError, match="Another process has been writing a.toml for 0.1 seconds"),
+        changing(file, 0.1),
+    ):
         pass
     (tmp_path / "a file").touch()
-    with pytest.raises(StoreError, match="cannot be written"), changing(tmp_path / "a file" / "a.toml"):
+    with (
+        pytest.raises(StoreError, match="cannot be written"),
+        changing(tmp_path / "a file" / "a.toml"),
+    ):
         pass

@@ -29,7 +29,9 @@ class Walk:
     title: str = field(default="", metadata={"saved": "name"})
 
 
-WALK = Walk((Leg("Ulm", 1.5), Leg("Bern", 2.0, "bus")), 3, (1, 0.5), {"Ulm": ("steep",)}, object(), "south")
+WALK = Walk(
+    (Leg("Ulm", 1.5), Leg("Bern", 2.0, "bus")), 3, (1, 0.5), {"Ulm": ("steep",)}, object(), "south"
+)
 SAVED = {
     "legs": [{"start": "Ulm", "km": 1.5}, {"start": "Bern", "km": 2.0, "by": "bus"}],
     "hours": 3,
@@ -61,7 +63,14 @@ def test_what_a_later_version_wrote_beside_is_left_out_or_refused():
 
 @pytest.mark.parametrize(
     "damage",
-    [{"legs": "Ulm"}, {"hours": "3"}, {"hours": True}, {"box": [1]}, {"name": 4}, {"legs": [{"start": "Ulm", "km": 1.0, "by": "sea"}]}],
+    [
+        {"legs": "Ulm"},
+        {"hours": "3"},
+        {"hours": True},
+        {"box": [1]},
+        {"name": 4},
+        {"legs": [{"start": "Ulm", "km": 1.0, "by": "sea"}]},
+    ],
 )
 def test_another_type_is_refused(damage):
     with pytest.raises(ValueError):
@@ -83,7 +92,9 @@ def test_a_type_may_be_saved_in_a_way_of_its_own_and_a_field_have_had_another_na
 
     saved = Short().fields(Walk((Leg("Ulm", 1.5),), 3))
     assert saved == {"legs": ["Ulm 1.5"], "hours": 3, "notes": {}}
-    assert Reader({Leg: leg}, {"long": "hours"}).value(Walk, {"legs": ["Ulm 1.5"], "long": 3}) == Walk((Leg("Ulm", 1.5),), 3)
+    assert Reader({Leg: leg}, {"long": "hours"}).value(
+        Walk, {"legs": ["Ulm 1.5"], "long": 3}
+    ) == Walk((Leg("Ulm", 1.5),), 3)
 
 
 def test_what_is_no_plain_data_is_refused():

@@ -29,13 +29,29 @@ from core.io.home import home
 def test_nothing_is_written_outside_the_persons_folder(tmp_path):
     empty, own = tmp_path / "empty", tmp_path / "own"
     empty.mkdir()
-    environment = {name: value for name, value in os.environ.items() if name not in SILENT and not name.startswith(("XDG_", "HF_"))}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in SILENT and not name.startswith(("XDG_", "HF_"))
+    }
     environment |= {"HOME": str(empty), "HOPSCOPE_HOME": str(own)}
     for arguments in (["-c", RUN], ["-m", "core", "instances"]):
-        done = subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
         assert done.returncode == 0, done.stderr
     assert list(empty.rglob("*")) == [] and (own / "written").exists()
 
 
 def test_the_browser_sends_no_statistics():
-    assert tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["browser"]["gatherUsageStats"] is False
+    assert (
+        tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["browser"][
+            "gatherUsageStats"
+        ]
+        is False
+    )

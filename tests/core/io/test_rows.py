@@ -21,7 +21,9 @@ from core.models.chat import saved_replies
 FIRST = {
     "owners": (
         sharing.SCHEMA,
-        ["create table owners (kind text not null, name text not null, owner text not null, at real not null, primary key (kind, name))"],
+        [
+            "create table owners (kind text not null, name text not null, owner text not null, at real not null, primary key (kind, name))"
+        ],
         {"owners": ("graph", "films", "ann@example.com", 1.0)},
         {},
     ),
@@ -48,7 +50,9 @@ FIRST = {
     ),
     "reports": (
         reports.SAVED,
-        ["create table reports (key text primary key, title text not null, text text not null, note text not null)"],
+        [
+            "create table reports (key text primary key, title text not null, text text not null, note text not null)"
+        ],
         {"reports": ("k", "Title", "Text", "")},
         {},
     ),
@@ -60,7 +64,9 @@ FIRST = {
     ),
     "solved": (
         cases.SCHEMA,
-        ["create table cases (key text primary key, masked text, chains text, fit real, vector blob)"],
+        [
+            "create table cases (key text primary key, masked text, chains text, fit real, vector blob)"
+        ],
         {"cases": ("k", "who", "[]", 1.0, b"\0\0\0\0")},
         {},
     ),
@@ -72,7 +78,10 @@ FIRST = {
             "create table feedback (digest text not null, question text not null, line text not null, answer text not null, "
             "up integer not null, time real not null, about text not null, primary key (digest, question, line, answer))",
         ],
-        {"cases": ("i", 1.0, 2.0, "d", "{}", "", "", "", b"c"), "feedback": ("d", "q", "l", "a", 1, 3.0, "{}")},
+        {
+            "cases": ("i", 1.0, 2.0, "d", "{}", "", "", "", b"c"),
+            "feedback": ("d", "q", "l", "a", 1, 3.0, "{}"),
+        },
         {},
     ),
     "evaluations": (
@@ -85,7 +94,11 @@ FIRST = {
             "create table rows (run integer not null references runs on delete cascade, instance text not null, question text not null, "
             "outcome text, error text, states blob, unique (run, instance, question))",
         ],
-        {"runs": (1, "k", "{}", 1.0, "done"), "questions": (1, 0, "q", "{}"), "rows": (1, "a", "q", None, None, None)},
+        {
+            "runs": (1, "k", "{}", 1.0, "done"),
+            "questions": (1, 0, "q", "{}"),
+            "rows": (1, "a", "q", None, None, None),
+        },
         {},
     ),
 }
@@ -129,7 +142,8 @@ def test_a_newer_file_is_refused_in_one_sentence_and_left_as_it_is(tmp_path, nam
         base.execute(f"pragma user_version = {found.schema.version + 1}")
     before = found.file.read_bytes()
     with pytest.raises(
-        StoreError, match=rf"^The {found.schema.what[4:]} in .* were written by a newer Hopscope; update this one to open them\.$"
+        StoreError,
+        match=rf"^The {found.schema.what[4:]} in .* were written by a newer Hopscope; update this one to open them\.$",
     ):
         found.query("select 1")
     assert found.file.read_bytes() == before
@@ -160,7 +174,11 @@ def test_after_an_error_nothing_is_written(tmp_path):
     assert saved.query("select * from sentences") == []
 
 
-SAVED = Schema("the numbers", ("create table numbers (key text primary key, number integer not null)",), again=True)
+SAVED = Schema(
+    "the numbers",
+    ("create table numbers (key text primary key, number integer not null)",),
+    again=True,
+)
 
 
 def numbers(file):
@@ -169,14 +187,29 @@ def numbers(file):
         return dict(database.execute("SELECT key, number FROM numbers"))
 
 
-def test_a_held_file_is_opened_once_for_all_who_use_it_in_any_thread_and_let_go_at_the_end(tmp_path, monkeypatch):
+def test_a_held_file_is_opened_once_for_all_who_use_it_in_any_thread_and_let_go_at_the_end(
+    tmp_path, monkeypatch
+):
     opened, file = [], tmp_path / "numbers.sqlite"
-    monkeypatch.setattr(RowFile, "open", lambda self, _open=RowFile.open, **how: opened.append(self) or _open(self, **how))
+    monkeypatch.setattr(
+        RowFile,
+        "open",
+        lambda self, _open=RowFile.open, **how: opened.append(self) or _open(self, **how),
+    )
     rows, others = RowFile(file, SAVED), RowFile(file, SAVED)
     with rows.held():
         with rows.held(), ThreadPoolExecutor(8) as pool:
-            list(pool.map(lambda number: (rows, others)[number % 2].save("numbers", [(str(number), number)]), range(40)))
-        assert numbers(file) == {str(number): number for number in range(40)}  # at once, not at the end
+            list(
+                pool.map(
+                    lambda number: (rows, others)[number % 2].save(
+                        "numbers", [(str(number), number)]
+                    ),
+                    range(40),
+                )
+            )
+        assert numbers(file) == {
+            str(number): number for number in range(40)
+        }  # at once, not at the end
         assert others.query("SELECT count(*) FROM numbers") == [(40,)]
     assert len(opened) == 1
     rows.query("SELECT 1 FROM numbers")

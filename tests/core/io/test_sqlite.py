@@ -43,7 +43,9 @@ def read(file) -> list[int]:
         assert not database.saves
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
             database.execute("INSERT INTO numbers VALUES (9)")
-        return [number for (number,) in database.execute("SELECT number FROM numbers ORDER BY number")]
+        return [
+            number for (number,) in database.execute("SELECT number FROM numbers ORDER BY number")
+        ]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -51,7 +53,10 @@ def test_what_is_there_is_read(place, way):
     written(place.folder / "one.sqlite", 1, 2).close()
     place.close(way)
     before = (place.folder / "one.sqlite").read_bytes()
-    assert read(place.folder / "one.sqlite") == [1, 2] and (place.folder / "one.sqlite").read_bytes() == before
+    assert (
+        read(place.folder / "one.sqlite") == [1, 2]
+        and (place.folder / "one.sqlite").read_bytes() == before
+    )
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -71,14 +76,18 @@ def test_what_was_written_ahead_is_read_as_well(place, way):
 @pytest.mark.parametrize("way", WAYS)
 def test_what_is_written_in_place_is_read_and_known_not_to_be_saved(place, way):
     def prepare(database):
-        database.execute(TABLE) if not database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] else None
+        database.execute(TABLE) if not database.execute(
+            "SELECT count(*) FROM sqlite_master"
+        ).fetchone()[0] else None
 
     with closing(opened(place.folder / "one.sqlite", prepare)) as database, database:
         assert database.saves
         database.execute("INSERT INTO numbers VALUES (1)")
     place.close(way)
     with closing(opened(place.folder / "one.sqlite", prepare)) as database:
-        assert not database.saves and database.execute("SELECT number FROM numbers").fetchall() == [(1,)]
+        assert not database.saves and database.execute("SELECT number FROM numbers").fetchall() == [
+            (1,)
+        ]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -99,17 +108,27 @@ def test_with_room_again_it_is_written_again(place, way):
         assert database.execute("SELECT sum(number) FROM numbers").fetchone() == (3,)
 
 
-@pytest.mark.parametrize("way, why", [("full", "the disk that holds {} is full"), ("read-only", "{} cannot be written")], ids=WAYS[::-1])
+@pytest.mark.parametrize(
+    "way, why",
+    [("full", "the disk that holds {} is full"), ("read-only", "{} cannot be written")],
+    ids=WAYS[::-1],
+)
 def test_why_nothing_can_be_saved(place, way, why):
     assert cannot_save() == ""
     place.close(way)
-    assert cannot_save() == f"Nothing can be saved: {why.format(place.folder)}. What is there can be read."
+    assert (
+        cannot_save()
+        == f"Nothing can be saved: {why.format(place.folder)}. What is there can be read."
+    )
 
 
 def test_a_home_that_cannot_be_made_is_a_sentence(place, monkeypatch):
     place.close("read-only")
     monkeypatch.setenv("HOPSCOPE_HOME", str(place.folder / "new"))
-    with pytest.raises(StoreError, match="home/new cannot be made: (Read-only file system|Permission denied). Name another"):
+    with pytest.raises(
+        StoreError,
+        match="home/new cannot be made: (Read-only file system|Permission denied). Name another",
+    ):
         home()
 
 

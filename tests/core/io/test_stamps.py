@@ -74,7 +74,11 @@ def test_the_stamp_of_a_folder_holds_all_files_below_and_goes_round_in_no_circle
     (tmp_path / "x" / "y" / "deep").write_text("1")
     (tmp_path / "x" / "around").symlink_to(tmp_path)
     (tmp_path / "top").write_text("22")
-    sizes = {os.path.relpath(name, tmp_path): size for name, _, size, _ in tree(tmp_path) if not name.endswith("around")}
+    sizes = {
+        os.path.relpath(name, tmp_path): size
+        for name, _, size, _ in tree(tmp_path)
+        if not name.endswith("around")
+    }
     assert sizes == {"top": 2, os.path.join("x", "y", "deep"): 1}
     assert tree(tmp_path / "absent") == tree("no\0path") == ()
 
@@ -84,5 +88,8 @@ def test_the_files_of_a_name_are_found_in_the_order_of_their_folders(tmp_path):
         (tmp_path / name).mkdir()
     for name in ("b", "a"):
         (tmp_path / name / "set.toml").write_text(name)
-    assert [(file.parent.name, files[0][2]) for file, files in described(tmp_path, "set.toml")] == [("a", 1), ("b", 1)]
+    assert [(file.parent.name, files[0][2]) for file, files in described(tmp_path, "set.toml")] == [
+        ("a", 1),
+        ("b", 1),
+    ]
     assert described(tmp_path / "absent", "set.toml") == []

@@ -19,10 +19,27 @@ from core.languages import ENGLISH, Found, found_in, known_code, language_of_que
 from core.languages.scripts import UNSPACED, script_of
 
 QUESTIONS = {
-    "en": ["Who directed Vertigo?", "where was ada quill born", "which films did Hitchcock direct", "what movies are about ginger rogers"],
-    "de": ["Wer baute den Turm?", "Wo wurde Ada Quill geboren?", "In welchem Jahr wurde die Brücke eröffnet?"],
-    "fr": ["Qui a écrit Les Misérables ?", "Où est né Victor Hugo ?", "Quelle est la capitale de la France ?"],
-    "es": ["¿Dónde nació Cervantes?", "¿Quién escribió el Quijote?", "¿Cuántos habitantes tiene Madrid?"],
+    "en": [
+        "Who directed Vertigo?",
+        "where was ada quill born",
+        "which films did Hitchcock direct",
+        "what movies are about ginger rogers",
+    ],
+    "de": [
+        "Wer baute den Turm?",
+        "Wo wurde Ada Quill geboren?",
+        "In welchem Jahr wurde die Brücke eröffnet?",
+    ],
+    "fr": [
+        "Qui a écrit Les Misérables ?",
+        "Où est né Victor Hugo ?",
+        "Quelle est la capitale de la France ?",
+    ],
+    "es": [
+        "¿Dónde nació Cervantes?",
+        "¿Quién escribió el Quijote?",
+        "¿Cuántos habitantes tiene Madrid?",
+    ],
     "it": ["Chi ha scritto la Divina Commedia?", "Dove si trova la Torre di Pisa?"],
     "pt": ["Quem escreveu Os Lusíadas?", "Onde fica a Torre de Belém?"],
     "nl": ["Wie schreef Max Havelaar?", "Waar ligt Utrecht?"],
@@ -33,7 +50,10 @@ QUESTIONS = {
     "ko": ["서울대학교는 어디에 있습니까?"],
     "": ["Rope", "Vertigo Hitchcock", "1999", "", "?!"],
 }
-GERMAN = ["Der Turm wurde 1901 von Ada Quill erbaut.", "Die Brücke verbindet die Stadt mit dem Hafen und ist sehr alt."]
+GERMAN = [
+    "Der Turm wurde 1901 von Ada Quill erbaut.",
+    "Die Brücke verbindet die Stadt mit dem Hafen und ist sehr alt.",
+]
 ENGLISH_TEXT = "The tower was built by Ada Quill in 1901, and it is the oldest of the town."
 
 
@@ -44,7 +64,10 @@ def own_home(tmp_path, monkeypatch):
 
 
 def corpus_of(folder, *texts) -> Corpus:
-    return write(folder / "home" / "corpora" / "notes", [Document(f"d{at}", text, f"D{at}", f"d{at}") for at, text in enumerate(texts)])
+    return write(
+        folder / "home" / "corpora" / "notes",
+        [Document(f"d{at}", text, f"D{at}", f"d{at}") for at, text in enumerate(texts)],
+    )
 
 
 @pytest.mark.parametrize("code", QUESTIONS)
@@ -53,7 +76,9 @@ def test_questions_of_a_few_words(code):
 
 
 def test_most_questions_need_no_detector(monkeypatch):
-    monkeypatch.setattr(detection, "_confidences", lambda text: {})  # as where lingua is not installed
+    monkeypatch.setattr(
+        detection, "_confidences", lambda text: {}
+    )  # as where lingua is not installed
     asked = {one: code for code, some in QUESTIONS.items() for one in some}
     found = {one: detection.language_of(one) for one in asked}
     assert all(found[one] in (code, "") for one, code in asked.items())  # none is wrong
@@ -67,7 +92,11 @@ def test_scripts_are_counted_not_guessed():
 
 
 def test_a_few_names_are_in_no_language():
-    for texts in (["Angela Merkel lives in Berlin.", "Angela Merkel met Barack Obama."], ["Ann knows Bo."], ["Rope director"]):
+    for texts in (
+        ["Angela Merkel lives in Berlin.", "Angela Merkel met Barack Obama."],
+        ["Ann knows Bo."],
+        ["Rope director"],
+    ):
         assert found_in(texts).code in ("", "en")
 
 
@@ -75,15 +104,26 @@ def test_a_sample_of_two_languages_says_both():
     found = found_in([*GERMAN * 3, ENGLISH_TEXT, ENGLISH_TEXT])
     assert found.code == "de" and set(found.others) == {"en"}
     assert found.words().startswith("German, with ") and found.words().endswith(" % English")
-    assert found_in([]) == Found() and found_in(["1871", "42"]).code == "" and Found().words() == "not recognised, read as English"
+    assert (
+        found_in([]) == Found()
+        and found_in(["1871", "42"]).code == ""
+        and Found().words() == "not recognised, read as English"
+    )
 
 
 def test_every_language_has_a_name_and_detector_code():
     for code, one in languages().items():
         assert one.code == code and one.name and not one.common & {""}
-        assert {kind for kind in one.asks.values()} <= {"person", "time", "number", "thing", "other"}
+        assert {kind for kind in one.asks.values()} <= {
+            "person",
+            "time",
+            "number",
+            "thing",
+            "other",
+        }
     assert all(
-        set(languages()[code].asks.values()) >= {"person", "time", "number", "thing"} for code in "de fr es it pt ru zh ja ar".split()
+        set(languages()[code].asks.values()) >= {"person", "time", "number", "thing"}
+        for code in "de fr es it pt ru zh ja ar".split()
     )
     assert known_code("german") == known_code("DE") == "de"
     with pytest.raises(BadParameter, match="Did you mean “German”"):
@@ -95,8 +135,13 @@ def test_a_corpus_has_a_language_that_is_found_changed_and_found_again(tmp_path)
     assert corpus.language.code == "de" and not corpus.language.chosen
     assert json.loads((corpus.folder / "corpus.json").read_text())["language"]["code"] == "de"
     english = corpus.with_language("en")
-    assert english.language == Found("en", chosen=True) == Corpus.open(corpus.folder).language and english.digest == corpus.digest
-    assert english.add([Document("d9", GERMAN[0], "", "d9")]).language.code == "en"  # what a person chose stays
+    assert (
+        english.language == Found("en", chosen=True) == Corpus.open(corpus.folder).language
+        and english.digest == corpus.digest
+    )
+    assert (
+        english.add([Document("d9", GERMAN[0], "", "d9")]).language.code == "en"
+    )  # what a person chose stays
     assert english.with_language("").language.code == "de"
 
 
@@ -120,7 +165,11 @@ def test_a_graph_has_a_language_by_its_names_and_one_that_is_chosen(tmp_path):
     graph = build(triples, tmp_path / "g", "g")
     assert graph_language(graph).code == "de"
     assert choose_language(graph, "nl") == Found("nl", chosen=True) == graph_language(graph)
-    assert json.loads((tmp_path / "g" / FILE).read_text()) == {"code": "nl", "shares": {}, "chosen": True}
+    assert json.loads((tmp_path / "g" / FILE).read_text()) == {
+        "code": "nl",
+        "shares": {},
+        "chosen": True,
+    }
     assert choose_language(graph, "").code == "de"
     (tmp_path / "g" / FILE).write_text("{damaged")
     assert choose_language(graph, "de").code == "de"
@@ -128,9 +177,24 @@ def test_a_graph_has_a_language_by_its_names_and_one_that_is_chosen(tmp_path):
 
 def test_the_command_says_and_sets_it(tmp_path, capsys):
     corpus_of(tmp_path, *GERMAN)
-    assert main(["corpus", "language", "notes"]) == OK and capsys.readouterr().out == "Language: German\n"
-    assert main(["corpus", "language", "notes", "French"]) == OK and capsys.readouterr().out == "Language: French, as chosen\n"
-    assert main(["corpus", "show", "notes"]) == OK and "Language: French, as chosen" in capsys.readouterr().out
-    assert main(["corpus", "language", "notes", "auto"]) == OK and capsys.readouterr().out == "Language: German\n"
-    assert main(["corpus", "language", "notes", "klingon"]) == WRONG and "no language that is known" in capsys.readouterr().err
+    assert (
+        main(["corpus", "language", "notes"]) == OK
+        and capsys.readouterr().out == "Language: German\n"
+    )
+    assert (
+        main(["corpus", "language", "notes", "French"]) == OK
+        and capsys.readouterr().out == "Language: French, as chosen\n"
+    )
+    assert (
+        main(["corpus", "show", "notes"]) == OK
+        and "Language: French, as chosen" in capsys.readouterr().out
+    )
+    assert (
+        main(["corpus", "language", "notes", "auto"]) == OK
+        and capsys.readouterr().out == "Language: German\n"
+    )
+    assert (
+        main(["corpus", "language", "notes", "klingon"]) == WRONG
+        and "no language that is known" in capsys.readouterr().err
+    )
     assert open_corpus("notes").language.code == "de" and ENGLISH == "en"

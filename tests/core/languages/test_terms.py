@@ -62,15 +62,25 @@ def test_names_are_looked_up_whatever_their_accents_and_apostrophes(graph):
 
 def test_english_words_are_what_they_were():
     text = "Scrooge's partner, Marley -> dead.door_nail (1843); Café"
-    assert terms(text) == terms(text, "en") == ["scrooge", "s", "partner", "marley", "dead", "door", "nail", "1843", "café"]
+    assert (
+        terms(text)
+        == terms(text, "en")
+        == ["scrooge", "s", "partner", "marley", "dead", "door", "nail", "1843", "café"]
+    )
     assert stemmed("directed", "en") == "directed" and plain_words("cafe\u0301") == ["café"]
 
 
 def test_words_are_stemmed_and_cut():
-    assert terms("Brücken", "de") == terms("Brücke", "de") and terms("мосты", "ru") == terms("мост", "ru")
-    assert terms("الجسور", "ar") == terms("جسور", "ar") and terms("الجِسْر", "ar") == terms("الجسر", "ar")
+    assert terms("Brücken", "de") == terms("Brücke", "de") and terms("мосты", "ru") == terms(
+        "мост", "ru"
+    )
+    assert terms("الجسور", "ar") == terms("جسور", "ar") and terms("الجِسْر", "ar") == terms(
+        "الجسر", "ar"
+    )
     assert terms("青石桥") == ["青", "石", "桥", "青石", "石桥"] and terms("ab青") == ["ab", "青"]
-    assert content_words("谁设计了青石桥？", "zh") and "谁" not in content_words("谁设计了青石桥？", "zh")
+    assert content_words("谁设计了青石桥？", "zh") and "谁" not in content_words(
+        "谁设计了青石桥？", "zh"
+    )
 
 
 def test_pairs_of_letters_find_the_word_not_the_letters():
@@ -80,18 +90,42 @@ def test_pairs_of_letters_find_the_word_not_the_letters():
 
 def test_inflected_words_are_found():
     texts = ["Die alten Brücken der Stadt wurden erneuert.", "Der Turm steht am Markt."]
-    assert Postings.of(texts, "de").bm25("Brücke").tolist()[0] > 0 == Postings.of(texts).bm25("Brücke").tolist()[0]
+    assert (
+        Postings.of(texts, "de").bm25("Brücke").tolist()[0]
+        > 0
+        == Postings.of(texts).bm25("Brücke").tolist()[0]
+    )
 
 
 ASKED = {
     "de": ["Wer baute die Brücke?", "Wann wurde sie gebaut?", "Wie viele Bögen hat sie?"],
-    "fr": ["Qui a construit le pont ?", "Quand le pont a-t-il été construit ?", "Combien d'arches a le pont ?"],
-    "es": ["¿Quién construyó el puente?", "¿Cuándo se construyó el puente?", "¿Cuántos arcos tiene el puente?"],
-    "it": ["Chi ha costruito il ponte?", "Quando è stato costruito il ponte?", "Quanti archi ha il ponte?"],
-    "pt": ["Quem construiu a ponte?", "Quando foi construída a ponte?", "Quantos arcos tem a ponte?"],
+    "fr": [
+        "Qui a construit le pont ?",
+        "Quand le pont a-t-il été construit ?",
+        "Combien d'arches a le pont ?",
+    ],
+    "es": [
+        "¿Quién construyó el puente?",
+        "¿Cuándo se construyó el puente?",
+        "¿Cuántos arcos tiene el puente?",
+    ],
+    "it": [
+        "Chi ha costruito il ponte?",
+        "Quando è stato costruito il ponte?",
+        "Quanti archi ha il ponte?",
+    ],
+    "pt": [
+        "Quem construiu a ponte?",
+        "Quando foi construída a ponte?",
+        "Quantos arcos tem a ponte?",
+    ],
     "ru": ["Кто построил мост?", "Когда был построен мост?", "Сколько арок у моста?"],
     "zh": ["青石桥是谁设计的？", "青石桥是什么时候建成的？", "青石桥有多少个桥孔？"],
-    "ja": ["誰がその橋を設計しましたか", "その橋はいつ完成しましたか", "その橋に柱はいくつありますか"],
+    "ja": [
+        "誰がその橋を設計しましたか",
+        "その橋はいつ完成しましたか",
+        "その橋に柱はいくつありますか",
+    ],
     "ar": ["من بنى الجسر؟", "متى بني الجسر؟", "كم عدد أقواس الجسر؟"],
 }
 
@@ -104,7 +138,11 @@ def test_what_questions_ask_for(code, tmp_path):
         "ar": ("الجسر", "بنى", "سليم"),
         "ru": ("мост", "построил", "Орлов"),
     }
-    graph = build([names_of.get(code, ("Brücke", "gebaut von", "Klara und die anderen aus der Stadt"))], tmp_path / "g", "g")
+    graph = build(
+        [names_of.get(code, ("Brücke", "gebaut von", "Klara und die anderen aus der Stadt"))],
+        tmp_path / "g",
+        "g",
+    )
     if code not in names_of:
         from core.graph.names.language import choose_language
 
@@ -121,5 +159,10 @@ def test_a_word_that_is_no_question_word_within_a_question(tmp_path):
 def test_words_from_the_right_keep_to_themselves_among_others():
     from pages.parts.shared.text import plain
 
-    assert plain("2 سليم حداد gold") == "2 سليم حداد gold"  # it begins from the right: nothing is set apart
-    assert plain("of سليم حداد gold") == "of \u2068سليم حداد\u2069 gold" and plain("who_built *It*?") == "who\\_built \\*It\\*?"
+    assert (
+        plain("2 سليم حداد gold") == "2 سليم حداد gold"
+    )  # it begins from the right: nothing is set apart
+    assert (
+        plain("of سليم حداد gold") == "of \u2068سليم حداد\u2069 gold"
+        and plain("who_built *It*?") == "who\\_built \\*It\\*?"
+    )

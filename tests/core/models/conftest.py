@@ -38,7 +38,9 @@ def qwen():
 
     chat = LlamaChat(path, "qwen-0.5b", context=1024)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HOPSCOPE_THREADS", "1")  # two threads that wait for each other are slower where cores are shared
+        patch.setenv(
+            "HOPSCOPE_THREADS", "1"
+        )  # two threads that wait for each other are slower where cores are shared
         chat.load()
     return chat
 
@@ -47,8 +49,22 @@ def qwen():
 def path_texts() -> list[str]:
     """120 distinct texts in the shape of verbalised paths, of many lengths."""
     draw = random.Random(7)
-    names = ["Some Mother's Son", "Terry George", "Hotel Rwanda", "Don Cheadle", "Åke Lindman", "東京物語", "Alien", "Ridley Scott"]
-    relations = ["directed_by", "directed_by_reverse", "starred_actors", "people.person.nationality"]
+    names = [
+        "Some Mother's Son",
+        "Terry George",
+        "Hotel Rwanda",
+        "Don Cheadle",
+        "Åke Lindman",
+        "東京物語",
+        "Alien",
+        "Ridley Scott",
+    ]
+    relations = [
+        "directed_by",
+        "directed_by_reverse",
+        "starred_actors",
+        "people.person.nationality",
+    ]
     texts = []
     for number in range(120):
         text = f"{draw.choice(names)} {number}"
@@ -64,7 +80,17 @@ class Recorded:
     def __init__(self, *replies: str, context: int = 4096):
         self.replies, self.context, self.asked = list(replies), context, []
 
-    def reply(self, messages, *, schema=None, max_tokens=256, seed=0, temperature=0.0, on_text=None, check=None) -> Reply:
+    def reply(
+        self,
+        messages,
+        *,
+        schema=None,
+        max_tokens=256,
+        seed=0,
+        temperature=0.0,
+        on_text=None,
+        check=None,
+    ) -> Reply:
         self.asked.append((messages, schema, max_tokens))
         return Reply(self.replies.pop(0), tokens_in=10, tokens_out=5)
 

@@ -44,11 +44,18 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path == "/tokenize":
-            return self._send(200, {"count": sum(len(message["content"].split()) for message in body["messages"])})
+            return self._send(
+                200, {"count": sum(len(message["content"].split()) for message in body["messages"])}
+            )
         if self.headers["Authorization"] != f"Bearer {os.environ['VLLM_API_KEY']}":
             return self._send(401, {"error": "Unauthorized"})
-        if body["model"] not in {self.given.served_model_name, *(module["name"] for module in self.given.lora_modules)}:
-            return self._send(404, {"error": {"message": f"The model `{body['model']}` does not exist."}})
+        if body["model"] not in {
+            self.given.served_model_name,
+            *(module["name"] for module in self.given.lora_modules),
+        }:
+            return self._send(
+                404, {"error": {"message": f"The model `{body['model']}` does not exist."}}
+            )
         said = body["messages"][-1]["content"]
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
@@ -57,9 +64,13 @@ class Handler(BaseHTTPRequestHandler):
             Handler.dead = True
             return None
         for word in self._words(said, body):
-            self._event({"choices": [{"index": 0, "delta": {"content": word}, "finish_reason": None}]})
+            self._event(
+                {"choices": [{"index": 0, "delta": {"content": word}, "finish_reason": None}]}
+            )
         usage = {"prompt_tokens": len(said.split()), "completion_tokens": 3, "total_tokens": 3}
-        self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": usage})
+        self._event(
+            {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": usage}
+        )
         self.wfile.write(b"data: [DONE]\n\n")
 
     def _words(self, said, body):
@@ -71,10 +82,18 @@ class Handler(BaseHTTPRequestHandler):
         for number in range(200 if said == "slow" else 0):
             yield f"{number} "
             time.sleep(0.05)
-        yield json.dumps({"said": said, "model": body["model"], "arguments": sys.argv[1:], "pid": os.getpid()})
+        yield json.dumps(
+            {"said": said, "model": body["model"], "arguments": sys.argv[1:], "pid": os.getpid()}
+        )
 
     def _event(self, event):
-        full = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "small", **event}
+        full = {
+            "id": "1",
+            "object": "chat.completion.chunk",
+            "created": 0,
+            "model": "small",
+            **event,
+        }
         self.wfile.write(f"data: {json.dumps(full)}\n\n".encode())
         self.wfile.flush()
 
@@ -87,7 +106,10 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(text)
 
     def log_message(self, *_):
-        print(f'(APIServer pid=7) INFO:     127.0.0.1:5 - "POST {self.path} HTTP/1.1" 200 OK', flush=True)
+        print(
+            f'(APIServer pid=7) INFO:     127.0.0.1:5 - "POST {self.path} HTTP/1.1" 200 OK',
+            flush=True,
+        )
 
 
 class Server(ThreadingHTTPServer):
@@ -99,11 +121,17 @@ class Server(ThreadingHTTPServer):
 
 def main() -> None:
     Handler.given = options()
-    print("(APIServer pid=7) WARNING 11-26 The limit of files is low, which may end in `OSError: Too many open files`.", flush=True)
+    print(
+        "(APIServer pid=7) WARNING 11-26 The limit of files is low, which may end in `OSError: Too many open files`.",
+        flush=True,
+    )
     print(f"cards {os.environ.get('CUDA_VISIBLE_DEVICES') or 'all'}", flush=True)
     print("Capturing CUDA graphs (FULL): 100%|######| 102/102 [00:06<00:00, 15.91it/s]", flush=True)
     if Handler.given.model.endswith("broken"):
-        print("(EngineCore pid=7) ERROR 11-26 ValueError: No available memory for the cache blocks.", flush=True)
+        print(
+            "(EngineCore pid=7) ERROR 11-26 ValueError: No available memory for the cache blocks.",
+            flush=True,
+        )
         raise SystemExit("RuntimeError: Engine core initialization failed. See root cause above.")
     time.sleep(0.2)  # it loads
     if Handler.given.model.endswith("stubborn"):

@@ -42,14 +42,24 @@ def test_one_text_that_is_too_much_is_said():
 
 def test_other_faults_are_not_taken_for_a_want_of_memory():
     with pytest.raises(RuntimeError, match="shapes"):
-        list(Batches("cpu", 4).run([1], lambda rows: (_ for _ in ()).throw(RuntimeError("shapes do not fit"))))
-    assert out_of_memory(MemoryError()) and out_of_memory(RuntimeError("CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate"))
+        list(
+            Batches("cpu", 4).run(
+                [1], lambda rows: (_ for _ in ()).throw(RuntimeError("shapes do not fit"))
+            )
+        )
+    assert out_of_memory(MemoryError()) and out_of_memory(
+        RuntimeError("CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate")
+    )
 
 
-@pytest.mark.parametrize(("side", "wanted"), [("right", [[5, 6, 7], [8, 1, 1]]), ("left", [[5, 6, 7], [1, 1, 8]])])
+@pytest.mark.parametrize(
+    ("side", "wanted"), [("right", [[5, 6, 7], [8, 1, 1]]), ("left", [[5, 6, 7], [1, 1, 8]])]
+)
 def test_texts_of_one_length(side, wanted):
     tokenizer = SimpleNamespace(pad_token_id=1, pad_token_type_id=0, padding_side=side)
     codes = {"input_ids": [[9], [5, 6, 7], [8]], "token_type_ids": [[0], [0, 1, 1], [1]]}
     found = {key: value.tolist() for key, value in padded(tokenizer, codes, [1, 2], "cpu").items()}
-    assert found["input_ids"] == wanted and found["attention_mask"] == [[int(id != 1) for id in row] for row in wanted]
+    assert found["input_ids"] == wanted and found["attention_mask"] == [
+        [int(id != 1) for id in row] for row in wanted
+    ]
     assert found["token_type_ids"] == [[0, 1, 1], [1, 0, 0] if side == "right" else [0, 0, 1]]

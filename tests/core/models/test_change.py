@@ -39,7 +39,10 @@ def test_a_change_of_that_rank_comes_back_whole_and_words_stay(tmp_path):
 def test_more_rank_is_nearer_and_larger():
     trained = after(5)
     told = {rank: change(BEFORE, trained, rank) for rank in (1, 3, 5)}
-    off = [float(np.abs(changed(BEFORE, told[rank])["layer.weight"] - trained["layer.weight"]).max()) for rank in (1, 3, 5)]
+    off = [
+        float(np.abs(changed(BEFORE, told[rank])["layer.weight"] - trained["layer.weight"]).max())
+        for rank in (1, 3, 5)
+    ]
     assert off[0] > off[1] > off[2] and off[2] < 1e-2
     sizes = [sum(value.nbytes for value in told[rank].values()) for rank in (1, 3, 5)]
     assert sizes[0] < sizes[1] < sizes[2]

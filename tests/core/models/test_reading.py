@@ -25,7 +25,9 @@ class Circle:
         self.received = received
 
     def encode(self, texts, check=None, received=None):
-        found = np.array([[np.cos(ANGLES[text]), np.sin(ANGLES[text])] for text in texts], np.float32).reshape(-1, 2)
+        found = np.array(
+            [[np.cos(ANGLES[text]), np.sin(ANGLES[text])] for text in texts], np.float32
+        ).reshape(-1, 2)
         for at in reversed(range(len(texts)) if received else ()):
             if check:
                 check()
@@ -41,7 +43,14 @@ class Circle:
 def previews_of(scorer, texts=TEXTS, **settings):
     """All that a preview was called with, as lists, and the scores in the end."""
     calls = []
-    scores = scorer.score(Task(QUESTION, preview=lambda at, scores: calls.append((at.tolist(), scores.tolist())), **settings), texts)
+    scores = scorer.score(
+        Task(
+            QUESTION,
+            preview=lambda at, scores: calls.append((at.tolist(), scores.tolist())),
+            **settings,
+        ),
+        texts,
+    )
     return calls, scores.tolist()
 
 
@@ -53,7 +62,9 @@ def test_a_preview_is_called_with_all_that_is_scored_so_far():
 
 
 def test_an_encoder_that_hands_out_nothing_on_the_way_gives_one_preview():
-    assert previews_of(EncoderScorer(Circle(False)))[0] == [([0, 1, 2, 3], previews_of(EncoderScorer(Circle(True)))[1])]
+    assert previews_of(EncoderScorer(Circle(False)))[0] == [
+        ([0, 1, 2, 3], previews_of(EncoderScorer(Circle(True)))[1])
+    ]
 
 
 def test_late_interaction_gives_previews_too():
@@ -74,13 +85,19 @@ def test_a_cancelled_reading_gives_no_more_previews():
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        EncoderScorer(Circle(True)).score(Task(QUESTION, check=check, preview=lambda *call: calls.append(call)), TEXTS)
+        EncoderScorer(Circle(True)).score(
+            Task(QUESTION, check=check, preview=lambda *call: calls.append(call)), TEXTS
+        )
     assert len(calls) == 2
 
 
 def test_a_part_of_a_task_has_its_groups_and_previews_by_the_positions_among_all():
     calls = []
-    task = Task(QUESTION, groups=np.array([5, 6, 7, 8]), preview=lambda at, scores: calls.append((at.tolist(), scores.tolist())))
+    task = Task(
+        QUESTION,
+        groups=np.array([5, 6, 7, 8]),
+        preview=lambda at, scores: calls.append((at.tolist(), scores.tolist())),
+    )
     part = task.part([3, 0])
     assert part.groups is not None and part.preview is not None
     assert part.groups.tolist() == [8, 5]
@@ -122,12 +139,18 @@ class Lines:
         return found
 
     def vector(self, text):
-        worth = 1.0 if text == QUESTION else 0.5 * (f"r{7} " in text) + 0.3 * ("cid" in text) + 0.001 * len(text)
+        worth = (
+            1.0
+            if text == QUESTION
+            else 0.5 * (f"r{7} " in text) + 0.3 * ("cid" in text) + 0.001 * len(text)
+        )
         return np.cos(1 - worth), np.sin(1 - worth)
 
 
 def many():
-    texts = [f"start -> r{chain} -> {NAMES[i % 5]} {i}" for chain in range(CHAINS) for i in range(EACH)]
+    texts = [
+        f"start -> r{chain} -> {NAMES[i % 5]} {i}" for chain in range(CHAINS) for i in range(EACH)
+    ]
     return texts, np.repeat(np.arange(CHAINS), EACH)
 
 
@@ -136,18 +159,26 @@ def test_those_that_promise_most_are_read_first():
     encoder = Lines()
     choice = EncoderScorer(encoder).choose(Task(QUESTION, read=120, groups=groups), texts, 6)
     assert sum(map(len, encoder.read)) == 120 == len(set(sum(encoder.read, [])))
-    assert {text.split(" -> ")[1] for text in encoder.read[0]} == {f"r{chain}" for chain in range(CHAINS)}  # one of each chain
+    assert {text.split(" -> ")[1] for text in encoder.read[0]} == {
+        f"r{chain}" for chain in range(CHAINS)
+    }  # one of each chain
     assert len(encoder.read[0]) == CHAINS
     whole = EncoderScorer(Lines()).choose(Task(QUESTION), texts, 6)
     assert choice.positions == whole.positions and choice.scores == whole.scores
     assert len(choice.order) == 120 and choice.usage.texts == 120
-    assert choice.notes == ("120 of 360 paths were read, the likeliest first.",) and whole.notes == ()
+    assert (
+        choice.notes == ("120 of 360 paths were read, the likeliest first.",) and whole.notes == ()
+    )
 
 
 def test_what_is_expected_is_the_conditional_normal_distribution():
     """Words one and two share "a", three shares "b" with two; two words each, so that lengths say nothing. By definition: the covariance of
     two texts is the shared share of words, and the mean is that of generalised least squares."""
-    texts, read, scores = ["a x", "a b", "b y", "z w", "a y"], np.array([0, 1, 3]), np.array([0.9, 0.6, 0.1])
+    texts, read, scores = (
+        ["a x", "a b", "b y", "z w", "a y"],
+        np.array([0, 1, 3]),
+        np.array([0.9, 0.6, 0.1]),
+    )
     bags = [set(text.split()) for text in texts]
     alike = WORDS_ALONE * np.array([[len(one & other) / 2 for other in bags] for one in bags])
     inverse = np.linalg.inv(alike[np.ix_(read, read)] + NOISE * np.eye(3))
@@ -156,10 +187,20 @@ def test_what_is_expected_is_the_conditional_normal_distribution():
     others = [2, 4]
     across = alike[np.ix_(others, read)]
     expected = mean + across @ inverse @ (scores - mean)
-    spread = np.sqrt(scale * (np.diag(alike[np.ix_(others, others)] - across @ inverse @ across.T) + NOISE))
-    chances = [0.5 * (1 + math.erf((at - 0.6) / sigma / math.sqrt(2))) for at, sigma in zip(expected, spread)]  # above the second best
+    spread = np.sqrt(
+        scale * (np.diag(alike[np.ix_(others, others)] - across @ inverse @ across.T) + NOISE)
+    )
+    chances = [
+        0.5 * (1 + math.erf((at - 0.6) / sigma / math.sqrt(2)))
+        for at, sigma in zip(expected, spread)
+    ]  # above the second best
     order, missing = Expectation(texts, None).order(read, scores, 2)
-    assert order.tolist() == [4, 2] and chances[1] > chances[0] and missing == pytest.approx(sum(chances), abs=1e-6) and LENGTH > 0
+    assert (
+        order.tolist() == [4, 2]
+        and chances[1] > chances[0]
+        and missing == pytest.approx(sum(chances), abs=1e-6)
+        and LENGTH > 0
+    )
 
 
 def test_reading_ends_once_the_best_are_expected_to_be_read():
@@ -167,11 +208,18 @@ def test_reading_ends_once_the_best_are_expected_to_be_read():
     whole, read = EncoderScorer(Lines()).choose(Task(QUESTION, groups=groups), texts, 6), {}
     for recall in (0.5, 0.99, 1.0):
         encoder = Lines()
-        choice = EncoderScorer(encoder).choose(Task(QUESTION, groups=groups, recall=recall, best=6), texts, 6)
+        choice = EncoderScorer(encoder).choose(
+            Task(QUESTION, groups=groups, recall=recall, best=6), texts, 6
+        )
         read[recall] = len(choice.order)
         assert read[recall] == sum(map(len, encoder.read)) and choice.positions == whole.positions
     assert read[0.5] <= read[0.99] < 150 and read[1.0] == 360
-    assert EncoderScorer(Lines()).choose(Task(QUESTION, groups=groups, recall=0.5, read=20, best=6), texts, 6).usage.texts == 20
+    assert (
+        EncoderScorer(Lines())
+        .choose(Task(QUESTION, groups=groups, recall=0.5, read=20, best=6), texts, 6)
+        .usage.texts
+        == 20
+    )
 
 
 def test_a_few_texts_are_all_read_whatever_is_expected():
@@ -187,7 +235,9 @@ def test_where_nothing_distinguishes_the_texts_all_are_read(best):
             return (1.0, 0.0)
 
     texts, groups = many()
-    choice = EncoderScorer(Flat()).choose(Task(QUESTION, recall=0.99, best=best, groups=groups), texts, best)
+    choice = EncoderScorer(Flat()).choose(
+        Task(QUESTION, recall=0.99, best=best, groups=groups), texts, best
+    )
     assert choice.order == tuple(range(360))
 
 
@@ -195,12 +245,19 @@ def test_what_was_read_at_an_earlier_hop_says_where_to_begin():
     texts, groups = many()
     encoder, earlier = Lines(), {}
     task = Task(QUESTION, recall=0.9, best=6, earlier=earlier)
-    EncoderScorer(encoder).score(task, ["start -> r7 -> bob", "start -> r7 -> cid", "start -> r3 -> cid", "start -> r1 -> ann"])
+    EncoderScorer(encoder).score(
+        task,
+        ["start -> r7 -> bob", "start -> r7 -> cid", "start -> r3 -> cid", "start -> r1 -> ann"],
+    )
     assert len(earlier) == 4 and encoder.read[0][0] == "start -> r7 -> bob"
     encoder.read.clear()
     later = EncoderScorer(encoder).score(replace(task, groups=groups), texts)
-    assert sum("r7 " in text for text in encoder.read[0]) == len(encoder.read[0]) == 18  # three times the best that are wanted
-    assert len(earlier) == 4 + np.isfinite(later).sum() and set(np.argsort(-np.nan_to_num(later))[:6]) == set(range(212, 240, 5))
+    assert (
+        sum("r7 " in text for text in encoder.read[0]) == len(encoder.read[0]) == 18
+    )  # three times the best that are wanted
+    assert len(earlier) == 4 + np.isfinite(later).sum() and set(
+        np.argsort(-np.nan_to_num(later))[:6]
+    ) == set(range(212, 240, 5))
 
 
 def test_all_read_in_that_order_gives_the_same_bytes(monkeypatch):
@@ -209,20 +266,29 @@ def test_all_read_in_that_order_gives_the_same_bytes(monkeypatch):
     texts, groups = texts * 2, np.tile(groups, 2)  # each there twice
     whole, seen = EncoderScorer(Lines()).choose(Task(QUESTION), texts, 0), []
     encoder = Lines()
-    again = EncoderScorer(encoder).choose(Task(QUESTION, groups=groups, preview=lambda at, scores: seen.append((at, scores))), texts, 0)
+    again = EncoderScorer(encoder).choose(
+        Task(QUESTION, groups=groups, preview=lambda at, scores: seen.append((at, scores))),
+        texts,
+        0,
+    )
     assert (again.order, again.order_scores, again.notes) == (whole.order, whole.order_scores, ())
     assert len(encoder.read) > 2 and sum(map(len, encoder.read)) == 360
     best = set(whole.order[:24])
     share = [len(best & set(at.tolist())) / 24 for at, _ in seen]
     assert share[-1] == 1 and share[1] > 0.9  # after 12 + 64 of 360 texts
-    assert all(np.array_equal(scores, np.array(whole.order_scores)[np.argsort(whole.order)][at]) for at, scores in seen)
+    assert all(
+        np.array_equal(scores, np.array(whole.order_scores)[np.argsort(whole.order)][at])
+        for at, scores in seen
+    )
 
 
 def test_what_was_read_before_is_read_at_once(monkeypatch):
     monkeypatch.setattr(reading, "AT_HAND", 60)
     texts, groups = many()
     whole, encoder, seen = EncoderScorer(Lines()).choose(Task(QUESTION), texts, 0), Lines(), []
-    again = EncoderScorer(encoder).choose(Task(QUESTION, groups=groups, preview=lambda at, scores: seen.append(len(at))), texts, 0)
+    again = EncoderScorer(encoder).choose(
+        Task(QUESTION, groups=groups, preview=lambda at, scores: seen.append(len(at))), texts, 0
+    )
     assert (again.order, again.order_scores) == (whole.order, whole.order_scores)
     assert len(encoder.read) == 2 and seen[-1] == len(texts)
 
@@ -233,7 +299,9 @@ def test_any_number_of_texts_is_read_once_each(number, grouped):
     texts = [f"t{i}" for i in range(number)]
     groups = np.arange(number) % 3 if grouped else None
     encoder = Lines()
-    scores = EncoderScorer(encoder).score(Task(QUESTION, groups=groups, preview=lambda *call: None), texts)
+    scores = EncoderScorer(encoder).score(
+        Task(QUESTION, groups=groups, preview=lambda *call: None), texts
+    )
     assert not np.isnan(scores).any() and sorted(sum(encoder.read, [])) == sorted(texts)
     few = EncoderScorer(Lines()).choose(Task(QUESTION, groups=groups, read=40), texts, 0)
     assert len(few.positions) == min(40, number)
@@ -245,7 +313,9 @@ def test_equal_scores_are_ties_by_first_appearance_in_any_order():
             return (1.0, 0.0)
 
     texts, groups = many()
-    choice = EncoderScorer(Flat()).choose(Task(QUESTION, groups=groups, preview=lambda *call: None), texts, 0)
+    choice = EncoderScorer(Flat()).choose(
+        Task(QUESTION, groups=groups, preview=lambda *call: None), texts, 0
+    )
     assert choice.order == tuple(range(360))
     few = EncoderScorer(Flat()).choose(Task(QUESTION, groups=groups, read=100), texts, 0)
     assert list(few.order) == sorted(few.order) and len(few.order) == 100
@@ -262,13 +332,19 @@ def test_what_is_read_depends_on_the_texts_alone():
 
 
 def test_an_encoder_that_gives_other_digits_in_other_batches_reads_all_at_once():
-    calls = previews_of(EncoderScorer(Circle(False)), ["far"] + ["near", "mid"] * 100, groups=np.zeros(201, int))[0]
+    calls = previews_of(
+        EncoderScorer(Circle(False)), ["far"] + ["near", "mid"] * 100, groups=np.zeros(201, int)
+    )[0]
     assert len(calls) == 1
 
 
 def test_the_input_vectors_of_the_shipped_encoder_are_means_over_tokens(encoder):
-    none, one, other, both = encoder.input_vectors(["", "film", "actor", "film actor"])  # two marks around each text
-    assert np.allclose(3 * one + 3 * other - 2 * none, 4 * both, atol=1e-4) and not np.allclose(one, other)
+    none, one, other, both = encoder.input_vectors(
+        ["", "film", "actor", "film actor"]
+    )  # two marks around each text
+    assert np.allclose(3 * one + 3 * other - 2 * none, 4 * both, atol=1e-4) and not np.allclose(
+        one, other
+    )
     assert encoder.input_vectors([]).shape == (0, len(none))
 
 
@@ -283,7 +359,9 @@ def test_a_part_that_is_read_has_the_same_bytes_alone_and_beside_others(encoder)
 
     alone = chosen()
     assert chosen() == alone and 4 <= len(alone[0]) < 180
-    others = threading.Thread(target=lambda: encoder.encode([f"{text} and more" for text in texts[1::4]]))
+    others = threading.Thread(
+        target=lambda: encoder.encode([f"{text} and more" for text in texts[1::4]])
+    )
     others.start()
     assert chosen() == alone
     others.join()
@@ -300,5 +378,8 @@ def test_the_shipped_encoder_gives_the_same_bytes_in_that_order(encoder):
     assert EncoderScorer(encoder).score(task, texts[::2]).tobytes() == whole.tobytes()
     encoder.forget()
     late = LateInteractionScorer(encoder)
-    assert late.score(task, texts[::4][:70]).tobytes() == late.score(Task("who is cid"), texts[::4][:70]).tobytes()
+    assert (
+        late.score(task, texts[::4][:70]).tobytes()
+        == late.score(Task("who is cid"), texts[::4][:70]).tobytes()
+    )
     assert seen[0] == CHAINS and len(seen) > 3

@@ -35,7 +35,10 @@ def test_the_shipped_file_declares_every_role(own_home):
             r'\[model.x\] has unknown key "modl". Did you mean “model”',
         ),
         ('[model.x]\nkind = "chat"\nbackend = "openai"\nurl = "u"', r'lacks the key "model"'),
-        ('[model.x]\nkind = "chat"\nbackend = "opnai"', r'unknown backend "opnai". Did you mean “openai”'),
+        (
+            '[model.x]\nkind = "chat"\nbackend = "opnai"',
+            r'unknown backend "opnai". Did you mean “openai”',
+        ),
         ('[model.x]\nkind = "encoder"\nbackend = "openai"\nurl = "u"\nmodel = "m"', "cannot be"),
         ('[model.x]\nkind = "scorer"\nbackend = "bm25"\nk1 = "high"', '"k1" must be a number'),
         ('[model.answer]\nkind = "scorer"\nbackend = "bm25"', "name of a role"),
@@ -72,12 +75,21 @@ def test_a_bad_role_fails_nobody_s_catalogue(own_home):
     line = '[{ extract = "EgoNetwork" }, { retrieve = "BeamSearch", model = "gone" }]'
     (own_home / "instances.toml").write_text(f'[own-x]\ntitle = "X"\nline = {line}\n')
     code = "from core.instances.catalogue import catalogue, faults; assert 'lego-14' in catalogue() and 'own-x' in catalogue()"
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "HOPSCOPE_HOME": str(own_home)}).returncode == 0
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env={**os.environ, "HOPSCOPE_HOME": str(own_home)},
+        ).returncode
+        == 0
+    )
 
 
 def test_a_declared_server_is_saved_and_used(own_home):
     registry = Registry()
-    info = registry.add("lab", "chat", "openai", url="http://127.0.0.1:9/v1", model='a "b" \\ c', title="Labör")
+    info = registry.add(
+        "lab", "chat", "openai", url="http://127.0.0.1:9/v1", model='a "b" \\ c', title="Labör"
+    )
     assert info.own and info.present and info.device == "http://127.0.0.1:9/v1"
     registry.set_role("choose", "lab", save=True)
     registry.set_role("judge", "lab", save=False)
@@ -110,7 +122,14 @@ def test_missing_models_say_how_to_get_them(own_home, monkeypatch):
     monkeypatch.delenv("HF_HUB_CACHE", raising=False)
     with pytest.raises(ModelUnavailable, match="hf download BAAI/bge-reranker-v2-m3"):
         registry.scorer("bge-reranker-v2-m3")
-    registry.add("keyed", "chat", "openai", url="http://127.0.0.1:9/v1", model="m", key_variable="HOPSCOPE_KEY_NONE")
+    registry.add(
+        "keyed",
+        "chat",
+        "openai",
+        url="http://127.0.0.1:9/v1",
+        model="m",
+        key_variable="HOPSCOPE_KEY_NONE",
+    )
     assert "HOPSCOPE_KEY_NONE" in registry.info("keyed").how_to_get
     registry.add("mine", "reranker", "cross-encoder", weights=str(own_home / "none"))
     assert not registry.info("mine").present
@@ -118,7 +137,11 @@ def test_missing_models_say_how_to_get_them(own_home, monkeypatch):
 
 def test_one_copy_of_each_model(own_home):
     registry = Registry()
-    assert registry.encoder() is registry.encoder("minilm") is registry.scorer("late-interaction").encoder
+    assert (
+        registry.encoder()
+        is registry.encoder("minilm")
+        is registry.scorer("late-interaction").encoder
+    )
     registry.unload("encoder")
     registry.unload("encoder")
     assert registry.encoder() is registry.encoder()
@@ -157,7 +180,10 @@ def test_rows_of_one_address_send_the_server_no_more_than_one_would(own_home):
     rows = {"a": (1, "", ""), "b": (1, "/", ""), "c": (2, "", "")}
 
     def declared(**more):
-        text = "".join(row.format(name=n, port=p, slash=s, more=more.get(n, m)) for n, (p, s, m) in rows.items())
+        text = "".join(
+            row.format(name=n, port=p, slash=s, more=more.get(n, m))
+            for n, (p, s, m) in rows.items()
+        )
         (own_home / "models.toml").write_text(text)
 
     declared()
@@ -171,4 +197,6 @@ def test_rows_of_one_address_send_the_server_no_more_than_one_would(own_home):
     assert a.window is b.window is not found and (a.window.limit, c.window.limit) == (3, 2)
     declared()
     registry.reload()
-    assert registry.chat("b").window is registry.chat("a").window is found  # what was found out is not lost
+    assert (
+        registry.chat("b").window is registry.chat("a").window is found
+    )  # what was found out is not lost

@@ -14,7 +14,17 @@ from hypothesis import strategies as st
 from core.errors import BadParameter, Cancelled
 from core.io.home import ROOT
 from core.models.base import Task
-from core.models.scorers import BM25Scorer, EncoderScorer, LateInteractionScorer, NGram, Random, TfIdf, Topics, top_k, words
+from core.models.scorers import (
+    BM25Scorer,
+    EncoderScorer,
+    LateInteractionScorer,
+    NGram,
+    Random,
+    TfIdf,
+    Topics,
+    top_k,
+    words,
+)
 
 DOCS = ["red fox", "red red dog runs", "cat"]
 
@@ -30,11 +40,20 @@ def test_top_k_breaks_ties_by_first_appearance():
 @given(st.lists(st.integers(-3, 3), max_size=30), st.integers(-1, 35))
 def test_top_k_is_sorted_and_stable(scores, k):
     order = top_k(np.array(scores, float), k).tolist()
-    assert order == sorted(range(len(scores)), key=lambda i: (-scores[i], i))[: k if k > 0 else None]
+    assert (
+        order == sorted(range(len(scores)), key=lambda i: (-scores[i], i))[: k if k > 0 else None]
+    )
 
 
 def test_words_split_dotted_names_arrows_and_underscores():
-    assert words("People.person.NATIONALITY -> directed_by->Ünal") == ["people", "person", "nationality", "directed", "by", "ünal"]
+    assert words("People.person.NATIONALITY -> directed_by->Ünal") == [
+        "people",
+        "person",
+        "nationality",
+        "directed",
+        "by",
+        "ünal",
+    ]
     assert words(" -> ._ ") == []
 
 
@@ -45,16 +64,23 @@ def test_bm25_by_hand():
     scores = BM25Scorer().score(Task("Red"), DOCS)
     assert scores == pytest.approx([0.502294, 0.546063, 0.0], abs=2e-6)
     # fox: idf = ln(1 + 2.5/1.5) = 0.980829, times 1.068702 = 1.048214
-    assert BM25Scorer().score(Task("red fox"), DOCS)[0] == pytest.approx(0.502294 + 1.048214, abs=2e-6)
+    assert BM25Scorer().score(Task("red fox"), DOCS)[0] == pytest.approx(
+        0.502294 + 1.048214, abs=2e-6
+    )
     assert BM25Scorer().score(Task("red red"), DOCS)[0] == pytest.approx(2 * 0.502294, abs=2e-6)
 
 
 def test_bm25_reads_dotted_relation_names_unlike_the_papers_code():
     texts = ["film.actor.film", "people.person.nationality", "people.person.gender"]
-    assert BM25Scorer().choose(Task("what is the nationality of this person"), texts, 0).positions == (1, 2, 0)
+    assert BM25Scorer().choose(
+        Task("what is the nationality of this person"), texts, 0
+    ).positions == (1, 2, 0)
 
 
-@given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), min_size=1, max_size=6), st.lists(st.sampled_from("abcg"), max_size=4))
+@given(
+    st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), min_size=1, max_size=6),
+    st.lists(st.sampled_from("abcg"), max_size=4),
+)
 @settings(max_examples=30, deadline=None)
 def test_bm25_equals_its_formula(bags, query):
     mean = sum(map(len, bags)) / len(bags)
@@ -83,27 +109,37 @@ def test_tfidf_by_hand():
     # idf: red ln(4/3) + 1 = 1.287682, fox ln(4/2) + 1 = 1.693147; |red fox| = 2.127175; the query "red" is the unit vector of red
     scores = TfIdf().score(Task("red"), DOCS)
     assert scores[0] == pytest.approx(1.287682 / math.hypot(1.287682, 1.693147), abs=1e-6)
-    assert scores[1] == pytest.approx(2 * 1.287682 / math.sqrt((2 * 1.287682) ** 2 + 2 * 1.693147**2), abs=1e-6)
+    assert scores[1] == pytest.approx(
+        2 * 1.287682 / math.sqrt((2 * 1.287682) ** 2 + 2 * 1.693147**2), abs=1e-6
+    )
     assert scores[2] == 0
     assert TfIdf().score(Task("red"), ["", "->"]).tolist() == [0, 0]
 
 
 def test_an_n_gram_model_by_hand():
     # over all: a twice and b twice of four, so .4 * 2 / 4 = .2 each; in each text .5 * 1 / 2 = .25; only "a b" has b behind a: .1 * 1 / 1
-    scores = NGram(two=0.1, one=0.5).score(Task("a b z"), ["a b", "b a"])  # z is in none, and left out
+    scores = NGram(two=0.1, one=0.5).score(
+        Task("a b z"), ["a b", "b a"]
+    )  # z is in none, and left out
     assert scores == pytest.approx([(math.log(0.45) + math.log(0.55)) / 2, math.log(0.45)])
     assert NGram().score(Task("z"), ["a b", ""]).tolist() == [0, 0]
-    assert NGram().score(Task("a"), ["a", ""])[1] == pytest.approx(math.log(0.4))  # nothing of its own: what all have
+    assert NGram().score(Task("a"), ["a", ""])[1] == pytest.approx(
+        math.log(0.4)
+    )  # nothing of its own: what all have
     with pytest.raises(BadParameter, match="leave some"):
         NGram(two=0.6, one=0.4)
 
 
 def test_all_topics_of_lsa_are_tf_idf_and_one_joins_words_that_go_together():
     texts = ["car engine", "automobile engine", "pear tree"]
-    assert Topics().score(Task("car engine"), texts) == pytest.approx(TfIdf().score(Task("car engine"), texts), abs=1e-6)
+    assert Topics().score(Task("car engine"), texts) == pytest.approx(
+        TfIdf().score(Task("car engine"), texts), abs=1e-6
+    )
     assert TfIdf().score(Task("car"), texts)[1] == 0
     assert Topics(topics=1).score(Task("car"), texts) == pytest.approx([1, 1, 0], abs=1e-6)
-    assert Topics().score(Task("z"), texts).tolist() == [0, 0, 0] and Topics().score(Task("z"), ["", "->"]).tolist() == [0, 0]
+    assert Topics().score(Task("z"), texts).tolist() == [0, 0, 0] and Topics().score(
+        Task("z"), ["", "->"]
+    ).tolist() == [0, 0]
     with pytest.raises(BadParameter):
         Topics(topics=0)
 
@@ -112,7 +148,11 @@ def test_lda_finds_two_subjects():
     fruit = ["apple pear juice", "pear juice", "apple juice juice", "apple apple"] * 3
     motor = ["car wheel engine", "engine wheel", "car engine engine", "wheel wheel"] * 3
     scores = Topics(lda=True, topics=2).score(Task("pear"), fruit + motor)
-    assert scores[: len(fruit)].min() > scores[len(fruit) :].max() and 0 <= scores.min() and scores.max() <= 1 + 1e-9
+    assert (
+        scores[: len(fruit)].min() > scores[len(fruit) :].max()
+        and 0 <= scores.min()
+        and scores.max() <= 1 + 1e-9
+    )
 
 
 def test_random_depends_on_seed_and_query_only():
@@ -126,17 +166,27 @@ def test_random_depends_on_seed_and_query_only():
 
 def test_choice_holds_every_candidate_in_order():
     choice = BM25Scorer().choose(Task("red"), DOCS, 1)
-    assert choice.positions == (1,) and choice.order == (1, 0, 2) and choice.scores == choice.order_scores[:1]
+    assert (
+        choice.positions == (1,)
+        and choice.order == (1, 0, 2)
+        and choice.scores == choice.order_scores[:1]
+    )
     assert choice.usage.texts == 3
 
 
-@pytest.mark.parametrize("scorer", [BM25Scorer(), TfIdf(), NGram(), Topics(), Topics(lda=True), Random()])
+@pytest.mark.parametrize(
+    "scorer", [BM25Scorer(), TfIdf(), NGram(), Topics(), Topics(lda=True), Random()]
+)
 def test_no_texts_give_an_empty_choice(scorer):
     assert scorer.choose(Task("q"), [], 3).positions == ()
 
 
 def test_encoder_scorer_is_cosine(encoder):
-    texts = ["Alien -> in_language -> English", "Alien -> directed_by -> Ridley Scott", "Alien -> directed_by -> Ridley Scott"]
+    texts = [
+        "Alien -> in_language -> English",
+        "Alien -> directed_by -> Ridley Scott",
+        "Alien -> directed_by -> Ridley Scott",
+    ]
     choice = EncoderScorer(encoder).choose(Task("who directed Alien?"), texts, 2)
     assert choice.positions == (1, 2)
     a, b = encoder.encode(["who directed Alien?", texts[1]]).astype(np.float64)
@@ -145,9 +195,18 @@ def test_encoder_scorer_is_cosine(encoder):
 
 
 def test_late_interaction_is_the_mean_of_the_best_cosines(encoder):
-    texts = ["Alien -> directed_by -> Ridley Scott", "", "Paris", "Alien -> directed_by -> Ridley Scott"]
+    texts = [
+        "Alien -> directed_by -> Ridley Scott",
+        "",
+        "Paris",
+        "Alien -> directed_by -> Ridley Scott",
+    ]
     scores = LateInteractionScorer(encoder).score(Task("who directed Alien?"), texts)
-    vectors = {p: v.astype(np.float64) for ps, v in encoder.encode_tokens(["who directed Alien?", *texts[:3]]) for p in ps}
+    vectors = {
+        p: v.astype(np.float64)
+        for ps, v in encoder.encode_tokens(["who directed Alien?", *texts[:3]])
+        for p in ps
+    }
     for number in range(3):
         by_hand = np.mean([max(q @ d for d in vectors[number + 1]) for q in vectors[0]])
         assert scores[number] == pytest.approx(by_hand, abs=1e-6)
@@ -159,8 +218,12 @@ def test_a_cancelled_task_stops_the_encoder(encoder):
         raise Cancelled
 
     with pytest.raises(Cancelled):
-        EncoderScorer(encoder).score(Task("never seen before 1", check=cancel), ["never seen before 2"])
-    assert EncoderScorer(encoder).score(Task("never seen before 1"), ["never seen before 2"]).shape == (1,)
+        EncoderScorer(encoder).score(
+            Task("never seen before 1", check=cancel), ["never seen before 2"]
+        )
+    assert EncoderScorer(encoder).score(
+        Task("never seen before 1"), ["never seen before 2"]
+    ).shape == (1,)
 
 
 SCRIPT = """
@@ -180,7 +243,12 @@ def test_two_processes_give_the_same_bytes():
         import os
 
         done = subprocess.run(
-            [sys.executable, "-c", SCRIPT], cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+            [sys.executable, "-c", SCRIPT],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
         )
         return done.stdout
 

@@ -13,9 +13,21 @@ from core.models.declared import row, shipped
 from core.models.encoders.sentence import SentenceEncoder
 
 TEXTS = ["Alien -> directed_by -> Ridley Scott", "Paris", "a long text " * 40, "Paris", ""]
-SHAPE = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "initializer_range": 0.5}
+SHAPE = {
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 32,
+    "initializer_range": 0.5,
+}
 ARCHITECTURES = {  # of the networks in models.toml: BGE-M3 and multilingual-e5, e5 and gte, nomic
-    "XLMRoberta": {**SHAPE, "max_position_embeddings": 140, "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2},
+    "XLMRoberta": {
+        **SHAPE,
+        "max_position_embeddings": 140,
+        "pad_token_id": 1,
+        "bos_token_id": 0,
+        "eos_token_id": 2,
+    },
     "Bert": {**SHAPE, "max_position_embeddings": 128, "pad_token_id": 1},
     "NomicBert": {**SHAPE, "max_position_embeddings": 128, "pad_token_id": 1},
 }
@@ -27,12 +39,32 @@ def network(kind: str, folder):
     import transformers
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-    pieces = ["<s>", "<pad>", "</s>", "<unk>", "▁", *"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ?->_:"]
-    tokenizer = Tokenizer(models.Unigram([(piece, -float(n)) for n, piece in enumerate(pieces)], unk_id=3))
+    pieces = [
+        "<s>",
+        "<pad>",
+        "</s>",
+        "<unk>",
+        "▁",
+        *"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ?->_:",
+    ]
+    tokenizer = Tokenizer(
+        models.Unigram([(piece, -float(n)) for n, piece in enumerate(pieces)], unk_id=3)
+    )
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
-    special = {"bos_token": "<s>", "eos_token": "</s>", "cls_token": "<s>", "sep_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"}
-    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=120, **special).save_pretrained(folder)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    special = {
+        "bos_token": "<s>",
+        "eos_token": "</s>",
+        "cls_token": "<s>",
+        "sep_token": "</s>",
+        "pad_token": "<pad>",
+        "unk_token": "<unk>",
+    }
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, model_max_length=120, **special
+    ).save_pretrained(folder)
     torch.manual_seed(0)
     config = getattr(transformers, f"{kind}Config")(vocab_size=len(pieces), **ARCHITECTURES[kind])
     getattr(transformers, f"{kind}Model")(config).eval().save_pretrained(folder)
@@ -46,11 +78,16 @@ def stated(kind: str, pooling: str, folder):
     from sentence_transformers.sentence_transformer.modules import Pooling
 
     net = Transformer(str(network(kind, folder / "net")))
-    SentenceTransformer(modules=[net, Pooling(16, pooling_mode=pooling), Normalize()], device="cpu").save(str(folder / "whole"))
+    SentenceTransformer(
+        modules=[net, Pooling(16, pooling_mode=pooling), Normalize()], device="cpu"
+    ).save(str(folder / "whole"))
     return folder / "whole"
 
 
-@pytest.mark.parametrize(("kind", "pooling"), [("XLMRoberta", "cls"), ("XLMRoberta", "mean"), ("Bert", "mean"), ("NomicBert", "mean")])
+@pytest.mark.parametrize(
+    ("kind", "pooling"),
+    [("XLMRoberta", "cls"), ("XLMRoberta", "mean"), ("Bert", "mean"), ("NomicBert", "mean")],
+)
 def test_vectors_are_those_of_sentence_transformers(kind, pooling, tmp_path):
     from sentence_transformers import SentenceTransformer
 
@@ -58,11 +95,17 @@ def test_vectors_are_those_of_sentence_transformers(kind, pooling, tmp_path):
     ours = SentenceEncoder(str(folder), "tiny", "query: ", "passage: ", pooling, batch=2)
     theirs = SentenceTransformer(str(folder), device="cpu")
     assert ours.encode(TEXTS) == pytest.approx(theirs.encode(TEXTS, prompt="passage: "), abs=1e-5)
-    assert question_vectors(ours, TEXTS) == pytest.approx(theirs.encode(TEXTS, prompt="query: "), abs=1e-5)
-    assert ours.device == "cpu, float32" and np.linalg.norm(ours.encode(TEXTS), axis=1) == pytest.approx(np.ones(5), abs=1e-6)
+    assert question_vectors(ours, TEXTS) == pytest.approx(
+        theirs.encode(TEXTS, prompt="query: "), abs=1e-5
+    )
+    assert ours.device == "cpu, float32" and np.linalg.norm(
+        ours.encode(TEXTS), axis=1
+    ) == pytest.approx(np.ones(5), abs=1e-6)
     assert ours.encode([]).shape == (0, 0)
     if pooling == "cls":
-        with pytest.raises(ModelUnavailable, match="declared with pooling “mean”, but its folder states “cls”"):
+        with pytest.raises(
+            ModelUnavailable, match="declared with pooling “mean”, but its folder states “cls”"
+        ):
             SentenceEncoder(str(folder), "tiny", pooling="mean").encode(["a"])
 
 
@@ -72,7 +115,9 @@ def test_dense_vectors_are_those_of_flag_embedding(tmp_path):
     folder = stated("XLMRoberta", "cls", tmp_path)
     theirs = BGEM3FlagModel(str(folder), use_fp16=False, devices="cpu", normalize_embeddings=True)
     wanted = theirs.encode(TEXTS[:4], max_length=120, return_dense=True)["dense_vecs"]
-    assert SentenceEncoder(str(folder), "tiny", pooling="cls").encode(TEXTS[:4]) == pytest.approx(wanted, abs=1e-5)
+    assert SentenceEncoder(str(folder), "tiny", pooling="cls").encode(TEXTS[:4]) == pytest.approx(
+        wanted, abs=1e-5
+    )
 
 
 def test_a_folder_that_states_no_pooling_needs_it_in_the_row(tmp_path):
@@ -82,16 +127,24 @@ def test_a_folder_that_states_no_pooling_needs_it_in_the_row(tmp_path):
     folder = network("Bert", tmp_path)
     with pytest.raises(BadParameter, match="does not state its pooling; say in models.toml"):
         SentenceEncoder(str(folder), "plain").encode(["a"])
-    tokenizer, net = transformers.AutoTokenizer.from_pretrained(folder), transformers.AutoModel.from_pretrained(folder).eval()
+    tokenizer, net = (
+        transformers.AutoTokenizer.from_pretrained(folder),
+        transformers.AutoModel.from_pretrained(folder).eval(),
+    )
     with torch.inference_mode():
         tokens = net(**tokenizer("Paris ab", return_tensors="pt")).last_hidden_state[0]
     for pooling, vector in (("cls", tokens[0]), ("mean", tokens.mean(0))):
         wanted = (vector / vector.norm()).numpy()
-        assert SentenceEncoder(str(folder), "plain", pooling=pooling).encode(["Paris ab"])[0] == pytest.approx(wanted, abs=1e-5)
+        assert SentenceEncoder(str(folder), "plain", pooling=pooling).encode(["Paris ab"])[
+            0
+        ] == pytest.approx(wanted, abs=1e-5)
 
 
 def test_texts_that_were_read_are_not_read_again_and_cancel_ends_the_reading(tmp_path):
-    encoder, calls = SentenceEncoder(str(network("Bert", tmp_path)), "plain", pooling="mean", batch=1), []
+    encoder, calls = (
+        SentenceEncoder(str(network("Bert", tmp_path)), "plain", pooling="mean", batch=1),
+        [],
+    )
     first = encoder.encode(["a", "b"], lambda: calls.append(1))
     calls.clear()
     assert (encoder.encode(["b", "a"]) == first[::-1]).all()
@@ -108,8 +161,14 @@ def test_texts_that_were_read_are_not_read_again_and_cancel_ends_the_reading(tmp
 
 
 def test_the_rows_that_ship_say_pooling_and_prompts():
-    rows = {name: one.settings for name, one in shipped().rows.items() if one.backend == "sentence-transformers"}
-    assert {name: (one.pooling, one.question_prompt, one.text_prompt) for name, one in rows.items()} == {
+    rows = {
+        name: one.settings
+        for name, one in shipped().rows.items()
+        if one.backend == "sentence-transformers"
+    }
+    assert {
+        name: (one.pooling, one.question_prompt, one.text_prompt) for name, one in rows.items()
+    } == {
         "bge-m3": ("cls", "", ""),
         "e5-base": ("mean", "query: ", "passage: "),
         "e5-multilingual": ("mean", "query: ", "passage: "),
@@ -120,8 +179,19 @@ def test_the_rows_that_ship_say_pooling_and_prompts():
 
 
 def test_a_pooling_that_is_none():
-    with pytest.raises(BadParameter, match='models.toml: .model.x.: "pooling" is "cls" or "mean", not .first.'):
-        row("x", {"kind": "encoder", "backend": "sentence-transformers", "weights": "a/b", "pooling": "first"}, "models.toml")
+    with pytest.raises(
+        BadParameter, match='models.toml: .model.x.: "pooling" is "cls" or "mean", not .first.'
+    ):
+        row(
+            "x",
+            {
+                "kind": "encoder",
+                "backend": "sentence-transformers",
+                "weights": "a/b",
+                "pooling": "first",
+            },
+            "models.toml",
+        )
 
 
 def test_what_is_not_here_is_said(tmp_path):

@@ -29,7 +29,9 @@ def registry():
 def test_it_ranks_unseen_questions_far_above_chance(registry):
     unseen = groups(open_corpus("hotpotqa"), 1, 5, 0, lambda: None)
     lots = np.random.default_rng(0)
-    by_lot = np.mean([figure(lambda task, texts: lots.random(len(texts)), unseen) for _ in range(200)])
+    by_lot = np.mean(
+        [figure(lambda task, texts: lots.random(len(texts)), unseen) for _ in range(200)]
+    )
     assert figure(registry.scorer(NAME).score, unseen) > 0.6 > 2 * by_lot
 
 
@@ -38,12 +40,20 @@ def test_its_scores_are_its_head_on_its_hidden_states(registry):
     texts = ["It was painted by Ann in Rome.", "Bob cooks.", "It was painted by Ann in Rome."]
     hidden = scorer.hidden(task, texts)
     assert hidden.shape == (3, 384) and (hidden[0] == hidden[2]).all()
-    assert scorer.head(hidden) == pytest.approx(scorer.score(task, texts)) and scorer.score(task, texts)[0] > scorer.score(task, texts)[1]
+    assert (
+        scorer.head(hidden) == pytest.approx(scorer.score(task, texts))
+        and scorer.score(task, texts)[0] > scorer.score(task, texts)[1]
+    )
 
 
 def test_its_card_tells_its_figures_and_it_is_a_choice(registry):
     report = json.loads((SHIPPED / "reranker" / TRAINING).read_text("utf-8"))["report"]
-    mean = lambda model: np.average([row[model] for row in report], weights=[row["questions"] for row in report])
+    mean = lambda model: np.average(
+        [row[model] for row in report], weights=[row["questions"] for row in report]
+    )
     assert mean("reranker-finetuned") > mean("late-interaction")
-    assert all(f"{row['corpus']} {row['reranker-finetuned']:.3f}" in registry.info(NAME).figures for row in report)
+    assert all(
+        f"{row['corpus']} {row['reranker-finetuned']:.3f}" in registry.info(NAME).figures
+        for row in report
+    )
     assert registry.roles["cross-encoder"] == "late-interaction"  # which is far ahead of it on CACM

@@ -23,16 +23,27 @@ def by_hand(**weights):
         "tail_place": (width(), 1),
     }
     made = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
-    made |= {"bias": np.zeros(1, np.float32), "out": np.ones(1, np.float32), "out_bias": np.zeros(1, np.float32)}
-    return TripleScorer(made | {name: np.asarray(value, np.float32) for name, value in weights.items()})
+    made |= {
+        "bias": np.zeros(1, np.float32),
+        "out": np.ones(1, np.float32),
+        "out_bias": np.zeros(1, np.float32),
+    }
+    return TripleScorer(
+        made | {name: np.asarray(value, np.float32) for name, value in weights.items()}
+    )
 
 
 def test_scores_by_hand():
     # hidden = relation's first number + tail's second; sigmoid(0) = .5, sigmoid(1) = .731059, sigmoid(3) = .952574
     scorer = by_hand(relation=[[1], [0]], tail=[[0], [1]])
-    nodes, relations = np.array([[9, 0], [9, 2]], np.float32), np.array([[1, 9], [-5, 9]], np.float32)
+    nodes, relations = (
+        np.array([[9, 0], [9, 2]], np.float32),
+        np.array([[1, 9], [-5, 9]], np.float32),
+    )
     triples = (np.array([0, 0, 1]), np.array([1, 0, 0]), np.array([1, 0, 1]))
-    found = scorer.scores(np.zeros(2, np.float32), nodes, relations, np.zeros((2, width()), np.float32), triples)
+    found = scorer.scores(
+        np.zeros(2, np.float32), nodes, relations, np.zeros((2, width()), np.float32), triples
+    )
     assert found == pytest.approx([0.5, 0.731059, 0.952574], abs=1e-6)  # -5 + 2 is cut to 0
 
 
@@ -40,13 +51,21 @@ def test_where_a_triple_lies_counts():
     places = directional_distances(np.array([0]), np.array([1]), np.array([True, False]))
     scorer = by_hand(head_place=[[0], [2]] + [[0]] * 8)  # the head is an entity of the question: 2
     zeros = np.zeros((2, 2), np.float32)
-    found = scorer.scores(zeros[0], zeros, zeros[:1], places, (np.array([0, 1]), np.array([0, 0]), np.array([1, 0])))
+    found = scorer.scores(
+        zeros[0], zeros, zeros[:1], places, (np.array([0, 1]), np.array([0, 0]), np.array([1, 0]))
+    )
     assert found == pytest.approx([1 / (1 + np.exp(-2)), 0.5])
 
 
 def test_another_encoder_is_told(tmp_path):
     with pytest.raises(BadInput, match="reads vectors of 2 numbers; this encoder's have 3"):
-        by_hand().scores(np.zeros(3), np.zeros((1, 3)), np.zeros((1, 3)), np.zeros((1, width())), (np.array([0]),) * 3)
+        by_hand().scores(
+            np.zeros(3),
+            np.zeros((1, 3)),
+            np.zeros((1, 3)),
+            np.zeros((1, width())),
+            (np.array([0]),) * 3,
+        )
 
 
 def test_the_shipped_one_is_read_and_ones_own_goes_before_it(tmp_path, monkeypatch):
@@ -68,8 +87,19 @@ def test_the_shipped_one_is_read_and_ones_own_goes_before_it(tmp_path, monkeypat
 def test_right_triples_lie_on_shortest_ways():
     # 0-1-3 and 0-2-3 are shortest, 0-4-5-3 is not; a triple counts whichever way it points
     heads, tails = np.array([0, 3, 0, 2, 0, 4, 5]), np.array([1, 1, 2, 3, 4, 5, 3])
-    assert on_shortest_ways(heads, tails, [0], [3], 6).tolist() == [True, True, True, True, False, False, False]
-    assert not on_shortest_ways(heads, tails, [0], [], 6).any() and not on_shortest_ways(heads, tails, [0], [0], 6).any()
+    assert on_shortest_ways(heads, tails, [0], [3], 6).tolist() == [
+        True,
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert (
+        not on_shortest_ways(heads, tails, [0], [], 6).any()
+        and not on_shortest_ways(heads, tails, [0], [0], 6).any()
+    )
     assert not on_shortest_ways(heads[:1], tails[:1], [0], [5], 6).any()  # nothing leads there
 
 
@@ -81,24 +111,45 @@ def questions(seed, many=12):
         heads, kinds, tails = np.zeros(6, np.int64), np.array([0, 1, 0, 1, 0, 1]), np.arange(1, 7)
         places = directional_distances(heads, tails, np.eye(7, dtype=bool)[0])
         names = np.eye(2, dtype=np.float32)
-        yield Scored((names[which], rng.random((7, 2), np.float32), names, places, (heads, kinds, tails)), kinds == which)
+        yield Scored(
+            (names[which], rng.random((7, 2), np.float32), names, places, (heads, kinds, tails)),
+            kinds == which,
+        )
 
 
 def test_training_learns_which_relation_is_asked_for(tmp_path):
     settings = TripleSettings(hidden=16, epochs=30, rate=1e-2)
-    weights, state = train(list(questions(1)), list(questions(2, 4)), settings, tmp_path, "key", lambda *_: None, lambda: None)
+    weights, state = train(
+        list(questions(1)),
+        list(questions(2, 4)),
+        settings,
+        tmp_path,
+        "key",
+        lambda *_: None,
+        lambda: None,
+    )
     save(weights, tmp_path)
     from safetensors.numpy import load_file
 
-    scorer = TripleScorer({name: values.astype(np.float32) for name, values in load_file(tmp_path / module.WEIGHTS).items()})
+    scorer = TripleScorer(
+        {
+            name: values.astype(np.float32)
+            for name, values in load_file(tmp_path / module.WEIGHTS).items()
+        }
+    )
     for one in questions(3):
         found = scorer.scores(*one.features)
         assert found[one.right].min() > found[~one.right].max()
-        assert 1 / (1 + np.exp(-logits(weights, one).numpy())) == pytest.approx(found, abs=5e-3)  # half precision
+        assert 1 / (1 + np.exp(-logits(weights, one).numpy())) == pytest.approx(
+            found, abs=5e-3
+        )  # half precision
 
 
 def test_a_training_that_is_stopped_goes_on_where_it_was(tmp_path):
-    settings, asked = TripleSettings(hidden=4, epochs=4), (list(questions(1)), list(questions(2, 2)))
+    settings, asked = (
+        TripleSettings(hidden=4, epochs=4),
+        (list(questions(1)), list(questions(2, 2))),
+    )
     steps = iter(range(20))
 
     def stop():

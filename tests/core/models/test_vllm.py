@@ -42,7 +42,10 @@ def small(tmp_path, monkeypatch):
 
 def declared(**more):
     """Rows by name, one for each keyword."""
-    return {name: row(name, {"kind": "chat", "backend": "vllm", **values}, "models.toml") for name, values in more.items()}
+    return {
+        name: row(name, {"kind": "chat", "backend": "vllm", **values}, "models.toml")
+        for name, values in more.items()
+    }
 
 
 def chat_of(rows, name):
@@ -59,12 +62,21 @@ def test_it_starts_when_first_asked_and_is_asked_many_at_once(small):
     chat = chat_of(declared(seven={"weights": "some/7B", "context": 2048}), "seven")
     assert not chat.loaded and chat.device == ""
     with ThreadPoolExecutor(8) as pool:
-        replies = [json.loads(reply.text) for reply in pool.map(lambda n: asked(chat, f"question {n}"), range(8))]
+        replies = [
+            json.loads(reply.text)
+            for reply in pool.map(lambda n: asked(chat, f"question {n}"), range(8))
+        ]
     assert [reply["said"] for reply in replies] == [f"question {n}" for n in range(8)]
     assert len({reply["pid"] for reply in replies}) == 1 and chat.loaded and chat.url in chat.device
     arguments = replies[0]["arguments"]
-    assert arguments[:4] == ["serve", "some/7B", "--served-model-name", "seven"] and "--enable-prefix-caching" in arguments
-    assert arguments[arguments.index("--max-model-len") + 1] == "2048" and arguments[arguments.index("--host") + 1] == "127.0.0.1"
+    assert (
+        arguments[:4] == ["serve", "some/7B", "--served-model-name", "seven"]
+        and "--enable-prefix-caching" in arguments
+    )
+    assert (
+        arguments[arguments.index("--max-model-len") + 1] == "2048"
+        and arguments[arguments.index("--host") + 1] == "127.0.0.1"
+    )
     assert chat._key not in " ".join(arguments)
     assert chat.count_tokens([{"role": "user", "content": "one two three"}]) == 3
     chat.close()
@@ -97,7 +109,10 @@ def test_a_crash_costs_the_replies_in_flight_and_the_next_question_starts_it_ane
 
 def test_its_own_last_words_are_shown(small):
     chat = chat_of(declared(seven={"weights": "some/7B"}), "seven")
-    with pytest.raises(ModelFailed, match=r"\(SIGKILL\): ValueError: the last words of a small server\. The reply is lost"):
+    with pytest.raises(
+        ModelFailed,
+        match=r"\(SIGKILL\): ValueError: the last words of a small server\. The reply is lost",
+    ):
         asked(chat, "die")
     assert not chat.loaded
 
@@ -148,7 +163,10 @@ def test_why_it_does_not_start(small, monkeypatch):
         asked(chat, "hello")
     assert fault in str(raised.value)
     monkeypatch.setenv(vllm.PROGRAM, "/no/such/program")
-    with pytest.raises(ModelUnavailable, match="seven cannot run here. HOPSCOPE_VLLM names /no/such/program, which is no program here"):
+    with pytest.raises(
+        ModelUnavailable,
+        match="seven cannot run here. HOPSCOPE_VLLM names /no/such/program, which is no program here",
+    ):
         asked(chat, "hello")
 
 
@@ -168,7 +186,9 @@ def test_adapters_over_one_base_share_its_server(small, tmp_path):
     )
     chats = [chat_of(rows, name) for name in rows]
     replies = [json.loads(asked(chat, "hello").text) for chat in chats]
-    assert [reply["model"] for reply in replies] == ["seven", "one", "two"] and len({reply["pid"] for reply in replies}) == 1
+    assert [reply["model"] for reply in replies] == ["seven", "one", "two"] and len(
+        {reply["pid"] for reply in replies}
+    ) == 1
     arguments = replies[0]["arguments"]
     at = arguments.index("--lora-modules")
     assert arguments[at - 5 : at] == ["--enable-lora", "--max-loras", "2", "--max-lora-rank", "16"]
@@ -182,14 +202,22 @@ def test_adapters_over_one_base_share_its_server(small, tmp_path):
 def test_an_adapter_that_came_later_has_the_server_started_anew(small, tmp_path):
     base = chat_of(declared(seven={"weights": "some/7B"}), "seven")
     pid = json.loads(asked(base, "hello").text)["pid"]
-    rows = declared(seven={"weights": "some/7B"}, one={"weights": str(adapter(tmp_path / "first", 8)), "base": "seven"})
+    rows = declared(
+        seven={"weights": "some/7B"},
+        one={"weights": str(adapter(tmp_path / "first", 8)), "base": "seven"},
+    )
     later = json.loads(asked(chat_of(rows, "one"), "hello").text)
     assert later["pid"] != pid and not psutil.pid_exists(pid)
     assert json.loads(asked(base, "hello again").text)["pid"] == later["pid"]
 
 
 def test_settings_are_arguments_of_the_server(small):
-    more = {"quantization": "fp8", "reasoning": "qwen3", "gpu_share": 0.5, "options": "--dtype 'half'"}
+    more = {
+        "quantization": "fp8",
+        "reasoning": "qwen3",
+        "gpu_share": 0.5,
+        "options": "--dtype 'half'",
+    }
     rows = declared(big={"weights": "some/70B", "cards": "2,3", **more})
     launch = rows["big"].settings.launch(rows["big"], rows)
     assert launch.environment == (("CUDA_VISIBLE_DEVICES", "2,3"),)
@@ -205,18 +233,25 @@ def test_settings_are_arguments_of_the_server(small):
     asked(chat_of(rows, "big"), "hello")
     assert "cards 2,3" in (Path(os.environ["HOPSCOPE_HOME"]) / "logs" / "vllm-big.log").read_text()
     four = declared(four={"weights": "some/70B", "cards": 4})
-    assert "--tensor-parallel-size 4" in " ".join(four["four"].settings.launch(four["four"], four).arguments)
+    assert "--tensor-parallel-size 4" in " ".join(
+        four["four"].settings.launch(four["four"], four).arguments
+    )
 
 
 @pytest.mark.parametrize("cards", [0, "", "first", "0,", -1])
 def test_cards_that_are_none(cards):
-    with pytest.raises(BadParameter, match=r'models.toml: \[model.x\]: "cards" is a number of graphics cards, or says which ones'):
+    with pytest.raises(
+        BadParameter,
+        match=r'models.toml: \[model.x\]: "cards" is a number of graphics cards, or says which ones',
+    ):
         declared(x={"weights": "some/7B", "cards": cards})
 
 
 def test_a_base_that_is_none_and_a_folder_without_an_adapter(small, tmp_path):
     rows = declared(one={"weights": str(tmp_path), "base": "seven"})
-    assert "its base “seven” is not declared as a model of vLLM" in rows["one"].settings.missing(rows["one"], rows)
+    assert "its base “seven” is not declared as a model of vLLM" in rows["one"].settings.missing(
+        rows["one"], rows
+    )
     rows |= declared(seven={"weights": "some/7B"})
     assert "holds no adapter_config.json" in rows["one"].settings.missing(rows["one"], rows)
 
@@ -232,12 +267,20 @@ if sys.argv[2] == "wait":
 """
 
 
-@pytest.mark.parametrize(("how", "weights"), [("exit", "some/7B"), ("wait", "some/7B"), ("wait", "some/stubborn")])
+@pytest.mark.parametrize(
+    ("how", "weights"), [("exit", "some/7B"), ("wait", "some/7B"), ("wait", "some/stubborn")]
+)
 def test_it_ends_with_the_process_that_started_it(small, how, weights, monkeypatch, tmp_path):
     guard = tmp_path / "ended_with_us.py"  # one that waits less
-    guard.write_text(Path(ended_with_us.__file__).read_text("utf-8").replace("GRACE = 10.0", "GRACE = 0.3"))
-    code = f"from core.runtime import ended_with_us\nended_with_us.__file__ = {str(guard)!r}\n{ASKING}"
-    with subprocess.Popen([sys.executable, "-c", code, weights, how], cwd=ROOT, stdout=subprocess.PIPE, text=True) as asking:
+    guard.write_text(
+        Path(ended_with_us.__file__).read_text("utf-8").replace("GRACE = 10.0", "GRACE = 0.3")
+    )
+    code = (
+        f"from core.runtime import ended_with_us\nended_with_us.__file__ = {str(guard)!r}\n{ASKING}"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, weights, how], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as asking:
         assert asking.stdout is not None
         pid = json.loads(asking.stdout.readline())["pid"]
         if how == "wait":

@@ -8,14 +8,25 @@ import tomli_w
 from core.comparison.run import LaneRun, Prefixes, Progress
 from core.errors import BadParameter
 from core.instances import catalogue as rows
-from core.operators import EgoNetwork, PersonalizedPageRank, PredictHops, Rank, ShortestPaths, SimplePaths
+from core.operators import (
+    EgoNetwork,
+    PersonalizedPageRank,
+    PredictHops,
+    Rank,
+    ShortestPaths,
+    SimplePaths,
+)
 from core.operators.base import Line
 from core.operators.branch import Branch
 from core.operators.text import parse_line
 from core.sources import Ask, GraphSource
 from core.types import Question
 
-NEAR = Branch("hops", ((1, (ShortestPaths(hops=1),)), (2, (ShortestPaths(hops=2), Rank(keep=1)))), (SimplePaths(),))
+NEAR = Branch(
+    "hops",
+    ((1, (ShortestPaths(hops=1),)), (2, (ShortestPaths(hops=2), Rank(keep=1)))),
+    (SimplePaths(),),
+)
 LINE = Line((PredictHops(), EgoNetwork(hops=4), NEAR))
 TEXT = (
     "PredictHops() >> EgoNetwork(hops=4) >> Branch(on='hops', arms={1: ShortestPaths(hops=1), "
@@ -35,7 +46,10 @@ line = [
 
 
 def test_the_arm_is_the_one_for_the_state_s_hops(kit):
-    whole, ctx = EgoNetwork(hops=4)(kit.state("One"), kit.context()), kit.context(encoder=kit.Table({}))
+    whole, ctx = (
+        EgoNetwork(hops=4)(kit.state("One"), kit.context()),
+        kit.context(encoder=kit.Table({})),
+    )
     ran = lambda hops: [step.operator for step in NEAR(whole.replace(hops=hops), ctx).trace[1:]]
     assert ran(1) == ["ShortestPaths"] and ran(2) == ["ShortestPaths", "Rank"]
     assert ran(3) == ran(None) == ["SimplePaths"]
@@ -43,7 +57,9 @@ def test_the_arm_is_the_one_for_the_state_s_hops(kit):
 
 
 def test_a_lane_has_a_state_for_every_operator_of_the_arm(kit, monkeypatch):
-    monkeypatch.setattr(PredictHops, "apply", lambda self, state, ctx, recorder: state.replace(hops=2))
+    monkeypatch.setattr(
+        PredictHops, "apply", lambda self, state, ctx, recorder: state.replace(hops=2)
+    )
     reached = []
     lane = LaneRun(
         Ask(GraphSource.of(kit.graph), Question("a question"), (kit.node("One"),)),
@@ -54,17 +70,32 @@ def test_a_lane_has_a_state_for_every_operator_of_the_arm(kit, monkeypatch):
     lane.retrieve(Progress(reached=reached.append))
     told = ["PredictHops", "EgoNetwork", "ShortestPaths", "Rank", "GraphReader"]
     assert [state.trace[-1].operator for state in lane.states] == told and reached == lane.states
-    assert [step.operator for step in lane.state.trace] == told and lane.state.trace[2].parameters["hops"] == 2
+    assert [step.operator for step in lane.state.trace] == told and lane.state.trace[2].parameters[
+        "hops"
+    ] == 2
 
 
 def test_what_a_branch_reads_and_writes():
     assert NEAR.reads == ("hops", "seeds", "subgraph") and NEAR.writes == ("paths",)
-    assert LINE.parts() == (PredictHops(), EgoNetwork(hops=4), ShortestPaths(hops=1), ShortestPaths(hops=2), Rank(keep=1), SimplePaths())
+    assert LINE.parts() == (
+        PredictHops(),
+        EgoNetwork(hops=4),
+        ShortestPaths(hops=1),
+        ShortestPaths(hops=2),
+        Rank(keep=1),
+        SimplePaths(),
+    )
     both = Branch("hops", ((1, (EgoNetwork(), ShortestPaths())),), (EgoNetwork(),))
-    assert both.reads == ("hops", "seeds") and both.writes == ("subgraph",)  # only one arm finds paths
-    with pytest.raises(BadParameter, match="Branch reads a number of hops, and nothing before it predicts one."):
+    assert both.reads == ("hops", "seeds") and both.writes == (
+        "subgraph",
+    )  # only one arm finds paths
+    with pytest.raises(
+        BadParameter, match="Branch reads a number of hops, and nothing before it predicts one."
+    ):
         Line((EgoNetwork(), NEAR))
-    with pytest.raises(BadParameter, match="Branch reads a subgraph, and nothing before it extracts one."):
+    with pytest.raises(
+        BadParameter, match="Branch reads a subgraph, and nothing before it extracts one."
+    ):
         Line((PredictHops(), NEAR))
     with pytest.raises(BadParameter, match="Rank reads paths"):
         Line((PredictHops(), both, Rank()))
@@ -72,7 +103,10 @@ def test_what_a_branch_reads_and_writes():
 
 def test_the_canonical_text_reads_back():
     assert repr(LINE) == TEXT and parse_line(TEXT) == LINE and hash(parse_line(TEXT)) == hash(LINE)
-    assert "by hops: 1 → shortest paths, 2 → shortest paths, then best 1 by encoder, else complete paths" in LINE.words()
+    assert (
+        "by hops: 1 → shortest paths, 2 → shortest paths, then best 1 by encoder, else complete paths"
+        in LINE.words()
+    )
     for broken in (
         "Branch()",
         "Branch(on='hops', arms={}, otherwise=SimplePaths())",
@@ -98,9 +132,21 @@ def test_the_row_reads_back(tmp_path):
         ("1 = [", "one = [", "an arm of a branch is named by a whole number or “else”, not “one”"),
         ('"hops"', '"moods"', "A branch looks at hops, not at 'moods'"),
         ("else = [ { ", "else = [] , 3 = [ { ", "An arm of a branch has no operator"),
-        ('{ refine = "Rank", keep = 1 }', '{ generate = "Answer" }', "Answer cannot stand in an arm"),
-        ("keep = 1", "keeps = 1", "arm 2, operator 2: Rank has no parameter “keeps”. Did you mean “keep”"),
-        ('else = [ { retrieve = "SimplePaths" } ]', 'else = "SimplePaths"', "the arm “else” must be a list of operators"),
+        (
+            '{ refine = "Rank", keep = 1 }',
+            '{ generate = "Answer" }',
+            "Answer cannot stand in an arm",
+        ),
+        (
+            "keep = 1",
+            "keeps = 1",
+            "arm 2, operator 2: Rank has no parameter “keeps”. Did you mean “keep”",
+        ),
+        (
+            'else = [ { retrieve = "SimplePaths" } ]',
+            'else = "SimplePaths"',
+            "the arm “else” must be a list of operators",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_row_is_said_with_its_place(tmp_path, old, new, why):
@@ -116,5 +162,8 @@ def test_the_report_s_combination_prunes_at_one_hop_and_scores_triples_beyond():
     branch = line.operators[2]
     assert line.operators[1] == PersonalizedPageRank(keep=1000, damping=0.8)
     ((hops, (near,)),), (far,) = branch.arms, branch.otherwise
-    assert (hops, near.prune, near.unit) == (1, "mean", "path") and (far.prune, far.unit) == ("top", "triple")
+    assert (hops, near.prune, near.unit) == (1, "mean", "path") and (far.prune, far.unit) == (
+        "top",
+        "triple",
+    )
     assert {(beam.width, beam.hops, beam.fanout) for beam in (near, far)} == {(8, 4, 32)}

@@ -18,11 +18,19 @@ ARM = "SparseNodes(keep=1)"
     [
         ("SparseNodes() >> Loop(body={})", "a loop"),
         ("Union(first={} >> SparseNodes(), second=SparseNodes())", "a union"),
-        ("PredictHops() >> Branch(on='hops', arms={{1: {}}}, otherwise=SparseNodes())", "an arm of a branch"),
+        (
+            "PredictHops() >> Branch(on='hops', arms={{1: {}}}, otherwise=SparseNodes())",
+            "an arm of a branch",
+        ),
     ],
 )
 @pytest.mark.parametrize(
-    "inner", ["Answer()", "BuiltGraph(build='tkg')", "Branch(on='hops', arms={1: SparseNodes()}, otherwise=SparseNodes())"]
+    "inner",
+    [
+        "Answer()",
+        "BuiltGraph(build='tkg')",
+        "Branch(on='hops', arms={1: SparseNodes()}, otherwise=SparseNodes())",
+    ],
 )
 def test_none_holds_an_answer_a_graph_or_a_branch(whole, where, inner):
     with pytest.raises(BadParameter, match=f"cannot stand in {where}"):

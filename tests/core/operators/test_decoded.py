@@ -22,26 +22,40 @@ def path(text):
 def test_paths_come_as_written_and_a_written_one_cannot_come_again(kit):
     after, chat = run(kit, path(GENRE), path(ANN), keep=5)
     assert kit.texts(after) == [GENRE, ANN] and after.trace[-1].usage.calls == 2
-    assert [schema["properties"]["path"]["enum"] for schema in chat.schemas] == [[ANN, GENRE], [ANN]]
-    assert "->" not in chat.asked[0] and "Entities of the question: One" in chat.asked[0]  # no path is shown
+    assert [schema["properties"]["path"]["enum"] for schema in chat.schemas] == [
+        [ANN, GENRE],
+        [ANN],
+    ]
+    assert (
+        "->" not in chat.asked[0] and "Entities of the question: One" in chat.asked[0]
+    )  # no path is shown
 
 
 def test_only_so_many_are_written_and_only_so_many_make_the_trie(kit):
     after, chat = run(kit, path(ANN), keep=1)
     assert kit.texts(after) == [ANN] and len(chat.asked) == 1
     after, chat = run(kit, path(ANN), limit=1)
-    assert chat.schemas[0]["properties"]["path"]["enum"] == [ANN] and "the first 1 of 2 paths" in after.trace[-1].notes[0]
+    assert (
+        chat.schemas[0]["properties"]["path"]["enum"] == [ANN]
+        and "the first 1 of 2 paths" in after.trace[-1].notes[0]
+    )
 
 
 def test_a_reply_that_is_no_path_ends_the_writing(kit):
     after, _ = run(kit, path(GENRE), path("One -> has_genre -> Comedy"))
-    assert kit.texts(after) == [GENRE] and "none of the paths; no more were asked for" in after.trace[-1].notes[0]
+    assert (
+        kit.texts(after) == [GENRE]
+        and "none of the paths; no more were asked for" in after.trace[-1].notes[0]
+    )
 
 
 def test_where_nothing_could_be_written_the_first_paths_are_taken(kit):
     for reply in ("Drama", "", '{"path": ["One"]}', "[1]"):
         after, _ = run(kit, reply, keep=1)
-        assert kit.texts(after) == [ANN] and after.trace[-1].notes[-1] == "The first 1 paths were taken as they came."
+        assert (
+            kit.texts(after) == [ANN]
+            and after.trace[-1].notes[-1] == "The first 1 paths were taken as they came."
+        )
 
 
 def test_a_plain_reply_that_is_a_path_counts(kit):
@@ -52,5 +66,7 @@ def test_a_plain_reply_that_is_a_path_counts(kit):
 def test_without_paths_nobody_is_asked(kit):
     from core.types import Ranking
 
-    after = DecodedPaths()(kit.state("One").replace(paths=Ranking("path", ())), kit.context(Script()))
+    after = DecodedPaths()(
+        kit.state("One").replace(paths=Ranking("path", ())), kit.context(Script())
+    )
     assert after.paths.items == () and after.trace[-1].usage.calls == 0

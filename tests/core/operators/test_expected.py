@@ -23,7 +23,10 @@ from core.types import Path, Question, Ranking, State
         ("what year is Two of", Expected(TIME)),
         ("how many are there", Expected(NUMBER)),
         ("what are the main genres of Two", Expected(THING, "genr")),
-        ("which films did Ann direct", Expected(THING)),  # no relation is called so: what has relations
+        (
+            "which films did Ann direct",
+            Expected(THING),
+        ),  # no relation is called so: what has relations
         ("what kind of film is Two", Expected()),
         ("what does Ann do", Expected()),
         ("tell me about Two", Expected()),
@@ -75,7 +78,11 @@ def read(kit, question, start, asked=True, *first):
     for operator in (EgoNetwork(hops=1), ShortestPaths()):
         state = operator(state, kit.context())
     paths = sorted(state.paths.items, key=lambda path: kit.graph.node_name(path.end) not in first)
-    return kit.graph.names(GraphReader(asked=asked)(state.replace(paths=Ranking("path", tuple(paths))), kit.context()).reader)
+    return kit.graph.names(
+        GraphReader(asked=asked)(
+            state.replace(paths=Ranking("path", tuple(paths))), kit.context()
+        ).reader
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,10 +104,16 @@ def test_which_films_wants_what_has_relations(kit):
 
 
 def test_of_persons_the_one_whose_part_is_told(tmp_path):
-    graph = build([("Two", "directed_by", "Ann"), ("Two", "written_by", "Bob")], tmp_path / "g", "g")
+    graph = build(
+        [("Two", "directed_by", "Ann"), ("Two", "written_by", "Bob")], tmp_path / "g", "g"
+    )
     two, ann, bob = (graph.nodes_named(name)[0] for name in ("Two", "Ann", "Bob"))
     paths = Ranking("path", (Path((two, ann), (0,), (True,)), Path((two, bob), (1,), (True,))))
-    for question, told in (("who wrote Two", "Bob"), ("who directed Two", "Ann"), ("who is behind Two", "Ann")):
+    for question, told in (
+        ("who wrote Two", "Bob"),
+        ("who directed Two", "Ann"),
+        ("who is behind Two", "Ann"),
+    ):
         state = State(Question(question), (two,)).replace(paths=paths)
         assert graph.names(GraphReader()(state, Context(graph, Environment(None))).reader) == [told]
 
@@ -115,16 +128,32 @@ def test_a_director_who_also_wrote_is_read_whichever_triple_a_path_took(tmp_path
     ]
     graph = build(triples, tmp_path / "g", "g")
     two, ann, six, cy = (graph.nodes_named(name)[0] for name in ("Two", "Ann", "Six", "Cy"))
-    edge = {(h, r, t): e for e, (h, r, t) in enumerate(zip(*(column.tolist() for column in graph.triples(np.arange(5)))))}
+    edge = {
+        (h, r, t): e
+        for e, (h, r, t) in enumerate(
+            zip(*(column.tolist() for column in graph.triples(np.arange(5))))
+        )
+    }
     by = {name: code for code, name in enumerate(graph.relation_names)}
     wrote = Path((two, ann), (edge[two, by["written_by"], ann],), (True,))
-    bob = Path((two, graph.nodes_named("Bob")[0]), (edge[two, by["written_by"], graph.nodes_named("Bob")[0]],), (True,))
-    far = Path((two, six, cy), (edge[six, by["of"], two], edge[six, by["directed_by"], cy]), (False, True))
-    state = State(Question("who directed Two"), (two,)).replace(paths=Ranking("path", (wrote, bob, far)))
+    bob = Path(
+        (two, graph.nodes_named("Bob")[0]),
+        (edge[two, by["written_by"], graph.nodes_named("Bob")[0]],),
+        (True,),
+    )
+    far = Path(
+        (two, six, cy), (edge[six, by["of"], two], edge[six, by["directed_by"], cy]), (False, True)
+    )
+    state = State(Question("who directed Two"), (two,)).replace(
+        paths=Ranking("path", (wrote, bob, far))
+    )
     assert graph.names(GraphReader()(state, Context(graph, Environment(None))).reader) == [
         "Ann"
     ]  # not Bob, who only wrote, nor Cy of another film
 
 
 def test_the_line_is_written_as_before():
-    assert repr(GraphReader()) == "GraphReader()" and repr(GraphReader(asked=False)) == "GraphReader(asked=False)"
+    assert (
+        repr(GraphReader()) == "GraphReader()"
+        and repr(GraphReader(asked=False)) == "GraphReader(asked=False)"
+    )

@@ -33,7 +33,10 @@ def test_pagerank_outward_stops_at_attributes(kit):
 
 
 def test_push_and_power_iteration_keep_the_same_nodes(kit):
-    kept = [names(kit, PersonalizedPageRank(keep=4, method=m)(kit.state("One"), kit.context())) for m in ("auto", "exact")]
+    kept = [
+        names(kit, PersonalizedPageRank(keep=4, method=m)(kit.state("One"), kit.context()))
+        for m in ("auto", "exact")
+    ]
     assert kept[0] == kept[1] == {"One", "Ann", "Drama", "Two"}
 
 
@@ -42,20 +45,26 @@ def test_the_other_methods_keep_them_too_and_say_what_they_walked(kit, tmp_path,
     for method in ("fora", "topppr", "rbs", "partition"):
         operator = PersonalizedPageRank(keep=5, method=method)
         after, again = (operator(kit.state("One"), kit.context()) for _ in range(2))
-        assert len(names(kit, after)) == 5 and np.array_equal(after.subgraph.scores, again.subgraph.scores)
+        assert len(names(kit, after)) == 5 and np.array_equal(
+            after.subgraph.scores, again.subgraph.scores
+        )
         assert method in operator.words() and after.trace[-1].notes
 
 
 def test_the_trace_says_what_auto_ran(kit):
     # Both ways five nodes are relaxed; outward their 6 steps are fewer than 1,000 for each node to keep, so the equation is solved.
-    ran = lambda **given: PersonalizedPageRank(keep=3, **given)(kit.state("One"), kit.context()).trace[-1].notes
+    ran = lambda **given: (
+        PersonalizedPageRank(keep=3, **given)(kit.state("One"), kit.context()).trace[-1].notes
+    )
     assert ran() == ("Relaxed over the whole graph, which is small enough.",)
     assert ran(direction="out") == ran(method="exact") == ("Solved for the whole graph.",)
 
 
 def test_a_line_saved_when_auto_was_called_push(kit):
     saved = parse_line("PersonalizedPageRank(keep=3, method='push', recall=0.97)")
-    assert repr(saved) == "PersonalizedPageRank(keep=3)" and saved == parse_line("PersonalizedPageRank(keep=3, method='auto')")
+    assert repr(saved) == "PersonalizedPageRank(keep=3)" and saved == parse_line(
+        "PersonalizedPageRank(keep=3, method='auto')"
+    )
 
 
 def test_damping_is_the_probability_of_following(kit):
@@ -66,7 +75,10 @@ def test_damping_is_the_probability_of_following(kit):
     assert after.subgraph.scores[at] == pytest.approx(0.99, abs=1e-3)
 
 
-@pytest.mark.parametrize("hops, expected", [(0, {"One"}), (1, {"One", "Ann", "Drama"}), (2, {"One", "Ann", "Drama", "Two"})])
+@pytest.mark.parametrize(
+    "hops, expected",
+    [(0, {"One"}), (1, {"One", "Ann", "Drama"}), (2, {"One", "Ann", "Drama", "Two"})],
+)
 def test_neighbourhood_by_hops(kit, hops, expected):
     assert names(kit, EgoNetwork(hops=hops)(kit.state("One"), kit.context())) == expected
 
@@ -83,10 +95,15 @@ def test_random_walks_outward_of_one_step_visit_only_out_neighbours(kit):
 
 
 def test_random_walks_inside_never_leave_the_subgraph(kit):
-    one_hop = EgoNetwork(hops=1)(kit.state("One"), kit.context())  # One, Ann, Drama; Two lies behind Ann
+    one_hop = EgoNetwork(hops=1)(
+        kit.state("One"), kit.context()
+    )  # One, Ann, Drama; Two lies behind Ann
     walks = dict(walks=100, steps=4, direction="both")
     inside = RandomWalks(inside=True, **walks)(one_hop, kit.context())
-    assert set(inside.subgraph.nodes) == set(one_hop.subgraph.nodes) and inside.subgraph.scores.sum() == 100 * 5
+    assert (
+        set(inside.subgraph.nodes) == set(one_hop.subgraph.nodes)
+        and inside.subgraph.scores.sum() == 100 * 5
+    )
     assert kit.node("Two") in RandomWalks(**walks)(one_hop, kit.context()).subgraph
     elsewhere = RandomWalks(inside=True)(one_hop.replace(seeds=(kit.node("Two"),)), kit.context())
     assert len(elsewhere.subgraph.nodes) == 0
@@ -104,21 +121,31 @@ def test_filter_by_relation_keeps_only_its_edges_and_the_seeds(kit):
     whole = EgoNetwork(hops=4)(kit.state("Drama"), kit.context())
     model = kit.Table({"written_by": 2.0, "release_year": 1.0})
     after = FilterSubgraph(keep=2)(whole, kit.context(encoder=model))
-    assert model.seen == [["directed_by", "has_genre", "release_year", "written_by"]]  # each relation once
+    assert model.seen == [
+        ["directed_by", "has_genre", "release_year", "written_by"]
+    ]  # each relation once
     assert relations(kit, after) == ["release_year", "written_by"]
     assert names(kit, after) == {"Two", "Ann", "1999", "Drama"}  # the seed stays, alone
 
 
 def test_filter_induced_keeps_every_edge_between_the_ends(kit):
     whole = EgoNetwork(hops=4)(kit.state("Two"), kit.context())
-    after = FilterSubgraph(keep=1, mode="induced")(whole, kit.context(encoder=kit.Table({"written_by": 1.0})))
+    after = FilterSubgraph(keep=1, mode="induced")(
+        whole, kit.context(encoder=kit.Table({"written_by": 1.0}))
+    )
     assert relations(kit, after) == ["directed_by", "written_by"]
 
 
 def test_filter_by_triple_and_by_node(kit):
     whole = EgoNetwork(hops=4)(kit.state("One"), kit.context())
-    triple = FilterSubgraph(unit="triple", keep=1)(whole, kit.context(encoder=kit.Table({"Two -> release_year -> 1999": 1.0})))
-    assert relations(kit, triple) == ["release_year"] and names(kit, triple) == {"One", "Two", "1999"}
+    triple = FilterSubgraph(unit="triple", keep=1)(
+        whole, kit.context(encoder=kit.Table({"Two -> release_year -> 1999": 1.0}))
+    )
+    assert relations(kit, triple) == ["release_year"] and names(kit, triple) == {
+        "One",
+        "Two",
+        "1999",
+    }
     node = FilterSubgraph(unit="node", keep=1)(whole, kit.context(encoder=kit.Table({"Ann": 1.0})))
     assert relations(kit, node) == ["directed_by"] and names(kit, node) == {"One", "Ann"}
 
@@ -126,13 +153,30 @@ def test_filter_by_triple_and_by_node(kit):
 def test_thresholds_of_nodes_and_of_edges(kit):
     # LEGO-GraphRAG v1, section 4.1: nodes of at least tau_v and edges of at least tau_e; Drama and 1999 are below .3, directed_by below .2
     nodes = Above(kit.Table({"One": 0.5, "Two": 0.3, "Ann": 0.4, "Drama": 0.2, "1999": 0.1}), 0.3)
-    edges = Above(kit.Table({"Two -> written_by -> Ann": 0.6, "One -> directed_by -> Ann": 0.2, "Two -> directed_by -> Ann": 0.1}), 0.2)
+    edges = Above(
+        kit.Table(
+            {
+                "Two -> written_by -> Ann": 0.6,
+                "One -> directed_by -> Ann": 0.2,
+                "Two -> directed_by -> Ann": 0.1,
+            }
+        ),
+        0.2,
+    )
     context = kit.context(nodes=nodes, edges=edges)
-    after = FilterSubgraph(model="nodes", unit="node")(EgoNetwork(hops=4)(kit.state("One"), context), context)
-    assert names(kit, after) == {"One", "Two", "Ann"} and relations(kit, after) == ["directed_by", "directed_by", "written_by"]
+    after = FilterSubgraph(model="nodes", unit="node")(
+        EgoNetwork(hops=4)(kit.state("One"), context), context
+    )
+    assert names(kit, after) == {"One", "Two", "Ann"} and relations(kit, after) == [
+        "directed_by",
+        "directed_by",
+        "written_by",
+    ]
     after = FilterSubgraph(model="edges", unit="triple")(after, context)
     assert relations(kit, after) == ["directed_by", "written_by"]
-    nothing = FilterSubgraph(model="edges", unit="triple")(after, kit.context(edges=Above(kit.Table({}), 0.1)))
+    nothing = FilterSubgraph(model="edges", unit="triple")(
+        after, kit.context(edges=Above(kit.Table({}), 0.1))
+    )
     assert names(kit, nothing) == {"One"} and "None reached 0.1." in nothing.trace[-1].notes
 
 

@@ -29,15 +29,24 @@ def test_the_prompt_holds_the_paths_in_order_and_the_question(kit, paths):
 
 
 def test_examples_are_shown_before_the_question(kit, paths):
-    roles = [[m["role"] for m in Answer(shots=s)(paths, kit.context()).prompt.messages] for s in (0, 1, 3)]
+    roles = [
+        [m["role"] for m in Answer(shots=s)(paths, kit.context()).prompt.messages]
+        for s in (0, 1, 3)
+    ]
     assert roles[0] == ["system", "user"]
     assert roles[1] == ["system", "user", "assistant", "user"] and len(roles[2]) == 8
 
 
 def test_paths_that_do_not_fit_are_left_out_from_the_end(kit, paths):
-    room = kit.Parrot("").count_tokens(Answer()._messages(Question("a question"), kit.texts(paths)[:3]))
+    room = kit.Parrot("").count_tokens(
+        Answer()._messages(Question("a question"), kit.texts(paths)[:3])
+    )
     after = Answer(max_tokens=10)(paths, kit.context(chat=kit.Parrot("x", context=room + 18)))
-    assert after.prompt.paths == 3 and kit.texts(paths)[2] in user(after) and kit.texts(paths)[3] not in user(after)
+    assert (
+        after.prompt.paths == 3
+        and kit.texts(paths)[2] in user(after)
+        and kit.texts(paths)[3] not in user(after)
+    )
     assert "Only 3 of 4 paths fit" in after.trace[-1].notes[0]
 
 
@@ -65,14 +74,18 @@ def test_no_path_is_told_to_the_model(kit):
 def test_the_reader_names_the_ends_of_paths_like_the_best(kit):
     # Best path: One -directed_by-> Ann. Of the same relations there is no other; with a genre path best, Drama.
     whole = EgoNetwork(hops=4)(kit.state("Ann"), kit.context())
-    found = SimplePaths(hops=1)(whole, kit.context())  # Ann <-directed_by- One, Ann <-directed_by- Two, Ann <-written_by- Two
+    found = SimplePaths(hops=1)(
+        whole, kit.context()
+    )  # Ann <-directed_by- One, Ann <-directed_by- Two, Ann <-written_by- Two
     after = GraphReader()(found, kit.context())
     assert kit.graph.names(after.reader) == ["One", "Two"]
 
 
 def test_the_reader_never_answers_with_the_question_itself(kit):
     one, drama = kit.node("One"), kit.node("Drama")
-    edge = next(int(e) for e in range(kit.graph.n_edges) if kit.graph.relation_name(e) == "has_genre")
+    edge = next(
+        int(e) for e in range(kit.graph.n_edges) if kit.graph.relation_name(e) == "has_genre"
+    )
     back = Path((one, drama, one), (edge, edge), (True, False))
     there = Path((one, drama), (edge,), (True,))
     state = State(Question("q"), (one,), paths=Ranking("path", (back, there)))
@@ -82,25 +95,48 @@ def test_the_reader_never_answers_with_the_question_itself(kit):
 
 def test_the_question_s_own_entity_is_answered_only_where_that_is_wished(tmp_path):
     """The spouse of Ann's spouse is Ann herself, on a graph of five nodes."""
-    triples = [("Ann", "spouse", "Bob"), ("Bob", "spouse", "Ann"), ("Bob", "parent", "Cy"), ("Cy", "spouse", "Di"), ("Di", "parent", "Ed")]
+    triples = [
+        ("Ann", "spouse", "Bob"),
+        ("Bob", "spouse", "Ann"),
+        ("Bob", "parent", "Cy"),
+        ("Cy", "spouse", "Di"),
+        ("Di", "parent", "Ed"),
+    ]
     graph = build(triples, tmp_path / "g", "g")
     ann, bob, cy = (graph.nodes_named(name)[0] for name in ("Ann", "Bob", "Cy"))
-    edge = {triple: e for e, triple in enumerate(zip(*(column.tolist() for column in graph.triples(np.arange(5)))))}
+    edge = {
+        triple: e
+        for e, triple in enumerate(
+            zip(*(column.tolist() for column in graph.triples(np.arange(5))))
+        )
+    }
     spouse, parent = (graph.relation_names.index(name) for name in ("spouse", "parent"))
     there, again = edge[ann, spouse, bob], edge[bob, spouse, ann]
     back = Path((ann, bob, ann), (there, again), (True, True))
-    same = Path((ann, bob, ann), (there, there), (True, False))  # to Bob and back over one triple: no answer
+    same = Path(
+        (ann, bob, ann), (there, there), (True, False)
+    )  # to Bob and back over one triple: no answer
     child = Path((ann, bob, cy), (there, edge[bob, parent, cy]), (True, True))
-    state = State(Question("the spouse of the spouse of Ann"), (ann,), paths=Ranking("path", (Path((ann,)), same, back, child)))
+    state = State(
+        Question("the spouse of the spouse of Ann"),
+        (ann,),
+        paths=Ranking("path", (Path((ann,)), same, back, child)),
+    )
     assert graph.names(GraphReader()(state, Context(graph, Environment(None))).reader) == ["Cy"]
-    assert graph.names(GraphReader(itself=True)(state, Context(graph, Environment(None))).reader) == ["Ann"]
+    assert graph.names(
+        GraphReader(itself=True)(state, Context(graph, Environment(None))).reader
+    ) == ["Ann"]
     only = state.replace(paths=Ranking("path", (Path((ann,)), same)))
     assert GraphReader(itself=True)(only, Context(graph, Environment(None))).reader == ()
     assert repr(GraphReader(itself=True)) == "GraphReader(itself=True)" and not GraphReader().itself
 
 
 def test_the_question_s_own_entity_is_reached_by_a_beam(tmp_path, kit):
-    graph = build([("Ann", "spouse", "Bob"), ("Bob", "spouse", "Ann"), ("Bob", "parent", "Cy")], tmp_path / "g", "g")
+    graph = build(
+        [("Ann", "spouse", "Bob"), ("Bob", "spouse", "Ann"), ("Bob", "parent", "Cy")],
+        tmp_path / "g",
+        "g",
+    )
     ann = graph.nodes_named("Ann")[0]
     line = EgoNetwork(hops=2) >> BeamSearch(hops=2, direction="out", rank="steps")
     state = State(Question("the spouse of the spouse of Ann"), (ann,))
@@ -127,13 +163,22 @@ def test_an_answer_that_repeated_itself_says_so(kit):
 def test_walks_are_shown_as_sentences_joined_and_may_be_declined(kit, paths):
     after = Answer(prompt="walks", paths=2)(paths, kit.context())
     assert "Context: One directed by Ann; One has genre Drama\n" in user(after)
-    assert "I do not know the answer" in after.prompt.messages[0]["content"] and after.prompt.paths == 2
+    assert (
+        "I do not know the answer" in after.prompt.messages[0]["content"]
+        and after.prompt.paths == 2
+    )
 
 
 def test_triples_stand_in_brackets_and_answers_lose_their_mark(kit, paths):
-    after = Answer(prompt="triples")(paths, kit.context(chat=kit.Parrot("Both fit.\nans: Ann\nAns:  Drama\nans: Ann")))
+    after = Answer(prompt="triples")(
+        paths, kit.context(chat=kit.Parrot("Both fit.\nans: Ann\nAns:  Drama\nans: Ann"))
+    )
     lines = user(after).splitlines()
-    assert lines[1:4] == ["(One, directed_by, Ann)", "(One, has_genre, Drama)", "(One, directed_by, Ann) (Two, directed_by, Ann)"]
+    assert lines[1:4] == [
+        "(One, directed_by, Ann)",
+        "(One, has_genre, Drama)",
+        "(One, directed_by, Ann) (Two, directed_by, Ann)",
+    ]
     assert after.answer == "Ann, Drama" and after.prompt.paths == 4
     plain = Answer(prompt="triples")(paths, kit.context(chat=kit.Parrot(" Ann and Drama ")))
     assert plain.answer == "Ann and Drama"
@@ -141,4 +186,6 @@ def test_triples_stand_in_brackets_and_answers_lose_their_mark(kit, paths):
 
 def test_the_question_alone_may_be_declined(kit):
     after = Answer(prompt="question-or-decline")(kit.state("One"), kit.context())
-    assert "I do not know the answer" in after.prompt.messages[0]["content"] and "Context" not in user(after)
+    assert "I do not know the answer" in after.prompt.messages[0][
+        "content"
+    ] and "Context" not in user(after)

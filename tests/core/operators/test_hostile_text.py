@@ -13,7 +13,25 @@ from core.operators.text import parse_line
 
 LINES = sorted(repr(instance.line) for instance in catalogue().values())
 PIECES = st.sampled_from(
-    ["(", ")", ">>", "=", ",", "[]", "{[]:1}", "{{}:1}", "'", '"', "\\ud800", "\x00", "**", "1e999", "²", "None", "lambda: 0"]
+    [
+        "(",
+        ")",
+        ">>",
+        "=",
+        ",",
+        "[]",
+        "{[]:1}",
+        "{{}:1}",
+        "'",
+        '"',
+        "\\ud800",
+        "\x00",
+        "**",
+        "1e999",
+        "²",
+        "None",
+        "lambda: 0",
+    ]
 )
 
 
@@ -40,12 +58,21 @@ def test_a_line_with_something_put_into_it_is_a_line_or_a_sentence(data):
     text = data.draw(st.sampled_from(LINES))
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, len(text)))
-        text = text[:at] + data.draw(PIECES | st.text(max_size=3)) + text[at + data.draw(st.integers(0, 6)) :]
+        text = (
+            text[:at]
+            + data.draw(PIECES | st.text(max_size=3))
+            + text[at + data.draw(st.integers(0, 6)) :]
+        )
     only_sentences(parse_line, text)
 
 
 @settings(max_examples=500, deadline=None)
-@given(st.text(max_size=80) | st.lists(PIECES | st.sampled_from(["EgoNetwork", "Answer", "Branch", "Loop"]), max_size=12).map("".join))
+@given(
+    st.text(max_size=80)
+    | st.lists(
+        PIECES | st.sampled_from(["EgoNetwork", "Answer", "Branch", "Loop"]), max_size=12
+    ).map("".join)
+)
 def test_any_text_is_a_line_or_a_sentence(text):
     only_sentences(parse_line, text)
     only_sentences(parse_build, text)

@@ -42,31 +42,50 @@ class Trained(NoModels):
 
 def test_an_english_encoder_and_a_russian_question():
     (said,) = mismatches(BY_MEANING, Trained("en"), "en", "Кто построил мост?")
-    assert said.startswith("The encoder was trained on English alone, and the question is in Russian")
+    assert said.startswith(
+        "The encoder was trained on English alone, and the question is in Russian"
+    )
     (said,) = mismatches(BY_MEANING, Trained("en"), "de", "Wer baute den Turm?")
     assert "the question and the texts are in German" in said
     (said,) = mismatches(BY_MEANING, Trained("en"), "de", "who built the tower")
     assert "the texts are in German" in said and "question" not in said
     assert mismatches(BY_MEANING, Trained(), "de", "Кто построил мост?") == ()  # of many languages
     assert mismatches(BY_MEANING, Trained("en", "de"), "de", "Wer baute den Turm?") == ()
-    assert mismatches(BY_MEANING, Trained("en"), "en", "who built the tower") == mismatches(BY_MEANING, Trained("en"), "", "Rope") == ()
+    assert (
+        mismatches(BY_MEANING, Trained("en"), "en", "who built the tower")
+        == mismatches(BY_MEANING, Trained("en"), "", "Rope")
+        == ()
+    )
 
 
 def test_words_of_another_language_find_little():
     (said,) = mismatches(BY_WORDS, Trained("en"), "en", "Кто построил мост?")
-    assert said == "The question is in Russian and the texts are in English: they share few words, so that a search by words finds little."
+    assert (
+        said
+        == "The question is in Russian and the texts are in English: they share few words, so that a search by words finds little."
+    )
     assert mismatches(BY_WORDS, Trained("en"), "de", "Wer baute den Turm?") == ()
 
 
 def test_it_is_in_the_trace_of_the_lane(tmp_path):
     graph = build([("Ada Quill", "wrote", "The Salt Road")], tmp_path / "g", "g")
-    (said,) = notes_on_language(parse("EmbedQuery()"), graph, Trained("en"), "Кто написал The Salt Road?")
+    (said,) = notes_on_language(
+        parse("EmbedQuery()"), graph, Trained("en"), "Кто написал The Salt Road?"
+    )
     assert "the question is in Russian" in said
-    assert notes_on_language(parse("EmbedQuery()"), graph, Trained("en"), "who wrote The Salt Road?") == ()
+    assert (
+        notes_on_language(parse("EmbedQuery()"), graph, Trained("en"), "who wrote The Salt Road?")
+        == ()
+    )
 
 
 def test_questions_of_english_sets_are_never_taken_for_others():
-    sets = {name: one for known in datasets().values() for name, one in known.sets.items() if name in ("metaqa-1hop-test", "webqsp-test")}
+    sets = {
+        name: one
+        for known in datasets().values()
+        for name, one in known.sets.items()
+        if name in ("metaqa-1hop-test", "webqsp-test")
+    }
     asked = [question.text for one in sets.values() for question in one.questions()[::25]]
     assert len(asked) > 200 and {language_of_question(text, False) for text in asked} <= {"en", ""}
 
@@ -76,14 +95,28 @@ def test_a_build_says_how_it_reads_and_what_its_encoder_knows(tmp_path, monkeypa
     documents = [Document(f"d{n}", GERMAN, "", f"d{n}") for n in range(3)]
     corpus = write(tmp_path / "home" / "corpora" / "notes", documents)
     names, vectors = language_fit(corpus, find("kg-noun-phrases"), Trained("en"))
-    assert names == "The documents are in German: names are found by rules, as no parser for German is installed."
-    assert vectors.startswith("The encoder was trained on English alone: vectors of German texts say little.")
+    assert (
+        names
+        == "The documents are in German: names are found by rules, as no parser for German is installed."
+    )
+    assert vectors.startswith(
+        "The encoder was trained on English alone: vectors of German texts say little."
+    )
     (wrong,) = language_fit(corpus.with_language("en"), find("kg-noun-phrases"), Trained("en"))
-    assert wrong == "The documents seem to be in German, and are read as English, as was chosen: names and sentences may be wrong."
-    assert len(language_fit(corpus.with_language("de"), find("kg-noun-phrases"), Trained("en"))) == 2  # chosen as it is
+    assert (
+        wrong
+        == "The documents seem to be in German, and are read as English, as was chosen: names and sentences may be wrong."
+    )
+    assert (
+        len(language_fit(corpus.with_language("de"), find("kg-noun-phrases"), Trained("en"))) == 2
+    )  # chosen as it is
     english = "The bridge was built by Ada Quill, and it is the oldest of the town."
-    (mixed, *_) = language_fit(corpus.with_language("").add([Document("e", english, "", "e")]), find("chunks"), Trained())
-    assert mixed.endswith("% of what was looked at is in English; all documents are read as German.")
+    (mixed, *_) = language_fit(
+        corpus.with_language("").add([Document("e", english, "", "e")]), find("chunks"), Trained()
+    )
+    assert mixed.endswith(
+        "% of what was looked at is in English; all documents are read as German."
+    )
 
 
 def test_models_declare_their_languages():
@@ -99,15 +132,24 @@ def test_prompts_name_the_language_of_the_question_and_no_english_one_changes():
     english = messages("passages", "numbered", passages="P", question="Who built the tower?")
     assert english[0]["content"] == prompts("passages")["numbered"]["system"]
     prompt = prompts("answer")["question-in-words"]
-    assert "Answer in Chinese" in with_examples("answer", prompt, 0, question="谁设计了青石桥？")[0]["content"]
-    assert all("Answer in" not in one["content"] for one in messages("texts", "keywords", question="谁设计了青石桥？"))
+    assert (
+        "Answer in Chinese"
+        in with_examples("answer", prompt, 0, question="谁设计了青石桥？")[0]["content"]
+    )
+    assert all(
+        "Answer in" not in one["content"]
+        for one in messages("texts", "keywords", question="谁设计了青石桥？")
+    )
 
 
 def test_documents_are_read_in_their_language():
     asked = [{"role": "user", "content": "Text"}]
     assert in_language(asked, BuildContext(NoModels(), language="en")) is asked
     system, user = in_language(asked, BuildContext(NoModels(), language="ar"))
-    assert system["content"] == "The text is in Arabic: write in Arabic, and names as they are in it." and user == asked[0]
+    assert (
+        system["content"] == "The text is in Arabic: write in Arabic, and names as they are in it."
+        and user == asked[0]
+    )
 
 
 def test_tokens_of_other_scripts_are_not_counted_as_english():

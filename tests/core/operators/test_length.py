@@ -15,9 +15,17 @@ from core.types import Path, Question, Ranking, State
 from tests.core.operators.texts.kit import story
 from tests.films import Written
 
-ANSWERING = {repr(row.line.operators[-1]): row.line.operators[-1] for row in catalogue().values() if row.documents or row.id == "zero-shot"}
+ANSWERING = {
+    repr(row.line.operators[-1]): row.line.operators[-1]
+    for row in catalogue().values()
+    if row.documents or row.id == "zero-shot"
+}
 SHORT = re.compile("few words|as few")
-SYSTEMS = {prompt["system"] for file in ("texts", "passages", "answer", "evidence") for prompt in prompts(file).values()}
+SYSTEMS = {
+    prompt["system"]
+    for file in ("texts", "passages", "answer", "evidence")
+    for prompt in prompts(file).values()
+}
 
 
 class Chat:
@@ -38,8 +46,14 @@ class Chat:
 
 def last_asked(operator, question):
     """The system message and the longest answer of an operator's last call, after hits of every kind."""
-    hits = {"nodes": Ranking("node", (0, 1)), "relations": Ranking("triple", (0, 1)), "chunks": Ranking("chunk", (0, 1))}
-    state = State(question, paths=Ranking("path", (Path((0, 1), (0,), (True,)),)), points=(), **hits)
+    hits = {
+        "nodes": Ranking("node", (0, 1)),
+        "relations": Ranking("triple", (0, 1)),
+        "chunks": Ranking("chunk", (0, 1)),
+    }
+    state = State(
+        question, paths=Ranking("path", (Path((0, 1), (0,), (True,)),)), points=(), **hits
+    )
     if getattr(operator, "empty", "") == "nothing":
         operator = type(operator)(**{**operator.__dict__, "empty": "ask"})
     chat = Chat()

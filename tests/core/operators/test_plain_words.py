@@ -9,7 +9,9 @@ import pytest
 from core.instances.catalogue import catalogue
 from core.operators.text import parse_line
 
-TERMS = re.compile(r"\b(PageRank|beam|BM25|TF-IDF|encoder|rerank(er)?|alpha|beta|vector|chunks by|wide|deep|set aside|context tables)\b")
+TERMS = re.compile(
+    r"\b(PageRank|beam|BM25|TF-IDF|encoder|rerank(er)?|alpha|beta|vector|chunks by|wide|deep|set aside|context tables)\b"
+)
 
 
 @pytest.mark.parametrize(

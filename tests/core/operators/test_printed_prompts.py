@@ -28,7 +28,11 @@ def paths(kit):
 def order(text: str, *parts: str) -> bool:
     """Whether the parts occur once each, in this order."""
     places = [text.find(part) for part in parts]
-    return -1 not in places and places == sorted(places) and all(text.count(part) == 1 for part in parts)
+    return (
+        -1 not in places
+        and places == sorted(places)
+        and all(text.count(part) == 1 for part in parts)
+    )
 
 
 def test_the_report_s_zero_shot_prompt_is_persona_paths_question(kit, paths):
@@ -36,7 +40,9 @@ def test_the_report_s_zero_shot_prompt_is_persona_paths_question(kit, paths):
     no list of names is asked for."""
     after = Answer(prompt="lego-graphrag", paths=2)(paths, kit.context())
     system, user = (message["content"] for message in after.prompt.messages)
-    assert order(user, "Reasoning Paths:", *kit.texts(paths)[:2], "Question:", "a question") and user.endswith("a question")
+    assert order(
+        user, "Reasoning Paths:", *kit.texts(paths)[:2], "Question:", "a question"
+    ) and user.endswith("a question")
     assert "commas" not in system + user and "reason" in system
     assert after.prompt.source == "after LEGO-GraphRAG, technical report, B.13, and v1, A.2"
 
@@ -44,14 +50,25 @@ def test_the_report_s_zero_shot_prompt_is_persona_paths_question(kit, paths):
 def test_v1_s_one_shot_prompt_explains_its_example_and_asks_for_the_answer_alone(kit, paths):
     """A.2, one-shot: “# Examples”, an input that asks to explain, output and “Explanation:”, then “# Query” whose answer alone is wanted,
     with entities of the paths; all in one message."""
-    messages = Answer(prompt="lego-graphrag", shots=1, paths=1)(paths, kit.context()).prompt.messages
+    messages = Answer(prompt="lego-graphrag", shots=1, paths=1)(
+        paths, kit.context()
+    ).prompt.messages
     assert [message["role"] for message in messages] == ["system", "user"]
     user = messages[1]["content"]
     assert order(
-        user, "# Examples", "and explain your answer", "Explanation:", "# Query", "nothing else", kit.texts(paths)[0], "a question"
+        user,
+        "# Examples",
+        "and explain your answer",
+        "Explanation:",
+        "# Query",
+        "nothing else",
+        kit.texts(paths)[0],
+        "a question",
     )
     assert user.rstrip().endswith("## Output:")
-    three = Answer(prompt="lego-graphrag", shots=3)(paths, kit.context()).prompt.messages[1]["content"]
+    three = Answer(prompt="lego-graphrag", shots=3)(paths, kit.context()).prompt.messages[1][
+        "content"
+    ]
     assert three.count("Explanation:") == 3 and three.count("# Query") == 1
 
 
@@ -59,7 +76,9 @@ def test_walk_and_retrieve_s_prompt_has_the_question_before_the_context(kit, pat
     """Fig. 2b: the system message is of retrieved context and the sentence to decline with; then come the question and the context."""
     after = Answer(prompt="walk-and-retrieve", paths=2)(paths, kit.context())
     system, user = (message["content"] for message in after.prompt.messages)
-    assert '"I do not know the answer"' in system and order(user, "a question", "One directed by Ann; One has genre Drama")
+    assert '"I do not know the answer"' in system and order(
+        user, "a question", "One directed by Ann; One has genre Drama"
+    )
     assert after.prompt.source == "after Walk&Retrieve, Fig. 2b"
 
 
@@ -73,11 +92,15 @@ def test_a_template_of_one_s_own_takes_the_place_of_the_prompt(kit, paths):
     ]
     assert after.prompt.source == "a template of your own"
     alone = Answer(template="{question}?")
-    assert alone.reads == () and [m["role"] for m in alone(kit.state("One"), kit.context()).prompt.messages] == ["user"]
+    assert alone.reads == () and [
+        m["role"] for m in alone(kit.state("One"), kit.context()).prompt.messages
+    ] == ["user"]
     assert Answer(template="{reports} {question}").reads == ("reports",)
 
 
-@pytest.mark.parametrize("kind, fit", [(Answer, "paths"), (AnswerFromTables, "tables"), (AnswerFromPassages, "passages")])
+@pytest.mark.parametrize(
+    "kind, fit", [(Answer, "paths"), (AnswerFromTables, "tables"), (AnswerFromPassages, "passages")]
+)
 def test_what_cannot_be_filled_is_refused_with_the_places_that_there_are(kind, fit):
     assert kind(template=f"{{{fit}}} {{question}}").template
     with pytest.raises(BadParameter, match=f"{{{fit}}}"):
@@ -89,7 +112,9 @@ def test_what_cannot_be_filled_is_refused_with_the_places_that_there_are(kind, f
 
 
 def test_a_template_survives_the_text_of_its_line():
-    line = parse_line("EgoNetwork() >> ShortestPaths()") >> Answer(template='<script>\n---\n"{paths}" {question}')
+    line = parse_line("EgoNetwork() >> ShortestPaths()") >> Answer(
+        template='<script>\n---\n"{paths}" {question}'
+    )
     assert repr(parse_line(repr(line))) == repr(line)
 
 
@@ -97,22 +122,37 @@ def test_a_template_survives_the_text_of_its_line():
 def test_pruning_shows_an_example_then_the_candidates_then_the_question(unit):
     """B.13, node, edge and triple pruning: the expert, “Example:”, the candidates under their name, “Question:”."""
     heading = {"relation": "Relations:", "triple": "Triples:", "node": "Entities:"}[unit]
-    system, user = (m["content"] for m in prompt(Task("my question", unit), TEXTS, 2, "lego-graphrag"))
+    system, user = (
+        m["content"] for m in prompt(Task("my question", unit), TEXTS, 2, "lego-graphrag")
+    )
     assert "skilled" in system and user.startswith("Example:\n")
     after = user[user.rindex(heading) :]
-    assert order(after, heading, *TEXTS, "Question:", "my question") and user.endswith("my question")
+    assert order(after, heading, *TEXTS, "Question:", "my question") and user.endswith(
+        "my question"
+    )
     assert user.count("Question:") == 2 and "{" not in system + user
 
 
 def test_v1_s_prompts_say_what_is_wanted_and_nothing_else():
     """A.2: path filtering names how many and the topic entity before the paths; path refinement question and entities before the list;
     subgraph extraction has the relations before the question; all end in “## Output:”."""
-    asked = lambda unit: [m["content"] for m in prompt(Task("my question", unit, entities=("Ann", "Bob")), TEXTS, 7, "lego-graphrag-v1")]
+    asked = lambda unit: [
+        m["content"]
+        for m in prompt(
+            Task("my question", unit, entities=("Ann", "Bob")), TEXTS, 7, "lego-graphrag-v1"
+        )
+    ]
     for unit in ("triple", "path", "relation"):
         system, user = asked(unit)
-        assert order(user, "# Example\n", "# Query", "nothing else!") and user.endswith("## Output:") and "{" not in system + user
+        assert (
+            order(user, "# Example\n", "# Query", "nothing else!")
+            and user.endswith("## Output:")
+            and "{" not in system + user
+        )
     system, user = asked("triple")
-    assert "7 paths" in system and order(user[user.index("# Query") :], "my question", "Topic Entity:\nAnn, Bob", *TEXTS)
+    assert "7 paths" in system and order(
+        user[user.index("# Query") :], "my question", "Topic Entity:\nAnn, Bob", *TEXTS
+    )
     assert order(asked("path")[1], "'my question' and the entities [Ann, Bob]", *TEXTS)
     assert order(asked("relation")[1], *TEXTS, "my question")
 
@@ -144,18 +184,29 @@ def test_a_choice_by_the_paper_s_prompt_is_asked_for_without_json():
 
 
 def test_one_name_goes_to_the_answer_and_to_who_chooses():
-    (one, other), notes = prompted([find("lego-5"), find("language-model-only")], "lego-graphrag", IS_CHAT)
+    (one, other), notes = prompted(
+        [find("lego-5"), find("language-model-only")], "lego-graphrag", IS_CHAT
+    )
     _, kept, _, rank, answer = one.line.operators
-    assert kept.model == rank.model.replace("32", "64") == "prefilter(encoder, prompted(choose, lego-graphrag), 64)"
+    assert (
+        kept.model
+        == rank.model.replace("32", "64")
+        == "prefilter(encoder, prompted(choose, lego-graphrag), 64)"
+    )
     assert answer.prompt == "lego-graphrag" and one.name == "No. 5, prompt lego-graphrag"
     assert repr(other.line) == repr(find("language-model-only").line)
-    assert notes == ("Language model only keeps its own prompt: this one does not show what it is shown.",)
+    assert notes == (
+        "Language model only keeps its own prompt: this one does not show what it is shown.",
+    )
 
 
 def test_a_template_goes_to_those_who_are_shown_what_it_shows():
     rows = [find("lego-12"), find("vanilla-rag"), find("lego-grag-m")]
     (paths, tables, reports), notes = prompted(rows, "{tables} {question}", IS_CHAT)
-    assert tables.line.operators[-1].template == "{tables} {question}" and tables.name == "VanillaRAG, own prompt"
+    assert (
+        tables.line.operators[-1].template == "{tables} {question}"
+        and tables.name == "VanillaRAG, own prompt"
+    )
     assert [one.id for one in (paths, reports)] == ["lego-12", "lego-grag-m"] and len(notes) == 2
     with pytest.raises(BadParameter, match="does not say {question}"):
         prompted(rows, "{tables}", IS_CHAT)
@@ -163,14 +214,20 @@ def test_a_template_goes_to_those_who_are_shown_what_it_shows():
 
 def test_a_long_template_has_its_beginning_alone_in_a_name():
     usual = parse_line("EgoNetwork() >> ShortestPaths() >> Answer()")
-    own = parse_line("EgoNetwork() >> ShortestPaths()") >> Answer(template="Facts:\n{paths}\n" + "very " * 99 + "{question}")
+    own = parse_line("EgoNetwork() >> ShortestPaths()") >> Answer(
+        template="Facts:\n{paths}\n" + "very " * 99 + "{question}"
+    )
     (said,) = changed_settings(usual, own)
-    assert said.startswith("template Facts: {paths} very very") and len(said) < 80 and "\n" not in said
+    assert (
+        said.startswith("template Facts: {paths} very very") and len(said) < 80 and "\n" not in said
+    )
 
 
 def test_every_published_row_takes_every_published_prompt_or_keeps_its_own():
     known = list(published().values())
     for name in published_prompts():
         found, notes = prompted(known, name, IS_CHAT)
-        assert len(found) == len(known) and len(notes) == sum(repr(a.line) == repr(b.line) for a, b in zip(known, found))
+        assert len(found) == len(known) and len(notes) == sum(
+            repr(a.line) == repr(b.line) for a, b in zip(known, found)
+        )
     assert set(choosing_prompts()) == {"choose", "lego-graphrag", "lego-graphrag-v1"}

@@ -12,18 +12,30 @@ def parts(walk, *seeds):
 
 
 def test_each_node_is_reached_from_the_nearest_entity_of_the_question():
-    assert parts(WALK, 4) == [((4, 0, 1, 2), (True, False, True)), ((4, 0), (True,)), ((4, 0, 1), (True, False))]
+    assert parts(WALK, 4) == [
+        ((4, 0, 1, 2), (True, False, True)),
+        ((4, 0), (True,)),
+        ((4, 0, 1), (True, False)),
+    ]
     assert parts(WALK, 1) == [((1, 2), (True,)), ((1, 0), (True,)), ((1, 0, 4), (True, False))]
     assert parts(WALK, 4, 2) == [((4, 0), (True,)), ((2, 1), (False,))]
 
 
 def test_without_one_the_walk_is_read_from_its_start_which_may_be_the_answer():
-    assert parts(WALK) == [((4, 0, 1, 2), (True, False, True)), ((0, 4), (False,)), ((4, 0), (True,)), ((4, 0, 1), (True, False))]
+    assert parts(WALK) == [
+        ((4, 0, 1, 2), (True, False, True)),
+        ((0, 4), (False,)),
+        ((4, 0), (True,)),
+        ((4, 0, 1), (True, False)),
+    ]
     assert parts(Path((3,))) == [] and parts(Path((3,)), 3) == []
 
 
 def test_a_node_that_a_walk_comes_past_twice_is_reached_once():
-    assert parts(Path((0, 1, 2, 1), (1, 2, 2), (True, True, False)), 0) == [((0, 1, 2, 1), (True, True, False)), ((0, 1, 2), (True, True))]
+    assert parts(Path((0, 1, 2, 1), (1, 2, 2), (True, True, False)), 0) == [
+        ((0, 1, 2, 1), (True, True, False)),
+        ((0, 1, 2), (True, True)),
+    ]
 
 
 def read(kit, question, seeds, names, steps, **values):
@@ -33,17 +45,29 @@ def read(kit, question, seeds, names, steps, **values):
     for one, other, along in zip(nodes, nodes[1:], steps):
         heads, _, tails = graph.triples(list(range(graph.n_edges)))
         ends = (one, other) if along else (other, one)
-        edges.append(next(edge for edge, pair in enumerate(zip(heads.tolist(), tails.tolist())) if pair == ends))
+        edges.append(
+            next(
+                edge
+                for edge, pair in enumerate(zip(heads.tolist(), tails.tolist()))
+                if pair == ends
+            )
+        )
     walk = Path(tuple(nodes), tuple(edges), tuple(steps))
-    state = State(Question(question), tuple(kit.node(name) for name in seeds), paths=Ranking("path", (walk,)))
-    return graph.names(GraphReader(**values)(state, Context(graph, kit.context().environment)).reader)
+    state = State(
+        Question(question), tuple(kit.node(name) for name in seeds), paths=Ranking("path", (walk,))
+    )
+    return graph.names(
+        GraphReader(**values)(state, Context(graph, kit.context().environment)).reader
+    )
 
 
 def test_the_answer_in_the_middle_of_a_walk(kit):
     # One directed by Ann, and Ann directed Two, and Two has release year 1999
     walk = ("One", "Ann", "Two", "1999"), (True, False, True)
     assert read(kit, "who directed One", ("One",), *walk, anywhere=True) == ["Ann"]
-    assert read(kit, "which films have the director of One", ("One",), *walk, anywhere=True) == ["Two"]
+    assert read(kit, "which films have the director of One", ("One",), *walk, anywhere=True) == [
+        "Two"
+    ]
     assert read(kit, "when did Two come out", ("Two",), *walk, anywhere=True) == ["1999"]
     assert read(kit, "who directed One", ("One",), *walk) == ["1999"]  # a path that was led there
 
@@ -53,4 +77,6 @@ def test_the_answer_at_the_start_of_a_walk(kit):
     assert read(kit, "which films did Ann direct", ("Ann",), *walk, anywhere=True) == ["Two"]
     assert read(kit, "which films did Ann direct", ("Ann",), *walk) == []
     assert read(kit, "which films are there", (), *walk, anywhere=True) == ["Two"]
-    assert read(kit, "name one", (), *walk, anywhere=True) == ["Ann"]  # nothing tells what is asked for: its end
+    assert read(kit, "name one", (), *walk, anywhere=True) == [
+        "Ann"
+    ]  # nothing tells what is asked for: its end

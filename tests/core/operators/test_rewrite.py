@@ -17,8 +17,14 @@ def paths(kit):
 def test_each_triple_is_told_once_and_the_answer_reads_the_paragraph(kit, paths):
     chat = kit.Parrot("Ann directed\n One and Two.")
     after = RewritePaths(paths=3)(paths, kit.context(chat=chat))
-    told = chat.asked[-1][-1]["content"] if isinstance(chat.asked[-1], (list, tuple)) else chat.asked[-1]
-    assert str(told).count("(One, directed_by, Ann)") == 1 and "(Two, directed_by, Ann)" in str(told)
+    told = (
+        chat.asked[-1][-1]["content"]
+        if isinstance(chat.asked[-1], (list, tuple))
+        else chat.asked[-1]
+    )
+    assert str(told).count("(One, directed_by, Ann)") == 1 and "(Two, directed_by, Ann)" in str(
+        told
+    )
     assert after.reports[0].text == "Ann directed One and Two." and after.trace[-1].usage.calls == 1
     answered = Answer(prompt="rewritten")(after, kit.context())
     user = answered.prompt.messages[-1]["content"]
@@ -26,13 +32,18 @@ def test_each_triple_is_told_once_and_the_answer_reads_the_paragraph(kit, paths)
 
 
 def test_without_a_model_a_template_says_the_paths_and_says_so(kit, paths):
-    after = RewritePaths(paths=2)(paths, Context(kit.graph, Environment(kit.Written(None)), answering=False))
+    after = RewritePaths(paths=2)(
+        paths, Context(kit.graph, Environment(kit.Written(None)), answering=False)
+    )
     assert after.reports[0].text == "One directed by Ann; One has genre Drama"
     assert "template" in after.trace[-1].notes[0] and after.trace[-1].usage.calls == 0
 
 
 def test_an_empty_reply_and_no_path(kit, paths):
     after = RewritePaths(paths=1)(paths, kit.context(chat=kit.Parrot("  ")))
-    assert after.reports[0].text == "One directed by Ann" and "wrote nothing" in after.trace[-1].notes[1]
+    assert (
+        after.reports[0].text == "One directed by Ann"
+        and "wrote nothing" in after.trace[-1].notes[1]
+    )
     none = RewritePaths()(paths.replace(paths=Ranking("path", ())), kit.context())
     assert none.reports == () and none.trace[-1].usage.calls == 0

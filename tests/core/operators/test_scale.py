@@ -29,7 +29,15 @@ WIDE = 100  # nodes a layer, each linked to all of the next: 100, 10,000, 1,000,
 def layers():
     first = [("0", "r", f"1.{i}") for i in range(WIDE)]
     return in_memory(
-        first + [(f"{k}.{i}", "r", f"{k + 1}.{j}") for k in (1, 2, 3) for i in range(WIDE) for j in range(WIDE)], "layers", "out"
+        first
+        + [
+            (f"{k}.{i}", "r", f"{k + 1}.{j}")
+            for k in (1, 2, 3)
+            for i in range(WIDE)
+            for j in range(WIDE)
+        ],
+        "layers",
+        "out",
     )
 
 
@@ -62,27 +70,39 @@ def run(graph, text, seeds, scorer=None):
     seeds = tuple(graph.nodes_named(name)[0] for name in seeds)
     state = State(Question("q"), seeds)
     for operator in parse_line(text):
-        state = operator(state, Context(graph, Environment(Written(Parrot("no"), bm25=scorer or Table({})))))
+        state = operator(
+            state, Context(graph, Environment(Written(Parrot("no"), bm25=scorer or Table({}))))
+        )
     return state, [note for step in state.trace for note in step.notes]
 
 
 def test_complete_paths_stop_at_the_cap(layers):
     part = whole(layers)
     (paths, capped), megabytes = peak(lambda: simple_paths(part, 0, 4, 10_000))
-    assert capped and [sum(len(path) == hops for path in paths) for hops in (1, 2, 3)] == [100, 9_900, 0]
+    assert capped and [sum(len(path) == hops for path in paths) for hops in (1, 2, 3)] == [
+        100,
+        9_900,
+        0,
+    ]
     assert megabytes < 10  # about 500 bytes a path
 
 
 def test_all_shortest_paths_stop_at_the_cap(layers):
     part = whole(layers)
     (paths, capped), megabytes = peak(lambda: shortest_paths(part, 0, 4, every=True, cap=20_000))
-    assert capped and [sum(len(path) == hops for path in paths) for hops in (1, 2, 3)] == [100, 10_000, 9_900]
+    assert capped and [sum(len(path) == hops for path in paths) for hops in (1, 2, 3)] == [
+        100,
+        10_000,
+        9_900,
+    ]
     assert megabytes < 40
     assert len(shortest_paths(part, 0, 4)[0]) == 4 * WIDE  # one a target
 
 
 def test_a_line_says_that_it_was_capped(layers):
-    state, notes = run(layers, "EgoNetwork(hops=4, keep=350) >> SimplePaths(hops=4, cap=500)", ["0", "1.0"])
+    state, notes = run(
+        layers, "EgoNetwork(hops=4, keep=350) >> SimplePaths(hops=4, cap=500)", ["0", "1.0"]
+    )
     assert len(state.paths) == 500 and notes == [
         "More than 350 nodes lie within 4 hops; the nearest were kept.",
         "Stopped at 500 paths from “0”; there are more.",
@@ -99,7 +119,9 @@ def test_walks_are_counted_without_being_listed(layers, star):
     assert found.walks.tolist() == [10_000.0] * 10_000 and not found.cut and megabytes < 20
     found, megabytes = peak(lambda: chains.walk(star, [0], (0, 0, 0)))
     nodes, walks = found.ends([0])
-    assert len(nodes) == 2000 and set(walks.tolist()) == {2000.0} and megabytes < 20  # 2,000 pairs stand on H, whose steps are read once
+    assert (
+        len(nodes) == 2000 and set(walks.tolist()) == {2000.0} and megabytes < 20
+    )  # 2,000 pairs stand on H, whose steps are read once
     assert star.text(found.paths(nodes[:1])[0]) == "0 -> r -> m0 -> r -> H -> r -> l0"
 
 
@@ -109,8 +131,16 @@ def test_a_walk_that_is_cut_says_so(star, monkeypatch):
     assert found.cut and found.now.tolist() == [star.nodes_named("H")[0]] * 50
     state, by = State(Question("q"), (0,)), SimpleNamespace(chains=1, keep=10, direction="out")
     recorder = SimpleNamespace(notes=[], frames=[])
-    walked(state, Context(star, Environment(None)), recorder, [((0, 0), 1.0, "the r of the r of X")], by)
-    assert recorder.notes == ["the r of the r of X: more walks than can be followed; the ends are those of the first."]
+    walked(
+        state,
+        Context(star, Environment(None)),
+        recorder,
+        [((0, 0), 1.0, "the r of the r of X")],
+        by,
+    )
+    assert recorder.notes == [
+        "the r of the r of X: more walks than can be followed; the ends are those of the first."
+    ]
 
 
 def test_steps_made_anew_are_the_same(toy, monkeypatch):
@@ -125,20 +155,40 @@ def test_models_are_given_only_so_many_texts(star, monkeypatch):
         monkeypatch.setattr(module, "MOST_TEXTS", 30)
     scorer = Table({})
     for text, told in (
-        ("FilterSubgraph(model='bm25', unit='triple', keep=5)", "Of 4,000 triples the first 30 were read."),
-        ("FilterSubgraph(model='bm25', unit='node', keep=5)", "Of 2,002 nodes the first 30 were read."),
-        ("BeamSearch(model='bm25', rank='steps', hops=1)", "Hop 1 has too many extensions; the first 30 were read."),
-        ("TreePaths(model='bm25', width=8, hops=1)", "Hop 1 has too many triples; the first 30 were read."),
+        (
+            "FilterSubgraph(model='bm25', unit='triple', keep=5)",
+            "Of 4,000 triples the first 30 were read.",
+        ),
+        (
+            "FilterSubgraph(model='bm25', unit='node', keep=5)",
+            "Of 2,002 nodes the first 30 were read.",
+        ),
+        (
+            "BeamSearch(model='bm25', rank='steps', hops=1)",
+            "Hop 1 has too many extensions; the first 30 were read.",
+        ),
+        (
+            "TreePaths(model='bm25', width=8, hops=1)",
+            "Hop 1 has too many triples; the first 30 were read.",
+        ),
     ):
         scorer.seen.clear()
-        _, notes = run(star, f"EgoNetwork(hops=2, keep=2002) >> {text}", ["H"] if "Filter" not in text else ["0"], scorer)
+        _, notes = run(
+            star,
+            f"EgoNetwork(hops=2, keep=2002) >> {text}",
+            ["H"] if "Filter" not in text else ["0"],
+            scorer,
+        )
         assert told in notes and max(map(len, scorer.seen)) == 30, (text, notes)
 
 
 def test_of_a_hub_think_on_graph_counts_only_what_was_drawn(star, monkeypatch):
     monkeypatch.setattr(tog, "LARGEST", 1000)
     state, notes = run(
-        star, "ThinkOnGraph(model='bm25', depth=1, exhausted='facts')", ["0"], Table({"r": 1.0, **{f"m{i}": 1.0 for i in range(2000)}})
+        star,
+        "ThinkOnGraph(model='bm25', depth=1, exhausted='facts')",
+        ["0"],
+        Table({"r": 1.0, **{f"m{i}": 1.0 for i in range(2000)}}),
     )
     assert "Of 2,000 entities behind one relation only those drawn count as read." in notes
     assert len(state.subgraph.nodes) == 6 and len(state.paths) == 3
@@ -148,7 +198,11 @@ def test_listing_chains_from_a_sample_reads_only_so_many_steps(star, monkeypatch
     monkeypatch.setattr(chains, "MOST_STEPS", 50)
     monkeypatch.setattr(chains, "STEPS_SAMPLED", 20)
     found = dict(chains.chains_from(star, [0], 3, "out", sample=256))
-    assert {chain: len(ends) for chain, ends in found.items()} == {(0,): 2000, (0, 0): 1, (0, 0, 0): 2000}  # a lone hub is read whole
+    assert {chain: len(ends) for chain, ends in found.items()} == {
+        (0,): 2000,
+        (0, 0): 1,
+        (0, 0, 0): 2000,
+    }  # a lone hub is read whole
     mixed = np.array([*star.nodes_named("H"), *(star.nodes_named(f"m{i}")[0] for i in range(30))])
     front = next(chains.onward(star, chains.start(star, mixed), "out", most=20))[1]
     assert front.cut and front.previous.tolist() == sorted(mixed[1:].tolist())[:20]

@@ -44,7 +44,11 @@ def test_the_question_shows_the_paths_and_asks_for_json():
     judge = Judge('{"sufficient": "no"}')
     _, usage, _ = sufficient(judge, Task("who {paths}\ndirected One"), [ANN, "a\nb"])
     (system, user), schema = judge.asked[0]
-    assert f"{ANN}\na b\n" in user["content"] and "who {paths} directed One" in user["content"] and schema == SCHEMA
+    assert (
+        f"{ANN}\na b\n" in user["content"]
+        and "who {paths} directed One" in user["content"]
+        and schema == SCHEMA
+    )
     assert (usage.calls, usage.tokens_in, usage.tokens_out) == (1, 10, 2)
 
 
@@ -56,7 +60,9 @@ def test_what_does_not_fit_is_cut_and_said():
 
 def beam(kit, judge, **parameters):
     context = kit.context(chat=judge, encoder=kit.Table({ANN: 0.6}))
-    return BeamSearch(width=1, hops=3, stop="choose", **parameters)(EgoNetwork(hops=4)(kit.state("One"), context), context)
+    return BeamSearch(width=1, hops=3, stop="choose", **parameters)(
+        EgoNetwork(hops=4)(kit.state("One"), context), context
+    )
 
 
 def test_a_beam_ends_where_the_paths_suffice(kit):
@@ -64,19 +70,29 @@ def test_a_beam_ends_where_the_paths_suffice(kit):
     after = beam(kit, judge)
     assert kit.texts(after) == [ANN] and len(after.trace[-1].frames) == 1
     assert after.trace[-1].notes == ("After hop 1, the language model found the paths sufficient.",)
-    assert after.trace[-1].usage.calls == 1 and DRAMA not in judge.asked[0][0][1]["content"]  # only what the beam kept is shown
+    assert (
+        after.trace[-1].usage.calls == 1 and DRAMA not in judge.asked[0][0][1]["content"]
+    )  # only what the beam kept is shown
 
 
 def test_a_beam_goes_on_where_they_do_not_and_does_not_ask_after_the_last_hop(kit):
     judge = Judge('{"sufficient": "no"}', "I cannot say")
     after = beam(kit, judge)
     assert [len(path) for path in after.paths.items] == [1, 2, 3] and not judge.replies
-    assert "After hop 2, the language model's reply (“I cannot say”) is neither yes nor no" in after.trace[-1].notes[1]
+    assert (
+        "After hop 2, the language model's reply (“I cannot say”) is neither yes nor no"
+        in after.trace[-1].notes[1]
+    )
 
 
 def test_no_one_is_asked_by_default(kit):
     context = kit.context(chat=Judge(), encoder=kit.Table({}))
-    assert BeamSearch(hops=3)(EgoNetwork(hops=4)(kit.state("One"), context), context).trace[-1].usage.calls == 0
+    assert (
+        BeamSearch(hops=3)(EgoNetwork(hops=4)(kit.state("One"), context), context)
+        .trace[-1]
+        .usage.calls
+        == 0
+    )
 
 
 def test_lanes_that_ask_before_the_answer_are_known():
@@ -84,5 +100,7 @@ def test_lanes_that_ask_before_the_answer_are_known():
     from core.instances.catalogue import find
     from core.models.registry import Registry
 
-    asks = lambda stop: Engine(Registry())._asks_chat(find(f"PersonalizedPageRank() >> BeamSearch(stop='{stop}') >> Answer()"))
+    asks = lambda stop: Engine(Registry())._asks_chat(
+        find(f"PersonalizedPageRank() >> BeamSearch(stop='{stop}') >> Answer()")
+    )
     assert asks("choose") and not asks("never")

@@ -25,13 +25,20 @@ def test_hits_of_both_are_taken_in_turn_each_once():
     by_words = run(f"EmbedQuery() >> {WORDS}", "figs brandy", graph).nodes.items
     by_meaning = run(f"EmbedQuery() >> {MEANING}", "figs brandy", graph).nodes.items
     both = run(f"EmbedQuery() >> ({WORDS} | {MEANING})", "figs brandy", graph).nodes.items
-    assert set(both) == {*by_words, *by_meaning} and both[0] == by_words[0] and len(both) == len(set(both))
+    assert (
+        set(both) == {*by_words, *by_meaning}
+        and both[0] == by_words[0]
+        and len(both) == len(set(both))
+    )
 
 
 @pytest.mark.parametrize("question", ["figs brandy", "apples", "zebra"])
 def test_by_score_it_does_not_matter_which_comes_first(question):
     graph = corpus_graph()
-    one, other = (f"Union(first={a}, second={b}, order='score')" for a, b in ((WORDS, MEANING), (MEANING, WORDS)))
+    one, other = (
+        f"Union(first={a}, second={b}, order='score')"
+        for a, b in ((WORDS, MEANING), (MEANING, WORDS))
+    )
     first, second = (run(f"EmbedQuery() >> {line}", question, graph).nodes for line in (one, other))
     assert (first.items, first.scores) == (second.items, second.scores)
 
@@ -40,7 +47,9 @@ def test_reciprocal_ranks_are_added():
     """Of 7, 8 and 8, 9 the second and first place of 8 come to 1/62 + 1/61, the first of 7 to 1/61, the second of 9 to 1/62."""
     one, other = Ranking("chunk", (7, 8), (0.9, 0.8)), Ranking("chunk", (8, 9), (5.0, 4.0))
     fused = merged(one, other, "reciprocal rank")
-    assert fused.items == (8, 7, 9) and fused.scores == pytest.approx((1 / 62 + 1 / 61, 1 / 61, 1 / 62))
+    assert fused.items == (8, 7, 9) and fused.scores == pytest.approx(
+        (1 / 62 + 1 / 61, 1 / 61, 1 / 62)
+    )
     assert merged(one, None, "reciprocal rank") == one
 
 
@@ -60,7 +69,9 @@ def test_what_a_line_of_it_left_behind_beside_hits_is_not_seen_after():
 
 
 def test_it_is_read_back_from_text_and_from_a_file(tmp_path):
-    line = parse_line(f"EmbedQuery() >> ({WORDS} >> GraphRerank() | {MEANING}) >> DocumentsOfNodes()")
+    line = parse_line(
+        f"EmbedQuery() >> ({WORDS} >> GraphRerank() | {MEANING}) >> DocumentsOfNodes()"
+    )
     assert parse_line(repr(line)) == line and "Union(first=SparseNodes(" in repr(line)
     file = tmp_path / "own.toml"
     file.write_text(tomli_w.dumps({"mine": row(Instance("mine", "Mine", line))}), "utf-8")

@@ -21,8 +21,12 @@ def run(kit):
     """`run(operator, text, *seeds)`: the subgraph's nodes by name with their scores, and the state."""
 
     def made(operator, text, *seeds):
-        state = operator(State(Question(text), tuple(kit.node(seed) for seed in seeds)), kit.context())
-        found = dict(zip(kit.graph.names(state.subgraph.nodes), np.round(state.subgraph.scores, 3).tolist()))
+        state = operator(
+            State(Question(text), tuple(kit.node(seed) for seed in seeds)), kit.context()
+        )
+        found = dict(
+            zip(kit.graph.names(state.subgraph.nodes), np.round(state.subgraph.scores, 3).tolist())
+        )
         return found, state
 
     return made
@@ -30,27 +34,55 @@ def run(kit):
 
 def test_the_nearest_nodes_their_neighbours_and_the_entities(run):
     # “tell ann” is nearest to Ann, 1 / sqrt(2); with one hop come One and Two, over both its directed_by and written_by.
-    assert run(VectorSearch(matches=1, hops=0), "tell ann", "Drama")[0] == {"Drama": 1.0, "Ann": 0.707}
-    assert run(VectorSearch(matches=1, hops=1), "tell ann", "Drama")[0] == {"Drama": 1.0, "Ann": 0.707, "One": 0.707, "Two": 0.707}
+    assert run(VectorSearch(matches=1, hops=0), "tell ann", "Drama")[0] == {
+        "Drama": 1.0,
+        "Ann": 0.707,
+    }
+    assert run(VectorSearch(matches=1, hops=1), "tell ann", "Drama")[0] == {
+        "Drama": 1.0,
+        "Ann": 0.707,
+        "One": 0.707,
+        "Two": 0.707,
+    }
     found, state = run(VectorSearch(matches=2, hops=0), "ann ann one", "Drama")
     assert found == {"Drama": 1.0, "Ann": 0.894, "One": 0.447}  # 2 / sqrt(5) and 1 / sqrt(5)
     step = state.trace[-1]
-    assert step.notes == ("The nearest of 5 nodes: Ann (0.89); One (0.45).",) and step.sizes == {"nodes": 3, "edges": 2}
+    assert step.notes == ("The nearest of 5 nodes: Ann (0.89); One (0.45).",) and step.sizes == {
+        "nodes": 3,
+        "edges": 2,
+    }
     assert step.usage.texts == 1
 
 
 def test_directions_and_hops(run):
     # Outward nothing leaves Ann; inward One and Two do; two hops inward reach no more, both ways all five.
     assert set(run(VectorSearch(matches=1, direction="out"), "ann", "Drama")[0]) == {"Drama", "Ann"}
-    assert set(run(VectorSearch(matches=1, hops=2, direction="in"), "ann", "Drama")[0]) == {"Drama", "Ann", "One", "Two"}
-    assert set(run(VectorSearch(matches=1, hops=2), "ann", "Drama")[0]) == {"Drama", "Ann", "One", "Two", "1999"}
+    assert set(run(VectorSearch(matches=1, hops=2, direction="in"), "ann", "Drama")[0]) == {
+        "Drama",
+        "Ann",
+        "One",
+        "Two",
+    }
+    assert set(run(VectorSearch(matches=1, hops=2), "ann", "Drama")[0]) == {
+        "Drama",
+        "Ann",
+        "One",
+        "Two",
+        "1999",
+    }
 
 
 def test_triples_bring_both_their_ends(run):
     # “1999 two” shares two words with Two -> release_year -> 1999, 2 / sqrt(2 * 7) = 0.535, kept in 16 bits.
     found, state = run(VectorSearch(of="triples", matches=1, hops=0), "1999 two", "Drama")
-    assert found == {"Drama": 1.0, "Two": pytest.approx(0.535, abs=2e-3), "1999": pytest.approx(0.535, abs=2e-3)}
-    assert state.trace[-1].notes[0] == "The nearest of 5 triples: Two -> release_year -> 1999 (0.53)."
+    assert found == {
+        "Drama": 1.0,
+        "Two": pytest.approx(0.535, abs=2e-3),
+        "1999": pytest.approx(0.535, abs=2e-3),
+    }
+    assert (
+        state.trace[-1].notes[0] == "The nearest of 5 triples: Two -> release_year -> 1999 (0.53)."
+    )
 
 
 def test_pieces_stay_go_or_are_joined(run, kit):
@@ -58,31 +90,48 @@ def test_pieces_stay_go_or_are_joined(run, kit):
     found, state = run(VectorSearch(matches=1, hops=0), "1999", "Drama")
     assert set(found) == {"Drama", "1999"} and observe(kit.graph, state).extracted.components == 2
     found, state = run(VectorSearch(matches=1, hops=0, connected="seeds"), "1999", "Drama")
-    assert set(found) == {"Drama"} and state.trace[-1].notes[1] == "1 nodes in pieces without an entity of the question were left out."
+    assert (
+        set(found) == {"Drama"}
+        and state.trace[-1].notes[1]
+        == "1 nodes in pieces without an entity of the question were left out."
+    )
     found, state = run(VectorSearch(matches=1, hops=0, connected="paths"), "1999", "Drama")
     assert found == {"Drama": 1.0, "One": 1.0, "Ann": 1.0, "Two": 1.0, "1999": 1.0}
     assert observe(kit.graph, state).extracted.components == 1
     found, state = run(VectorSearch(matches=1, hops=1, connected="paths", reach=3), "1999", "Drama")
-    assert set(found) == {"Drama"} and state.trace[-1].notes[1].startswith("1 of 1 nodes that matched lie more than 3 steps away")
+    assert set(found) == {"Drama"} and state.trace[-1].notes[1].startswith(
+        "1 of 1 nodes that matched lie more than 3 steps away"
+    )
 
 
 def test_a_cap_keeps_what_is_near_a_better_match(run):
     # Ann (0.894) and 1999 (0.447) match: of One and Two, both next to Ann, One has the smaller id.
     found, state = run(VectorSearch(matches=2, keep=4), "ann ann 1999", "Drama")
     assert found == {"Drama": 1.0, "Ann": 0.894, "1999": 0.447, "One": 0.894}
-    assert state.trace[-1].notes[1] == "There is more than 4 nodes; those around the best matches were kept."
+    assert (
+        state.trace[-1].notes[1]
+        == "There is more than 4 nodes; those around the best matches were kept."
+    )
     assert set(run(VectorSearch(matches=2, keep=1), "ann", "Drama")[0]) == {"Drama"}
 
 
 def test_a_hub_does_not_fill_the_subgraph_before_a_better_match(tmp_path, kit):
     # hub has 50 leaves, star 3; star matches better, so its leaves come first, then as many of the hub's as there is room for.
-    triples = [*(("hub", "r", f"h{i}") for i in range(50)), *(("star", "r", f"s{i}") for i in range(3)), ("hub", "r", "lone")]
+    triples = [
+        *(("hub", "r", f"h{i}") for i in range(50)),
+        *(("star", "r", f"s{i}") for i in range(3)),
+        ("hub", "r", "lone"),
+    ]
     graph = build(triples, tmp_path / "hubs", "hubs", "both")
     ids = {name: node for node, name in enumerate(graph.names(range(graph.n_nodes)))}
     state = State(Question("star star hub"), (ids["lone"],))
     after = VectorSearch(matches=2, keep=8)(state, Context(graph, Environment(kit.Written())))
     kept = graph.names(after.subgraph.nodes)
-    assert {"lone", "star", "hub", "s0", "s1", "s2"} < set(kept) and len(kept) == 8 and {"h0", "h1"} < set(kept)
+    assert (
+        {"lone", "star", "hub", "s0", "s1", "s2"} < set(kept)
+        and len(kept) == 8
+        and {"h0", "h1"} < set(kept)
+    )
 
 
 def test_what_cannot_be_is_refused():
@@ -94,5 +143,9 @@ def test_what_cannot_be_is_refused():
 def test_its_rows_stand_beside_no_12():
     known = catalogue()
     for row in ("lego-12-vectors", "lego-12-vectors-joined", "lego-12-vector-triples"):
-        assert known[row].base == "lego-12" and [repr(o) for o in known[row].line][1:] == [repr(o) for o in known["lego-12"].line][1:]
+        assert (
+            known[row].base == "lego-12"
+            and [repr(o) for o in known[row].line][1:]
+            == [repr(o) for o in known["lego-12"].line][1:]
+        )
         assert known[row].line.operators[0].direction == "graph"

@@ -20,15 +20,23 @@ TOWNS = ("Turku", "Malmö", "Oslo", "Bergen", "Tartu", "Riga", "Lund", "Åbo", "
 def towns(tmp_path, monkeypatch):
     """A corpus of a person's own with a document for each of ten towns."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
-    documents = [Document(f"{number}.txt", f"{town} lies by the sea.", town) for number, town in enumerate(TOWNS)]
+    documents = [
+        Document(f"{number}.txt", f"{town} lies by the sea.", town)
+        for number, town in enumerate(TOWNS)
+    ]
     return write(corpora_folder() / "towns", documents, "Towns")
 
 
 def table(separator: str) -> str:
     """Ten questions: each with its answer and the title of its document, the first with two of both."""
-    rows = [["question", "answers", "gold", "remark"], ["Which, 1?", "Turku|Malmö", "0.txt|Malmö", "x"]]
+    rows = [
+        ["question", "answers", "gold", "remark"],
+        ["Which, 1?", "Turku|Malmö", "0.txt|Malmö", "x"],
+    ]
     rows += [[f"Which, {number}?", town, town, ""] for number, town in enumerate(TOWNS[1:], 2)]
-    return "".join(separator.join(f'"{cell}"' if "," in cell else cell for cell in row) + "\n" for row in rows)
+    return "".join(
+        separator.join(f'"{cell}"' if "," in cell else cell for cell in row) + "\n" for row in rows
+    )
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -38,16 +46,27 @@ def test_ten_questions_in_a_table_are_taken_for_documents(tmp_path, separator):
     assert (brought.set, brought.number, brought.answered, brought.gold) == ("towns", 10, 10, 10)
     assert brought.notes == ("Not read in asked.csv: “remark”.",)
     first, *others = open_corpus("towns").questions("towns")
-    assert (first.text, first.answers, first.gold) == ("Which, 1?", ("Turku", "Malmö"), ("0.txt", "1.txt"))
+    assert (first.text, first.answers, first.gold) == (
+        "Which, 1?",
+        ("Turku", "Malmö"),
+        ("0.txt", "1.txt"),
+    )
     assert [question.gold for question in others] == [(f"{number}.txt",) for number in range(1, 10)]
 
 
 def test_what_is_taken_for_documents_is_taken_for_graphs(tmp_path):
     """The same file, but that `gold` names documents there and is not read for a graph."""
     (tmp_path / "asked.csv").write_text(table(","), "utf-8")
-    of_graph, of_corpus = read_file(tmp_path / "asked.csv"), read_file(tmp_path / "asked.csv", gold=GOLD)
-    assert [one.answers for one in of_graph.questions] == [one.answers for one in of_corpus.questions]
-    assert (of_graph.ignored, of_corpus.ignored) == (("gold", "remark"), ("remark",)) and not any(one.gold for one in of_graph.questions)
+    of_graph, of_corpus = (
+        read_file(tmp_path / "asked.csv"),
+        read_file(tmp_path / "asked.csv", gold=GOLD),
+    )
+    assert [one.answers for one in of_graph.questions] == [
+        one.answers for one in of_corpus.questions
+    ]
+    assert (of_graph.ignored, of_corpus.ignored) == (("gold", "remark"), ("remark",)) and not any(
+        one.gold for one in of_graph.questions
+    )
     assert question_set(tmp_path / "asked.csv").note() == "Not read in asked.csv: “gold”, “remark”."
 
 
@@ -55,13 +74,21 @@ def test_what_is_taken_for_documents_is_taken_for_graphs(tmp_path):
     "name, text",
     [
         ("q.txt", "which\tTurku|Malmö\nwhich other\tOslo\n"),
-        ("q.jsonl", '{"question": "which", "answer": ["Turku", "Malmö"]}\n{"question": "which other", "answer": ["Oslo"]}\n'),
-        ("q.json", '[{"RawQuestion": "which", "Parses": [{"Answers": [{"EntityName": "Turku"}]}]}]'),
+        (
+            "q.jsonl",
+            '{"question": "which", "answer": ["Turku", "Malmö"]}\n{"question": "which other", "answer": ["Oslo"]}\n',
+        ),
+        (
+            "q.json",
+            '[{"RawQuestion": "which", "Parses": [{"Answers": [{"EntityName": "Turku"}]}]}]',
+        ),
     ],
 )
 def test_every_format_is_taken_for_documents(tmp_path, name, text):
     (tmp_path / name).write_text(text, "utf-8")
-    assert bring_questions("towns", tmp_path / name).answered == len(read_questions(tmp_path / name))
+    assert bring_questions("towns", tmp_path / name).answered == len(
+        read_questions(tmp_path / name)
+    )
 
 
 def test_lines_without_a_header_are_taken_by_their_columns(tmp_path):
@@ -74,7 +101,10 @@ def test_lines_without_a_header_are_taken_by_their_columns(tmp_path):
 def test_options_are_asked_with_their_letters_in_a_table_too(tmp_path):
     (tmp_path / "q.csv").write_text("question,options,answers\nWhich?,Oslo|Riga,Riga\n", "utf-8")
     (question,) = read_questions(tmp_path / "q.csv")
-    assert (question.text, question.options) == ("Which? Options: (A) Oslo (B) Riga", ("Oslo", "Riga"))
+    assert (question.text, question.options) == (
+        "Which? Options: (A) Oslo (B) Riga",
+        ("Oslo", "Riga"),
+    )
 
 
 PARAGRAPHS = [
@@ -86,7 +116,10 @@ PARAGRAPHS = [
 
 def test_supporting_paragraphs_are_gold_by_title_and_text(tmp_path):
     """Two passages have one title, and the second supports the answer; one that the corpus has with another text is lacking."""
-    passages = [{"title": "Lund", "text": "Lund is a name."}, {"title": "Lund", "text": "Lund lies in  Scania."}]
+    passages = [
+        {"title": "Lund", "text": "Lund is a name."},
+        {"title": "Lund", "text": "Lund lies in  Scania."},
+    ]
     passages += [{"title": "Oslo", "text": "Oslo lies by a fjord."}]
     row = {
         "id": "2hop",
@@ -98,7 +131,12 @@ def test_supporting_paragraphs_are_gold_by_title_and_text(tmp_path):
     }
     (tmp_path / "corpus.json").write_text(json.dumps(passages), "utf-8")
     (tmp_path / "musique.json").write_text(json.dumps([row]), "utf-8")
-    brought = bring("musique", [tmp_path / "corpus.json"], format="passages", questions=tmp_path / "musique.json")
+    brought = bring(
+        "musique",
+        [tmp_path / "corpus.json"],
+        format="passages",
+        questions=tmp_path / "musique.json",
+    )
     (question,) = brought.corpus.questions("musique")
     assert (question.answers, question.aliases) == (("Scania",), (("Scania", "Skåne"),))
     assert question.gold[0] == "Lund (2)" and question.gold[1] not in brought.corpus
@@ -107,17 +145,26 @@ def test_supporting_paragraphs_are_gold_by_title_and_text(tmp_path):
 
 @pytest.mark.parametrize(
     "facts",
-    [[["Oslo", 0], ["Riga", 3], ["Oslo", 1]], {"title": ["Oslo", "Riga", "Oslo"], "sent_id": [0, 3, 1]}],
+    [
+        [["Oslo", 0], ["Riga", 3], ["Oslo", 1]],
+        {"title": ["Oslo", "Riga", "Oslo"], "sent_id": [0, 3, 1]},
+    ],
     ids=["pairs", "columns"],
 )
 def test_supporting_facts_are_gold_by_title(tmp_path, facts):
-    (tmp_path / "q.jsonl").write_text(json.dumps({"question": "Where?", "answer": "x", "supporting_facts": facts}), "utf-8")
+    (tmp_path / "q.jsonl").write_text(
+        json.dumps({"question": "Where?", "answer": "x", "supporting_facts": facts}), "utf-8"
+    )
     bring_questions("towns", tmp_path / "q.jsonl")
     assert open_corpus("towns").questions("towns")[0].gold == ("2.txt", "5.txt")
 
 
 @pytest.mark.parametrize(
-    "name, sentence", [("Set!", "cannot be a set's name"), ("christmas-carol", "has a question set “christmas-carol”")]
+    "name, sentence",
+    [
+        ("Set!", "cannot be a set's name"),
+        ("christmas-carol", "has a question set “christmas-carol”"),
+    ],
 )
 def test_a_name_that_cannot_be_that_of_a_set_is_refused(tmp_path, name, sentence):
     (tmp_path / "q.csv").write_text("question\nwho\n")
@@ -131,6 +178,15 @@ def test_many_names_that_were_not_read_are_counted():
 
 
 def test_what_holds_nothing_is_not_named(tmp_path):
-    rows = [{"question": "who", "answers": ["B"], "answer": "B, of course", "note": "", "more": [], "graph": [["A", "r", "B"]]}]
+    rows = [
+        {
+            "question": "who",
+            "answers": ["B"],
+            "answer": "B, of course",
+            "note": "",
+            "more": [],
+            "graph": [["A", "r", "B"]],
+        }
+    ]
     (tmp_path / "q.json").write_text(json.dumps(rows))
     assert read_file(tmp_path / "q.json").ignored == ("answer",)

@@ -40,7 +40,13 @@ def test_a_file_that_unpacks_to_much_takes_little(tmp_path, monkeypatch, head, r
     monkeypatch.setattr(collected, "MAX_BYTES", 2 << 20)
     monkeypatch.setattr("core.io.json_pieces.LONGEST_VALUE", 1 << 20)
     monkeypatch.setattr("core.questions.table.LONGEST_LINE", 1 << 20)
-    suffix = "json" if row[:1] in b'{["' and head != b"question,answers\n" else "csv" if b"," in head else "txt"
+    suffix = (
+        "json"
+        if row[:1] in b'{["' and head != b"question,answers\n"
+        else "csv"
+        if b"," in head
+        else "txt"
+    )
     file = packed(tmp_path / f"q.{suffix}.gz", head, row, tail)
     tracemalloc.start()
     try:
@@ -56,13 +62,20 @@ def test_what_fits_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(collected, "MAX_BYTES", 1 << 20)
     file = tmp_path / "q.jsonl"
     file.write_bytes((QUESTION + b"\n") * 10_000)
-    with pytest.raises(BadInput, match=r"q.jsonl, line \d+: the questions up to here take more than 1 MB of memory.*[\d,]+ questions fit"):
+    with pytest.raises(
+        BadInput,
+        match=r"q.jsonl, line \d+: the questions up to here take more than 1 MB of memory.*[\d,]+ questions fit",
+    ):
         read_questions(file)
 
 
 def test_names_that_come_again_are_held_once(tmp_path):
     file = tmp_path / "q.json"
-    file.write_text(json.dumps([{"question": f"who {i}", "answers": ["Ann Other", "Bo Else"]} for i in range(2)]))
+    file.write_text(
+        json.dumps(
+            [{"question": f"who {i}", "answers": ["Ann Other", "Bo Else"]} for i in range(2)]
+        )
+    )
     first, second = read_questions(file)
     assert first.answers == second.answers == ("Ann Other", "Bo Else")
     assert all(one is other for one, other in zip(first.answers, second.answers))

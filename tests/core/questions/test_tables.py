@@ -18,9 +18,13 @@ def write(tmp_path, text, name="q.csv"):
 
 def test_the_example_that_a_person_copies(tmp_path):
     first, second = read_questions(write(tmp_path, EXAMPLE))
-    assert first == Question("who directed Inception", "q-2", ("Inception",), ("Christopher Nolan",))
+    assert first == Question(
+        "who directed Inception", "q-2", ("Inception",), ("Christopher Nolan",)
+    )
     film = "The Good, the Bad and the Ugly"
-    assert second == Question(f"who starred in {film}", "q-3", (film,), ("Clint Eastwood", "Eli Wallach"))
+    assert second == Question(
+        f"who starred in {film}", "q-3", (film,), ("Clint Eastwood", "Eli Wallach")
+    )
 
 
 HEADERS = [
@@ -37,7 +41,9 @@ HEADERS = [
 def test_columns_are_found_by_name_in_any_order(tmp_path, text, name):
     data = text.encode()
     file = write(tmp_path, gzip.compress(data) if name.endswith("gz") else data, name)
-    assert [(q.text, q.answers, q.entities) for q in read_questions(file)] == [("who", ("B", "C"), ("A",))]
+    assert [(q.text, q.answers, q.entities) for q in read_questions(file)] == [
+        ("who", ("B", "C"), ("A",))
+    ]
     assert read_questions(file) == read_questions(file, format="csv")
     assert bare_text(file) is None and rows_with_graphs(file) == 0
 
@@ -47,12 +53,18 @@ def test_columns_are_found_by_name_in_any_order(tmp_path, text, name):
     [
         ("7\twho\tB|C\tx\tA\n8\tthen\tD\tx\t\n", "id, question, answers, -, entities"),
         ("who,B|C,A,7\nthen,D,,8\n", "question,answers,entities,id"),
-        ("entities;answers;question;id\nA;B|C;who;7\n;D;then;8\n", "entities,answers,question,id"),  # a header is no question
+        (
+            "entities;answers;question;id\nA;B|C;who;7\n;D;then;8\n",
+            "entities,answers,question,id",
+        ),  # a header is no question
     ],
 )
 def test_columns_can_be_named_where_no_header_does(tmp_path, text, columns):
     file = write(tmp_path, text, "q.tsv")
-    assert read_questions(file, columns=columns) == (Question("who", "7", ("A",), ("B", "C")), Question("then", "8", (), ("D",)))
+    assert read_questions(file, columns=columns) == (
+        Question("who", "7", ("A",), ("B", "C")),
+        Question("then", "8", (), ("D",)),
+    )
 
 
 @pytest.mark.parametrize(
@@ -70,15 +82,21 @@ def test_columns_that_cannot_be(tmp_path, columns, told):
 
 
 def test_columns_are_of_tables_alone(tmp_path):
-    with pytest.raises(BadInput, match="Columns can be named in lines of text only; q.jsonl holds JSON"):
+    with pytest.raises(
+        BadInput, match="Columns can be named in lines of text only; q.jsonl holds JSON"
+    ):
         read_questions(write(tmp_path, '{"question": "who"}\n', "q.jsonl"), columns="question")
     with pytest.raises(BadInput, match="Columns can be named where the format is"):
-        read_questions(write(tmp_path, "who\tB\n", "q.tsv"), format="metaqa", columns="question,answers")
+        read_questions(
+            write(tmp_path, "who\tB\n", "q.tsv"), format="metaqa", columns="question,answers"
+        )
 
 
 @pytest.mark.parametrize("name", ["label", "Gold", "correct_answers"])
 def test_a_table_whose_answers_are_called_otherwise_is_refused(tmp_path, name):
-    with pytest.raises(BadInput, match=f"row 1: the column “{name}” seems to hold the answers; call it “answers”"):
+    with pytest.raises(
+        BadInput, match=f"row 1: the column “{name}” seems to hold the answers; call it “answers”"
+    ):
         read_questions(write(tmp_path, f"question,{name}\nwho,B\n"))
 
 
@@ -89,15 +107,23 @@ def test_missing_cells_blank_rows_and_cells_of_several_lines(tmp_path):
         Question("of two lines", "q-5", ("A",)),
         Question("last", "q-6"),
     )
-    assert read_questions(write(tmp_path, "question\nwho wrote it\n")) == (Question("who wrote it", "q-2"),)
+    assert read_questions(write(tmp_path, "question\nwho wrote it\n")) == (
+        Question("who wrote it", "q-2"),
+    )
 
 
 @pytest.mark.parametrize(
     "text, told",
     [
         ("question,answers\nwho,B\n,C\n", "q.csv, row 3: the question is empty"),
-        ("question,answers\nwho,B\nwhat, now,C\n", 'q.csv, row 3: found 3 cells where the header has 2.*“"what, now"”'),
-        ('question,answers\n"a\nb",B\n"what,C\nwho,D\n', "row 3: a quote is opened here that is never closed"),
+        (
+            "question,answers\nwho,B\nwhat, now,C\n",
+            'q.csv, row 3: found 3 cells where the header has 2.*“"what, now"”',
+        ),
+        (
+            'question,answers\n"a\nb",B\n"what,C\nwho,D\n',
+            "row 3: a quote is opened here that is never closed",
+        ),
         ('question,answers\nwho,"B"x\n', "row 2: it cannot be read as CSV"),
         ("question,anwsers\nwho,B\n", "row 1: there is a column “anwsers”. Did you mean “answers”"),
         ("question,answers,Answer\nwho,B,C\n", "row 1: there are 2 columns of answers"),
@@ -113,6 +139,11 @@ def test_what_is_wrong_is_told_by_row(tmp_path, text, told):
 
 @pytest.mark.parametrize("format, name", [("csv", "q.txt"), ("auto", "q.csv")])
 def test_a_table_without_a_header_says_what_the_first_row_should_be(tmp_path, format, name):
-    with pytest.raises(BadInput, match="row 1: no column is called “question”. The first row should be: question,answers,entities"):
+    with pytest.raises(
+        BadInput,
+        match="row 1: no column is called “question”. The first row should be: question,answers,entities",
+    ):
         read_questions(write(tmp_path, "who,B,A\n", name), format=format)
-    assert read_questions(write(tmp_path, "who is [A]?\tB\n"))[0].entities == ("A",)  # MetaQA's text under that name
+    assert read_questions(write(tmp_path, "who is [A]?\tB\n"))[0].entities == (
+        "A",
+    )  # MetaQA's text under that name

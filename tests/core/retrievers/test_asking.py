@@ -80,7 +80,9 @@ def at(server, tmp_path, monkeypatch):
     Server.told.clear()
 
     def asked(path, more="", check=lambda: None):
-        own_file().write_text(f'[mine]\nurl = "http://127.0.0.1:{server.server_address[1]}{path}"\n{more}\n', "utf-8")
+        own_file().write_text(
+            f'[mine]\nurl = "http://127.0.0.1:{server.server_address[1]}{path}"\n{more}\n', "utf-8"
+        )
         return asking.ask(retriever("mine"), REQUEST, check)
 
     return SimpleNamespace(ask=asked, told=Server.told, ended=Server.ended, home=tmp_path)
@@ -139,11 +141,16 @@ def test_a_person_may_cancel_while_it_works(at):
 
 def test_nobody_there_and_a_key_that_is_not_set(at, monkeypatch, tmp_path):
     own_file().write_text('[gone]\nurl = "http://127.0.0.1:9/"\n', "utf-8")
-    with pytest.raises(RetrieverFailed, match="“gone” cannot be reached .*; is it running") as raised:
+    with pytest.raises(
+        RetrieverFailed, match="“gone” cannot be reached .*; is it running"
+    ) as raised:
         asking.ask(retriever("gone"), REQUEST, lambda: None)
     assert "127.0.0.1" not in str(raised.value)  # the address is the person's own
     header = 'headers = { "X-Key" = "NOT_SET_ANYWHERE" }'
-    with pytest.raises(RetrieverFailed, match="needs the environment variable NOT_SET_ANYWHERE for its header X-Key"):
+    with pytest.raises(
+        RetrieverFailed,
+        match="needs the environment variable NOT_SET_ANYWHERE for its header X-Key",
+    ):
         at.ask("/good?x=1", header)
     monkeypatch.setenv("NOT_SET_ANYWHERE", "a\r\nHost: b")
     with pytest.raises(RetrieverFailed, match="holds what a header cannot"):
@@ -187,14 +194,19 @@ number = 3
 def test_a_function_of_ones_own(at, monkeypatch, name, told):
     monkeypatch.setattr(asking, "MAX_REPLY_BYTES", 1 << 20)
     (at.home / "mine.py").write_text(CALLED, "utf-8")
-    own_file().write_text(f'[good]\npython = "mine:good"\n[{name}]\npython = "mine:{name}"\ntimeout = 0.2\n', "utf-8")
+    own_file().write_text(
+        f'[good]\npython = "mine:good"\n[{name}]\npython = "mine:{name}"\ntimeout = 0.2\n', "utf-8"
+    )
     assert asking.ask(retriever("good"), REQUEST, lambda: None) == {"answers": ["One"]}
     with pytest.raises(RetrieverFailed, match=told):
         asking.ask(retriever(name), REQUEST, lambda: None)
 
 
 def test_a_changed_module_is_loaded_anew_and_an_installed_one_is_found(at):
-    own_file().write_text('[mine]\npython = "mine:retrieve"\n[json]\npython = "json:dumps"\n[none]\npython = "no_such:f"\n', "utf-8")
+    own_file().write_text(
+        '[mine]\npython = "mine:retrieve"\n[json]\npython = "json:dumps"\n[none]\npython = "no_such:f"\n',
+        "utf-8",
+    )
     file = at.home / "mine.py"
     for told in ("a", "bb"):
         file.write_text(f'def retrieve(request): return {{"answers": ["{told}"]}}')

@@ -44,20 +44,47 @@ def test_declared_ones_stand_in_the_catalogue_under_a_group_of_their_own(home):
     mine, called = declared().values()
     assert (mine.title, mine.timeout, mine.keep, mine.version) == ("My retriever", 5.0, 7, "3")
     assert mine.headers == (("Authorization", "MY_TOKEN"),)
-    assert called.folder == home / "code" and (called.title, called.timeout, called.keep) == ("called", 30.0, 32)
+    assert called.folder == home / "code" and (called.title, called.timeout, called.keep) == (
+        "called",
+        30.0,
+        32,
+    )
     instance = catalogue()["retriever-mine"]
-    assert (instance.group, instance.title, instance.notes) == ("Your own retrievers", "My retriever", "Two towers.")
+    assert (instance.group, instance.title, instance.notes) == (
+        "Your own retrievers",
+        "My retriever",
+        "Two towers.",
+    )
     assert repr(instance.line) == "OwnRetriever(name='mine', keep=7) >> Answer()"
     assert parse_line(repr(instance.line)) == instance.line
-    assert list(catalogue())[-4:] == ["retriever-mine", "retriever-mine-documents", "retriever-called", "retriever-called-documents"]
-    assert repr(catalogue()["retriever-mine-documents"].line) == "OwnDocuments(name='mine', keep=7) >> OwnAnswer()"
-    assert repr(catalogue()["retriever-called-documents"].line) == "OwnDocuments(name='called') >> OwnAnswer()"
+    assert list(catalogue())[-4:] == [
+        "retriever-mine",
+        "retriever-mine-documents",
+        "retriever-called",
+        "retriever-called-documents",
+    ]
+    assert (
+        repr(catalogue()["retriever-mine-documents"].line)
+        == "OwnDocuments(name='mine', keep=7) >> OwnAnswer()"
+    )
+    assert (
+        repr(catalogue()["retriever-called-documents"].line)
+        == "OwnDocuments(name='called') >> OwnAnswer()"
+    )
 
 
 def test_a_retriever_of_one_kind_of_source_is_one_method(home):
-    write('mine.url = "http://x/"\nmine.source = "corpus"\ngraphs.url = "http://x/"\ngraphs.source = "graph"')
-    assert [key for key in catalogue() if key.startswith("retriever-")] == ["retriever-mine-documents", "retriever-graphs"]
-    assert find("retriever-mine") == find("retriever-mine-documents") and find("retriever-mine").documents
+    write(
+        'mine.url = "http://x/"\nmine.source = "corpus"\ngraphs.url = "http://x/"\ngraphs.source = "graph"'
+    )
+    assert [key for key in catalogue() if key.startswith("retriever-")] == [
+        "retriever-mine-documents",
+        "retriever-graphs",
+    ]
+    assert (
+        find("retriever-mine") == find("retriever-mine-documents")
+        and find("retriever-mine").documents
+    )
     assert not find("retriever-graphs").documents
 
 
@@ -90,7 +117,11 @@ BAD = [
 @pytest.mark.parametrize("text, told", BAD)
 def test_a_bad_row_is_named_and_costs_only_itself(text, told):
     write(f'{text}\n[good]\nurl = "http://127.0.0.1/"\n')
-    assert list(declared()) == ["good"] and "retriever-good" in catalogue() and "lego-12" in catalogue()
+    assert (
+        list(declared()) == ["good"]
+        and "retriever-good" in catalogue()
+        and "lego-12" in catalogue()
+    )
     (fault,) = faults()
     with pytest.raises(BadParameter, match=told):
         raise BadParameter(fault)
@@ -101,21 +132,31 @@ def test_a_bad_row_is_named_and_costs_only_itself(text, told):
 
 def test_a_file_that_is_no_toml_costs_no_other_instance():
     write("[mine\n")
-    assert declared() == {} and "lego-12" in catalogue() and "retrievers.toml is not valid TOML" in faults()[0]
+    assert (
+        declared() == {}
+        and "lego-12" in catalogue()
+        and "retrievers.toml is not valid TOML" in faults()[0]
+    )
     with pytest.raises(BadParameter, match="not valid TOML"):
         find("retriever-mine")
 
 
 def test_unknown_names_bring_the_nearest():
     write(GOOD)
-    with pytest.raises(BadParameter, match="no retriever “min” in retrievers.toml. Did you mean “mine”"):
+    with pytest.raises(
+        BadParameter, match="no retriever “min” in retrievers.toml. Did you mean “mine”"
+    ):
         find("retriever-min")
 
 
 def test_the_stamp_tells_versions_and_states_of_a_file_apart_and_shows_no_address(home):
     write(GOOD)
     first, called = retriever("mine").stamp(), retriever("called").stamp()
-    assert first.startswith("mine:") and "127.0.0.1" not in first and retriever("mine").stamp() == first
+    assert (
+        first.startswith("mine:")
+        and "127.0.0.1" not in first
+        and retriever("mine").stamp() == first
+    )
     (home / "code" / "module_of_mine").mkdir(parents=True)
     (home / "code" / "module_of_mine" / "sub.py").write_text("def retrieve(request): return {}")
     assert retriever("called").stamp() != called

@@ -9,10 +9,16 @@ from core.retrievers.placing_documents import placed_documents
 from core.retrievers.reply import GivenDocument, UnfitReply, checked, checked_documents
 from core.sources import CorpusSource
 
-LONG = " ".join(f"Sentence number {i} of the long book speaks of thing{i}." for i in range(60))  # about 600 tokens: three chunks
+LONG = " ".join(
+    f"Sentence number {i} of the long book speaks of thing{i}." for i in range(60)
+)  # about 600 tokens: three chunks
 DOCUMENTS = (
-    Document("carol", "Marley was dead, to begin with. Scrooge was his partner.", "A Christmas Carol"),
-    Document("fred", "Fred, the nephew of Scrooge, wished his uncle a merry Christmas.", "The nephew"),
+    Document(
+        "carol", "Marley was dead, to begin with. Scrooge was his partner.", "A Christmas Carol"
+    ),
+    Document(
+        "fred", "Fred, the nephew of Scrooge, wished his uncle a merry Christmas.", "The nephew"
+    ),
     Document("book", LONG, "The long book"),
     Document("twin-1", "One twin.", "Twins"),
     Document("twin-2", "Another one.", "Twins"),
@@ -37,7 +43,10 @@ def test_by_id_by_title_and_by_quotation(graph):
     ids, scores, found = place(graph, *given)
     assert (ids, scores, found.unplaced, found.notes) == (["fred", "carol"], [3.0, 2.0], 0, [])
     assert place(graph, GivenDocument(text="scrooge was\n his partner"))[0] == ["carol"]
-    assert place(graph, *(GivenDocument(named=name) for name in ("fred", "Scrooge was his", "the long book#no")))[0] == ["fred", "carol"]
+    assert place(
+        graph,
+        *(GivenDocument(named=name) for name in ("fred", "Scrooge was his", "the long book#no")),
+    )[0] == ["fred", "carol"]
     assert place(graph, GivenDocument("book#1"))[0] == ["book#1"]
 
 
@@ -45,21 +54,44 @@ def test_an_id_takes_one_place_that_of_the_passage_nearest_to_the_question(graph
     """thing55 is in the last of the book's chunks, thing1 in its first."""
     last, _, found = place(graph, GivenDocument("book"), question="what of thing55")
     first, _, _ = place(graph, GivenDocument("book"), question="what of thing1")
-    assert first == ["book#0"] and last == [f"book#{len([i for i in graph.columns.chunks.texts('document') if i == 'book']) - 1}"]
-    assert found.notes == ["1 document with several passages: the nearest to the question in words counts."]
+    assert first == ["book#0"] and last == [
+        f"book#{len([i for i in graph.columns.chunks.texts('document') if i == 'book']) - 1}"
+    ]
+    assert found.notes == [
+        "1 document with several passages: the nearest to the question in words counts."
+    ]
 
 
 def test_a_long_text_takes_a_place_for_each_passage_that_it_covers(graph):
-    chunks = [id for id, of in zip(graph.columns.chunks.texts("id"), graph.columns.chunks.texts("document")) if of == "book"]
-    ids, scores, found = place(graph, GivenDocument(text=LONG, score=1.0), GivenDocument("fred", score=0.5))
+    chunks = [
+        id
+        for id, of in zip(graph.columns.chunks.texts("id"), graph.columns.chunks.texts("document"))
+        if of == "book"
+    ]
+    ids, scores, found = place(
+        graph, GivenDocument(text=LONG, score=1.0), GivenDocument("fred", score=0.5)
+    )
     assert ids == [*chunks, "fred"] and scores == [1.0] * len(chunks) + [0.5] and len(chunks) > 1
-    assert "1 document of which the text covers several passages here: they follow one another." in found.notes
-    across = LONG[len(graph.columns.chunks.text("text", chunks.index("book#0"))) - 200 :][:400]  # over the first cut
-    assert set(place(graph, GivenDocument(text=across))[0]) <= set(chunks) and place(graph, GivenDocument(text=across))[0]
+    assert (
+        "1 document of which the text covers several passages here: they follow one another."
+        in found.notes
+    )
+    across = LONG[len(graph.columns.chunks.text("text", chunks.index("book#0"))) - 200 :][
+        :400
+    ]  # over the first cut
+    assert (
+        set(place(graph, GivenDocument(text=across))[0]) <= set(chunks)
+        and place(graph, GivenDocument(text=across))[0]
+    )
 
 
 def test_what_is_not_there_is_counted_and_what_comes_twice_takes_its_first_place(graph):
-    given = (GivenDocument("fred", score=1.0), GivenDocument("<script>"), GivenDocument(text="A whale was white."), GivenDocument("fred"))
+    given = (
+        GivenDocument("fred", score=1.0),
+        GivenDocument("<script>"),
+        GivenDocument(text="A whale was white."),
+        GivenDocument("fred"),
+    )
     ids, scores, found = place(graph, *given)
     assert (ids, scores, found.unplaced) == (["fred"], [1.0], 2)
     assert found.notes == [
@@ -70,25 +102,41 @@ def test_what_is_not_there_is_counted_and_what_comes_twice_takes_its_first_place
 
 
 def test_a_title_of_two_documents_says_nothing_without_a_text(graph):
-    ids, _, found = place(graph, GivenDocument(title="Twins"), GivenDocument(title="Twins", text="Another one."))
+    ids, _, found = place(
+        graph, GivenDocument(title="Twins"), GivenDocument(title="Twins", text="Another one.")
+    )
     assert ids == ["twin-2"] and found.unplaced == 1
     assert any("title is that of several" in note for note in found.notes)
 
 
 def test_an_id_counts_where_the_text_is_another(graph):
     ids, _, found = place(graph, GivenDocument("fred", text="Marley was dead"))
-    assert ids == ["fred"] and found.notes == ["1 document of which the id is known and the text is not in it: the id counts."]
+    assert ids == ["fred"] and found.notes == [
+        "1 document of which the id is known and the text is not in it: the id counts."
+    ]
 
 
 def test_a_reply_of_documents():
-    reply = checked_documents({"documents": [{"id": "a", "score": 1}, {"title": "B", "score": 2, "rank": 1}], "answer": " Ann "})
-    assert [(one.id, one.title, one.score) for one in reply.documents] == [("", "B", 2.0), ("a", "", 1.0)]
+    reply = checked_documents(
+        {
+            "documents": [{"id": "a", "score": 1}, {"title": "B", "score": 2, "rank": 1}],
+            "answer": " Ann ",
+        }
+    )
+    assert [(one.id, one.title, one.score) for one in reply.documents] == [
+        ("", "B", 2.0),
+        ("a", "", 1.0),
+    ]
     assert (
         reply.answer == " Ann "
         and reply.prompt is None
-        and reply.notes == ("The document's key “rank” was ignored. Known: id, title, text, score.",)
+        and reply.notes
+        == ("The document's key “rank” was ignored. Known: id, title, text, score.",)
     )
-    assert checked_documents({"chunks": ["x", {"id": 7}]}).documents == (GivenDocument(named="x"), GivenDocument("7"))
+    assert checked_documents({"chunks": ["x", {"id": 7}]}).documents == (
+        GivenDocument(named="x"),
+        GivenDocument("7"),
+    )
     assert checked_documents({}).documents == () and checked_documents({"answer": ""}).answer == ""
 
 
@@ -99,7 +147,10 @@ def test_a_reply_of_documents():
         ({"documents": {}}, "“documents” should be a list"),
         ({"documents": [3]}, "entry 1 of “documents” should be an object"),
         ({"chunks": [{}]}, "entry 1 of “chunks” has no “id”, “title” or “text”"),
-        ({"documents": [{"id": "a", "score": "high"}]}, "the score of entry 1 of “documents” should be a number"),
+        (
+            {"documents": [{"id": "a", "score": "high"}]},
+            "the score of entry 1 of “documents” should be a number",
+        ),
         ({"documents": [{"id": "\ud800"}]}, "half a letter"),
         ({"answer": ["Ann"]}, "“answer” of the reply should be a text"),
         ({"paths": [{"nodes": ["a", "b"]}]}, "ask it of a graph of triples"),

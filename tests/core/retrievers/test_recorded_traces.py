@@ -13,7 +13,13 @@ RECORDED = Path(__file__).with_name("recorded")
 HARBOUR = "Ann Lee built the harbour of Varna in 1902."
 
 
-SPANS = ["openinference-console.json", "openinference-otlp.json", "phoenix.parquet", "phoenix.jsonl", "phoenix.csv"]
+SPANS = [
+    "openinference-console.json",
+    "openinference-otlp.json",
+    "phoenix.parquet",
+    "phoenix.jsonl",
+    "phoenix.csv",
+]
 
 
 @pytest.mark.parametrize("file", SPANS)
@@ -26,7 +32,11 @@ def test_spans_of_openinference(file):
         GivenDocument("harbour.txt", text=HARBOUR, score=0.9),
         GivenDocument("ship.txt", text="The Marie is a ship.", score=0.4),
     )
-    assert (second.question, second.answer, len(second.documents)) == ("Who is captain of the Marie?", "Bo Holm", 1)
+    assert (second.question, second.answer, len(second.documents)) == (
+        "Who is captain of the Marie?",
+        "Bo Holm",
+        1,
+    )
 
 
 def test_observations_of_langfuse_whose_texts_are_json():
@@ -38,4 +48,7 @@ def test_observations_of_langfuse_whose_texts_are_json():
         (GivenDocument("harbour.txt", text=HARBOUR),),
         "Ann Lee",
     )
-    assert (second.question, second.answer) == ("Who owns the Marie?", "Ann Lee does.")  # a root by its mark, whose parent is elsewhere
+    assert (second.question, second.answer) == (
+        "Who owns the Marie?",
+        "Ann Lee does.",
+    )  # a root by its mark, whose parent is elsewhere

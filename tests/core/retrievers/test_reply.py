@@ -10,9 +10,21 @@ DRAMA = {"nodes": ["One", "Drama"], "relations": ["has_genre"], "forward": [True
 
 
 def test_a_whole_reply():
-    reply = checked({"paths": [DRAMA], "nodes": ["Ann", {"name": "Two", "score": 2}], "answers": ["Drama", "Drama"], "path": 1})
+    reply = checked(
+        {
+            "paths": [DRAMA],
+            "nodes": ["Ann", {"name": "Two", "score": 2}],
+            "answers": ["Drama", "Drama"],
+            "path": 1,
+        }
+    )
     (path,) = reply.paths
-    assert (path.nodes, path.relations, path.forward, path.score) == (("One", "Drama"), ("has_genre",), (True,), 0.9)
+    assert (path.nodes, path.relations, path.forward, path.score) == (
+        ("One", "Drama"),
+        ("has_genre",),
+        (True,),
+        0.9,
+    )
     assert reply.hits == (("Ann", None), ("Two", 2.0)) and reply.answers == ("Drama",)
     assert reply.notes == (
         "The reply's key “path” was ignored. Did you mean “paths”?",
@@ -22,7 +34,10 @@ def test_a_whole_reply():
 
 
 def test_paths_come_by_score_ties_as_they_came():
-    paths = [{**DRAMA, "score": score, "nodes": ["One", name]} for score, name in ((0.1, "a"), (3, "b"), (0.1, "c"), (-1, "d"))]
+    paths = [
+        {**DRAMA, "score": score, "nodes": ["One", name]}
+        for score, name in ((0.1, "a"), (3, "b"), (0.1, "c"), (-1, "d"))
+    ]
     assert [path.nodes[1] for path in checked({"paths": paths}).paths] == ["b", "a", "c", "d"]
 
 
@@ -40,9 +55,15 @@ def test_paths_come_by_score_ties_as_they_came():
         ({"paths": [{"nodes": ["One", "\ud800"]}]}, "half a letter"),
         ({"paths": [{"nodes": ["One", "x" * 2001]}]}, "should be a name"),
         ({"paths": [{"nodes": ["x"] * 18}]}, "“nodes” of path 1 has 18 entries; at most 17"),
-        ({"paths": [{**DRAMA, "relations": ["a", "b"]}]}, "path 1 has 2 nodes, so “relations” should have 1, not 2"),
+        (
+            {"paths": [{**DRAMA, "relations": ["a", "b"]}]},
+            "path 1 has 2 nodes, so “relations” should have 1, not 2",
+        ),
         ({"paths": [{**DRAMA, "relations": [3]}]}, "a relation of path 1 should be a name"),
-        ({"paths": [{**DRAMA, "forward": ["yes"]}]}, "“forward” of path 1 should hold true or false"),
+        (
+            {"paths": [{**DRAMA, "forward": ["yes"]}]},
+            "“forward” of path 1 should hold true or false",
+        ),
         ({"paths": [{**DRAMA, "score": "high"}]}, "the score of path 1 should be a number"),
         ({"paths": [{**DRAMA, "score": True}]}, "the score of path 1 should be a number"),
         ({"paths": [{**DRAMA, "score": 10**400}]}, "the score of path 1 should be a number"),
@@ -61,7 +82,9 @@ def place(kit):
     """`place(reply, *seeds)`: what of a reply is in the films graph, its paths as texts, and its notes."""
 
     def told(reply, *seeds):
-        found = placed(kit.graph, [kit.node(seed) for seed in seeds or ("One",)], checked(reply), lambda: None)
+        found = placed(
+            kit.graph, [kit.node(seed) for seed in seeds or ("One",)], checked(reply), lambda: None
+        )
         found.texts = [kit.graph.text(path) for path in found.paths]
         return found
 
@@ -69,18 +92,31 @@ def place(kit):
 
 
 def test_paths_are_found_along_and_against_triples(place):
-    both = {"nodes": ["One", "Ann", "Two"], "relations": ["directed_by", "directed_by"], "forward": [True, False]}
+    both = {
+        "nodes": ["One", "Ann", "Two"],
+        "relations": ["directed_by", "directed_by"],
+        "forward": [True, False],
+    }
     bare = {"nodes": ["One", "Ann", "Two"]}
     found = place({"paths": [both, {**both, "forward": None}, bare, DRAMA]})
-    assert found.texts == ["One -> directed_by -> Ann -> directed_by_reverse -> Two", "One -> has_genre -> Drama"]
-    assert not found.notes[1:] and found.notes == ["3 of 4 paths came without a score, so all stay in the order of the reply."]
+    assert found.texts == [
+        "One -> directed_by -> Ann -> directed_by_reverse -> Two",
+        "One -> has_genre -> Drama",
+    ]
+    assert not found.notes[1:] and found.notes == [
+        "3 of 4 paths came without a score, so all stay in the order of the reply."
+    ]
     assert list(found.paths.values()) == [None, 0.9]
 
 
 def test_of_parallel_triples_the_relation_decides(place, kit):
-    found = place({"paths": [{"nodes": ["Two", "Ann"], "relations": ["written_by"], "forward": [True]}]})
+    found = place(
+        {"paths": [{"nodes": ["Two", "Ann"], "relations": ["written_by"], "forward": [True]}]}
+    )
     assert found.texts == ["Two -> written_by -> Ann"]
-    assert place({"paths": [{"nodes": ["ann", "TWO"], "relations": ["written_by"]}]}).texts == ["Ann -> written_by_reverse -> Two"]
+    assert place({"paths": [{"nodes": ["ann", "TWO"], "relations": ["written_by"]}]}).texts == [
+        "Ann -> written_by_reverse -> Two"
+    ]
 
 
 def test_what_is_not_in_the_graph_is_left_out_with_a_note(place):
@@ -101,7 +137,15 @@ def test_what_is_not_in_the_graph_is_left_out_with_a_note(place):
 
 
 def test_hits_alone_are_joined_by_shortest_paths(place, kit):
-    found = place({"nodes": [{"name": "1999", "score": 0.5}, {"name": "Drama", "score": 0.7}, {"name": "One", "score": 0.1}]})
+    found = place(
+        {
+            "nodes": [
+                {"name": "1999", "score": 0.5},
+                {"name": "Drama", "score": 0.7},
+                {"name": "One", "score": 0.1},
+            ]
+        }
+    )
     assert found.texts == [
         "One -> has_genre -> Drama",
         "One -> directed_by -> Ann -> directed_by_reverse -> Two -> release_year -> 1999",
@@ -122,5 +166,12 @@ def test_names_that_several_nodes_share(tmp_path):
     from core.graph.building.build import build
 
     graph = build([("Ann", "r", "TWO"), ("Two", "s", "Bo")], tmp_path / "g", "g", "both")
-    lower = placed(graph, [graph.nodes_named("Ann")[0]], checked({"paths": [{"nodes": ["Ann", "two"], "relations": ["r"]}]}), lambda: None)
-    assert list(lower.paths) == [Path((graph.nodes_named("Ann")[0], graph.nodes_named("TWO")[0]), (0,), (True,))]
+    lower = placed(
+        graph,
+        [graph.nodes_named("Ann")[0]],
+        checked({"paths": [{"nodes": ["Ann", "two"], "relations": ["r"]}]}),
+        lambda: None,
+    )
+    assert list(lower.paths) == [
+        Path((graph.nodes_named("Ann")[0], graph.nodes_named("TWO")[0]), (0,), (True,))
+    ]

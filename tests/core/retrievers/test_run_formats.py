@@ -21,8 +21,14 @@ OTLP = {
                             "spanId": "a",
                             "startTimeUnixNano": "1",
                             "attributes": [
-                                {"key": "openinference.span.kind", "value": {"stringValue": "CHAIN"}},
-                                {"key": "input.value", "value": {"stringValue": '{"query": "who?"}'}},
+                                {
+                                    "key": "openinference.span.kind",
+                                    "value": {"stringValue": "CHAIN"},
+                                },
+                                {
+                                    "key": "input.value",
+                                    "value": {"stringValue": '{"query": "who?"}'},
+                                },
                                 {"key": "output.value", "value": {"stringValue": "Ann"}},
                             ],
                         },
@@ -32,11 +38,26 @@ OTLP = {
                             "parentSpanId": "a",
                             "startTimeUnixNano": "2",
                             "attributes": [
-                                {"key": "openinference.span.kind", "value": {"stringValue": "RETRIEVER"}},
-                                {"key": "retrieval.documents.1.document.content", "value": {"stringValue": "second"}},
-                                {"key": "retrieval.documents.0.document.id", "value": {"stringValue": "d1"}},
-                                {"key": "retrieval.documents.0.document.content", "value": {"stringValue": "first"}},
-                                {"key": "retrieval.documents.0.document.score", "value": {"doubleValue": 0.5}},
+                                {
+                                    "key": "openinference.span.kind",
+                                    "value": {"stringValue": "RETRIEVER"},
+                                },
+                                {
+                                    "key": "retrieval.documents.1.document.content",
+                                    "value": {"stringValue": "second"},
+                                },
+                                {
+                                    "key": "retrieval.documents.0.document.id",
+                                    "value": {"stringValue": "d1"},
+                                },
+                                {
+                                    "key": "retrieval.documents.0.document.content",
+                                    "value": {"stringValue": "first"},
+                                },
+                                {
+                                    "key": "retrieval.documents.0.document.score",
+                                    "value": {"doubleValue": 0.5},
+                                },
                             ],
                         },
                     ]
@@ -51,7 +72,9 @@ PHOENIX = [
         "span_kind": "RETRIEVER",
         "parent_id": "root",
         "start_time": "2026-01-01T00:00:01",
-        "attributes.retrieval.documents": [{"document.content": "first", "document.id": "d1", "document.score": 0.5}],
+        "attributes.retrieval.documents": [
+            {"document.content": "first", "document.id": "d1", "document.score": 0.5}
+        ],
         "attributes.input.value": "rewritten",
     },
     {
@@ -84,14 +107,45 @@ LANGFUSE = {
     ],
 }
 FIRST = GivenDocument("d1", text="first", score=0.5)
-RAGAS = {"user_input": "who?", "retrieved_contexts": ["first"], "retrieved_context_ids": ["d1"], "response": "Ann", "reference": "Ann Lee"}
-HIPPORAG = {"question": "who?", "answer": "Ann", "gold_answers": ["Ann Lee"], "docs": ["first"], "doc_scores": [0.5], "gold_docs": None}
-BENCH = {"id": "7", "question": "who?", "context": ["first"], "evidence": "e", "generated_answer": "Ann", "ground_truth": "Ann Lee"}
-DPR = {"question": "who?", "answers": ["Ann Lee"], "ctxs": [{"id": "d1", "title": "T", "text": "first", "score": "0.5"}]}
+RAGAS = {
+    "user_input": "who?",
+    "retrieved_contexts": ["first"],
+    "retrieved_context_ids": ["d1"],
+    "response": "Ann",
+    "reference": "Ann Lee",
+}
+HIPPORAG = {
+    "question": "who?",
+    "answer": "Ann",
+    "gold_answers": ["Ann Lee"],
+    "docs": ["first"],
+    "doc_scores": [0.5],
+    "gold_docs": None,
+}
+BENCH = {
+    "id": "7",
+    "question": "who?",
+    "context": ["first"],
+    "evidence": "e",
+    "generated_answer": "Ann",
+    "ground_truth": "Ann Lee",
+}
+DPR = {
+    "question": "who?",
+    "answers": ["Ann Lee"],
+    "ctxs": [{"id": "d1", "title": "T", "text": "first", "score": "0.5"}],
+}
 TITLES = (GivenDocument(title="T"), GivenDocument(title="U"))
 IDS = (GivenDocument(named="d1", score=2.0), GivenDocument(named="d2", score=1.0))
 CASES = {  # what the file holds, its format, and of its one row the id, the question, the documents and the answer
-    "openinference-otlp": (OTLP, "openinference", "", "who?", (FIRST, GivenDocument(text="second")), "Ann"),
+    "openinference-otlp": (
+        OTLP,
+        "openinference",
+        "",
+        "who?",
+        (FIRST, GivenDocument(text="second")),
+        "Ann",
+    ),
     "openinference-phoenix": (PHOENIX, "openinference", "", "who?", (FIRST,), "Ann"),
     "langfuse": (LANGFUSE, "langfuse", "", "who?", (FIRST,), "Ann"),
     "ragas": ([RAGAS], "ragas", "", "who?", (GivenDocument("d1", text="first"),), "Ann"),
@@ -99,15 +153,72 @@ CASES = {  # what the file holds, its format, and of its one row the id, the que
         [{"question": "who?", "contexts": ["first"], "answer": "Ann", "ground_truth": "Ann Lee"}],
         *("rows", "", "who?", (GivenDocument(named="first"),), "Ann"),
     ),
-    "hipporag": ([HIPPORAG], "hipporag", "", "who?", (GivenDocument(named="first", score=0.5),), "Ann"),
-    "graphrag-bench": ([BENCH], "graphrag-bench", "7", "who?", (GivenDocument(named="first"),), "Ann"),
-    "benchmark-qed": ([{"question_id": "7", "question_text": "who?", "answer": "Ann"}], "benchmark-qed", "7", "who?", (), "Ann"),
+    "hipporag": (
+        [HIPPORAG],
+        "hipporag",
+        "",
+        "who?",
+        (GivenDocument(named="first", score=0.5),),
+        "Ann",
+    ),
+    "graphrag-bench": (
+        [BENCH],
+        "graphrag-bench",
+        "7",
+        "who?",
+        (GivenDocument(named="first"),),
+        "Ann",
+    ),
+    "benchmark-qed": (
+        [{"question_id": "7", "question_text": "who?", "answer": "Ann"}],
+        "benchmark-qed",
+        "7",
+        "who?",
+        (),
+        "Ann",
+    ),
     "answers-alone": ([{"id": 7, "prediction": "Ann"}], "rows", "7", "", (), "Ann"),
-    "ids-alone": ([{"qid": "7", "doc_ids": ["d1", "d2"], "scores": [2, 1]}], "rows", "7", "", IDS, None),
+    "ids-alone": (
+        [{"qid": "7", "doc_ids": ["d1", "d2"], "scores": [2, 1]}],
+        "rows",
+        "7",
+        "",
+        IDS,
+        None,
+    ),
     "dpr": ([DPR], "rows", "", "who?", (GivenDocument("d1", "T", "first", 0.5),), None),
-    "rog": ([{"id": "7", "question": "who?", "prediction": "Ann", "ground_truth": ["Ann"], "input": "x"}], "rog", "7", "who?", (), "Ann"),
-    "tog": ([{"question": "who?", "results": "Ann", "reasoning_chains": []}], "tog", "", "who?", (), "Ann"),
-    "hotpotqa": ({"answer": {"7": "Ann"}, "sp": {"7": [["T", 0], ["T", 2], ["U", 0]]}}, "hotpotqa", "7", "", TITLES, "Ann"),
+    "rog": (
+        [
+            {
+                "id": "7",
+                "question": "who?",
+                "prediction": "Ann",
+                "ground_truth": ["Ann"],
+                "input": "x",
+            }
+        ],
+        "rog",
+        "7",
+        "who?",
+        (),
+        "Ann",
+    ),
+    "tog": (
+        [{"question": "who?", "results": "Ann", "reasoning_chains": []}],
+        "tog",
+        "",
+        "who?",
+        (),
+        "Ann",
+    ),
+    "hotpotqa": (
+        {"answer": {"7": "Ann"}, "sp": {"7": [["T", 0], ["T", 2], ["U", 0]]}},
+        "hotpotqa",
+        "7",
+        "",
+        TITLES,
+        "Ann",
+    ),
     "squad": ({"7": "Ann"}, "hotpotqa", "7", "", (), "Ann"),
 }
 
@@ -137,28 +248,53 @@ def test_every_format_has_a_case():
 def test_a_trec_run_goes_by_scores_and_ties_by_ids_as_trec_eval(tmp_path):
     """d1 and d3 share a score: the last id comes first, whatever their ranks say."""
     file = tmp_path / "run.txt.gz"
-    lines = ["q2 Q0 d9 1 1.0 mine", "q1 Q0 d1 1 0.5 mine", "q1\tQ0\td2\t3\t0.9\tmine", "", "q1 Q0 d3 2 0.5 mine"]
+    lines = [
+        "q2 Q0 d9 1 1.0 mine",
+        "q1 Q0 d1 1 0.5 mine",
+        "q1\tQ0\td2\t3\t0.9\tmine",
+        "",
+        "q1 Q0 d3 2 0.5 mine",
+    ]
     file.write_bytes(gzip.compress("\n".join(lines).encode()))
     found = read_run_file(file)
     assert found.format == TREC and [row.id for row in found.rows] == ["q2", "q1"]
-    assert [(one.id, one.score) for one in found.rows[1].documents] == [("d2", 0.9), ("d3", 0.5), ("d1", 0.5)]
+    assert [(one.id, one.score) for one in found.rows[1].documents] == [
+        ("d2", 0.9),
+        ("d3", 0.5),
+        ("d1", 0.5),
+    ]
 
 
 def test_tables_hold_lists_as_text(tmp_path):
     file = tmp_path / "run.csv"
-    file.write_text('user_input,retrieved_contexts,response\n"who?","[\'first\', ""it\'s""]",Ann\n', "utf-8")
+    file.write_text(
+        'user_input,retrieved_contexts,response\n"who?","[\'first\', ""it\'s""]",Ann\n', "utf-8"
+    )
     (row,) = read_run_file(file).rows
-    assert row.documents == (GivenDocument(named="first"), GivenDocument(named="it's")) and row.answer == "Ann"
+    assert (
+        row.documents == (GivenDocument(named="first"), GivenDocument(named="it's"))
+        and row.answer == "Ann"
+    )
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
-    parquet.write_table(pa.table({"question": ["who?"], "contexts": [["first"]], "answer": ["Ann"]}), tmp_path / "run.parquet")
-    assert read_run_file(tmp_path / "run.parquet").rows[0].documents == (GivenDocument(named="first"),)
+    parquet.write_table(
+        pa.table({"question": ["who?"], "contexts": [["first"]], "answer": ["Ann"]}),
+        tmp_path / "run.parquet",
+    )
+    assert read_run_file(tmp_path / "run.parquet").rows[0].documents == (
+        GivenDocument(named="first"),
+    )
 
 
 def test_rows_that_say_nothing_and_repeats_are_counted(tmp_path):
     file = tmp_path / "run.jsonl"
-    rows = [{"question": "a", "answer": "1"}, {"question": "A ", "answer": "2"}, {"question": "b"}, {"answer": "3"}]
+    rows = [
+        {"question": "a", "answer": "1"},
+        {"question": "A ", "answer": "2"},
+        {"question": "b"},
+        {"answer": "3"},
+    ]
     file.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     found = read_run_file(file)
     assert [row.answer for row in found.rows] == ["1"]

@@ -36,7 +36,10 @@ def test_the_paths_that_a_prompt_shows():
     assert names({"input": ROG}) == ["Ann [owns] Marie [sails_to] Varna", "Ann [built] Harbour"]
     assert paths_in({"input": "What did Ann build -> or own?"}) == ((), 0)
     triplets = "Triplets:\n(Ann,owns,Marie)\n(Bo, Holm,is,captain)\n\nQuestion:\nwho?"  # a name with a comma cannot be told from four parts
-    assert names({"user_query": triplets}) == ["Ann [owns] Marie"] and paths_in({"user_query": triplets})[1] == 1
+    assert (
+        names({"user_query": triplets}) == ["Ann [owns] Marie"]
+        and paths_in({"user_query": triplets})[1] == 1
+    )
 
 
 def test_think_on_graphs_chains_go_on_from_the_ends_that_were_reached():
@@ -69,14 +72,19 @@ def test_forms_of_paths(value, found):
     assert names({"paths": value}) == found and paths_in({"triples": value})[1] == 0
 
 
-@pytest.mark.parametrize("value", [["A", "r"], 7, None, {}, [[]], [["A", "", "B"]], [["A", 3, "B"]], ["A -> r"], [{"head": "A"}]])
+@pytest.mark.parametrize(
+    "value",
+    [["A", "r"], 7, None, {}, [[]], [["A", "", "B"]], [["A", 3, "B"]], ["A -> r"], [{"head": "A"}]],
+)
 def test_what_is_no_path_is_counted(value):
     paths, odd = paths_in({"paths": [value]})
     assert (paths, odd) == ((), 1)
 
 
 def test_scores_come_along():
-    assert paths_in({"scored_triples": [["A", "r", "B", 0.25]]})[0] == (TextPath(("A", "B"), ("r",), (None,), 0.25),)
+    assert paths_in({"scored_triples": [["A", "r", "B", 0.25]]})[0] == (
+        TextPath(("A", "B"), ("r",), (None,), 0.25),
+    )
 
 
 def written(tmp_path, *rows) -> str:
@@ -86,12 +94,27 @@ def written(tmp_path, *rows) -> str:
 
 
 def test_rogs_and_togs_files_are_known_by_their_keys(tmp_path):
-    rog = {"id": "W-1", "question": "What did Ann build?", "prediction": "Harbour\nMarie", "ground_truth": ["Harbour"], "input": ROG}
+    rog = {
+        "id": "W-1",
+        "question": "What did Ann build?",
+        "prediction": "Harbour\nMarie",
+        "ground_truth": ["Harbour"],
+        "input": ROG,
+    }
     read = read_run_file(written(tmp_path, rog))
     (row,) = read.rows
-    assert (read.format, row.question, row.answer, row.references) == ("rog", "What did Ann build?", "Harbour\nMarie", ("Harbour",))
+    assert (read.format, row.question, row.answer, row.references) == (
+        "rog",
+        "What did Ann build?",
+        "Harbour\nMarie",
+        ("Harbour",),
+    )
     assert len(row.paths) == 2 and not read.notes
-    tog = {"question": "What did Ann build?", "results": "A {Harbour}.", "reasoning_chains": [[[["Ann", "built", "Harbour"]]], [["?"]]]}
+    tog = {
+        "question": "What did Ann build?",
+        "results": "A {Harbour}.",
+        "reasoning_chains": [[[["Ann", "built", "Harbour"]]], [["?"]]],
+    }
     read = read_run_file(written(tmp_path, tog))
     (row,) = read.rows
     assert (read.format, row.answer, len(row.paths)) == ("tog", "A {Harbour}.", 1)
@@ -99,19 +122,27 @@ def test_rogs_and_togs_files_are_known_by_their_keys(tmp_path):
 
 
 def test_a_row_with_paths_alone_is_a_row(tmp_path):
-    read = read_run_file(written(tmp_path, {"id": "1", "triples": [["A", "r", "B"]]}, {"id": "2", "triples": []}))
+    read = read_run_file(
+        written(tmp_path, {"id": "1", "triples": [["A", "r", "B"]]}, {"id": "2", "triples": []})
+    )
     assert [len(row.paths) for row in read.rows] == [1]
     assert read.notes == ("Left out, as they have no documents, paths or answer: 1 row.",)
-    with pytest.raises(BadInput, match="no row with a question or its id, and with documents, paths or an answer"):
+    with pytest.raises(
+        BadInput, match="no row with a question or its id, and with documents, paths or an answer"
+    ):
         read_run_file(written(tmp_path, {"id": "1", "triples": "?"}))
 
 
 VALUE = st.recursive(
-    st.none() | st.floats() | st.text(max_size=4) | st.just("A -> r -> B"), lambda inner: st.lists(inner, max_size=4), max_leaves=12
+    st.none() | st.floats() | st.text(max_size=4) | st.just("A -> r -> B"),
+    lambda inner: st.lists(inner, max_size=4),
+    max_leaves=12,
 )
 
 
 @given(VALUE)
 def test_whatever_a_row_holds_is_read_or_counted(value):
     paths, odd = paths_in({"paths": value, "reasoning_chains": value})
-    assert odd >= 0 and all(len(path.nodes) == len(path.relations) + 1 == len(path.forward) + 1 for path in paths)
+    assert odd >= 0 and all(
+        len(path.nodes) == len(path.relations) + 1 == len(path.forward) + 1 for path in paths
+    )

@@ -11,8 +11,15 @@ from core.retrievers.runs.saved import bring, remove, run_of, runs
 from core.sources import CorpusSource, GraphSource
 from core.types import Question
 
-DOCUMENTS = (Document("carol", "Marley was dead."), Document("fred", "Fred was his nephew."), Document("turkey", "The turkey was big."))
-ASKED = (Question("Who was dead?", "1", answers=("Marley",), gold=("carol",)), Question("Who was big?", "2", answers=("The turkey",)))
+DOCUMENTS = (
+    Document("carol", "Marley was dead."),
+    Document("fred", "Fred was his nephew."),
+    Document("turkey", "The turkey was big."),
+)
+ASKED = (
+    Question("Who was dead?", "1", answers=("Marley",), gold=("carol",)),
+    Question("Who was big?", "2", answers=("The turkey",)),
+)
 
 
 @pytest.fixture
@@ -24,21 +31,45 @@ def source(tmp_path, monkeypatch):
 
 def file_of(tmp_path, *rows, name="mine.jsonl"):
     file = tmp_path / name
-    file.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), "utf-8")
+    file.write_text(
+        "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), "utf-8"
+    )
     return file
 
 
 def test_a_run_is_found_by_text_and_by_id(source, tmp_path):
-    rows = [{"question": "who WAS  dead?", "contexts": ["carol"], "answer": "Marley"}, {"question": "Why?", "contexts": [], "answer": "so"}]
+    rows = [
+        {"question": "who WAS  dead?", "contexts": ["carol"], "answer": "Marley"},
+        {"question": "Why?", "contexts": [], "answer": "so"},
+    ]
     run = bring(file_of(tmp_path, *rows), source)
-    assert (run.name, run.format, run.questions, run.with_documents, run.with_answers, run.known) == ("mine", "rows", 2, 1, 2, 1)
+    assert (
+        run.name,
+        run.format,
+        run.questions,
+        run.with_documents,
+        run.with_answers,
+        run.known,
+    ) == ("mine", "rows", 2, 1, 2, 1)
     assert run.notes == ("In no question set of “carols”: 1 of its 2 questions.",)
-    assert run.words() == "2 questions, 1 with documents, 2 with answers. Of these 1 in the question sets of “carols”."
+    assert (
+        run.words()
+        == "2 questions, 1 with documents, 2 with answers. Of these 1 in the question sets of “carols”."
+    )
     assert run.row(ASKED[0]).answer == "Marley" and run.row(Question("Why?")).answer == "so"
     assert run.row(ASKED[1]) is None and run.row(Question("Who was dead? <b>")) is None
-    by_id = bring(file_of(tmp_path, "1 Q0 carol 1 1 x", "9 Q0 fred 1 1 x", name="by_id.trec"), source)
-    assert by_id.row(ASKED[0]).documents[0].id == by_id.row(Question("Who was dead?")).documents[0].id == "carol"
-    assert by_id.row(Question("another text", "1")) is None and by_id.row(Question("?", "9")).documents[0].id == "fred"
+    by_id = bring(
+        file_of(tmp_path, "1 Q0 carol 1 1 x", "9 Q0 fred 1 1 x", name="by_id.trec"), source
+    )
+    assert (
+        by_id.row(ASKED[0]).documents[0].id
+        == by_id.row(Question("Who was dead?")).documents[0].id
+        == "carol"
+    )
+    assert (
+        by_id.row(Question("another text", "1")) is None
+        and by_id.row(Question("?", "9")).documents[0].id == "fred"
+    )
     assert "With an id alone, so that nobody can ask them here: 1." in by_id.notes
 
 
@@ -46,7 +77,15 @@ def test_the_same_bytes_are_the_same_run_and_names_are_free(source, tmp_path):
     first = bring(file_of(tmp_path, {"question": "a", "answer": "1"}), source)
     assert bring(tmp_path / "mine.jsonl", source) == first and list(runs()) == ["mine"]
     assert bring(file_of(tmp_path, {"question": "a", "answer": "2"}), source).name == "mine-2"
-    assert bring(file_of(tmp_path, {"question": "a", "answer": "3"}, name="../<b>.json".replace("../", "")), source).name == "b"
+    assert (
+        bring(
+            file_of(
+                tmp_path, {"question": "a", "answer": "3"}, name="../<b>.json".replace("../", "")
+            ),
+            source,
+        ).name
+        == "b"
+    )
     remove("mine-2")
     assert list(runs()) == ["mine", "b"] and run_of("mine").rows()[0].answer == "1"
     with pytest.raises(BadParameter, match="no finished run “mine-2”"):
@@ -54,10 +93,16 @@ def test_the_same_bytes_are_the_same_run_and_names_are_free(source, tmp_path):
 
 
 def test_a_run_is_an_instance_of_its_source(source, tmp_path):
-    bring(file_of(tmp_path, {"question": "a", "contexts": ["x"], "answer": "1"}, name="both.json"), source)
+    bring(
+        file_of(tmp_path, {"question": "a", "contexts": ["x"], "answer": "1"}, name="both.json"),
+        source,
+    )
     bring(file_of(tmp_path, "1 Q0 carol 1 1 x", name="found.trec"), source)
     bring(file_of(tmp_path, {"question": "a", "answer": "1"}, name="said.json"), source)
-    bring(file_of(tmp_path, {"question": "a", "answer": "1"}, name="triples.json"), GraphSource("films"))
+    bring(
+        file_of(tmp_path, {"question": "a", "answer": "1"}, name="triples.json"),
+        GraphSource("films"),
+    )
     lines = {key: repr(one.line) for key, one in catalogue().items() if key.startswith("run-")}
     assert lines == {
         "run-both": "FileDocuments(run='both')",
@@ -77,7 +122,10 @@ def test_qrels_say_what_is_asked_and_what_is_gold(source, tmp_path):
     qrels = file_of(tmp_path, "1 0 fred 1", "1 0 moby 1", "2 0 turkey 1", name="qrels.txt")
     run = bring(file, source, qrels=qrels)
     assert run.judged and run.questions == 2 and bring(file, source).name == "mine-2"
-    assert [(one.id, one.gold) for one in run.asked()] == [("1", ("fred", "moby")), ("2", ("turkey",))]
+    assert [(one.id, one.gold) for one in run.asked()] == [
+        ("1", ("fred", "moby")),
+        ("2", ("turkey",)),
+    ]
     assert run.row(ASKED[1]) is None
     assert run.notes[-3:] == (
         "Judged and not in the run, so that they count as failed: 1 question.",
@@ -87,7 +135,10 @@ def test_qrels_say_what_is_asked_and_what_is_gold(source, tmp_path):
 
 
 def test_the_questions_of_a_run_are_those_of_the_sets_and_its_own(source, tmp_path):
-    rows = [{"question": "Who was dead?", "answer": "x"}, {"question": "Why?", "answer": "y", "ground_truth": "so"}]
+    rows = [
+        {"question": "Who was dead?", "answer": "x"},
+        {"question": "Why?", "answer": "y", "ground_truth": "so"},
+    ]
     first, second = bring(file_of(tmp_path, *rows), source).asked()
     assert first == ASKED[0] and second == Question("Why?", "mine-2", answers=("so",))
 

@@ -31,7 +31,9 @@ from tests.core import cluster_work as work
 from tests.films import TRIPLES
 from tests.real_models import registry as models
 
-pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed; get it with: pip install ray")
+pytestmark = pytest.mark.skipif(
+    find_spec("ray") is None, reason="Ray is not installed; get it with: pip install ray"
+)
 TWO = Workers(2)
 
 
@@ -49,11 +51,22 @@ def ray():
 def test_results_come_in_order_and_dead_workers_pieces_are_tried_again(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_OF_THE_TEST", "seen")
     flag = str(tmp_path / "flag")
-    pieces = [("square", 7), ("die_once", flag), ("settings", ["HOPSCOPE_OF_THE_TEST", "HOPSCOPE_THREADS"]), ("die", None), ("square", 3)]
+    pieces = [
+        ("square", 7),
+        ("die_once", flag),
+        ("settings", ["HOPSCOPE_OF_THE_TEST", "HOPSCOPE_THREADS"]),
+        ("die", None),
+        ("square", 3),
+    ]
     found = list(TWO.each(work.any_of, pieces, nothing))
     assert [piece for piece, _ in found] == pieces
     results = [result for _, result in found]
-    assert results[0] == 49 and results[1] != os.getpid() and results[4] == 9 and results[3] == Lost(DIED)
+    assert (
+        results[0] == 49
+        and results[1] != os.getpid()
+        and results[4] == 9
+        and results[3] == Lost(DIED)
+    )
     assert results[2]["HOPSCOPE_OF_THE_TEST"] == "seen" and results[2]["HOPSCOPE_THREADS"]
     assert (tmp_path / "flag").exists()
 
@@ -103,7 +116,10 @@ def films_file(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_MODELS", str(models_folder()))
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     graph, file = build(TRIPLES, tmp_path / "films", "films", "both"), tmp_path / "mine.txt"
-    file.write_text("what genre has [One]\tDrama\nwho directed [Two]\tAnn\nwho is [Nobody]\tAnn\nwhen was [Two] made\t1999\n", "utf-8")
+    file.write_text(
+        "what genre has [One]\tDrama\nwho directed [Two]\tAnn\nwho is [Nobody]\tAnn\nwhen was [Two] made\t1999\n",
+        "utf-8",
+    )
     return graph, file
 
 
@@ -116,16 +132,31 @@ def models_folder():
 def test_an_evaluation_is_that_of_one_process(films_file, capsys):
     graph, file = films_file
     lines = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(model='bm25', keep=2),RandomWalks() >> ShortestPaths()"
-    command = ["evaluate", "--set", str(file), "--graph", str(graph.folder), "--instances", lines, "--no-llm", "--json"]
+    command = [
+        "evaluate",
+        "--set",
+        str(file),
+        "--graph",
+        str(graph.folder),
+        "--instances",
+        lines,
+        "--no-llm",
+        "--json",
+    ]
     told = []
     for more in ([], ["--again", "--workers", "2"]):
         assert main([*command, *more]) == OK
         told.append(json.loads(capsys.readouterr().out)["run"])
     alone, spread = (Store(evaluations_file()).rows(run) for run in told)
     assert told[0] != told[1] and len(alone) == 8 and stripped(alone) == stripped(spread)
-    assert sum(row.error is not None for row in spread) == 2 and Store(evaluations_file()).run(told[1]).status == "done"
+    assert (
+        sum(row.error is not None for row in spread) == 2
+        and Store(evaluations_file()).run(told[1]).status == "done"
+    )
     for row in alone:
-        states = [Store(evaluations_file()).states(run, row.instance, row.question.id) for run in told]
+        states = [
+            Store(evaluations_file()).states(run, row.instance, row.question.id) for run in told
+        ]
         assert without_seconds(states[0]) == without_seconds(states[1])
 
 
@@ -140,7 +171,9 @@ def test_vectors_are_those_of_one_process(films_file, monkeypatch):
         built = build_vectors(graph, encoder, "triples", encode=encode)
         assert built.facts["encoded"] == 5
         folder = place(graph, encoder, "triples")
-        found.append({file.name: file.read_bytes() for file in folder.iterdir() if file.name != encoded.DONE})
+        found.append(
+            {file.name: file.read_bytes() for file in folder.iterdir() if file.name != encoded.DONE}
+        )
         delete(folder)
     assert found[0] == found[1] and len(found[0]) == 3 + 3  # blocks; keys, index and lock
 
@@ -149,7 +182,10 @@ def test_a_graph_of_documents_is_that_of_one_process(films_file, monkeypatch, tm
     info = models().info("encoder")
     if not info.present:
         pytest.skip(info.how_to_get)
-    documents = [Document(f"d{number}", f"Ann Smith met Bob Jones in Paris in {1900 + number}. They left.") for number in range(5)]
+    documents = [
+        Document(f"d{number}", f"Ann Smith met Bob Jones in Paris in {1900 + number}. They left.")
+        for number in range(5)
+    ]
     monkeypatch.setattr(encoded, "BLOCK", 2)
     monkeypatch.setattr(noun_phrases, "BATCH_CHUNKS", 2)
     monkeypatch.setattr(extracting, "HELD_CHUNKS", 2)  # of five: merged over workers too
@@ -158,22 +194,45 @@ def test_a_graph_of_documents_is_that_of_one_process(films_file, monkeypatch, tm
     for name, workers in (("one", None), ("two", TWO)):
         monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
         report = BuildReport()
-        graph = build_of_texts(write(new_folder("texts"), documents), "rkg-noun-phrases", models(), report=report, workers=workers)
-        files = {file.name: file.read_bytes() for file in sorted((graph.folder / "indexes").rglob("*.npy"))}
+        graph = build_of_texts(
+            write(new_folder("texts"), documents),
+            "rkg-noun-phrases",
+            models(),
+            report=report,
+            workers=workers,
+        )
+        files = {
+            file.name: file.read_bytes()
+            for file in sorted((graph.folder / "indexes").rglob("*.npy"))
+        }
         found.append((graph.digest, files, report.counts, report.fresh))
-    assert found[0] == found[1] and found[0][3] > 5 and any(name.startswith("block") for name in found[0][1])
+    assert (
+        found[0] == found[1]
+        and found[0][3] > 5
+        and any(name.startswith("block") for name in found[0][1])
+    )
 
 
 @pytest.mark.parametrize("line", ["kg-noun-phrases", "passage-noun-phrases"])
 def test_what_is_merged_over_workers_is_that_of_one_process(line, monkeypatch, tmp_path):
-    documents = [Document(f"d{number}", f"Ann Smith met Bob Jones in Paris in {1900 + number}. They left.") for number in range(5)]
+    documents = [
+        Document(f"d{number}", f"Ann Smith met Bob Jones in Paris in {1900 + number}. They left.")
+        for number in range(5)
+    ]
     monkeypatch.setattr(extracting, "HELD_CHUNKS", 2)
     monkeypatch.setattr(gathered, "LONGEST", 2)
     found = []
     for name, workers in (("one", None), ("two", TWO)):
         monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
         report = BuildReport()
-        graph = build_of_texts(write(new_folder("texts"), documents), line, models(), report=report, workers=workers, indexed=False)
+        graph = build_of_texts(
+            write(new_folder("texts"), documents),
+            line,
+            models(),
+            report=report,
+            workers=workers,
+            indexed=False,
+        )
         found.append((graph.digest, graph.n_edges, report.counts, report.notes))
     assert found[0] == found[1] and found[0][1] > 0
 
@@ -185,11 +244,20 @@ def test_the_benchmark_of_documents_builds_the_same_over_workers(monkeypatch, tm
     found = []
     for name, workers in (("one", None), ("two", 2)):
         monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
-        given = {"made": ["vectors", "facts"], "documents": 40, "workers": workers, "cluster": None, "unindexed": False}
+        given = {
+            "made": ["vectors", "facts"],
+            "documents": 40,
+            "workers": workers,
+            "cluster": None,
+            "unindexed": False,
+        }
         options = Namespace(step=["build", "rkg-noun-phrases"], **given)
         documents_scale.corpus(options)
         *_, whole = documents_scale.built(options)
-        files = {file.name: file.read_bytes() for file in sorted((tmp_path / name).rglob("indexes/**/*.npy"))}
+        files = {
+            file.name: file.read_bytes()
+            for file in sorted((tmp_path / name).rglob("indexes/**/*.npy"))
+        }
         found.append((whole.note, files))
     assert found[0] == found[1] and "digest" in found[0][0] and len(found[0][1]) > 2
 
@@ -201,7 +269,9 @@ def test_chunks_are_read_by_language_models_of_the_workers(tmp_path, monkeypatch
     texts = [f"chunk {number}" for number in range(over_workers.BATCH_CHUNKS + 1)]
     found = list(over_workers.extracted(work.Reading(), texts, with_workers))
     assert found == sorted(work.Reading().extracted(texts, ctx), key=lambda pair: pair[0])
-    assert report.usage == Usage(len(texts), 2 * len(texts), len(texts)) and report.counts["asked again"] == len(texts)
+    assert report.usage == Usage(len(texts), 2 * len(texts), len(texts)) and report.counts[
+        "asked again"
+    ] == len(texts)
 
 
 def test_a_cap_needs_one_process(tmp_path, monkeypatch):

@@ -19,7 +19,18 @@ ENDED = re.compile(r"\d+ (passed|failed|error|skipped)")
 @pytest.mark.timeout(1300)
 def test_work_is_spread_by_ray():
     for _ in range(2):  # once more only where the process was ended on the way
-        command = [sys.executable, "-m", "pytest", "-p", "no:xdist", "-p", "no:cacheprovider", "-o", "addopts=-ra", str(TESTS)]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "no:xdist",
+            "-p",
+            "no:cacheprovider",
+            "-o",
+            "addopts=-ra",
+            str(TESTS),
+        ]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
         if ENDED.search(done.stdout):
             break

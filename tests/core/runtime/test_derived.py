@@ -26,11 +26,15 @@ def test_what_could_not_be_made_is_asked_for_again():
 def test_what_is_there_is_found_while_another_value_is_made():
     derived, begun, free = Derived(), threading.Event(), threading.Event()
     assert derived.once("x", 1, lambda: "one") == "one"
-    maker = threading.Thread(target=derived.once, args=("x", 2, lambda: (begun.set(), free.wait(30), "two")[-1]))
+    maker = threading.Thread(
+        target=derived.once, args=("x", 2, lambda: (begun.set(), free.wait(30), "two")[-1])
+    )
     maker.start()
     assert begun.wait(30)
     found = []
-    reader = threading.Thread(target=lambda: found.append(derived.once("x", 1, lambda: "again")), daemon=True)
+    reader = threading.Thread(
+        target=lambda: found.append(derived.once("x", 1, lambda: "again")), daemon=True
+    )
     reader.start()
     reader.join(10)
     free.set()

@@ -9,16 +9,16 @@ import pytest
 
 from core.io.home import ROOT
 
-STARTS = (
-    "import subprocess, sys, time; a = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); print(a.pid, flush=True); "
-)
+STARTS = "import subprocess, sys, time; a = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); print(a.pid, flush=True); "
 GROUPS = pytest.mark.parametrize("groups", [True, False], ids=["groups", "no groups"])
 
 
 def begun(groups, code, grace=10.0):
     run = f"import sys; from core.runtime import ended_with_us as e; e.GROUPS, e.GRACE = {groups}, {grace}; sys.exit(e.run(sys.argv[1:]))"
     command = [sys.executable, "-c", run, sys.executable, "-c", code]
-    return subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
 
 
 def gone(pid):
@@ -33,9 +33,15 @@ def gone(pid):
 
 
 @GROUPS
-@pytest.mark.parametrize("stubborn", ["", "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "], ids=["", "stubborn"])
+@pytest.mark.parametrize(
+    "stubborn",
+    ["", "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "],
+    ids=["", "stubborn"],
+)
 def test_a_command_and_what_it_started_end_once_nobody_asks_any_more(groups, stubborn):
-    with begun(groups, STARTS + stubborn + "print('ready', flush=True); time.sleep(600)", grace=1.0) as asked:
+    with begun(
+        groups, STARTS + stubborn + "print('ready', flush=True); time.sleep(600)", grace=1.0
+    ) as asked:
         started = int(asked.stdout.readline())
         assert asked.stdout.readline() == "ready\n"
         asked.stdin.close()

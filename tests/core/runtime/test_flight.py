@@ -33,7 +33,9 @@ def test_so_many_are_at_work_as_may_be_and_none_is_begun_before_its_turn():
         return -item
 
     found = []
-    thread = threading.Thread(target=lambda: found.extend(Flight(lambda: may[0], nothing).each(work, range(6))))
+    thread = threading.Thread(
+        target=lambda: found.extend(Flight(lambda: may[0], nothing).each(work, range(6)))
+    )
     thread.start()
     assert soon(lambda: len(begun) == 2) and not soon_more(begun, 2)
     may[0] = 4  # more are let in while the others are at work
@@ -110,7 +112,13 @@ def test_what_is_cancelled_begins_nothing_more():
 
 
 def test_one_computes_at_a_time_and_all_wait_for_servers_side_by_side():
-    processor, computing, most, waiting, together = Processor(), [0], [0], threading.Barrier(5), threading.Lock()
+    processor, computing, most, waiting, together = (
+        Processor(),
+        [0],
+        [0],
+        threading.Barrier(5),
+        threading.Lock(),
+    )
 
     def count(by):
         with together:
@@ -198,12 +206,16 @@ def test_pieces_together_come_in_their_order_and_are_charged_to_who_asked_for_th
         assert together(work, range(4), lambda: 4, nothing) == [0, -1, -2, -3]
         elapsed = time.perf_counter() - start
     assert account.usage == {"far": Usage(4, 0 + 1 + 2 + 3, 0)}
-    assert 0.08 <= meter.seconds["model"] <= elapsed  # by the clock, however many waited: the longest piece, and no more than all took
+    assert (
+        0.08 <= meter.seconds["model"] <= elapsed
+    )  # by the clock, however many waited: the longest piece, and no more than all took
 
 
 def test_where_one_may_be_asked_at_a_time_pieces_are_done_here_one_after_the_other():
     here = threading.get_ident()
-    assert together(lambda item, check: (item, threading.get_ident() == here), "ab", lambda: 1, nothing) == [("a", True), ("b", True)]
+    assert together(
+        lambda item, check: (item, threading.get_ident() == here), "ab", lambda: 1, nothing
+    ) == [("a", True), ("b", True)]
 
 
 @pytest.mark.parametrize("number", [1, 3])

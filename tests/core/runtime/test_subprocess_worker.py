@@ -124,7 +124,9 @@ def test_it_does_not_outlive_the_process_that_asked(kernel):
         f"subprocess_worker.KERNEL = {kernel}\n"
         "in_subprocess(asleep, progress=lambda text, share: print(text, flush=True), check=quiet)"
     )
-    asking = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    asking = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
     pid = int(asking.stdout.readline())
     asking.kill()
     asking.communicate()
@@ -140,7 +142,9 @@ def test_one_process_does_one_piece_of_work_after_another():
     assert gone(pids[0])
 
 
-@pytest.mark.parametrize("work, limit", [(greedy, MEMORY), (busy, TIME), (killed, "")], ids=["memory", "time", "killed"])
+@pytest.mark.parametrize(
+    "work, limit", [(greedy, MEMORY), (busy, TIME), (killed, "")], ids=["memory", "time", "killed"]
+)
 def test_work_beyond_its_limit_ends_and_the_next_begins_anew(work, limit):
     with Worker(memory=1 << 29) as worker:
         with pytest.raises(Ended) as ended:

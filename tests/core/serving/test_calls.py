@@ -22,8 +22,16 @@ def test_a_comparison_says_where_the_answer_was_lost(engine):
     lines = [NEAR, "EgoNetwork(hops=1, keep=1) >> ShortestPaths(hops=1)"]
     found = calls.compare(engine, QUESTION, lines, answers=["Christopher Nolan"], items=3)
     first, second = found["lanes"]
-    assert first["funnel"]["paths"] == ["Christopher Nolan"] and len(first["paths"]) == 3 and first["left_out"] > 0
-    assert found["verdict"] and calls.explain_loss(engine, QUESTION, lines, answers=["Christopher Nolan"])["verdict"] == found["verdict"]
+    assert (
+        first["funnel"]["paths"] == ["Christopher Nolan"]
+        and len(first["paths"]) == 3
+        and first["left_out"] > 0
+    )
+    assert (
+        found["verdict"]
+        and calls.explain_loss(engine, QUESTION, lines, answers=["Christopher Nolan"])["verdict"]
+        == found["verdict"]
+    )
 
 
 def test_what_is_retrieved_is_a_ranked_list(engine):
@@ -49,7 +57,10 @@ def test_what_cannot_be_had_is_a_sentence(engine):
 
 def test_methods_and_sources_are_listed():
     ids = {method["id"] for method in calls.list_methods("fastinsight")}
-    assert ids and all("fastinsight" in " ".join(method.values()).casefold() for method in calls.list_methods("fastinsight"))
+    assert ids and all(
+        "fastinsight" in " ".join(method.values()).casefold()
+        for method in calls.list_methods("fastinsight")
+    )
     assert calls.list_methods("no such words") == []
     metaqa = next(one for one in calls.list_sources() if one["name"] == "metaqa")
     assert metaqa["kind"] == "graph" and "metaqa-1hop-dev" in metaqa["sets"]
@@ -57,7 +68,10 @@ def test_methods_and_sources_are_listed():
 
 def test_an_evaluation_gives_means_and_is_taken_up_again(engine):
     found = calls.evaluate(engine, "metaqa-1hop-dev", [NEAR], sample=3)
-    assert found["rows"][0]["questions"] == 3 and 0 <= found["rows"][0]["means"]["subgraph_recall"] <= 1
+    assert (
+        found["rows"][0]["questions"] == 3
+        and 0 <= found["rows"][0]["means"]["subgraph_recall"] <= 1
+    )
     assert calls.evaluate(engine, "metaqa-1hop-dev", [NEAR], sample=3)["rows"] == found["rows"]
 
 

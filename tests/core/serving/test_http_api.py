@@ -14,7 +14,12 @@ from fastapi.testclient import TestClient
 from core.serving.http_api import MAX_BODY, api
 
 NEAR = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
-ASKED = {"question": "who directed Inception", "methods": [NEAR], "answers": ["Christopher Nolan"], "items": 2}
+ASKED = {
+    "question": "who directed Inception",
+    "methods": [NEAR],
+    "answers": ["Christopher Nolan"],
+    "items": 2,
+}
 
 
 @pytest.fixture(scope="module")
@@ -28,16 +33,33 @@ def client():
 def test_only_health_is_open(client):
     assert client.get("/health", headers={"Authorization": ""}).json()["status"] == "ok"
     for given in ("", "Bearer other", "Bearer thé key", "Basic dGhlIGtleQ=="):
-        assert client.post("/ask", json=ASKED, headers={"Authorization": given.encode("latin-1")}).status_code == 401
-        assert client.get("/methods", headers={"Authorization": given.encode("latin-1")}).status_code == 401
+        assert (
+            client.post(
+                "/ask", json=ASKED, headers={"Authorization": given.encode("latin-1")}
+            ).status_code
+            == 401
+        )
+        assert (
+            client.get("/methods", headers={"Authorization": given.encode("latin-1")}).status_code
+            == 401
+        )
 
 
 def test_it_answers_as_the_calls_do(client):
     found, asked = client.post("/ask", json=ASKED).json(), calls.compare(client.engine, **ASKED)
-    assert found["verdict"] == asked["verdict"] and found["lanes"][0]["paths"] == asked["lanes"][0]["paths"]
-    assert client.post("/retrieve", json={"question": ASKED["question"], "method": NEAR}).json()["items"]
-    assert client.post("/evaluate", json={"questions": "metaqa-1hop-dev", "methods": [NEAR], "sample": 2}).json()["rows"]
-    assert [one["id"] for one in client.get("/methods", params={"words": "lego-12"}).json()][:1] == ["lego-12"]
+    assert (
+        found["verdict"] == asked["verdict"]
+        and found["lanes"][0]["paths"] == asked["lanes"][0]["paths"]
+    )
+    assert client.post("/retrieve", json={"question": ASKED["question"], "method": NEAR}).json()[
+        "items"
+    ]
+    assert client.post(
+        "/evaluate", json={"questions": "metaqa-1hop-dev", "methods": [NEAR], "sample": 2}
+    ).json()["rows"]
+    assert [one["id"] for one in client.get("/methods", params={"words": "lego-12"}).json()][
+        :1
+    ] == ["lego-12"]
 
 
 def test_what_cannot_be_asked_is_a_sentence(client):
@@ -45,10 +67,20 @@ def test_what_cannot_be_asked_is_a_sentence(client):
     assert wrong.status_code == 400 and "lego-1x" in wrong.json()["error"]
     assert client.post("/ask", json={"question": ""}).status_code == 422
     assert client.post("/ask", json={**ASKED, "items": 10**6}).status_code == 422
-    assert client.post("/ask", content=b"{" * (MAX_BODY + 1), headers={"Content-Type": "application/json"}).status_code == 413
+    assert (
+        client.post(
+            "/ask", content=b"{" * (MAX_BODY + 1), headers={"Content-Type": "application/json"}
+        ).status_code
+        == 413
+    )
 
 
 def test_it_describes_itself(client):
     paths = client.get("/openapi.json").json()["paths"]
     assert set(paths) == {"/health", "/ask", "/retrieve", "/evaluate", "/methods", "/sources"}
-    assert all("security" in call for path, calls_ in paths.items() if path != "/health" for call in calls_.values())
+    assert all(
+        "security" in call
+        for path, calls_ in paths.items()
+        if path != "/health"
+        for call in calls_.values()
+    )

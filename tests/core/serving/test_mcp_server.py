@@ -25,7 +25,15 @@ from core.serving.mcp_server import server
 
 NEAR = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
 ASKED = {"question": "who directed Inception", "method": NEAR, "items": 1}
-TOOLS = {"compare", "retrieve", "explain_loss", "evaluate", "list_methods", "list_sources", "build_graph"}
+TOOLS = {
+    "compare",
+    "retrieve",
+    "explain_loss",
+    "evaluate",
+    "list_methods",
+    "list_sources",
+    "build_graph",
+}
 
 
 def told(target, work):
@@ -52,7 +60,11 @@ def test_tools_answer_and_faults_are_sentences():
         return await client.call_tool("compare", {"question": "who?", "methods": ["lego-1x"]})
 
     said = told(made, wrong)
-    assert said.is_error and "lego-1x" in said.content[0].text and "Traceback" not in said.content[0].text
+    assert (
+        said.is_error
+        and "lego-1x" in said.content[0].text
+        and "Traceback" not in said.content[0].text
+    )
 
 
 def test_cases_are_resources():
@@ -60,21 +72,29 @@ def test_cases_are_resources():
 
     async def read(client):
         listed = json.loads((await client.read_resource("hopscope://cases")).contents[0].text)
-        return listed, json.loads((await client.read_resource(f"hopscope://cases/{listed[0]['id']}")).contents[0].text)
+        return listed, json.loads(
+            (await client.read_resource(f"hopscope://cases/{listed[0]['id']}")).contents[0].text
+        )
 
     listed, case = told(made, read)
     assert case["question"] == listed[0]["question"] and case["lanes"]
 
 
 def test_over_standard_input_and_output():
-    command = StdioServerParameters(command=sys.executable, args=["-m", "core", "mcp"], cwd=str(ROOT), env=dict(os.environ))
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "core", "mcp"], cwd=str(ROOT), env=dict(os.environ)
+    )
     names, found = told(command, retrieved)
     assert names == TOOLS and found["items"]
 
 
 def test_over_http():
     port = free_port()
-    process = subprocess.Popen([sys.executable, "-m", "core", "mcp", "--http", str(port)], cwd=ROOT, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "core", "mcp", "--http", str(port)],
+        cwd=ROOT,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         for _ in range(600):
             try:

@@ -52,11 +52,17 @@ ROUTES = {
 STAGES = ["graph", "subgraph", "paths", "prompt", "answer"]
 ANSWERS = {"cheadle": "Don Cheadle", "phoenix": "Joaquin Phoenix", "paxton": "Bill Paxton"}
 PROMPT = [
-    {"role": "system", "content": "Answer from the paths only. Say which names answer the question."},
+    {
+        "role": "system",
+        "content": "Answer from the paths only. Say which names answer the question.",
+    },
     {
         "role": "user",
         "content": "Paths:\n"
-        + "\n".join(f"{rank}. Some Mother's Son -> directed_by -> Terry George <- directed_by <- film {rank}" for rank in range(1, 9))
+        + "\n".join(
+            f"{rank}. Some Mother's Son -> directed_by -> Terry George <- directed_by <- film {rank}"
+            for rank in range(1, 9)
+        )
         + f"\n{HOSTILE}\nQuestion: who acted in the movies directed by the director of Some Mother's Son",
     },
 ]
@@ -92,8 +98,21 @@ def operators(found: int) -> list[dict[str, Any]]:
             "seconds": 0.021,
             "sizes": {"nodes": 1000, "edges": 2311},
         },
-        {**blank, "label": "ShortestPaths", "detail": "at most 3 hops", "seconds": 0.14, "sizes": {"paths": 948}},
-        {**blank, "label": "RankPaths", "detail": "encoder MiniLM-L6 · keep 32", "seconds": 0.52, "texts": 948, "sizes": {"paths": found}},
+        {
+            **blank,
+            "label": "ShortestPaths",
+            "detail": "at most 3 hops",
+            "seconds": 0.14,
+            "sizes": {"paths": 948},
+        },
+        {
+            **blank,
+            "label": "RankPaths",
+            "detail": "encoder MiniLM-L6 · keep 32",
+            "seconds": 0.52,
+            "texts": 948,
+            "sizes": {"paths": found},
+        },
         {
             **blank,
             "label": "Generate",
@@ -107,7 +126,15 @@ def operators(found: int) -> list[dict[str, Any]]:
     ]
 
 
-def lane(number: int, title: str, subtitle: str, found: list[str], scores: list[float], alive: list[int], **more: Any) -> dict[str, Any]:
+def lane(
+    number: int,
+    title: str,
+    subtitle: str,
+    found: list[str],
+    scores: list[float],
+    alive: list[int],
+    **more: Any,
+) -> dict[str, Any]:
     names = [ANSWERS[key] for key in found if key in ANSWERS]
     reader = names or ["Helen Mirren"]
     verdict = {"right": len(names), "of": 3}
@@ -129,7 +156,10 @@ def lane(number: int, title: str, subtitle: str, found: list[str], scores: list[
         "drawn": {"nodes": 14, "of": 1000},
         "nodes": list(NAMES),
         "edges": list(range(1, len(TRIPLES) + 1)),
-        "paths": [{"key": key, "rank": rank, "score": score} for rank, (key, score) in enumerate(zip(found, scores), 1)],
+        "paths": [
+            {"key": key, "rank": rank, "score": score}
+            for rank, (key, score) in enumerate(zip(found, scores), 1)
+        ],
         "lost": [{"key": key, "answer": name} for key, name in ANSWERS.items() if key not in found],
         "cost": "0.9 s · 948 paths scored · 612 + 14 tokens",
         "operators": operators(len(found)),
@@ -225,7 +255,10 @@ def payload(count: int = 3) -> dict[str, Any]:
     return {
         "lanes": lanes,
         "layout": {
-            "nodes": [{"id": number, "name": name, "x": x, "y": y, "role": role} for number, (name, x, y, role) in NAMES.items()],
+            "nodes": [
+                {"id": number, "name": name, "x": x, "y": y, "role": role}
+                for number, (name, x, y, role) in NAMES.items()
+            ],
             "edges": [
                 {"id": number, "source": source, "target": target, "relation": relation}
                 for number, (source, relation, target) in enumerate(TRIPLES, 1)
@@ -287,7 +320,17 @@ def mixed() -> dict[str, Any]:
     return data
 
 
-AT = {1: (0, 0.5), 2: (0.3, 0.5), 9: (0.3, 0.1), 3: (0.65, 0.2), 5: (0.65, 0.5), 7: (0.65, 0.8), 4: (1, 0.2), 6: (1, 0.5), 8: (1, 0.8)}
+AT = {
+    1: (0, 0.5),
+    2: (0.3, 0.5),
+    9: (0.3, 0.1),
+    3: (0.65, 0.2),
+    5: (0.65, 0.5),
+    7: (0.65, 0.8),
+    4: (1, 0.2),
+    6: (1, 0.5),
+    8: (1, 0.8),
+}
 
 
 def finished(count: int = 3) -> dict[str, Any]:
@@ -299,17 +342,33 @@ def finished(count: int = 3) -> dict[str, Any]:
         "text": "Only chains find all three. The beam leaves early.",
         "repair": {"lane": 1, "label": "Keep 75 nodes → 3 of 3"},
     }
-    for entry, stage, seconds in zip(lanes, ("paths", "subgraph", None), ((0.1, 2.4, 1.4), (0.05, 0.7, 1.9), (0.02, 0.1, 1.1))):
+    for entry, stage, seconds in zip(
+        lanes, ("paths", "subgraph", None), ((0.1, 2.4, 1.4), (0.05, 0.7, 1.9), (0.02, 0.1, 1.1))
+    ):
         head = "All three found:" if stage is None else f"Lost in the {stage}:"
         text = "“directed by → directed” was 9th of 84, the beam is 8 wide."
-        entry["verdict_text"] = {"stage": stage, "head": head, "text": text, "tone": "good" if stage is None else "warn"}
-        entry["spans"] = [{"kind": kind, "label": kind, "seconds": part} for kind, part in zip(("retrieval", "ranking", "model"), seconds)]
+        entry["verdict_text"] = {
+            "stage": stage,
+            "head": head,
+            "text": text,
+            "tone": "good" if stage is None else "warn",
+        }
+        entry["spans"] = [
+            {"kind": kind, "label": kind, "seconds": part}
+            for kind, part in zip(("retrieval", "ranking", "model"), seconds)
+        ]
         entry["found"] = {"kept": 32, "ranked": 948}
     lanes[0]["repair"] = {"label": "Keep 75 paths → 3 of 3"}
-    data["evidence"] = {"lane-0": [{"text": "Don Cheadle", "node": 4, "paths": ["cheadle"], "prompt": [2]}]}
+    data["evidence"] = {
+        "lane-0": [{"text": "Don Cheadle", "node": 4, "paths": ["cheadle"], "prompt": [2]}]
+    }
     for node in data["layout"]["nodes"]:
         lane_words = {
-            entry["id"]: {"in": node["id"] in entry["nodes"], "text": "from PageRank · on 1 path, the best is 1st"} for entry in lanes
+            entry["id"]: {
+                "in": node["id"] in entry["nodes"],
+                "text": "from PageRank · on 1 path, the best is 1st",
+            }
+            for entry in lanes
         }
         node["about"] = {
             "degree": 1 + node["id"],

@@ -26,10 +26,25 @@ class Watch:
     def __init__(self, page, allowed: str):
         self.said: list[str] = []
         self.asked: list[str] = []
-        page.on("console", lambda message: self.said.append(message.text) if message.type in ("error", "warning") else None)
+        page.on(
+            "console",
+            lambda message: (
+                self.said.append(message.text) if message.type in ("error", "warning") else None
+            ),
+        )
         page.on("pageerror", lambda error: self.said.append(str(error)))
-        page.on("dialog", lambda dialog: (self.said.append(f"dialog {dialog.message}"), dialog.dismiss()))
-        page.on("request", lambda request: None if request.url.startswith((allowed, "data:", "blob:")) else self.asked.append(request.url))
+        page.on(
+            "dialog",
+            lambda dialog: (self.said.append(f"dialog {dialog.message}"), dialog.dismiss()),
+        )
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url.startswith((allowed, "data:", "blob:"))
+                else self.asked.append(request.url)
+            ),
+        )
 
 
 @pytest.fixture
@@ -40,7 +55,12 @@ def report(browser, tmp_path):
     def open_report(payload, width=1280, **context):
         file = tmp_path / f"report{len(watches)}.html"
         file.write_text(
-            report_html(payload, QUESTION, {"graph": "WikiMovies", "seed": 7, "date": "2026-11-21", "set": None}), encoding="utf-8"
+            report_html(
+                payload,
+                QUESTION,
+                {"graph": "WikiMovies", "seed": 7, "date": "2026-11-21", "set": None},
+            ),
+            encoding="utf-8",
         )
         page = browser.new_context(viewport={"width": width, "height": 900}, **context).new_page()
         watches.append(Watch(page, file.as_uri()))
@@ -67,7 +87,10 @@ def lit_edges(page, lane: int) -> list[str]:
 def press(page, lane: int, node: int) -> None:
     """Click on a node of a lane's graph."""
     stage = page.locator(".stage-box").nth(lane)
-    x, y = stage.evaluate("(box, node) => { const at = box.closest('.lane').lane.graph.places.get(node); return [at.x, at.y]; }", node)
+    x, y = stage.evaluate(
+        "(box, node) => { const at = box.closest('.lane').lane.graph.places.get(node); return [at.x, at.y]; }",
+        node,
+    )
     stage.click(position={"x": x, "y": y})
 
 
@@ -84,7 +107,10 @@ def test_the_modules_also_run_apart(browser):
         f"/{file.name}": (file.read_text(encoding="utf-8"), "text/javascript")
         for file in (FOLDER.parent / "wording.js", *FOLDER.glob("*.js"))
     }
-    files["/cytoscape.js"] = ((ROOT / "static" / "cytoscape.min.js").read_text(encoding="utf-8"), "text/javascript")
+    files["/cytoscape.js"] = (
+        (ROOT / "static" / "cytoscape.min.js").read_text(encoding="utf-8"),
+        "text/javascript",
+    )
     files["/"] = (
         '<link rel="icon" href="data:,"><link rel="stylesheet" href="/board.css"><div id="board"></div>'
         '<script src="/cytoscape.js"></script>',
@@ -126,7 +152,12 @@ def test_hovered_path_tells_its_fate_in_every_lane_without_moving_anything(repor
     before = page.locator(".hb").bounding_box()
     page.locator(".lane").first.locator("[data-path='cheadle']").hover()
     page.locator(".graph.telling").nth(3).wait_for()
-    assert texts(page, ".fate") == ["found: rank 1", "never reached: beam left at hop 2", "found: rank 1", "dropped by Rank: 41st of 948"]
+    assert texts(page, ".fate") == [
+        "found: rank 1",
+        "never reached: beam left at hop 2",
+        "found: rank 1",
+        "dropped by Rank: 41st of 948",
+    ]
     assert [lit_edges(page, lane) for lane in range(3)] == [["e1", "e2", "e3"]] * 3
     assert page.locator(".hb").bounding_box() == before
     page.mouse.move(5, 5)
@@ -144,7 +175,9 @@ def test_keyboard_focus_highlights_click_pins_and_escape_lets_go(report):
     assert row.get_attribute("aria-pressed") == "true"
     page.keyboard.press("Tab")
     page.keyboard.press("Escape")
-    assert page.locator(".graph.telling").count() == 0 and row.get_attribute("aria-pressed") == "false"
+    assert (
+        page.locator(".graph.telling").count() == 0 and row.get_attribute("aria-pressed") == "false"
+    )
 
 
 def test_replay_slider_lights_the_paths_of_its_frame(report):
@@ -154,7 +187,10 @@ def test_replay_slider_lights_the_paths_of_its_frame(report):
     slider.fill("1")
     assert lit_edges(page, 1) == ["e1", "e12", "e8"] and lit_edges(page, 0) == []
     assert page.locator(".frame-words:visible").inner_text() == "hop 2: 2 of 212 kept"
-    assert page.locator(".frame-list h4:visible").inner_text() == "Beam search, hop 2: 2 paths kept of 212"
+    assert (
+        page.locator(".frame-list h4:visible").inner_text()
+        == "Beam search, hop 2: 2 paths kept of 212"
+    )
     assert page.locator(".frame-list .row:visible").count() == 2
     slider.press("ArrowRight")
     assert lit_edges(page, 1) == ["e1", "e13", "e4", "e8"]
@@ -181,7 +217,9 @@ def test_a_new_payload_changes_the_board_in_place(report):
     assert page.get_by_label("Frame of Beam search", exact=True).input_value() == "2"
     assert page.locator("[data-path='cheadle']").first.get_attribute("aria-pressed") == "true"
     assert page.evaluate("window.kept.every(node => node.isConnected)")
-    assert page.evaluate("document.getElementById('board').hopscopeBoard.view.k") == pytest.approx(1.4)
+    assert page.evaluate("document.getElementById('board').hopscopeBoard.view.k") == pytest.approx(
+        1.4
+    )
 
 
 def test_the_same_payload_again_touches_nothing_and_one_lanes_news_touch_only_that_lane(report):
@@ -197,7 +235,12 @@ def test_the_same_payload_again_touches_nothing_and_one_lanes_news_touch_only_th
     page.evaluate("payload => hopscopeReport(payload)", data)
     still(page)
     assert page.evaluate("window.touched") == []
-    data["lanes"][1].update(status="answering", status_text="Answering", answer="Helen", verdict=data["lanes"][1]["verdict"])
+    data["lanes"][1].update(
+        status="answering",
+        status_text="Answering",
+        answer="Helen",
+        verdict=data["lanes"][1]["verdict"],
+    )
     page.evaluate("payload => hopscopeReport(payload)", data)
     assert set(page.evaluate("window.touched")) <= {"No. 14", "board"}
 
@@ -211,11 +254,19 @@ def test_another_question_with_other_nodes_takes_the_place_of_the_first(report):
     for node in other["layout"]["nodes"]:
         node["id"] += 1000
     for edge in other["layout"]["edges"]:
-        edge.update(id=edge["id"] + 1000, source=edge["source"] + 1000, target=edge["target"] + 1000)
+        edge.update(
+            id=edge["id"] + 1000, source=edge["source"] + 1000, target=edge["target"] + 1000
+        )
     for path in other["paths"].values():
-        path.update(nodes=[node + 1000 for node in path["nodes"]], edges=[edge + 1000 for edge in path["edges"]])
+        path.update(
+            nodes=[node + 1000 for node in path["nodes"]],
+            edges=[edge + 1000 for edge in path["edges"]],
+        )
     for lane in other["lanes"]:
-        lane.update(nodes=[node + 1000 for node in lane["nodes"]], edges=[edge + 1000 for edge in lane["edges"]])
+        lane.update(
+            nodes=[node + 1000 for node in lane["nodes"]],
+            edges=[edge + 1000 for edge in lane["edges"]],
+        )
     page.evaluate("payload => hopscopeReport(payload)", other)
     still(page)
     assert not problems and page.locator(".lane").count() == 3
@@ -267,7 +318,9 @@ def test_lanes_without_paths_answers_or_graph_say_so(report):
     page = report(data)
     assert "No path was found." in page.locator(".lane").nth(0).inner_text()
     assert "No paths: this lane reads no graph." in page.locator(".lane").nth(3).inner_text()
-    assert "No graph: the language model answers alone." in page.locator(".lane").nth(3).inner_text()
+    assert (
+        "No graph: the language model answers alone." in page.locator(".lane").nth(3).inner_text()
+    )
     for entry in data["lanes"]:
         entry["funnel"] = None
     for node in data["layout"]["nodes"]:
@@ -352,11 +405,17 @@ def test_lanes_that_did_not_come_to_their_end_say_what_became_of_them(report):
     ]
     page = report(data)
     lanes = [lane.inner_text() for lane in page.locator(".lane").all()]
-    said = ("Cancelled at step 2 of 3, rank: no paths.", "Cancelled: no answer.", "Cancelled: no graph.")
+    said = (
+        "Cancelled at step 2 of 3, rank: no paths.",
+        "Cancelled: no answer.",
+        "Cancelled: no graph.",
+    )
     assert all(text in lanes[0] for text in said)
     assert "Not begun: no paths yet." in lanes[1] and "Not begun: no answer yet." in lanes[1]
     assert "No paths yet: this lane is at work." in lanes[2]
-    assert not [text for text in lanes if "reads no graph" in text or "Known answers lost here" in text]
+    assert not [
+        text for text in lanes if "reads no graph" in text or "Known answers lost here" in text
+    ]
 
 
 def test_a_stage_that_the_answer_does_not_come_by_is_grey_and_loses_nothing(report):
@@ -365,15 +424,24 @@ def test_a_stage_that_the_answer_does_not_come_by_is_grey_and_loses_nothing(repo
     page = report(data)
     stage = page.locator(".stage").nth(3)
     assert stage.locator(".bar-same").count() == 1 and stage.locator(".lost-mark").count() == 0
-    assert stage.get_attribute("aria-label") == "prompt: 1 of 3. The graph reader reads all paths, and not the prompt"
+    assert (
+        stage.get_attribute("aria-label")
+        == "prompt: 1 of 3. The graph reader reads all paths, and not the prompt"
+    )
 
 
 def test_a_repair_that_a_lane_makes_already_is_said_and_no_button(report):
     data = board_payload.finished(2)
-    data["lanes"][0]["repair"] = {"label": "Keep 75 paths → 3 of 3", "there": "Lane 2 does this already."}
+    data["lanes"][0]["repair"] = {
+        "label": "Keep 75 paths → 3 of 3",
+        "there": "Lane 2 does this already.",
+    }
     page = report(data)
     page.evaluate("payload => hopscopeReport(payload)", data)
     assert page.locator(".repaired").count() == 0  # a report repairs nothing
-    page.evaluate("payload => document.getElementById('board').hopscopeBoard.update(payload, { cytoscape, onRepair: () => {} })", data)
+    page.evaluate(
+        "payload => document.getElementById('board').hopscopeBoard.update(payload, { cytoscape, onRepair: () => {} })",
+        data,
+    )
     assert texts(page, ".repaired") == ["Keep 75 paths → 3 of 3. Lane 2 does this already."]
     assert page.locator(".lane button.repair").count() == 0

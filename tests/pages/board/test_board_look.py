@@ -45,8 +45,13 @@ def contrast(one: str, other: str) -> float:
     """The contrast of two colours `rgb(r,g,b)`, as WCAG 2 defines it."""
 
     def luminance(colour: str) -> float:
-        parts = [int(float(part)) / 255 for part in colour.removeprefix("rgb(").removesuffix(")").split(",")]
-        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        parts = [
+            int(float(part)) / 255
+            for part in colour.removeprefix("rgb(").removesuffix(")").split(",")
+        ]
+        red, green, blue = (
+            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+        )
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
     dark, light = sorted((luminance(one), luminance(other)))
@@ -63,17 +68,31 @@ def test_no_label_lies_under_a_star_or_another_label(report, width, present):  #
     for lane in lanes:
         assert lane["labels"] and lane["font"] >= (16 if present else 11)
         for i, label in enumerate(lane["labels"]):
-            assert label["x1"] >= -1 and label["x2"] <= lane["size"][0] + 1 and label["y2"] <= lane["size"][1] + 1
-            assert not [other["of"] for other in lane["labels"][i + 1 :] if overlap(label, other)], label
-            assert not [mark["of"] for mark in lane["marks"] if mark["of"] != label["of"] and overlap(label, mark)], label
+            assert (
+                label["x1"] >= -1
+                and label["x2"] <= lane["size"][0] + 1
+                and label["y2"] <= lane["size"][1] + 1
+            )
+            assert not [
+                other["of"] for other in lane["labels"][i + 1 :] if overlap(label, other)
+            ], label
+            assert not [
+                mark["of"]
+                for mark in lane["marks"]
+                if mark["of"] != label["of"] and overlap(label, mark)
+            ], label
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("present", [False, True])
 def test_text_stands_out_at_least_four_and_a_half_to_one(report, scheme, present):  # noqa: F811
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed").Axe()
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+    ).Axe()
     data = {**board_payload.finished(4), "present": present, "height": 600}
-    data["lanes"][3].update(status="running", progress={"text": "Ranking", "fraction": 0.4, "best": "War", "left": 12.0})
+    data["lanes"][3].update(
+        status="running", progress={"text": "Ranking", "fraction": 0.4, "best": "War", "left": 12.0}
+    )
     page = report(data, color_scheme=scheme)
     if not present:
         page.locator("summary").first.click()
@@ -93,7 +112,9 @@ def test_text_stands_out_at_least_four_and_a_half_to_one(report, scheme, present
 
 def test_the_contrast_of_known_colours():
     assert contrast("rgb(0,0,0)", "rgb(255,255,255)") == pytest.approx(21)
-    assert contrast("rgb(119,119,119)", "rgb(255,255,255)") == pytest.approx(4.48, abs=0.01)  # the well-known #777
+    assert contrast("rgb(119,119,119)", "rgb(255,255,255)") == pytest.approx(
+        4.48, abs=0.01
+    )  # the well-known #777
 
 
 @pytest.mark.parametrize("width", [1280, 1920])
@@ -107,7 +128,9 @@ def test_three_lanes_for_a_room_fit_one_screen(report, width):  # noqa: F811
         && Number.parseFloat(getComputedStyle(node).fontSize) < 16)
         .map(node => node.className + ': ' + node.textContent)""")
     assert small == []
-    cut = page.evaluate("[...document.querySelectorAll('.lane')].filter(lane => lane.scrollHeight > lane.clientHeight + 1).length")
+    cut = page.evaluate(
+        "[...document.querySelectorAll('.lane')].filter(lane => lane.scrollHeight > lane.clientHeight + 1).length"
+    )
     assert cut == 0 and page.locator(".row:visible, .foot:visible").count() == 0
     assert [lane["nodes"] for lane in page.evaluate(BOXES)] == [9] * 3
     page.get_by_label("Show 5 more nodes in every lane").first.click()
@@ -129,7 +152,12 @@ def test_lanes_scroll_sideways_and_their_parts_stand_at_one_height(report):  # n
     lanes = page.locator(".lanes")
     assert lanes.evaluate("box => box.scrollWidth > box.clientWidth")
     tabs = page.locator(".tab")
-    assert [tab.get_attribute("aria-pressed") for tab in tabs.all()] == ["true", "true", "true", "false"]
+    assert [tab.get_attribute("aria-pressed") for tab in tabs.all()] == [
+        "true",
+        "true",
+        "true",
+        "false",
+    ]
     tabs.nth(3).click()
     page.locator(".tab:nth-child(4)[aria-pressed=true]").wait_for()
     assert lanes.evaluate("box => box.scrollLeft") > 0
@@ -139,10 +167,15 @@ def test_lanes_scroll_sideways_and_their_parts_stand_at_one_height(report):  # n
 def test_a_narrow_screen_switches_between_lanes(report, width):  # noqa: F811
     page = report(board_payload.finished(3), width=width)
     assert texts(page, ".tab .tag") == ["1 of 3", "0 of 3", "3 of 3"]
-    assert page.locator(".lane:visible").count() == 1 and page.locator(".lane:visible").get_attribute("aria-label") == "No. 12"
+    assert (
+        page.locator(".lane:visible").count() == 1
+        and page.locator(".lane:visible").get_attribute("aria-label") == "No. 12"
+    )
     page.locator(".tab", has_text="Chain ranking").click()
     assert page.locator(".lane:visible").get_attribute("aria-label") == "Chain ranking"
-    assert page.get_by_text("Chain ranking", exact=True).filter(visible=True).count() == 1  # its name stands once
+    assert (
+        page.get_by_text("Chain ranking", exact=True).filter(visible=True).count() == 1
+    )  # its name stands once
     page.set_viewport_size({"width": 1280, "height": 900})
     page.locator(".lane").nth(1).wait_for()
     assert page.locator(".tabs:visible").count() == 0
@@ -162,8 +195,16 @@ def test_what_all_lanes_agree_on_is_grey(report):  # noqa: F811
     page = report(alone)
     assert page.locator(".bar-same").count() == 0
     agreed = copy.deepcopy(board_payload.finished(2))
-    agreed["lanes"][1].update({key: agreed["lanes"][0][key] for key in ("funnel", "paths", "verdict", "reader_verdict", "lost")})
-    agreed["fates"] = {key: {lane: {"fate": "found", "text": "place 1"} for lane in ("lane-0", "lane-1")} for key in agreed["fates"]}
+    agreed["lanes"][1].update(
+        {
+            key: agreed["lanes"][0][key]
+            for key in ("funnel", "paths", "verdict", "reader_verdict", "lost")
+        }
+    )
+    agreed["fates"] = {
+        key: {lane: {"fate": "found", "text": "place 1"} for lane in ("lane-0", "lane-1")}
+        for key in agreed["fates"]
+    }
     page = report(agreed)
     right = agreed["lanes"][0]["verdict"]
     tone = "good" if right["right"] == right["of"] else "warn" if right["right"] else "bad"
@@ -171,15 +212,23 @@ def test_what_all_lanes_agree_on_is_grey(report):  # noqa: F811
         page.locator(f".voice-model .tag-{tone}").count()
         == page.locator(".voice-model .tag").count()
         == 2  # what is wrong everywhere is as red
-        and page.locator(".row:not(.same) .row-fate:visible").count() == page.locator("ul .row:visible").count()
+        and page.locator(".row:not(.same) .row-fate:visible").count()
+        == page.locator("ul .row:visible").count()
     )
 
 
 def test_a_headline_that_is_counted_again_says_so(report):  # noqa: F811
     payload = board_payload.finished(3)
-    payload["verdict"] = {"text": "Only A finds it. B loses it.", "pending": "It is counted again once C has run.", "repair": None}
+    payload["verdict"] = {
+        "text": "Only A finds it. B loses it.",
+        "pending": "It is counted again once C has run.",
+        "repair": None,
+    }
     page = report(payload)
-    assert page.locator(".band-text").inner_text() == "Only A finds it. B loses it. It is counted again once C has run."
+    assert (
+        page.locator(".band-text").inner_text()
+        == "Only A finds it. B loses it. It is counted again once C has run."
+    )
 
 
 def test_one_graph_takes_the_whole_screen_and_escape_gives_it_back(report):  # noqa: F811
@@ -194,10 +243,15 @@ def test_one_graph_takes_the_whole_screen_and_escape_gives_it_back(report):  # n
     x, y = (
         page.locator(".stage-box")
         .nth(1)
-        .evaluate("box => { const at = box.closest('.lane').lane.graph.places.get(2); return [at.x, at.y]; }")
+        .evaluate(
+            "box => { const at = box.closest('.lane').lane.graph.places.get(2); return [at.x, at.y]; }"
+        )
     )
     page.locator(".stage-box").nth(1).click(position={"x": x, "y": y})
-    assert page.locator(".panel h4").inner_text() == "Terry George" and graph.locator(".panel").is_visible()
+    assert (
+        page.locator(".panel h4").inner_text() == "Terry George"
+        and graph.locator(".panel").is_visible()
+    )
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     graph.wait_for(state="detached")
@@ -211,7 +265,8 @@ def near(lane: dict) -> list[tuple]:
     for i, one in enumerate(lane["marks"]):
         for other in lane["marks"][i + 1 :]:
             away = (
-                (one["x1"] + one["x2"] - other["x1"] - other["x2"]) ** 2 + (one["y1"] + one["y2"] - other["y1"] - other["y2"]) ** 2
+                (one["x1"] + one["x2"] - other["x1"] - other["x2"]) ** 2
+                + (one["y1"] + one["y2"] - other["y1"] - other["y2"]) ** 2
             ) ** 0.5 / 2
             if away < (one["x2"] - one["x1"] + other["x2"] - other["x1"]) / 2:
                 found.append((one["of"], other["of"], away))
@@ -220,16 +275,37 @@ def near(lane: dict) -> list[tuple]:
 
 @pytest.mark.parametrize("height", [420, 560])
 @pytest.mark.parametrize("answers", [1, 6, 9, 14])
-def test_no_mark_lies_on_another_in_a_crowded_column_and_what_is_named_is_labelled(report, answers, height):  # noqa: F811
+def test_no_mark_lies_on_another_in_a_crowded_column_and_what_is_named_is_labelled(
+    report,  # noqa: F811
+    answers,
+    height,
+):
     """So many answers one hop from the question, on a screen of 1280 x 720 as in a room; the last of them is named."""
     data = {**board_payload.finished(3), "present": True, "height": height}
-    nodes = [{"id": 1, "name": "The question", "x": 0.1, "y": 0.5, "at": [0, 0.5], "role": "question"}]
+    nodes = [
+        {"id": 1, "name": "The question", "x": 0.1, "y": 0.5, "at": [0, 0.5], "role": "question"}
+    ]
     for i in range(answers):
         place = {"x": 0.8 + 0.002 * i, "y": 0.5, "at": [1, (i + 0.5) / answers]}
-        nodes.append({"id": 2 + i, "name": f"Answer {i}", **place, "role": "answer", "named": i == answers - 1})
-    data["layout"] = {"nodes": nodes, "edges": [{"id": i, "source": 1, "target": 2 + i, "relation": "is"} for i in range(answers)]}
+        nodes.append(
+            {
+                "id": 2 + i,
+                "name": f"Answer {i}",
+                **place,
+                "role": "answer",
+                "named": i == answers - 1,
+            }
+        )
+    data["layout"] = {
+        "nodes": nodes,
+        "edges": [
+            {"id": i, "source": 1, "target": 2 + i, "relation": "is"} for i in range(answers)
+        ],
+    }
     for lane in data["lanes"]:
-        lane.update(nodes=[node["id"] for node in nodes], edges=list(range(answers)), paths=[], lost=[])
+        lane.update(
+            nodes=[node["id"] for node in nodes], edges=list(range(answers)), paths=[], lost=[]
+        )
     page = report(data)
     page.set_viewport_size({"width": 1280, "height": 720})
     still(page)

@@ -6,7 +6,9 @@ from pages.parts.board.node_panel import DESCRIBED, described, joined
 
 def test_a_node_has_its_type_and_description_where_the_graph_says_them(toy):
     names, types, texts = ["a", "b", "c"], ["ship", "", ""], ["<b>Old</b>", "", "x" * 1000]
-    graph = assemble("g", names, [("a", "r", "b"), ("b", "r", "c")], {"type": types, "description": texts}, {})
+    graph = assemble(
+        "g", names, [("a", "r", "b"), ("b", "r", "c")], {"type": types, "description": texts}, {}
+    )
     found = described(graph, [0, 1, 2])
     assert found[0] == {"type": "ship", "text": "<b>Old</b>"} and found[1] == {}
     assert len(found[2]["text"]) <= DESCRIBED + 1

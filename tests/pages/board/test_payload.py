@@ -24,8 +24,13 @@ LANES = (
 @pytest.fixture(scope="module")
 def payload(movies):
     engine = Engine()
-    question = Question("what genres are the films acted by Robert Armstrong in", answers=("Drama", "War", "Nobody <b>"))
-    job = engine.compare(engine.ask(GraphSource.of(movies), question, model=False), [find(spec) for spec in LANES])
+    question = Question(
+        "what genres are the films acted by Robert Armstrong in",
+        answers=("Drama", "War", "Nobody <b>"),
+    )
+    job = engine.compare(
+        engine.ask(GraphSource.of(movies), question, model=False), [find(spec) for spec in LANES]
+    )
     assert job.wait(60) and not job.error
     made = Board(job.comparison).payload()
     engine.jobs.stop()
@@ -46,7 +51,9 @@ def test_every_drawn_node_has_one_place_and_there_are_not_too_many(payload):
 
 def test_all_nodes_of_shown_paths_are_drawn(payload):
     drawn = {node["id"] for node in payload["layout"]["nodes"]}
-    assert any(lane["paths"] for lane in payload["lanes"]) and any(lane["lost"] for lane in payload["lanes"])
+    assert any(lane["paths"] for lane in payload["lanes"]) and any(
+        lane["lost"] for lane in payload["lanes"]
+    )
     for lane in payload["lanes"]:
         for entry in lane["paths"] + lane["lost"]:
             assert drawn.issuperset(payload["paths"][entry["key"]]["nodes"])
@@ -58,7 +65,9 @@ def test_answers_alive_agree_with_the_funnel(payload):
     for lane in payload["lanes"][:2]:
         stages = {stage["stage"]: stage for stage in lane["funnel"]}
         assert len(lane["alive"]) == stages["paths"]["alive"] and stages["paths"]["of"] == 3
-        assert stages["prompt"]["aside"] and stages["prompt"]["lost"] == []  # the graph reader answers, from all paths
+        assert (
+            stages["prompt"]["aside"] and stages["prompt"]["lost"] == []
+        )  # the graph reader answers, from all paths
         lost = {entry["answer"] for entry in lane["lost"]}
         assert lost.isdisjoint(names[node] for node in lane["alive"])
 
@@ -66,7 +75,13 @@ def test_answers_alive_agree_with_the_funnel(payload):
 def test_a_lane_without_a_graph_has_its_stages_empty(payload):
     lane = payload["lanes"][2]
     assert lane["drawn"] is None and lane["alive"] is None and lane["paths"] == []
-    assert [stage["stage"] for stage in lane["funnel"]] == ["graph", "subgraph", "paths", "prompt", "answer"]
+    assert [stage["stage"] for stage in lane["funnel"]] == [
+        "graph",
+        "subgraph",
+        "paths",
+        "prompt",
+        "answer",
+    ]
 
 
 def test_the_beams_story_is_told_hop_by_hop(payload):
@@ -77,7 +92,10 @@ def test_the_beams_story_is_told_hop_by_hop(payload):
 
 def test_the_words_of_an_answer_name_drawn_paths_and_lines_of_the_prompt(payload):
     found = payload["evidence"]["lane-0"]
-    assert set(payload["evidence"]) == {"lane-0", "lane-1", "lane-2"} and payload["evidence"]["lane-2"] == []
+    assert (
+        set(payload["evidence"]) == {"lane-0", "lane-1", "lane-2"}
+        and payload["evidence"]["lane-2"] == []
+    )
     assert [one["text"] for one in found] == payload["lanes"][0]["reader"]
     lines = "\n".join(message["content"] for message in payload["lanes"][0]["prompt"]).split("\n")
     for one in found:
@@ -87,19 +105,32 @@ def test_the_words_of_an_answer_name_drawn_paths_and_lines_of_the_prompt(payload
 
 
 def test_the_sentences_and_what_is_not_known_of_repairs(payload):
-    assert payload["verdict"]["text"] and payload["verdict"]["repair"] is None  # none were asked for
-    assert all(lane["verdict_text"]["head"].endswith(":") and lane["repair"] is None for lane in payload["lanes"])
+    assert (
+        payload["verdict"]["text"] and payload["verdict"]["repair"] is None
+    )  # none were asked for
+    assert all(
+        lane["verdict_text"]["head"].endswith(":") and lane["repair"] is None
+        for lane in payload["lanes"]
+    )
 
 
 def test_a_step_of_before_a_parameter_was_there_tells_what_it_knew():
     from core.types import Step
     from pages.parts.board.payload import operator_row
 
-    assert operator_row(Step("GraphReader", "read", {"keep": 50}, 0.1))["detail"] == "answers at most 50"
+    assert (
+        operator_row(Step("GraphReader", "read", {"keep": 50}, 0.1))["detail"]
+        == "answers at most 50"
+    )
 
 
 @pytest.mark.parametrize(
-    "payload", [{"lanes": [{"title": "É <b>", "score": 0.1, "nodes": (1, 2)}], 3: None}, {"name": "half \ud800"}, {"number": 2**70}]
+    "payload",
+    [
+        {"lanes": [{"title": "É <b>", "score": 0.1, "nodes": (1, 2)}], 3: None},
+        {"name": "half \ud800"},
+        {"number": 2**70},
+    ],
 )
 def test_what_the_board_is_sent_is_the_payload_as_json(payload):
     assert json.loads(as_bytes(payload)) == json.loads(json.dumps(payload))

@@ -24,7 +24,9 @@ def test_nodes_drawn_already_stay_and_new_ones_find_a_free_place_beside_what_the
     apart = lambda a, b: float(np.hypot(*np.subtract(then[a], then[b])))
     assert all(apart(a, b) > 0.1 for a in (5, 6, 7) for b in then if a != b)
     assert apart(5, 2) < apart(5, 4) or apart(5, 2) < 0.5
-    assert positions([1, 2, 3, 4, 5, 6, 7], [*CHAIN, (2, 5), (5, 6), (2, 7)], first) == then  # the same every time
+    assert (
+        positions([1, 2, 3, 4, 5, 6, 7], [*CHAIN, (2, 5), (5, 6), (2, 7)], first) == then
+    )  # the same every time
 
 
 def test_a_node_that_is_gone_leaves_its_place_free_and_none_moves():
@@ -44,7 +46,9 @@ def test_the_large_picture_goes_from_left_to_right_by_hops():
     across = {node: x for node, (x, _) in places.items()}
     assert across[1] == 0 and across[2] == across[3] and across[4] == across[5] == across[6] == 1
     assert 0 < across[2] < 0.5  # the first gap holds no names
-    assert (places[2][1] < places[3][1]) == (places[4][1] < places[5][1])  # the two edges do not cross
+    assert (places[2][1] < places[3][1]) == (
+        places[4][1] < places[5][1]
+    )  # the two edges do not cross
     assert places[1][1] == 0.5
     assert layered([7], [], [7]) == {7: (0, 0.5)}
 
@@ -94,7 +98,12 @@ class Counted:
 @pytest.fixture(scope="module")
 def films():
     return in_memory(
-        [("One", "directed_by", "Ann"), ("Two", "directed_by", "Ann"), ("One", "has_genre", "War"), ("Ann", "knows", "Ann")],
+        [
+            ("One", "directed_by", "Ann"),
+            ("Two", "directed_by", "Ann"),
+            ("One", "has_genre", "War"),
+            ("Ann", "knows", "Ann"),
+        ],
         "films",
         "both",
     )
@@ -103,7 +112,12 @@ def films():
 def test_a_node_tells_its_degree_and_its_relations_in_words(films):
     ann = films.nodes_named("Ann")[0]
     told = joined(films, [ann], {"directed_by": ("directed by", "directed")})[ann]
-    assert told == {"degree": 4, "relations": [["directed", 2], ["knows", 1], ["knows of", 1]], "others": 0, "counted": 4}
+    assert told == {
+        "degree": 4,
+        "relations": [["directed", 2], ["knows", 1], ["knows of", 1]],
+        "others": 0,
+        "counted": 4,
+    }
 
 
 def test_relations_of_a_hub_are_not_counted(films, monkeypatch):
@@ -112,4 +126,6 @@ def test_relations_of_a_hub_are_not_counted(films, monkeypatch):
     graph = Counted(films)
     told = joined(graph, [ann, war], {})
     assert graph.asked == [war]
-    assert told[ann] == {"degree": 4, "relations": [], "others": 0, "counted": 0} and told[war]["relations"] == [["genre of", 1]]
+    assert told[ann] == {"degree": 4, "relations": [], "others": 0, "counted": 0} and told[war][
+        "relations"
+    ] == [["genre of", 1]]

@@ -21,7 +21,9 @@ LINES = (
     "EgoNetwork(hops=3) >> ShortestPaths() >> Rank(model='bm25', keep=40) >> Answer(paths=30)",
     "EgoNetwork(hops=2, keep=300) >> BeamSearch(model='bm25', rank='bm25', width=4, hops=2) >> Answer()",
 )
-ASKED = Question("what genres are the films acted by Robert Armstrong in", answers=("Drama", "War", "Nobody <b>"))
+ASKED = Question(
+    "what genres are the films acted by Robert Armstrong in", answers=("Drama", "War", "Nobody <b>")
+)
 
 
 def at_work(movies) -> tuple[Comparison, LaneRun]:
@@ -32,7 +34,9 @@ def at_work(movies) -> tuple[Comparison, LaneRun]:
     for run in runs:
         run.retrieve(Progress())
         run.answer(Progress())
-    first, second = (Lane(one, LaneRun(ask, one.line, run.environment)) for one, run in zip(instances, runs))
+    first, second = (
+        Lane(one, LaneRun(ask, one.line, run.environment)) for one, run in zip(instances, runs)
+    )
     first.status, first.run.states = RUNNING, runs[0].states[:2]
     second.run, second.status, second.retrieved = runs[1], DONE, True
     return Comparison(ask, [first, second]), runs[0]
@@ -42,7 +46,11 @@ def so_far(run: LaneRun, number: int, kept: int) -> Preview:
     """A preview with some of the paths that will be kept."""
     paths = run.states[2].paths.head(kept)
     ranked = run.states[2].replace(paths=paths)
-    return Preview(number, f"{kept} of 99 paths read", (*run.states[:2], ranked, ranked.replace(reader=(paths.items[0].end,))))
+    return Preview(
+        number,
+        f"{kept} of 99 paths read",
+        (*run.states[:2], ranked, ranked.replace(reader=(paths.items[0].end,))),
+    )
 
 
 @pytest.fixture
@@ -63,17 +71,36 @@ def test_a_lane_at_work_shows_what_it_has_and_says_how_much_that_is(shown):
     drawn = board.payload()
     assert json.loads(json.dumps(drawn)) == drawn
     lane, done = drawn["lanes"]
-    assert lane["so_far"] == "5 of 99 paths read" and lane["retrieved"] and lane["status"] == RUNNING and done["so_far"] is None
-    assert len(lane["paths"]) == 5 == lane["found"]["kept"] and lane["reader"] and lane["funnel"][2]["stage"] == "paths"
-    assert set(lane["nodes"]) >= {node for entry in lane["paths"] for node in drawn["paths"][entry["key"]]["nodes"]}
+    assert (
+        lane["so_far"] == "5 of 99 paths read"
+        and lane["retrieved"]
+        and lane["status"] == RUNNING
+        and done["so_far"] is None
+    )
+    assert (
+        len(lane["paths"]) == 5 == lane["found"]["kept"]
+        and lane["reader"]
+        and lane["funnel"][2]["stage"] == "paths"
+    )
+    assert set(lane["nodes"]) >= {
+        node for entry in lane["paths"] for node in drawn["paths"][entry["key"]]["nodes"]
+    }
 
 
 def test_nothing_is_said_of_what_may_come_yet(shown):
     """No sentence on it, no lost answers, no story; and of a path that it has not found, no fate."""
     drawn = shown[2].payload()
     lane = drawn["lanes"][0]
-    assert lane["verdict_text"] is None and drawn["verdict"] is None and lane["lost"] == [] and lane["stories"] == []
-    assert [row["label"] for row in lane["operators"]] == ["EgoNetwork", "ShortestPaths"]  # what is done
+    assert (
+        lane["verdict_text"] is None
+        and drawn["verdict"] is None
+        and lane["lost"] == []
+        and lane["stories"] == []
+    )
+    assert [row["label"] for row in lane["operators"]] == [
+        "EgoNetwork",
+        "ShortestPaths",
+    ]  # what is done
     own = {entry["key"] for entry in lane["paths"]}
     assert {key for key, fates in drawn["fates"].items() if "lane-0" in fates} == own
     assert all(drawn["fates"][key]["lane-0"]["fate"] == "found" for key in own)
@@ -95,7 +122,10 @@ def test_nothing_jumps_as_more_is_read_and_when_all_is(shown):
             node: at for node, at in places(earlier).items() if node in there
         }
         assert len(there.keys() & places(earlier).keys()) > 0.6 * len(places(earlier))
-        assert keys(later).items() >= {steps: key for steps, key in keys(earlier).items() if steps in keys(later)}.items()
+        assert (
+            keys(later).items()
+            >= {steps: key for steps, key in keys(earlier).items() if steps in keys(later)}.items()
+        )
 
 
 def test_more_is_drawn_only_now_and_then_and_what_is_exact_at_once(shown):
@@ -124,7 +154,9 @@ def test_in_the_end_a_board_shows_what_one_shows_that_had_no_previews(shown):
         assert {key: value for key, value in one.items() if key not in around} == {
             key: value for key, value in other.items() if key not in around
         }
-        assert [entry["answer"] for entry in one["lost"]] == [entry["answer"] for entry in other["lost"]]
+        assert [entry["answer"] for entry in one["lost"]] == [
+            entry["answer"] for entry in other["lost"]
+        ]
         assert [[frame["title"] for frame in story["frames"]] for story in one["stories"]] == [
             [frame["title"] for frame in story["frames"]] for story in other["stories"]
         ]
@@ -135,7 +167,11 @@ def test_a_cancelled_lane_keeps_what_it_had_on_the_screen_and_in_no_report(shown
     comparison, run, board = shown
     comparison.lanes[0].status = CANCELLED
     lane = board.payload()["lanes"][0]
-    assert lane["status_text"] == "Cancelled at step 3 of 3, rank, with 5 of 99 paths read" and lane["reader"] and len(lane["paths"]) == 5
+    assert (
+        lane["status_text"] == "Cancelled at step 3 of 3, rank, with 5 of 99 paths read"
+        and lane["reader"]
+        and len(lane["paths"]) == 5
+    )
     page = report(comparison, board).replace('": ', '":')
     assert '"so_far":null' in page and '"so_far":"' not in page
     assert Board(comparison, board, previews=False).payload()["lanes"][0]["paths"] == []

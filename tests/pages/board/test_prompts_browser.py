@@ -7,15 +7,24 @@ import pytest
 from tests.pages.board import board_payload
 from tests.pages.board.test_board import report, texts  # noqa: F401 - a fixture
 
-ASK = {"role": "user", "content": "Paths:\nAnn -> knows -> Bob\nBob -> knows -> Cid\nCid -> sees -> Dan\nAnswer."}
-OTHER = {"role": "user", "content": "Paths:\nCid -> sees -> Dan\n<script>alert(1)</script>\nAnn -> knows -> Bob\nAnswer."}
+ASK = {
+    "role": "user",
+    "content": "Paths:\nAnn -> knows -> Bob\nBob -> knows -> Cid\nCid -> sees -> Dan\nAnswer.",
+}
+OTHER = {
+    "role": "user",
+    "content": "Paths:\nCid -> sees -> Dan\n<script>alert(1)</script>\nAnn -> knows -> Bob\nAnswer.",
+}
 
 
 @pytest.fixture
 def page(report):  # noqa: F811
     data = board_payload.finished(3)
     for lane, (message, tokens) in zip(data["lanes"], [(ASK, 31), (OTHER, 29), (ASK, 31)]):
-        lane |= {"prompt": [{"role": "system", "content": "Use the paths."}, message], "prompt_tokens": tokens}
+        lane |= {
+            "prompt": [{"role": "system", "content": "Use the paths."}, message],
+            "prompt_tokens": tokens,
+        }
     page = report(data)
     lane = page.locator(".lane").first
     lane.locator("summary", has_text="Prompt").click()
@@ -30,8 +39,13 @@ def cells(page, kind: str) -> list[str]:
 def test_what_only_one_prompt_says_is_marked_and_what_is_elsewhere_too(page):
     """By hand: Ann and Cid stand in both, in another order; one of the two is aligned, the other moved; Bob is on the left alone."""
     dialog = page.get_by_role("dialog")
-    assert "4 lines in both, 1 at another place in each; 1 on the left alone, 1 on the right alone." in dialog.inner_text()
-    assert cells(page, "left") == ["Bob -> knows -> Cid"] and cells(page, "right") == ["<script>alert(1)</script>"]
+    assert (
+        "4 lines in both, 1 at another place in each; 1 on the left alone, 1 on the right alone."
+        in dialog.inner_text()
+    )
+    assert cells(page, "left") == ["Bob -> knows -> Cid"] and cells(page, "right") == [
+        "<script>alert(1)</script>"
+    ]
     assert len(cells(page, "moved")) == 2 and len(set(cells(page, "moved"))) == 1
     assert texts(page, ".sides .fact") == ["31 tokens", "29 tokens"]
     page.get_by_label("differences alone").check()
@@ -65,4 +79,9 @@ def test_alignment_is_the_longest_common_subsequence(page):
           return out;
         }"""
     )
-    assert found == [[4, "abcbdab", "bdcaba"], [0, "", "abc"], [3, "abc", "abc"], [1, "abcd", "dcba"]]
+    assert found == [
+        [4, "abcbdab", "bdcaba"],
+        [0, "", "abc"],
+        [3, "abc", "abc"],
+        [1, "abcd", "dcba"],
+    ]

@@ -39,7 +39,9 @@ def test_what_each_sentence_rests_on_is_told(saved):
     assert [rest["key"] for rest in wide] == ["chunk radio", "chunk arthur", None]
     assert wide[1]["text"] == "Its words stand in “Arthur's Magazine”."
     assert wide[2]["text"].startswith("Rests on no passage that was read: the nearest, “")
-    assert ANSWER[: wide[2]["start"]].endswith("1844. ") and wide[2]["end"] == len(ANSWER) + 1  # the wave counts as two letters
+    assert (
+        ANSWER[: wide[2]["start"]].endswith("1844. ") and wide[2]["end"] == len(ANSWER) + 1
+    )  # the wave counts as two letters
     assert [rest["key"] for rest in narrow][0] is None  # that lane did not read of the station
 
 
@@ -58,7 +60,9 @@ def test_a_sentence_shows_its_passage(saved, browser, tmp_path):
     expect(lane.locator("mark.rest")).to_be_in_viewport()
     said.nth(1).focus()
     page.keyboard.press("Enter")
-    expect(lane.locator("mark.rest")).to_have_text("Arthur's Magazine was a magazine started in 1844.")
+    expect(lane.locator("mark.rest")).to_have_text(
+        "Arthur's Magazine was a magazine started in 1844."
+    )
     expect(said.nth(1)).to_have_attribute("aria-pressed", "true")
     expect(said.nth(0)).to_have_attribute("aria-pressed", "false")
     said.nth(2).focus()

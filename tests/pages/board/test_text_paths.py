@@ -41,7 +41,9 @@ def compared(movies):
     corpus = write(new_folder("uncles"), DOCUMENTS, sets={"asked": ("Asked", (ASKED,))})
     for name in ("kg-noun-phrases", "tkg-noun-phrases"):
         build(corpus, name, engine.models)
-    job = engine.compare(engine.ask(CorpusSource.of(corpus), ASKED, model=False), [find(line, {}) for line in LANES])
+    job = engine.compare(
+        engine.ask(CorpusSource.of(corpus), ASKED, model=False), [find(line, {}) for line in LANES]
+    )
     assert job.wait(60) and [lane.error for lane in job.comparison.lanes] == [None] * 4
     return job.comparison
 
@@ -56,7 +58,10 @@ def test_a_path_is_one_row_that_leads_along_entities(drawn):
     path = drawn["paths"][row["key"]]
     assert path["nodes"] == ["node Fred", "node Scrooge", "node Marley"]
     assert path["steps"] == ["Fred", "appears with", "Scrooge", "appears with", "Marley"]
-    assert path["words"] == ["appears with", "appears with, backwards"] and path["forward"] == [True, False]
+    assert path["words"] == ["appears with", "appears with, backwards"] and path["forward"] == [
+        True,
+        False,
+    ]
     assert drawn["lanes"][0]["found"] == {"kept": 1, "ranked": 1}
     assert [lane["paths"] for lane in drawn["lanes"][1::2]] == [[], None]
 
@@ -76,31 +81,54 @@ def test_a_path_is_drawn_among_the_hits(drawn):
     path = drawn["paths"][drawn["lanes"][0]["paths"][0]["key"]]
     assert set(path["nodes"]) <= {node["id"] for node in drawn["layout"]["nodes"]}
     assert set(path["edges"]) <= {edge["id"] for edge in drawn["layout"]["edges"]}
-    assert set(path["edges"]) <= set(drawn["lanes"][0]["edges"]) and set(path["nodes"]) <= set(drawn["lanes"][0]["nodes"])
+    assert set(path["edges"]) <= set(drawn["lanes"][0]["edges"]) and set(path["nodes"]) <= set(
+        drawn["lanes"][0]["nodes"]
+    )
 
 
 def test_the_graph_reader_is_heard_where_it_names_anything(compared, drawn):
     assert drawn["lanes"][0]["reader"] is None  # the chain's ends are the question's own
     lane = compared.lanes[0]
     state = lane.state.replace(reader=lane.graph.nodes_named("Scrooge"))
-    told = Board(replace(compared, lanes=[replace(lane, run=replace(lane.run, states=[*lane.states[:-1], state]))])).payload()
-    assert told["lanes"][0]["reader"] == ["Scrooge"] and told["lanes"][0]["reader_verdict"] == {"right": 1, "of": 1}
+    told = Board(
+        replace(
+            compared,
+            lanes=[replace(lane, run=replace(lane.run, states=[*lane.states[:-1], state]))],
+        )
+    ).payload()
+    assert told["lanes"][0]["reader"] == ["Scrooge"] and told["lanes"][0]["reader_verdict"] == {
+        "right": 1,
+        "of": 1,
+    }
 
 
 def test_words_of_an_answer_rest_on_the_paths_to_what_they_name(compared, drawn):
     lane = compared.lanes[0]
     state = lane.state.replace(answer="Through Scrooge.")
-    told = Board(replace(compared, lanes=[replace(lane, run=replace(lane.run, states=[*lane.states[:-1], state]))])).payload()
+    told = Board(
+        replace(
+            compared,
+            lanes=[replace(lane, run=replace(lane.run, states=[*lane.states[:-1], state]))],
+        )
+    ).payload()
     (word,) = told["evidence"]["lane-0"]
     key = told["lanes"][0]["paths"][0]["key"]
     assert word == {"text": "Scrooge", "node": "node Scrooge", "paths": [key], "prompt": []}
-    assert told["lanes"][0]["rests"] is None and drawn["evidence"].keys() == {"lane-0", "lane-1", "lane-2"}
+    assert told["lanes"][0]["rests"] is None and drawn["evidence"].keys() == {
+        "lane-0",
+        "lane-1",
+        "lane-2",
+    }
 
 
 def test_a_saved_comparison_shows_its_paths_as_it_did(compared, drawn):
     again = Board(comparison(thaw_finished(freeze_finished(finished(compared))))).payload()
     for lane, before in zip(again["lanes"], drawn["lanes"]):
-        assert (lane["paths"], lane["found"], lane["stories"]) == (before["paths"], before["found"], before["stories"])
+        assert (lane["paths"], lane["found"], lane["stories"]) == (
+            before["paths"],
+            before["found"],
+            before["stories"],
+        )
     keys = [row["key"] for row in drawn["lanes"][0]["paths"]]
     assert [again["fates"][key] for key in keys] == [drawn["fates"][key] for key in keys]
 
@@ -116,19 +144,26 @@ def test_hits_of_a_lane_on_triples_are_tables_and_drawn(movies):
     told = Board(job.comparison).payload()
     tables = {table["kind"]: table["rows"] for table in told["lanes"][0]["hits"]}
     (entity,) = tables["entity"]
-    assert entity["title"] == "Kismet" and told["paths"][entity["key"]]["nodes"] == [movies.nodes_named("Kismet")[0]]
+    assert entity["title"] == "Kismet" and told["paths"][entity["key"]]["nodes"] == [
+        movies.nodes_named("Kismet")[0]
+    ]
     relation = tables["relation"][0]
     assert set(told["paths"][relation["key"]]["nodes"]) <= set(told["lanes"][0]["nodes"])
     assert told["paths"][relation["key"]]["edges"][0] in told["lanes"][0]["edges"]
     assert told["fates"][entity["key"]]["lane-0"]["text"] == "found: place 1"
     assert told["fates"][entity["key"]]["lane-1"]["text"] == "seeks no entities"
-    assert "hits" not in told["lanes"][1] and not any("more" in table for table in told["lanes"][0]["hits"])
+    assert "hits" not in told["lanes"][1] and not any(
+        "more" in table for table in told["lanes"][0]["hits"]
+    )
 
 
 def test_of_very_many_relations_the_best_are_listed_and_the_others_counted(movies, monkeypatch):
     engine = Engine(Words(Parrot("")))
     line = find("NamesInQuestion(by='names') >> LinkNames() >> NeighbourRelations(few=2)", {})
-    job = engine.compare(engine.ask(GraphSource.of(movies), Question("Kismet", entities=("Kismet",)), model=False), [line])
+    job = engine.compare(
+        engine.ask(GraphSource.of(movies), Question("Kismet", entities=("Kismet",)), model=False),
+        [line],
+    )
     assert job.wait(60)
     most = len(job.comparison.lanes[0].state.relations) - 2
     assert most > 1

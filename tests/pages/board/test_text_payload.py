@@ -47,11 +47,17 @@ def test_a_gold_passage_that_was_ranked_too_late_is_a_row_of_its_own(drawn):
     (lost,) = table["lost"]
     assert lost["id"] == "women" and lost["fate"] == "found too late: place 2, 1 is kept"
     said = drawn["lanes"][0]["verdict_text"]
-    assert (said["head"], said["text"], said["tone"]) == ("Never read “First for Women”:", "only 1 is kept, it was place 2.", "warn")
+    assert (said["head"], said["text"], said["tone"]) == (
+        "Never read “First for Women”:",
+        "only 1 is kept, it was place 2.",
+        "warn",
+    )
 
 
 def test_a_passage_has_a_fate_in_every_lane(drawn):
-    fates = {lane: (told["fate"], told["text"]) for lane, told in drawn["fates"]["chunk women"].items()}
+    fates = {
+        lane: (told["fate"], told["text"]) for lane, told in drawn["fates"]["chunk women"].items()
+    }
     assert fates == {
         "lane-0": ("dropped", "found too late: place 2, 1 is kept"),
         "lane-1": ("found", "found: place 2"),
@@ -60,8 +66,16 @@ def test_a_passage_has_a_fate_in_every_lane(drawn):
 
 
 def test_the_funnel_counts_gold_passages_and_the_words_of_the_answer(drawn):
-    counts = lambda lane: {stage["stage"]: (stage["alive"], stage["of"]) for stage in drawn["lanes"][lane]["funnel"]}
-    assert counts(0) == {"corpus": (2, 2), "graph": (2, 2), "retrieved": (1, 2), "prompt": (1, 2), "answer": (None, None)}
+    counts = lambda lane: {
+        stage["stage"]: (stage["alive"], stage["of"]) for stage in drawn["lanes"][lane]["funnel"]
+    }
+    assert counts(0) == {
+        "corpus": (2, 2),
+        "graph": (2, 2),
+        "retrieved": (1, 2),
+        "prompt": (1, 2),
+        "answer": (None, None),
+    }
     assert counts(1)["prompt"] == (2, 2)
     assert drawn["lanes"][0]["funnel"][2]["held"] == {"alive": 1, "of": 1}
 
@@ -69,7 +83,10 @@ def test_the_funnel_counts_gold_passages_and_the_words_of_the_answer(drawn):
 def test_all_names_of_an_answer_are_marked_and_count_as_it(movies):
     named = replace(KNOWN, answers=("the weekly",), aliases=(("the weekly", *KNOWN.answers),))
     engine = Engine(Written(Parrot("")))
-    job = engine.compare(engine.ask(CorpusSource.of(open_corpus(made())), named, reader=False, model=False), [find(LINE, {})])
+    job = engine.compare(
+        engine.ask(CorpusSource.of(open_corpus(made())), named, reader=False, model=False),
+        [find(LINE, {})],
+    )
     assert job.wait(60)
     told = Board(job.comparison).payload()
     assert told["marks"]["answers"] == ["the weekly", *KNOWN.answers]
@@ -79,8 +96,15 @@ def test_all_names_of_an_answer_are_marked_and_count_as_it(movies):
 def test_one_passage_is_one_node_for_all_lanes(drawn):
     roles = {node["id"]: node["role"] for node in drawn["layout"]["nodes"]}
     assert roles == {"chunk arthur": "gold", "chunk women": "gold", "chunk radio": "passage"}
-    assert [lane["nodes"] for lane in drawn["lanes"]] == [["chunk arthur"], ["chunk arthur", "chunk women", "chunk radio"], []]
-    assert drawn["verdict"]["text"] == "Gold passages in the prompt: Own line (lane 1) 1 of 2; Own line (lane 2) 2 of 2."
+    assert [lane["nodes"] for lane in drawn["lanes"]] == [
+        ["chunk arthur"],
+        ["chunk arthur", "chunk women", "chunk radio"],
+        [],
+    ]
+    assert (
+        drawn["verdict"]["text"]
+        == "Gold passages in the prompt: Own line (lane 1) 1 of 2; Own line (lane 2) 2 of 2."
+    )
 
 
 def test_texts_are_carried_as_they_are(drawn):
@@ -96,9 +120,15 @@ def test_words_that_tell_something_are_marked():
 @pytest.mark.parametrize(
     ("question", "words"),
     [
-        ("Wer gründete die Fabrik, die die Lokomotive Lotte baute?", ["gründete", "fabrik", "lokomotive", "lotte", "baute"]),
+        (
+            "Wer gründete die Fabrik, die die Lokomotive Lotte baute?",
+            ["gründete", "fabrik", "lokomotive", "lotte", "baute"],
+        ),
         ("من بنى ميناء المرج؟", ["بنى", "ميناء", "المرج"]),
-        ("TNFAIP3 is a glioblastoma tumor suppressor.", ["tnfaip3", "glioblastoma", "tumor", "suppressor"]),  # not Italian
+        (
+            "TNFAIP3 is a glioblastoma tumor suppressor.",
+            ["tnfaip3", "glioblastoma", "tumor", "suppressor"],
+        ),  # not Italian
     ],
 )
 def test_articles_and_question_words_of_other_languages_are_not_marked(question, words):

@@ -22,7 +22,10 @@ from tests.pages.compare.three_documents import KNOWN, WIDE, made
 
 LINE = "BuiltGraph(build='chunks') >> SparseChunks(keep=3) >> Points() >> AnswerFromPoints({})"
 NOTES = {
-    "Arthur's Magazine was": [("It was <b>started</b> in 1844.", 90), ("It was the first. " * 20, 40)],
+    "Arthur's Magazine was": [
+        ("It was <b>started</b> in 1844.", 90),
+        ("It was the first. " * 20, 40),
+    ],
     "A weekly": [("It was started in 1989.", 80)],
     "A station": None,
 }
@@ -44,14 +47,22 @@ class Reader:
         text = "Arthur's Magazine."
         if schema is not None:
             noted = next(points for start, points in NOTES.items() if start in told)
-            text = "???" if noted is None else json.dumps({"points": [{"description": one, "score": score} for one, score in noted]})
+            text = (
+                "???"
+                if noted is None
+                else json.dumps(
+                    {"points": [{"description": one, "score": score} for one, score in noted]}
+                )
+            )
         return Reply(text, self.count_tokens(messages), len(text.split()))
 
 
 def asked(*lines: str, dies_at: str = ""):
     """A comparison of these lines, saved and opened again."""
     engine = Engine(Written(Reader(dies_at), encoder=Bag()))
-    job = engine.compare(engine.ask(CorpusSource.of(open_corpus(made())), KNOWN), [find(line, {}) for line in lines])
+    job = engine.compare(
+        engine.ask(CorpusSource.of(open_corpus(made())), KNOWN), [find(line, {}) for line in lines]
+    )
     assert job.wait(60)
     return comparison(thaw_finished(freeze_finished(finished(job.comparison))))
 
@@ -71,12 +82,18 @@ def broken(movies):
 def test_points_stand_best_first_each_with_its_passage(noted):
     whole, best, none = (lane["points"] for lane in Board(noted).payload()["lanes"])
     assert none is None
-    assert [(row["score"], row["of"][0]["key"], row["of"][0]["gold"], row["unread"]) for row in whole["rows"]] == [
+    assert [
+        (row["score"], row["of"][0]["key"], row["of"][0]["gold"], row["unread"])
+        for row in whole["rows"]
+    ] == [
         (90, "chunk arthur", True, False),
         (80, "chunk women", True, False),
         (40, "chunk arthur", True, False),
     ]
-    assert whole["rows"][0]["text"] == "It was <b>started</b> in 1844." and whole["rows"][0]["of"][0]["title"] == "Arthur's Magazine"
+    assert (
+        whole["rows"][0]["text"] == "It was <b>started</b> in 1844."
+        and whole["rows"][0]["of"][0]["title"] == "Arthur's Magazine"
+    )
     assert whole["note"] == "3 points from 3 parts. One reply could not be read."
     assert [row["unread"] for row in best["rows"]] == [False, False, True]
     assert best["note"].endswith("The answer was made from the best 2.")
@@ -85,7 +102,9 @@ def test_points_stand_best_first_each_with_its_passage(noted):
 def test_points_are_told_where_the_model_dies_before_the_answer(broken):
     (lane,) = Board(broken).payload()["lanes"]
     assert lane["status"] == "failed" and lane["error"] == "The language model stopped."
-    assert [row["score"] for row in lane["points"]["rows"]] == [90, 80, 40] and not any(row["unread"] for row in lane["points"]["rows"])
+    assert [row["score"] for row in lane["points"]["rows"]] == [90, 80, 40] and not any(
+        row["unread"] for row in lane["points"]["rows"]
+    )
     assert lane["points"]["note"].endswith("Then the lane failed: no answer was made from them.")
 
 
@@ -93,7 +112,9 @@ def test_points_so_far_are_told_with_their_passages_where_the_model_dies_within_
     (lane,) = Board(asked(LINE.format(""), dies_at="A weekly")).payload()["lanes"]
     assert lane["points"]["note"].startswith("2 points from 1 of 3 parts.")
     (table,) = lane["hits"]
-    assert {row["key"] for row in lane["points"]["rows"] for row in row["of"]} <= {row["key"] for row in table["rows"]}
+    assert {row["key"] for row in lane["points"]["rows"] for row in row["of"]} <= {
+        row["key"] for row in table["rows"]
+    }
 
 
 @pytest.mark.usefixtures("browser")
@@ -104,7 +125,9 @@ def test_a_point_shows_its_passage(noted, broken, browser, tmp_path):
     page.goto(file.as_uri())
     first, second, third = (page.locator(".lane").nth(i) for i in range(3))
     expect(first.locator(".point")).to_have_count(3)
-    expect(first.locator(".point").first).to_contain_text("90It was <b>started</b> in 1844.from Arthur's Magazine ★")
+    expect(first.locator(".point").first).to_contain_text(
+        "90It was <b>started</b> in 1844.from Arthur's Magazine ★"
+    )
     expect(second.locator(".point").last).to_contain_text("not used in the answer")
     expect(third.locator(".points")).to_be_hidden()
     first.locator(".point").nth(1).get_by_role("button").click()

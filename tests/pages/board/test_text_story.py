@@ -20,8 +20,12 @@ LOOP = "EmbedQuery() >> Loop(body=ExpandNodes(keep=1) >> GraphRerank(alpha=0.0),
 
 def lane(line, question, *start, states=None):
     graph = corpus_graph()
-    nodes = Ranking("node", named(graph, *start), tuple(1.0 - place / 10 for place in range(len(start))))
-    operators = parse_line(f"SparseNodes() >> {line}").operators[1:]  # what it would have found is given
+    nodes = Ranking(
+        "node", named(graph, *start), tuple(1.0 - place / 10 for place in range(len(start)))
+    )
+    operators = parse_line(f"SparseNodes() >> {line}").operators[
+        1:
+    ]  # what it would have found is given
     state = run(operators, question, graph, Models(Reranker(states or {})), nodes=nodes)
     return SimpleNamespace(graph=graph, state=state, retrieved=True, preview=None)
 
@@ -31,7 +35,10 @@ def test_each_round_tells_beside_which_document_its_own_lies():
     assert [(frame["title"], frame["paths"]) for frame in told["frames"]] == [
         ("Start", ["lane-0 reads chunk e"]),
         ("Round 1", ["lane-0 reads chunk d"]),  # all that lies beside e
-        ("Round 2", ["lane-0 reads chunk b"]),  # b and c lie beside d and hold no word of the question
+        (
+            "Round 2",
+            ["lane-0 reads chunk b"],
+        ),  # b and c lie beside d and hold no word of the question
     ]
     assert [fates[f"lane-0 reads chunk {one}"]["lane-0"]["text"] for one in "edb"] == [
         "found by the first search",
@@ -48,9 +55,14 @@ def test_each_round_tells_beside_which_document_its_own_lies():
 
 def test_batches_come_in_turn_from_the_first_search_and_from_neighbours():
     states = {TEXTS["a"]: (1.0, 0.0), TEXTS["f"]: (0.5, 0.0)}
-    (told,), _, fates = story("lane-1", lane("AdaptiveRerank(budget=3, batch=1)", "apples", "a", "f", states=states))
+    (told,), _, fates = story(
+        "lane-1", lane("AdaptiveRerank(budget=3, batch=1)", "apples", "a", "f", states=states)
+    )
     (first,), (second,), (third,) = (frame["paths"] for frame in told["frames"])
-    assert (first, third) == ("lane-1 reads chunk a", "lane-1 reads chunk f") and second in ("lane-1 reads chunk b", "lane-1 reads chunk c")
+    assert (first, third) == ("lane-1 reads chunk a", "lane-1 reads chunk f") and second in (
+        "lane-1 reads chunk b",
+        "lane-1 reads chunk c",
+    )
     assert [fates[key]["lane-1"]["text"] for key in (first, second, third)] == [
         "found by the first search",
         "beside “a”",
@@ -78,17 +90,25 @@ def test_a_document_is_one_hit_and_its_place_tells_whether_it_was_handed_on():
 
 def test_links_between_documents_are_drawn():
     drawing = drawn([lane(f"{LOOP} >> DocumentsOfNodes(keep=2)", "brandy", "e")], {"b": "Plums"})
-    assert {key: told["role"] for key, told in drawing.nodes.items()} == {"chunk b": "gold", "chunk e": "passage", "chunk d": "passage"}
+    assert {key: told["role"] for key, told in drawing.nodes.items()} == {
+        "chunk b": "gold",
+        "chunk e": "passage",
+        "chunk d": "passage",
+    }
     assert drawing.edges == {("chunk d", "chunk e"): "links to", ("chunk b", "chunk d"): "links to"}
     assert drawing.shares[0]["edges"] == ["chunk b | chunk d", "chunk d | chunk e"]
 
 
 def test_a_document_that_no_batch_came_upon_is_told_so():
     line = "EmbedQuery() >> VectorNodes(keep=2) >> Loop(body=ExpandNodes(keep=1) >> GraphRerank(alpha=0.0), budget=3)"
-    one = lane(line, "brandy")  # finds d and e, which hold the word; then b, one of the two beside d
+    one = lane(
+        line, "brandy"
+    )  # finds d and e, which hold the word; then b, one of the two beside d
     one.states = (one.state,)
     (lost,) = lost_passages(one, (Stage("retrieved", (), ("g",), 1),))
-    assert why(lost) == "the first search had it at place 7, and no batch came upon it"  # behind a, b, c and f, which are as far
+    assert (
+        why(lost) == "the first search had it at place 7, and no batch came upon it"
+    )  # behind a, b, c and f, which are as far
 
 
 def test_a_document_behind_those_that_are_handed_on_is_told_so():

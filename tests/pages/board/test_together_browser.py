@@ -13,12 +13,20 @@ MASS = {
     "title": "PageRank",
     "of": "mass",
     "frames": [
-        {"title": "at the start", "paths": [], "mass": [[1, 1.0]], "best": [{"name": "Some Mother's Son", "share": 1.0}]},
+        {
+            "title": "at the start",
+            "paths": [],
+            "mass": [[1, 1.0]],
+            "best": [{"name": "Some Mother's Son", "share": 1.0}],
+        },
         {
             "title": "after 1 step",
             "paths": [],
             "mass": [[1, 0.5], [2, 0.25], [9, 0.05]],
-            "best": [{"name": "Some Mother's Son", "share": 0.5}, {"name": "<b>Terry</b> George", "share": 0.25}],
+            "best": [
+                {"name": "Some Mother's Son", "share": 0.5},
+                {"name": "<b>Terry</b> George", "share": 0.25},
+            ],
         },
     ],
 }
@@ -33,7 +41,10 @@ def data():
     found["lanes"][1]["stories"] = [
         {
             "title": "Beam",
-            "frames": [{"title": f"hop {n}", "considered": 9, "paths": [key]} for n, key in enumerate(["george", "cheadle", "phoenix"], 1)],
+            "frames": [
+                {"title": f"hop {n}", "considered": 9, "paths": [key]}
+                for n, key in enumerate(["george", "cheadle", "phoenix"], 1)
+            ],
         }
     ]
     return found
@@ -55,15 +66,27 @@ def test_all_lanes_go_in_step_and_a_shorter_search_stays_at_its_end(report, data
     assert texts(page, ".replay .frame-words")[:2] == ["after 1 step", ""]
     # the square root of the share of the largest: of 0.25 in 0.5 it is 0.71, of 0.05 in 0.5 it is 0.32
     assert massive(page, 0) == {"n1": 1.0, "n2": 0.71, "n9": 0.32} and massive(page, 1) == {}
-    assert texts(page, ".mass-row b") == ["Some Mother's Son", "<b>Terry</b> George"] and texts(page, ".mass-share") == ["50 %", "25 %"]
-    slider.fill("3")  # then the second hop of the beam; the lane without a search shows what it kept
-    assert texts(page, ".replay .frame-words")[:2] == ["", "hop 2: 1 of 9 kept"] and massive(page, 0) == {}
-    data["lanes"][0]["stories"] = [{"title": "Beam", "frames": data["lanes"][1]["stories"][0]["frames"][:1]}, MASS]
+    assert texts(page, ".mass-row b") == ["Some Mother's Son", "<b>Terry</b> George"] and texts(
+        page, ".mass-share"
+    ) == ["50 %", "25 %"]
+    slider.fill(
+        "3"
+    )  # then the second hop of the beam; the lane without a search shows what it kept
+    assert (
+        texts(page, ".replay .frame-words")[:2] == ["", "hop 2: 1 of 9 kept"]
+        and massive(page, 0) == {}
+    )
+    data["lanes"][0]["stories"] = [
+        {"title": "Beam", "frames": data["lanes"][1]["stories"][0]["frames"][:1]},
+        MASS,
+    ]
     page.evaluate("payload => hopscopeReport(payload)", data)
     slider.fill("4")
     assert texts(page, ".replay .frame-words")[:2] == ["hop 1: 1 of 9 kept", "hop 3: 1 of 9 kept"]
     slider.fill("0")
-    assert texts(page, ".replay .frame-words")[:2] == ["at the start", ""] and massive(page, 0) == {"n1": 1.0}
+    assert texts(page, ".replay .frame-words")[:2] == ["at the start", ""] and massive(page, 0) == {
+        "n1": 1.0
+    }
     bar.get_by_role("button", name="Back to what was kept").click()
     assert massive(page, 0) == {} and page.locator(".replay.playing").count() == 0
 
@@ -76,7 +99,10 @@ def test_they_play_by_themselves_and_stop_at_the_end(report, data):  # noqa: F81
     bar.get_by_role("button", name="Play the searches in step").wait_for(timeout=20_000)
     assert "step 5 of 5" in bar.inner_text()
     page.keyboard.press("Escape")
-    assert page.locator(".replay.playing").count() == 0 and bar.get_by_role("slider").input_value() == "0"
+    assert (
+        page.locator(".replay.playing").count() == 0
+        and bar.get_by_role("slider").input_value() == "0"
+    )
 
 
 def test_one_search_alone_has_no_bar(report, data):  # noqa: F811

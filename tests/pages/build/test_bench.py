@@ -27,7 +27,10 @@ def known(text, parameter) -> None:
 
 
 def hear(one: Bench, *edits, who: str = "a") -> None:
-    one.hear({"who": who, "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.done[1] + 1)]}, known)
+    one.hear(
+        {"who": who, "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.done[1] + 1)]},
+        known,
+    )
 
 
 def test_an_edit_is_done_once_though_it_is_sent_again():
@@ -35,7 +38,10 @@ def test_an_edit_is_done_once_though_it_is_sent_again():
     edits = [{"n": 1, "do": "remove", "key": 3}, {"n": 2, "do": "duplicate", "key": 2}]
     for sent in (edits[:1], edits, edits, edits[1:]):
         one.hear({"who": "a", "edits": sent}, known)
-    assert one.draft.text == "PersonalizedPageRank() >> ShortestPaths() >> ShortestPaths() >> Answer()" and one.done == ("a", 2)
+    assert (
+        one.draft.text == "PersonalizedPageRank() >> ShortestPaths() >> ShortestPaths() >> Answer()"
+        and one.done == ("a", 2)
+    )
 
 
 def test_a_second_tab_or_a_page_drawn_anew_counts_from_one():
@@ -57,7 +63,9 @@ def test_what_was_put_is_chosen_and_what_was_taken_leaves_its_place():
     hear(one, {"do": "undo"}, {"do": "choose", "key": 1})
     assert one.chosen == 1
     hear(one, {"do": "remove", "key": 1}, {"do": "choose", "key": 1})
-    assert one.chosen == Slot(0)  # it is not there any more: before the first brick that lacks something
+    assert one.chosen == Slot(
+        0
+    )  # it is not there any more: before the first brick that lacks something
 
 
 def test_a_click_at_the_end_of_a_row_goes_on_to_the_next_step_until_one_answers():
@@ -69,7 +77,11 @@ def test_a_click_at_the_end_of_a_row_goes_on_to_the_next_step_until_one_answers(
     hear(one, {"do": "insert", "slot": "1", "name": "FilterSubgraph", "onward": True})
     assert one.chosen == 3  # not at the end
     hear(one, {"do": "insert", "slot": "3", "name": "Answer", "onward": True})
-    assert one.chosen == 4 and one.draft.text == "PersonalizedPageRank() >> FilterSubgraph() >> ShortestPaths() >> Answer()"
+    assert (
+        one.chosen == 4
+        and one.draft.text
+        == "PersonalizedPageRank() >> FilterSubgraph() >> ShortestPaths() >> Answer()"
+    )
 
 
 def test_undo_and_redo_look_at_what_they_change():
@@ -95,7 +107,14 @@ def test_a_line_that_lacks_something_is_kept_and_cannot_be_run():
 
 
 @pytest.mark.parametrize(
-    "value, part", [("many", "whole number"), (0, "at least 1"), (True, "whole number"), (None, "whole number"), ([1], "whole number")]
+    "value, part",
+    [
+        ("many", "whole number"),
+        (0, "at least 1"),
+        (True, "whole number"),
+        (None, "whole number"),
+        ([1], "whole number"),
+    ],
 )
 def test_a_value_that_cannot_be_is_said_at_its_field_and_changes_nothing(value, part):
     one = bench()
@@ -110,11 +129,25 @@ def test_a_value_that_cannot_be_is_said_at_its_field_and_changes_nothing(value, 
 def test_a_prompt_of_one_s_own_has_a_field_of_several_lines():
     one = bench()
     key = max(brick.key for brick in one.draft.each())
-    hear(one, {"do": "choose", "key": key}, {"do": "set", "key": key, "name": "template", "value": "<b>Facts</b>:\n{pahts} {question}"})
+    hear(
+        one,
+        {"do": "choose", "key": key},
+        {"do": "set", "key": key, "name": "template", "value": "<b>Facts</b>:\n{pahts} {question}"},
+    )
     field = next(field for field in drawn(one, {})["form"]["fields"] if field["name"] == "template")
-    assert field["kind"] == "lines" and "Did you mean “paths”?" in field["error"] and one.draft.text == LINE
-    hear(one, {"do": "set", "key": key, "name": "template", "value": "<b>Facts</b>:\n{paths} {question}"})
-    assert one.trouble is None and one.line.operators[-1].template == "<b>Facts</b>:\n{paths} {question}"
+    assert (
+        field["kind"] == "lines"
+        and "Did you mean “paths”?" in field["error"]
+        and one.draft.text == LINE
+    )
+    hear(
+        one,
+        {"do": "set", "key": key, "name": "template", "value": "<b>Facts</b>:\n{paths} {question}"},
+    )
+    assert (
+        one.trouble is None
+        and one.line.operators[-1].template == "<b>Facts</b>:\n{paths} {question}"
+    )
 
 
 def test_a_model_that_nobody_knows_is_said_at_its_field():
@@ -127,11 +160,19 @@ def test_a_model_that_nobody_knows_is_said_at_its_field():
 
 def test_the_text_is_another_view_of_the_same_line():
     one = bench()
-    hear(one, {"do": "as-text", "on": True}, {"do": "text", "text": "EgoNetwork(hops=1) >> SimplePaths()"})
+    hear(
+        one,
+        {"do": "as-text", "on": True},
+        {"do": "text", "text": "EgoNetwork(hops=1) >> SimplePaths()"},
+    )
     assert [brick.given["hops"] for brick in one.draft.bricks] == [1, 3]
     hear(one, {"do": "text", "text": "EgoNetwork(hops="})
     shown = drawn(one, {})
-    assert shown["typed"] == "EgoNetwork(hops=" and shown["trouble"] and shown["text"] == "EgoNetwork(hops=1) >> SimplePaths()"
+    assert (
+        shown["typed"] == "EgoNetwork(hops="
+        and shown["trouble"]
+        and shown["text"] == "EgoNetwork(hops=1) >> SimplePaths()"
+    )
     hear(one, {"do": "undo"})
     assert one.draft.text == LINE and one.trouble is None
 
@@ -163,10 +204,19 @@ def test_on_triples_the_palette_does_not_begin_with_graphs_of_texts():
 def test_the_palette_has_what_fits_and_says_why_the_rest_does_not():
     shown = drawn(bench("EgoNetwork()"), {})["palette"]
     names = [row["name"] for group in shown["groups"] for row in group["rows"]]
-    assert shown["count"] == len(names) and {"ShortestPaths", "FilterSubgraph"} <= set(names) and "Rank" not in names
-    assert shown["groups"][0]["stage"] == "extract"  # the stages that come behind it as a rule are the first
+    assert (
+        shown["count"] == len(names)
+        and {"ShortestPaths", "FilterSubgraph"} <= set(names)
+        and "Rank" not in names
+    )
+    assert (
+        shown["groups"][0]["stage"] == "extract"
+    )  # the stages that come behind it as a rule are the first
     rank = next(one for one in shown["others"] if "Rank" in one["titles"])
-    assert rank["why"] == "reads paths, and nothing before it finds any." and "Answer" in rank["titles"]
+    assert (
+        rank["why"] == "reads paths, and nothing before it finds any."
+        and "Answer" in rank["titles"]
+    )
     assert shown["more"] == sum(len(one["titles"]) for one in shown["others"])
 
 
@@ -180,7 +230,10 @@ def test_a_brick_shows_what_differs_from_the_default():
 def test_bricks_hold_bricks():
     one = bench("SparseNodes() >> Loop(body=NeighbourNodes() >> SparseNodes(), budget=9)")
     loop = drawn(one, {})["bricks"][1]
-    assert [inner["title"] for inner in loop["arms"][0]["bricks"]] == ["Neighbours", "Entities by words"]
+    assert [inner["title"] for inner in loop["arms"][0]["bricks"]] == [
+        "Neighbours",
+        "Entities by words",
+    ]
     assert loop["given"] == [["Nodes in all", "9"]]
     hear(one, {"do": "insert", "slot": "2.body.2", "name": "NeighbourNodes"})
     assert one.draft.text.count("NeighbourNodes()") == 2 and one.line is not None

@@ -21,7 +21,9 @@ def opened(app: str, line: str = ""):
 
 def wait_for(page, *titles: str) -> None:
     """Wait until the line is these bricks, and nothing is under way."""
-    expect(page.locator(".hk > .line .brick:not(.added) .name")).to_have_text(list(titles), timeout=60_000)
+    expect(page.locator(".hk > .line .brick:not(.added) .name")).to_have_text(
+        list(titles), timeout=60_000
+    )
     expect(page.locator(".hk[aria-busy=false]")).to_have_count(1)
 
 
@@ -30,7 +32,9 @@ def line_in(page) -> str:
 
 
 def drag(page, source, target) -> None:
-    expect(page.locator(".change.pending")).to_have_count(0, timeout=120_000)  # what comes of a run makes bricks higher
+    expect(page.locator(".change.pending")).to_have_count(
+        0, timeout=120_000
+    )  # what comes of a run makes bricks higher
     settle(page)
     source.scroll_into_view_if_needed()
     one, other = source.bounding_box(), target.bounding_box()
@@ -46,7 +50,10 @@ def test_a_method_is_built_from_nothing_by_keys_alone(app):
         page.locator(".slot-button").first.wait_for(timeout=60_000)
         settle(page)
         page.locator(".slot-button").first.focus()
-        for number, words in enumerate(("personalised pagerank", "shortest paths from each", "one-shot", "the first 32 paths"), 1):
+        for number, words in enumerate(
+            ("personalised pagerank", "shortest paths from each", "one-shot", "the first 32 paths"),
+            1,
+        ):
             page.keyboard.press("Enter")  # the palette of the slot
             page.keyboard.type(words)
             page.keyboard.press("Enter")
@@ -55,7 +62,9 @@ def test_a_method_is_built_from_nothing_by_keys_alone(app):
             page.keyboard.press("ArrowRight")
         wait_for(page, "PageRank", "Shortest paths", "Rank", "Answer")
         assert line_in(page) == TWELVE
-        expect(page.locator(".hk > .line .brick .counts")).to_have_count(5, timeout=120_000)  # it runs as it is built
+        expect(page.locator(".hk > .line .brick .counts")).to_have_count(
+            5, timeout=120_000
+        )  # it runs as it is built
         expect(page.locator(".change:not(.pending) .figures")).to_contain_text("Answers kept")
         page.keyboard.press("ArrowLeft")
         page.keyboard.press("ArrowLeft")
@@ -79,7 +88,12 @@ def test_a_method_is_built_from_nothing_by_mouse_alone_in_under_a_minute_and_a_s
         began = time.monotonic()
         page.locator("[data-entry=PersonalizedPageRank]").click()
         for number, (slot, step) in enumerate(
-            (("after PageRank", "ShortestPaths"), ("after Shortest paths", "Rank"), ("after Rank", "Answer")), 1
+            (
+                ("after PageRank", "ShortestPaths"),
+                ("after Shortest paths", "Rank"),
+                ("after Rank", "Answer"),
+            ),
+            1,
         ):
             expect(page.locator(".hk > .line .brick:not(.added)")).to_have_count(number)
             expect(page.locator(".hk[aria-busy=false]")).to_have_count(1)
@@ -93,7 +107,9 @@ def test_a_method_is_built_from_nothing_by_mouse_alone_in_under_a_minute_and_a_s
         page.locator("[data-brick='1'] > .open").click()
         page.get_by_role("button", name="In its place").click()
         page.locator("[data-entry=EgoNetwork]").click()
-        expect(page.locator(".change .of")).to_have_text("PageRank → Neighbourhood", timeout=120_000)
+        expect(page.locator(".change .of")).to_have_text(
+            "PageRank → Neighbourhood", timeout=120_000
+        )
         expect(page.locator(".change .figures")).to_contain_text("→")  # before and now
 
 
@@ -113,7 +129,9 @@ def test_keys_move_copy_remove_and_take_back(app):
         page.keyboard.press("ArrowLeft")
         page.keyboard.press("Delete")
         wait_for(page, "Shortest paths", "Rank")
-        expect(page.locator(".brick .fault")).to_have_text("“Shortest paths” reads a subgraph, and nothing before it extracts one.")
+        expect(page.locator(".brick .fault")).to_have_text(
+            "“Shortest paths” reads a subgraph, and nothing before it extracts one."
+        )
         expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
         page.keyboard.press("Control+z")
         wait_for(page, "PageRank", "Shortest paths", "Rank")
@@ -128,8 +146,14 @@ def test_bricks_are_dragged_in_over_and_to_another_place(app):
         settle(page)
         drag(page, page.locator("[data-entry=Rank]"), page.locator("[data-slot='2']"))
         wait_for(page, "Neighbourhood", "Shortest paths", "Rank", "Answer")
-        page.locator(".search").fill("personalised pagerank from the seeds")  # it stays as a brick is put
-        drag(page, page.locator("[data-entry=PersonalizedPageRank]"), page.locator("[data-brick='1']"))
+        page.locator(".search").fill(
+            "personalised pagerank from the seeds"
+        )  # it stays as a brick is put
+        drag(
+            page,
+            page.locator("[data-entry=PersonalizedPageRank]"),
+            page.locator("[data-brick='1']"),
+        )
         wait_for(page, "PageRank", "Shortest paths", "Rank", "Answer")
         drag(page, page.locator("[data-brick='2']"), page.locator("[data-slot='4']"))
         wait_for(page, "PageRank", "Rank", "Answer", "Shortest paths")
@@ -143,17 +167,23 @@ def test_it_is_run_and_changed_and_there_again_after_a_reload_and_another_page(a
         wait_for(page, "Neighbourhood", "Shortest paths", "Rank")
         settle(page)
         page.get_by_role("button", name="Run", exact=True).click()
-        expect(page.locator(".hk > .line .brick .outcome .counts")).to_have_count(4, timeout=120_000)  # the graph reader's beside
+        expect(page.locator(".hk > .line .brick .outcome .counts")).to_have_count(
+            4, timeout=120_000
+        )  # the graph reader's beside
         settle(page)
         page.locator(".brick .open").nth(2).click()
         page.locator("[data-field=keep]").fill("7")
         page.locator("[data-field=keep]").press("Enter")
         expect(page.locator(".brick.chosen .given")).to_contain_text("keep 7")
-        expect(page.locator(".change .figures")).to_contain_text("→")  # it ran again, beside what it was before
+        expect(page.locator(".change .figures")).to_contain_text(
+            "→"
+        )  # it ran again, beside what it was before
         expect(page.locator(".change .of")).to_have_text("Rank: keep 5 → 7")
         expect(page.locator(".change .legend")).to_contain_text("2 new")
         expect(page.locator(".hk > .line .brick .outcome .counts")).to_have_count(4)
-        page.locator(".curve .point", has_text="4").first.click()  # a value is set where one sees what it does
+        page.locator(
+            ".curve .point", has_text="4"
+        ).first.click()  # a value is set where one sees what it does
         expect(page.locator(".brick.chosen .given")).to_contain_text("keep 4")
         page.locator("[data-field=keep]").fill("7")
         page.locator("[data-field=keep]").press("Enter")
@@ -163,7 +193,9 @@ def test_it_is_run_and_changed_and_there_again_after_a_reload_and_another_page(a
         expect(page.locator(".field .fault")).to_contain_text("must be a whole number")
         page.locator(".tool", has_text="As text").click()
         expect(page.locator(".text")).to_have_value(
-            "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25', keep=7)".replace("()", "(hops=1)", 1)
+            "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25', keep=7)".replace(
+                "()", "(hops=1)", 1
+            )
         )
         page.reload()
         wait_for(page, "Neighbourhood", "Shortest paths", "Rank")

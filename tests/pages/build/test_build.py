@@ -22,7 +22,12 @@ from pages.parts.build.outcomes import outcomes
 from pages.parts.shared.session import engine
 
 PAGE = str(ROOT / "pages" / "build.py")
-TRIPLES = [("One", "directed_by", "Ann"), ("Two", "directed_by", "Ann"), ("Two", "has_genre", "Drama"), ("One", "has_genre", "Comedy")]
+TRIPLES = [
+    ("One", "directed_by", "Ann"),
+    ("Two", "directed_by", "Ann"),
+    ("Two", "has_genre", "Drama"),
+    ("One", "has_genre", "Comedy"),
+]
 
 
 @pytest.fixture()
@@ -42,7 +47,11 @@ def opened(**query: str) -> AppTest:
 def idle(at: AppTest) -> AppTest:
     """The page once what it runs has ended."""
     for _ in range(300):
-        job = engine().jobs.get(at.session_state["try_job"]) if "try_job" in at.session_state else None
+        job = (
+            engine().jobs.get(at.session_state["try_job"])
+            if "try_job" in at.session_state
+            else None
+        )
         if job is None or job.ended:
             return at if job is None else at.run()
         job.wait(1)
@@ -56,7 +65,13 @@ def bench(at: AppTest) -> Bench:
 def hear(at: AppTest, *edits) -> AppTest:
     """What the browser says, and the page drawn after it."""
     one = bench(at)
-    one.hear({"who": "test", "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.done[1] + 1)]}, lambda text, parameter: None)
+    one.hear(
+        {
+            "who": "test",
+            "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.done[1] + 1)],
+        },
+        lambda text, parameter: None,
+    )
     return idle(at.run())
 
 
@@ -73,7 +88,10 @@ def test_an_empty_line_cannot_be_run(own):
 def test_a_method_is_started_from_and_the_line_before_comes_back(own):
     at = opened(line="EgoNetwork() >> SimplePaths()")
     idle(at.selectbox(key="build_start").set_value("lego-12").run())
-    assert repr(bench(at).line) == repr(catalogue()["lego-12"].line) and not button(at, "try_run").disabled
+    assert (
+        repr(bench(at).line) == repr(catalogue()["lego-12"].line)
+        and not button(at, "try_run").disabled
+    )
     hear(at, {"do": "undo"})
     assert bench(at).draft.text == "EgoNetwork() >> SimplePaths()"
 
@@ -110,8 +128,13 @@ def test_save_and_delete(own):
     at.text_input(key="keep_name").set_value("My *own* line")
     button(at, "keep-go").click().run()
     saved = catalogue()["own-my-own-line"]
-    assert (saved.title, repr(saved.line)) == ("My *own* line", repr(parse_line("EgoNetwork(hops=1) >> SimplePaths(hops=2)")))
-    assert any(label.startswith("My *own* line") for label in at.selectbox(key="build_start").options)  # without another visit
+    assert (saved.title, repr(saved.line)) == (
+        "My *own* line",
+        repr(parse_line("EgoNetwork(hops=1) >> SimplePaths(hops=2)")),
+    )
+    assert any(
+        label.startswith("My *own* line") for label in at.selectbox(key="build_start").options
+    )  # without another visit
     at.text_input(key="keep_name").set_value("My own line")
     button(at, "keep-go").click().run()
     assert "already an instance" in at.error[0].value
@@ -133,8 +156,13 @@ def test_a_retriever_of_ones_own_is_chosen_by_its_name(own):
     at = opened(line="OwnRetriever(name='other') >> Answer()")
     assert not at.exception and not at.error
     hear(at, {"do": "choose", "key": 1})
-    chosen = next(field for field in drawn(bench(at), {})["form"]["fields"] if field["label"] == "Retriever")
-    assert (chosen["value"], sorted(one["value"] for one in chosen["options"])) == ("other", ["mine", "other"])
+    chosen = next(
+        field for field in drawn(bench(at), {})["form"]["fields"] if field["label"] == "Retriever"
+    )
+    assert (chosen["value"], sorted(one["value"] for one in chosen["options"])) == (
+        "other",
+        ["mine", "other"],
+    )
 
 
 def test_a_line_is_tried_on_a_question(own):
@@ -143,7 +171,9 @@ def test_a_line_is_tried_on_a_question(own):
     build(TRIPLES, own / "graphs" / "trying", "trying", "both")
     at = AppTest.from_file(PAGE, default_timeout=60)
     at.session_state.source = GraphSource("trying")
-    at.query_params["line"] = "EgoNetwork(hops=2) >> SimplePaths(hops=2) >> Rank(model='bm25', keep=5) >> Answer()"
+    at.query_params["line"] = (
+        "EgoNetwork(hops=2) >> SimplePaths(hops=2) >> Rank(model='bm25', keep=5) >> Answer()"
+    )
     at.run()
     assert not at.exception
     at.text_input(key="try_question").set_value("who directed [One]").run()
@@ -152,7 +182,9 @@ def test_a_line_is_tried_on_a_question(own):
     assert any("What each step did" in markdown.value for markdown in at.markdown)
     assert any("One -> directed_by -> Ann" in str(frame.value) for frame in at.dataframe)
     assert at.expander[-1].label.startswith("Prompt")
-    idle(at.text_input(key="try_question").set_value("who directed [Nobody at all]").run())  # it is asked without another press
+    idle(
+        at.text_input(key="try_question").set_value("who directed [Nobody at all]").run()
+    )  # it is asked without another press
     assert "Did you mean" in at.error[0].value
 
 
@@ -169,8 +201,12 @@ def test_documents_are_asked_and_gold_passages_counted(movies):
     job = engine().jobs.get(at.session_state["try_job"])
     assert not at.exception and not at.error
     lane = job.comparison.lanes[0]
-    found, extra = outcomes(job.comparison, lane, bench(at).draft, step_outcomes(job.comparison, lane))
-    assert found[2]["alive_words"] == "1 of 2 gold passages alive" and found[2]["lost"].startswith("women: ")
+    found, extra = outcomes(
+        job.comparison, lane, bench(at).draft, step_outcomes(job.comparison, lane)
+    )
+    assert found[2]["alive_words"] == "1 of 2 gold passages alive" and found[2]["lost"].startswith(
+        "women: "
+    )
     assert [one["title"] for one in extra] == ["Nearest sentence"]
 
 
@@ -188,7 +224,9 @@ def test_leaving_and_coming_back_keeps_the_line(own):
     hear(at, {"do": "set", "key": 2, "name": "hops", "value": 3})
     again = AppTest.from_file(PAGE, default_timeout=60)
     again.session_state["bench"] = bench(at)
-    again.session_state["try_source"] = GraphSource("metaqa")  # what is left of a widget's state after other screens
+    again.session_state["try_source"] = GraphSource(
+        "metaqa"
+    )  # what is left of a widget's state after other screens
     again.run()
     assert not again.exception
     assert repr(bench(again).line) == "EgoNetwork(hops=1) >> SimplePaths()"
@@ -198,4 +236,7 @@ def test_leaving_and_coming_back_keeps_the_line(own):
 def test_every_operator_has_a_form_with_a_field_for_each_parameter(cls):
     shown = fields(new_brick(cls, count(1)), None, {})["fields"]
     assert [one["name"] for one in shown] == [one.name for one in parameters(cls)]
-    assert all(one["label"] and one["help"] and one["value"] == one["default"] and not one["error"] for one in shown)
+    assert all(
+        one["label"] and one["help"] and one["value"] == one["default"] and not one["error"]
+        for one in shown
+    )

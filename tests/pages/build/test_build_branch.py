@@ -15,7 +15,9 @@ def test_a_branch_is_a_brick_that_holds_its_rows(own):  # noqa: F811
     assert repr(bench(at).line) == repr(catalogue()["lego-14-by-hops"].line)
     shown = drawn(bench(at), {})["bricks"][2]
     assert draft.bricks[2].cls is Branch and shown["branch"]
-    assert [(arm["label"], [brick["title"] for brick in arm["bricks"]]) for arm in shown["arms"]] == [
+    assert [
+        (arm["label"], [brick["title"] for brick in arm["bricks"]]) for arm in shown["arms"]
+    ] == [
         ("1 hop", ["Beam search"]),
         ("else", ["Beam search"]),
     ]
@@ -24,9 +26,16 @@ def test_a_branch_is_a_brick_that_holds_its_rows(own):  # noqa: F811
 def test_its_rows_are_edited_and_the_rest_of_the_line_as_ever(own):  # noqa: F811
     at = opened(**{"from": "lego-14-by-hops"})
     inner = bench(at).draft.bricks[2].arms["1"][0].key
-    hear(at, {"do": "set", "key": inner, "name": "width", "value": 5}, {"do": "set", "key": 2, "name": "keep", "value": 500})
+    hear(
+        at,
+        {"do": "set", "key": inner, "name": "width", "value": 5},
+        {"do": "set", "key": 2, "name": "keep", "value": 500},
+    )
     text = repr(bench(at).line)
-    assert "arms={1: BeamSearch(width=5, fanout=32, prune='mean')}" in text and "PersonalizedPageRank(keep=500)" in text
+    assert (
+        "arms={1: BeamSearch(width=5, fanout=32, prune='mean')}" in text
+        and "PersonalizedPageRank(keep=500)" in text
+    )
     hear(at, {"do": "remove", "key": 1})
     told = [brick["fault"] for brick in drawn(bench(at), {})["bricks"]]
     assert "a number of hops, and nothing before it predicts one" in told[1]
@@ -35,7 +44,11 @@ def test_its_rows_are_edited_and_the_rest_of_the_line_as_ever(own):  # noqa: F81
 def test_rows_come_and_go(own):  # noqa: F811
     at = opened(**{"from": "lego-14-by-hops"})
     hear(at, {"do": "add-arm", "key": 3})
-    assert bench(at).line is None and list(bench(at).draft.bricks[2].arms) == ["1", "2", "otherwise"]
+    assert bench(at).line is None and list(bench(at).draft.bricks[2].arms) == [
+        "1",
+        "2",
+        "otherwise",
+    ]
     hear(at, {"do": "insert", "slot": "3.2.0", "name": "ShortestPaths"})
     assert "2: ShortestPaths()" in repr(bench(at).line)
     hear(at, {"do": "remove-arm", "key": 3, "name": "1"})
@@ -43,5 +56,9 @@ def test_rows_come_and_go(own):  # noqa: F811
 
 
 def test_what_may_stand_in_a_branch_s_place_finds_paths():
-    names = {name for name, reason in offers(Draft.of(catalogue()["lego-14-by-hops"].line), 3).items() if reason is None}
+    names = {
+        name
+        for name, reason in offers(Draft.of(catalogue()["lego-14-by-hops"].line), 3).items()
+        if reason is None
+    }
     assert "BeamSearch" in names and "ChainRanking" in names and "PredictHops" not in names

@@ -17,7 +17,12 @@ from pages.parts.shared.session import engine
 from tests.pages.build.test_build import PAGE, bench, button, hear, idle, own  # noqa: F401
 
 # The paths of one hop from One end at Ann, Bob and Comedy.
-TRIPLES = [("One", "directed_by", "Ann"), ("One", "starred_actors", "Bob"), ("One", "has_genre", "Comedy"), ("Two", "directed_by", "Ann")]
+TRIPLES = [
+    ("One", "directed_by", "Ann"),
+    ("One", "starred_actors", "Bob"),
+    ("One", "has_genre", "Comedy"),
+    ("Two", "directed_by", "Ann"),
+]
 LINE = "EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Rank(model='bm25', keep=1) >> Answer()"
 
 
@@ -57,14 +62,27 @@ def test_a_change_runs_at_once_and_keeps_the_steps_before_it(at):
     old, new = comparison(at).lanes
     assert old.taken and new.run.reused[:2] == [0, 1]  # the neighbourhood and the paths
     drawn = change(at)
-    assert drawn["what"] == "Rank: keep 1 → 2" and drawn["counts"] == {"came": 1, "went": 0, "stayed": 1, "passed": 0}
+    assert drawn["what"] == "Rank: keep 1 → 2" and drawn["counts"] == {
+        "came": 1,
+        "went": 0,
+        "stayed": 1,
+        "passed": 0,
+    }
     assert [row["turn"] for row in drawn["rows"]] == ["came", "stayed"]
     assert {edge["turn"] for edge in drawn["picture"]["edges"]} == {"came", "stayed"}
 
 
 def test_the_counts_are_of_all_paths_also_where_none_were_sought_before():
-    lanes = [SimpleNamespace(graph=None, state=SimpleNamespace(paths=paths)) for paths in (None, Ranking("path", ("a", "b", "c"), None))]
-    assert _counts(SimpleNamespace(lanes=lanes), []) == {"came": 3, "went": 0, "stayed": 0, "passed": 0}
+    lanes = [
+        SimpleNamespace(graph=None, state=SimpleNamespace(paths=paths))
+        for paths in (None, Ranking("path", ("a", "b", "c"), None))
+    ]
+    assert _counts(SimpleNamespace(lanes=lanes), []) == {
+        "came": 3,
+        "went": 0,
+        "stayed": 0,
+        "passed": 0,
+    }
 
 
 def test_the_line_before_is_that_of_the_last_change_unless_it_is_held(at):
@@ -139,7 +157,10 @@ def test_a_change_is_tried_over_more_questions(own):  # noqa: F811
     assert found["state"] == "done" and recall["now"] == "100 %" and recall["n"] == 2
 
 
-@pytest.mark.parametrize("number, printed", [("-0.00", "0.00"), ("0", "0"), ("3", "+3"), ("-1,200", "-1,200"), ("1,000", "+1,000")])
+@pytest.mark.parametrize(
+    "number, printed",
+    [("-0.00", "0.00"), ("0", "0"), ("3", "+3"), ("-1,200", "-1,200"), ("1,000", "+1,000")],
+)
 def test_a_difference_has_its_sign_and_zero_has_none(number, printed):
     from pages.parts.build.over import _signed
 

@@ -32,8 +32,13 @@ def saved(kit):
     """Two cases: one with notes and tags, one without."""
     engine = Engine(kit.Written(encoder=kit.Table({"One -> has_genre -> Drama": 1.0})))
     found = []
-    for text, notes, tags in (("genre of <b>One</b>", "ends in *Drama*", ["demo"]), ("who directed One", "", [])):
-        ask = engine.ask(GraphSource.of(kit.graph), Question(text, entities=("One",), answers=("Drama",)))
+    for text, notes, tags in (
+        ("genre of <b>One</b>", "ends in *Drama*", ["demo"]),
+        ("who directed One", "", []),
+    ):
+        ask = engine.ask(
+            GraphSource.of(kit.graph), Question(text, entities=("One",), answers=("Drama",))
+        )
         job = engine.compare(ask, [Instance("ranked", "Ranked", parse_line(LINE))])
         assert job.wait(120)
         found.append(save(finished(job.comparison), {"q": text}, notes, tags))
@@ -49,7 +54,11 @@ def opened(case: str = "") -> AppTest:
 
 
 def said(at: AppTest) -> str:
-    return "\n".join(part.value for kind in (at.markdown, at.caption, at.text, at.subheader, at.success) for part in kind)
+    return "\n".join(
+        part.value
+        for kind in (at.markdown, at.caption, at.text, at.subheader, at.success)
+        for part in kind
+    )
 
 
 def case_of(at: AppTest) -> str:
@@ -65,7 +74,11 @@ def test_nothing_saved_yet_says_how(home):
 
 def test_the_list_is_searched_and_names_are_text(saved):
     at = opened()
-    assert not at.exception and "genre of \\<b\\>One" in said(at) and "ends in *Drama*" in [part.value for part in at.text]
+    assert (
+        not at.exception
+        and "genre of \\<b\\>One" in said(at)
+        and "ends in *Drama*" in [part.value for part in at.text]
+    )
     at.text_input(key="case_search").set_value("directed").run()
     assert "who directed One" in said(at) and "genre of" not in said(at)
     at.text_input(key="case_search").set_value("nothing like it").run()
@@ -94,21 +107,34 @@ def test_notes_and_tags_are_kept(saved):
     at = opened(saved[1].id)
     at.text_area[0].set_value("look at rank 2")
     at.button(key="FormSubmitter:annotate-Keep").click().run()
-    assert not at.exception and get(saved[1].id).notes == "look at rank 2" and "look at rank 2" in said(at)
+    assert (
+        not at.exception
+        and get(saved[1].id).notes == "look at rank 2"
+        and "look at rank 2" in said(at)
+    )
 
 
 def test_a_duplicate_opens_and_the_original_stays(saved):
     at = opened(saved[0].id)
     at.button(key="duplicate").click().run()
     copy = case_of(at)
-    assert not at.exception and copy not in {case.id for case in saved} and get(copy).notes == "ends in *Drama*" and len(cases()) == 3
+    assert (
+        not at.exception
+        and copy not in {case.id for case in saved}
+        and get(copy).notes == "ends in *Drama*"
+        and len(cases()) == 3
+    )
 
 
 def test_deleting_asks_first(saved):
     at = opened(saved[0].id)
     assert any("cannot be brought back" in part.value for part in at.markdown)
     at.button(key="delete").click().run()
-    assert not at.exception and [case.id for case in cases()] == [saved[1].id] and "was deleted" in said(at)
+    assert (
+        not at.exception
+        and [case.id for case in cases()] == [saved[1].id]
+        and "was deleted" in said(at)
+    )
 
 
 def test_an_unknown_address_says_so(saved):

@@ -45,23 +45,41 @@ def test_save_on_compare_and_open_without_models_and_graph(app, movies, tmp_path
     alone.mkdir()
     for file in movies.folder.parents[1].glob("cases.sqlite*"):
         shutil.move(file, alone / file.name)
-    with server(HOPSCOPE_HOME=str(alone), HOPSCOPE_MODELS=str(tmp_path / "nothing")) as (address, _):
+    with server(HOPSCOPE_HOME=str(alone), HOPSCOPE_MODELS=str(tmp_path / "nothing")) as (
+        address,
+        _,
+    ):
         with open_page(f"{address}/cases?case={case}") as page:
             problems = []
             page.on("pageerror", lambda error: problems.append(str(error)))
             assert shown(page) == before
-            assert page.locator(".lane").nth(1).locator("[data-thumb=up][aria-pressed=true]").count() == 1
+            assert (
+                page.locator(".lane").nth(1).locator("[data-thumb=up][aria-pressed=true]").count()
+                == 1
+            )
             page.locator(".lane").first.locator("[data-path]").first.hover()
-            assert page.locator(".lane").nth(1).locator("[data-fate]").filter(has_text=re.compile("place|dropped|never")).count()
+            assert (
+                page.locator(".lane")
+                .nth(1)
+                .locator("[data-fate]")
+                .filter(has_text=re.compile("place|dropped|never"))
+                .count()
+            )
             page.get_by_role("slider").first.focus()
             page.keyboard.press("ArrowRight")
             page.locator(".lane").nth(1).get_by_text(re.compile("^Prompt")).click()
-            assert page.locator(".lane").nth(1).get_by_text(f"Question: {QUESTION}").first.is_visible()
+            assert (
+                page.locator(".lane").nth(1).get_by_text(f"Question: {QUESTION}").first.is_visible()
+            )
             with page.expect_download(timeout=30_000) as got:
                 page.get_by_role("button", name="Export").click()
             page.get_by_role("button", name="All cases").click()
             page.get_by_role("button", name="Import").click()
-            page.locator("input[type=file]").set_input_files(got.value.path().rename(tmp_path / "one.cases.gz"))
-            page.get_by_test_id("stPopoverBody").get_by_role("button", name="Import", exact=True).click()
+            page.locator("input[type=file]").set_input_files(
+                got.value.path().rename(tmp_path / "one.cases.gz")
+            )
+            page.get_by_test_id("stPopoverBody").get_by_role(
+                "button", name="Import", exact=True
+            ).click()
             page.get_by_text("0 cases added; 1 were here already").wait_for(timeout=30_000)
             assert not problems

@@ -17,7 +17,9 @@ def read(monkeypatch):
     names, questions = [], QuestionSet.questions
     sets._by_text.cache_clear()
     monkeypatch.setattr(asking, "source", lambda: GraphSource("metaqa"))
-    monkeypatch.setattr(QuestionSet, "questions", lambda known: names.append(known.name) or questions(known))
+    monkeypatch.setattr(
+        QuestionSet, "questions", lambda known: names.append(known.name) or questions(known)
+    )
     return names
 
 

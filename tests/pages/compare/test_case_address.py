@@ -11,7 +11,14 @@ from core.io.home import ROOT
 from core.sources import CorpusSource
 
 CORPUS = "hotpotqa"
-HOSTILE = ("../../etc", "<script>alert(1)</script>", "![x](https://example.org/x.png)", "0123456789ab", "x" * 5_000, "example-demo-0")
+HOSTILE = (
+    "../../etc",
+    "<script>alert(1)</script>",
+    "![x](https://example.org/x.png)",
+    "0123456789ab",
+    "x" * 5_000,
+    "example-demo-0",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +66,9 @@ def test_an_address_with_a_case_opens_it_with_its_question_and_lanes():
     case = demo()[-1]
     at = opened(case=case.id)
     assert not at.exception and on_screen(at) == case.id and "job" not in at.session_state
-    assert at.text_input(key="question").value == case.question and len(at.session_state["lanes"]) == len(case.instances)
+    assert at.text_input(key="question").value == case.question and len(
+        at.session_state["lanes"]
+    ) == len(case.instances)
     assert "answered before" in said(at)
 
 
@@ -71,7 +80,9 @@ def test_an_empty_case_is_the_first_page():
 @pytest.mark.parametrize("key", HOSTILE)
 def test_a_case_that_is_not_there_is_one_sentence_above_the_first_page(key):
     at = opened(case=key)
-    assert not at.exception and [error.value.startswith("There is no case") for error in at.error] == [True]
+    assert not at.exception and [
+        error.value.startswith("There is no case") for error in at.error
+    ] == [True]
     assert "<script" not in said(at).replace("\\<script", "") and "![" not in said(at)
     assert on_screen(at) == demo()[0].id
     at.button(key="own").click().run()
@@ -83,15 +94,25 @@ def test_trying_one_s_own_replaces_the_case_by_an_empty_question():
     lanes = list(at.session_state["lanes"])
     at.button(key="own").click().run()
     assert not at.exception and on_screen(at) is None and parameter(at, "case") is None
-    assert at.session_state["lanes"] == lanes and not at.session_state["entities"] and not at.session_state["answers"]
+    assert (
+        at.session_state["lanes"] == lanes
+        and not at.session_state["entities"]
+        and not at.session_state["answers"]
+    )
     again = opened(q="")  # as that address is loaded again, where the lanes are the usual ones
-    assert not again.exception and on_screen(again) is None and again.text_input(key="question").value == ""
+    assert (
+        not again.exception
+        and on_screen(again) is None
+        and again.text_input(key="question").value == ""
+    )
 
 
 def test_asking_replaces_the_case_by_the_question():
     at = opened(case=demo()[0].id)
     at.session_state["model"] = False
-    at.session_state["lanes"] = ["EgoNetwork(hops=1) >> ShortestPaths() >> Rank(model='bm25', keep=5) >> Answer()"]
+    at.session_state["lanes"] = [
+        "EgoNetwork(hops=1) >> ShortestPaths() >> Rank(model='bm25', keep=5) >> Answer()"
+    ]
     at.button(key="ask").click().run()
     assert not at.exception and on_screen(at) is None
     assert parameter(at, "case") is None and parameter(at, "q") == demo()[0].question
@@ -103,6 +124,10 @@ def test_one_s_own_case_opens_by_its_address_and_tells_where_its_graph_is_gone()
     assert not at.exception and on_screen(at) == key and "A saved case" in said(at)
     gone = save(whole(key), {"q": "who", "graph": "elsewhere"})
     at = opened(case=gone.id)
-    assert not at.exception and on_screen(at) == gone.id and "“elsewhere”, which is not here" in said(at)
+    assert (
+        not at.exception
+        and on_screen(at) == gone.id
+        and "“elsewhere”, which is not here" in said(at)
+    )
     delete(key)
     assert opened(case=key).error and key not in {case.id for case in cases()}

@@ -36,11 +36,15 @@ def box_of(page, name: str, box: str):
 
 
 def done(page, question: str) -> None:
-    page.locator(f"[data-question={json.dumps(question)}] .lane[data-status=done]").nth(len(LANES) - 1).wait_for(timeout=120_000)
+    page.locator(f"[data-question={json.dumps(question)}] .lane[data-status=done]").nth(
+        len(LANES) - 1
+    ).wait_for(timeout=120_000)
 
 
 def form(page) -> tuple:
-    return page.get_by_role("textbox", name="Question").input_value(), tuple(page.locator(".lane h3 .number").all_text_contents())
+    return page.get_by_role("textbox", name="Question").input_value(), tuple(
+        page.locator(".lane h3 .number").all_text_contents()
+    )
 
 
 @pytest.fixture(scope="module")

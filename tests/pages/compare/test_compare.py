@@ -44,16 +44,29 @@ def steps_of(at: AppTest, lane: int) -> None:
 def hear(at: AppTest, *edits) -> None:
     """What the browser says of the line in the dialog, and the page drawn after it."""
     one = at.session_state["lane_bench"][1]
-    one.hear({"who": "test", "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.done[1] + 1)]}, lambda text, parameter: None)
+    one.hear(
+        {
+            "who": "test",
+            "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.done[1] + 1)],
+        },
+        lambda text, parameter: None,
+    )
     at.run()
 
 
 def test_the_first_page_shows_a_finished_comparison_without_a_job(movies):
     at = opened(llm="0")
     assert not at.exception and "job" not in at.session_state
-    assert at.session_state["case"].example and at.text_input(key="question").value == at.session_state["case"].question
+    assert (
+        at.session_state["case"].example
+        and at.text_input(key="question").value == at.session_state["case"].question
+    )
     at.button(key="own").click().run()
-    assert not at.exception and at.text_input(key="question").value == "" and not at.session_state["entities"]
+    assert (
+        not at.exception
+        and at.text_input(key="question").value == ""
+        and not at.session_state["entities"]
+    )
     assert any(button.key and button.key.startswith("first-") for button in at.button)
 
 
@@ -64,18 +77,33 @@ def test_a_lane_that_is_changed_before_the_first_question_asks_nothing(movies):
     hear(at, {"do": "set", "key": 1, "name": "hops", "value": 2})
     assert any("hops 1 → 2" in one.value for one in at.caption)
     button(at, "Change this lane").click().run()
-    assert not at.exception and not at.error and at.session_state["lanes"][0] == FAST.replace("hops=1", "")
+    assert (
+        not at.exception
+        and not at.error
+        and at.session_state["lanes"][0] == FAST.replace("hops=1", "")
+    )
 
 
 def test_any_change_of_the_line_is_tried_beside_and_one_that_cannot_be_run_is_not(movies):
     at = opened(llm="0", lane=[FAST, "lego-1"])
     steps_of(at, 0)
     hear(at, {"do": "remove", "key": 1})
-    assert button(at, "Change this lane").disabled and button(at, "Try it in a lane beside").disabled
-    hear(at, {"do": "undo"}, {"do": "replace", "key": 3, "name": "RandomSelect"}, {"do": "remove", "key": 4})
+    assert (
+        button(at, "Change this lane").disabled and button(at, "Try it in a lane beside").disabled
+    )
+    hear(
+        at,
+        {"do": "undo"},
+        {"do": "replace", "key": 3, "name": "RandomSelect"},
+        {"do": "remove", "key": 4},
+    )
     assert any("Rank, Answer → Random selection" in one.value for one in at.caption)
     button(at, "Try it in a lane beside").click().run()
-    assert not at.exception and at.session_state["lanes"] == [FAST, "EgoNetwork(hops=1) >> ShortestPaths() >> RandomSelect()", "lego-1"]
+    assert not at.exception and at.session_state["lanes"] == [
+        FAST,
+        "EgoNetwork(hops=1) >> ShortestPaths() >> RandomSelect()",
+        "lego-1",
+    ]
     steps_of(at, 0)  # the lane's own line again
     assert button(at, "Change this lane").disabled
 
@@ -84,9 +112,16 @@ def test_a_lane_is_added_that_is_put_together_from_nothing(movies):
     at = opened(llm="0", lane=["lego-1"])
     steps_of(at, 1)
     assert button(at, "Add this lane").disabled
-    hear(at, {"do": "insert", "slot": "0", "name": "EgoNetwork"}, {"do": "insert", "slot": "1", "name": "SimplePaths"})
+    hear(
+        at,
+        {"do": "insert", "slot": "0", "name": "EgoNetwork"},
+        {"do": "insert", "slot": "1", "name": "SimplePaths"},
+    )
     button(at, "Add this lane").click().run()
-    assert not at.exception and at.session_state["lanes"] == ["lego-1", "EgoNetwork() >> SimplePaths()"]
+    assert not at.exception and at.session_state["lanes"] == [
+        "lego-1",
+        "EgoNetwork() >> SimplePaths()",
+    ]
 
 
 def test_a_line_in_the_dialog_shows_what_came_of_its_steps_in_the_question_on_the_screen(movies):
@@ -94,8 +129,15 @@ def test_a_line_in_the_dialog_shows_what_came_of_its_steps_in_the_question_on_th
     comparison = job(at).comparison
     bench, lane = Bench.of(comparison.lanes[0].instance.line), comparison.lanes[0].instance
     found, extra = _outcomes(comparison, bench, lane)
-    assert set(found) == {1, 2, 3, 4} and "nodes" in found[1]["counts"] and [one["at"] for one in extra] == [3]
-    bench.hear({"who": "a", "edits": [{"n": 1, "do": "set", "key": 3, "name": "keep", "value": 9}]}, lambda *_: None)
+    assert (
+        set(found) == {1, 2, 3, 4}
+        and "nodes" in found[1]["counts"]
+        and [one["at"] for one in extra] == [3]
+    )
+    bench.hear(
+        {"who": "a", "edits": [{"n": 1, "do": "set", "key": 3, "name": "keep", "value": 9}]},
+        lambda *_: None,
+    )
     assert set(_outcomes(comparison, bench, lane)[0]) == {1, 2}  # the rest was not run like this
     assert _outcomes(None, bench, lane) == _outcomes(comparison, bench, None) == ({}, [])
 
@@ -112,7 +154,11 @@ def test_a_dialog_left_open_is_closed_by_an_address(movies):
 
 
 def test_a_link_asks_at_once_and_brings_the_known_answers(movies):
-    at = opened(q="who acted in the movies directed by the director of Some Mother's Son", lane=[FAST, "lego-1"], llm="0")
+    at = opened(
+        q="who acted in the movies directed by the director of Some Mother's Son",
+        lane=[FAST, "lego-1"],
+        llm="0",
+    )
     assert not at.exception
     comparison = job(at).comparison
     assert comparison.ask.question.entities == ("Some Mother's Son",)
@@ -141,7 +187,10 @@ def test_a_far_too_long_question_is_refused_in_a_sentence(movies):
     at.text_input(key="question").set_value("x" * 20_000)
     at.button(key="ask").click().run()
     assert "too long" in at.error[0].value and not at.exception
-    assert any("Below is still what was asked before: when did the movies" in one.value for one in at.caption)  # the example that stays
+    assert any(
+        "Below is still what was asked before: when did the movies" in one.value
+        for one in at.caption
+    )  # the example that stays
 
 
 def test_an_unknown_entity_offers_the_nearest_and_taking_one_asks(movies):
@@ -155,7 +204,9 @@ def test_an_unknown_entity_offers_the_nearest_and_taking_one_asks(movies):
     assert job(at).comparison.ask.question.entities == ("Inception",)
 
 
-@pytest.mark.parametrize("spec", ["lego-99", "Rank()", "__import__('os')", "<script>alert(1)</script>"])
+@pytest.mark.parametrize(
+    "spec", ["lego-99", "Rank()", "__import__('os')", "<script>alert(1)</script>"]
+)
 def test_a_lane_that_cannot_be_read_says_why_and_leaves_the_others(movies, spec):
     at = opened(q=QUESTION, lane=[spec, FAST], llm="0")
     assert not at.exception and at.error
@@ -172,7 +223,10 @@ def test_drawing_from_the_set_brings_entities_and_answers(movies):
 def test_one_operator_apart(movies):
     at = opened(q=QUESTION, lane=["lego-1"], llm="0")
     job(at)
-    at.session_state["lanes"] = ["lego-1", "PersonalizedPageRank() >> ShortestPaths(hops=1) >> Answer()"]
+    at.session_state["lanes"] = [
+        "lego-1",
+        "PersonalizedPageRank() >> ShortestPaths(hops=1) >> Answer()",
+    ]
     at.button(key="ask").click().run()
     assert [lane.instance.name for lane in job(at).comparison.lanes] == ["No. 1", "No. 1, changed"]
 
@@ -180,12 +234,22 @@ def test_one_operator_apart(movies):
 def test_a_click_right_after_typing_keeps_the_known_answers(movies):
     """The click's run may arrive with the fields as the browser still shows them, empty."""
     at = opened(llm="0", lane=[FAST])
-    at.text_input(key="question").set_value("who acted in the movies directed by the director of Some Mother's Son").run()
+    at.text_input(key="question").set_value(
+        "who acted in the movies directed by the director of Some Mother's Son"
+    ).run()
     job(at)
-    at.text_input(key="question").set_value("what genres are the films acted by Robert Armstrong in")
+    at.text_input(key="question").set_value(
+        "what genres are the films acted by Robert Armstrong in"
+    )
     at.session_state["answers"] = []
     at.button(key="ask").click().run()
-    assert set(job(at).comparison.ask.question.answers) == {"Drama", "Fantasy", "Adventure", "Family", "War"}
+    assert set(job(at).comparison.ask.question.answers) == {
+        "Drama",
+        "Fantasy",
+        "Adventure",
+        "Family",
+        "War",
+    }
 
 
 def test_a_question_of_another_set_on_the_graph_of_its_row(movies):
@@ -207,7 +271,11 @@ def test_a_set_s_question_keeps_its_answers_where_its_reading_is_interrupted(mov
 
     from pages.parts.compare import asking
 
-    text, times, known = "who acted in the movies directed by the director of Some Mother's Son", [], asking.known_question
+    text, times, known = (
+        "who acted in the movies directed by the director of Some Mother's Son",
+        [],
+        asking.known_question,
+    )
 
     def interrupted(text: str):
         times.append(text)
@@ -221,7 +289,11 @@ def test_a_set_s_question_keeps_its_answers_where_its_reading_is_interrupted(mov
     at.button(key="ask").click().run()
     assert not at.exception and times
     asked = job(at).comparison.ask.question
-    assert asked.text == text and set(asked.answers) == {"Don Cheadle", "Joaquin Phoenix", "Bill Paxton"}
+    assert asked.text == text and set(asked.answers) == {
+        "Don Cheadle",
+        "Joaquin Phoenix",
+        "Bill Paxton",
+    }
 
 
 def test_an_address_that_the_browser_has_not_changed_yet_takes_nothing_back(movies):
@@ -235,7 +307,9 @@ def test_an_address_that_the_browser_has_not_changed_yet_takes_nothing_back(movi
         at.query_params[key] = value
     at.text_input(key="question").set_value("when was Inferno released").run()
     asked = job(at).comparison.ask
-    assert not at.exception and asked.question.text == "when was Inferno released" and not asked.reader
+    assert (
+        not at.exception and asked.question.text == "when was Inferno released" and not asked.reader
+    )
 
 
 def test_a_run_of_the_page_s_own_with_the_address_of_before_takes_nothing_back(movies):

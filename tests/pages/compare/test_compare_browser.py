@@ -17,9 +17,9 @@ HOSTILE = '<img src=x onerror="window.hacked=1"> "quoted" 🎬'
 
 
 def done(page, lanes: int, question: str = QUESTION) -> None:
-    page.locator(f"[data-question={json.dumps(question, ensure_ascii=False)}] .lane[data-status=done]").nth(lanes - 1).wait_for(
-        timeout=180_000, state="attached"
-    )
+    page.locator(
+        f"[data-question={json.dumps(question, ensure_ascii=False)}] .lane[data-status=done]"
+    ).nth(lanes - 1).wait_for(timeout=180_000, state="attached")
 
 
 def ask(page, text: str) -> None:
@@ -32,7 +32,12 @@ def asked(app):
     """A page on which the question was typed and asked in the three default lanes, without the language model."""
     with open_page(app + "/?llm=0") as page:
         page.problems = []
-        page.on("console", lambda m: page.problems.append(m.text) if m.type == "error" and "404" not in m.text else None)
+        page.on(
+            "console",
+            lambda m: (
+                page.problems.append(m.text) if m.type == "error" and "404" not in m.text else None
+            ),
+        )
         page.get_by_role("button", name="Ask", exact=True).wait_for(timeout=90_000)
         ask(page, QUESTION)
         done(page, 3)
@@ -40,7 +45,11 @@ def asked(app):
 
 
 def test_three_lanes_end_with_answers_and_funnels(asked):
-    assert asked.locator(".lane h3 .number").all_text_contents() == ["No. 14", "No. 12", "Chain ranking"]
+    assert asked.locator(".lane h3 .number").all_text_contents() == [
+        "No. 14",
+        "No. 12",
+        "Chain ranking",
+    ]
     assert asked.get_by_text("Graph reader", exact=True).count() >= 3
     alive = asked.locator(".lane").nth(2).get_by_text("3/3")
     alive.nth(1).wait_for(timeout=20_000)  # all answers in the graph and in the subgraph
@@ -50,7 +59,8 @@ def test_three_lanes_end_with_answers_and_funnels(asked):
 def test_hovering_a_path_tells_its_fate_in_every_lane(asked):
     asked.locator(".lane").nth(1).locator("[data-path]").first.hover()
     fates = [
-        lane.locator("[data-fate]").filter(has_text=re.compile("place|dropped|never")).count() for lane in asked.locator(".lane").all()
+        lane.locator("[data-fate]").filter(has_text=re.compile("place|dropped|never")).count()
+        for lane in asked.locator(".lane").all()
     ]
     assert len(fates) > 1 and all(fates), fates
 
@@ -71,8 +81,14 @@ def test_the_exact_prompt_is_there(asked):
 def test_the_permalink_restores_question_and_lanes_in_another_browser(asked, app):
     with open_page(asked.url, scheme="dark") as other:
         done(other, 3)
-        expect(other.get_by_role("textbox", name="Question")).to_have_value(QUESTION)  # written a moment after it is drawn
-        assert other.locator(".lane h3 .number").all_text_contents() == ["No. 14", "No. 12", "Chain ranking"]
+        expect(other.get_by_role("textbox", name="Question")).to_have_value(
+            QUESTION
+        )  # written a moment after it is drawn
+        assert other.locator(".lane h3 .number").all_text_contents() == [
+            "No. 14",
+            "No. 12",
+            "Chain ranking",
+        ]
 
 
 def test_downloads(asked, tmp_path):
@@ -80,7 +96,11 @@ def test_downloads(asked, tmp_path):
     with asked.expect_download(timeout=60_000) as got:
         asked.get_by_role("button", name="Data (JSON)").click()
     data = json.loads(got.value.path().read_text("utf-8"))
-    assert [lane["instance"] for lane in data["lanes"]] == ["lego-14", "lego-12", "chain-ranking"] and data["question"] == QUESTION
+    assert [lane["instance"] for lane in data["lanes"]] == [
+        "lego-14",
+        "lego-12",
+        "chain-ranking",
+    ] and data["question"] == QUESTION
     with asked.expect_download(timeout=60_000) as got:
         asked.get_by_role("button", name="Report (HTML)").click()
     report = got.value.path().read_text("utf-8")
@@ -89,9 +109,14 @@ def test_downloads(asked, tmp_path):
 
 
 def test_it_does_not_scroll_sideways_when_narrow(app):
-    with open_page(f"{app}/?q={QUESTION.replace(' ', '+')}&lane=lego-1&lane=lego-12&lane=lego-14&llm=0", width=800) as page:
+    with open_page(
+        f"{app}/?q={QUESTION.replace(' ', '+')}&lane=lego-1&lane=lego-12&lane=lego-14&llm=0",
+        width=800,
+    ) as page:
         done(page, 3)
-        assert not page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth + 2")
+        assert not page.evaluate(
+            "document.documentElement.scrollWidth > document.documentElement.clientWidth + 2"
+        )
 
 
 def test_hostile_text_is_shown_and_never_run(app):
@@ -106,9 +131,18 @@ def test_one_question_after_another_on_the_same_page(app):
     with open_page(app + "/?llm=0&lane=lego-1&lane=lego-10") as page:
         problems = []
         page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("console", lambda m: problems.append(m.text) if m.type == "error" and "404" not in m.text else None)
+        page.on(
+            "console",
+            lambda m: (
+                problems.append(m.text) if m.type == "error" and "404" not in m.text else None
+            ),
+        )
         page.get_by_role("button", name="Ask", exact=True).wait_for(timeout=90_000)
-        for question in ("when was Inferno released", "which person directed the movie Inception", "which words describe Her"):
+        for question in (
+            "when was Inferno released",
+            "which person directed the movie Inception",
+            "which words describe Her",
+        ):
             ask(page, question)
             done(page, 2, question)
         assert not problems
@@ -130,7 +164,9 @@ def test_the_language_model_answers_after_the_reader(app):
     if not info.present:
         pytest.skip(info.how_to_get)
     short = "EgoNetwork(hops=1) >> ShortestPaths() >> Rank(model='bm25', keep=5) >> Answer()"
-    with open_page(f"{app}/?q=which+person+directed+the+movie+Inception&lane={quote_plus(short)}") as page:
+    with open_page(
+        f"{app}/?q=which+person+directed+the+movie+Inception&lane={quote_plus(short)}"
+    ) as page:
         done(page, 1, "which person directed the movie Inception")
         said = page.locator(".lane .answer").first.inner_text()
         assert "Graph reader" in said and re.search(r"Qwen2\.5\S* *\n+\S", said), said

@@ -13,7 +13,9 @@ from tests.pages.board.test_text_paths import ASKED, CHAIN, DOCUMENTS
 from tests.server import open_page
 
 pytestmark = pytest.mark.usefixtures("browser")
-BEAM = CHAIN.replace("KhopPaths(hops=5)", "EgoNetwork(hops=2) >> BeamSearch(hops=2, width=4, model='bm25')")
+BEAM = CHAIN.replace(
+    "KhopPaths(hops=5)", "EgoNetwork(hops=2) >> BeamSearch(hops=2, width=4, model='bm25')"
+)
 PASSAGES = "BuiltGraph(build='chunks') >> SparseChunks(keep=2)"
 
 
@@ -31,12 +33,16 @@ def test_paths_come_first_and_tell_their_fate_in_every_lane(address, width):
         lanes = page.locator(".lane[data-status=done]")
         expect(lanes).to_have_count(3, timeout=60_000)
         chain = lanes.nth(0)
-        expect(chain.locator(".hit-tab")).to_have_text(["paths 1", "passages 0", "entities 3", "relations 2"])
+        expect(chain.locator(".hit-tab")).to_have_text(
+            ["paths 1", "passages 0", "entities 3", "relations 2"]
+        )
         row = chain.locator(".paths .row")
         expect(row.locator("b")).to_have_text(["Fred", "Scrooge", "Marley"])
         row.click()
         expect(chain.locator(".fate")).to_have_text("found: place 1")
-        expect(lanes.nth(2).locator(".fate")).to_have_text("never reached: this method finds no paths")
+        expect(lanes.nth(2).locator(".fate")).to_have_text(
+            "never reached: this method finds no paths"
+        )
         expect(lanes.nth(1).locator(".fate")).not_to_have_text("")
         chain.locator(".hit-tab", has_text="entities").click()
         expect(chain.locator(".hit")).to_have_count(3)
@@ -64,7 +70,9 @@ def test_paths_are_presented(address):
 
 def test_hits_on_triples_have_tabs_beside_the_paths(app):
     line = quote_plus("NamesInQuestion(by='names') >> LinkNames() >> NeighbourRelations(few=2)")
-    with open_page(f"{app}/?graph=metaqa&llm=0&reader=0&lane={line}&lane=lego-14&q=Kismet&entity=Kismet") as page:
+    with open_page(
+        f"{app}/?graph=metaqa&llm=0&reader=0&lane={line}&lane=lego-14&q=Kismet&entity=Kismet"
+    ) as page:
         lanes = page.locator(".lane[data-status=done]")
         expect(lanes).to_have_count(2, timeout=60_000)
         expect(lanes.nth(0).locator(".hit-tab").last).to_contain_text("relations")

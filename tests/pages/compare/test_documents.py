@@ -36,7 +36,10 @@ def test_a_link_asks_the_documents_and_brings_answers_and_gold_passages():
     at = opened(corpus=NAME, q=QUESTION, lane=[LINE, WIDE], **OWN)
     assert not at.exception and not at.error
     comparison = job(at).comparison
-    assert comparison.ask.source.name == NAME and comparison.ask.question.gold == ("arthur", "women")
+    assert comparison.ask.source.name == NAME and comparison.ask.question.gold == (
+        "arthur",
+        "women",
+    )
     assert comparison.ask.question.answers == ("Arthur's Magazine",)
     assert [lane.status for lane in comparison.lanes] == ["done", "done"]
     assert NAME in at.query_params["corpus"] and "graph" not in at.query_params
@@ -45,7 +48,11 @@ def test_a_link_asks_the_documents_and_brings_answers_and_gold_passages():
 
 def test_without_lanes_the_methods_are_those_on_documents():
     at = opened(corpus=NAME, **OWN)
-    assert not at.exception and at.session_state["lanes"] == ["vanilla-rag", "vgraphrag", "lgraphrag"]
+    assert not at.exception and at.session_state["lanes"] == [
+        "vanilla-rag",
+        "vgraphrag",
+        "lgraphrag",
+    ]
     assert any(button.label.startswith("Which magazine") for button in at.button)
 
 
@@ -74,11 +81,22 @@ def test_a_lane_that_searched_a_part_says_so_and_is_asked_again_alone(monkeypatc
     monkeypatch.setattr(ByWords, "_found", partly)
     at = opened(corpus=NAME, q="Which station plays by night?", lane=[LINE, WIDE], **OWN)
     first = job(at)
-    at = until(at, lambda: any("searched 31 % of the passages so far." in caption.value for caption in at.caption))
-    assert Board(first.comparison).payload()["lanes"][0]["partly"] == "Searched 31 % of the passages so far"
+    at = until(
+        at,
+        lambda: any(
+            "searched 31 % of the passages so far." in caption.value for caption in at.caption
+        ),
+    )
+    assert (
+        Board(first.comparison).payload()["lanes"][0]["partly"]
+        == "Searched 31 % of the passages so far"
+    )
     at.button(key="search_again").click().run()
     at = until(at, lambda: job(at) is not first and job(at).ended)
-    assert [(lane.state.partly, lane.taken) for lane in job(at).comparison.lanes] == [("", False), ("", True)]
+    assert [(lane.state.partly, lane.taken) for lane in job(at).comparison.lanes] == [
+        ("", False),
+        ("", True),
+    ]
     at = until(at, lambda: not any(button.key == "search_again" for button in at.button))
     assert not at.exception
 
@@ -104,7 +122,9 @@ def test_a_lane_that_searched_a_part_is_asked_again_by_itself_once_all_is_encode
 
 
 def test_a_graph_that_is_not_built_is_built_on_the_spot_and_the_question_asked_again(monkeypatch):
-    monkeypatch.setattr("core.comparison.built.AT_ONCE", 0)  # no corpus is small enough to be read within a question
+    monkeypatch.setattr(
+        "core.comparison.built.AT_ONCE", 0
+    )  # no corpus is small enough to be read within a question
     line = "BuiltGraph(build='links-terms') >> SparseNodes(keep=2) >> DocumentsOfNodes() >> AnswerFromTables()"
     at = opened(corpus=NAME, q=QUESTION, lane=[LINE, line], **OWN)
     first = job(at)
@@ -162,8 +182,17 @@ def test_a_saved_case_opens_as_it_was_once_the_corpus_is_gone():
         assert not saved.exception and not saved.error
         shown = saved.session_state["finished"][1].payload()
         (lost,) = shown["lanes"][0]["hits"][0]["lost"]
-        assert lost["fate"] == "found too late: place 2, 1 is kept" and len(shown["lanes"][1]["hits"][0]["rows"]) == 3
-        assert shown["lanes"][0]["funnel"][0] == {"stage": "corpus", "alive": 2, "of": 2, "lost": [], "held": {"alive": 1, "of": 1}}
+        assert (
+            lost["fate"] == "found too late: place 2, 1 is kept"
+            and len(shown["lanes"][1]["hits"][0]["rows"]) == 3
+        )
+        assert shown["lanes"][0]["funnel"][0] == {
+            "stage": "corpus",
+            "alive": 2,
+            "of": 2,
+            "lost": [],
+            "held": {"alive": 1, "of": 1},
+        }
         assert get(key).link["corpus"] == NAME
     finally:
         delete(key)
@@ -173,7 +202,11 @@ def test_the_report_is_one_page_that_carries_the_hits_as_text():
     at = opened(corpus=NAME, q=QUESTION, lane=[LINE, WIDE], **OWN)
     comparison = job(at).comparison
     page = report(comparison, Board(comparison))
-    assert "Three documents" not in page and NAME in page and "found too late: place 2, 1 is kept" in page
+    assert (
+        "Three documents" not in page
+        and NAME in page
+        and "found too late: place 2, 1 is kept" in page
+    )
     assert "<script>document.title" not in page and "\\u003cscript\\u003edocument.title" in page
 
 
@@ -184,7 +217,9 @@ def test_an_unknown_corpus_is_a_sentence():
 
 def test_a_method_that_is_there_for_both_stands_on_the_documents():
     at = opened(corpus=NAME, q=QUESTION, lane=["tog"], **OWN)
-    assert not at.exception and [lane.instance.id for lane in job(at).comparison.lanes] == ["tog-documents"]
+    assert not at.exception and [lane.instance.id for lane in job(at).comparison.lanes] == [
+        "tog-documents"
+    ]
 
 
 def test_a_line_on_triples_fails_on_its_lane_alone():
@@ -193,14 +228,30 @@ def test_a_line_on_triples_fails_on_its_lane_alone():
 
 
 def test_where_no_lane_fits_the_language_a_search_by_words_is_offered_and_named():
-    write(corpora_folder() / "bahn", [Document("a", "Klara Stettner entwarf die Silbertalbahn, die nach Bergheim führt.")], "Die Bahn")
+    write(
+        corpora_folder() / "bahn",
+        [Document("a", "Klara Stettner entwarf die Silbertalbahn, die nach Bergheim führt.")],
+        "Die Bahn",
+    )
     meaning = "BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=2)"
     at = opened(corpus="bahn", q="Wer entwarf die Silbertalbahn?", lane=[meaning], **OWN)
-    assert any("trained on English alone, and the question and the texts are in German" in one.value for one in at.warning) and not at.info
+    assert (
+        any(
+            "trained on English alone, and the question and the texts are in German" in one.value
+            for one in at.warning
+        )
+        and not at.info
+    )
     assert Board(job(at).comparison).payload()["marks"]["words"] == ["entwarf", "silbertalbahn"]
     at.button(key="by_words").click().run()
     until(at, lambda: job(at).ended)
-    assert at.session_state["lanes"] == [meaning, "bm25-passages"] and "by_words" not in {one.key for one in at.button}
-    assert not at.warning and "Passages by words does not depend on it." in at.info[0].value.replace("\\", "")
-    at = opened(corpus="bahn", q="Кто основал железную дорогу?", lane=[meaning], **OWN)  # which shares no word with the texts either
+    assert at.session_state["lanes"] == [meaning, "bm25-passages"] and "by_words" not in {
+        one.key for one in at.button
+    }
+    assert not at.warning and "Passages by words does not depend on it." in at.info[
+        0
+    ].value.replace("\\", "")
+    at = opened(
+        corpus="bahn", q="Кто основал железную дорогу?", lane=[meaning], **OWN
+    )  # which shares no word with the texts either
     assert at.warning and "by_words" not in {one.key for one in at.button}

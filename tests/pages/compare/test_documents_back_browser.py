@@ -33,7 +33,9 @@ def ask(page, question: str) -> None:
 
 
 def done(page, question: str) -> None:
-    page.locator(f"[data-question={json.dumps(question)}] .lane[data-status=done]").nth(1).wait_for(timeout=100_000)
+    page.locator(f"[data-question={json.dumps(question)}] .lane[data-status=done]").nth(1).wait_for(
+        timeout=100_000
+    )
     expect(bar(page)).to_have_value(question)
 
 

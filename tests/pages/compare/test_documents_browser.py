@@ -53,7 +53,12 @@ def test_what_was_retrieved_is_presented_on_one_screen(page, app, width, height)
     for i, titles in enumerate((["Arthur's Magazine"], ["Arthur's Magazine", LATE, "Radio City"])):
         lane = lanes.nth(i)
         assert lane.locator(".hit-rows:not(.lost-hits) .hit-title").all_text_contents() == titles
-        for part in (lane.locator(".funnel"), lane.locator(".hit .gold").first, lane.locator(".hit").last, lane.locator(".said")):
+        for part in (
+            lane.locator(".funnel"),
+            lane.locator(".hit .gold").first,
+            lane.locator(".hit").last,
+            lane.locator(".said"),
+        ):
             expect(part).to_be_in_viewport(ratio=1.0)
     assert lanes.first.locator(".graph").is_visible() == (height > 880)
     expect(lanes.nth(0).locator(".said")).to_contain_text(

@@ -89,15 +89,22 @@ def test_what_is_removed_and_added_is_what_is_asked(page):
     expect(chips(page, "entities")).to_have_text(["Some Mother's Son"])
     expect(chips(page, "answers")).to_have_count(3)
     for name in ("Don Cheadle", "Bill Paxton"):  # both in one moment: neither is lost
-        page.get_by_role("button", name=f"Remove {name}").evaluate("button => queueMicrotask(() => button.click())")
+        page.get_by_role("button", name=f"Remove {name}").evaluate(
+            "button => queueMicrotask(() => button.click())"
+        )
     expect(chips(page, "answers")).to_have_text(["Joaquin Phoenix"])
     answers(page).fill("helen mirren")
     page.keyboard.press("Enter")
-    expect(chips(page, "answers")).to_have_text(["Joaquin Phoenix", re.compile("^helen mirren$", re.IGNORECASE)])
+    expect(chips(page, "answers")).to_have_text(
+        ["Joaquin Phoenix", re.compile("^helen mirren$", re.IGNORECASE)]
+    )
     settle(page)  # what the browser shows ahead of Python stays when that has answered
     expect(chips(page, "answers")).to_have_count(2)
     page.get_by_role("button", name="Ask", exact=True).click()
-    page.wait_for_url(lambda url: "Joaquin" in url and "Cheadle" not in url and "Paxton" not in url, timeout=30_000)
+    page.wait_for_url(
+        lambda url: "Joaquin" in url and "Cheadle" not in url and "Paxton" not in url,
+        timeout=30_000,
+    )
 
 
 def test_what_was_read_is_told_and_swapped_by_a_click(page):
@@ -107,7 +114,9 @@ def test_what_was_read_is_told_and_swapped_by_a_click(page):
     expect(meant).to_contain_text("Started from Quentin Tarantino (writer, director")
     expect(meant).to_contain_text("did you mean quentin tarantino (tag")
     page.locator(".he .swap").click()
-    page.wait_for_url(lambda url: "e=quentin+tarantino" in url, timeout=60_000)  # asked again at once
+    page.wait_for_url(
+        lambda url: "e=quentin+tarantino" in url, timeout=60_000
+    )  # asked again at once
     expect(chips(page, "entities")).to_have_text(["quentin tarantino"])
     expect(meant).to_contain_text("did you mean Quentin Tarantino")
 
@@ -133,7 +142,9 @@ def test_long_and_hostile_names_are_text(page):
     expect(chips(page, "answers")).to_have_text([HOSTILE])
     settle(page)
     assert page.evaluate("window.hacked") is None
-    assert not page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth + 2")
+    assert not page.evaluate(
+        "document.documentElement.scrollWidth > document.documentElement.clientWidth + 2"
+    )
 
 
 def test_every_text_has_contrast(page):
@@ -144,7 +155,10 @@ def test_every_text_has_contrast(page):
         settle(page)
         expect(page.get_by_role("option").first).to_be_visible(timeout=20_000)
         ratios = page.locator(".he").evaluate(CONTRASTS)
-        assert len(ratios) > 20 and min(ratios.values()) >= 4.5, (scheme, sorted(ratios.items(), key=lambda one: one[1])[:5])
+        assert len(ratios) > 20 and min(ratios.values()) >= 4.5, (
+            scheme,
+            sorted(ratios.items(), key=lambda one: one[1])[:5],
+        )
 
 
 # For each element that shows text of its own (or is an input): the contrast of its colour to what is painted behind it.

@@ -21,7 +21,9 @@ LINE = (
 @pytest.fixture
 def page(app):
     made()
-    with open_page(f"{app}/?corpus={NAME}&llm=0&reader=0&lane={quote_plus(LINE)}&q={quote_plus(QUESTION)}") as opened:
+    with open_page(
+        f"{app}/?corpus={NAME}&llm=0&reader=0&lane={quote_plus(LINE)}&q={quote_plus(QUESTION)}"
+    ) as opened:
         expect(opened.locator(".lane[data-status=done]")).to_have_count(1, timeout=60_000)
         yield opened
 

@@ -22,7 +22,15 @@ LINKS = {
     "an unknown corpus": {"corpus": "../" + MARKED, "q": "who"},
     "entities that draw": {"e": [MARKED, "\x00", ""], "q": "who"},
     "a very long question": {"q": "who " * 5_000, "lane": "lego-14"},
-    "everything at once": {"q": "\x00", "e": "A", "a": MARKED, "lane": ["", "(", "x" * 999], "seed": "9" * 40, "llm": "x", "reader": ""},
+    "everything at once": {
+        "q": "\x00",
+        "e": "A",
+        "a": MARKED,
+        "lane": ["", "(", "x" * 999],
+        "seed": "9" * 40,
+        "llm": "x",
+        "reader": "",
+    },
 }
 
 
@@ -35,5 +43,7 @@ def test_a_link_ends_in_no_fault(monkeypatch, tmp_path, query):
         at.query_params[name] = value
     at.run()
     assert not at.exception
-    drawn = [element.value for kind in (at.error, at.warning, at.info, at.caption) for element in kind]
+    drawn = [
+        element.value for kind in (at.error, at.warning, at.info, at.caption) for element in kind
+    ]
     assert [text for text in drawn if RAW.search(text)] == []

@@ -25,7 +25,9 @@ from tests.films import TRIPLES, Parrot, Table, Written
 @pytest.fixture
 def on_screen(tmp_path, monkeypatch):
     """One lane that two paths were shown of, and that says Ann whatever it is shown."""
-    source = GraphSource("films", build([*TRIPLES, ("One", "directed_by", "<script>")], tmp_path / "films", "films"))
+    source = GraphSource(
+        "films", build([*TRIPLES, ("One", "directed_by", "<script>")], tmp_path / "films", "films")
+    )
     ask = source.ask(Question("who directed One", entities=("One",)))
     run = LaneRun(
         ask,
@@ -36,7 +38,11 @@ def on_screen(tmp_path, monkeypatch):
     run.answer(Progress())
     jobs = Jobs()
     monkeypatch.setattr(page, "engine", lambda: SimpleNamespace(preparing=jobs))
-    yield Shown("key", Comparison(ask, [Lane(Instance("a", "A", run.line), run, DONE, retrieved=True)]), Job("key"))
+    yield Shown(
+        "key",
+        Comparison(ask, [Lane(Instance("a", "A", run.line), run, DONE, retrieved=True)]),
+        Job("key"),
+    )
     jobs.stop()
 
 
@@ -47,7 +53,9 @@ def drawn(on_screen):
 def test_the_cost_is_said_before_and_the_answer_is_there_after(on_screen):
     before, lane = drawn(on_screen), on_screen.comparison.lanes[0]
     assert (
-        before["influence"] is None and before["measure"]["cost"].startswith("Up to 3 calls, about ") and not before["measure"]["running"]
+        before["influence"] is None
+        and before["measure"]["cost"].startswith("Up to 3 calls, about ")
+        and not before["measure"]["running"]
     )
     version = on_screen.job.version
     page.press_measure(on_screen, 0, page.MEASURE)
@@ -55,7 +63,9 @@ def test_the_cost_is_said_before_and_the_answer_is_there_after(on_screen):
     assert job.wait(120) and job.error is None and on_screen.job.version > version
     after = drawn(on_screen)
     assert "measure" not in after and lane.influences[0].by_model
-    assert [text["text"] for text in after["influence"]["texts"]] == ["Says the same without any of 2 paths: it rests on none."]
+    assert [text["text"] for text in after["influence"]["texts"]] == [
+        "Says the same without any of 2 paths: it rests on none."
+    ]
     assert {one["share"] for one in after["influence"]["items"].values()} == {0.0}
 
 
@@ -85,8 +95,12 @@ def test_the_bars_are_those_of_the_items_that_are_drawn(on_screen):
     assert set(data["influence"]["items"]) == {path["key"] for path in data["paths"]}
     (text,) = data["influence"]["texts"]
     needed = [at + 1 for at in lane.influences[0].smallest]
-    assert text["who"] == "Graph reader" and [one["name"] for one in text["needed"]] == [f"path {place}" for place in needed]
-    assert {one["key"] for one in text["needed"]} == {key for key, one in data["influence"]["items"].items() if one["needed"]}
+    assert text["who"] == "Graph reader" and [one["name"] for one in text["needed"]] == [
+        f"path {place}" for place in needed
+    ]
+    assert {one["key"] for one in text["needed"]} == {
+        key for key, one in data["influence"]["items"].items() if one["needed"]
+    }
 
 
 def test_of_the_reader_nothing_is_offered_until_it_was_left_undone(on_screen):
@@ -98,7 +112,9 @@ def test_of_the_reader_nothing_is_offered_until_it_was_left_undone(on_screen):
     assert drawn(on_screen)["measure"]["cost"] == "No language model is asked."
     page.press_measure(on_screen, 0, page.MEASURE)
     assert page.measuring(on_screen)[0].wait(120)
-    assert [one.by_model for one in lane.influences] == [False] and "measure" not in drawn(on_screen)
+    assert [one.by_model for one in lane.influences] == [False] and "measure" not in drawn(
+        on_screen
+    )
 
 
 def test_of_a_case_nothing_is_measured(on_screen):

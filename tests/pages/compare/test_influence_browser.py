@@ -11,7 +11,12 @@ from tests.server import open_page
 
 pytestmark = pytest.mark.usefixtures("browser")
 LINE = "EgoNetwork(hops=2) >> ShortestPaths(hops=2)"
-ASKED = {"q": "the films acted by Jon Hamm were directed by who", "e": "Jon Hamm", "lane": LINE, "llm": "0"}
+ASKED = {
+    "q": "the films acted by Jon Hamm were directed by who",
+    "e": "Jon Hamm",
+    "lane": LINE,
+    "llm": "0",
+}
 
 
 def test_what_the_graph_reader_rests_on_is_there_at_once_with_a_bar_at_each_path(app):
@@ -22,10 +27,17 @@ def test_what_the_graph_reader_rests_on_is_there_at_once_with_a_bar_at_each_path
         expect(said).to_contain_text("no longer says “")
         bars = page.locator(".paths .row:visible .weight")
         assert bars.count() == page.locator(".paths ol .row:visible").count() > 0
-        assert page.get_by_role("button", name="Measure what").count() == 0  # no language model answered
+        assert (
+            page.get_by_role("button", name="Measure what").count() == 0
+        )  # no language model answered
         text = bars.first.inner_text()
         assert text.split(" ")[0].isdecimal() and " %" in text
         chip = said.locator(".needed-item").first
         chip.click()
         assert chip.get_attribute("aria-pressed") == "true"
-        assert page.locator(f".paths .row[data-path='{chip.get_attribute('data-path')}']").get_attribute("aria-pressed") == "true"
+        assert (
+            page.locator(
+                f".paths .row[data-path='{chip.get_attribute('data-path')}']"
+            ).get_attribute("aria-pressed")
+            == "true"
+        )

@@ -27,7 +27,9 @@ def ask(page, text: str) -> None:
 
 
 def done(page, question: str) -> None:
-    page.locator(f"[data-question={json.dumps(question)}] .lane[data-status=done]").first.wait_for(timeout=60_000)
+    page.locator(f"[data-question={json.dumps(question)}] .lane[data-status=done]").first.wait_for(
+        timeout=60_000
+    )
 
 
 @pytest.fixture

@@ -10,7 +10,9 @@ import streamlit as st
 from pages.parts.compare import presenting
 
 PLACES = ["a", "b", "c", "d"]
-QUESTION = SimpleNamespace(text="Who directed Alien?", entities=("Alien",), answers=("Ridley Scott",))
+QUESTION = SimpleNamespace(
+    text="Who directed Alien?", entities=("Alien",), answers=("Ridley Scott",)
+)
 
 
 @pytest.fixture
@@ -24,9 +26,15 @@ def says(monkeypatch):
 
     def one(*edits, who="tab"):
         done.clear()
-        draw = lambda key, data, on_pressed_change: SimpleNamespace(pressed={"who": who, "edits": list(edits)} if edits else None)
+        draw = lambda key, data, on_pressed_change: SimpleNamespace(
+            pressed={"who": who, "edits": list(edits)} if edits else None
+        )
         monkeypatch.setattr(presenting, "_component", lambda: draw)
-        presenting._head(SimpleNamespace(comparison=SimpleNamespace(ask=SimpleNamespace(question=QUESTION))), PLACES, 1)
+        presenting._head(
+            SimpleNamespace(comparison=SimpleNamespace(ask=SimpleNamespace(question=QUESTION))),
+            PLACES,
+            1,
+        )
         return list(done)
 
     return one
@@ -40,7 +48,9 @@ def test_a_press_that_is_sent_again_moves_once(says):
     assert says({"n": 1, "by": 1}, who="another tab") == ["c"]
 
 
-@pytest.mark.parametrize("by, to", [([1, 1], ["d"]), ([1, -1], []), ([1, 1, 1], ["a"]), ([-1, -1], ["d"]), ([1] * 4, [])])
+@pytest.mark.parametrize(
+    "by, to", [([1, 1], ["d"]), ([1, -1], []), ([1, 1, 1], ["a"]), ([-1, -1], ["d"]), ([1] * 4, [])]
+)
 def test_presses_that_come_at_once_all_count(says, by, to):
     assert says(*({"n": number, "by": one} for number, one in enumerate(by, 1))) == to
 

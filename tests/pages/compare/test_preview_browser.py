@@ -17,7 +17,9 @@ from playwright.sync_api import expect
 
 from tests.server import CHROMIUM, open_page, server
 
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (apt-get install chromium)")
+pytestmark = pytest.mark.skipif(
+    not CHROMIUM, reason="Chromium is not installed (apt-get install chromium)"
+)
 LINE = "EgoNetwork(hops=1) >> ShortestPaths() >> Rank(model='slowly', keep=5) >> Answer()"
 QUESTION = "which person directed the movie Inception"
 OTHER = "when was Inferno released"
@@ -33,7 +35,14 @@ def reading():
             asked = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
             steps.acquire()
             scores = [0.9 if "directed_by" in text else 0.1 for text in asked["documents"]]
-            body = json.dumps({"results": [{"index": place, "relevance_score": score} for place, score in enumerate(scores)]}).encode()
+            body = json.dumps(
+                {
+                    "results": [
+                        {"index": place, "relevance_score": score}
+                        for place, score in enumerate(scores)
+                    ]
+                }
+            ).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
@@ -82,7 +91,9 @@ def test_a_lane_shows_what_it_has_then_all_and_a_cancelled_one_keeps_what_it_had
         expect(lane).not_to_have_class(re.compile("so-far"))
         steps.release()
         expect(lane).to_have_class(re.compile("so-far"), timeout=60_000)
-        expect(lane.locator(".progress-best")).to_have_text(re.compile(r"^Shown so far: 2 of \d+ paths read$"))
+        expect(lane.locator(".progress-best")).to_have_text(
+            re.compile(r"^Shown so far: 2 of \d+ paths read$")
+        )
         expect(lane.locator(".voice-reader .voice-label")).to_have_text("Graph reader, so far")
         expect(lane.locator(".voice-reader .voice-text")).not_to_be_empty()
         row = lane.locator(".paths .row[data-path]").first
@@ -90,8 +101,12 @@ def test_a_lane_shows_what_it_has_then_all_and_a_cancelled_one_keeps_what_it_had
         row.click()
         page.wait_for_timeout(700)  # so that the next one is due
         steps.release()
-        expect(lane.locator(".progress-best")).to_have_text(re.compile(r"^Shown so far: 4 of \d+ paths read$"), timeout=60_000)
-        expect(lane.locator(f".row[data-path={key}]")).to_have_attribute("aria-pressed", "true")  # what is pinned stays so
+        expect(lane.locator(".progress-best")).to_have_text(
+            re.compile(r"^Shown so far: 4 of \d+ paths read$"), timeout=60_000
+        )
+        expect(lane.locator(f".row[data-path={key}]")).to_have_attribute(
+            "aria-pressed", "true"
+        )  # what is pinned stays so
         steps.release(1_000)
         expect(lane).to_have_attribute("data-status", "done", timeout=60_000)
         expect(lane).not_to_have_class(re.compile("so-far"))
@@ -105,6 +120,8 @@ def test_a_lane_shows_what_it_has_then_all_and_a_cancelled_one_keeps_what_it_had
         expect(lane).to_have_class(re.compile("so-far"), timeout=60_000)
         page.get_by_role("button", name="Cancel", exact=True).click()
         expect(lane).to_have_attribute("data-status", "cancelled", timeout=60_000)
-        expect(lane.locator(".status")).to_have_text(re.compile(r"Cancelled at step 3 of 3, rank, with 2 of \d+ paths read$"))
+        expect(lane.locator(".status")).to_have_text(
+            re.compile(r"Cancelled at step 3 of 3, rank, with 2 of \d+ paths read$")
+        )
         expect(lane.locator(".voice-reader .voice-label")).to_have_text("Graph reader, so far")
         expect(lane.locator(".paths .row[data-path]")).to_have_count(2)

@@ -40,8 +40,15 @@ def repaired(page) -> None:
 def told(page) -> tuple:
     """The headline, and of each lane its name, its tag, its sentence's head, and the last stage of its funnel."""
     lanes = page.locator(".lane")
-    parts = ("h3 span:first-child", ".voice-reader .tag", ".said > p:not(.influence) > b", ".stage:last-child b")
-    return page.locator(".band-text").inner_text(), [tuple(lane.locator(part).inner_text() for part in parts) for lane in lanes.all()]
+    parts = (
+        "h3 span:first-child",
+        ".voice-reader .tag",
+        ".said > p:not(.influence) > b",
+        ".stage:last-child b",
+    )
+    return page.locator(".band-text").inner_text(), [
+        tuple(lane.locator(part).inner_text() for part in parts) for lane in lanes.all()
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +69,9 @@ def test_promise_lane_funnel_stars_and_headline_count_the_same(pressed):
     assert promise == "Repair “Rank by meaning”: keep 128 paths → 6 of 6"
     headline, lanes = told(page)
     assert lanes[2] == ("Rank by meaning, changed", "6 of 6", "All six found:", "6/6")
-    assert headline.startswith("Only “Rank by meaning, changed” and “Relation chains” find all six.")
+    assert headline.startswith(
+        "Only “Rank by meaning, changed” and “Relation chains” find all six."
+    )
     assert of_lanes(page, LOST_STARS) == [6, 1, 0, 0]
     assert not page.locator(".lane").nth(2).get_by_text("Known answers lost here").is_visible()
     assert page.locator(".lane").nth(2).locator(".lost-mark").count() == 0
@@ -76,8 +85,14 @@ def test_only_its_own_lane_runs(pressed):
 def test_it_is_not_offered_again(pressed):
     page, _, _ = pressed
     lane = page.locator(".lane").nth(1)
-    assert lane.locator(".repaired").inner_text() == "Keep 128 paths → 6 of 6. Lane 3 does this already."
-    assert lane.locator("button.repair").count() == 0 and "Rank by meaning" not in page.locator(".main-repair").inner_text()
+    assert (
+        lane.locator(".repaired").inner_text()
+        == "Keep 128 paths → 6 of 6. Lane 3 does this already."
+    )
+    assert (
+        lane.locator("button.repair").count() == 0
+        and "Rank by meaning" not in page.locator(".main-repair").inner_text()
+    )
 
 
 def test_the_headline_stays_while_a_repair_runs_and_says_that_it_is_counted_again(app):
@@ -93,7 +108,9 @@ def test_the_headline_stays_while_a_repair_runs_and_says_that_it_is_counted_agai
         repaired(page)
         headlines = list(dict.fromkeys(page.evaluate("window.headlines")))
         pending = f"{before} It is counted again once “Rank by meaning, changed” has run."  # unless it has by the first look
-        assert [one for one in headlines if one not in (before, pending)] == [page.locator(".band-text").inner_text()]
+        assert [one for one in headlines if one not in (before, pending)] == [
+            page.locator(".band-text").inner_text()
+        ]
 
 
 def test_reloaded_it_says_the_same_and_back_and_forward_go_to_both(pressed):
@@ -121,7 +138,9 @@ def test_with_four_lanes_a_repair_says_that_it_takes_the_place_of_its_lane(press
     expect(page.locator("h3").nth(place)).to_have_text(re.compile(", changed"), timeout=60_000)
     repaired(page)
     after = told(page)[1]
-    assert len(after) == 4 and [number for number in range(4) if after[number] != before[number]] == [place]
+    assert len(after) == 4 and [
+        number for number in range(4) if after[number] != before[number]
+    ] == [place]
 
 
 def test_the_question_is_read_whole_where_there_is_little_room(app):
@@ -139,7 +158,12 @@ def test_pressed_twice_adds_one_lane(app):
         first_page(page)
         page.locator(".main-repair").dblclick()
         repaired(page)
-        assert [name for name, *_ in told(page)[1]] == ["Beam search", "Rank by meaning", "Rank by meaning, changed", "Relation chains"]
+        assert [name for name, *_ in told(page)[1]] == [
+            "Beam search",
+            "Rank by meaning",
+            "Rank by meaning, changed",
+            "Relation chains",
+        ]
 
 
 def test_example_questions_fold_after_a_choice(app):
@@ -147,7 +171,9 @@ def test_example_questions_fold_after_a_choice(app):
         first_page(page)
         settle(page)
         page.get_by_role("button", name="Example questions").click()
-        settle(page)  # unfolding them is sent too: a choice that came before its answer would be drawn as unfolded again
+        settle(
+            page
+        )  # unfolding them is sent too: a choice that came before its answer would be drawn as unfolded again
         popover = page.get_by_test_id("stPopoverBody")
         popover.get_by_role("button").first.click()
         expect(popover).to_be_hidden()
@@ -162,14 +188,21 @@ def test_on_present_no_star_lies_on_another_and_what_the_headline_names_has_its_
             settle(page)
             headline = page.locator(".band-text").inner_text()
             assert of_lanes(page, CLIPPED) == [False] * 3
-            assert of_lanes(page, ANSWERS) == [RIGHT_ANSWERS[number - 1]] * 3  # as many stars as the screen says there are answers
+            assert (
+                of_lanes(page, ANSWERS) == [RIGHT_ANSWERS[number - 1]] * 3
+            )  # as many stars as the screen says there are answers
             for lane in of_lanes(page, MARKS):
                 marks = lane["marks"]
                 for i, one in enumerate(marks):
                     for other in marks[i + 1 :]:
                         away = ((one["x"] - other["x"]) ** 2 + (one["y"] - other["y"]) ** 2) ** 0.5
                         assert away >= (one["width"] + other["width"]) / 2, (number, one, other)
-                assert all(lane["named"]) and all(name.rstrip("…") in headline for name in lane["named"])
+                assert all(lane["named"]) and all(
+                    name.rstrip("…") in headline for name in lane["named"]
+                )
             if number == 1:
-                assert "1985" in headline and [lane["named"] for lane in of_lanes(page, MARKS)] == [["1985"]] * 3
+                assert (
+                    "1985" in headline
+                    and [lane["named"] for lane in of_lanes(page, MARKS)] == [["1985"]] * 3
+                )
             page.keyboard.press("ArrowRight")

@@ -32,7 +32,11 @@ def test_the_sliders_move_documents_without_the_re_ranker():
     one, reranker = lane()  # reads c, its neighbour a, then b or d, which share no word: b
     asked, read = settings(one), list(reranker.asked)
     rows, unread = again(one, asked, 0.0, 0.0, ("c",))
-    assert [(row.place, row.was, row.title, row.gold) for row in rows] == [(1, 1, "a", False), (2, 2, "b", False), (3, 3, "c", True)]
+    assert [(row.place, row.was, row.title, row.gold) for row in rows] == [
+        (1, 1, "a", False),
+        (2, 2, "b", False),
+        (3, 3, "c", True),
+    ]
     assert not unread
     # all smoothing: b and c have a alone for a neighbour and become it (1.0, c read first), a has both, by half: (0.9 + 0) / 2
     rows, _ = again(one, asked, 1.0, 0.0, ("c",))
@@ -46,6 +50,8 @@ def test_a_lane_of_its_own_has_the_settings_everywhere():
     )
 
 
-@pytest.mark.parametrize("line", ["EmbedQuery() >> VectorNodes(keep=2)", LINE.replace("beta=0.0", "backfill='vector'")])
+@pytest.mark.parametrize(
+    "line", ["EmbedQuery() >> VectorNodes(keep=2)", LINE.replace("beta=0.0", "backfill='vector'")]
+)
 def test_lanes_that_cannot_be_run_again_have_no_sliders(line):
     assert settings(lane(line)[0]) is None

@@ -32,7 +32,9 @@ def page(movies, tmp_path_factory):
     (home / "graphs").symlink_to(Path(os.environ["HOPSCOPE_HOME"]) / "graphs")
     with serving(answer) as (url, _):
         row = f'kind = "chat"\nbackend = "openai"\ntitle = "Thinker"\nurl = "{url}"\nmodel = "thinker"\n'
-        (home / "models.toml").write_text(f'[roles]\nanswer = "thinker"\n\n[model.thinker]\n{row}', "utf-8")
+        (home / "models.toml").write_text(
+            f'[roles]\nanswer = "thinker"\n\n[model.thinker]\n{row}', "utf-8"
+        )
         with (
             server(HOPSCOPE_HOME=str(home)) as (address, _),
             open_page(f"{address}/?q={quote_plus(QUESTION)}&lane={quote_plus(LINE)}") as opened,
@@ -79,4 +81,6 @@ def test_an_answer_that_ends_inside_a_thought_says_so(page):
     expect(said).to_contain_text("no answer")
     expect(said).not_to_contain_text("Well, when")
     lane.locator("summary").filter(has_text="Thought").click()
-    expect(lane.get_by_role("region", name="The language model's thought")).to_have_text("Well, when was")
+    expect(lane.get_by_role("region", name="The language model's thought")).to_have_text(
+        "Well, when was"
+    )

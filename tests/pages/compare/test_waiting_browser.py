@@ -17,7 +17,9 @@ from playwright.sync_api import expect
 
 from tests.server import CHROMIUM, open_page, server
 
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (apt-get install chromium)")
+pytestmark = pytest.mark.skipif(
+    not CHROMIUM, reason="Chromium is not installed (apt-get install chromium)"
+)
 LINE = "EgoNetwork(hops=1) >> ShortestPaths() >> Rank(model='bm25', keep=5) >> Answer()"
 QUESTION = "which person directed the movie Inception"
 OTHER = "when was Inferno released"
@@ -39,7 +41,11 @@ class Talker:
         self.count(1)
         try:
             for number in range(3_000):
-                chunk = {"choices": [{"index": 0, "delta": {"content": f"word{number} "}, "finish_reason": None}]}
+                chunk = {
+                    "choices": [
+                        {"index": 0, "delta": {"content": f"word{number} "}, "finish_reason": None}
+                    ]
+                }
                 stream.write(f"data: {json.dumps(chunk)}\n\n".encode())
                 stream.flush()
                 time.sleep(0.1)
@@ -86,7 +92,9 @@ def talking_app(movies, browser, tmp_path_factory):
     home = tmp_path_factory.mktemp("talking")
     with talking() as (talker, url):
         row = f'kind = "chat"\nbackend = "openai"\ntitle = "Talker"\nurl = "{url}"\nmodel = "talker"\n'
-        (home / "models.toml").write_text(f'[roles]\nanswer = "talker"\n\n[model.talker]\n{row}', "utf-8")
+        (home / "models.toml").write_text(
+            f'[roles]\nanswer = "talker"\n\n[model.talker]\n{row}', "utf-8"
+        )
         (home / "graphs").symlink_to(Path(os.environ["HOPSCOPE_HOME"]) / "graphs")
         with server(HOPSCOPE_HOME=str(home)) as (address, _):
             yield address, talker
@@ -109,7 +117,9 @@ def test_a_new_question_ends_the_one_before(asked):
     page.get_by_text("Answer with a language model", exact=True).click()  # off
     page.get_by_role("textbox", name="Question").fill(OTHER)
     page.get_by_role("button", name="Ask", exact=True).click()
-    page.locator(f"[data-question={json.dumps(OTHER)}] .lane[data-status=done]").first.wait_for(timeout=30_000)
+    page.locator(f"[data-question={json.dumps(OTHER)}] .lane[data-status=done]").first.wait_for(
+        timeout=30_000
+    )
     assert talker.soon(0, 60)
 
 
@@ -153,5 +163,7 @@ def test_a_question_that_another_looks_at_goes_on(asked, talking_app):
             page.close()
         assert talker.soon(1, 60)  # the tab that was closed later has been missed
         heard = len(other.locator(".model-text").first.inner_text().split())
-        expect(other.locator(".model-text").first).to_contain_text(f"word{heard + 9} ", timeout=20_000)
+        expect(other.locator(".model-text").first).to_contain_text(
+            f"word{heard + 9} ", timeout=20_000
+        )
     assert talker.soon(0, 60)

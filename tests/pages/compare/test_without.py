@@ -33,7 +33,11 @@ def asked(source):
     """A comparison of one lane on the graph of a source."""
     opened = source.open(None)
     ask = opened.ask(Question("who directed Two", entities=("Two",)), model=False)
-    run = LaneRun(ask, parse_line("EgoNetwork(hops=1) >> ShortestPaths(hops=1)"), Environment(Written(encoder=Table({}))))
+    run = LaneRun(
+        ask,
+        parse_line("EgoNetwork(hops=1) >> ShortestPaths(hops=1)"),
+        Environment(Written(encoder=Table({}))),
+    )
     run.retrieve(Progress())
     return Comparison(ask, [Lane(Instance("a", "A", run.line), run, "done", retrieved=True)])
 
@@ -58,7 +62,11 @@ def asked_without(one, *edits):
 def test_the_triples_of_a_path_by_their_names_and_directions():
     path = {"steps": ["Two", "directed_by", "Ann", "directed_by", "One"], "forward": [True, False]}
     assert _of_path(path) == [EDIT, Edit("edge", ("One", "directed_by", "Ann"))]
-    chunks = {"steps": ["The turkey", "shares", "Fred"], "names": ["carol#2", "Fred"], "forward": [True]}
+    chunks = {
+        "steps": ["The turkey", "shares", "Fred"],
+        "names": ["carol#2", "Fred"],
+        "forward": [True],
+    }
     assert _of_path(chunks) == [Edit("edge", ("carol#2", "shares", "Fred"))]
 
 
@@ -70,7 +78,10 @@ def test_a_relation_without_a_name_and_a_summary_are_refused(taken):
 
 def test_an_address_leaves_nothing_out_without_a_word():
     link = parse_link({"q": "who", "edit": [EDIT.written(), "nonsense"]})
-    assert link.edits == (EDIT, Edit("node", ("nonsense",)))  # no graph has it, which each lane says
+    assert link.edits == (
+        EDIT,
+        Edit("node", ("nonsense",)),
+    )  # no graph has it, which each lane says
     assert parse_link(Link("who", edits=(EDIT,), typed=True).parameters()).edits == (EDIT,)
 
 
@@ -78,7 +89,11 @@ def test_a_saved_comparison_and_what_draws_and_prints_it_say_what_was_taken_away
     saved = comparison(thaw_finished(freeze_finished(finished(taken))))
     assert saved.ask.source.edits == (EDIT,)
     for one in (taken, saved):
-        assert Board(one).payload()["edits"] == comparison_dict(one)["edits"] == ["without Two -> directed_by -> Ann"]
+        assert (
+            Board(one).payload()["edits"]
+            == comparison_dict(one)["edits"]
+            == ["without Two -> directed_by -> Ann"]
+        )
 
 
 def test_what_each_lane_said_before_is_saved_with_the_case_drawn_and_printed(taken, earlier):
@@ -88,20 +103,29 @@ def test_what_each_lane_said_before_is_saved_with_the_case_drawn_and_printed(tak
     assert saved.lanes[0].beside == taken.lanes[0].beside and saved.lanes[0].beside.said == ("Ann",)
     drawn = Board(saved).payload()
     assert drawn["without"] == "No lane stood on it; “A” found another way."
-    assert drawn["lanes"][0]["beside"]["text"] == "Same answer by another way: Two -> written_by -> Ann."
+    assert (
+        drawn["lanes"][0]["beside"]["text"]
+        == "Same answer by another way: Two -> written_by -> Ann."
+    )
     assert comparison_dict(saved)["lanes"][0]["beside"]["said"] == ("Ann",)
 
 
 def test_what_it_said_is_repeated_only_where_its_sentence_does_not_hold_it():
-    one = Beside(True, ("Ann",), ("Bea",), (1, 0), "No longer says Ann, now says Bea.", said=("Ann",))
+    one = Beside(
+        True, ("Ann",), ("Bea",), (1, 0), "No longer says Ann, now says Bea.", said=("Ann",)
+    )
     assert beside_data(one) == {"text": one.text, "tone": "bad", "said": "", "count": "1 → 0"}
-    merged = replace(one, lost=(), new=(), text="Same answer.")  # of two known answers that were merged one is left
+    merged = replace(
+        one, lost=(), new=(), text="Same answer."
+    )  # of two known answers that were merged one is left
     assert (beside_data(merged)["tone"], beside_data(merged)["count"]) == ("same", "")
     assert beside_data(replace(one, said=("Ann", "Cid"), right=(None, None)))["said"] == "Ann, Cid"
 
 
 def test_what_stays_has_the_same_place_before_and_after_and_what_comes_back_too(taken, earlier):
-    places = lambda board: {node["name"]: (node["x"], node["y"]) for node in board.payload()["layout"]["nodes"]}
+    places = lambda board: {
+        node["name"]: (node["x"], node["y"]) for node in board.payload()["layout"]["nodes"]
+    }
     first = Board(earlier)
     whole = places(first)
     second = Board(taken, first)
@@ -116,9 +140,15 @@ def test_what_stays_has_the_same_place_before_and_after_and_what_comes_back_too(
 
 def test_a_node_is_renamed_by_a_typed_name_and_merged_into_one_that_was_clicked_or_typed(taken):
     two, ann = (taken.graph.nodes_named(name)[0] for name in ("Two", "Ann"))
-    assert _renamed(taken, {"to": "rename", "node": ann, "name": "  Anne  Roe "}) == Edit("rename", ("Ann", "Anne Roe"))
-    assert _renamed(taken, {"to": "merge", "node": two, "other": ann}) == Edit("merge", ("Two", "Ann"))
-    assert _renamed(taken, {"to": "merge", "node": ann, "name": "Two"}) == Edit("merge", ("Ann", "Two"))
+    assert _renamed(taken, {"to": "rename", "node": ann, "name": "  Anne  Roe "}) == Edit(
+        "rename", ("Ann", "Anne Roe")
+    )
+    assert _renamed(taken, {"to": "merge", "node": two, "other": ann}) == Edit(
+        "merge", ("Two", "Ann")
+    )
+    assert _renamed(taken, {"to": "merge", "node": ann, "name": "Two"}) == Edit(
+        "merge", ("Ann", "Two")
+    )
 
 
 @pytest.mark.parametrize(
@@ -136,6 +166,8 @@ def test_a_name_that_does_not_do_says_why(taken, pressed, text):
 
 
 def test_a_passage_is_not_renamed(taken, monkeypatch):
-    monkeypatch.setattr("pages.parts.compare.without._of_node", lambda comparison, node: Edit("passage", ("a",)))
+    monkeypatch.setattr(
+        "pages.parts.compare.without._of_node", lambda comparison, node: Edit("passage", ("a",))
+    )
     with pytest.raises(Refused, match="this is a passage"):
         _renamed(taken, {"to": "rename", "node": 0, "name": "B"})

@@ -47,11 +47,16 @@ def test_a_node_is_taken_away_and_put_back(app):
     with open_page(f"{app}/?{urlencode(ASKED)}") as page:
         answered(page)
         before = says(page)
-        name = page.locator(".lane").first.evaluate("lane => lane.lane.data.paths.map(one => lane.lane.board.path(one.key).steps)[0][2]")
+        name = page.locator(".lane").first.evaluate(
+            "lane => lane.lane.data.paths.map(one => lane.lane.board.path(one.key).steps)[0][2]"
+        )
         page.mouse.click(*page.locator(".lane").first.evaluate(PLACE, name))
         page.get_by_role("button", name="Ask without this").click()
         page.locator(".beside").wait_for(timeout=60_000)
-        assert re.match("Against before: (Same answer|No longer says|Now says)", page.locator(".beside").inner_text())
+        assert re.match(
+            "Against before: (Same answer|No longer says|Now says)",
+            page.locator(".beside").inner_text(),
+        )
         assert "Asked without " in page.locator(".band").inner_text()
         expect(page).to_have_url(re.compile("edit="))
         page.reload()  # the address holds it
@@ -78,9 +83,7 @@ def test_a_node_is_merged_into_one_that_is_clicked_then_renamed_and_both_are_und
     with open_page(f"{app}/?{urlencode(ASKED)}") as page:
         answered(page)
         before, lane = says(page), page.locator(".lane").first
-        plain = (
-            "lane => [...lane.lane.graph.nodes.values()].filter(one => one.role === 'plain').sort((a, b) => a.x - b.x).map(one => one.name)"
-        )
+        plain = "lane => [...lane.lane.graph.nodes.values()].filter(one => one.role === 'plain').sort((a, b) => a.x - b.x).map(one => one.name)"
         one, *_, other = lane.evaluate(plain)
         open_panel(page, lane, one)
         page.get_by_role("button", name="Merge into").click()
@@ -92,7 +95,9 @@ def test_a_node_is_merged_into_one_that_is_clicked_then_renamed_and_both_are_und
         page.get_by_role("button", name="Rename").click()
         page.get_by_label("New name").fill("<b>New</b>")
         page.get_by_label("New name").press("Enter")
-        page.get_by_role("button", name=f"With {other} renamed to <b>New</b>").wait_for(timeout=60_000)
+        page.get_by_role("button", name=f"With {other} renamed to <b>New</b>").wait_for(
+            timeout=60_000
+        )
         expect(page.locator(".band")).to_contain_text("<b>New</b>")
         assert page.url.count("edit=") == 2
         page.get_by_role("button", name="Undo all").click()
@@ -105,12 +110,17 @@ def test_what_a_link_takes_away_and_is_not_there_is_said_be_it_nonsense(app):
     edits = [Edit("node", ("Nobody at all",)).written(), "nonsense"]
     with open_page(f"{app}/?{urlencode(ASKED | {'edit': edits}, doseq=True)}") as page:
         page.locator(".beside").wait_for(timeout=90_000)
-        assert "Its graph has no “Nobody at all” and “nonsense”, so nothing changed." in page.locator(".beside").inner_text()
+        assert (
+            "Its graph has no “Nobody at all” and “nonsense”, so nothing changed."
+            in page.locator(".beside").inner_text()
+        )
         assert page.get_by_role("button", name="Without").count() == 2
 
 
 def test_without_its_start_the_question_says_why_it_cannot_be_asked(app):
-    with open_page(f"{app}/?{urlencode(ASKED | {'edit': Edit('node', ('Jon Hamm',)).written()})}") as page:
+    with open_page(
+        f"{app}/?{urlencode(ASKED | {'edit': Edit('node', ('Jon Hamm',)).written()})}"
+    ) as page:
         page.get_by_text("All that the question starts from is taken away").wait_for(timeout=60_000)
         page.get_by_role("button", name="Without Jon Hamm").click()
         answered(page)

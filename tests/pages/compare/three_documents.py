@@ -12,14 +12,35 @@ LINE = "BuiltGraph(build='chunks') >> SparseChunks(keep=1) >> AnswerFromTables()
 WIDE = "BuiltGraph(build='chunks') >> SparseChunks(keep=3) >> AnswerFromTables()"
 LATE = "First for Women"
 DOCUMENTS = (
-    Document("arthur", "Arthur's Magazine was a magazine started in 1844. The magazine was started first.", "Arthur's Magazine"),
-    Document("women", "A weekly started in 1989 <script>document.title = 'gone'</script> with {braces} and {0}.", LATE),
-    Document("radio", "A station in India, which was the first, and which plays songs by night and by day in many towns.", "Radio City"),
+    Document(
+        "arthur",
+        "Arthur's Magazine was a magazine started in 1844. The magazine was started first.",
+        "Arthur's Magazine",
+    ),
+    Document(
+        "women",
+        "A weekly started in 1989 <script>document.title = 'gone'</script> with {braces} and {0}.",
+        LATE,
+    ),
+    Document(
+        "radio",
+        "A station in India, which was the first, and which plays songs by night and by day in many towns.",
+        "Radio City",
+    ),
 )
 KNOWN = Question(QUESTION, "q1", answers=("Arthur's Magazine",), gold=("arthur", "women"))
 
 
 def made() -> str:
     """Writes the corpus into the home of the tests; its name."""
-    write(corpora_folder() / NAME, DOCUMENTS, "Three documents", "", "", {"asked": ("Asked", [KNOWN])}, (QUESTION,), own=True)
+    write(
+        corpora_folder() / NAME,
+        DOCUMENTS,
+        "Three documents",
+        "",
+        "",
+        {"asked": ("Asked", [KNOWN])},
+        (QUESTION,),
+        own=True,
+    )
     return NAME

@@ -45,7 +45,11 @@ def corpus(home):
 
 def test_the_form_offers_the_sets_of_the_corpus_and_methods_on_documents(home):
     at = opened(corpus=NAME)
-    assert not at.exception and at.multiselect[0].options == ["Asked"] and at.multiselect[0].value == ["asked"]
+    assert (
+        not at.exception
+        and at.multiselect[0].options == ["Asked"]
+        and at.multiselect[0].value == ["asked"]
+    )
     assert at.multiselect[1].value == ["vanilla-rag", "vgraphrag", "lgraphrag"]
     assert not any(label.startswith("lego") for label in at.multiselect[1].options)
 
@@ -62,12 +66,20 @@ def test_where_the_passages_are_lost_is_drawn(run):
     at = opened(run=run)
     assert not at.exception and f"the documents “{NAME}”" in said(at).replace("\\", "")
     figures = at.dataframe[0].value
-    assert list(figures["passage_recall@1"])[0].startswith("0.500")  # LINE keeps one chunk, of two gold passages, so both go by the first
+    assert list(figures["passage_recall@1"])[0].startswith(
+        "0.500"
+    )  # LINE keeps one chunk, of two gold passages, so both go by the first
     assert list(figures["context_recall"])[0].startswith("1.000")
-    drawn = {json.loads(one.proto.spec)["layout"]["title"]["text"]: json.loads(one.proto.spec) for one in at.get("plotly_chart")}
+    drawn = {
+        json.loads(one.proto.spec)["layout"]["title"]["text"]: json.loads(one.proto.spec)
+        for one in at.get("plotly_chart")
+    }
     lines = drawn["Where the passages are lost"]["data"]
     assert lines[0]["x"] == ["Corpus", "Graph", "Retrieved", "Prompt"]
-    assert [line["y"] for line in lines] == [[1.0, 1.0, 0.5, 0.5], [1.0, 1.0, 1.0, 1.0]]  # one chunk of two passages, then both
+    assert [line["y"] for line in lines] == [
+        [1.0, 1.0, 0.5, 0.5],
+        [1.0, 1.0, 1.0, 1.0],
+    ]  # one chunk of two passages, then both
     questions = at.dataframe[-1].value  # by the gold passage that came first
     assert len(questions) == 1 and list(questions.iloc[0])[1:] == [0.5, 0.5]
     assert "Judged in pairs" not in [one.label for one in at.tabs]
@@ -76,7 +88,9 @@ def test_where_the_passages_are_lost_is_drawn(run):
 def test_answers_judged_in_pairs_are_shown_with_what_to_doubt(run, home, monkeypatch):
     for row in home.rows(run):
         given = Answered(f"An answer of {row.instance}", "language model", 0, 1)
-        home.keep(run, row.instance, row.question.id, replace(row.outcome, answer=given), None, None)
+        home.keep(
+            run, row.instance, row.question.id, replace(row.outcome, answer=given), None, None
+        )
     at = judging(run)
     assert not at.exception and any(one.label == "Judge the answers" for one in at.button)
     work = _pairs(run)
@@ -84,11 +98,17 @@ def test_answers_judged_in_pairs_are_shown_with_what_to_doubt(run, home, monkeyp
         for first, second in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)):
             asked = messages(pair.text, first, second, work.chat.context)
             told = Reply(json.dumps({"why": "<b>So</b>", **dict.fromkeys(CRITERIA, "first")}))
-            work.chat.replies.keep(work.chat.key(asked, schema=SCHEMA, max_tokens=REPLY), "judge", told)
+            work.chat.replies.keep(
+                work.chat.key(asked, schema=SCHEMA, max_tokens=REPLY), "judge", told
+            )
     at = judging(run)
     assert not at.exception and not any(one.label == "Judge the answers" for one in at.button)
-    assert "1 of 1 pair judged by" in said(at) and "Both orders agree in 0 %" in said(at).replace("\\", "")
-    assert "no more than by chance: its verdicts say nothing" in at.warning[0].value.replace("\\", "")
+    assert "1 of 1 pair judged by" in said(at) and "Both orders agree in 0 %" in said(at).replace(
+        "\\", ""
+    )
+    assert "no more than by chance: its verdicts say nothing" in at.warning[0].value.replace(
+        "\\", ""
+    )
     assert "Win rates that say nothing" in [one.label for one in at.expander]
 
 
@@ -101,24 +121,44 @@ def judging(run: int):
 
 def test_what_was_written_is_told_and_can_be_chosen(home):
     from_model = (Question("How does it change?", "u1-t1-q1"), Question("Who is it?", "u1-t1-q2"))
-    written = Written(from_model, "It is about <b>magazines</b>.", ("1 of 3 replies could not be read, such as “no”.",))
+    written = Written(
+        from_model,
+        "It is about <b>magazines</b>.",
+        ("1 of 3 replies could not be read, such as “no”.",),
+    )
     open_corpus(NAME).with_questions({usual_name(NAME): ("Written", written.questions)})
     key = job_key(NAME)
-    assert engine().evaluations.start(key, lambda: Job(key, lambda job: written), again=True).wait(60)
+    assert (
+        engine().evaluations.start(key, lambda: Job(key, lambda job: written), again=True).wait(60)
+    )
     at = opened(corpus=NAME)
-    assert not at.exception and "1 of 3 replies could not be read" in at.warning[0].value.replace("\\", "")
-    assert "How does it change?" in said(at) and "They take the place of those that were written before" in said(at)
+    assert not at.exception and "1 of 3 replies could not be read" in at.warning[0].value.replace(
+        "\\", ""
+    )
+    assert "How does it change?" in said(
+        at
+    ) and "They take the place of those that were written before" in said(at)
     assert "<b>" not in said(at)
     at.button(key="writing-choose").click().run()
-    assert not at.exception and at.multiselect[0].value == [usual_name(NAME)] and at.toggle(key="evaluate_model").value
+    assert (
+        not at.exception
+        and at.multiselect[0].value == [usual_name(NAME)]
+        and at.toggle(key="evaluate_model").value
+    )
 
 
 def test_writing_that_was_cancelled_says_that_it_goes_on(home):
     key = job_key(NAME)
-    job = engine().evaluations.start(key, lambda: Job(key, Job.check), again=True, run=lambda job: (job.cancel(), job.run()))
+    job = engine().evaluations.start(
+        key, lambda: Job(key, Job.check), again=True, run=lambda job: (job.cancel(), job.run())
+    )
     assert job.status == CANCELLED
     at = opened(corpus=NAME)
-    assert not at.exception and "Cancelled. Every reply is kept" in said(at) and any(one.label == "Write them" for one in at.button)
+    assert (
+        not at.exception
+        and "Cancelled. Every reply is kept" in said(at)
+        and any(one.label == "Write them" for one in at.button)
+    )
 
 
 def _pairs(run: int) -> Pairwise:
@@ -136,17 +176,40 @@ def test_what_a_budget_brings_is_drawn(home):
     """By words the gold document, the only one with “Alexandria”, is first of twelve; the re-ranker puts all that name a lighthouse before
     it, ten of them where 20 may be read."""
     asked = Question("Who built the lighthouse of Alexandria?", "q1", gold=("gold",))
-    others = [Document(f"d{n:02}", f"Lighthouse {n}, a lighthouse built and built again.") for n in range(11)]
-    gold = Document("gold", "Sostratus of Knidos raised the tower on the island before the harbour, the light of Alexandria, for the king.")
-    write(corpora_folder() / "towers", [*others, gold], "Towers", "", "", {"towers": ("Towers", [asked])}, own=True)
+    others = [
+        Document(f"d{n:02}", f"Lighthouse {n}, a lighthouse built and built again.")
+        for n in range(11)
+    ]
+    gold = Document(
+        "gold",
+        "Sostratus of Knidos raised the tower on the island before the harbour, the light of Alexandria, for the king.",
+    )
+    write(
+        corpora_folder() / "towers",
+        [*others, gold],
+        "Towers",
+        "",
+        "",
+        {"towers": ("Towers", [asked])},
+        own=True,
+    )
     line = "BuiltGraph(build='links-terms') >> SparseNodes(keep=20) >> GraphRerank(alpha=0.0) >> DocumentsOfNodes() >> AnswerFromTables()"
-    job = evaluate(engine(), store(), make_plan([find(line)], "towers", None, engine().graph, model=False))
+    job = evaluate(
+        engine(), store(), make_plan([find(line)], "towers", None, engine().graph, model=False)
+    )
     assert job.wait(120) and not job.error
     at = opened(run=job.number)
     assert not at.exception
-    drawn = {json.loads(one.proto.spec)["layout"]["title"]["text"]: json.loads(one.proto.spec) for one in at.get("plotly_chart")}
-    assert [(line["x"], line["y"]) for line in drawn["Capped recall @10 by budget"]["data"]] == [([10, 20], [1.0, 0.0])]
-    assert "Topological Recall by budget" not in drawn  # either budget retrieves the gold document, so it is 1.0 for both: no curve
+    drawn = {
+        json.loads(one.proto.spec)["layout"]["title"]["text"]: json.loads(one.proto.spec)
+        for one in at.get("plotly_chart")
+    }
+    assert [(line["x"], line["y"]) for line in drawn["Capped recall @10 by budget"]["data"]] == [
+        ([10, 20], [1.0, 0.0])
+    ]
+    assert (
+        "Topological Recall by budget" not in drawn
+    )  # either budget retrieves the gold document, so it is 1.0 for both: no curve
 
 
 def test_what_changed_lists_the_questions_of_a_band(run):
@@ -160,7 +223,10 @@ def test_what_changed_lists_the_questions_of_a_band(run):
     at.run()
     words = said(at).replace("\\", "")
     names = titles(store().run(run))
-    assert f"1 question won: not retrieved with {names[line]}, all gold passages with {names[wide]}" in words
+    assert (
+        f"1 question won: not retrieved with {names[line]}, all gold passages with {names[wide]}"
+        in words
+    )
     assert f"Why {names[line]} loses them: ranked too low 1." in words and KNOWN.text in words
     at.selectbox(key=f"flow_to_{run}").set_value(line).run()
     assert not at.exception and "Choose two different methods." in said(at)

@@ -42,7 +42,9 @@ def home(movies, tmp_path, monkeypatch):
 def run(home):
     """A finished run: No. 1 on three questions, and No. 10."""
     known = catalogue()
-    plan = make_plan([known["lego-1"], known["lego-10"]], "metaqa-1hop-dev", 3, engine().graph, model=False)
+    plan = make_plan(
+        [known["lego-1"], known["lego-10"]], "metaqa-1hop-dev", 3, engine().graph, model=False
+    )
     job = evaluate(engine(), store(), plan)
     assert job.wait(120) and not job.error
     return job.number
@@ -57,7 +59,11 @@ def opened(**query: object) -> AppTest:
 
 
 def said(at: AppTest) -> str:
-    return "\n".join(part.value for kind in (at.markdown, at.caption, at.text, at.subheader, at.error) for part in kind)
+    return "\n".join(
+        part.value
+        for kind in (at.markdown, at.caption, at.text, at.subheader, at.error)
+        for part in kind
+    )
 
 
 def test_without_any_the_form_says_what_happens(home):
@@ -72,7 +78,9 @@ def test_the_sets_are_those_of_the_chosen_graph(home):
     at.session_state.source = GraphSource("pathquestion-2hop")
     at.run()
     assert not at.exception
-    assert at.multiselect[0].options == [one.title for one in datasets()["pathquestion-2hop"].sets.values()]
+    assert at.multiselect[0].options == [
+        one.title for one in datasets()["pathquestion-2hop"].sets.values()
+    ]
     assert at.multiselect[0].value == [next(iter(datasets()["pathquestion-2hop"].sets))]
 
 
@@ -113,9 +121,13 @@ def test_figures_tests_and_meanings_of_a_run(run):
     at = opened(run=run)
     assert not at.exception
     figures = at.dataframe[0].value
-    assert list(figures["Method"]) == [f"{one.label} ({one.number})" for one in (catalogue()["lego-1"], catalogue()["lego-10"])]
+    assert list(figures["Method"]) == [
+        f"{one.label} ({one.number})" for one in (catalogue()["lego-1"], catalogue()["lego-10"])
+    ]
     assert figures["Method"][0] == "Shortest paths (No. 1)"
-    assert figures["subgraph_recall"][0].startswith("1.000")  # every answer is one step from the topic entity
+    assert figures["subgraph_recall"][0].startswith(
+        "1.000"
+    )  # every answer is one step from the topic entity
     assert {"PersonalizedPageRank", "ShortestPaths"} <= set(at.dataframe[1].value["Operator"])
     assert set(at.dataframe[2].value["Method"]) == {figures["Method"][1]}
     assert any("Subgraph precision" in one.label for one in at.expander)
@@ -124,17 +136,28 @@ def test_figures_tests_and_meanings_of_a_run(run):
 def test_a_run_opens_on_its_recommendation_and_goes_on_with_more_questions(home):
     """Twelve questions of one hop, all of which both methods find: nothing tells them apart, and the table gives both the first rank."""
     known = catalogue()
-    plan = make_plan([known["lego-1"], known["lego-10"]], "metaqa-1hop-dev", 12, engine().graph, model=False)
+    plan = make_plan(
+        [known["lego-1"], known["lego-10"]], "metaqa-1hop-dev", 12, engine().graph, model=False
+    )
     job = evaluate(engine(), store(), plan)
     assert job.wait(120) and not job.error
     at = opened(run=job.number)
     words = said(at)
     assert not at.exception  # the one that took less time is advised, and both take milliseconds
-    assert re.search("##### Take Shortest paths(, relations filtered)?: chance may explain all differences here", words.replace("\\", ""))
+    assert re.search(
+        "##### Take Shortest paths(, relations filtered)?: chance may explain all differences here",
+        words.replace("\\", ""),
+    )
     assert list(at.dataframe[0].value["Rank"]) == [1, 1]
     more = larger(store(), home.run(job.number), 3, engine().graph)
-    assert [one.question.id for one in more.drawn[:12]] == [one.question.id for one in plan.drawn] and len(more.drawn) == 15
-    assert more.instances == plan.instances and (more.set, more.graphs, more.model) == (plan.set, plan.graphs, False)
+    assert [one.question.id for one in more.drawn[:12]] == [
+        one.question.id for one in plan.drawn
+    ] and len(more.drawn) == 15
+    assert more.instances == plan.instances and (more.set, more.graphs, more.model) == (
+        plan.set,
+        plan.graphs,
+        False,
+    )
 
 
 def test_the_table_of_an_unfinished_run_says_on_how_many_questions_it_rests(home):
@@ -157,7 +180,9 @@ def test_a_question_of_a_run_opens_from_what_was_kept(run, home):
     question = home.drawn(run)[0].question
     at = opened(run=run, question=question.id)
     assert not at.exception and question.text in said(at).replace("\\", "")
-    assert any(b.label == "Data (JSON)" for b in at.get("download_button")) or "Starts from" in said(at)
+    assert any(
+        b.label == "Data (JSON)" for b in at.get("download_button")
+    ) or "Starts from" in said(at)
 
 
 def test_a_deleted_run_is_gone(run, home):
@@ -181,7 +206,9 @@ def test_a_run_without_that_question_says_so(run):
 
 def test_a_question_to_documents_opens_with_its_hits(home):
     made()
-    plan = make_plan([Instance("wide", "Wide", parse_line(WIDE))], "asked", 1, engine().graph, model=False)
+    plan = make_plan(
+        [Instance("wide", "Wide", parse_line(WIDE))], "asked", 1, engine().graph, model=False
+    )
     job = evaluate(engine(), store(), plan)
     assert job.wait(120) and not job.error
     at = opened(run=job.number, question=KNOWN.id)
@@ -202,7 +229,9 @@ def test_a_limit_and_a_number_of_requests_are_given_to_the_run(home, monkeypatch
     limit = lambda: next(one for one in at.text_input if one.label == "Spend at most")
     start = lambda: next(one for one in at.button if one.label == "Start")
     limit().set_value("**much** <i>").run()
-    assert "is no cap" in said(at) and start().disabled  # nothing begins without the limit that was meant
+    assert (
+        "is no cap" in said(at) and start().disabled
+    )  # nothing begins without the limit that was meant
     limit().set_value("2000 tokens").run()
     next(one for one in at.number_input if one.label == "Requests at a time").set_value(3).run()
     start().click().run()
@@ -218,10 +247,15 @@ def test_a_prompt_goes_to_the_methods_that_show_what_it_shows(home, monkeypatch)
 
     monkeypatch.setattr("pages.parts.evaluate.form.evaluate", begun)
     at = opened()
-    next(one for one in at.multiselect if one.label == "Methods").set_value(["lego-1", "language-model-only"]).run()
+    next(one for one in at.multiselect if one.label == "Methods").set_value(
+        ["lego-1", "language-model-only"]
+    ).run()
     assert not any(one.label == "Prompt" for one in at.selectbox)  # nobody is asked
     next(one for one in at.toggle if one.label == "Language model answers").set_value(True).run()
-    prompt, start = (lambda: next(one for one in at.selectbox if one.label == "Prompt")), lambda: at.button(key="evaluate-go")
+    prompt, start = (
+        (lambda: next(one for one in at.selectbox if one.label == "Prompt")),
+        lambda: at.button(key="evaluate-go"),
+    )
     prompt().set_value("lego-graphrag").run()
     assert "Language model only keeps its own prompt" in said(at)
     start().click().run()
@@ -245,7 +279,11 @@ def test_a_run_that_a_limit_stopped_goes_on_under_one(home, run, monkeypatch):
     given = []
     monkeypatch.setattr(evaluating, "job_of", lambda run: job)
     monkeypatch.setattr(evaluating, "planned", lambda store, run: None)
-    monkeypatch.setattr(evaluating, "evaluate", lambda engine, store, plan, **how: given.append(how) or SimpleNamespace(number=run))
+    monkeypatch.setattr(
+        evaluating,
+        "evaluate",
+        lambda engine, store, plan, **how: given.append(how) or SimpleNamespace(number=run),
+    )
 
     def page():
         import streamlit as st

@@ -28,7 +28,11 @@ def evaluated(tmp_path_factory):
         patch.setenv("HOPSCOPE_HOME", str(home))
         made()
         engine, store = Engine(), Store(evaluations_file())
-        job = evaluate(engine, store, make_plan([find(LINE), find(WIDE)], "asked", None, engine.graph, model=False))
+        job = evaluate(
+            engine,
+            store,
+            make_plan([find(LINE), find(WIDE)], "asked", None, engine.graph, model=False),
+        )
         assert job.wait(120) and not job.error and job.number == 1
         engine.evaluations.stop()
         store.close()
@@ -43,14 +47,27 @@ def test_a_band_is_pressed_and_lists_its_questions(evaluated):
         band = page.locator(".flow .band.won")
         band.wait_for(timeout=60_000)
         assert page.locator(".flow .label").inner_text() == "1 won: no longer ranked too low"
-        assert [one.inner_text() for one in page.locator(".flow .stage").all()] == ["not retrieved 1", "all gold passages 1"]
+        assert [one.inner_text() for one in page.locator(".flow .stage").all()] == [
+            "not retrieved 1",
+            "all gold passages 1",
+        ]
         band.focus()
         page.keyboard.press("Enter")
-        page.get_by_text(re.compile("^Why .+ loses them: ranked too low 1\\.$")).wait_for(timeout=30_000)
+        page.get_by_text(re.compile("^Why .+ loses them: ranked too low 1\\.$")).wait_for(
+            timeout=30_000
+        )
         listed = page.locator(".st-key-flow-questions")
         assert listed.get_by_text(QUESTION).count() == 1
-        asked = parse_qs(urlparse(listed.get_by_role("link", name="Ask again on Compare").get_attribute("href")).query)
-        assert asked["corpus"] == [NAME] and asked["lane"] == [repr(find(LINE).line), repr(find(WIDE).line)] and asked["q"] == [QUESTION]
+        asked = parse_qs(
+            urlparse(
+                listed.get_by_role("link", name="Ask again on Compare").get_attribute("href")
+            ).query
+        )
+        assert (
+            asked["corpus"] == [NAME]
+            and asked["lane"] == [repr(find(LINE).line), repr(find(WIDE).line)]
+            and asked["q"] == [QUESTION]
+        )
         assert page.locator(".flow .band.won[aria-pressed=true]").count() == 1
         for scheme in ("light", "dark"):
             take_scheme(page, scheme)
@@ -61,7 +78,10 @@ def test_a_band_is_pressed_and_lists_its_questions(evaluated):
         page.get_by_role("button", name="The evaluation").click()
         page.locator(".flow .band.won").click()  # by the mouse, after coming back
         settle(page)
-        assert page.locator(".st-key-flow-questions").get_by_text(QUESTION).count() == 1 and not problems
+        assert (
+            page.locator(".st-key-flow-questions").get_by_text(QUESTION).count() == 1
+            and not problems
+        )
 
 
 def test_a_repair_is_tried_and_evaluated_beside_the_others(evaluated):
@@ -70,9 +90,13 @@ def test_a_repair_is_tried_and_evaluated_beside_the_others(evaluated):
         problems = []
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.get_by_role("button", name="Try changes").click(timeout=60_000)
-        page.get_by_text(re.compile("^Of 1 question .+ loses 1: ranked too low 1\\.$")).wait_for(timeout=120_000)
+        page.get_by_text(re.compile("^Of 1 question .+ loses 1: ranked too low 1\\.$")).wait_for(
+            timeout=120_000
+        )
         page.get_by_text(re.compile("loses none of 1 question\\.$")).wait_for()
-        change = page.get_by_text(re.compile(r"^Keep \d passages: brings 1 of 1 back, tried\.$")).first
+        change = page.get_by_text(
+            re.compile(r"^Keep \d passages: brings 1 of 1 back, tried\.$")
+        ).first
         change.wait_for()
         settle(page)
         for scheme in ("light", "dark"):
@@ -80,12 +104,16 @@ def test_a_repair_is_tried_and_evaluated_beside_the_others(evaluated):
             found = serious(page)
             assert not found, f"{scheme}: {found}"
         page.reload()
-        page.get_by_role("button", name="Evaluate beside the others").first.click(timeout=60_000)  # what was found is there after a reload
+        page.get_by_role("button", name="Evaluate beside the others").first.click(
+            timeout=60_000
+        )  # what was found is there after a reload
         page.get_by_role("heading", name="3 methods on asked").wait_for(timeout=60_000)
         page.wait_for_url(re.compile("run=2"))
         page.get_by_text("What each step is worth").wait_for(timeout=60_000)
         page.get_by_text(re.compile(r"^\d chunks by BM25 in place of 1$")).first.wait_for()
-        page.get_by_role("button", name="Delete").wait_for(timeout=60_000)  # the evaluation has ended
+        page.get_by_role("button", name="Delete").wait_for(
+            timeout=60_000
+        )  # the evaluation has ended
         found = serious(page)
         assert not found, found
         assert not problems

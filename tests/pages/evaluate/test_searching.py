@@ -36,14 +36,26 @@ def at(films, tmp_path, monkeypatch):
     tune.write_text("what genre has [One]\tDrama\nwho wrote [Two]\tAnn\n", "utf-8")
     unseen.write_text("who directed [Two]\tAnn\nwhen was [Two] released\t1999\n", "utf-8")
     (tmp_path / "space.toml").write_text(SPACE, "utf-8")
-    monkeypatch.setattr(verdict, "space", lambda models, kinds: space(models, kinds, tmp_path / "space.toml"))
+    monkeypatch.setattr(
+        verdict, "space", lambda models, kinds: space(models, kinds, tmp_path / "space.toml")
+    )
     engine, asked = Engine(), []
     monkeypatch.setattr(searching, "engine", lambda: engine)
-    monkeypatch.setattr(searching, "references", lambda known, models, documents=False: (known["lego-1"],))
+    monkeypatch.setattr(
+        searching, "references", lambda known, models, documents=False: (known["lego-1"],)
+    )
 
     def hunt(engine, sets, sample, later, later_sample, **wishes):
         asked.append((sets, sample, later, later_sample, wishes))
-        return verdict.plan_search(engine, str(tune), sample, str(unseen) if later else "", later_sample, graph=str(films.folder), **wishes)
+        return verdict.plan_search(
+            engine,
+            str(tune),
+            sample,
+            str(unseen) if later else "",
+            later_sample,
+            graph=str(films.folder),
+            **wishes,
+        )
 
     monkeypatch.setattr(searching, "plan_search", hunt)
     made = AppTest.from_file(str(ROOT / "pages" / "evaluate.py"), default_timeout=90).run()
@@ -58,7 +70,11 @@ def send(at):
 
 
 def said(at):
-    return "\n".join(one.value for kind in (at.markdown, at.caption, at.success, at.info, at.error, at.warning) for one in kind)
+    return "\n".join(
+        one.value
+        for kind in (at.markdown, at.caption, at.success, at.info, at.error, at.warning)
+        for one in kind
+    )
 
 
 def test_a_search_is_shown_judged_and_a_line_of_it_saved(at):
@@ -69,8 +85,16 @@ def test_a_search_is_shown_judged_and_a_line_of_it_saved(at):
     send(at)
     assert not at.exception and not at.error, said(at)
     sets, sample, later, _, wishes = at.asked[0]
-    assert sets == ",".join(searching.TUNING) and later == ",".join(searching.UNSEEN) and sample == 8
-    assert (wishes["quality"], wishes["cost"], wishes["budget"], wishes["trials"], wishes["kinds"]) == (
+    assert (
+        sets == ",".join(searching.TUNING) and later == ",".join(searching.UNSEEN) and sample == 8
+    )
+    assert (
+        wishes["quality"],
+        wishes["cost"],
+        wishes["budget"],
+        wishes["trials"],
+        wishes["kinds"],
+    ) == (
         "reader_hit@1",
         "seconds",
         60,
@@ -78,17 +102,27 @@ def test_a_search_is_shown_judged_and_a_line_of_it_saved(at):
         ("published",),
     )
     table = at.dataframe[0].value
-    assert len(table) == 3 and table["Front"].iloc[0] and table["reader_hit@1"].iloc[0] == table["reader_hit@1"].max()
+    assert (
+        len(table) == 3
+        and table["Front"].iloc[0]
+        and table["reader_hit@1"].iloc[0] == table["reader_hit@1"].max()
+    )
     assert "No\\. 1" in said(at) and "2 unseen questions" in said(at)
     at.text_input(key="search_name").set_value("Mine").run()
     at.button(key="search_save").click().run()
     assert not at.exception and catalogue()["own-mine"].line.words() == table["In words"].iloc[0]
     assert "Saved as “Mine”" in said(at)
-    at.session_state["search_saved"] = ("another line", "Another")  # of a row that was chosen before
+    at.session_state["search_saved"] = (
+        "another line",
+        "Another",
+    )  # of a row that was chosen before
     assert "Saved as" not in said(at.run())
     at.session_state["search_saved"] = (repr(catalogue()["own-mine"].line), "Mine")
     assert "Saved as “Mine”" in said(at.run())
-    assert any(label.startswith("Mine · ") for label in at.multiselect(key="evaluate_methods-graph").options)  # without another visit
+    assert any(
+        label.startswith("Mine · ")
+        for label in at.multiselect(key="evaluate_methods-graph").options
+    )  # without another visit
     at.button(key="search_save").click().run()
     assert "already an instance" in at.error[0].value
 
@@ -108,13 +142,19 @@ def test_a_budget_that_nothing_keeps_and_wishes_that_cannot_be_granted(at):
 def test_a_search_that_was_cancelled_goes_on_and_one_of_another_server_is_told(at):
     at.number_input(key="search_trials").set_value(2)
     at.multiselect(key="search_kinds").set_value(["published"])
-    at.multiselect(key=next(one.key for one in at.multiselect if one.label == "Unseen questions")).set_value([])
+    at.multiselect(
+        key=next(one.key for one in at.multiselect if one.label == "Unseen questions")
+    ).set_value([])
     send(at)
     name = at.session_state["search_last"]
     job = searching.engine().evaluations.get(f"search-{name}")
     job.status = CANCELLED
     at.run()
-    assert not at.exception and "2 methods on 2 questions" in said(at) and "What was tried is kept" in said(at)
+    assert (
+        not at.exception
+        and "2 methods on 2 questions" in said(at)
+        and "What was tried is kept" in said(at)
+    )
     at.button(key="search-on").click().run()
     assert not at.exception and searching.engine().evaluations.get(f"search-{name}") is not job
     at.query_params[searching.SEARCH] = "gone"

@@ -37,16 +37,23 @@ def board(graph):
     """What the board is given for one question, seconds left out."""
     engine = Engine()
     question = Question("what genre is the film One", entities=("One",), answers=("Drama", "Ann"))
-    job = engine.compare(engine.ask(GraphSource.of(graph), question, model=False), [find(spec) for spec in LANES])
+    job = engine.compare(
+        engine.ask(GraphSource.of(graph), question, model=False), [find(spec) for spec in LANES]
+    )
     assert job.wait(60) and not job.error
     told = Board(job.comparison).payload()
     engine.jobs.stop()
-    return json.loads(json.dumps(told), object_hook=lambda row: {key: value for key, value in row.items() if key not in TIMED})
+    return json.loads(
+        json.dumps(told),
+        object_hook=lambda row: {key: value for key, value in row.items() if key not in TIMED},
+    )
 
 
 def test_a_comparison_is_drawn_as_on_arrays(stored):
     ours = board(stored)
-    assert ours == board(in_memory(TRIPLES, "films")) and all(lane["paths"] and not lane["error"] for lane in ours["lanes"])
+    assert ours == board(in_memory(TRIPLES, "films")) and all(
+        lane["paths"] and not lane["error"] for lane in ours["lanes"]
+    )
 
 
 def test_the_graphs_page_walks_and_counts(stored, monkeypatch):
@@ -58,4 +65,6 @@ def test_the_graphs_page_walks_and_counts(stored, monkeypatch):
     assert not at.exception and not at.error
     assert [metric.value for metric in at.metric] == ["5", "5", "4"]
     assert any("Drawn: 2 of 2 neighbours" in caption.value for caption in at.caption)
-    assert "In an embedded graph database, asked in Cypher" in [markdown.value for markdown in (*at.markdown, *at.text, *at.caption)]
+    assert "In an embedded graph database, asked in Cypher" in [
+        markdown.value for markdown in (*at.markdown, *at.text, *at.caption)
+    ]

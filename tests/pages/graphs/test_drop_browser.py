@@ -32,8 +32,12 @@ def test_edges_and_nodes_are_dropped_looked_at_built_asked_and_taken_out(address
         page.get_by_role("tab", name="Add a graph").click(timeout=60_000)
         page.locator("[data-testid=stFileUploaderDropzone]").first.wait_for()
         page.evaluate(DROP, [["ships.csv", "nodes.csv"], [EDGES, NODES]])
-        page.get_by_text("Nodes are read from nodes.csv: known by “id”, called by “label”.").wait_for(timeout=60_000)
-        page.get_by_text("1 id of edges is not in the table of nodes, and is called as it is: “9”.").wait_for()
+        page.get_by_text(
+            "Nodes are read from nodes.csv: known by “id”, called by “label”."
+        ).wait_for(timeout=60_000)
+        page.get_by_text(
+            "1 id of edges is not in the table of nodes, and is called as it is: “9”."
+        ).wait_for()
         page.get_by_text("1 node of the table has no edge and is left out.").wait_for()
         page.get_by_text(
             "Also taken: of nodes, type from “type”, description from “description”; of edges, weight from “weight”."
@@ -50,7 +54,9 @@ def test_edges_and_nodes_are_dropped_looked_at_built_asked_and_taken_out(address
         with page.expect_download() as got:
             page.get_by_role("button", name="Download").click()
         written = got.value.path().rename(tmp_path / got.value.suggested_filename)
-        assert written.name == "ships.graphml" and ("Anna", "sails", "The Gull") in list(read_triples(written))
+        assert written.name == "ships.graphml" and ("Anna", "sails", "The Gull") in list(
+            read_triples(written)
+        )
         page.get_by_role("link", name="Compare").click()
         question = page.get_by_placeholder("Ask a question")
         question.first.fill("Where was The Gull built in?", timeout=60_000)

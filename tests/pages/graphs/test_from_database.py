@@ -12,9 +12,7 @@ from tests.core.databases.test_sparql import FILMS, chain
 from tests.pages.graphs.test_uploads import built, button, opened, own
 
 __all__ = ["own"]
-HOSTILE = (
-    '<http://x/a> <http://x/r> <http://x/b> . <http://x/a> <http://www.w3.org/2000/01/rdf-schema#label> "<img src=x onerror=alert(1)>" .'
-)
+HOSTILE = '<http://x/a> <http://x/r> <http://x/b> . <http://x/a> <http://www.w3.org/2000/01/rdf-schema#label> "<img src=x onerror=alert(1)>" .'
 
 
 @pytest.fixture
@@ -27,7 +25,9 @@ def looked(at, address, **given):
     at.segmented_control(key="add_from").set_value(ORIGINS[1]).run()
     at.text_input(key="database_address").set_value(address)
     for key, value in given.items():
-        {"query": at.text_area, "limit": at.number_input}.get(key, at.text_input)(key=f"database_{key}").set_value(value)
+        {"query": at.text_area, "limit": at.number_input}.get(key, at.text_input)(
+            key=f"database_{key}"
+        ).set_value(value)
     button(at, "Look at it").click().run()
     assert not at.exception
     return at
@@ -36,14 +36,21 @@ def looked(at, address, **given):
 def test_a_graph_is_looked_at_and_built(own, served):
     served.load(FILMS)
     at = looked(opened(), served.url)
-    assert "Inception" in list(at.dataframe[-1].value["Head"]) and "triples copied from 127" in at.info[0].value.replace("\\", "")
+    assert "Inception" in list(
+        at.dataframe[-1].value["Head"]
+    ) and "triples copied from 127" in at.info[0].value.replace("\\", "")
     at = built(at)
     assert Graph.open(own / "graphs" / "127-0-0-1").n_edges == 3 and "127-0-0-1" in datasets()
 
 
 def test_a_limit_and_a_query(own, served):
     served.load(chain(30))
-    at = looked(opened(), served.url, limit=7, query="CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(?s != <http://x/n0>) }")
+    at = looked(
+        opened(),
+        served.url,
+        limit=7,
+        query="CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(?s != <http://x/n0>) }",
+    )
     at = built(at)
     assert Graph.open(own / "graphs" / "127-0-0-1").n_edges == 7
     assert any("the most that were to be copied" in one.value for one in at.caption)
@@ -81,10 +88,14 @@ def test_a_shared_hopscope_asks_permitted_hosts_alone_and_lends_no_keys(own, ser
     at = looked(at, "http://10.0.0.1/sparql")
     assert any("this computer alone" in one.value for one in at.error)
     at = looked(at, served.url)
-    assert at.text_input(key="database_variable").disabled and any("wants a name and password" in one.value for one in at.error)
+    assert at.text_input(key="database_variable").disabled and any(
+        "wants a name and password" in one.value for one in at.error
+    )
 
 
 def test_names_with_markup_stay_text(own, served):
     served.load(HOSTILE)
     at = looked(opened(), served.url)
-    assert "<img src=x onerror=alert(1)>" in list(at.dataframe[-1].value["Head"]) and not any("<img" in one.value for one in at.info)
+    assert "<img src=x onerror=alert(1)>" in list(at.dataframe[-1].value["Head"]) and not any(
+        "<img" in one.value for one in at.info
+    )

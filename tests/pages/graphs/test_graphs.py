@@ -30,7 +30,10 @@ HUB = 10_000
 def home(tmp_path_factory):
     """A home with one graph: a hub of 10,000 neighbours, and a hostile name."""
     folder = tmp_path_factory.mktemp("graphs-home")
-    triples = [("Hub", "knows", f"Person {i:05}") for i in range(HUB)] + [("Person 00000", HOSTILE, HOSTILE), (HOSTILE, "likes", "Hub")]
+    triples = [("Hub", "knows", f"Person {i:05}") for i in range(HUB)] + [
+        ("Person 00000", HOSTILE, HOSTILE),
+        (HOSTILE, "likes", "Hub"),
+    ]
     build(triples, folder / "graphs" / "walked", "walked", "both")
     return folder
 
@@ -64,20 +67,37 @@ def test_counts_and_somewhere_to_start(own):
 
 def test_the_first_page_shows_a_picture_of_the_graph(own):
     at = opened()
-    assert any("8 best connected of 10,002 entities" in c.value and "Click a dot to walk there" in c.value for c in at.caption)
+    assert any(
+        "8 best connected of 10,002 entities" in c.value and "Click a dot to walk there" in c.value
+        for c in at.caption
+    )
     graph = open_graph("walked")
     chosen = part(graph.digest, graph)
-    assert graph.node_name(chosen.hubs[0]) == "Hub" and 8 <= len(chosen.hubs + chosen.joints + chosen.further) <= 60
+    assert (
+        graph.node_name(chosen.hubs[0]) == "Hub"
+        and 8 <= len(chosen.hubs + chosen.joints + chosen.further) <= 60
+    )
     drawn = picture_of(graph, chosen, dark=False)
-    assert "<script>alert(1)" not in drawn and "<img" not in drawn.split("nodes = new vis.DataSet")[1]
-    assert "http" not in re.sub(r"<script>.*?</script>|<style.*?</style>", "", drawn, flags=re.S | re.I)
+    assert (
+        "<script>alert(1)" not in drawn and "<img" not in drawn.split("nodes = new vis.DataSet")[1]
+    )
+    assert "http" not in re.sub(
+        r"<script>.*?</script>|<style.*?</style>", "", drawn, flags=re.S | re.I
+    )
     assert not re.search("<(?!/?(div|span)\\b)", legend(graph, chosen, False))
 
 
 def test_each_graph_has_its_own_filter_and_page_of_steps(own):
-    build([("Hub", "is near", f"Place {i:03}") for i in range(120)], own / "graphs" / "others", "others", "both")
+    build(
+        [("Hub", "is near", f"Place {i:03}") for i in range(120)],
+        own / "graphs" / "others",
+        "others",
+        "both",
+    )
     at = opened(entity="Hub")
-    at.selectbox(key=next(one.key for one in at.selectbox if one.label == "Relation")).select_index(1).run()
+    at.selectbox(key=next(one.key for one in at.selectbox if one.label == "Relation")).select_index(
+        1
+    ).run()
     button(at, "Later").click().run()
     assert any("Steps 51 to 100 of 10,000" in one.value for one in at.caption)
     at.session_state.source, at.query_params["entity"] = GraphSource("others"), "Hub"
@@ -193,10 +213,18 @@ def test_a_file_becomes_a_graph(own):
             break
         time.sleep(0.1)
     assert "my\\-films\\-1" in at.success[0].value
-    at.session_state["question"], at.session_state["job"], at.session_state["settled"] = "who?", "of the graph before", ("who?", True, True)
+    at.session_state["question"], at.session_state["job"], at.session_state["settled"] = (
+        "who?",
+        "of the graph before",
+        ("who?", True, True),
+    )
     button(at, "Open it").click().run()
     assert at.session_state["source"] == GraphSource("my-films-1")
-    assert at.session_state["question"] == "" and "job" not in at.session_state and "settled" not in at.session_state
+    assert (
+        at.session_state["question"] == ""
+        and "job" not in at.session_state
+        and "settled" not in at.session_state
+    )
     assert [metric.value for metric in at.metric] == ["3", "2", "1"]
     with pytest.raises(BadInput, match="already a graph"):
         free_name("My films 1")
@@ -228,9 +256,13 @@ def test_a_graph_is_taken_along_in_every_format(own):
     assert at.selectbox(key="out_format").options == [one.title for one in WRITTEN.values()]
     assert any("Read by networkx, igraph, Gephi" in caption.value for caption in at.caption)
     graph = open_graph("walked")
-    assert content(graph, "graphml", "walked.graphml").startswith(b"<?xml") and b"<script>" not in content(graph, "graphml", "w.graphml")
+    assert content(graph, "graphml", "walked.graphml").startswith(
+        b"<?xml"
+    ) and b"<script>" not in content(graph, "graphml", "w.graphml")
     with zipfile.ZipFile(io.BytesIO(content(graph, "neo4j", "walked-neo4j"))) as archive:
-        assert archive.namelist() == ["edges.csv", "nodes.csv"] and archive.read("nodes.csv").startswith(b":ID,name\n0,")
+        assert archive.namelist() == ["edges.csv", "nodes.csv"] and archive.read(
+            "nodes.csv"
+        ).startswith(b":ID,name\n0,")
     assert not list(own.glob(".upload-*"))
 
 

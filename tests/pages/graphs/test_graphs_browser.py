@@ -23,14 +23,28 @@ RESTING = """() => {
     window.lastSeen = now;
     return before === now && [at.x, at.y];
 }"""
-WHERE = ("graphs?graph=films", "graphs?graph=films&add=questions", "evaluate", "evaluate?graph=films")
+WHERE = (
+    "graphs?graph=films",
+    "graphs?graph=films&add=questions",
+    "evaluate",
+    "evaluate?graph=films",
+)
 
 
 @pytest.fixture(scope="module")
 def address(browser, tmp_path_factory):
     home = tmp_path_factory.mktemp("graphs-browser")
-    films = [(f"film {i:02}", "has_genre", genre) for i in range(60) for genre in ("Drama", "Crime")[i % 2 :]]
-    build([*films, ("film 00", "directed_by", "<b>Ann</b>")], home / "graphs" / "films", "films", "both")
+    films = [
+        (f"film {i:02}", "has_genre", genre)
+        for i in range(60)
+        for genre in ("Drama", "Crime")[i % 2 :]
+    ]
+    build(
+        [*films, ("film 00", "directed_by", "<b>Ann</b>")],
+        home / "graphs" / "films",
+        "films",
+        "both",
+    )
     with server(HOPSCOPE_HOME=str(home)) as (address, _):
         yield address
 
@@ -40,7 +54,9 @@ def test_the_first_picture_is_walked_by_a_click(address):
         picture = page.locator("iframe[title='The best connected entities as a picture']")
         picture.wait_for(timeout=60_000)
         frame = picture.element_handle().content_frame()
-        frame.wait_for_function("() => typeof network !== 'undefined' && innerWidth > 50 && network.getScale() > 0")
+        frame.wait_for_function(
+            "() => typeof network !== 'undefined' && innerWidth > 50 && network.getScale() > 0"
+        )
         x, y = frame.wait_for_function(RESTING, polling=100).json_value()
         box = picture.bounding_box()
         page.mouse.click(box["x"] + x, box["y"] + y)
@@ -85,9 +101,15 @@ def test_every_control_has_a_name(opened):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_serious_stands_in_the_way_of_anybody(opened, scheme):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed").Axe()
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+    ).Axe()
     page, _ = opened
     take_scheme(page, scheme)
     settle(page)
     found = axe.run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    assert [(rule["id"], rule["nodes"][0]["html"][:160]) for rule in found if rule["impact"] in ("serious", "critical")] == []
+    assert [
+        (rule["id"], rule["nodes"][0]["html"][:160])
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
+    ] == []

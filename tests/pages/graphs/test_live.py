@@ -17,7 +17,11 @@ from tests.core.databases.test_live import FIVE
 from tests.pages.graphs.test_uploads import PAGE, button, opened, own
 
 __all__ = ["own"]
-COMPARE = PAGE.replace("graphs.py", "compare.py") if isinstance(PAGE, str) else PAGE.with_name("compare.py")
+COMPARE = (
+    PAGE.replace("graphs.py", "compare.py")
+    if isinstance(PAGE, str)
+    else PAGE.with_name("compare.py")
+)
 
 
 @pytest.fixture
@@ -75,9 +79,13 @@ def test_one_is_added_with_the_name_of_its_variable_alone(own, served, monkeypat
     monkeypatch.setenv("HOPSCOPE_KEY_MINE", f"{served.url} ann:secret-word")
     served.key = "ann:secret-word"
     at = finished(form(served, name="My Films", variable="HOPSCOPE_KEY_MINE"))
-    assert "The graph my-films is ready" in words(at.success) and "Asked live at 127" in words(at.caption)
+    assert "The graph my-films is ready" in words(at.success) and "Asked live at 127" in words(
+        at.caption
+    )
     described = tomllib.loads((own / "graphs" / "my-films" / FILE).read_text())
-    assert described["address"] == f"sparql+{served.url}" and described["key"] == "HOPSCOPE_KEY_MINE"
+    assert (
+        described["address"] == f"sparql+{served.url}" and described["key"] == "HOPSCOPE_KEY_MINE"
+    )
     assert not any(b"secret-word" in file.read_bytes() for file in own.rglob("*") if file.is_file())
 
 
@@ -105,7 +113,11 @@ def test_what_is_around_an_entity_is_fetched_and_walked(served):
     at = on(PAGE, served)
     assert "Nothing of it is here" in words(at.info) and not at.metric
     at.text_input(key="around").set_value("Ann").run()
-    assert [one.value for one in at.metric] == ["2", "1", "1"] and "1 triple within 1 hop of Ann" in words(at.caption)
+    assert [one.value for one in at.metric] == [
+        "2",
+        "1",
+        "1",
+    ] and "1 triple within 1 hop of Ann" in words(at.caption)
     at.text_input(key="around").set_value("Nobody").run()
     assert "“Nobody” was not found by its name" in words(at.error) and not at.exception
 
@@ -115,13 +127,19 @@ def test_a_link_leads_to_an_entity_and_further(served):
     at = on(PAGE, served, graph=called(served), entity="Bob", around="Ann")
     assert at.text_input(key="around").value == "Ann" and "around" not in at.query_params
     at.button(key="further").click().run()
-    assert at.text_input(key="around").value == "Bob" and [one.value for one in at.metric] == ["3", "2", "1"]
+    assert at.text_input(key="around").value == "Bob" and [one.value for one in at.metric] == [
+        "3",
+        "2",
+        "1",
+    ]
 
 
 def test_names_with_markup_stay_text(served):
     added(served, 1)
     at = on(PAGE, served, entity="Dan <b>")
-    assert not any("<b>" in one.value and "\\<b" not in one.value for one in at.caption) and [one.value for one in at.metric] == [
+    assert not any("<b>" in one.value and "\\<b" not in one.value for one in at.caption) and [
+        one.value for one in at.metric
+    ] == [
         "3",
         "2",
         "1",
@@ -136,7 +154,9 @@ def test_a_question_is_asked_of_it_on_compare(served):
     job = engine().jobs.get(at.session_state["job"])
     assert job.wait(120) and job.comparison.ask.question.entities == ("Bob",)
     at.run()
-    assert at.session_state["entities"] == ["Bob"] and "Asked live: 3 triples within 2 hops of Bob" in words(at.caption)
+    assert at.session_state["entities"] == [
+        "Bob"
+    ] and "Asked live: 3 triples within 2 hops of Bob" in words(at.caption)
     served.instead = lambda query, number: (500, {}, b"")
     at.text_input(key="question").set_value("what does Eve know").run()
     assert "refuses the query (500)" in words(at.error) and not at.exception

@@ -24,7 +24,12 @@ from pages.parts.shared import question_file
 
 PAGE = str(ROOT / "pages" / "graphs.py")
 HOSTILE = "<img src=x onerror=alert(1)> **bold** [x](javascript:alert(2))"
-ROW = {"question": HOSTILE, "answer": ["B"], "q_entity": ["A"], "graph": [["A", "r", "B"], ["B", "r", "C"]]}
+ROW = {
+    "question": HOSTILE,
+    "answer": ["B"],
+    "q_entity": ["A"],
+    "graph": [["A", "r", "B"], ["B", "r", "C"]],
+}
 
 
 @pytest.fixture()
@@ -45,7 +50,9 @@ def button(at: AppTest, label: str):
 
 
 def add(at: AppTest, key: str, name: str, content: bytes | str) -> AppTest:
-    at.file_uploader(key=key).upload(name, content if isinstance(content, bytes) else content.encode()).run()
+    at.file_uploader(key=key).upload(
+        name, content if isinstance(content, bytes) else content.encode()
+    ).run()
     assert not at.exception
     return at
 
@@ -92,8 +99,15 @@ def test_bombs_are_refused(own, monkeypatch):
 
 
 def test_questions_are_looked_at_and_kept(own):
-    at = add(opened(), "upload_questions", "My rows.jsonl", json.dumps(ROW) + "\n" + json.dumps({"question": "who"}))
-    assert "2 questions, 1 with entities, 1 with answers, 1 with graphs of their own." in [caption.value for caption in at.caption]
+    at = add(
+        opened(),
+        "upload_questions",
+        "My rows.jsonl",
+        json.dumps(ROW) + "\n" + json.dumps({"question": "who"}),
+    )
+    assert "2 questions, 1 with entities, 1 with answers, 1 with graphs of their own." in [
+        caption.value for caption in at.caption
+    ]
     assert list(at.dataframe[0].value["Question"]) == [HOSTILE, "who"]
     button(at, "Keep the questions").click().run()
     assert not at.exception and "my\\-rows" in at.success[0].value
@@ -114,13 +128,17 @@ def kept_table(own) -> AppTest:
     at.session_state.source = GraphSource("small")
     at.switch_page("pages/graphs.py").run()
     at = add(at, "upload_questions", "Mine.csv", TABLE)
-    assert "2 questions, 1 with entities, 1 with answers." in [caption.value for caption in at.caption]
+    assert "2 questions, 1 with entities, 1 with answers." in [
+        caption.value for caption in at.caption
+    ]
     return button(at, "Keep the questions").click().run()
 
 
 def test_a_table_is_kept_and_one_of_it_asked(own):
     at = kept_table(own)
-    assert "Mine is kept, with 2 questions. The command line knows it as mine." in at.success[0].value
+    assert (
+        "Mine is kept, with 2 questions. The command line knows it as mine." in at.success[0].value
+    )
     button(at, "Ask one").click().run()
     assert not at.exception and at.session_state["question"] == "who knows A"
     assert (
@@ -133,7 +151,11 @@ def test_a_table_is_kept_and_one_of_it_asked(own):
 def test_a_table_is_kept_and_evaluated(own):
     at = kept_table(own)
     button(at, "Evaluate them").click().run()
-    assert not at.exception and at.multiselect[0].options == ["Mine"] and at.multiselect[0].value == ["mine"]
+    assert (
+        not at.exception
+        and at.multiselect[0].options == ["Mine"]
+        and at.multiselect[0].value == ["mine"]
+    )
 
 
 def test_a_table_of_questions_among_graphs_is_noticed(own):
@@ -143,9 +165,13 @@ def test_a_table_of_questions_among_graphs_is_noticed(own):
 
 def test_the_form_has_an_example_that_is_taken(own):
     at = opened()
-    shown = next(code.value for code in at.code if code.value.startswith("question,answers,entities"))
+    shown = next(
+        code.value for code in at.code if code.value.startswith("question,answers,entities")
+    )
     at = add(at, "upload_questions", "copied.csv", shown)
-    assert not at.error and "2 questions, 2 with entities, 2 with answers." in [caption.value for caption in at.caption]
+    assert not at.error and "2 questions, 2 with entities, 2 with answers." in [
+        caption.value for caption in at.caption
+    ]
 
 
 def test_each_question_can_be_asked_on_its_own_graph(own):
@@ -156,7 +182,9 @@ def test_each_question_can_be_asked_on_its_own_graph(own):
 
 
 def test_what_does_not_fit_the_graph_is_told_before_anything_is_kept(own):
-    at = add(opened(), "upload_questions", "q.csv", "question,answers,entities\nwho,B,A\nwho,B,Zoe\n")
+    at = add(
+        opened(), "upload_questions", "q.csv", "question,answers,entities\nwho,B,A\nwho,B,Zoe\n"
+    )
     assert [one.value.replace("\\", "") for one in at.warning] == [
         "Of 2 questions on small, 1 names an entity that is not in the graph, such as “Zoe”."
     ]
@@ -165,8 +193,12 @@ def test_what_does_not_fit_the_graph_is_told_before_anything_is_kept(own):
 def test_columns_are_named_where_the_file_does_not(own):
     at = add(opened(), "upload_questions", "q.tsv", "7\twho\tB\tA\n")
     assert "most of its lines hold 4 columns" in at.error[0].value
-    next(one for one in at.text_input if one.label == "Columns").set_value("id,question,answers,entities").run()
-    assert not at.error and "1 question, 1 with entities, 1 with answers." in [caption.value for caption in at.caption]
+    next(one for one in at.text_input if one.label == "Columns").set_value(
+        "id,question,answers,entities"
+    ).run()
+    assert not at.error and "1 question, 1 with entities, 1 with answers." in [
+        caption.value for caption in at.caption
+    ]
     button(at, "Keep the questions").click().run()
     assert [(q.id, q.entities, q.answers) for q in questions("q")] == [("7", ("A",), ("B",))]
 
@@ -192,7 +224,11 @@ def test_names_of_uploads_are_made_harmless(tmp_path):
     for name in ("../../etc/passwd", "..", "", "a" * 300 + ".tsv.gz", "ü <b>.tsv"):
         file = SimpleNamespace(name=name, seek=lambda at: None, read=lambda size=-1: b"")
         path = upload.saved_upload(file, tmp_path)
-        assert path.parent == tmp_path and path.is_file() and path.name.endswith(name[-4:] if "tsv" in name else "")
+        assert (
+            path.parent == tmp_path
+            and path.is_file()
+            and path.name.endswith(name[-4:] if "tsv" in name else "")
+        )
 
 
 def test_looking_at_a_file_is_a_job_that_can_be_cancelled(own):
@@ -221,16 +257,23 @@ NODES = f"Id,Label,Type,Description\n1,Anna,person,{HOSTILE.replace(',', ';')}\n
 
 def test_edges_and_nodes_dropped_together_are_one_graph_with_types_and_weights(own):
     at = opened()
-    at.file_uploader(key="upload").set_value([("edges.csv", EDGES.encode(), "text/csv"), ("nodes.csv", NODES.encode(), "text/csv")]).run()
+    at.file_uploader(key="upload").set_value(
+        [("edges.csv", EDGES.encode(), "text/csv"), ("nodes.csv", NODES.encode(), "text/csv")]
+    ).run()
     said = " ".join(info.value.replace("\\", "") for info in at.info)
     assert "Nodes are read from nodes.csv: known by “id”, called by “label”" in said
     assert "1 id of edges is not in the table of nodes, and is called as it is: “9”" in said
     triples, nodes = (frame.value for frame in at.dataframe)
-    assert list(triples["Head"]) == ["Anna", "The Gull", "The Gull"] and list(triples["Weight"]) == [2.5, 1.0, 1.0]
+    assert list(triples["Head"]) == ["Anna", "The Gull", "The Gull"] and list(
+        triples["Weight"]
+    ) == [2.5, 1.0, 1.0]
     assert list(nodes["Type"]) == ["person", "ship", "city"]
     at = built(at)
     graph = datasets()["edges"].open()
-    assert graph.columns.nodes.texts("type") == ["", "person", "ship", "city"] and graph.columns.edges.numbers("weight").max() == 2.5
+    assert (
+        graph.columns.nodes.texts("type") == ["", "person", "ship", "city"]
+        and graph.columns.edges.numbers("weight").max() == 2.5
+    )
 
 
 def test_a_zip_of_tables_is_one_graph_and_a_damaged_one_says_so(own):
@@ -275,13 +318,26 @@ def test_the_language_of_labels_is_what_the_person_says(own):
 def test_a_graph_and_its_questions_are_brought_by_their_id(own):
     file = place_of("hf:toy/rog.parquet")
     file.parent.mkdir(parents=True)
-    rows = [{"id": "1", "question": "who is Ann", "answer": ["Bo"], "q_entity": ["Ann"], "graph": [["Ann", "knows", "Bo"]]}]
+    rows = [
+        {
+            "id": "1",
+            "question": "who is Ann",
+            "answer": ["Bo"],
+            "q_entity": ["Ann"],
+            "graph": [["Ann", "knows", "Bo"]],
+        }
+    ]
     pq.write_table(pa.Table.from_pylist(rows), file)
     at = opened()
     at.text_input(key="upload_hub").set_value("hf:toy/rog").run()
-    assert list(at.dataframe[0].value["Relation"]) == ["knows"] and at.text_input(key="upload_name_hf:toy/rog").value == "hf-toy-rog"
+    assert (
+        list(at.dataframe[0].value["Relation"]) == ["knows"]
+        and at.text_input(key="upload_name_hf:toy/rog").value == "hf-toy-rog"
+    )
     at.text_input(key="upload_questions_hub").set_value("hf:toy/rog").run()
-    assert "1 question, 1 with entities, 1 with answers, 1 with graphs of their own" in " ".join(one.value for one in at.caption)
+    assert "1 question, 1 with entities, 1 with answers, 1 with graphs of their own" in " ".join(
+        one.value for one in at.caption
+    )
 
 
 def test_questions_as_parquet_are_asked_on_the_graphs_of_their_rows(own):
@@ -289,6 +345,8 @@ def test_questions_as_parquet_are_asked_on_the_graphs_of_their_rows(own):
     held = io.BytesIO()
     pq.write_table(pa.Table.from_pylist([ROW]), held)
     at = add(opened(), "upload_questions", "rog.parquet", held.getvalue())
-    assert "1 question, 1 with entities, 1 with answers, 1 with graphs of their own" in " ".join(one.value for one in at.caption)
+    assert "1 question, 1 with entities, 1 with answers, 1 with graphs of their own" in " ".join(
+        one.value for one in at.caption
+    )
     built(add(opened(), "upload", "rog.parquet", held.getvalue()))
     assert datasets()["rog"].open().n_edges == 2

@@ -60,10 +60,16 @@ def keys(at: AppTest) -> set[str]:
 def test_what_is_absent_says_what_it_is_for_and_how_long_it_takes(films):
     at = opened()
     assert not at.exception and not at.error
-    assert "found by the Leiden algorithm" in texts(at) and "Building takes about 1 second" in texts(at)
+    assert "found by the Leiden algorithm" in texts(
+        at
+    ) and "Building takes about 1 second" in texts(at)
     assert at.metric[0].value.startswith("0 of ") and at.metric[1].value == "0 bytes"
-    assert {"build-communities", "build-chains"} <= keys(at) and "yes-delete-communities" not in keys(at)
-    assert "build-reports" not in keys(at)  # the language model is not here, and the card says how to get it
+    assert {"build-communities", "build-chains"} <= keys(
+        at
+    ) and "yes-delete-communities" not in keys(at)
+    assert "build-reports" not in keys(
+        at
+    )  # the language model is not here, and the card says how to get it
     assert engine().models.info("answer").how_to_get in [text.value for text in at.text]
 
 
@@ -72,7 +78,11 @@ def test_building_rebuilding_and_deleting(films):
     at.button(key="build-communities").click().run()
     until(at, lambda: "yes-delete-communities" in keys(at))
     file = index_folder(films) / "communities-10.npy"
-    assert file.is_file() and at.metric[0].value.startswith("1 of ") and "At most 10 entities each" in texts(at)
+    assert (
+        file.is_file()
+        and at.metric[0].value.startswith("1 of ")
+        and "At most 10 entities each" in texts(at)
+    )
     before = file.stat().st_ino
     at.button(key="rebuild-communities").click().run()
     until(at, lambda: file.stat().st_ino != before)
@@ -109,7 +119,10 @@ def test_what_is_being_built_elsewhere_is_not_deleted(films, monkeypatch):
     other = opened()
     other.button(key="rebuild-communities").click().run()
     delete.click().run()
-    assert "cancel that first" in at.error[0].value and (index_folder(films) / "communities-10.npy").is_file()
+    assert (
+        "cancel that first" in at.error[0].value
+        and (index_folder(films) / "communities-10.npy").is_file()
+    )
     going.set()
     until(at, lambda: "yes-delete-communities" in keys(at))
 
@@ -143,7 +156,10 @@ def test_methods_are_compared_and_the_last_comparison_is_there_at_once(films):
     until(at, lambda: len(at.dataframe) == 2)
     later = opened()
     measured, published = later.dataframe[0].value, later.dataframe[1].value
-    assert list(measured["Method"]) == ["Exact", "Automatic, by relaxation"] and measured["Recall of the exact best"][0] == 1.0
+    assert (
+        list(measured["Method"]) == ["Exact", "Automatic, by relaxation"]
+        and measured["Recall of the exact best"][0] == 1.0
+    )
     assert "Recall of the answers" not in measured  # random entities have no answers
     assert "3 random entities" in texts(later)
     rbs = published.set_index("Method").loc["RBS"]
@@ -173,9 +189,15 @@ def test_a_damaged_store_is_in_the_list_and_says_what_is_wrong(films):
     at = AppTest.from_function(beside, default_timeout=60)
     at.session_state.source = GraphSource("indexed")
     at.run()
-    assert "indexed (damaged)" in at.selectbox[0].options and at.selectbox[0].value == GraphSource("indexed")
+    assert "indexed (damaged)" in at.selectbox[0].options and at.selectbox[0].value == GraphSource(
+        "indexed"
+    )
     at = opened()
-    assert not at.exception and "is damaged" in at.error[0].value and "build it again" in at.error[0].value
+    assert (
+        not at.exception
+        and "is damaged" in at.error[0].value
+        and "build it again" in at.error[0].value
+    )
 
 
 def test_a_damaged_index_is_named_and_deleted(films):

@@ -47,10 +47,17 @@ def test_build_suggests_for_the_question_that_is_tried(opened):
     at.text_input(key="try_question").set_value("which person directed the movie Inception").run()
     assert not at.exception
     bench = at.session_state["bench"]
-    advice = advice_data(bench.draft.bricks[0].operator, Question("which person directed the movie Inception"))
+    advice = advice_data(
+        bench.draft.bricks[0].operator, Question("which person directed the movie Inception")
+    )
     assert (advice["name"], advice["value"], advice["button"]) == ("keep", 200, "Keep 200 nodes")
     assert any("6 words, a name counted as one" in reason for reason in advice["reasons"])
-    assert advice_data(bench.draft.bricks[1].operator, Question("which person directed the movie Inception")) is None
+    assert (
+        advice_data(
+            bench.draft.bricks[1].operator, Question("which person directed the movie Inception")
+        )
+        is None
+    )
 
 
 def test_without_a_question_nothing_is_suggested(opened):

@@ -10,16 +10,21 @@ from pages.parts.methods.groups import is_heading, options
 
 
 def test_every_instance_once_under_one_heading_a_group():
-    known = catalogue() | {"own-mine": Instance("own-mine", "Mine", catalogue()["lego-1"].line, group=OWN)}
+    known = catalogue() | {
+        "own-mine": Instance("own-mine", "Mine", catalogue()["lego-1"].line, group=OWN)
+    }
     found = options(known)
     headings = [key for key in found if is_heading(key)]
     assert {key for key in found if not is_heading(key)} == set(known)
     assert len(headings) == len(set(headings)) == len({one.group for one in known.values()})
     order = list(found)
-    assert order[0] == "# LEGO-GraphRAG, group I" and order[order.index("own-mine") - 1] == "# Saved by you"
-    assert found["lego-13-rounds"].startswith("↳ Language model picks, in rounds · No. 13, in rounds · ") and order.index(
-        "lego-13-rounds"
-    ) < order.index("lego-14")
+    assert (
+        order[0] == "# LEGO-GraphRAG, group I"
+        and order[order.index("own-mine") - 1] == "# Saved by you"
+    )
+    assert found["lego-13-rounds"].startswith(
+        "↳ Language model picks, in rounds · No. 13, in rounds · "
+    ) and order.index("lego-13-rounds") < order.index("lego-14")
     assert not is_heading(None) and not is_heading("lego-1")
 
 
@@ -39,7 +44,9 @@ def test_a_heading_is_no_start(movies):
 
 
 def test_a_heading_in_the_address_is_no_method(movies):
-    at = lanes(q="which person directed the movie Inception", lane=["# Baselines", "lego-1"], llm="0")
+    at = lanes(
+        q="which person directed the movie Inception", lane=["# Baselines", "lego-1"], llm="0"
+    )
     assert at.error[0].value.replace("\\", "").startswith("There is no method “# Baselines”")
 
 

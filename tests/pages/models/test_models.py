@@ -131,20 +131,33 @@ def served(own):
     [
         (sent(*texts("<think>Hm.</think>```\nA graph.\n```")), "A graph.", "Hm.", ""),
         (sent(*texts("Hm.</think>A graph.")), "A graph.", "Hm.", ""),
-        (sent(*texts("<think>Hm."), finish="length"), "", "Hm.", "The model was still thinking when its 4,352 tokens were used up."),
+        (
+            sent(*texts("<think>Hm."), finish="length"),
+            "",
+            "Hm.",
+            "The model was still thinking when its 4,352 tokens were used up.",
+        ),
         (sent(*texts("A gra"), finish="length"), "A gra", "", "The reply was cut at 256 tokens."),
         (sent({"content": None}), "", "", "The model sent an empty reply."),
     ],
     ids=["thought and fence", "closing tag", "thinking", "cut", "empty"],
 )
-def test_a_reply_is_shown_with_its_thought_apart_and_why_it_is_blank_or_cut(served, reply, shown, thought, fault):
+def test_a_reply_is_shown_with_its_thought_apart_and_why_it_is_blank_or_cut(
+    served, reply, shown, thought, fault
+):
     at = served(reply)
     button(at, "Send").click().run()
     until(at, lambda: any("tokens read" in caption.value for caption in at.caption))
     found = [text.value for text in at.text]
-    assert (shown in found) == bool(shown) and (thought in found) == bool(thought) and not any("<think" in text for text in found)
+    assert (
+        (shown in found) == bool(shown)
+        and (thought in found) == bool(thought)
+        and not any("<think" in text for text in found)
+    )
     assert (fault in found) == bool(fault)
-    assert [one.label for one in at.expander if "Thought" in one.label] == ["Thought, no part of the reply"] * bool(thought)
+    assert [one.label for one in at.expander if "Thought" in one.label] == [
+        "Thought, no part of the reply"
+    ] * bool(thought)
     assert not any("tokens a second" in caption.value for caption in at.caption) or not thought
 
 
@@ -185,10 +198,20 @@ def test_a_server_is_added_with_its_roles_and_measured_and_removed(own):
         button(at, "Add").click().run()
         assert at.success and not at.error and not at.exception
         registry = engine().models
-        assert (registry.roles["answer"], registry.roles["judge"], registry.roles["choose"]) == ("mine", "mine", "qwen-0.5b")
-        assert any("some-model" in label for label in at.selectbox(key="role-answer").options)  # without another visit
+        assert (registry.roles["answer"], registry.roles["judge"], registry.roles["choose"]) == (
+            "mine",
+            "mine",
+            "qwen-0.5b",
+        )
+        assert any(
+            "some-model" in label for label in at.selectbox(key="role-answer").options
+        )  # without another visit
         assert any("some-model" in label for label in at.selectbox(key="try_model_name").options)
-        assert [at.text_input(key=f"server_{one}").value for one in ("name", "url", "key")] == ["", "", ""]
+        assert [at.text_input(key=f"server_{one}").value for one in ("name", "url", "key")] == [
+            "",
+            "",
+            "",
+        ]
         until(at, lambda: any("refuses longer ones" in caption.value for caption in at.caption))
     assert "secret-key" not in own_file().read_text("utf-8") and saved_key(url) == "secret-key"
     button(at, "Remove").click().run()
@@ -229,7 +252,10 @@ def test_the_models_of_an_address_are_listed_to_choose_from(own):
         button(at, "List its models").click().run()
         assert not at.error and not at.exception
         at.button_group(key="server_pill").set_value("two").run()
-        assert (at.text_input(key="server_model").value, at.text_input(key="server_name").value) == ("two", "two")
+        assert (
+            at.text_input(key="server_model").value,
+            at.text_input(key="server_name").value,
+        ) == ("two", "two")
 
 
 @pytest.mark.parametrize(

@@ -23,13 +23,22 @@ class Provider:
     def __init__(self) -> None:
         self.claims: dict[str, Any] = {}
         self.forged = False
-        self.key, self.other = (RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"}) for _ in range(2))
+        self.key, self.other = (
+            RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"})
+            for _ in range(2)
+        )
         self.codes: dict[str, dict[str, Any]] = {}
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"provider": self}))
+        self.server = ThreadingHTTPServer(
+            ("127.0.0.1", 0), type("Handler", (_Handler,), {"provider": self})
+        )
         self.issuer = f"http://127.0.0.1:{self.server.server_port}"
 
     def metadata(self) -> dict[str, Any]:
-        ends = {"authorization_endpoint": "authorize", "token_endpoint": "token", "jwks_uri": "keys"}
+        ends = {
+            "authorization_endpoint": "authorize",
+            "token_endpoint": "token",
+            "jwks_uri": "keys",
+        }
         return {
             "issuer": self.issuer,
             **{name: f"{self.issuer}/{end}" for name, end in ends.items()},
@@ -46,8 +55,17 @@ class Provider:
 
     def token(self, code: str) -> dict[str, Any]:
         now = int(time.time())
-        claims = {"iss": self.issuer, "aud": CLIENT, "sub": "1", "iat": now, "exp": now + 600, **self.codes.pop(code)}
-        signed = jwt.encode({"alg": "RS256", "kid": "one"}, claims, self.other if self.forged else self.key)
+        claims = {
+            "iss": self.issuer,
+            "aud": CLIENT,
+            "sub": "1",
+            "iat": now,
+            "exp": now + 600,
+            **self.codes.pop(code),
+        }
+        signed = jwt.encode(
+            {"alg": "RS256", "kid": "one"}, claims, self.other if self.forged else self.key
+        )
         return {"access_token": "x", "token_type": "Bearer", "expires_in": 600, "id_token": signed}
 
 
@@ -58,7 +76,10 @@ class _Handler(BaseHTTPRequestHandler):
         url = urlsplit(self.path)
         if url.path == "/authorize":
             self.send_response(302)
-            self.send_header("Location", self.provider.authorized({k: v[0] for k, v in parse_qs(url.query).items()}))
+            self.send_header(
+                "Location",
+                self.provider.authorized({k: v[0] for k, v in parse_qs(url.query).items()}),
+            )
             self.end_headers()
         elif url.path == "/keys":
             self._reply({"keys": [self.provider.key.as_dict(private=False)]})

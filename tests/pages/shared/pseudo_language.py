@@ -20,7 +20,11 @@ def translate(folder: Path) -> None:
     catalogue = template()
     for message in catalogue:
         if message.id:
-            message.string = tuple(f"⟦{one}⟧" for one in message.id) if isinstance(message.id, tuple) else f"⟦{message.id}⟧"
+            message.string = (
+                tuple(f"⟦{one}⟧" for one in message.id)
+                if isinstance(message.id, tuple)
+                else f"⟦{message.id}⟧"
+            )
     place = folder / "xx" / "LC_MESSAGES"
     place.mkdir(parents=True)
     with (place / f"{wording.DOMAIN}.mo").open("wb") as file:
@@ -48,7 +52,17 @@ def drawn(page: str) -> dict[str, list[str]]:
         "slider",
     ):
         found[kind] = [one.label for one in getattr(at, kind)]
-    for kind in ("caption", "header", "subheader", "markdown", "title", "info", "warning", "error", "success"):
+    for kind in (
+        "caption",
+        "header",
+        "subheader",
+        "markdown",
+        "title",
+        "info",
+        "warning",
+        "error",
+        "success",
+    ):
         found[kind] = [str(one.value) for one in getattr(at, kind)]
     return found
 

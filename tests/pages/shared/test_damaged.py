@@ -33,9 +33,15 @@ def page(name: str, graph: str) -> AppTest:
 def test_the_sidebar_says_what_is_damaged(damaged):
     at = page("main.py", "good")
     assert not at.exception and not at.error
-    assert "bad (damaged)" in at.sidebar.selectbox[0].options and "good" in at.sidebar.selectbox[0].options
+    assert (
+        "bad (damaged)" in at.sidebar.selectbox[0].options
+        and "good" in at.sidebar.selectbox[0].options
+    )
     (said,) = (one.value.replace("\\", "") for one in at.sidebar.warning)
-    assert "bad-texts is damaged (documents.arrow is not as it was written); remove it and add its documents again" in said
+    assert (
+        "bad-texts is damaged (documents.arrow is not as it was written); remove it and add its documents again"
+        in said
+    )
 
 
 @pytest.mark.parametrize("name", ["main.py", "pages/graphs.py", "pages/indexes.py"])
@@ -45,5 +51,7 @@ def test_a_damaged_graph_ends_its_own_page_with_what_to_do(damaged, name):
         at.session_state.question, at.session_state.submitted = "what of [a]?", True
         at.run()
     assert not at.exception
-    assert "damaged (offsets.npy is not as it was written); build it again" in at.error[0].value.replace("\\", "")
+    assert "damaged (offsets.npy is not as it was written); build it again" in at.error[
+        0
+    ].value.replace("\\", "")
     assert not page(name, "good").error

@@ -41,7 +41,16 @@ def asked(url: str, path: str, host: str, method: str = "GET") -> http.client.HT
     return connection.getresponse()
 
 
-ROUTES = ["/", "/cases", "/_stcore/health", "/_stcore/host-config", "/media/x.png", "/app/static/x.js", "/static/x.js", "/oauth2callback"]
+ROUTES = [
+    "/",
+    "/cases",
+    "/_stcore/health",
+    "/_stcore/host-config",
+    "/media/x.png",
+    "/app/static/x.js",
+    "/static/x.js",
+    "/oauth2callback",
+]
 
 
 @pytest.mark.parametrize("path", ROUTES)
@@ -76,7 +85,14 @@ def test_the_connection_of_a_page_is_refused_to_a_foreign_name(address, host):
 def opened(url: str, host: str, origin: str | None = None):
     """The connection of a page, which sends this Host."""
     line = socket.create_connection(("127.0.0.1", urlsplit(url).port))
-    return connect(f"ws://{host}/_stcore/stream", sock=line, origin=origin, subprotocols=["streamlit"], max_size=None, proxy=None)
+    return connect(
+        f"ws://{host}/_stcore/stream",
+        sock=line,
+        origin=origin,
+        subprotocols=["streamlit"],
+        max_size=None,
+        proxy=None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -122,7 +138,11 @@ def sent(address: str) -> tuple[int, str]:
             session = message.new_session.initialize.session_id or session
             drawn = message.HasField("script_finished")
         body = '--x\r\nContent-Disposition: form-data; name="f"; filename="a.txt"\r\n\r\nabc\r\n--x--\r\n'
-        headers = {"Content-Type": "multipart/form-data; boundary=x", "X-Xsrftoken": token, "Cookie": f"_streamlit_xsrf={token}"}
+        headers = {
+            "Content-Type": "multipart/form-data; boundary=x",
+            "X-Xsrftoken": token,
+            "Cookie": f"_streamlit_xsrf={token}",
+        }
         connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=20)
         connection.request("PUT", f"/_stcore/upload_file/{session}/f", body, headers)
         reply = connection.getresponse()
@@ -136,7 +156,10 @@ def test_files_of_those_who_did_not_sign_in_are_refused(tmp_path):
     shutil.copytree(ROOT / ".streamlit", tmp_path / ".streamlit")
     (tmp_path / ".streamlit" / "secrets.toml").write_text(SECRETS)
     with server(tmp_path, HOPSCOPE_SHARED="1", HOPSCOPE_HOME=str(tmp_path / "home")) as (url, _):
-        assert sent(url) == (403, "Sign in first: files are taken from those alone who may see the pages.\n")
+        assert sent(url) == (
+            403,
+            "Sign in first: files are taken from those alone who may see the pages.\n",
+        )
 
 
 def test_files_of_visitors_are_taken_where_nobody_can_sign_in(tmp_path):

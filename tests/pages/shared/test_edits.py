@@ -40,7 +40,15 @@ def test_a_press_that_is_sent_twice_is_done_once(says):
     assert says({"who": "a", "edits": [press(1, "repair", 0)]}) == Pressed(repair=0)
     assert says({"who": "a", "edits": [press(1, "repair", 0)]}) == Pressed()
     assert says.drawn == {"who": "a", "done": 1}
-    again = says({"who": "a", "edits": [press(1, "repair", 0), press(2, "thumb", {"lane": "lane-0", "verdict": "up"})]})
+    again = says(
+        {
+            "who": "a",
+            "edits": [
+                press(1, "repair", 0),
+                press(2, "thumb", {"lane": "lane-0", "verdict": "up"}),
+            ],
+        }
+    )
     assert again == Pressed(thumb={"lane": "lane-0", "verdict": "up"})
 
 
@@ -52,9 +60,14 @@ def test_a_page_that_is_loaded_again_counts_anew(says):
 def test_a_press_is_sent_again_until_it_is_heard(browser):
     page = browser.new_context().new_page()
     page.clock.install()
-    page.add_script_tag(content=re.sub(r"^export ", "", source("edits.js"), flags=re.MULTILINE) + "\nwindow.edits = new Edits();")
+    page.add_script_tag(
+        content=re.sub(r"^export ", "", source("edits.js"), flags=re.MULTILINE)
+        + "\nwindow.edits = new Edits();"
+    )
     page.evaluate("window.sent = []")
-    page.evaluate("edits.update((told) => sent.push(told.edits.map((one) => one.value)), '', 0); edits.add({value: 'a'})")
+    page.evaluate(
+        "edits.update((told) => sent.push(told.edits.map((one) => one.value)), '', 0); edits.add({value: 'a'})"
+    )
     page.clock.run_for(8_000)  # after 2.5 and 7.5 seconds
     assert page.evaluate("sent") == [["a"]] * 3
     page.evaluate("edits.add({value: 'b'}); edits.update(edits.say, edits.who, 1)")

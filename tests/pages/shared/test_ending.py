@@ -37,10 +37,20 @@ def test_a_server_with_work_that_hears_nothing_ends_long_before_it(tmp_path, tol
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    options = ["--server.port", str(port), "--server.headless", "true", "--server.address", "127.0.0.1"]
+    options = [
+        "--server.port",
+        str(port),
+        "--server.headless",
+        "true",
+        "--server.address",
+        "127.0.0.1",
+    ]
     environment = {**os.environ, "HOPSCOPE_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
     server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", str(tmp_path / "app.py"), *options], cwd=ROOT, env=environment, stderr=subprocess.PIPE
+        [sys.executable, "-m", "streamlit", "run", str(tmp_path / "app.py"), *options],
+        cwd=ROOT,
+        env=environment,
+        stderr=subprocess.PIPE,
     )
     try:
         visit(port)
@@ -56,10 +66,17 @@ def visit(port: int) -> None:
     """Opens the page as a browser does, which runs it once."""
     from websockets.sync.client import connect
 
-    until(lambda: urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2).status == 200)
+    until(
+        lambda: (
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2).status
+            == 200
+        )
+    )
     from streamlit.proto.BackMsg_pb2 import BackMsg
 
-    with connect(f"ws://127.0.0.1:{port}/_stcore/stream", subprotocols=["streamlit"], max_size=None) as stream:
+    with connect(
+        f"ws://127.0.0.1:{port}/_stcore/stream", subprotocols=["streamlit"], max_size=None
+    ) as stream:
         message = BackMsg()
         message.rerun_script.query_string = ""
         stream.send(message.SerializeToString())

@@ -26,9 +26,21 @@ from tests.benchmarks.fault_work import EXTRACT
 from tests.server import open_page, server, settle
 
 EVIL = "e=![p](http://evil.example/x)"
-RAW = re.compile(r'(?<!\\)\]\(http|<img(?! src="app/static/gallery/)', re.IGNORECASE)  # but for the pictures of the shipped cases
+RAW = re.compile(
+    r'(?<!\\)\]\(http|<img(?! src="app/static/gallery/)', re.IGNORECASE
+)  # but for the pictures of the shipped cases
 NO_MARKDOWN = {  # what is shown as it is, or only in a field to type in, or is data of a component that is tested by itself
-    *("selectbox", "multiselect", "text_input", "text_area", "code_block", "text", "arrow_data_frame", "plotly_chart", "bidi_component"),
+    *(
+        "selectbox",
+        "multiselect",
+        "text_input",
+        "text_area",
+        "code_block",
+        "text",
+        "arrow_data_frame",
+        "plotly_chart",
+        "bidi_component",
+    ),
     *("arrow_vega_lite_chart", "navigation", "json", "download_button_data", "iframe"),
 }
 WITH_NAMES = {
@@ -37,7 +49,18 @@ WITH_NAMES = {
     "text_input": ("label", "help"),
     "text_area": ("label", "help"),
 }
-SHOWN_AS_IT_IS = {"id", "url", "key", "default", "value", "query_string", "form_id", "element_id", "group_id", "options_raw"}
+SHOWN_AS_IT_IS = {
+    "id",
+    "url",
+    "key",
+    "default",
+    "value",
+    "query_string",
+    "form_id",
+    "element_id",
+    "group_id",
+    "options_raw",
+}
 
 
 @pytest.fixture(scope="module")
@@ -48,16 +71,38 @@ def hostile(movies, tmp_path_factory):
         patch.setenv("HOPSCOPE_HOME", str(home))
         triples = [(f"{EVIL} {n}", f"r{EVIL}{n % 2}", f"{EVIL} {(n + 1) % 6}") for n in range(6)]
         build_graph(triples, home / "graphs" / "evil", EVIL)
-        texts = [Document(f"d{n}{EVIL}", f"{EVIL} Town{n} lies near Town{n + 1}. {EVIL}", f"{EVIL} {n}", EVIL) for n in range(4)]
+        texts = [
+            Document(
+                f"d{n}{EVIL}", f"{EVIL} Town{n} lies near Town{n + 1}. {EVIL}", f"{EVIL} {n}", EVIL
+            )
+            for n in range(4)
+        ]
         asked = [Question(f"{EVIL}?", EVIL, answers=(EVIL,), gold=(f"d0{EVIL}",))]
-        write(home / "corpora" / "evil", texts, EVIL, EVIL, EVIL, sets={"asked": (EVIL, asked)}, examples=(f"{EVIL}?",))
+        write(
+            home / "corpora" / "evil",
+            texts,
+            EVIL,
+            EVIL,
+            EVIL,
+            sets={"asked": (EVIL, asked)},
+            examples=(f"{EVIL}?",),
+        )
         build(Corpus.open(home / "corpora" / "evil"), EXTRACT, Registry())
         save(EVIL, find("lego-12").line, notes=EVIL)
         key = duplicate(next(case.id for case in cases() if case.example)).id
         with saved_cases().writing() as database:
-            about = json.loads(database.execute("SELECT about FROM cases WHERE id = ?", (key,)).fetchone()[0])
-            row = (json.dumps(digests.marked({**digests.check_marked(about), "question": EVIL})), EVIL, json.dumps([EVIL]), key)
-            database.execute("UPDATE cases SET about = ?, notes = ?, tags = ?, link = '{}' WHERE id = ?", row)
+            about = json.loads(
+                database.execute("SELECT about FROM cases WHERE id = ?", (key,)).fetchone()[0]
+            )
+            row = (
+                json.dumps(digests.marked({**digests.check_marked(about), "question": EVIL})),
+                EVIL,
+                json.dumps([EVIL]),
+                key,
+            )
+            database.execute(
+                "UPDATE cases SET about = ?, notes = ?, tags = ?, link = '{}' WHERE id = ?", row
+            )
         yield home
 
 
@@ -66,7 +111,9 @@ def raw(message: Message, kind: str = "") -> Iterator[str]:
     if kind in NO_MARKDOWN and kind not in WITH_NAMES:
         return
     for field, value in message.ListFields():
-        if field.name in SHOWN_AS_IT_IS or (kind in WITH_NAMES and field.name not in WITH_NAMES[kind]):
+        if field.name in SHOWN_AS_IT_IS or (
+            kind in WITH_NAMES and field.name not in WITH_NAMES[kind]
+        ):
             continue
         values = value if field.is_repeated else [value]
         for one in values:
@@ -87,7 +134,9 @@ def drawn(node) -> Iterator[str]:
 PAGES = [path.stem for path in sorted((ROOT / "pages").glob("[a-z]*.py"))]
 
 
-@pytest.mark.parametrize("chosen", [GraphSource("evil"), CorpusSource("evil")], ids=["graph", "corpus"])
+@pytest.mark.parametrize(
+    "chosen", [GraphSource("evil"), CorpusSource("evil")], ids=["graph", "corpus"]
+)
 @pytest.mark.parametrize("page", PAGES)
 def test_no_page_draws_a_name_as_markdown(hostile, page, chosen):
     at = AppTest.from_file(str(ROOT / "main.py"), default_timeout=120)
@@ -95,7 +144,13 @@ def test_no_page_draws_a_name_as_markdown(hostile, page, chosen):
     at.switch_page(f"pages/{page}.py").run()
     assert not at.exception
     assert [*drawn(at._tree)] == []
-    if (page, chosen.kind) in (("graphs", "graph"), ("compare", "graph"), ("compare", "corpus"), ("texts", "corpus"), ("cases", "graph")):
+    if (page, chosen.kind) in (
+        ("graphs", "graph"),
+        ("compare", "graph"),
+        ("compare", "corpus"),
+        ("texts", "corpus"),
+        ("cases", "graph"),
+    ):
         assert "evil" in str(at._tree)  # what is looked for is there
 
 
@@ -103,13 +158,20 @@ def test_the_nearest_names_are_buttons_of_their_letters(hostile):
     at = AppTest.from_file(str(ROOT / "main.py"), default_timeout=120)
     at.session_state.source = GraphSource("evil")
     at.run()
-    at.session_state.question, at.session_state.entities, at.session_state.submitted = "who?", [f"{EVIL} 9"], True
+    at.session_state.question, at.session_state.entities, at.session_state.submitted = (
+        "who?",
+        [f"{EVIL} 9"],
+        True,
+    )
     at.run()
     assert plain(f"{EVIL} 0") in [one.label for one in at.button] and [*drawn(at._tree)] == []
 
 
 def test_a_browser_shows_no_foreign_image_and_link(hostile, browser):
-    with server(HOPSCOPE_HOME=str(hostile)) as (address, _), open_page(f"{address}/graphs?graph=evil") as page:
+    with (
+        server(HOPSCOPE_HOME=str(hostile)) as (address, _),
+        open_page(f"{address}/graphs?graph=evil") as page,
+    ):
         page.get_by_text("e=!", exact=False).first.wait_for(timeout=120_000, state="attached")
         settle(page)
         found = "[...document.querySelectorAll('[src], [href]')].map(one => one.src || one.href).filter(one => one.includes('//evil'))"
@@ -118,5 +180,11 @@ def test_a_browser_shows_no_foreign_image_and_link(hostile, browser):
 
 def test_the_check_finds_what_is_raw():
     calls = ("st.button(%r)", "st.radio('a', [%r])", "st.caption(%r)", "st.text(%r)")
-    at = AppTest.from_string("\n".join(["import streamlit as st", *(call % EVIL for call in calls)]))
-    assert sorted(found.partition(":")[0] for found in drawn(at.run()._tree)) == ["button.label", "caption.body", "radio.options"]
+    at = AppTest.from_string(
+        "\n".join(["import streamlit as st", *(call % EVIL for call in calls)])
+    )
+    assert sorted(found.partition(":")[0] for found in drawn(at.run()._tree)) == [
+        "button.label",
+        "caption.body",
+        "radio.options",
+    ]

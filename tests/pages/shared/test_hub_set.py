@@ -48,7 +48,10 @@ def saved(id: str, content: bytes) -> None:
 def test_a_set_that_was_fetched_is_read_like_an_upload(field):
     saved("hf:a/b", b"PAR1rest")
     said = field("hf:a/b")
-    assert "read hf-a-b.parquet: b'PAR1' then b'rest'" in said and "remove that file to fetch it again" in said
+    assert (
+        "read hf-a-b.parquet: b'PAR1' then b'rest'" in said
+        and "remove that file to fetch it again" in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -74,9 +77,14 @@ def test_where_no_hub_answers_or_the_package_is_missing_it_is_a_sentence(field, 
 
     monkeypatch.setitem(sys.modules, "datasets", Down("datasets"))
     monkeypatch.setattr("core.io.fetched._reach", lambda repository: None)
-    assert "No hub can be reached, so some/set cannot be fetched. Fetch its files elsewhere" in field("hf:some/set")
+    assert (
+        "No hub can be reached, so some/set cannot be fetched. Fetch its files elsewhere"
+        in field("hf:some/set")
+    )
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
-    assert "need the package ir_datasets, which is not installed: pip install ir_datasets" in field("irds:beir/x")
+    assert "need the package ir_datasets, which is not installed: pip install ir_datasets" in field(
+        "irds:beir/x"
+    )
 
 
 def test_documents_are_for_texts(field):

@@ -52,7 +52,11 @@ def page(name: str, email: str = "", **query: str) -> AppTest:
 
 def said(at: AppTest) -> str:
     kinds = (at.markdown, at.caption, at.text, at.info, at.error, at.success, at.header)
-    return "\n".join(part.value for kind in kinds for part in kind).replace("\\", "").replace("\u2060", "")
+    return (
+        "\n".join(part.value for kind in kinds for part in kind)
+        .replace("\\", "")
+        .replace("\u2060", "")
+    )
 
 
 @pytest.fixture
@@ -61,23 +65,32 @@ def anns():
     with acting(signed_in(ANN)):
         key = duplicate(next(case.id for case in cases() if case.example)).id
     with saved_cases().writing() as database:
-        database.execute("UPDATE cases SET link = '{}'")  # the driver knows no other page to lead to
+        database.execute(
+            "UPDATE cases SET link = '{}'"
+        )  # the driver knows no other page to lead to
     return key
 
 
 def test_another_sees_a_case_and_whose_it_is_and_cannot_delete_it(anns):
     assert f"by {ANN}" in said(page("cases", BOB))
     at = page("cases", BOB, case=anns)
-    assert f"by {ANN}" in said(at) and [one.proto.popover.disabled for one in at.get("popover")] == [True, True]
+    assert f"by {ANN}" in said(at) and [
+        one.proto.popover.disabled for one in at.get("popover")
+    ] == [True, True]
     at.button(key="delete").click().run()  # as no browser would
-    assert f"This case belongs to {ANN}; only they and the administrator may change or delete it." in said(at)
+    assert (
+        f"This case belongs to {ANN}; only they and the administrator may change or delete it."
+        in said(at)
+    )
     assert get(anns).id == anns
 
 
 @pytest.mark.parametrize("email", [ANN, ANN.upper(), ROOT_USER])
 def test_its_owner_and_the_administrator_delete_it(anns, email):
     at = page("cases", email, case=anns)
-    assert not any(one.proto.popover.disabled for one in at.get("popover")) and ("yours" in said(at)) == (email != ROOT_USER)
+    assert not any(one.proto.popover.disabled for one in at.get("popover")) and (
+        "yours" in said(at)
+    ) == (email != ROOT_USER)
     at.button(key="delete").click().run()
     assert "The case was deleted." in said(at) and anns not in {case.id for case in cases()}
 
@@ -89,7 +102,10 @@ def test_visits_without_a_sign_in_are_told_apart():
     one.button(key="keep-go").click().run()
     assert "own-mine" in catalogue()
     other.run()
-    assert "by a visitor who did not sign in" in said(other) and other.button(key="delete-own-mine").disabled
+    assert (
+        "by a visitor who did not sign in" in said(other)
+        and other.button(key="delete-own-mine").disabled
+    )
     one.run()
     assert "yours" in said(one) and not one.button(key="delete-own-mine").disabled
     one.button(key="delete-own-mine").click().run()
@@ -112,7 +128,11 @@ def test_an_evaluation_of_another_is_looked_at_and_no_more():
     with acting(signed_in(ANN)):
         run = store.begin(SPEC, (Drawn(Question("what", "q-1"), "films", GraphSource("films")),)).id
     at = page("evaluate", BOB, run=str(run))
-    assert f"by {ANN}" in said(at) and at.button(key="resume").disabled and all(one.proto.popover.disabled for one in at.get("popover"))
+    assert (
+        f"by {ANN}" in said(at)
+        and at.button(key="resume").disabled
+        and all(one.proto.popover.disabled for one in at.get("popover"))
+    )
     next(one for one in at.button if one.label == "Yes, delete it").click().run()
     assert f"This evaluation belongs to {ANN}" in said(at) and store.run(run)
 
@@ -127,21 +147,35 @@ def test_texts_of_another_are_read_and_not_removed(room, email, mine):
     (popover,) = (one for one in at.get("popover") if one.proto.popover.label == "Remove")
     assert popover.proto.popover.disabled == (not mine)
     at.button(key="texts_remove").click().run()
-    assert ("anns" in corpora()) == (not mine) and (f"This corpus belongs to {ANN}" in said(at)) == (not mine)
+    assert ("anns" in corpora()) == (not mine) and (
+        f"This corpus belongs to {ANN}" in said(at)
+    ) == (not mine)
 
 
 @pytest.mark.parametrize("email", [BOB, ""])
 def test_models_are_read_and_not_changed(email):
     at = page("models", email)
-    assert not at.exception and {one.disabled for one in at.selectbox if one.key and one.key.startswith("role-")} == {True}
-    assert "only the administrator chooses, fetches and removes models" in said(at) and "only the administrator adds models" in said(at)
-    assert not [one.key for one in at.button if one.key and one.key.startswith(("fetch-", "unload-", "remove-", "server-"))]
+    assert not at.exception and {
+        one.disabled for one in at.selectbox if one.key and one.key.startswith("role-")
+    } == {True}
+    assert "only the administrator chooses, fetches and removes models" in said(
+        at
+    ) and "only the administrator adds models" in said(at)
+    assert not [
+        one.key
+        for one in at.button
+        if one.key and one.key.startswith(("fetch-", "unload-", "remove-", "server-"))
+    ]
 
 
 def test_the_administrator_adds_servers_of_this_computer_alone():
     at = page("models", ROOT_USER)
     assert not any(one.disabled for one in at.selectbox if one.key and one.key.startswith("role-"))
-    for key, value in (("server_name", "far"), ("server_url", "http://169.254.169.254/v1"), ("server_model", "m")):
+    for key, value in (
+        ("server_name", "far"),
+        ("server_url", "http://169.254.169.254/v1"),
+        ("server_model", "m"),
+    ):
         at.text_input(key=key).set_value(value)
     for button in ("server-go", "server-add"):
         at.button(key=button).click().run()
@@ -157,45 +191,72 @@ st.text("in")
 """
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "pages").glob("[a-z]*.py")), ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file", sorted((ROOT / "pages").glob("[a-z]*.py")), ids=lambda file: file.stem
+)
 def test_each_page_lets_in_by_itself(file):
     """Streamlit runs a page's own file instead of main.py as long as nobody has opened that since the server started."""
     assert file.read_text("utf-8").endswith("\n\n\nadmit(page)\n")
 
 
 def test_no_page_goes_past_the_functions_that_ask_whose_a_thing_is():
-    past = ("core.graph.building", "core.corpus.stored", "core.cases.database", "core.datasets.own_graphs.build", "sqlite3")
+    past = (
+        "core.graph.building",
+        "core.corpus.stored",
+        "core.cases.database",
+        "core.datasets.own_graphs.build",
+        "sqlite3",
+    )
     for file in (ROOT / "pages").rglob("*.py"):
         nodes = list(ast.walk(ast.parse(file.read_text("utf-8"))))
         named = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
-        named += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+        named += [
+            alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names
+        ]
         assert not [name for name in named if name.startswith(past)], file
 
 
 def app(**user) -> AppTest:
     at = AppTest.from_string(SCREEN)
     at.user = user
-    at.secrets["auth"] = {"client_id": "hopscope", "google": {"client_id": "x"}, "client_kwargs": {"prompt": "login"}}
+    at.secrets["auth"] = {
+        "client_id": "hopscope",
+        "google": {"client_id": "x"},
+        "client_kwargs": {"prompt": "login"},
+    }
     return at.run()
 
 
 def test_who_did_not_sign_in_where_one_can_sees_the_way_in_alone():
     at = app(is_logged_in=False)
-    assert [one.label for one in at.button] == ["Sign in", "Sign in with google"] and "in" not in [one.value for one in at.text]
+    assert [one.label for one in at.button] == ["Sign in", "Sign in with google"] and "in" not in [
+        one.value for one in at.text
+    ]
 
 
 def test_who_one_is_stands_in_the_sidebar():
     at = app(is_logged_in=True, email="<script>alert(1)</script>@Example.com")
     assert "in" in [one.value for one in at.text] and at.button(key="sign-out")
-    assert any("\\<script\\>alert\\(1\\)\\</script\\>@example\\.com" in one.value.replace("\\@\u2060", "@") for one in at.caption)
-    assert "administrator" in said(app(is_logged_in=True, email=ROOT_USER)) and "You are not signed in" in said(app())
+    assert any(
+        "\\<script\\>alert\\(1\\)\\</script\\>@example\\.com" in one.value.replace("\\@\u2060", "@")
+        for one in at.caption
+    )
+    assert "administrator" in said(
+        app(is_logged_in=True, email=ROOT_USER)
+    ) and "You are not signed in" in said(app())
 
 
 def test_where_nothing_is_shared_nothing_is_said_of_people(monkeypatch, anns, room):
     monkeypatch.delenv("HOPSCOPE_SHARED")
     (room / "owners.sqlite").unlink()
     at = page("cases", case=anns)
-    assert f"by {ANN}" not in said(at) and "yours" not in said(at) and not any(one.proto.popover.disabled for one in at.get("popover"))
-    assert "Shared with others" not in said(app(is_logged_in=False)) and "in" in [one.value for one in app(is_logged_in=False).text]
+    assert (
+        f"by {ANN}" not in said(at)
+        and "yours" not in said(at)
+        and not any(one.proto.popover.disabled for one in at.get("popover"))
+    )
+    assert "Shared with others" not in said(app(is_logged_in=False)) and "in" in [
+        one.value for one in app(is_logged_in=False).text
+    ]
     at.button(key="delete").click().run()
     assert not (room / "owners.sqlite").exists() and "The case was deleted." in said(at)

@@ -13,7 +13,19 @@ import pytest
 from core.io.home import ROOT
 
 PAGES = ("build", "models", "indexes", "graphs", "cases", "evaluate", "texts", "compare")
-LABELS = ("selectbox", "multiselect", "text_input", "text_area", "number_input", "toggle", "checkbox", "radio", "tabs", "slider", "button")
+LABELS = (
+    "selectbox",
+    "multiselect",
+    "text_input",
+    "text_area",
+    "number_input",
+    "toggle",
+    "checkbox",
+    "radio",
+    "tabs",
+    "slider",
+    "button",
+)
 NAMES = {  # what stays as it is: names of graphs, entities, methods in papers and models, questions, and words of a line in captions
     "graphs": r"[A-Z][a-z]+|WikiMovies.*",
     "indexes": r"Up to \d steps.*",
@@ -26,8 +38,21 @@ NAMES = {  # what stays as it is: names of graphs, entities, methods in papers a
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory, movies):
     """What each page draws in the made-up language."""
-    command = [sys.executable, "-m", "tests.pages.shared.pseudo_language", str(tmp_path_factory.mktemp("locale")), *PAGES]
-    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "HOPSCOPE_LANGUAGE": "xx"}, capture_output=True, text=True, timeout=280)
+    command = [
+        sys.executable,
+        "-m",
+        "tests.pages.shared.pseudo_language",
+        str(tmp_path_factory.mktemp("locale")),
+        *PAGES,
+    ]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "HOPSCOPE_LANGUAGE": "xx"},
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout)
 
@@ -37,6 +62,11 @@ def test_a_page_draws_nothing_but_texts_that_can_be_translated(pages, page):
     drawn = pages[page]
     assert not drawn["raised"]
     assert sum(len(drawn[kind]) for kind in LABELS) > 4
-    texts = [text for kind, some in drawn.items() for text in some if "⟦" not in text and re.search("[A-Za-z]{3}", text)]
+    texts = [
+        text
+        for kind, some in drawn.items()
+        for text in some
+        if "⟦" not in text and re.search("[A-Za-z]{3}", text)
+    ]
     left = [text for text in texts if not re.fullmatch(NAMES.get(page, ""), text, re.DOTALL)]
     assert not left, "drawn in English in another language: put it through tr (docs/translating.md)"

@@ -18,7 +18,10 @@ from tests.benchmarks.visitors import follow
 
 
 def test_the_board_is_one_module_that_imports_nothing():
-    assert not re.findall(r"^import ", script(), re.MULTILINE) and script().count("export default") == 1
+    assert (
+        not re.findall(r"^import ", script(), re.MULTILINE)
+        and script().count("export default") == 1
+    )
     assert joined(FOLDER / "board.js") == script() and "hopscopeStyle" not in script()
 
 
@@ -41,12 +44,16 @@ def test_code_is_served_under_its_own_hash_and_stays(tmp_path):
         "storage = Here.media_file_mgr._storage\n"
         "print(len(set(paths)), [storage.get_file(path.split('/')[-1]).content for path in paths], paths[0].startswith('media/'))\n"
     )
-    said = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     assert said.strip().splitlines()[-1] == "2 [b'a', b'b', b'a'] True"
 
 
 def test_a_run_sends_no_code_and_the_server_gives_it(app):
-    drawn = asyncio.run(asyncio.wait_for(follow(app, "q=who+directed+Kismet&lane=lego-1&llm=0", 1), 120))
+    drawn = asyncio.run(
+        asyncio.wait_for(follow(app, "q=who+directed+Kismet&lane=lego-1&llm=0", 1), 120)
+    )
     mount = ForwardMsg.FromString(drawn).delta.new_element.bidi_component.js_content
     assert len(mount) < 3_000 and "class Board" not in mount
     path = json.loads(re.search(r'^const ADDRESS = (".*");$', mount, re.MULTILINE)[1])

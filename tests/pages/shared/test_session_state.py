@@ -24,7 +24,11 @@ def state(monkeypatch):
 def test_a_key_is_an_attribute_with_a_default(state):
     assert session.question == "" and "question" not in state
     session.question = "who?"
-    assert session.question == "who?" and state == {"question": "who?"} and Session.question.name == "question"
+    assert (
+        session.question == "who?"
+        and state == {"question": "who?"}
+        and Session.question.name == "question"
+    )
     del session.question
     del session.question  # no error where none was set
     assert session.question == "" and not state
@@ -37,13 +41,18 @@ def test_a_default_that_is_made_may_be_changed_in_place(state):
 
 def test_a_message_is_read_once(state):
     session.cases_message = "done"
-    assert Session.cases_message.take() == "done" and Session.cases_message.take() == "" and not state
+    assert (
+        Session.cases_message.take() == "done" and Session.cases_message.take() == "" and not state
+    )
 
 
 def test_a_value_is_made_once_for_what_it_is_made_of():
     made = []
     for what in ("a", "a", "b", "a"):
-        assert Session.case_open.of(what, lambda what=what: made.append(what) or what.upper()) == what.upper()
+        assert (
+            Session.case_open.of(what, lambda what=what: made.append(what) or what.upper())
+            == what.upper()
+        )
     assert made == ["a", "b", "a"]
 
 
@@ -75,7 +84,12 @@ def test_only_a_question_is_asked():
 
 
 def test_another_source_begins_anew(state):
-    session.question, session.job, session.settled, session.lanes = "who?", "job", ("who?", True, True), ["lego-1"]
+    session.question, session.job, session.settled, session.lanes = (
+        "who?",
+        "job",
+        ("who?", True, True),
+        ["lego-1"],
+    )
     session.begin_anew()
     assert state == {"question": "", "lanes": ["lego-1"]}
 
@@ -96,6 +110,7 @@ def test_the_pages_know_no_other_way_to_a_key():
         for path in sorted([ROOT / "main.py", ROOT / "app.py", *(ROOT / "pages").rglob("*.py")])
         if str(path.relative_to(ROOT)) != OWN
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if (isinstance(node, ast.Attribute) and node.attr == "session_state") or (isinstance(node, ast.Name) and node.id == "session_state")
+        if (isinstance(node, ast.Attribute) and node.attr == "session_state")
+        or (isinstance(node, ast.Name) and node.id == "session_state")
     ]
     assert found == []

@@ -20,10 +20,19 @@ def room(browser, movies, tmp_path_factory):
     """The address of a shared app, its provider, and a case of Ann's."""
     home = tmp_path_factory.mktemp("shared")
     with provider() as issuer, pytest.MonkeyPatch.context() as patch:
-        auth = {"client_id": CLIENT, "client_secret": SECRET, "cookie_secret": "a long secret of the tests alone, made up"}
-        auth |= {"redirect_uri": "http://127.0.0.1:{port}/oauth2callback", "server_metadata_url": f"{issuer.issuer}/.well-known/x"}
+        auth = {
+            "client_id": CLIENT,
+            "client_secret": SECRET,
+            "cookie_secret": "a long secret of the tests alone, made up",
+        }
+        auth |= {
+            "redirect_uri": "http://127.0.0.1:{port}/oauth2callback",
+            "server_metadata_url": f"{issuer.issuer}/.well-known/x",
+        }
         (home / ".streamlit").mkdir()
-        (home / ".streamlit" / "secrets.toml").write_text("[auth]\n" + "\n".join(f'{key} = "{value}"' for key, value in auth.items()))
+        (home / ".streamlit" / "secrets.toml").write_text(
+            "[auth]\n" + "\n".join(f'{key} = "{value}"' for key, value in auth.items())
+        )
         (home / "graphs").symlink_to(os.path.join(os.environ["HOPSCOPE_HOME"], "graphs"))
         patch.setenv("HOPSCOPE_HOME", str(home))
         patch.setenv("HOPSCOPE_SHARED", "1")
@@ -58,7 +67,10 @@ def test_two_people_sign_in_and_each_changes_their_own_alone(room):
             button = page.get_by_role("button", name="Delete", exact=False).first
             button.wait_for()
             settle(page)
-            assert button.is_enabled() == mine and page.get_by_text("yours" if mine else plainly(f"by {ANN}")).count()
+            assert (
+                button.is_enabled() == mine
+                and page.get_by_text("yours" if mine else plainly(f"by {ANN}")).count()
+            )
             page.get_by_role("button", name="Sign out").click()
             page.get_by_text("Sign in to ask questions").wait_for()
     assert get(key).id == key
@@ -79,7 +91,10 @@ def test_whatever_a_browser_kept_leads_to_a_page_of_ours_with_parameters_of_ours
         settle(page)
         page.evaluate("kept => sessionStorage.setItem('hopscope-wished', kept)", kept)
         sign_in(page, issuer, f"{address}{to}", email=BOB)
-        assert page.url == f"{address}{to}" and page.evaluate("sessionStorage.getItem('hopscope-wished')") is None
+        assert (
+            page.url == f"{address}{to}"
+            and page.evaluate("sessionStorage.getItem('hopscope-wished')") is None
+        )
 
 
 def test_a_token_that_another_key_signed_lets_nobody_in(room):
@@ -100,7 +115,9 @@ def test_a_cookie_that_another_secret_signed_lets_nobody_in(room):
     from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
     address, _, _ = room
-    forged = create_signed_value("another secret", "_streamlit_user", '{"email": "ann@example.com", "is_logged_in": true}').decode()
+    forged = create_signed_value(
+        "another secret", "_streamlit_user", '{"email": "ann@example.com", "is_logged_in": true}'
+    ).decode()
     with open_page("about:blank") as page:
         page.context.add_cookies([{"name": "_streamlit_user", "value": forged, "url": address}])
         page.goto(address)

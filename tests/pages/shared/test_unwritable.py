@@ -11,7 +11,10 @@ from core.sources import GraphSource
 from pages.parts.shared.session import store
 from tests.unwritable import WAYS, home_on_a_disk
 
-PAGES = ("main.py", *(f"pages/{name}.py" for name in ("build", "graphs", "indexes", "cases", "models", "texts")))
+PAGES = (
+    "main.py",
+    *(f"pages/{name}.py" for name in ("build", "graphs", "indexes", "cases", "models", "texts")),
+)
 
 
 @pytest.fixture(params=WAYS)
@@ -30,7 +33,9 @@ def test_every_page_opens(place):
         at.session_state.source = GraphSource("mine")
         at.run()
         assert not at.exception, name
-        assert not at.error or name == "pages/texts.py", name  # the corpus that it opens first was never read here
+        assert not at.error or name == "pages/texts.py", (
+            name
+        )  # the corpus that it opens first was never read here
         if name == "main.py":
             assert "mine" in at.sidebar.selectbox[0].options
             assert "Nothing can be saved: " in at.sidebar.warning[0].value.replace("\\", "")
@@ -47,4 +52,6 @@ def test_evaluations_are_looked_for_and_opened_anew_with_room_again(place):
 def test_a_home_that_cannot_be_made_is_a_sentence(place, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(place.folder / "new"))
     (at := AppTest.from_file(str(ROOT / "main.py"), default_timeout=120)).run()
-    assert not at.exception and "Name another one in HOPSCOPE_HOME" in at.error[0].value.replace("\\", "")
+    assert not at.exception and "Name another one in HOPSCOPE_HOME" in at.error[0].value.replace(
+        "\\", ""
+    )

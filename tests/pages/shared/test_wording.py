@@ -39,16 +39,35 @@ def _forget() -> None:
 
 
 def test_in_english_texts_are_as_they_are():
-    assert tr("Build") == "Build" and tr("") == "" and tr("{a:,} {{b}} {c}", a=1200, c="{d}") == "1,200 {b} {d}"
+    assert (
+        tr("Build") == "Build"
+        and tr("") == ""
+        and tr("{a:,} {{b}} {c}", a=1200, c="{d}") == "1,200 {b} {d}"
+    )
     assert tr("{not a value}") == "{not a value}"  # nothing is put in where there is nothing
     assert [noun(count, "fits", "fit") for count in (1, 0, 2)] == ["fits", "fit", "fit"]
-    assert json.loads(as_script().removeprefix("const TRANSLATIONS = ").removesuffix(";")) == {"texts": {}, "nouns": {}, "plurals": []}
+    assert json.loads(as_script().removeprefix("const TRANSLATIONS = ").removesuffix(";")) == {
+        "texts": {},
+        "nouns": {},
+        "plurals": [],
+    }
 
 
 def test_a_translation_puts_values_where_it_wants_and_counts_as_its_language_does(in_language):
-    in_language("pl", {"{a} of {b}": "z {b} tylko {a}", ("reply", "replies"): ("odpowiedź", "odpowiedzi", "odpowiedzi…")})
+    in_language(
+        "pl",
+        {
+            "{a} of {b}": "z {b} tylko {a}",
+            ("reply", "replies"): ("odpowiedź", "odpowiedzi", "odpowiedzi…"),
+        },
+    )
     assert tr("{a} of {b}", a=1, b=2) == "z 2 tylko 1" and tr("Build") == "Build"
-    assert [many(count, "reply", "replies") for count in (1, 3, 5, 22)] == ["1 odpowiedź", "3 odpowiedzi", "5 odpowiedzi…", "22 odpowiedzi"]
+    assert [many(count, "reply", "replies") for count in (1, 3, 5, 22)] == [
+        "1 odpowiedź",
+        "3 odpowiedzi",
+        "5 odpowiedzi…",
+        "22 odpowiedzi",
+    ]
     assert many(2, "hop") == "2 hops" and tr("reply") == "odpowiedź"
     tables = json.loads(as_script().removeprefix("const TRANSLATIONS = ").removesuffix(";"))
     assert tables["texts"] == {"{a} of {b}": "z {b} tylko {a}", "reply": "odpowiedź"}
@@ -56,7 +75,9 @@ def test_a_translation_puts_values_where_it_wants_and_counts_as_its_language_doe
     assert [tables["plurals"][count] for count in (1, 3, 5, 22, 112)] == [0, 1, 2, 1, 2]
 
 
-@pytest.mark.parametrize("wrong", ["{c} of {b}", "{a of {b}", "{a.x} of {b}", "{} of {b}", "{a:,d} of {b}"])
+@pytest.mark.parametrize(
+    "wrong", ["{c} of {b}", "{a of {b}", "{a.x} of {b}", "{} of {b}", "{a:,d} of {b}"]
+)
 def test_a_translation_whose_braces_are_wrong_is_not_used(in_language, wrong):
     in_language("pl", {"{a} of {b}": wrong})
     assert tr("{a} of {b}", a="one", b=2) == "one of 2"

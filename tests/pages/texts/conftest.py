@@ -19,8 +19,16 @@ def small(monkeypatch, tmp_path):
     models, bag = engine().models, Bag()
     told = models.info
     monkeypatch.setattr(models, "encoder", lambda name="encoder": bag)
-    monkeypatch.setattr(models, "info", lambda name: replace(told(name), present=True) if name == "encoder" else told(name))
+    monkeypatch.setattr(
+        models,
+        "info",
+        lambda name: replace(told(name), present=True) if name == "encoder" else told(name),
+    )
     yield make()
     for jobs in (engine().preparing, engine().jobs):
-        for key in [key for key in jobs._jobs if key.startswith(("build-", "cost-", "cut-", "corpus-", "bring-"))]:
+        for key in [
+            key
+            for key in jobs._jobs
+            if key.startswith(("build-", "cost-", "cut-", "corpus-", "bring-"))
+        ]:
             jobs._jobs.pop(key).cancel()

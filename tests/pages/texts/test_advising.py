@@ -29,15 +29,36 @@ def texts(small):
 @pytest.fixture
 def answered(texts, monkeypatch):
     """A finished answer, the figures of which are written down."""
-    monkeypatch.setattr(advising.st, "page_link", lambda *given, **how: None)  # of this page alone there is no other to go to
+    monkeypatch.setattr(
+        advising.st, "page_link", lambda *given, **how: None
+    )  # of this page alone there is no other to go to
     figures = summary({})
     monkeypatch.setattr(advising, "Summary", lambda run, rows: figures)
-    monkeypatch.setattr(advising, "store", lambda: type("Store", (), {"run": lambda self, n: figures.run, "rows": lambda self, n: ()})())
-    return save(texts, replace(ADVICE, corpus=texts.digest, set="small-made", run=1, done=True, headline=HEADLINE, seconds=87.0))
+    monkeypatch.setattr(
+        advising,
+        "store",
+        lambda: type(
+            "Store", (), {"run": lambda self, n: figures.run, "rows": lambda self, n: ()}
+        )(),
+    )
+    return save(
+        texts,
+        replace(
+            ADVICE,
+            corpus=texts.digest,
+            set="small-made",
+            run=1,
+            done=True,
+            headline=HEADLINE,
+            seconds=87.0,
+        ),
+    )
 
 
 def shown(at) -> str:
-    return "\n".join(element.value for kind in (at.markdown, at.caption, at.text) for element in kind).replace("\\", "")
+    return "\n".join(
+        element.value for kind in (at.markdown, at.caption, at.text) for element in kind
+    ).replace("\\", "")
 
 
 def of(at):
@@ -56,7 +77,9 @@ def test_open_it_says_what_it_will_cost_and_begins_with_a_click(texts, monkeypat
         if "How many of up to 120 are asked is measured" in shown(at):
             break
         at.run()
-    assert "5 of 5 graphs are to be built" in shown(at) and "no language model is asked" in shown(at)
+    assert "5 of 5 graphs are to be built" in shown(at) and "no language model is asked" in shown(
+        at
+    )
     begun = []
     monkeypatch.setattr(advising, "start", lambda *given, **how: begun.append(how) or engine())
     at.button(key="advise-small").click().run()
@@ -70,10 +93,15 @@ def test_the_papers_roadmap_leads_to_a_method_beside_what_was_measured(answered)
         at.radio(key=f"roadmap-small-{key}").set_value(value).run()
     assert not at.exception
     text = shown(at)
-    assert "The paper recommends VanillaRAG here" in text and "On these texts (24 made questions): Passages by meaning" in text
+    assert (
+        "The paper recommends VanillaRAG here" in text
+        and "On these texts (24 made questions): Passages by meaning" in text
+    )
     at.radio(key="roadmap-small-kind").set_value("abstract").run()
     at.radio(key="roadmap-small-overview").set_value("high").run()
-    assert "The paper recommends GGraphRAG here" in shown(at) and "Overviews were not compared" in shown(at)
+    assert "The paper recommends GGraphRAG here" in shown(
+        at
+    ) and "Overviews were not compared" in shown(at)
 
 
 def test_a_finished_answer_is_in_the_title_and_what_it_rests_on_below(answered):
@@ -83,7 +111,11 @@ def test_a_finished_answer_is_in_the_title_and_what_it_rests_on_below(answered):
     assert set(table["Tested"]) == {"no difference"}
     assert [one.replace("\\", "") for one in table["Questions"]] == ["Gaps (12)", "Bridges (12)"]
     text = shown(at)
-    assert "These are made questions, not yours" in text and "It took 87 seconds." in text and "it is cut (3)" in text
+    assert (
+        "These are made questions, not yours" in text
+        and "It took 87 seconds." in text
+        and "it is cut (3)" in text
+    )
 
 
 def test_an_answer_of_other_documents_says_so(answered, texts):
@@ -93,7 +125,10 @@ def test_an_answer_of_other_documents_says_so(answered, texts):
 
 
 def test_an_answer_whose_figures_were_deleted_says_so(texts):
-    save(texts, replace(ADVICE, corpus=texts.digest, set="small-made", run=9, done=True, headline=HEADLINE))
+    save(
+        texts,
+        replace(ADVICE, corpus=texts.digest, set="small-made", run=9, done=True, headline=HEADLINE),
+    )
     assert "The figures of the last answer were deleted." in shown(opened(**{"advice-small": True}))
 
 
@@ -108,7 +143,9 @@ def test_what_was_stopped_goes_on(texts):
 
 
 def test_markup_in_what_failed_stays_text(texts):
-    job = engine().evaluations.start(job_key("small"), lambda: advising.Job(job_key("small"), lambda job: 1 / 0))
+    job = engine().evaluations.start(
+        job_key("small"), lambda: advising.Job(job_key("small"), lambda job: 1 / 0)
+    )
     job.wait(5)
     job.error = "<img src=x onerror=alert(1)> **bold**"
     at = opened()

@@ -43,7 +43,9 @@ def test_files_become_texts_that_are_looked_at(small):
     at.selectbox(key="texts_into").set_value("").run()
     read(at)
     assert "2 documents added" in texts(at) and "my-notes" in corpora()
-    assert at.session_state["texts_corpus"] == "my-notes"  # they are the ones that “Ask about it” asks about
+    assert (
+        at.session_state["texts_corpus"] == "my-notes"
+    )  # they are the ones that “Ask about it” asks about
     assert HOSTILE in open_corpus("my-notes").document("My notes.md").text
     button(at, "Go on to its graph").click().run()
     assert not at.exception and at.session_state["texts_corpus"] == "my-notes"
@@ -55,7 +57,13 @@ def test_files_are_added_to_texts_of_ones_own(small):
 
 
 def test_what_cannot_be_read_is_told_and_the_rest_is_kept(small):
-    at = read(bring(("good.txt", b"Good."), ("bad.pdf", b"%PDF-1.4 nothing"), ("mixed.zip", zipped(**{"a.txt": "A.", "b.exe": "no"}))))
+    at = read(
+        bring(
+            ("good.txt", b"Good."),
+            ("bad.pdf", b"%PDF-1.4 nothing"),
+            ("mixed.zip", zipped(**{"a.txt": "A.", "b.exe": "no"})),
+        )
+    )
     assert "2 documents added" in texts(at) and "bad.pdf" in texts(at) and "b.exe" in texts(at)
 
 
@@ -73,14 +81,26 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_kept(small):
 def test_nothing_to_read_is_a_sentence(small, monkeypatch, file, content, told):
     monkeypatch.setattr("core.corpus.readers.packed.MOST_TOGETHER", 4000)
     at = read(bring((file, content)))
-    assert told in texts(at) and "Nothing was kept" in texts(at) and open_corpus("small").n_documents == 2
+    assert (
+        told in texts(at)
+        and "Nothing was kept" in texts(at)
+        and open_corpus("small").n_documents == 2
+    )
 
 
 @pytest.mark.parametrize(
     "file, content, text",
     [
-        ("old.txt", "Zoé dîne à Genève avec Éric. L'été est très chaud à Malmö.".encode("latin-1"), "Zoé dîne à Genève avec Éric."),
-        ("tags.txt", b"<script>alert(1)</script> {braces} {{x}}", "<script>alert(1)</script> {braces} {{x}}"),
+        (
+            "old.txt",
+            "Zoé dîne à Genève avec Éric. L'été est très chaud à Malmö.".encode("latin-1"),
+            "Zoé dîne à Genève avec Éric.",
+        ),
+        (
+            "tags.txt",
+            b"<script>alert(1)</script> {braces} {{x}}",
+            "<script>alert(1)</script> {braces} {{x}}",
+        ),
         ("aes.pdf", made_pdf("Some words", cipher="AES-256"), "Some words"),
         ("zh.txt", "李白乘舟将欲行。".encode(), "李白乘舟将欲行。"),
     ],
@@ -117,10 +137,16 @@ def test_documents_in_utf_8_offer_no_encoding(small):
 def test_rows_that_a_table_no_longer_has_are_named_and_removed_on_demand(small):
     read(bring(("t.csv", b"id,text\n1,One.\n2,Two.\n")))
     at = read(bring(("t.csv", b"id,text\n1,One.\n")))
-    assert "1 document of an earlier state of these files is no longer in them: t.csv:2." in texts(at)
+    assert "1 document of an earlier state of these files is no longer in them: t.csv:2." in texts(
+        at
+    )
     assert "t.csv:2" in open_corpus("small")
     at.button(key="texts_missing").click().run()
-    assert "t.csv:2" not in open_corpus("small") and not at.exception and "no longer in them" not in texts(at)
+    assert (
+        "t.csv:2" not in open_corpus("small")
+        and not at.exception
+        and "no longer in them" not in texts(at)
+    )
 
 
 def test_a_title_that_is_no_name_or_taken_is_a_sentence(small):
@@ -146,7 +172,11 @@ def test_a_document_and_then_the_texts_are_removed(small):
     at.button(key="texts_remove_one").click().run()
     assert not at.exception and "town" not in open_corpus("small")
     at.button(key="texts_remove").click().run()
-    assert not at.exception and "small" not in corpora() and at.session_state["texts_corpus"] == "christmas-carol"
+    assert (
+        not at.exception
+        and "small" not in corpora()
+        and at.session_state["texts_corpus"] == "christmas-carol"
+    )
 
 
 def test_shipped_texts_are_not_removed(small):
@@ -160,27 +190,46 @@ def test_a_table_without_a_header_is_asked_about(small):
     assert box.value is False
     assert next(one for one in at.selectbox if one.label == "Column: Text").options == ["1", "2"]
     read(at)
-    assert {open_corpus("small").document(f"t.csv:{row}").text for row in (1, 2)} == {"Ann kept the book.", "Bo sailed in May."}
+    assert {open_corpus("small").document(f"t.csv:{row}").text for row in (1, 2)} == {
+        "Ann kept the book.",
+        "Bo sailed in May.",
+    }
     at = bring(("u.csv", b"1,Ann kept the book.\n2,Bo sailed in May.\n"))
     at.checkbox[0].set_value(True).run()
     read(at)
-    assert "u.csv:2" not in open_corpus("small") and open_corpus("small").document("u.csv:1").text == "Bo sailed in May."
+    assert (
+        "u.csv:2" not in open_corpus("small")
+        and open_corpus("small").document("u.csv:1").text == "Bo sailed in May."
+    )
 
 
 def test_columns_of_a_table_are_chosen(small):
     at = bring(("mails.csv", b"No,Re,Message,Body\n7,Hello,The first,x\n8,Bye,The second,y\n"))
     chosen = {one.label: one for one in at.selectbox if one.label.startswith("Column")}
-    assert {label: one.value for label, one in chosen.items()} == {"Column: Text": "Body", "Column: Title": "", "Column: Id": ""}
+    assert {label: one.value for label, one in chosen.items()} == {
+        "Column: Text": "Body",
+        "Column: Title": "",
+        "Column: Id": "",
+    }
     for label, name in (("Column: Text", "Message"), ("Column: Title", "Re"), ("Column: Id", "No")):
         next(one for one in at.selectbox if one.label == label).set_value(name).run()
     read(at)
     document = open_corpus("small").document("mails.csv:7")
-    assert (document.text, document.title) == ("The first", "Hello") and "2 documents added" in texts(at)
+    assert (document.text, document.title) == (
+        "The first",
+        "Hello",
+    ) and "2 documents added" in texts(at)
 
 
 def test_fields_of_json_rows_are_chosen_and_none_may_be_the_title(small):
-    at = bring(("rows.jsonl", b'{"title": "T", "said": "Some words."}\n{"said": "More.", "when": 3}\n'))
-    assert next(one for one in at.selectbox if one.label == "Column: Text").options == ["title", "said", "when"]
+    at = bring(
+        ("rows.jsonl", b'{"title": "T", "said": "Some words."}\n{"said": "More.", "when": 3}\n')
+    )
+    assert next(one for one in at.selectbox if one.label == "Column: Text").options == [
+        "title",
+        "said",
+        "when",
+    ]
     next(one for one in at.selectbox if one.label == "Column: Text").set_value("said").run()
     next(one for one in at.selectbox if one.label == "Column: Title").set_value("").run()
     read(at)
@@ -190,7 +239,12 @@ def test_fields_of_json_rows_are_chosen_and_none_may_be_the_title(small):
 def test_columns_of_a_workbook_are_chosen(small):
     at = bring(("mails.xlsx", saved(sheets(A=[["No", "Re", "Said"], [7, "Hello", "The first"]]))))
     chosen = next(one for one in at.selectbox if one.label == "Column: Text")
-    assert chosen.value == "" and chosen.options == ["none: a document a workbook", "No", "Re", "Said"]
+    assert chosen.value == "" and chosen.options == [
+        "none: a document a workbook",
+        "No",
+        "Re",
+        "Said",
+    ]
     chosen.set_value("Said").run()
     read(at)
     assert open_corpus("small").document("mails.xlsx:1").text == "The first"
@@ -209,7 +263,9 @@ def test_a_workbook_that_cannot_be_read_offers_no_columns(small):
 def test_a_set_is_brought_by_its_id_with_its_questions(small):
     folder = place_of("irds:toy/docs")
     (folder / "qrels").mkdir(parents=True)
-    (folder / "corpus.jsonl").write_text('{"_id": "d1", "title": "Rome", "text": "Ann lives in Rome."}\n')
+    (folder / "corpus.jsonl").write_text(
+        '{"_id": "d1", "title": "Rome", "text": "Ann lives in Rome."}\n'
+    )
     (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "Where does Ann live?"}\n')
     (folder / "qrels" / "docs.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
     at = opened("small", texts_open=ADD)
@@ -219,13 +275,19 @@ def test_a_set_is_brought_by_its_id_with_its_questions(small):
     at.selectbox(key="texts_into").set_value("").run()
     read(at)
     corpus = open_corpus("irds-toy-docs")
-    assert corpus.ids == ("d1",) and [one.gold for name in corpus.sets for one in corpus.questions(name)] == [("d1",)]
-    assert next(one for one in at.text_input if one.label == "Or the id of a set on a hub").value == ""  # it is empty after it was taken
+    assert corpus.ids == ("d1",) and [
+        one.gold for name in corpus.sets for one in corpus.questions(name)
+    ] == [("d1",)]
+    assert (
+        next(one for one in at.text_input if one.label == "Or the id of a set on a hub").value == ""
+    )  # it is empty after it was taken
 
 
 def test_tables_without_a_column_in_common_are_not_chosen_from(small):
     at = bring(("a.csv", b"text\nA.\n"), ("b.csv", b"words\nB.\n"))
-    assert "no column in common" in texts(at) and not [one for one in at.selectbox if one.label.startswith("Column")]
+    assert "no column in common" in texts(at) and not [
+        one for one in at.selectbox if one.label.startswith("Column")
+    ]
     assert "2 documents added" in texts(read(at))
 
 
@@ -248,18 +310,29 @@ def ask(content, file="asked.jsonl"):
 
 
 def test_questions_with_known_answers_are_a_set_that_is_asked_and_counted_by(small):
-    row = {"question": "Where does Olof Lind live?", "answers": ["Turku"], "gold": ["The town", "nowhere"]}
+    row = {
+        "question": "Where does Olof Lind live?",
+        "answers": ["Turku"],
+        "gold": ["The town", "nowhere"],
+    }
     at = ask(json.dumps(row).encode())
-    assert "1 question kept, 1 with known answers, 1 with gold documents." in texts(at) and "does not have: “nowhere”" in texts(at)
+    assert "1 question kept, 1 with known answers, 1 with gold documents." in texts(
+        at
+    ) and "does not have: “nowhere”" in texts(at)
     (asked,) = open_corpus("small").questions("small")
-    assert (asked.answers, asked.gold) == (("Turku",), ("town", "nowhere")) and "Here already: small texts (1)" in texts(at)
+    assert (asked.answers, asked.gold) == (
+        ("Turku",),
+        ("town", "nowhere"),
+    ) and "Here already: small texts (1)" in texts(at)
     assert "small" in corpora()["small"].sets and questions("small")[0].text == row["question"]
 
 
 def test_ten_questions_in_csv_are_looked_at_and_kept(small):
     rows = "".join(f"Where, {number}?;Turku;The town;x\n" for number in range(10))
     at = opened(texts_open=ADD)
-    at.file_uploader[1].set_value([("asked.csv", f"question;answers;gold;remark\n{rows}".encode(), "text/csv")]).run()
+    at.file_uploader[1].set_value(
+        [("asked.csv", f"question;answers;gold;remark\n{rows}".encode(), "text/csv")]
+    ).run()
     assert "10 questions, 10 with answers, 10 with gold documents. The first 8:" in texts(
         at
     ) and "Not read in asked.csv: “remark”." in texts(at)
@@ -309,8 +382,19 @@ def test_a_published_set_is_read_as_it_is_with_its_questions(small):
 
 
 def test_a_zip_of_beir_brings_its_judgements_and_says_what_was_left_out(small):
-    files = {"nf/corpus.jsonl": '{"_id": "d1", "title": "A", "text": "A is."}\n', "nf/queries.jsonl": '{"_id": "q1", "text": "a?"}\n'}
-    at = bring(("nf.zip", zipped(**files, **{"nf/qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\nq9\td1\t1\n"})))
+    files = {
+        "nf/corpus.jsonl": '{"_id": "d1", "title": "A", "text": "A is."}\n',
+        "nf/queries.jsonl": '{"_id": "q1", "text": "a?"}\n',
+    }
+    at = bring(
+        (
+            "nf.zip",
+            zipped(
+                **files,
+                **{"nf/qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\nq9\td1\t1\n"},
+            ),
+        )
+    )
     at.selectbox(key="texts_into").set_value("").run()
     read(at)
     assert "1 judgement of a query that the folder does not have, such as “q9”" in texts(at)

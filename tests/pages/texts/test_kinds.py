@@ -33,7 +33,9 @@ class Recorded:
     context = 4096
 
     def reply(self, messages, **_):
-        first = next((word for word in ("ship", "mill", "king") if word in messages[-1]["content"]), "town")
+        first = next(
+            (word for word in ("ship", "mill", "king") if word in messages[-1]["content"]), "town"
+        )
         return Reply(f"These passages tell of a {first}, <b>in {{braces}}</b>.", 10, 5)
 
     def count_tokens(self, messages):
@@ -45,14 +47,25 @@ def grouped(small):
     """The corpus with eight documents more on each of three things."""
     said = [(word, number) for word in ("ship", "mill", "king") for number in range(8)]
     return small.put(
-        [Document(f"{word}-{number}", f"{word} {word} {word} {word} {number}.", f"The {word} {number}") for word, number in said]
+        [
+            Document(
+                f"{word}-{number}", f"{word} {word} {word} {word} {number}.", f"The {word} {number}"
+            )
+            for word, number in said
+        ]
     )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_of_graph_opens(small, kind):
     at = opened(texts_begun="small", texts_kind=kind)
-    until(at, lambda: any(label.endswith("noun-phrases") or label == "Build" for label in labels(at)) or at.radio)
+    until(
+        at,
+        lambda: (
+            any(label.endswith("noun-phrases") or label == "Build" for label in labels(at))
+            or at.radio
+        ),
+    )
     build = BUILT.get(kind, f"{kind}-noun-phrases")
     if at.radio and at.radio[0].value != build:
         at.radio[0].set_value(build).run()
@@ -60,7 +73,11 @@ def test_each_kind_of_graph_opens(small, kind):
     button(at, "Build").click().run()
     until(at, lambda: at.dataframe)
     graph = open_graph(small, build)
-    assert at.metric[0].label == KINDS[kind] and at.metric[0].value == str(graph.n_nodes) and len(at.dataframe[0].value) == graph.n_nodes
+    assert (
+        at.metric[0].label == KINDS[kind]
+        and at.metric[0].value == str(graph.n_nodes)
+        and len(at.dataframe[0].value) == graph.n_nodes
+    )
     at.session_state["texts_trails"] = {graph.digest: [0]}
     at.run()
     assert not at.exception and "Turku" in html(at) and "<b>ship" not in html(at)
@@ -71,20 +88,30 @@ def test_a_tree_shows_summaries_what_they_sum_up_and_where_they_end(grouped, mon
     told, weights = models.info, models.weights
     monkeypatch.setattr(models, "info", lambda name: replace(told(name), present=True))
     monkeypatch.setattr(models, "chat", lambda name="answer": Recorded())
-    monkeypatch.setattr(models, "weights", lambda name: "recorded" if name == "answer" else weights(name))
+    monkeypatch.setattr(
+        models, "weights", lambda name: "recorded" if name == "answer" else weights(name)
+    )
     at = opened(**{"texts_begun": "small", "texts_kind": "tree", "texts_build-tree": "tree-llm"})
     until(at, lambda: "Build" in labels(at))
     button(at, "Build").click().run()
     until(at, lambda: at.dataframe)
     graph, table = open_graph(grouped, "tree-llm"), at.dataframe[0].value
-    assert table["Name"][0].startswith("Summary") and table["Type"][0] == "summary, level 1" and table["Type"].iloc[-1] == "chunk"
+    assert (
+        table["Name"][0].startswith("Summary")
+        and table["Type"][0] == "summary, level 1"
+        and table["Type"].iloc[-1] == "chunk"
+    )
     assert at.metric[0].label == "Chunks and summaries"
     at.selectbox(key="texts_type").set_value("summary, level 1").run()
     assert set(at.dataframe[0].value["Type"]) == {"summary, level 1"}
 
     leaf = graph.nodes_named("ship-3")[0]
     summary = graph.steps(leaf, "in")[0][0]
-    ships = [int(name[-1]) for name in graph.names(graph.steps(summary, "out")[0]) if name.startswith("ship")]
+    ships = [
+        int(name[-1])
+        for name in graph.names(graph.steps(summary, "out")[0])
+        if name.startswith("ship")
+    ]
     at.session_state["texts_trails"] = {graph.digest: [summary]}
     at.run()
     resting = len(graph.columns.nodes.lists("chunks")[summary])
@@ -95,13 +122,19 @@ def test_a_tree_shows_summaries_what_they_sum_up_and_where_they_end(grouped, mon
         and "letter by letter" not in texts(at)
     )
     below = at.dataframe[0].value
-    assert set(below["Relation"]) == {"sums up"} and set(below["Related to"]) >= {f"The ship {number}" for number in ships}
+    assert set(below["Relation"]) == {"sums up"} and set(below["Related to"]) >= {
+        f"The ship {number}" for number in ships
+    }
     assert sum("ship ship ship" in text for text in below["Text"]) == len(ships)
 
     at.session_state["texts_trails"] = {graph.digest: [summary, leaf]}
     at.run()
     above = at.dataframe[0].value
-    assert set(above["Relation"]) == {"is summed up in"} and "of a ship" in above["Text"][0] and "The ship 3" in texts(at)
+    assert (
+        set(above["Relation"]) == {"is summed up in"}
+        and "of a ship" in above["Text"][0]
+        and "The ship 3" in texts(at)
+    )
 
 
 def test_a_build_by_another_model_is_called_like_its_kind_with_the_model():

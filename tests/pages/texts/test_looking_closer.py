@@ -47,7 +47,11 @@ def test_two_graphs_are_held_against_each_other(small):
 def test_the_method_stands_on_the_one_graph_or_the_other():
     from core.instances.catalogue import catalogue
 
-    row = next(one for one in catalogue().values() if one.documents and repr(one.line).startswith("BuiltGraph(build='tkg')"))
+    row = next(
+        one
+        for one in catalogue().values()
+        if one.documents and repr(one.line).startswith("BuiltGraph(build='tkg')")
+    )
     moved = on_build(row, find("kg-noun-phrases"))
     assert repr(moved.line) == repr(row.line).replace("build='tkg'", "build='kg-noun-phrases'", 1)
 

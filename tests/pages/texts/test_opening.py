@@ -41,16 +41,25 @@ def looked(way, **state):
 
 def test_an_index_is_looked_at_by_its_path_opened_and_its_vectors_made(small):
     at = looked(PATH, index_path=str(RECORDED / "graphrag"))
-    assert "Microsoft GraphRAG, version 3: 1 document, 2 chunks, 8 entities, 12 relations" in texts(at)
-    assert "Left out, claims (covariates): 2." in texts(at) and "It has no vectors that can be read" in texts(at)
+    assert "Microsoft GraphRAG, version 3: 1 document, 2 chunks, 8 entities, 12 relations" in texts(
+        at
+    )
+    assert "Left out, claims (covariates): 2." in texts(
+        at
+    ) and "It has no vectors that can be read" in texts(at)
     assert "microsoft-graphrag" not in corpora()  # looking keeps nothing
     button(at, "Open it").click().run()
     until(at, lambda: at.success)
-    assert "1 document, 2 chunks, 8 entities, 12 relations, 4 communities, 3 reports, opened from an index of" in texts(at)
+    assert (
+        "1 document, 2 chunks, 8 entities, 12 relations, 4 communities, 3 reports, opened from an index of"
+        in texts(at)
+    )
     corpus = open_corpus("microsoft-graphrag")
     until(at, lambda: status(corpus, "opened-graphrag").current)
     button(at, "Go on to its graph").click().run()
-    assert not at.exception and "Opened from Microsoft GraphRAG" in texts(at)  # the graph that it came with is the one that is shown
+    assert not at.exception and "Opened from Microsoft GraphRAG" in texts(
+        at
+    )  # the graph that it came with is the one that is shown
     assert at.session_state["texts_build-tkg"] == "opened-graphrag"
 
 
@@ -76,18 +85,28 @@ def test_an_index_of_texts_that_are_here_becomes_another_graph_of_them(small):
     corpus = open_corpus("harbour")
     until(at, lambda: status(corpus, "opened-fast-graphrag").current)
     corpus.add([Document("more", "Ann lives in Rome.")])
-    at = opened("harbour", **{"texts_build-tkg-synonyms": "opened-fast-graphrag", "texts_kind-harbour": "tkg-synonyms"})
+    at = opened(
+        "harbour",
+        **{
+            "texts_build-tkg-synonyms": "opened-fast-graphrag",
+            "texts_kind-harbour": "tkg-synonyms",
+        },
+    )
     assert "the corpus has 1 more, which is not in this graph" in texts(at)
 
 
-@pytest.mark.parametrize("path", ["/no/such/folder", "~nobody/x", "\0", "<img src=x onerror=alert(1)>"])
+@pytest.mark.parametrize(
+    "path", ["/no/such/folder", "~nobody/x", "\0", "<img src=x onerror=alert(1)>"]
+)
 def test_a_path_of_nothing_is_a_sentence(small, path):
     at = looked(PATH, index_path=path)
     assert "There is no folder or file" in texts(at) and "Open it" not in labels(at)
 
 
 def test_where_others_reach_the_page_no_path_is_asked_for(small, monkeypatch):
-    monkeypatch.setattr("streamlit.get_option", lambda name: "0.0.0.0" if name == "server.address" else None)
+    monkeypatch.setattr(
+        "streamlit.get_option", lambda name: "0.0.0.0" if name == "server.address" else None
+    )
     from pages.parts.texts.opening import _on_this_computer
 
     assert not _on_this_computer()
@@ -103,9 +122,14 @@ def test_a_zip_is_opened(small):
         for file in (RECORDED / "nano-graphrag").iterdir():
             archive.write(file, f"cache/{file.name}")
     at = opened(texts_open=ADD, index_box=True, index_way=ZIP)
-    at.file_uploader(key="index_zip-0").set_value([("cache.zip", held.getvalue(), "application/zip")]).run()
+    at.file_uploader(key="index_zip-0").set_value(
+        [("cache.zip", held.getvalue(), "application/zip")]
+    ).run()
     until(at, lambda: "Open it" in labels(at))
-    assert "nano-graphrag: 2 documents, 4 chunks, 5 entities, 5 relations, 3 communities, 3 reports" in texts(at)
+    assert (
+        "nano-graphrag: 2 documents, 4 chunks, 5 entities, 5 relations, 3 communities, 3 reports"
+        in texts(at)
+    )
 
 
 def test_uploads_stay_in_their_folder(tmp_path):
@@ -120,8 +144,12 @@ def test_uploads_stay_in_their_folder(tmp_path):
         "d/" * 300 + "deep.json",
     ]
     laid_down([Upload(name, b"{}") for name in names], inside)
-    assert [path for path in tmp_path.rglob("*") if path.is_file() and inside not in path.parents] == []
-    assert (inside / "index" / "graphs" / "a_new.json").is_file() and len(list(inside.rglob("*.json"))) == len(names) - 1
+    assert [
+        path for path in tmp_path.rglob("*") if path.is_file() and inside not in path.parents
+    ] == []
+    assert (inside / "index" / "graphs" / "a_new.json").is_file() and len(
+        list(inside.rglob("*.json"))
+    ) == len(names) - 1
     with pytest.raises(BadInput, match="cannot be laid down"):
         laid_down([Upload("index", b"")], inside)
 
@@ -141,12 +169,19 @@ def test_the_opened_graph_is_on_one_layout_with_ours(small):
 def test_what_only_one_graph_has_is_orange_there_and_a_ring_in_the_other():
     first, second = story(), story()
     both = union(first, second, 3)
-    assert both.names[0] == both.names[1] and both.pairs[0] == both.pairs[1]  # a graph and itself: all is shared
+    assert (
+        both.names[0] == both.names[1] and both.pairs[0] == both.pairs[1]
+    )  # a graph and itself: all is shared
     names = (["Scrooge", "Tim", ""], ["SCROOGE", "", "<Fred>"])
     pairs = ({(0, 1)}, {(0, 2)})
     places = {0: (0.5, 0.5), 1: (0.1, 0.9), 2: (0.9, 0.1)}
     left = one_layout(type(both)(names, pairs), 0, places).data
-    assert [list(trace.x) for trace in left] == [[0.5, 0.1, None], [], [0.9], [0.5, 0.1]]  # its lines, shared ones, rings, its points
+    assert [list(trace.x) for trace in left] == [
+        [0.5, 0.1, None],
+        [],
+        [0.9],
+        [0.5, 0.1],
+    ]  # its lines, shared ones, rings, its points
     assert list(left[3].marker.color) == ["#2f6f9f", "#d9822b"]
     right = one_layout(type(both)(names, pairs), 1, places).data
     assert list(right[3].hovertext) == ["SCROOGE", "&lt;Fred>"]  # tags are not read
@@ -158,11 +193,16 @@ def test_a_comparison_of_the_opened_graph_with_ours_draws_an_entity_of_both_at_o
     for one in builds:
         build(corpus, one, engine().models)
     lines = [f"BuiltGraph(build='{one}') >> EmbedQuery() >> VectorNodes(keep=9)" for one in builds]
-    job = engine().compare(engine().ask(CorpusSource.of(corpus), Question("Who is Ann Lee?"), model=False), [find(line) for line in lines])
+    job = engine().compare(
+        engine().ask(CorpusSource.of(corpus), Question("Who is Ann Lee?"), model=False),
+        [find(line) for line in lines],
+    )
     assert job.wait(60)
     theirs, ours = job.comparison.lanes
     assert (theirs.error, ours.error) == (None, None) and theirs.graph.digest != ours.graph.digest
     picture = TextPicture().draw([theirs, ours], {}, {}, [(), ()])
     drawn = [node["name"] for node in picture["layout"]["nodes"]]
-    assert drawn.count("Ann Lee") == 1 and all("node Ann Lee" in share["nodes"] for share in picture["kept"])
+    assert drawn.count("Ann Lee") == 1 and all(
+        "node Ann Lee" in share["nodes"] for share in picture["kept"]
+    )
     assert "node Black Sea" in picture["kept"][0]["nodes"]  # LightRAG's own

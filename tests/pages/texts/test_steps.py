@@ -26,7 +26,9 @@ def sent(monkeypatch):
 
 
 def passages(**state):
-    return opened(texts_begun="small", texts_kind="passage", **{"texts_build-passage": ROW.id}, **state)
+    return opened(
+        texts_begun="small", texts_kind="passage", **{"texts_build-passage": ROW.id}, **state
+    )
 
 
 def bench(at) -> Bench:
@@ -35,7 +37,13 @@ def bench(at) -> Bench:
 
 def hear(at, *edits):
     one = bench(at)
-    one.hear({"who": "test", "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.done[1] + 1)]}, lambda text, parameter: None)
+    one.hear(
+        {
+            "who": "test",
+            "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.done[1] + 1)],
+        },
+        lambda text, parameter: None,
+    )
     return at.run()
 
 
@@ -47,21 +55,29 @@ def test_the_steps_are_bricks_with_what_differs_and_only_what_fits(small, sent):
         ("Read", "Names and noun phrases"),
         ("Make the graph", "Passages that share entities"),
     ]
-    assert shown["bricks"][0]["given"] == [["Tokens", "240"], ["Overlap", "24"]] and shown["text"] == repr(ROW.line) and shown["compact"]
+    assert (
+        shown["bricks"][0]["given"] == [["Tokens", "240"], ["Overlap", "24"]]
+        and shown["text"] == repr(ROW.line)
+        and shown["compact"]
+    )
     assert [entry["name"] for group in shown["palette"]["groups"] for entry in group["rows"]] == [
         "WholeDocuments",
         "TokenChunks",
         "SentenceChunks",
         "CharacterChunks",
     ]
-    assert any("was not opened from an index" in other["why"] for other in shown["palette"]["others"])
+    assert any(
+        "was not opened from an index" in other["why"] for other in shown["palette"]["others"]
+    )
 
 
 def test_a_changed_line_is_built_asked_and_found_again(small, sent):
     at = passages()
     until(at, lambda: "Build" in labels(at))
     hear(at, {"do": "set", "key": 3, "name": "min_shared", "value": 2})
-    assert "Passages that share entities: shared entities 1 → 2" in texts(at) and f"{ROW.title}, changed" in texts(at)
+    assert "Passages that share entities: shared entities 1 → 2" in texts(
+        at
+    ) and f"{ROW.title}, changed" in texts(at)
     until(at, lambda: "Build" in labels(at))
     button(at, "Build").click().run()
     until(at, lambda: status(small, OWN).current and at.get("link_button"))
@@ -72,7 +88,9 @@ def test_a_changed_line_is_built_asked_and_found_again(small, sent):
     hear(at, {"do": "undo"})
     assert "changed" not in texts(at) and "not built" in texts(at)
     fresh = opened()
-    assert fresh.session_state["texts_kind"] == "own" and "Own build: chunks of 240 tokens" in texts(fresh)
+    assert fresh.session_state[
+        "texts_kind"
+    ] == "own" and "Own build: chunks of 240 tokens" in texts(fresh)
     assert bench(fresh).draft.text == OWN
 
 
@@ -84,7 +102,9 @@ def test_a_line_that_makes_no_graph_says_so_and_there_is_a_way_back(small, sent)
     hear(at, *({"do": "remove", "key": key} for key in (2, 3)))
     assert steps.EMPTY in texts(at) and sent[-1]["start"].endswith("press +.")
     button(at, "Back to the chosen build").click().run()
-    assert not at.exception and bench(at).draft.text == repr(ROW.line) and steps.LACKS not in texts(at)
+    assert (
+        not at.exception and bench(at).draft.text == repr(ROW.line) and steps.LACKS not in texts(at)
+    )
 
 
 def test_a_line_of_the_catalogue_is_that_build_and_a_hostile_one_is_refused_as_text(small, sent):
@@ -97,7 +117,14 @@ def test_a_line_of_the_catalogue_is_that_build_and_a_hostile_one_is_refused_as_t
 
 def test_every_building_operator_has_a_form_and_a_sentence_without_marks():
     for name, cls in Bench.of(ROW.line).draft.vocabulary.operators.items():
-        one = Bench.of(find("TokenChunks() >> NounPhrases() >> Merge() >> Communities() >> Reports()").line)
-        one.hear({"who": "a", "edits": [{"n": 1, "do": "insert", "slot": "5", "name": name}]}, lambda *_: None)
+        one = Bench.of(
+            find("TokenChunks() >> NounPhrases() >> Merge() >> Communities() >> Reports()").line
+        )
+        one.hear(
+            {"who": "a", "edits": [{"n": 1, "do": "insert", "slot": "5", "name": name}]},
+            lambda *_: None,
+        )
         form = drawn(one, {})["form"]
-        assert "`" not in form["sentence"] and all(field["label"] and field["help"] for field in form["fields"]), cls
+        assert "`" not in form["sentence"] and all(
+            field["label"] and field["help"] for field in form["fields"]
+        ), cls

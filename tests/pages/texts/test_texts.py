@@ -33,14 +33,21 @@ def test_a_build_says_its_cost_first_and_shows_its_entities(small):
     at = opened()
     assert not at.exception and not at.error
     until(at, lambda: "Build" in labels(at))
-    assert "2 of 2 chunks are to be read. No language model is asked." in texts(at) and "not built" in texts(at)
+    assert "2 of 2 chunks are to be read. No language model is asked." in texts(
+        at
+    ) and "not built" in texts(at)
     built(at)
     assert status(small, "tkg-names").current
     table = at.dataframe[0].value
     assert {"Anna Berg", "Olof Lind", "Turku"} <= set(table["Name"])
     olof = table.set_index("Name").loc["Olof Lind"]
     assert olof["Type"] == "person" and olof["Chunks"] == 2
-    assert [one.label for one in at.metric] == ["Entities", "Relations", "Chunks", "Communities"] and at.metric[2].value == "2"
+    assert [one.label for one in at.metric] == [
+        "Entities",
+        "Relations",
+        "Chunks",
+        "Communities",
+    ] and at.metric[2].value == "2"
 
 
 def test_what_building_cost_is_a_row_a_step(small):
@@ -50,10 +57,21 @@ def test_what_building_cost_is_a_row_a_step(small):
     now = status(small, "tkg-names")
     at = opened(**{f"building-cost-{now.folder.name}": True})
     table = at.table[0].value
-    assert list(table.columns) == ["Step", "For", "Seconds", "Calls", "Prompt tokens", "Completion tokens"]
+    assert list(table.columns) == [
+        "Step",
+        "For",
+        "Seconds",
+        "Calls",
+        "Prompt tokens",
+        "Completion tokens",
+    ]
     steps = [operator.words() for operator in now.build.line]
-    assert [one.replace("\\", "") for one in table["Step"]] == steps and set(table["Prompt tokens"]) == {"0"}
-    assert list(table["For"]) == ["the graph"] * 4 + ["the index"] * 5 and "No language model was asked." in texts(at)
+    assert [one.replace("\\", "") for one in table["Step"]] == steps and set(
+        table["Prompt tokens"]
+    ) == {"0"}
+    assert list(table["For"]) == ["the graph"] * 4 + [
+        "the index"
+    ] * 5 and "No language model was asked." in texts(at)
 
 
 def test_an_entity_shows_the_sentences_it_came_from(small):
@@ -85,7 +103,9 @@ def test_documents_are_found_by_their_words_and_shown_as_text(small):
     assert not at.exception and list(at.dataframe[0].value["Id"]) == ["town"]
     at.session_state["texts_document"] = ("small", "town")
     until(at, lambda: at.get("html"))
-    assert "&lt;img src=x onerror=alert(1)&gt; **bold** {braces} $x$" in html(at) and "<img" not in html(at)
+    assert "&lt;img src=x onerror=alert(1)&gt; **bold** {braces} $x$" in html(
+        at
+    ) and "<img" not in html(at)
 
 
 def test_the_same_build_asked_for_twice_is_one_job(small, monkeypatch):
@@ -132,7 +152,11 @@ def test_the_graph_before_is_looked_at_while_the_next_is_built(small, monkeypatc
     assert "have changed since" in texts(at) and not at.dataframe
     button(at, "Build anew").click().run()
     until(at, lambda: at.dataframe)
-    assert "being built" in texts(at) and "as they were before" in texts(at) and "Anna Berg" in set(at.dataframe[0].value["Name"])
+    assert (
+        "being built" in texts(at)
+        and "as they were before" in texts(at)
+        and "Anna Berg" in set(at.dataframe[0].value["Name"])
+    )
     going.set()
     until(at, lambda: at.dataframe and "Eva Holm" in set(at.dataframe[0].value["Name"]))
     assert "as they were before" not in texts(at)
@@ -176,16 +200,29 @@ def test_a_build_that_costs_money_says_how_much_and_stops_before_a_limit(small, 
         (tmp_path / "models.toml").write_text(MODELS.format(url=server.url), "utf-8")
         engine().models.reload()
         try:
-            at = opened(**{"texts_begun": "small", "texts_kind": "tkg", "texts_build-tkg": "tkg-llm"})
+            at = opened(
+                **{"texts_begun": "small", "texts_kind": "tkg", "texts_build-tkg": "tkg-llm"}
+            )
             until(at, lambda: "Build" in labels(at))
-            assert " EUR" in texts(at) and "Reports on communities come on top" in texts(at) and "In all: about" in texts(at)
+            assert (
+                " EUR" in texts(at)
+                and "Reports on communities come on top" in texts(at)
+                and "In all: about" in texts(at)
+            )
             limit = next(one for one in at.text_input if one.label == "Spend at most")
             limit.set_value("<script>alert(1)</script>").run()
-            assert "“<script>alert(1)</script>” is no cap" in texts(at) and button(at, "Build").disabled
-            next(one for one in at.text_input if one.label == "Spend at most").set_value("1 tokens").run()
+            assert (
+                "“<script>alert(1)</script>” is no cap" in texts(at)
+                and button(at, "Build").disabled
+            )
+            next(one for one in at.text_input if one.label == "Spend at most").set_value(
+                "1 tokens"
+            ).run()
             button(at, "Build").click().run()
             until(at, lambda: at.error)
-            assert "Stopped before the cap" in at.error[0].value and "1 tokens are spent" in at.error[0].value.replace("\\", "")
+            assert "Stopped before the cap" in at.error[
+                0
+            ].value and "1 tokens are spent" in at.error[0].value.replace("\\", "")
             until(at, lambda: "Spent on it so far" in texts(at))
         finally:
             (tmp_path / "models.toml").unlink()
@@ -208,7 +245,9 @@ def test_communities_open_level_by_level(small):
     table = graph.columns.communities
     at.session_state["texts_communities"] = {graph.digest: [0]}
     at.run()
-    assert not at.exception and table.text("title", 0) in [one.value.replace("\\", "") for one in at.subheader]
+    assert not at.exception and table.text("title", 0) in [
+        one.value.replace("\\", "") for one in at.subheader
+    ]
     assert table.text("report", 0) in [one.value for one in at.text]
     assert sorted(at.dataframe[0].value["Name"]) == sorted(graph.names(table.lists("members")[0]))
     button(at, "All communities").click().run()
@@ -220,13 +259,23 @@ def test_tiles_fill_the_map_and_are_as_large_as_their_sizes(sizes):
     tiles = tiled(sizes)
     for (left, top, width, height), size in zip(tiles, sizes):
         assert width * height == pytest.approx(10_000 * size / sum(sizes))
-        assert left >= -1e-9 and top >= -1e-9 and left + width <= 100 + 1e-9 and top + height <= 100 + 1e-9
+        assert (
+            left >= -1e-9
+            and top >= -1e-9
+            and left + width <= 100 + 1e-9
+            and top + height <= 100 + 1e-9
+        )
     for number, (left, top, width, height) in enumerate(tiles):
         for x, y, w, h in tiles[:number]:
-            assert min(left + width, x + w) - max(left, x) < 1e-6 or min(top + height, y + h) - max(top, y) < 1e-6
+            assert (
+                min(left + width, x + w) - max(left, x) < 1e-6
+                or min(top + height, y + h) - max(top, y) < 1e-6
+            )
 
 
-def test_a_graph_that_comes_with_the_texts_opens_with_a_click_and_says_who_made_it(small, monkeypatch, tmp_path):
+def test_a_graph_that_comes_with_the_texts_opens_with_a_click_and_says_who_made_it(
+    small, monkeypatch, tmp_path
+):
     models, file = engine().models, tmp_path / "data" / "small" / NAME
     file.parent.mkdir(parents=True)
     monkeypatch.setattr("core.builds.shipped.DATA", tmp_path / "data")
@@ -242,13 +291,24 @@ def test_a_graph_that_comes_with_the_texts_opens_with_a_click_and_says_who_made_
     made = "Made by Qwen2.5-Coder-1.5B-Instruct of 2 chunks: 2 calls, 2,100 tokens, 4 seconds; all of its replies could be read."
     assert made in texts(at) and "comes with these texts" in texts(at)
     button(at, "Open").click().run()
-    until(at, lambda: at.dataframe and "built" in texts(at) and "It came with" in texts(at))  # the job ends after its graph is there
-    assert "It came with these texts. " + made in texts(at) and len(said.asked) == 2 and status(small, "kg-described").current
+    until(
+        at, lambda: at.dataframe and "built" in texts(at) and "It came with" in texts(at)
+    )  # the job ends after its graph is there
+    assert (
+        "It came with these texts. " + made in texts(at)
+        and len(said.asked) == 2
+        and status(small, "kg-described").current
+    )
     at = opened(texts_open=":material/description: Documents")
     assert made in texts(at)
 
 
 def test_a_page_that_is_loaded_anew_begins_with_the_graph_that_is_being_built(small, monkeypatch):
-    monkeypatch.setattr("pages.parts.texts.kinds.being_built", lambda corpus, one: one.id == "rkg-described")
+    monkeypatch.setattr(
+        "pages.parts.texts.kinds.being_built", lambda corpus, one: one.id == "rkg-described"
+    )
     at = opened()
-    assert (at.session_state["texts_kind"], at.session_state["texts_build-rkg"]) == ("rkg", "rkg-described")
+    assert (at.session_state["texts_kind"], at.session_state["texts_build-rkg"]) == (
+        "rkg",
+        "rkg-described",
+    )

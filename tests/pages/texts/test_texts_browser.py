@@ -13,7 +13,10 @@ from tests.pages.shared.test_accessibility_browser import serious
 from tests.pages.texts.texts_kit import make
 from tests.server import CHROMIUM, open_page, server, settle, take_scheme
 
-pytestmark = [pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed"), pytest.mark.usefixtures("browser")]
+pytestmark = [
+    pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed"),
+    pytest.mark.usefixtures("browser"),
+]
 TABLE = "[data-testid=stDataFrame]"
 WIDER = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
@@ -67,7 +70,10 @@ def test_a_question_is_asked_on_compare_about_these_texts(built):
     built.wait_for_url("**corpus=small**", timeout=60_000)
     built.get_by_text("small texts").first.wait_for(timeout=60_000)
     settle(built)
-    assert "/texts" not in built.url and built.get_by_placeholder("Ask a question", exact=False).first.is_visible()
+    assert (
+        "/texts" not in built.url
+        and built.get_by_placeholder("Ask a question", exact=False).first.is_visible()
+    )
 
 
 def test_what_was_looked_at_is_there_after_a_visit_elsewhere(built):
@@ -78,7 +84,10 @@ def test_what_was_looked_at_is_there_after_a_visit_elsewhere(built):
     built.get_by_role("link", name="Texts").click()
     built.get_by_role("heading", level=3).first.wait_for(timeout=60_000)
     settle(built)
-    assert built.get_by_role("heading", level=3).first.inner_text() == heading and "corpus=small" in built.url
+    assert (
+        built.get_by_role("heading", level=3).first.inner_text() == heading
+        and "corpus=small" in built.url
+    )
 
 
 @pytest.mark.parametrize("tab", ["Graph", "an entity", "the steps", "Documents", "Add documents"])
@@ -88,9 +97,9 @@ def test_nothing_serious_stands_in_the_way_of_anybody(built, tab):
     elif tab == "the steps":
         change_and_take_back(built)
     elif tab != "Graph":
-        built.get_by_test_id("stTab").filter(has_text=tab).last.click() if tab == "Add documents" else built.get_by_test_id("stTab").nth(
-            1
-        ).click()
+        built.get_by_test_id("stTab").filter(
+            has_text=tab
+        ).last.click() if tab == "Add documents" else built.get_by_test_id("stTab").nth(1).click()
         settle(built)
     for scheme in ("light", "dark"):
         take_scheme(built, scheme)
@@ -122,7 +131,10 @@ def opened_tab(page, name: str) -> str:
     return page.locator(f"{TAB}[aria-selected=true]").inner_text()
 
 
-@pytest.mark.parametrize("way", [("Documents", "Graph", "Add documents", "Documents", "Graph"), ("Add documents", "Graph")])
+@pytest.mark.parametrize(
+    "way",
+    [("Documents", "Graph", "Add documents", "Documents", "Graph"), ("Add documents", "Graph")],
+)
 def test_each_click_on_a_tab_opens_it(address, way):
     """The first one while the page still loads."""
     with open_page(f"{address}/texts?corpus=small") as page:
@@ -149,7 +161,10 @@ def test_whether_a_graph_is_needed_is_answered_with_one_button(browser, tmp_path
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("HOPSCOPE_HOME", str(tmp_path))
         write(new_folder("coast"), documents(4), "The coast")
-        with server(HOPSCOPE_HOME=str(tmp_path), HOPSCOPE_MODELS=str(tmp_path / "none")) as (address, _):
+        with server(HOPSCOPE_HOME=str(tmp_path), HOPSCOPE_MODELS=str(tmp_path / "none")) as (
+            address,
+            _,
+        ):
             with open_page(f"{address}/texts?corpus=coast") as page:
                 title = page.get_by_text("Do I need a graph at all?")
                 title.wait_for(timeout=60_000)
@@ -158,8 +173,13 @@ def test_whether_a_graph_is_needed_is_answered_with_one_button(browser, tmp_path
                 page.get_by_role("button", name="Find out").click(timeout=60_000)
                 page.get_by_text("All figures and questions").wait_for(timeout=300_000)
                 settle(page)
-                assert "for questions like these" in title.inner_text() or "helps" in title.inner_text()
-                assert page.get_by_text("These are made questions, not yours").is_visible() and not serious(page)
+                assert (
+                    "for questions like these" in title.inner_text()
+                    or "helps" in title.inner_text()
+                )
+                assert page.get_by_text(
+                    "These are made questions, not yours"
+                ).is_visible() and not serious(page)
                 page.get_by_text("All figures and questions").click()
                 page.get_by_text("7 methods on coast-made").wait_for(timeout=60_000)
                 page.get_by_role("link", name="Texts").click()

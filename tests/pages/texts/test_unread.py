@@ -10,7 +10,9 @@ from pages.parts.shared.session import engine
 from tests.core.models.chat_server import serving, stream
 from tests.pages.texts.texts_kit import button, labels, opened, texts, until
 
-READ = json.dumps({"entities": [{"name": "Turku", "type": "place", "description": "A town."}], "relations": []})
+READ = json.dumps(
+    {"entities": [{"name": "Turku", "type": "place", "description": "A town."}], "relations": []}
+)
 
 
 @pytest.fixture()
@@ -56,7 +58,9 @@ def test_a_build_without_a_readable_reply_is_none_and_can_be_built_again(server)
 def test_a_build_with_gaps_says_how_many_and_asks_again_for_these_alone(server):
     server.append("sails to Turku")
     at = built_by_model()
-    assert "built with gaps" in texts(at) and "1 reply of the language model could not be read" in texts(at)
+    assert "built with gaps" in texts(
+        at
+    ) and "1 reply of the language model could not be read" in texts(at)
     server.append("lives in Turku")
     button(at, "Build again").click().run()
     until(at, lambda: not {"Cancel", "Build again"} & set(labels(at)))

@@ -13,7 +13,12 @@ from core.io.home import ROOT
 PAGE = str(ROOT / "pages" / "texts.py")
 HOSTILE = "<img src=x onerror=alert(1)> **bold** {braces} $x$ [a](javascript:alert(2))"
 DOCUMENTS = (
-    Document("ship", "Anna Berg sails to Turku. Anna Berg knows Olof Lind. The wind is cold.", "The <b>ship</b>", places=((0, "page 3"),)),
+    Document(
+        "ship",
+        "Anna Berg sails to Turku. Anna Berg knows Olof Lind. The wind is cold.",
+        "The <b>ship</b>",
+        places=((0, "page 3"),),
+    ),
     Document("town", f"Olof Lind lives in Turku. {HOSTILE}", "The town"),
 )
 
@@ -53,7 +58,9 @@ def labels(at: AppTest) -> list[str]:
 def texts(at: AppTest) -> str:
     """All that is said, as it was written for Markdown to show letter by letter."""
     said = "\n".join(
-        one.value for kind in ("caption", "markdown", "text", "subheader", "error", "warning", "success") for one in at.get(kind)
+        one.value
+        for kind in ("caption", "markdown", "text", "subheader", "error", "warning", "success")
+        for one in at.get(kind)
     )
     return said.replace("\\", "")
 

@@ -21,7 +21,9 @@ if sys.platform != "win32":
 PAGE = mmap.PAGESIZE  # bytes
 FEW = 24  # pages that a search may have waited for before it has them read ahead
 LARGE = 1 << 28  # bytes of an array from which on this is looked at
-ASKABLE = sys.platform != "win32"  # whether the system says what was waited for, and reads what it is asked to
+ASKABLE = (
+    sys.platform != "win32"
+)  # whether the system says what was waited for, and reads what it is asked to
 
 if ASKABLE:
     _madvise = ctypes.CDLL(None).madvise
@@ -52,7 +54,10 @@ class Disk:
         self.offsets(nodes)
         way, out_indptr, tails, in_indptr, in_heads = self.links[:5]
         out, into = (indptr[nodes + 1] - indptr[nodes] for indptr in (out_indptr, in_indptr))
-        for side, ends, starts, counts in ((1, tails, out_indptr[nodes], out), (2, in_heads, in_indptr[nodes], into)):
+        for side, ends, starts, counts in (
+            (1, tails, out_indptr[nodes], out),
+            (2, in_heads, in_indptr[nodes], into),
+        ):
             if way & side:
                 self._read(ends, _pages(starts, np.minimum(counts, most), ends.itemsize))
         return int((out.sum() if way & 1 else 0) + (into.sum() if way & 2 else 0))
@@ -84,7 +89,14 @@ class Disk:
         sides = [(out_indptr, tails)] * (way & 1) + [(in_indptr, in_heads)] * (way >> 1)
         counts = [indptr[nodes + 1] - indptr[nodes] for indptr, _ in sides]
         fits = sum(counts) <= most
-        return np.unique(np.concatenate([ends[_places(indptr[nodes[fits]], count[fits])] for (indptr, ends), count in zip(sides, counts)]))
+        return np.unique(
+            np.concatenate(
+                [
+                    ends[_places(indptr[nodes[fits]], count[fits])]
+                    for (indptr, ends), count in zip(sides, counts)
+                ]
+            )
+        )
 
 
 def _places(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -95,7 +107,9 @@ def _places(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
 def _waited() -> int:
     """The pages that this thread has waited for; where only that is counted, as on macOS, this process."""
     if sys.platform != "win32":
-        return resource.getrusage(getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)).ru_majflt
+        return resource.getrusage(
+            getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)
+        ).ru_majflt
     return 0
 
 

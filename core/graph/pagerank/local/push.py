@@ -14,15 +14,36 @@ from core.graph.pagerank.local.disk import Disk
 from core.graph.pagerank.local.extrapolate import expected
 from core.graph.pagerank.local.push_loops import DONE, SPENT, enqueue, push
 from core.graph.pagerank.local.refine import CROWD, Looks
-from core.graph.pagerank.local.table import COUNT, ESTIMATE, HEAD, RESIDUAL, SIZE, STEPS, Table, Work, borrowed, put
+from core.graph.pagerank.local.table import (
+    COUNT,
+    ESTIMATE,
+    HEAD,
+    RESIDUAL,
+    SIZE,
+    STEPS,
+    Table,
+    Work,
+    borrowed,
+    put,
+)
 from core.graph.pagerank.problem import Found, Problem
 
-FIRST, TIGHTER, FINEST = 0.1, 2.0, 1e-16  # the first bar for each node to keep, its divisor from one to the next, the last bar
+FIRST, TIGHTER, FINEST = (
+    0.1,
+    2.0,
+    1e-16,
+)  # the first bar for each node to keep, its divisor from one to the next, the last bar
 FINER = 2.0  # how far the bar lies below the last score where as many as are kept lie about it
 NOTHING = 1e-12  # the residual that counts as none
 AHEAD, WHOLE = 512, 1 << 31  # nodes read ahead from the disk; steps of a node
-SOON, LOOK = 32, 2000  # edges to the first look whether the disk is waited for, which double, and in the most
-WORK, LEAST = 15, 200_000  # edges for each node to keep, over the share that may be missed; and at least
+SOON, LOOK = (
+    32,
+    2000,
+)  # edges to the first look whether the disk is waited for, which double, and in the most
+WORK, LEAST = (
+    15,
+    200_000,
+)  # edges for each node to keep, over the share that may be missed; and at least
 
 
 def local_push(problem: Problem, budget: int | None = None) -> Found:
@@ -55,7 +76,9 @@ def local_push(problem: Problem, budget: int | None = None) -> Found:
             about = looks.about(scores, last)
             if spent or settled or bar * (FINER if about >= keep else 1.0) <= last:
                 crowded = about >= CROWD * keep
-                if crowded:  # the seeds' own neighbours: all of them are given what the seeds hold by now
+                if (
+                    crowded
+                ):  # the seeds' own neighbours: all of them are given what the seeds hold by now
                     _push_seeds(work, problem, disk)
                     scores, left, last = expected(work.table, problem, disk)
                 walked = looks.ask(work.table, scores, left, last, crowded)
@@ -71,9 +94,19 @@ def local_push(problem: Problem, budget: int | None = None) -> Found:
         full = len(best) == keep and keep > 0 and least[-1] > 0.0
         nodes, scores = (best, least) if full else problem.ranked(nodes, scores)
     if settled:
-        why = "nothing was left to push" if left < NOTHING else f"the best {len(nodes):,} had settled"
-        return Found(nodes, scores / total, edges, True, f"Push ended when {why}, after {edges:,} edges.")
-    return Found(nodes, scores / total, edges, False, f"Push gave up after {edges:,} edges; the last of the best may differ.")
+        why = (
+            "nothing was left to push" if left < NOTHING else f"the best {len(nodes):,} had settled"
+        )
+        return Found(
+            nodes, scores / total, edges, True, f"Push ended when {why}, after {edges:,} edges."
+        )
+    return Found(
+        nodes,
+        scores / total,
+        edges,
+        False,
+        f"Push gave up after {edges:,} edges; the last of the best may differ.",
+    )
 
 
 def allowed(problem: Problem) -> int:
@@ -95,7 +128,15 @@ def drain(work: Work, problem: Problem, bar: float, budget: int, disk: Disk | No
         part = budget
         if disk.mapped:
             steps = int(work.table.state[STEPS])
-            part = min(budget, steps + (AHEAD + disk.rows(_next(work.table), WHOLE) if disk.waits() else min(LOOK, steps + SOON)))
+            part = min(
+                budget,
+                steps
+                + (
+                    AHEAD + disk.rows(_next(work.table), WHOLE)
+                    if disk.waits()
+                    else min(LOOK, steps + SOON)
+                ),
+            )
         code = push(work.table, problem.damping, bar, part, problem.links)
         if code == DONE or (code == SPENT and part == budget):
             return code == DONE

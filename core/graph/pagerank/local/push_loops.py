@@ -7,10 +7,26 @@ from numba import njit
 
 from core.graph.degrees import MANY
 from core.graph.kernels import _degree
-from core.graph.pagerank.local.table import COUNT, DEGREE, ESTIMATE, HEAD, LIMIT, LOW, RESIDUAL, SEEN, SIZE, STEPS, home, slot_of
+from core.graph.pagerank.local.table import (
+    COUNT,
+    DEGREE,
+    ESTIMATE,
+    HEAD,
+    LIMIT,
+    LOW,
+    RESIDUAL,
+    SEEN,
+    SIZE,
+    STEPS,
+    home,
+    slot_of,
+)
 
 BATCH, ROW = 16, 16  # nodes of the queue, and steps of a node, that are read ahead
-DONE, SPENT = 0, -1  # of `push`: nothing over the bar is left, or the budget is spent; more is the slots it needs
+DONE, SPENT = (
+    0,
+    -1,
+)  # of `push`: nothing over the bar is left, or the budget is spent; more is the slots it needs
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -19,7 +35,9 @@ def count_of(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes):
     degree = cells[slot, DEGREE]
     if degree < 0.0:
         count = np.int64(degree_bytes[nodes[slot]]) if len(degree_bytes) else MANY
-        degree = np.float64(count if count < MANY else _degree(nodes[slot], way, out_indptr, in_indptr))
+        degree = np.float64(
+            count if count < MANY else _degree(nodes[slot], way, out_indptr, in_indptr)
+        )
         cells[slot, DEGREE] = degree
     return degree
 
@@ -51,7 +69,22 @@ def read_ahead(ends, start, stop, index, cells, degree_bytes):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _share_out(ends, weights, weighted, start, stop, gain, bar, index, place, nodes, cells, state, queue, degree_bytes):
+def _share_out(
+    ends,
+    weights,
+    weighted,
+    start,
+    stop,
+    gain,
+    bar,
+    index,
+    place,
+    nodes,
+    cells,
+    state,
+    queue,
+    degree_bytes,
+):
     """Adds to the residuals of the nodes at the ends of some steps; those that may reach the bar queue up."""
     ring, read = len(queue) - 1, start + ROW
     for at in range(start, stop):
@@ -77,22 +110,44 @@ def push(table, damping, bar, budget, links):
     and neighbours are read one after the other before the first is pushed, so that the processor waits for memory once.
     """
     index, place, nodes, cells, queue, state = table
-    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = links
+    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
+        links
+    )
     ring, weighted, ahead = len(queue) - 1, len(strength) > 0, np.zeros((BATCH, 4), np.int64)
     while state[SIZE] > 0:
         batch, seen = min(state[SIZE], BATCH), 0
         for at in range(batch):
             node = nodes[queue[(state[HEAD] + at) & ring]]
-            ahead[at, 0], ahead[at, 1] = out_indptr[node], out_indptr[node + 1] if way & 1 else out_indptr[node]
-            ahead[at, 2], ahead[at, 3] = in_indptr[node], in_indptr[node + 1] if way & 2 else in_indptr[node]
+            ahead[at, 0], ahead[at, 1] = (
+                out_indptr[node],
+                out_indptr[node + 1] if way & 1 else out_indptr[node],
+            )
+            ahead[at, 2], ahead[at, 3] = (
+                in_indptr[node],
+                in_indptr[node + 1] if way & 2 else in_indptr[node],
+            )
         for at in range(batch):
             if ahead[at, 0] < ahead[at, 1]:
                 seen += tails[ahead[at, 0]]
             if ahead[at, 2] < ahead[at, 3]:
                 seen += in_heads[ahead[at, 2]]
         for at in range(batch):
-            seen += read_ahead(tails, ahead[at, 0], min(ahead[at, 1], ahead[at, 0] + ROW), index, cells, degree_bytes)
-            seen += read_ahead(in_heads, ahead[at, 2], min(ahead[at, 3], ahead[at, 2] + ROW), index, cells, degree_bytes)
+            seen += read_ahead(
+                tails,
+                ahead[at, 0],
+                min(ahead[at, 1], ahead[at, 0] + ROW),
+                index,
+                cells,
+                degree_bytes,
+            )
+            seen += read_ahead(
+                in_heads,
+                ahead[at, 2],
+                min(ahead[at, 3], ahead[at, 2] + ROW),
+                index,
+                cells,
+                degree_bytes,
+            )
         state[SEEN] = seen
         for at in range(batch):
             slot = queue[state[HEAD]]
@@ -115,7 +170,20 @@ def push(table, damping, bar, budget, links):
             if gain == 0.0:
                 continue
             _share_out(
-                tails, out_weights, weighted, ahead[at, 0], ahead[at, 1], gain, bar, index, place, nodes, cells, state, queue, degree_bytes
+                tails,
+                out_weights,
+                weighted,
+                ahead[at, 0],
+                ahead[at, 1],
+                gain,
+                bar,
+                index,
+                place,
+                nodes,
+                cells,
+                state,
+                queue,
+                degree_bytes,
             )
             _share_out(
                 in_heads,
@@ -150,18 +218,28 @@ def known_scores(table, stays):
 def add_far(table, scores, far, links):
     """Adds to each score what is expected to arrive there from afar: `far` for each step to the node."""
     nodes, cells = table.nodes, table.cells
-    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = links
+    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
+        links
+    )
     if way == 3 and len(strength) == 0:
         for slot in range(len(scores)):
             degree = cells[slot, DEGREE]
-            scores[slot] += far * (degree if degree >= 0.0 else count_of(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes))
+            scores[slot] += far * (
+                degree
+                if degree >= 0.0
+                else count_of(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes)
+            )
         return
     for slot in range(len(scores)):
         node, total = nodes[slot], 0.0
         if way == 3:
             total = strength[node]
         elif len(strength) == 0:
-            total = in_indptr[node + 1] - in_indptr[node] if way == 1 else out_indptr[node + 1] - out_indptr[node]
+            total = (
+                in_indptr[node + 1] - in_indptr[node]
+                if way == 1
+                else out_indptr[node + 1] - out_indptr[node]
+            )
         elif way == 1:
             for at in range(in_indptr[node], in_indptr[node + 1]):
                 total += in_weights[at]

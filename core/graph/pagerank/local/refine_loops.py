@@ -10,14 +10,32 @@ from core.graph.pagerank.local.table import ESTIMATE, RESIDUAL, SEEN, find
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _held(ends, weights, at, far, stays, index, nodes, cells, way, out_indptr, in_indptr, strength, degree_bytes):
+def _held(
+    ends,
+    weights,
+    at,
+    far,
+    stays,
+    index,
+    nodes,
+    cells,
+    way,
+    out_indptr,
+    in_indptr,
+    strength,
+    degree_bytes,
+):
     """What the node at the end of a step hands on along it, before damping."""
     weight, node = (weights[at] if len(strength) else 1.0), np.int64(ends[at])
     near = find(index, node)
     if near < 0:
         return far * weight
     held = cells[near, ESTIMATE] + stays * cells[near, RESIDUAL]
-    divisor = strength[node] if len(strength) else max(1.0, count_of(nodes, cells, near, way, out_indptr, in_indptr, degree_bytes))
+    divisor = (
+        strength[node]
+        if len(strength)
+        else max(1.0, count_of(nodes, cells, near, way, out_indptr, in_indptr, degree_bytes))
+    )
     return weight * (far + held / divisor)
 
 
@@ -26,23 +44,43 @@ def _through(small, node, damping, stays, far, returns, table, links):
     """What a node of few steps, that no walk starts at, hands on along each of them, by the equation there: (what does not come
     from `node`, the part that does for each unit of `node`'s score); both before damping."""
     index, nodes, cells = table.index, table.nodes, table.cells
-    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = links
+    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
+        links
+    )
     others, own, back = 0.0, 0.0, 0.0
     if degree_bytes[small] == 1:  # whose step is the one to `node`
         return 0.0, damping / max(1, degree_bytes[node])
     for side in range(2):
-        indptr, ends, weights = (out_indptr, tails, out_weights) if side == 0 else (in_indptr, in_heads, in_weights)
+        indptr, ends, weights = (
+            (out_indptr, tails, out_weights) if side == 0 else (in_indptr, in_heads, in_weights)
+        )
         for at in range(indptr[small], indptr[small + 1]):
             if ends[at] == node:
                 own += 1.0
             else:
-                others += _held(ends, weights, at, far, stays, index, nodes, cells, way, out_indptr, in_indptr, strength, degree_bytes)
+                others += _held(
+                    ends,
+                    weights,
+                    at,
+                    far,
+                    stays,
+                    index,
+                    nodes,
+                    cells,
+                    way,
+                    out_indptr,
+                    in_indptr,
+                    strength,
+                    degree_bytes,
+                )
                 back += returns[degree_bytes[ends[at]]]
     slot, steps = find(index, small), degree_bytes[small]
     back *= damping * damping / steps
     pushed = cells[slot, ESTIMATE] if slot >= 0 else 0.0
     gain = 1.0 / (steps * (1.0 - back))
-    return gain * (damping * others - back * pushed), gain * damping * own / max(1, degree_bytes[node])
+    return gain * (damping * others - back * pushed), gain * damping * own / max(
+        1, degree_bytes[node]
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -50,14 +88,21 @@ def _read_about(slots, most, few, table, links):
     """Reads the steps of some slots of `most` steps at most and what they lead to, and so those of their neighbours of `few` steps at
     most: one after the other at each remove, so that the processor waits for memory once."""
     index, nodes, cells = table.index, table.nodes, table.cells
-    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = links
+    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
+        links
+    )
     seen = np.int64(0)
     for slot in slots:
         seen += out_indptr[nodes[slot]] + in_indptr[nodes[slot]]
-    for look in range(5 if few and len(degree_bytes) else 2):  # without degrees nobody knows who has few steps
+    for look in range(
+        5 if few and len(degree_bytes) else 2
+    ):  # without degrees nobody knows who has few steps
         for slot in slots:
             node = nodes[slot]
-            if out_indptr[node + 1] - out_indptr[node] + in_indptr[node + 1] - in_indptr[node] > most:
+            if (
+                out_indptr[node + 1] - out_indptr[node] + in_indptr[node + 1] - in_indptr[node]
+                > most
+            ):
                 continue
             for side in range(2):
                 indptr, ends = (in_indptr, in_heads) if side == 0 else (out_indptr, tails)
@@ -76,14 +121,19 @@ def _read_about(slots, most, few, table, links):
                     if look == 2:
                         seen += out_indptr[near] + in_indptr[near]
                         continue
-                    first, last, begin, end = out_indptr[near], out_indptr[near + 1], in_indptr[near], in_indptr[near + 1]
+                    first, last, begin, end = (
+                        out_indptr[near],
+                        out_indptr[near + 1],
+                        in_indptr[near],
+                        in_indptr[near + 1],
+                    )
                     if look == 3:
                         seen += np.int64(tails[first]) if first < last else 0
                         seen += np.int64(in_heads[begin]) if begin < end else 0
                     else:
-                        seen += read_ahead(tails, first, last, index, cells, degree_bytes) + read_ahead(
-                            in_heads, begin, end, index, cells, degree_bytes
-                        )
+                        seen += read_ahead(
+                            tails, first, last, index, cells, degree_bytes
+                        ) + read_ahead(in_heads, begin, end, index, cells, degree_bytes)
     return seen
 
 
@@ -97,7 +147,9 @@ def pull(table, slots, scores, damping, stays, far, most, returns, few, seeds, l
     the score it has.
     """
     index, nodes, cells = table.index, table.nodes, table.cells
-    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = links
+    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
+        links
+    )
     better, walked, seen, knows = np.empty(len(slots)), 0, np.int64(0), len(degree_bytes) > 0
     for place in range(len(slots)):
         if place % BATCH == 0:
@@ -114,18 +166,41 @@ def pull(table, slots, scores, damping, stays, far, most, returns, few, seeds, l
         for side in range(2):
             if not way & (side + 1):
                 continue
-            indptr, ends, weights = (in_indptr, in_heads, in_weights) if side == 0 else (out_indptr, tails, out_weights)
+            indptr, ends, weights = (
+                (in_indptr, in_heads, in_weights) if side == 0 else (out_indptr, tails, out_weights)
+            )
             start, stop = indptr[node], indptr[node + 1]
             for at in range(start, stop):
                 near = np.int64(ends[at])
-                if knows and degree_bytes[near] <= few and near != node and not 0 <= find(index, near) < seeds:
+                if (
+                    knows
+                    and degree_bytes[near] <= few
+                    and near != node
+                    and not 0 <= find(index, near) < seeds
+                ):
                     given, mine = _through(near, node, damping, stays, far, returns, table, links)
                     total, own, walked = total + given, own + mine, walked + degree_bytes[near]
                     continue
-                total += _held(ends, weights, at, far, stays, index, nodes, cells, way, out_indptr, in_indptr, strength, degree_bytes)
+                total += _held(
+                    ends,
+                    weights,
+                    at,
+                    far,
+                    stays,
+                    index,
+                    nodes,
+                    cells,
+                    way,
+                    out_indptr,
+                    in_indptr,
+                    strength,
+                    degree_bytes,
+                )
                 if knows:
                     back += returns[degree_bytes[near]]
         back *= damping * damping / max(1, steps)
-        better[place] = (damping * total - back * cells[slots[place], ESTIMATE]) / (1.0 - back - damping * own)
+        better[place] = (damping * total - back * cells[slots[place], ESTIMATE]) / (
+            1.0 - back - damping * own
+        )
     table.state[SEEN] = seen
     return better, walked

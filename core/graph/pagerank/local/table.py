@@ -16,12 +16,22 @@ from numba import njit
 from core.graph.degrees import MANY
 
 FIRST = 1 << 14  # slots of new work arrays
-LARGEST, SPARE = 1 << 18, 8  # slots of the largest that are kept for the next search, and how many such
+LARGEST, SPARE = (
+    1 << 18,
+    8,
+)  # slots of the largest that are kept for the next search, and how many such
 ROOM = 4  # so many times what is needed is made where it is no more than that, since all nodes are hashed again then
-MULTIPLIER, LOW = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF)  # Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4)
+MULTIPLIER, LOW = (
+    np.uint64(0x9E3779B97F4A7C15),
+    np.uint64(0xFFFFFFFF),
+)  # Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4)
 
-COUNT, HEAD, SIZE, STEPS, SEEN = range(5)  # of `state`: slots in use, the queue's first entry and length, edges walked, what was read ahead
-RESIDUAL, LIMIT, ESTIMATE, DEGREE = range(4)  # of `cells`: one cache line holds all that a push asks of a slot
+COUNT, HEAD, SIZE, STEPS, SEEN = range(
+    5
+)  # of `state`: slots in use, the queue's first entry and length, edges walked, what was read ahead
+RESIDUAL, LIMIT, ESTIMATE, DEGREE = range(
+    4
+)  # of `cells`: one cache line holds all that a push asks of a slot
 
 
 NOBODY = np.empty(0, np.uint8)  # degrees that are not known
@@ -47,7 +57,14 @@ def new_table(slots: int) -> Table:
     """Work arrays with at least so many slots, all free."""
     slots = 1 << max(int(slots) - 1, FIRST - 1).bit_length()
     place, nodes, queue = (np.empty(slots, np.int64) for _ in range(3))
-    return Table(np.zeros(2 * slots, np.uint64), place, nodes, np.empty((slots, 4)), queue, np.zeros(5, np.int64))
+    return Table(
+        np.zeros(2 * slots, np.uint64),
+        place,
+        nodes,
+        np.empty((slots, 4)),
+        queue,
+        np.zeros(5, np.int64),
+    )
 
 
 _lock = threading.Lock()
@@ -122,14 +139,19 @@ def slot_of(index, place, nodes, cells, state, node, bar, degree_bytes):
         place[slot], nodes[slot] = at, node
         count = np.int64(degree_bytes[node]) if len(degree_bytes) else -1
         cells[slot, RESIDUAL], cells[slot, ESTIMATE] = 0.0, 0.0
-        cells[slot, DEGREE], cells[slot, LIMIT] = count if count < MANY else -count, bar * max(1, abs(count))
+        cells[slot, DEGREE], cells[slot, LIMIT] = (
+            count if count < MANY else -count,
+            bar * max(1, abs(count)),
+        )
     return slot
 
 
 @njit(cache=True, nogil=True)
 def put(table, node, mass):
     """Adds to the residual of a node."""
-    slot = slot_of(table.index, table.place, table.nodes, table.cells, table.state, node, np.inf, NOBODY)
+    slot = slot_of(
+        table.index, table.place, table.nodes, table.cells, table.state, node, np.inf, NOBODY
+    )
     table.cells[slot, RESIDUAL] += mass
 
 
@@ -143,7 +165,16 @@ def _clear(table):
 @njit(cache=True, nogil=True)
 def _move(table, larger):
     for slot in range(table.state[COUNT]):
-        fresh = slot_of(larger.index, larger.place, larger.nodes, larger.cells, larger.state, table.nodes[slot], 0.0, NOBODY)
+        fresh = slot_of(
+            larger.index,
+            larger.place,
+            larger.nodes,
+            larger.cells,
+            larger.state,
+            table.nodes[slot],
+            0.0,
+            NOBODY,
+        )
         larger.cells[fresh] = table.cells[slot]
     for at in range(table.state[SIZE]):
         larger.queue[at] = table.queue[(table.state[HEAD] + at) & (len(table.queue) - 1)]

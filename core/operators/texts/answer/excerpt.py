@@ -31,13 +31,17 @@ class NearestSentence(Operator):
     title = "nearest sentence"
     reads_any, writes = ("chunks", "nodes"), ("excerpt",)
 
-    most: int = param(200, "Sentences at most", "Of the best chunks; more are not looked at.", low=1, high=10_000)
+    most: int = param(
+        200, "Sentences at most", "Of the best chunks; more are not looked at.", low=1, high=10_000
+    )
     encoder: str = param("encoder", "Encoder", "The sentence encoder that compares.", model=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         own = leaves(ctx.graph, state.nodes.items) if state.nodes else {}
         chunks = state.chunks.items if state.chunks else own.values()
-        found = [(row, sentence) for row in chunks for sentence in _sentences(chunk_text(ctx.graph, row))][: self.most]
+        found = [
+            (row, sentence) for row in chunks for sentence in _sentences(chunk_text(ctx.graph, row))
+        ][: self.most]
         if not found:
             recorder.notes.append("No chunk was found, so there is no sentence to show.")
             return state.replace(excerpt=None)
@@ -49,7 +53,9 @@ class NearestSentence(Operator):
         best = int(top_k(scores.round(6), 1)[0])
         row, sentence = found[best]
         recorder.notes.append(f"The nearest of {len(found):,} sentences.")
-        return state.replace(excerpt=Excerpt(sentence[:LONGEST], row, round(float(scores[best]), 6)))
+        return state.replace(
+            excerpt=Excerpt(sentence[:LONGEST], row, round(float(scores[best]), 6))
+        )
 
 
 def _sentences(text: str) -> list[str]:

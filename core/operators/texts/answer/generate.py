@@ -18,7 +18,11 @@ TEMPLATE_HELP = (
     "A prompt of your own in the place of ours: a text with {question} and {tables} where they belong. What comes before a line --- is the "
     "system message."
 )
-BUDGETS = {"triple": 4800, "community": 3200, "chunk": 4000}  # where a line sets none: nano-graphrag's
+BUDGETS = {
+    "triple": 4800,
+    "community": 3200,
+    "chunk": 4000,
+}  # where a line sets none: nano-graphrag's
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,7 +45,9 @@ class AnswerFromTables(Operator):
     reads_any, writes = ("tables", *HITS), ("prompt", "answer")
 
     max_tokens: int = param(256, "Longest answer", "In tokens.", low=1, high=8192)
-    role: str = param("answer", "Model", "The role or name of the chat model that answers.", chat=True)
+    role: str = param(
+        "answer", "Model", "The role or name of the chat model that answers.", chat=True
+    )
     template: str = param("", "Own prompt", TEMPLATE_HELP, lines=True)
 
     def __post_init__(self) -> None:
@@ -60,11 +66,16 @@ class AnswerFromTables(Operator):
         _, shown, tokens = with_room(chat, prompt_for, tables, most, less=shortened)
         count, whole = (sum(len(table.items) for table in each) for each in (shown, tables))
         if count < whole:
-            recorder.notes.append(f"Only {count:,} of {whole:,} rows fit into the model's context of {chat.context:,} tokens.")
+            recorder.notes.append(
+                f"Only {count:,} of {whole:,} rows fit into the model's context of {chat.context:,} tokens."
+            )
         prompt = replace(prompt_of(question, shown, self.template), tokens=tokens)
         ctx.progress("Reading what was found", None)
         reply = asked(chat, prompt.messages, ctx, recorder, most, "answer")
-        return state.replace(prompt=replace(prompt, tokens=reply.tokens_in or prompt.tokens), answer=reply.text.strip())
+        return state.replace(
+            prompt=replace(prompt, tokens=reply.tokens_in or prompt.tokens),
+            answer=reply.text.strip(),
+        )
 
 
 def given_tables(state: State, ctx: Context) -> tuple[ContextTable, ...]:
@@ -76,9 +87,18 @@ def prompt_of(question: Question, tables: tuple[ContextTable, ...], template: st
     """The prompt that shows these tables, ours or by a person's own template, and how many hits of each kind it shows."""
     own = own_prompt(template, PLACES) if template else None
     values = {"tables": as_text(tables) or "(nothing was found)", "question": question.text}
-    sent = with_examples("texts", own, 0, **values) if own else messages("texts", "tables", question.abstract, **values)
+    sent = (
+        with_examples("texts", own, 0, **values)
+        if own
+        else messages("texts", "tables", question.abstract, **values)
+    )
     shown = Counter({table.kind: len(table.items) for table in tables})
-    return Prompt(sent, 0, hits={kind: count for kind, count in shown.items() if count}, source=own["source"] if own else "")
+    return Prompt(
+        sent,
+        0,
+        hits={kind: count for kind, count in shown.items() if count},
+        source=own["source"] if own else "",
+    )
 
 
 def shortened(tables: tuple[ContextTable, ...], share: float) -> tuple[ContextTable, ...]:

@@ -28,18 +28,35 @@ class SubgraphTables(Operator):
     plain = ""
     reads, writes = ("subgraph",), ("tables",)
 
-    budget: int = param(512, "Tokens", "Of both tables together; 0 is no limit.", low=0, high=1_000_000)
+    budget: int = param(
+        512, "Tokens", "Of both tables together; 0 is no limit.", low=0, high=1_000_000
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.subgraph is not None
-        nodes, edges = (tuple(part.tolist()) for part in (state.subgraph.nodes, state.subgraph.edges))
-        whole = tables_of(ctx.graph, State(state.question, nodes=Ranking("node", nodes), relations=Ranking("triple", edges)), {})
+        nodes, edges = (
+            tuple(part.tolist()) for part in (state.subgraph.nodes, state.subgraph.edges)
+        )
+        whole = tables_of(
+            ctx.graph,
+            State(state.question, nodes=Ranking("node", nodes), relations=Ranking("triple", edges)),
+            {},
+        )
         tables, left = list[ContextTable](), self.budget
         for table in whole:
             rows = [" ".join(row) for row in table.rows]
             room = fitting(rows, left) if left or not self.budget else 0
             left = max(0, left - sum(map(tokens, rows))) if self.budget else 0
-            tables.append(replace(table, rows=table.rows[:room], items=table.items[:room], left_out=len(rows) - room))
+            tables.append(
+                replace(
+                    table,
+                    rows=table.rows[:room],
+                    items=table.items[:room],
+                    left_out=len(rows) - room,
+                )
+            )
             if room < len(rows):
-                recorder.notes.append(f"{room:,} of {len(rows):,} {TITLES[table.kind].lower()} have room in {self.budget:,} tokens.")
+                recorder.notes.append(
+                    f"{room:,} of {len(rows):,} {TITLES[table.kind].lower()} have room in {self.budget:,} tokens."
+                )
         return state.replace(tables=tuple(tables))

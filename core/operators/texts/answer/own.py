@@ -39,4 +39,6 @@ class OwnAnswer(AnswerFromTables):
         most = longest(state.question, self.max_tokens, chat.context)
         recorder.notes.append("The prompt is the retriever's own.")
         reply = asked(chat, state.prompt.messages, ctx, recorder, most, "answer")
-        return state.replace(prompt=replace(state.prompt, tokens=reply.tokens_in), answer=reply.text.strip())
+        return state.replace(
+            prompt=replace(state.prompt, tokens=reply.tokens_in), answer=reply.text.strip()
+        )

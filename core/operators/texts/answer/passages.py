@@ -47,9 +47,17 @@ class AnswerFromPassages(Operator):
     reads_any, writes = ("chunks", "nodes"), ("prompt", "answer")
 
     form: str = param("numbered", "Prompt", FORM_HELP, choices=FORMS)
-    passages: int = param(0, "Passages at most", "The best ones; 0 is no limit but the model's context.", low=0, high=10_000)
+    passages: int = param(
+        0,
+        "Passages at most",
+        "The best ones; 0 is no limit but the model's context.",
+        low=0,
+        high=10_000,
+    )
     max_tokens: int = param(256, "Longest answer", "In tokens.", low=1, high=8192)
-    role: str = param("answer", "Model", "The role or name of the chat model that answers.", chat=True)
+    role: str = param(
+        "answer", "Model", "The role or name of the chat model that answers.", chat=True
+    )
     template: str = param("", "Own prompt", TEMPLATE_HELP, lines=True)
 
     def __post_init__(self) -> None:
@@ -65,20 +73,36 @@ class AnswerFromPassages(Operator):
         source = OWN_SOURCE if self.template else ""
         if not ctx.answering:
             sent = tuple(prompt_of(len(texts)))
-            return state.replace(prompt=Prompt(sent, 0, hits={found.kind: len(texts)} if texts else {}, source=source))
+            return state.replace(
+                prompt=Prompt(
+                    sent, 0, hits={found.kind: len(texts)} if texts else {}, source=source
+                )
+            )
         ctx.progress("Waiting for the language model", None)
         chat = ctx.models.chat(self.role)
         most = longest(state.question, self.max_tokens, chat.context)
         shown, count, tokens = with_room(chat, prompt_of, len(texts), most)
         if count < len(texts):
-            recorder.notes.append(f"Only {count:,} of {len(texts):,} passages fit into the model's context of {chat.context:,} tokens.")
+            recorder.notes.append(
+                f"Only {count:,} of {len(texts):,} passages fit into the model's context of {chat.context:,} tokens."
+            )
         ctx.progress("Reading the passages", None)
         reply = asked(chat, shown, ctx, recorder, most, "answer")
-        prompt = Prompt(tuple(shown), 0, reply.tokens_in or tokens, hits={found.kind: count} if count else {}, source=source)
+        prompt = Prompt(
+            tuple(shown),
+            0,
+            reply.tokens_in or tokens,
+            hits={found.kind: count} if count else {},
+            source=source,
+        )
         return state.replace(prompt=prompt, answer=self._answer(reply.text, recorder))
 
     def _messages(self, question: Question, texts: list[str]) -> Messages:
-        shown = [f"[{number}] {text}" for number, text in enumerate(texts, 1)] if self.form == "numbered" else texts
+        shown = (
+            [f"[{number}] {text}" for number, text in enumerate(texts, 1)]
+            if self.form == "numbered"
+            else texts
+        )
         values = {"passages": "\n\n".join(shown) or NOTHING, "question": question.text}
         if self.template:
             return with_examples("passages", own_prompt(self.template, PLACES), 0, **values)
@@ -105,4 +129,8 @@ def given(state: State) -> Ranking:
 
 def passage_texts(graph: KnowledgeGraph, found: Ranking) -> list[str]:
     """What a reader sees of each hit: a chunk with its title, a node as its text."""
-    return [chunk_label(graph, row) for row in found.items] if found.kind == "chunk" else node_labels(graph, found.items)
+    return (
+        [chunk_label(graph, row) for row in found.items]
+        if found.kind == "chunk"
+        else node_labels(graph, found.items)
+    )

@@ -26,7 +26,10 @@ from core.types import ContextTable, Point, Prompt, State
 
 POINT = {
     "type": "object",
-    "properties": {"description": {"type": "string", "maxLength": 400}, "score": {"type": "integer", "minimum": 0, "maximum": 100}},
+    "properties": {
+        "description": {"type": "string", "maxLength": 400},
+        "score": {"type": "integer", "minimum": 0, "maximum": 100},
+    },
     "required": ["description", "score"],
     "additionalProperties": False,
 }
@@ -37,7 +40,12 @@ SCHEMA = {
     "additionalProperties": False,
 }
 BEST = 100  # of a score
-PARTS, UNREADABLE, NOT_REACHED, SHOWN = "parts", "unreadable parts", "parts not reached", "points"  # what the steps count
+PARTS, UNREADABLE, NOT_REACHED, SHOWN = (
+    "parts",
+    "unreadable parts",
+    "parts not reached",
+    "points",
+)  # what the steps count
 PER_HELP = "item: each report and each passage on its own (the paper); packed: as many together as `group` holds (the code)."
 GROUP_HELP = "Of what is read at once; less where the model has less room."
 EMPTY_HELP = (
@@ -72,7 +80,9 @@ class Points(Operator):
     per: str = param("item", "Map over", PER_HELP, choices=("item", "packed"))
     group: int = param(16384, "Tokens of a group", GROUP_HELP, low=20, high=1_000_000)
     max_tokens: int = param(256, "Longest reply", "In tokens.", low=1, high=8192)
-    role: str = param("answer", "Model", "The role or name of the chat model that notes them.", chat=True)
+    role: str = param(
+        "answer", "Model", "The role or name of the chat model that notes them.", chat=True
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         tables = read_tables(state, ctx)
@@ -84,21 +94,47 @@ class Points(Operator):
         for number, part in enumerate(parts, 1):
             ctx.progress(f"Reading part {number} of {len(parts)}", (number - 1) / len(parts))
             with far.part(number):
-                found = _read(asked(chat, _part_messages(part, state.question.text), ctx, recorder, self.max_tokens, schema=SCHEMA).text)
-            unreadable, empty = unreadable + (found is None), empty + sum(not text for _, text in found or ())
-            points += [Point(score, text, part.kind, part.items) for score, text in found or () if text and score > 0]
-            recorder.sizes |= {PARTS: number, UNREADABLE: unreadable, NOT_REACHED: len(parts) - number}
+                found = _read(
+                    asked(
+                        chat,
+                        _part_messages(part, state.question.text),
+                        ctx,
+                        recorder,
+                        self.max_tokens,
+                        schema=SCHEMA,
+                    ).text
+                )
+            unreadable, empty = (
+                unreadable + (found is None),
+                empty + sum(not text for _, text in found or ()),
+            )
+            points += [
+                Point(score, text, part.kind, part.items)
+                for score, text in found or ()
+                if text and score > 0
+            ]
+            recorder.sizes |= {
+                PARTS: number,
+                UNREADABLE: unreadable,
+                NOT_REACHED: len(parts) - number,
+            }
             recorder.so_far = state.replace(points=tuple(points))
         recorder.sizes = {what: count for what, count in recorder.sizes.items() if count}
         if unreadable:
-            recorder.notes.append(f"The points of {unreadable} of {len(parts)} parts could not be read; these gave none.")
+            recorder.notes.append(
+                f"The points of {unreadable} of {len(parts)} parts could not be read; these gave none."
+            )
         if empty:
             recorder.notes.append(f"{empty} of the points noted have no text and were left out.")
         recorder.notes.append(f"{len(points)} points from {len(parts)} parts.")
         return state.replace(points=tuple(points))
 
     def words(self) -> str:
-        return "points of each report and passage" if self.per == "item" else "points of packed reports"
+        return (
+            "points of each report and passage"
+            if self.per == "item"
+            else "points of packed reports"
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,11 +156,15 @@ class AnswerFromPoints(Operator):
     title = "answer from points"
     reads, writes = ("points",), ("prompt", "answer")
 
-    room: int = param(2000, "Tokens of points", "The best that have room are shown.", low=100, high=1_000_000)
+    room: int = param(
+        2000, "Tokens of points", "The best that have room are shown.", low=100, high=1_000_000
+    )
     diversity: float = param(0.0, "Diversity", DIVERSITY_HELP, low=0, high=1)
     empty: str = param("ask", "Without a point", EMPTY_HELP, choices=("ask", "nothing"))
     max_tokens: int = param(256, "Longest answer", "In tokens.", low=1, high=8192)
-    role: str = param("answer", "Model", "The role or name of the chat model that answers.", chat=True)
+    role: str = param(
+        "answer", "Model", "The role or name of the chat model that answers.", chat=True
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         hits = prompt_of(state.question, read_tables(state, ctx)).hits
@@ -132,9 +172,14 @@ class AnswerFromPoints(Operator):
             return state.replace(prompt=Prompt(tuple(self._unnoted(state, ctx)), 0, hits=hits))
         best = diverse(state.points, self.diversity)
         prompt_with = lambda count: _reduced(state.question.text, best[:count])
-        shown, chat = _within(best, self.room), ctx.models.chat(self.role) if ctx.answering else None
+        shown, chat = (
+            _within(best, self.room),
+            ctx.models.chat(self.role) if ctx.answering else None,
+        )
         most = longest(state.question, self.max_tokens, chat.context) if chat else 0
-        prompt, shown, _ = with_room(chat, prompt_with, shown, most) if chat else (prompt_with(shown), shown, 0)
+        prompt, shown, _ = (
+            with_room(chat, prompt_with, shown, most) if chat else (prompt_with(shown), shown, 0)
+        )
         recorder.sizes[SHOWN] = shown
         state = state.replace(prompt=Prompt(tuple(prompt), 0, hits=hits))
         if not chat:
@@ -147,11 +192,16 @@ class AnswerFromPoints(Operator):
             recorder.notes.append(f"Of {len(best):,} points the {how} {shown:,} had room.")
         ctx.progress("Answering from the points", None)
         reply = asked(chat, prompt, ctx, recorder, most, "answer")
-        return state.replace(prompt=Prompt(tuple(prompt), 0, reply.tokens_in, hits=hits), answer=reply.text.strip())
+        return state.replace(
+            prompt=Prompt(tuple(prompt), 0, reply.tokens_in, hits=hits), answer=reply.text.strip()
+        )
 
     def _unnoted(self, state: State, ctx: Context) -> Messages:
         """Where no points were noted for want of a model: what the first part would have been read with."""
-        first = next((_part(table, [0]) for table in read_tables(state, ctx)), ContextTable("chunk", (), (), ()))
+        first = next(
+            (_part(table, [0]) for table in read_tables(state, ctx)),
+            ContextTable("chunk", (), (), ()),
+        )
         return _part_messages(first, state.question.text)
 
 
@@ -171,12 +221,19 @@ def diverse(points: Sequence[Point], diversity: float) -> tuple[Point, ...]:
     if not diversity or len(ordered) < 2:
         return tuple(ordered)
     known: dict[str, int] = {}
-    rows = [sorted({known.setdefault(word.text, len(known)) for word in words_of(point.text)}) for point in ordered]
+    rows = [
+        sorted({known.setdefault(word.text, len(known)) for word in words_of(point.text)})
+        for point in ordered
+    ]
     sizes = np.array([len(row) for row in rows])
     starts = np.concatenate([[0], np.cumsum(sizes)])
     shape = len(ordered), max(1, len(known))
     words = csr_array((np.ones(starts[-1]), np.concatenate(rows).astype(np.int64), starts), shape)
-    worth, nearest, picked = (1 - diversity) * np.array([point.score for point in ordered]) / BEST, np.zeros(len(ordered)), list[int]()
+    worth, nearest, picked = (
+        (1 - diversity) * np.array([point.score for point in ordered]) / BEST,
+        np.zeros(len(ordered)),
+        list[int](),
+    )
     for _ in ordered:
         value = np.round(worth - diversity * nearest, DIGITS)
         value[picked] = -np.inf
@@ -194,7 +251,9 @@ def read_tables(state: State, ctx: Context) -> tuple[ContextTable, ...]:
     return state.tables if state.tables is not None else tables_of(ctx.graph, state, {})
 
 
-def _parts(tables: tuple[ContextTable, ...], points: Points, chat: Chat, question: str) -> Iterator[ContextTable]:
+def _parts(
+    tables: tuple[ContextTable, ...], points: Points, chat: Chat, question: str
+) -> Iterator[ContextTable]:
     """The parts that are read one by one, each within the model's context: a group that does not fit is halved, a row cut."""
     room = chat.context - points.max_tokens - SPARE
     waiting = list(_groups(tables, points.per, min(points.group, room)))
@@ -204,7 +263,10 @@ def _parts(tables: tuple[ContextTable, ...], points: Points, chat: Chat, questio
         if needed <= room:
             yield part
         elif half:
-            waiting[:0] = [_part(part, list(range(half))), _part(part, list(range(half, len(part.items))))]
+            waiting[:0] = [
+                _part(part, list(range(half))),
+                _part(part, list(range(half, len(part.items)))),
+            ]
         elif cut := _cut(part, room / needed):
             waiting.insert(0, cut)
 
@@ -233,11 +295,18 @@ def _cut(part: ContextTable, share: float) -> ContextTable | None:
 
 
 def _part(table: ContextTable, places: list[int]) -> ContextTable:
-    return replace(table, rows=tuple(table.rows[i] for i in places), items=tuple(table.items[i] for i in places), left_out=0)
+    return replace(
+        table,
+        rows=tuple(table.rows[i] for i in places),
+        items=tuple(table.items[i] for i in places),
+        left_out=0,
+    )
 
 
 def _part_messages(part: ContextTable, question: str) -> tuple[dict[str, str], ...]:
-    return messages("texts", "map", tables=as_text([part]) or "(nothing was found)", question=question)
+    return messages(
+        "texts", "map", tables=as_text([part]) or "(nothing was found)", question=question
+    )
 
 
 def _reduced(question: str, points: tuple[Point, ...]) -> Messages:
@@ -258,9 +327,15 @@ def _read(text: str) -> list[tuple[int, str]] | None:
     found = json_reply(text, ("points",))
     if found is None or not isinstance(found.value["points"], list):
         return None
-    points = [point if isinstance(point, dict) else {"description": point} for point in found.value["points"]]
+    points = [
+        point if isinstance(point, dict) else {"description": point}
+        for point in found.value["points"]
+    ]
     texts = (point.get("description") for point in points)
-    return [(_score(point.get("score")), text.strip() if isinstance(text, str) else "") for point, text in zip(points, texts)]
+    return [
+        (_score(point.get("score")), text.strip() if isinstance(text, str) else "")
+        for point, text in zip(points, texts)
+    ]
 
 
 def _score(value: Any) -> int:

@@ -36,19 +36,36 @@ class AnswerFromEvidence(Operator):
     title = "answer from evidence"
     reads_any, writes = ("paths", "relations"), ("prompt", "answer")
 
-    sentences: bool = param(True, "As sentences", "Evidence is put into sentences first, one call for paths and one for relations.")
+    sentences: bool = param(
+        True,
+        "As sentences",
+        "Evidence is put into sentences first, one call for paths and one for relations.",
+    )
     think: bool = param(True, "Step by step", "The model thinks aloud before it answers, one call.")
     max_tokens: int = param(256, "Longest reply", "Of each call, in tokens.", low=1, high=8192)
-    role: str = param("answer", "Model", "The role or name of the chat model that answers.", chat=True)
+    role: str = param(
+        "answer", "Model", "The role or name of the chat model that answers.", chat=True
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         paths = ctx.graph.texts(state.paths.items) if state.paths else []
-        relations = ctx.graph.triple_texts(np.array(state.relations.items, np.int64)) if state.relations else []
-        hits, asked_text = {"triple": len(relations)} if relations else {}, dict(question=state.question.text)
+        relations = (
+            ctx.graph.triple_texts(np.array(state.relations.items, np.int64))
+            if state.relations
+            else []
+        )
+        hits, asked_text = (
+            {"triple": len(relations)} if relations else {},
+            dict(question=state.question.text),
+        )
         if not ctx.answering:
             shown = dict(paths=_list(paths), relations=_list(relations), thought=NONE)
             return state.replace(
-                prompt=Prompt(messages("evidence", "answer", state.question.abstract, **shown, **asked_text), len(paths), hits=hits)
+                prompt=Prompt(
+                    messages("evidence", "answer", state.question.abstract, **shown, **asked_text),
+                    len(paths),
+                    hits=hits,
+                )
             )
         chat = ctx.models.chat(self.role)
         evidence = dict(
@@ -57,21 +74,38 @@ class AnswerFromEvidence(Operator):
         )
         thought = self._thought(chat, evidence | asked_text, ctx, recorder) if self.think else NONE
         ctx.progress("Answering from the evidence", None)
-        most, abstract = longest(state.question, self.max_tokens, chat.context), state.question.abstract
-        prompt, tokens = _within(chat, messages("evidence", "answer", abstract, **evidence, **asked_text, thought=thought), most)
+        most, abstract = (
+            longest(state.question, self.max_tokens, chat.context),
+            state.question.abstract,
+        )
+        prompt, tokens = _within(
+            chat,
+            messages("evidence", "answer", abstract, **evidence, **asked_text, thought=thought),
+            most,
+        )
         reply = asked(chat, prompt, ctx, recorder, most, "answer")
         shown_prompt = Prompt(tuple(prompt), len(paths), reply.tokens_in or tokens, hits=hits)
         return state.replace(prompt=shown_prompt, answer=reply.text.strip())
 
-    def _digested(self, what: str, lines: Sequence[str], chat: Chat, ctx: Context, recorder: Recorder) -> str:
+    def _digested(
+        self, what: str, lines: Sequence[str], chat: Chat, ctx: Context, recorder: Recorder
+    ) -> str:
         """Evidence in sentences of the model, which is not told the question; as it stands where none are wished or the reply is empty."""
         if not self.sentences or not lines:
             return _list(lines)
         ctx.progress(f"Putting {what} into sentences", None)
         prompt = lambda count: messages("evidence", "sentences", facts=_list(lines[:count]))
-        text = asked(chat, with_room(chat, prompt, len(lines), self.max_tokens)[0], ctx, recorder, self.max_tokens).text.strip()
+        text = asked(
+            chat,
+            with_room(chat, prompt, len(lines), self.max_tokens)[0],
+            ctx,
+            recorder,
+            self.max_tokens,
+        ).text.strip()
         if not text:
-            recorder.notes.append(f"The model put the {what} into no sentence; they stand as they are.")
+            recorder.notes.append(
+                f"The model put the {what} into no sentence; they stand as they are."
+            )
         return text or _list(lines)
 
     def _thought(self, chat: Chat, fields: dict[str, str], ctx: Context, recorder: Recorder) -> str:

@@ -40,6 +40,14 @@ def edges_of(opened: Opened) -> dict[frozenset[str], tuple[str, str, str, float,
     graph, table = opened.graph, opened.graph.columns.edges
     heads, relations, tails = graph.triples(range(graph.n_edges))
     names = graph.names(range(graph.n_nodes))
-    columns = zip(table.texts("description"), table.texts("keywords"), table.numbers("weight").tolist(), table.lists("chunks").lists())
+    columns = zip(
+        table.texts("description"),
+        table.texts("keywords"),
+        table.numbers("weight").tolist(),
+        table.lists("chunks").lists(),
+    )
     ends = zip(heads.tolist(), relations.tolist(), tails.tolist(), columns)
-    return {frozenset((names[head], names[tail])): (graph.relation_names[relation], *about) for head, relation, tail, about in ends}
+    return {
+        frozenset((names[head], names[tail])): (graph.relation_names[relation], *about)
+        for head, relation, tail, about in ends
+    }

@@ -11,10 +11,29 @@ from core.errors import BadInput
 
 def small(**changes) -> Index:
     given = {
-        "documents": [Text("k1", "town.txt", "Ann lives in Rome. Rome is old."), Text("k2", "ship.txt", "Ann sails.")],
-        "chunks": [Chunk("c1", "Ann lives in Rome.", "k1"), Chunk("c2", "Rome is old.", "k1"), Chunk("c3", "Ann sails.", "k2")],
-        "entities": [Entity("Ann", "person", "A woman.", ("c3", "c1")), Entity("Rome", "city", "A town.", ("c1", "c2"))],
-        "relations": [Relation("Ann", "Rome", description="Lives there.", keywords="home, life", weight=2.0, chunks=("c1",))],
+        "documents": [
+            Text("k1", "town.txt", "Ann lives in Rome. Rome is old."),
+            Text("k2", "ship.txt", "Ann sails."),
+        ],
+        "chunks": [
+            Chunk("c1", "Ann lives in Rome.", "k1"),
+            Chunk("c2", "Rome is old.", "k1"),
+            Chunk("c3", "Ann sails.", "k2"),
+        ],
+        "entities": [
+            Entity("Ann", "person", "A woman.", ("c3", "c1")),
+            Entity("Rome", "city", "A town.", ("c1", "c2")),
+        ],
+        "relations": [
+            Relation(
+                "Ann",
+                "Rome",
+                description="Lives there.",
+                keywords="home, life",
+                weight=2.0,
+                chunks=("c1",),
+            )
+        ],
     }
     return Index(**{**given, **changes})
 
@@ -23,16 +42,26 @@ def test_chunks_are_in_the_order_of_the_documents_and_whole_documents_are_called
     opened = assembled(small(), "lightrag", "both")
     table = opened.graph.columns.chunks
     assert table.texts("id") == ["ship.txt", "town.txt#lightrag-0", "town.txt#lightrag-1"]
-    assert table.texts("document") == ["ship.txt", "town.txt", "town.txt"] and table.numbers("tokens").tolist() == [3, 5, 4]
+    assert table.texts("document") == ["ship.txt", "town.txt", "town.txt"] and table.numbers(
+        "tokens"
+    ).tolist() == [3, 5, 4]
     assert opened.graph.names([0, 1]) == ["Ann", "Rome"]
     assert opened.graph.columns.nodes.lists("chunks").lists() == [[0, 1], [1, 2]]
     edges = opened.graph.columns.edges
-    assert (edges.texts("keywords"), edges.numbers("weight").tolist(), edges.lists("chunks").lists()) == (["home, life"], [2.0], [[1]])
+    assert (
+        edges.texts("keywords"),
+        edges.numbers("weight").tolist(),
+        edges.lists("chunks").lists(),
+    ) == (["home, life"], [2.0], [[1]])
     assert not opened.left_out and not opened.notes
 
 
 def test_what_is_given_twice_is_put_together_and_counted():
-    entities = [Entity("Ann", "", "A woman."), Entity(" Ann ", "person", "A sailor."), Entity("Rome")]
+    entities = [
+        Entity("Ann", "", "A woman."),
+        Entity(" Ann ", "person", "A sailor."),
+        Entity("Rome"),
+    ]
     relations = [
         Relation("Ann", "Rome", weight=2.0, description="a"),
         Relation("Ann", "Rome", weight=3.0, description="b"),
@@ -41,15 +70,23 @@ def test_what_is_given_twice_is_put_together_and_counted():
     opened = assembled(small(entities=entities, relations=relations), "t", "both")
     assert opened.graph.columns.nodes.texts("description") == ["A woman. A sailor.", ""]
     assert opened.graph.columns.nodes.texts("type") == ["person", ""]
-    assert sorted(opened.graph.columns.edges.numbers("weight").tolist()) == [1.0, 5.0]  # the other way is another relation
-    assert opened.left_out == {"Put together, entities of one name": 1, "Put together, relations between the same two entities": 1}
+    assert sorted(opened.graph.columns.edges.numbers("weight").tolist()) == [
+        1.0,
+        5.0,
+    ]  # the other way is another relation
+    assert opened.left_out == {
+        "Put together, entities of one name": 1,
+        "Put together, relations between the same two entities": 1,
+    }
 
 
 def test_what_names_something_that_is_not_there_is_left_out_and_counted():
     entities = [Entity("Ann", chunks=("c1", "gone")), Entity(" ")]
     communities = [
         Community("0", 0, members=("Ann", "Bob")),
-        Community("1", 1, parent="0", title="Inner", members=("Ann",), report="Of Ann.", rating=70.0),
+        Community(
+            "1", 1, parent="0", title="Inner", members=("Ann",), report="Of Ann.", rating=70.0
+        ),
         Community("2", 1, parent="9", members=("Ann",)),
         Community("3", 0, members=("Bob",)),
     ]
@@ -63,21 +100,35 @@ def test_what_names_something_that_is_not_there_is_left_out_and_counted():
         "Left out, communities without a member": 1,
     }
     table = opened.graph.columns.communities
-    assert table.texts("title") == ["Community 0", "Inner", "Community 2"] and table.numbers("parent").tolist() == [-1, 0, -1]
-    assert table.numbers("rating").tolist() == [0.0, 10.0, 0.0] and table.texts("report") == ["", "Of Ann.", ""]
+    assert table.texts("title") == ["Community 0", "Inner", "Community 2"] and table.numbers(
+        "parent"
+    ).tolist() == [-1, 0, -1]
+    assert table.numbers("rating").tolist() == [0.0, 10.0, 0.0] and table.texts("report") == [
+        "",
+        "Of Ann.",
+        "",
+    ]
 
 
 def test_a_text_that_the_index_lacks_is_put_together_of_the_chunks():
     opened = assembled(small(documents=[Text("k2", "ship.txt", "Ann sails.")]), "t", "both")
-    assert {one.id: one.text for one in opened.documents} == {"ship.txt": "Ann sails.", "k1": "Ann lives in Rome.\n\nRome is old."}
+    assert {one.id: one.text for one in opened.documents} == {
+        "ship.txt": "Ann sails.",
+        "k1": "Ann lives in Rome.\n\nRome is old.",
+    }
     assert opened.notes == [
         "The index does not hold the text of 1 document; it was put together of the chunks, so what they have in common is there twice."
     ]
 
 
 def test_documents_of_one_title_are_called_by_their_keys():
-    same = [Text("k1", "a.txt", "Ann lives in Rome. Rome is old."), Text("k2", "a.txt", "Ann sails.")]
-    assert [(one.id, one.title) for one in assembled(small(documents=same), "t", "both").documents] == [("k1", "a.txt"), ("k2", "a.txt")]
+    same = [
+        Text("k1", "a.txt", "Ann lives in Rome. Rome is old."),
+        Text("k2", "a.txt", "Ann sails."),
+    ]
+    assert [
+        (one.id, one.title) for one in assembled(small(documents=same), "t", "both").documents
+    ] == [("k1", "a.txt"), ("k2", "a.txt")]
 
 
 def test_an_index_without_texts_is_refused():

@@ -32,7 +32,10 @@ class Evil:
 
 def test_a_folder_of_fast_graphrag():
     opened = opened_from(FAST)
-    assert [one.id for one in opened.documents] == ["harbour.txt", "ship.txt"]  # by the metadata of the texts
+    assert [one.id for one in opened.documents] == [
+        "harbour.txt",
+        "ship.txt",
+    ]  # by the metadata of the texts
     assert opened.graph.columns.chunks.texts("id") == ["harbour.txt", "ship.txt"]  # each whole
     assert nodes_of(opened) == {
         "ANN LEE": ("PERSON", "An engineer who built a harbour & owns a ship.", [0, 1]),
@@ -42,44 +45,74 @@ def test_a_folder_of_fast_graphrag():
         "BO HOLM": ("PERSON", "The captain of the Marie.", [1]),
     }
     assert len(edges_of(opened)) == 5
-    assert edges_of(opened)[frozenset(("BO HOLM", "VARNA"))] == (RELATED, "Bo Holm was born in Varna.", "", 1.0, [1])
+    assert edges_of(opened)[frozenset(("BO HOLM", "VARNA"))] == (
+        RELATED,
+        "Bo Holm was born in Varna.",
+        "",
+        1.0,
+        [1],
+    )
 
 
 @pytest.mark.parametrize("protocol", range(6))
 def test_plain_values_are_what_unpickling_gives(protocol):
-    value = {"a": [1, -2, 1 << 70, 1.5, None, True, False], "b": ("x", ()), (1, 2): {"c": []}, "ü": "ß" * 300, "l": list(range(2000))}
-    value |= {"bytes": b"y\xff"} if protocol > 2 else {}  # before, bytes are what a function would make of a text
+    value = {
+        "a": [1, -2, 1 << 70, 1.5, None, True, False],
+        "b": ("x", ()),
+        (1, 2): {"c": []},
+        "ü": "ß" * 300,
+        "l": list(range(2000)),
+    }
+    value |= (
+        {"bytes": b"y\xff"} if protocol > 2 else {}
+    )  # before, bytes are what a function would make of a text
     assert plain(pickle.dumps(value, protocol), "x.pkl") == value
 
 
 @pytest.mark.parametrize("protocol", range(3, 6))
 def test_objects_are_described_and_not_made(protocol, tmp_path):
     trace = tmp_path / "trace"
-    found = plain(pickle.dumps([Evil(f"touch {trace}"), date(2020, 1, 2), OrderedDict(a=1)], protocol), "x.pkl")
+    found = plain(
+        pickle.dumps([Evil(f"touch {trace}"), date(2020, 1, 2), OrderedDict(a=1)], protocol),
+        "x.pkl",
+    )
     assert not trace.exists() and all(isinstance(one, Thing) for one in found)
-    assert (found[0].name, found[0].given) == (f"{os.system.__module__}.system", (f"touch {trace}",))
+    assert (found[0].name, found[0].given) == (
+        f"{os.system.__module__}.system",
+        (f"touch {trace}",),
+    )
     scalar = plain(pickle.dumps(np.int64(-5), protocol), "x.pkl")
     assert scalar.name.endswith(".multiarray.scalar") and scalar.given[-1] == b"\xfb" + b"\xff" * 7
 
 
-@pytest.mark.parametrize("data", [b"", b"\x80", b"(", b"e.", b"\x80\x04]\x94h\x07.", b"}(]K\x01u.", b"no pickle", b"N0."])
+@pytest.mark.parametrize(
+    "data", [b"", b"\x80", b"(", b"e.", b"\x80\x04]\x94h\x07.", b"}(]K\x01u.", b"no pickle", b"N0."]
+)
 def test_damaged_files_are_refused(data):
     with pytest.raises(BadInput, match="x.pkl"):
         plain(data, "x.pkl")
 
 
 def test_what_says_nothing_harmful_is_read_as_it_is():
-    assert plain(b"].", "x.pkl") == [] and plain(b"K\x01K\x02b.", "x.pkl") == 1  # an empty list; one that is set to two
+    assert (
+        plain(b"].", "x.pkl") == [] and plain(b"K\x01K\x02b.", "x.pkl") == 1
+    )  # an empty list; one that is set to two
 
 
 def test_what_holds_something_else_is_refused_and_a_command_in_it_not_run(tmp_path):
     folder, trace = shutil.copytree(FAST, tmp_path / "evil"), tmp_path / "trace"
     (folder / "chunks_kv_data.pkl").write_bytes(pickle.dumps(Evil(f"touch {trace}")))
-    with pytest.raises(BadInput, match="chunks_kv_data.pkl does not hold chunks as fast-graphrag writes them"):
+    with pytest.raises(
+        BadInput, match="chunks_kv_data.pkl does not hold chunks as fast-graphrag writes them"
+    ):
         opened_from(folder)
     shutil.copy(FAST / "chunks_kv_data.pkl", folder)
-    (folder / "graph_igraph_data.pklz").write_bytes(gzip.compress(pickle.dumps(Evil(f"touch {trace}"))))
-    with pytest.raises(BadInput, match="graph_igraph_data.pklz does not hold a graph as fast-graphrag writes it"):
+    (folder / "graph_igraph_data.pklz").write_bytes(
+        gzip.compress(pickle.dumps(Evil(f"touch {trace}")))
+    )
+    with pytest.raises(
+        BadInput, match="graph_igraph_data.pklz does not hold a graph as fast-graphrag writes it"
+    ):
         opened_from(folder)
     (folder / "graph_igraph_data.pklz").write_bytes(b"no gzip")
     with pytest.raises(BadInput, match="graph_igraph_data.pklz.*gzip file is damaged"):

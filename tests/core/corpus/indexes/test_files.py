@@ -36,13 +36,16 @@ def test_an_index_is_found_in_an_inner_folder_and_in_a_zip(tmp_path):
         packed.writestr("../outside.parquet", b"")
     files, notes = files_of(tmp_path / "project.zip")
     assert recognised(files, "project.zip")[0] == "graphrag" and "outside" not in str(sorted(files))
-    assert notes == ["project.zip: ../outside.parquet would lie outside of the zip and is left out."]
+    assert notes == [
+        "project.zip: ../outside.parquet would lie outside of the zip and is left out."
+    ]
 
 
 def test_what_is_no_index_says_what_was_looked_for(tmp_path):
     (tmp_path / "notes.txt").write_text("Ann.")
     with pytest.raises(
-        BadInput, match=r"holds no index that can be read. Looked for: Microsoft GraphRAG \(entities.parquet, relat"
+        BadInput,
+        match=r"holds no index that can be read. Looked for: Microsoft GraphRAG \(entities.parquet, relat",
     ) as said:
         found_in(tmp_path)
     assert all(tool.title in str(said.value) for tool in TOOLS.values())
@@ -53,7 +56,8 @@ def test_what_is_no_index_says_what_was_looked_for(tmp_path):
 def test_two_indexes_in_one_folder_are_named(tmp_path):
     filled(tmp_path / "both" / "output"), filled(tmp_path / "both" / "older")
     with pytest.raises(
-        BadInput, match="both holds several indexes: Microsoft GraphRAG in older, Microsoft GraphRAG in output. Give the fol"
+        BadInput,
+        match="both holds several indexes: Microsoft GraphRAG in older, Microsoft GraphRAG in output. Give the fol",
     ):
         found_in(tmp_path / "both")
 
@@ -71,7 +75,9 @@ def test_links_are_not_followed(tmp_path):
 
 def test_a_folder_of_too_many_files_is_not_searched(tmp_path, monkeypatch):
     monkeypatch.setattr("core.corpus.indexes.files.MOST_FILES", 3)
-    with pytest.raises(BadInput, match="holds more than 3 files and folders; give the folder of the index itself"):
+    with pytest.raises(
+        BadInput, match="holds more than 3 files and folders; give the folder of the index itself"
+    ):
         files_of(filled(tmp_path / "a" / "b").parent)
 
 
@@ -97,6 +103,6 @@ def test_json_of_a_byte_order_mark_is_read(tmp_path):
 
 
 def test_the_recorded_folders_are_each_of_one_tool():
-    assert {folder.name: found_in(folder)[0] for folder in sorted(RECORDED.iterdir()) if folder.is_dir()} == {
-        tool: tool for tool in TOOLS if tool != "youtu-graphrag"
-    }
+    assert {
+        folder.name: found_in(folder)[0] for folder in sorted(RECORDED.iterdir()) if folder.is_dir()
+    } == {tool: tool for tool in TOOLS if tool != "youtu-graphrag"}

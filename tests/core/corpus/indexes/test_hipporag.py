@@ -32,13 +32,26 @@ def test_a_folder_of_hipporag():
         ("Bo Holm", "Marie", "is captain of"),
         ("Bo Holm", "Varna", "was born in"),
     }
-    assert opened.notes == ["Its edges between alike names lie in a pickled file, which is not read."]
+    assert opened.notes == [
+        "Its edges between alike names lie in a pickled file, which is not read."
+    ]
 
 
 def test_spellings_of_one_name_are_one_entity_called_by_the_most_frequent(tmp_path):
     """HippoRAG reads names in small letters and without marks; names in other letters are nothing there, and remain here."""
-    triples = [["U.S.", "borders", "Mexico"], ["u s", "is in", "北京"], ["U.S.", "", "Mexico"], ["a", "b"], "no triple"]
-    passage = {"idx": 3, "passage": "The U.S.", "extracted_entities": ["U.S.", None, "!!"], "extracted_triples": triples}
+    triples = [
+        ["U.S.", "borders", "Mexico"],
+        ["u s", "is in", "北京"],
+        ["U.S.", "", "Mexico"],
+        ["a", "b"],
+        "no triple",
+    ]
+    passage = {
+        "idx": 3,
+        "passage": "The U.S.",
+        "extracted_entities": ["U.S.", None, "!!"],
+        "extracted_triples": triples,
+    }
     opened = opened_from(written(tmp_path / "a", passage))
     assert sorted(nodes_of(opened)) == ["!!", "Mexico", "U.S.", "北京"]
     assert {about[0] for about in edges_of(opened).values()} == {"borders", "is in"}
@@ -48,10 +61,17 @@ def test_spellings_of_one_name_are_one_entity_called_by_the_most_frequent(tmp_pa
 def test_titles_are_taken_where_all_passages_have_one(tmp_path):
     docs = [{"idx": "a", "passage": "Ann\nShe cooks."}, {"idx": "b", "passage": "Rome\nIt is old."}]
     opened = opened_from(written(tmp_path / "titled", *docs))
-    assert [(one.id, one.text) for one in opened.documents] == [("Ann", "She cooks."), ("Rome", "It is old.")]
+    assert [(one.id, one.text) for one in opened.documents] == [
+        ("Ann", "She cooks."),
+        ("Rome", "It is old."),
+    ]
     assert "Each passage begins with a short line, which was taken for its title." in opened.notes
     opened = opened_from(written(tmp_path / "titled", *docs, {"idx": "c", "passage": "One line."}))
-    assert [(one.id, one.text) for one in opened.documents] == [("a", "Ann\nShe cooks."), ("b", "Rome\nIt is old."), ("c", "One line.")]
+    assert [(one.id, one.text) for one in opened.documents] == [
+        ("a", "Ann\nShe cooks."),
+        ("b", "Rome\nIt is old."),
+        ("c", "One line."),
+    ]
 
 
 def test_what_is_no_such_file_is_refused(tmp_path):
@@ -60,7 +80,10 @@ def test_what_is_no_such_file_is_refused(tmp_path):
         opened_from(folder)
     written(folder, {"passage": "Ann."}, name="openie_results_ner_other.json")
     with pytest.raises(
-        BadInput, match="several files of OpenIE's results, openie_results_ner_model.json, openie_results_ner_other.json. Give"
+        BadInput,
+        match="several files of OpenIE's results, openie_results_ner_model.json, openie_results_ner_other.json. Give",
     ):
         opened_from(folder)
-    assert [one.text for one in opened_from(folder / "openie_results_ner_other.json").documents] == ["Ann."]
+    assert [
+        one.text for one in opened_from(folder / "openie_results_ner_other.json").documents
+    ] == ["Ann."]

@@ -13,9 +13,17 @@ from tests.core.corpus.indexes.kit import RECORDED
 from tests.core.corpus.indexes.test_youtu import CHUNKS, ROWS, json
 
 FILES = {
-    tool: {file.relative_to(RECORDED / tool).as_posix(): file.read_bytes() for file in sorted((RECORDED / tool).rglob("*.*"))}
+    tool: {
+        file.relative_to(RECORDED / tool).as_posix(): file.read_bytes()
+        for file in sorted((RECORDED / tool).rglob("*.*"))
+    }
     for tool in ("lightrag", "nano-graphrag", "fast-graphrag", "hipporag")
-} | {"youtu-graphrag": {"graphs/demo_new.json": json.dumps(ROWS).encode(), "chunks/demo.txt": CHUNKS.encode()}}
+} | {
+    "youtu-graphrag": {
+        "graphs/demo_new.json": json.dumps(ROWS).encode(),
+        "chunks/demo.txt": CHUNKS.encode(),
+    }
+}
 PIECES = st.sampled_from(
     [
         b"\x00",
@@ -46,24 +54,54 @@ def test_spoiled_files_give_a_sentence_or_a_graph(data):
     name = data.draw(st.sampled_from(sorted(files)))
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(files[name])))
-        files[name] = files[name][:at] + data.draw(PIECES | st.binary(max_size=3)) + files[name][at + data.draw(st.integers(0, 8)) :]
+        files[name] = (
+            files[name][:at]
+            + data.draw(PIECES | st.binary(max_size=3))
+            + files[name][at + data.draw(st.integers(0, 8)) :]
+        )
     try:
-        opened = assembled(TOOLS[tool].read({name: Held(name, content) for name, content in files.items()}), tool, "spoiled")
+        opened = assembled(
+            TOOLS[tool].read({name: Held(name, content) for name, content in files.items()}),
+            tool,
+            "spoiled",
+        )
     except BadInput as error:
         assert str(error)
     else:
         columns = opened.graph.columns
-        assert opened.documents and len(columns.chunks) and "".join(columns.nodes.texts("description")).encode() is not None
-        assert all(len(row) == 0 or max(row) < len(columns.chunks) for row in columns.nodes.lists("chunks").lists())
+        assert (
+            opened.documents
+            and len(columns.chunks)
+            and "".join(columns.nodes.texts("description")).encode() is not None
+        )
+        assert all(
+            len(row) == 0 or max(row) < len(columns.chunks)
+            for row in columns.nodes.lists("chunks").lists()
+        )
 
 
-VALUE = st.none() | st.booleans() | st.integers(-3, 10**20) | st.floats() | st.text(max_size=5) | st.just([]) | st.just({}) | st.just([[1]])
+VALUE = (
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 10**20)
+    | st.floats()
+    | st.text(max_size=5)
+    | st.just([])
+    | st.just({})
+    | st.just([[1]])
+)
 
 
 def places(value, path=()):
     """The paths of all that a JSON value holds."""
     yield path
-    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+    for key, inner in (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    ):
         yield from places(inner, (*path, key))
 
 
@@ -80,7 +118,9 @@ def test_values_of_another_kind_give_a_sentence_or_a_graph(data):
     for key in path[:-1]:
         inner = inner[key]
     inner[path[-1]] = data.draw(VALUE)
-    files = {other: Held(other, content) for other, content in FILES[tool].items()} | {name: Held(name, json.dumps(whole).encode())}
+    files = {other: Held(other, content) for other, content in FILES[tool].items()} | {
+        name: Held(name, json.dumps(whole).encode())
+    }
     try:
         assert assembled(TOOLS[tool].read(files), tool, "spoiled").documents
     except BadInput as error:

@@ -14,7 +14,15 @@ from tests.core.corpus.indexes import kit
 from tests.core.corpus.indexes.kit import RECORDED
 
 REAL = RECORDED / "graphrag"
-TABLES = ("documents", "text_units", "entities", "relationships", "communities", "community_reports", "covariates")
+TABLES = (
+    "documents",
+    "text_units",
+    "entities",
+    "relationships",
+    "communities",
+    "community_reports",
+    "covariates",
+)
 
 
 def index_in(folder):
@@ -47,14 +55,21 @@ def old(folder, first: bool):
     """The real index as version 1 writes it, or (`first`) one before: other names of tables and columns, members only among the nodes."""
     titles = {row["id"]: row["title"] for row in rows("entities")}
     nodes = [
-        {"id": id, "title": titles[id], "community": str(one["community"]) if first else one["community"], "level": one["level"]}
+        {
+            "id": id,
+            "title": titles[id],
+            "community": str(one["community"]) if first else one["community"],
+            "level": one["level"],
+        }
         for one in rows("communities")
         for id in one["entity_ids"]
     ]
     units = [{**row, "document_ids": [row["document_id"]]} for row in without(rows("text_units"))]
     communities = without(rows("communities"), "entity_ids", "parent", "children")
     if first:
-        communities = without([{**row, "id": str(row["community"])} for row in communities], "community")
+        communities = without(
+            [{**row, "id": str(row["community"])} for row in communities], "community"
+        )
     tables = {
         "documents": renamed(rows("documents"), text="raw_content") if first else rows("documents"),
         "text_units": without(units, "document_id"),
@@ -62,7 +77,9 @@ def old(folder, first: bool):
         "relationships": rows("relationships"),
         "nodes": nodes,
         "communities": communities,
-        "community_reports": [{**row, "community": str(row["community"])} for row in rows("community_reports")],
+        "community_reports": [
+            {**row, "community": str(row["community"])} for row in rows("community_reports")
+        ],
         "covariates": rows("covariates"),
     }
     return written(folder, **{f"create_final_{name}": found for name, found in tables.items()})
@@ -72,12 +89,20 @@ def test_a_real_index_has_its_texts_entities_relations_and_communities():
     found = index_in(REAL)
     assert found.form == "version 3" and found.left_out == {"Left out, claims (covariates)": 2}
     (document,) = found.documents
-    assert document.title == "dulce.txt" and all(one.document == document.key and one.text in document.text for one in found.chunks)
+    assert document.title == "dulce.txt" and all(
+        one.document == document.key and one.text in document.text for one in found.chunks
+    )
     mercer = next(one for one in found.entities if one.name == "ALEX MERCER")
-    assert mercer.type == "PERSON" and mercer.description.startswith("Agent Alex Mercer is a determined")
+    assert mercer.type == "PERSON" and mercer.description.startswith(
+        "Agent Alex Mercer is a determined"
+    )
     assert mercer.chunks == tuple(one.key for one in found.chunks)
     first = found.relations[0]
-    assert (first.head, first.tail, first.weight) == ("ALEX MERCER", "PARANORMAL MILITARY SQUAD", 17.0)
+    assert (first.head, first.tail, first.weight) == (
+        "ALEX MERCER",
+        "PARANORMAL MILITARY SQUAD",
+        17.0,
+    )
     communities = {one.key: one for one in found.communities}
     assert {key: (one.level, one.parent, one.rating) for key, one in communities.items()} == {
         "0": (0, "", 8.5),
@@ -86,24 +111,44 @@ def test_a_real_index_has_its_texts_entities_relations_and_communities():
         "8": (1, "0", 8.0),
     }
     assert communities["7"].members == ("PARANORMAL MILITARY SQUAD",)
-    assert communities["0"].title == "Paranormal Military Squad and Operation: Dulce" and communities["3"].title == "Community 3"
-    assert communities["0"].report.startswith("This community centers on the Paranormal Military Squad")  # its title is no part of it
+    assert (
+        communities["0"].title == "Paranormal Military Squad and Operation: Dulce"
+        and communities["3"].title == "Community 3"
+    )
+    assert communities["0"].report.startswith(
+        "This community centers on the Paranormal Military Squad"
+    )  # its title is no part of it
 
 
 def test_its_graph_keeps_what_the_index_says_and_counts_what_it_lacks():
     opened = assembled(index_in(REAL), "graphrag", "dulce")
     graph, columns = opened.graph, opened.graph.columns
-    assert (graph.n_nodes, graph.n_edges, len(columns.chunks), len(columns.communities)) == (8, 12, 2, 4)
+    assert (graph.n_nodes, graph.n_edges, len(columns.chunks), len(columns.communities)) == (
+        8,
+        12,
+        2,
+        4,
+    )
     assert opened.left_out == {
         "Left out, claims (covariates)": 2,
         "Left out, relations of an entity that the index lacks": 1,
     }  # an elevator that is no entity
-    assert columns.chunks.texts("id") == ["dulce.txt#graphrag-0", "dulce.txt#graphrag-1"] and graph.relation_names == (RELATED,)
+    assert columns.chunks.texts("id") == [
+        "dulce.txt#graphrag-0",
+        "dulce.txt#graphrag-1",
+    ] and graph.relation_names == (RELATED,)
     node = graph.names(range(8)).index("JORDAN HAYES")
     assert columns.nodes.lists("chunks")[node].tolist() == [0, 1]
-    parents, titles = columns.communities.numbers("parent").tolist(), columns.communities.texts("title")
-    assert [titles[at] for at in parents if at >= 0] == ["Paranormal Military Squad and Operation: Dulce"] * 2
-    squad = columns.communities.lists("members")[titles.index("Paranormal Military Squad and Operation Dulce")].tolist()
+    parents, titles = (
+        columns.communities.numbers("parent").tolist(),
+        columns.communities.texts("title"),
+    )
+    assert [titles[at] for at in parents if at >= 0] == [
+        "Paranormal Military Squad and Operation: Dulce"
+    ] * 2
+    squad = columns.communities.lists("members")[
+        titles.index("Paranormal Military Squad and Operation Dulce")
+    ].tolist()
     assert graph.names(squad) == ["PARANORMAL MILITARY SQUAD"]
 
 
@@ -111,23 +156,45 @@ def test_its_graph_keeps_what_the_index_says_and_counts_what_it_lacks():
 def test_earlier_forms_give_the_same_graph(first, form, tmp_path):
     earlier = index_in(old(tmp_path / "old", first))
     assert earlier.form == form
-    assert {one.key: one.parent for one in earlier.communities} == {"0": "", "3": "", "7": "0", "8": "0"}  # by their members
-    assert assembled(earlier, "graphrag", "dulce").graph.digest == assembled(index_in(REAL), "graphrag", "dulce").graph.digest
+    assert {one.key: one.parent for one in earlier.communities} == {
+        "0": "",
+        "3": "",
+        "7": "0",
+        "8": "0",
+    }  # by their members
+    assert (
+        assembled(earlier, "graphrag", "dulce").graph.digest
+        == assembled(index_in(REAL), "graphrag", "dulce").graph.digest
+    )
 
 
 def test_text_units_of_version_2_name_a_list_of_documents(tmp_path):
-    units = without([{**row, "document_ids": [row["document_id"]]} for row in rows("text_units")], "document_id")
-    second = index_in(written(tmp_path / "two", **{name: rows(name) for name in TABLES} | {"text_units": units}))
+    units = without(
+        [{**row, "document_ids": [row["document_id"]]} for row in rows("text_units")], "document_id"
+    )
+    second = index_in(
+        written(tmp_path / "two", **{name: rows(name) for name in TABLES} | {"text_units": units})
+    )
     assert second.form == "version 2"
-    assert assembled(second, "graphrag", "dulce").graph.digest == assembled(index_in(REAL), "graphrag", "dulce").graph.digest
+    assert (
+        assembled(second, "graphrag", "dulce").graph.digest
+        == assembled(index_in(REAL), "graphrag", "dulce").graph.digest
+    )
 
 
 def test_a_missing_column_and_a_damaged_table_are_named(tmp_path):
     tables = {name: rows(name) for name in ("text_units", "entities", "relationships")}
-    folder = written(tmp_path / "lacking", **tables | {"relationships": without(tables["relationships"], "source", "target")})
-    with pytest.raises(BadInput, match=r"relationships.parquet lacks the columns source, target; it has id, human"):
+    folder = written(
+        tmp_path / "lacking",
+        **tables | {"relationships": without(tables["relationships"], "source", "target")},
+    )
+    with pytest.raises(
+        BadInput, match=r"relationships.parquet lacks the columns source, target; it has id, human"
+    ):
         index_in(folder)
-    (folder / "relationships.parquet").write_bytes((REAL / "relationships.parquet").read_bytes()[:700])
+    (folder / "relationships.parquet").write_bytes(
+        (REAL / "relationships.parquet").read_bytes()[:700]
+    )
     with pytest.raises(BadInput, match="relationships.parquet is damaged or no Parquet file"):
         index_in(folder)
     (folder / "relationships.parquet").write_bytes(b"")
@@ -140,11 +207,28 @@ def test_values_that_are_none_or_no_number_are_empty(tmp_path):
     found = index_in(
         written(
             tmp_path / "bare",
-            entities=[{"id": "e", "title": "ANN", "type": None, "description": None, "text_unit_ids": None}],
-            relationships=[{"source": "ANN", "target": "ANN", "weight": float("nan"), "description": None}],
+            entities=[
+                {
+                    "id": "e",
+                    "title": "ANN",
+                    "type": None,
+                    "description": None,
+                    "text_unit_ids": None,
+                }
+            ],
+            relationships=[
+                {"source": "ANN", "target": "ANN", "weight": float("nan"), "description": None}
+            ],
             text_units=[{"id": "t", "text": "Ann."}],
         )
     )
-    assert (found.entities[0].type, found.entities[0].chunks, found.relations[0].weight, found.documents) == ("", (), 1.0, [])
+    assert (
+        found.entities[0].type,
+        found.entities[0].chunks,
+        found.relations[0].weight,
+        found.documents,
+    ) == ("", (), 1.0, [])
     opened = assembled(found, "graphrag", "bare")
-    assert [(one.id, one.text) for one in opened.documents] == [("t", "Ann.")] and opened.graph.columns.chunks.texts("id") == ["t"]
+    assert [(one.id, one.text) for one in opened.documents] == [
+        ("t", "Ann.")
+    ] and opened.graph.columns.chunks.texts("id") == ["t"]

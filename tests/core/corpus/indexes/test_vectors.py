@@ -12,7 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.corpus.indexes.microsoft import UNREADABLE, read
-from core.corpus.indexes.vectors import IndexVectors, hnsw_vectors, item_vectors, nano_vectors, parquet_vectors
+from core.corpus.indexes.vectors import (
+    IndexVectors,
+    hnsw_vectors,
+    item_vectors,
+    nano_vectors,
+    parquet_vectors,
+)
 from core.corpus.readers.packed import Held
 from core.errors import BadInput
 from tests.core.corpus.indexes.kit import ENCODER, RECORDED, index_in, nodes_of, opened_from
@@ -40,27 +46,48 @@ def test_lightrag_has_those_of_chunks_and_relations_too():
     assert list(opened.vectors["chunks"].texts) == opened.graph.columns.chunks.texts("text")
     texts = opened.vectors["relations"].texts
     descriptions = opened.graph.columns.edges.texts("description")
-    assert len(texts) == 5 and all(description in text for description, text in zip(descriptions, texts))
+    assert len(texts) == 5 and all(
+        description in text for description, text in zip(descriptions, texts)
+    )
 
 
 def test_microsofts_come_from_parquet_where_it_wrote_them(tmp_path):
-    files = {file.name: Held(file.name, file.read_bytes()) for file in (RECORDED / "graphrag").iterdir()}
+    files = {
+        file.name: Held(file.name, file.read_bytes()) for file in (RECORDED / "graphrag").iterdir()
+    }
     ids = pq.read_table(RECORDED / "graphrag" / "entities.parquet")
     first = ids.slice(0, 1).to_pylist()[0]
-    pq.write_table(pa.table({"id": [first["id"], "unknown"], "embedding": [[3.0, 4.0], [1.0, 0.0]]}), tmp_path / "some.parquet")
-    for name in ("embeddings.entity.description.parquet", "embeddings.entity_description.parquet"):  # versions 1 and 2, and 3
-        (found,) = read(files | {name: Held(name, (tmp_path / "some.parquet").read_bytes())}).vectors
+    pq.write_table(
+        pa.table({"id": [first["id"], "unknown"], "embedding": [[3.0, 4.0], [1.0, 0.0]]}),
+        tmp_path / "some.parquet",
+    )
+    for name in (
+        "embeddings.entity.description.parquet",
+        "embeddings.entity_description.parquet",
+    ):  # versions 1 and 2, and 3
+        (found,) = read(
+            files | {name: Held(name, (tmp_path / "some.parquet").read_bytes())}
+        ).vectors
         assert (found.of, found.keys[0]) == ("nodes", first["title"])
-        assert found.texts[0] == f"{first['title']}:{first['description']}" and found.matrix[0].tolist() == [3.0, 4.0]
+        assert found.texts[0] == f"{first['title']}:{first['description']}" and found.matrix[
+            0
+        ].tolist() == [3.0, 4.0]
     assert not read(files).vectors and UNREADABLE not in read(files).notes
     assert UNREADABLE in read(files | {"lancedb/x.lance/data/1.lance": Held("1.lance", b"")}).notes
 
 
 def test_an_item_that_several_vectors_belong_to_has_none():
-    found = IndexVectors("nodes", ("A", "B", "B", "C", "D", "E"), ("a", "b", "b2", "", "d", "e"), np.eye(6, dtype=np.float32) * 2)
+    found = IndexVectors(
+        "nodes",
+        ("A", "B", "B", "C", "D", "E"),
+        ("a", "b", "b2", "", "d", "e"),
+        np.eye(6, dtype=np.float32) * 2,
+    )
     found.matrix[4] = np.nan
     taken = item_vectors(found, {"A": 2, "B": 0, "C": 1, "D": 3}, 5)
-    assert taken.texts == ("", "", "a", "", "") and taken.count == 1  # C has no text, D no numbers, E is no item
+    assert (
+        taken.texts == ("", "", "a", "", "") and taken.count == 1
+    )  # C has no text, D no numbers, E is no item
     assert taken.matrix[2].tolist() == [1, 0, 0, 0, 0, 0]
     assert item_vectors(found, {}, 5) is None
 
@@ -75,9 +102,20 @@ def nano(**changes) -> Held:
 
 
 def test_damaged_files_are_refused():
-    assert nano_vectors(nano(), "nodes", lambda row: row["__id__"], lambda row: "").matrix.tolist() == [[1, 2]]
-    for changes in ({"matrix": "AA=="}, {"matrix": "?"}, {"matrix": None}, {"data": []}, {"data": [3]}, {"embedding_dim": 0}):
-        with pytest.raises(BadInput, match="vdb.json does not hold vectors as nano-vectordb writes them"):
+    assert nano_vectors(
+        nano(), "nodes", lambda row: row["__id__"], lambda row: ""
+    ).matrix.tolist() == [[1, 2]]
+    for changes in (
+        {"matrix": "AA=="},
+        {"matrix": "?"},
+        {"matrix": None},
+        {"data": []},
+        {"data": [3]},
+        {"embedding_dim": 0},
+    ):
+        with pytest.raises(
+            BadInput, match="vdb.json does not hold vectors as nano-vectordb writes them"
+        ):
             nano_vectors(nano(**changes), "nodes", lambda row: "", lambda row: "")
     whole = (RECORDED / "fast-graphrag" / "entities_hnsw_index_384.bin").read_bytes()
     for data in (b"", whole[:200], whole[:8] + b"\xff" * 40 + whole[48:]):
@@ -86,9 +124,16 @@ def test_damaged_files_are_refused():
 
 
 def test_vectors_of_unequal_lengths_are_refused(tmp_path):
-    pq.write_table(pa.table({"id": ["a", "b"], "embedding": [[1.0], [1.0, 2.0]]}), tmp_path / "e.parquet")
+    pq.write_table(
+        pa.table({"id": ["a", "b"], "embedding": [[1.0], [1.0, 2.0]]}), tmp_path / "e.parquet"
+    )
     with pytest.raises(BadInput, match="does not hold vectors of one length under “embedding”"):
-        parquet_vectors(Held("e.parquet", (tmp_path / "e.parquet").read_bytes()), "nodes", ("id", "embedding"), lambda id: (id, id))
+        parquet_vectors(
+            Held("e.parquet", (tmp_path / "e.parquet").read_bytes()),
+            "nodes",
+            ("id", "embedding"),
+            lambda id: (id, id),
+        )
 
 
 def test_a_damaged_file_of_vectors_costs_the_vectors_alone(tmp_path):
@@ -96,4 +141,7 @@ def test_a_damaged_file_of_vectors_costs_the_vectors_alone(tmp_path):
     (folder / "vdb_entities.json").write_text("{")
     index = index_in(folder)[1]
     assert [one.of for one in index.vectors] == ["relations", "chunks"] and len(index.entities) == 5
-    assert any(note.startswith("Vectors of entities are made anew. vdb_entities.json is not JSON") for note in index.notes)
+    assert any(
+        note.startswith("Vectors of entities are made anew. vdb_entities.json is not JSON")
+        for note in index.notes
+    )

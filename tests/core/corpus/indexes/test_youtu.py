@@ -11,7 +11,10 @@ from tests.core.corpus.indexes.kit import edges_of, index_in, nodes_of, opened_f
 
 
 def entity(name, chunk, type=""):
-    return {"label": "entity", "properties": {"name": name, "chunk id": chunk} | ({"schema_type": type} if type else {})}
+    return {
+        "label": "entity",
+        "properties": {"name": name, "chunk id": chunk} | ({"schema_type": type} if type else {}),
+    }
 
 
 def row(head, relation, tail):
@@ -19,10 +22,21 @@ def row(head, relation, tail):
 
 
 ANN, ROME = entity("Ann", "c1", "person"), entity("Rome", "c2", "city")
-CIRCLE = {"label": "community", "properties": {"name": "Romans", "description": "Who lives in Rome.", "members": ["Ann", "Bo"]}}
+CIRCLE = {
+    "label": "community",
+    "properties": {"name": "Romans", "description": "Who lives in Rome.", "members": ["Ann", "Bo"]},
+}
 ROWS = [
-    row(ANN, "has_attribute", {"label": "attribute", "properties": {"name": "profession: cook", "chunk id": "c1"}}),
-    row(ANN, "has_attribute", {"label": "attribute", "properties": {"name": "age: 30", "chunk id": "c2"}}),
+    row(
+        ANN,
+        "has_attribute",
+        {"label": "attribute", "properties": {"name": "profession: cook", "chunk id": "c1"}},
+    ),
+    row(
+        ANN,
+        "has_attribute",
+        {"label": "attribute", "properties": {"name": "age: 30", "chunk id": "c2"}},
+    ),
     row(ANN, "lives_in", ROME),
     row(ROME, "member_of", CIRCLE),
     row(ANN, "represented_by", {"label": "keyword", "properties": {"name": "Ann"}}),
@@ -42,18 +56,31 @@ def written(folder, rows=ROWS, chunks=CHUNKS, name="demo"):
 def test_a_folder_of_youtu_graphrag(tmp_path):
     opened = opened_from(written(tmp_path / "a"))
     assert index_in(tmp_path / "a")[0] == "youtu-graphrag"
-    assert opened.graph.columns.chunks.texts("text") == ["Ann is a cook.", "Ann, who is 30,\n\nlives in Rome."]
-    assert nodes_of(opened) == {"Ann": ("person", "profession: cook; age: 30", [0, 1]), "Rome": ("city", "", [1])}
+    assert opened.graph.columns.chunks.texts("text") == [
+        "Ann is a cook.",
+        "Ann, who is 30,\n\nlives in Rome.",
+    ]
+    assert nodes_of(opened) == {
+        "Ann": ("person", "profession: cook; age: 30", [0, 1]),
+        "Rome": ("city", "", [1]),
+    }
     assert edges_of(opened) == {frozenset(("Ann", "Rome")): ("lives_in", "", "", 1.0, [1])}
     table = opened.graph.columns.communities
-    assert (table.texts("title"), table.texts("report"), table.lists("members").lists()) == (["Romans"], ["Who lives in Rome."], [[0, 1]])
+    assert (table.texts("title"), table.texts("report"), table.lists("members").lists()) == (
+        ["Romans"],
+        ["Who lives in Rome."],
+        [[0, 1]],
+    )
     assert opened.left_out == {
         "Left out, rows that are no relation": 1,
         "Left out, relations of keywords": 1,
         "Left out, chunks of earlier runs with a text that is there again": 1,
         "Left out, members of communities that are no entities of the index": 1,
     }
-    assert "each chunk is a document" in opened.notes[0] and "the first that both its entities name" in opened.notes[1]
+    assert (
+        "each chunk is a document" in opened.notes[0]
+        and "the first that both its entities name" in opened.notes[1]
+    )
 
 
 def test_damaged_and_several(tmp_path):
@@ -62,5 +89,8 @@ def test_damaged_and_several(tmp_path):
     with pytest.raises(BadInput, match="demo_new.json holds no list of relations"):
         opened_from(written(tmp_path / "b", rows={}))
     written(tmp_path / "c"), written(tmp_path / "c", name="other")
-    with pytest.raises(BadInput, match="indexes of several sets of documents, demo, other. Give a folder with one of them"):
+    with pytest.raises(
+        BadInput,
+        match="indexes of several sets of documents, demo, other. Give a folder with one of them",
+    ):
         opened_from(tmp_path / "c")

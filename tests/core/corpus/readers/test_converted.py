@@ -45,16 +45,34 @@ def saved(made) -> bytes:
 
 
 def test_a_workbook_with_a_column_of_texts_is_a_document_a_row():
-    book = sheets(Mails=[["No", "Subject", "Text"], [7, "One", "The first."], [None, "Two", "The second."], [9, "Three", None]])
+    book = sheets(
+        Mails=[
+            ["No", "Subject", "Text"],
+            [7, "One", "The first."],
+            [None, "Two", "The second."],
+            [9, "Three", None],
+        ]
+    )
     documents, notes = read(workbook, "a.xlsx", saved(book))
-    assert [(one.id, one.title, one.text) for one in documents] == [("a.xlsx:1", "One", "The first."), ("a.xlsx:2", "Two", "The second.")]
+    assert [(one.id, one.title, one.text) for one in documents] == [
+        ("a.xlsx:1", "One", "The first."),
+        ("a.xlsx:2", "Two", "The second."),
+    ]
     assert notes == ["a.xlsx: 1 row without a text in the column “Text” is left out."]
     documents, _ = read(workbook, "a.xlsx", saved(book), {"text": "Subject", "id": "No"})
-    assert [(one.id, one.text) for one in documents] == [("a.xlsx:7", "One"), ("a.xlsx:2", "Two"), ("a.xlsx:9", "Three")]
+    assert [(one.id, one.text) for one in documents] == [
+        ("a.xlsx:7", "One"),
+        ("a.xlsx:2", "Two"),
+        ("a.xlsx:9", "Three"),
+    ]
 
 
 def test_rows_of_several_sheets_have_them_in_their_ids():
-    book = sheets(May=[["id", "text"], [1, "One."]], June=[["id", "text"], [1, "Two."]], Sums=[["month", "sum"], ["May", 3]])
+    book = sheets(
+        May=[["id", "text"], [1, "One."]],
+        June=[["id", "text"], [1, "Two."]],
+        Sums=[["month", "sum"], ["May", 3]],
+    )
     documents, notes = read(workbook, "a.xlsx", saved(book))
     assert [(one.id, one.text, one.source) for one in documents] == [
         ("a.xlsx:May:1", "One.", "a.xlsx"),
@@ -65,12 +83,23 @@ def test_rows_of_several_sheets_have_them_in_their_ids():
 
 def test_a_workbook_of_figures_is_one_document_with_its_sheets_as_places():
     book = sheets(
-        Ships=[["Ship", "Tons", "Built"], ["Heron", 198.0, datetime.datetime(1871, 5, 3)], [], ["Gull", 1.5, None]], Ports=[["Oslo"]]
+        Ships=[
+            ["Ship", "Tons", "Built"],
+            ["Heron", 198.0, datetime.datetime(1871, 5, 3)],
+            [],
+            ["Gull", 1.5, None],
+        ],
+        Ports=[["Oslo"]],
     )
     (document,), notes = read(workbook, "a.xlsx", saved(book))
     assert document.text == "Ship | Tons | Built\nHeron | 198 | 1871-05-03\nGull | 1.5\nOslo"
-    assert [(document.text[at:][:4], label) for at, label in document.places] == [("Ship", "Ships"), ("Oslo", "Ports")]
-    assert notes == ["a.xlsx names no column of texts in its first rows, so it is one document with a line for each row."]
+    assert [(document.text[at:][:4], label) for at, label in document.places] == [
+        ("Ship", "Ships"),
+        ("Oslo", "Ports"),
+    ]
+    assert notes == [
+        "a.xlsx names no column of texts in its first rows, so it is one document with a line for each row."
+    ]
 
 
 def test_hidden_sheets_and_formulas_without_results_are_said():
@@ -88,7 +117,10 @@ def test_a_sheet_that_states_less_than_it_holds_is_read_whole():
     with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(out, "w") as target:
         for part in source.namelist():
             held = source.read(part)
-            target.writestr(part, held.replace(b'ref="A1:A3"', b'ref="A1"') if part.endswith("sheet1.xml") else held)
+            target.writestr(
+                part,
+                held.replace(b'ref="A1:A3"', b'ref="A1"') if part.endswith("sheet1.xml") else held,
+            )
     assert [one.text for one in read(workbook, "a.xlsx", out.getvalue())[0]] == ["One.", "Two."]
 
 
@@ -105,7 +137,10 @@ def test_slides_are_places_with_their_notes_tables_and_groups():
     first.notes_slide.notes_text_frame.text = "Say who built it."
     shown.slides.add_slide(shown.slide_layouts[6])
     (document,), notes = read(slides, "a.pptx", saved(shown))
-    assert document.text == "The harbour\nBuilt in 1871.\nIn a group.\nShip | Tons\nHeron | 198\nSay who built it."
+    assert (
+        document.text
+        == "The harbour\nBuilt in 1871.\nIn a group.\nShip | Tons\nHeron | 198\nSay who built it."
+    )
     assert document.places[0] == (0, "slide 1 The harbour") and document.title == "a"
     assert notes == ["a.pptx: slide 2 of 2 holds no text; pictures are not read."]
 
@@ -115,7 +150,10 @@ CONTAINER = f'<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"
 
 
 def book(pages: dict[str, str], order: list[str], **more: str) -> bytes:
-    items = "".join(f'<item id="{name}" href="{name}.xhtml" media-type="application/xhtml+xml"/>' for name in pages)
+    items = "".join(
+        f'<item id="{name}" href="{name}.xhtml" media-type="application/xhtml+xml"/>'
+        for name in pages
+    )
     spine = "".join(f'<itemref idref="{name}"/>' for name in order)
     about = '<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The  harbour</dc:title></metadata>'
     package = f'<package xmlns="http://www.idpf.org/2007/opf">{about}<manifest>{items}</manifest><spine>{spine}</spine></package>'
@@ -139,7 +177,10 @@ def test_a_book_is_read_in_the_order_of_reading():
     }
     (document,), notes = read(epub, "a.epub", book(pages, ["cover", "one", "two", "gone"]))
     assert document.text == "First\nHeron <b>.\nSecond\nGull." and document.title == "The harbour"
-    assert [(document.text[at:][:6].strip(), label) for at, label in document.places] == [("First", "First"), ("Second", "Second")]
+    assert [(document.text[at:][:6].strip(), label) for at, label in document.places] == [
+        ("First", "First"),
+        ("Second", "Second"),
+    ]
     assert notes == ["a.epub: 1 of 3 pages holds no text, as covers and pictures do."]
 
 
@@ -162,13 +203,19 @@ def letter(text: str = "", page: str = "", **attached: bytes) -> bytes:
     if page:
         (message.add_alternative if text else message.set_content)(page, subtype="html")
     for name, data in attached.items():
-        message.add_attachment(data, maintype="application", subtype="octet-stream", filename=f"{name}.pdf")
+        message.add_attachment(
+            data, maintype="application", subtype="octet-stream", filename=f"{name}.pdf"
+        )
     return message.as_bytes()
 
 
 def test_a_mail_is_its_head_and_its_text_with_attachments_named():
-    (document,), notes = read(mail, "a.eml", letter("The Heron, à Genève.\n", "<p>no</p>", list=b"x", map=b"y"))
-    assert document.title == "Ships in May" and document.text.startswith("From: Zoé <zoe@x.org>\nTo: bo@x.org\n")
+    (document,), notes = read(
+        mail, "a.eml", letter("The Heron, à Genève.\n", "<p>no</p>", list=b"x", map=b"y")
+    )
+    assert document.title == "Ships in May" and document.text.startswith(
+        "From: Zoé <zoe@x.org>\nTo: bo@x.org\n"
+    )
     assert document.text.endswith("Subject: Ships in May\n\nThe Heron, à Genève.")
     assert notes == ["a.eml: 2 attachments are left out: list.pdf and map.pdf."]
 
@@ -179,11 +226,13 @@ def test_a_mail_that_is_a_page_is_read_as_one():
 
 
 def test_a_mail_in_an_unknown_encoding_is_said():
-    raw = (
-        b"From: a@x\nSubject: =?utf-8?q?Caf=C3=A9?=\nContent-Type: text/plain; charset=x-odd\nContent-Transfer-Encoding: 8bit\n\nOne\xe9.\n"
-    )
+    raw = b"From: a@x\nSubject: =?utf-8?q?Caf=C3=A9?=\nContent-Type: text/plain; charset=x-odd\nContent-Transfer-Encoding: 8bit\n\nOne\xe9.\n"
     (document,), notes = read(mail, "a.eml", raw)
-    assert document.title == "Café" and document.text.endswith("One\ufffd.") and "“x-odd”, which is not known" in notes[0]
+    assert (
+        document.title == "Café"
+        and document.text.endswith("One\ufffd.")
+        and "“x-odd”, which is not known" in notes[0]
+    )
 
 
 def cell(kind: str, *lines: str, **more) -> dict:
@@ -191,12 +240,30 @@ def cell(kind: str, *lines: str, **more) -> dict:
 
 
 def test_a_notebook_is_markdown_with_its_code():
-    cells = [cell("markdown", "# Harbour\n", "Text."), cell("code", "x = 1\n", "x", outputs=[{"output_type": "stream"}]), cell("code", " ")]
+    cells = [
+        cell("markdown", "# Harbour\n", "Text."),
+        cell("code", "x = 1\n", "x", outputs=[{"output_type": "stream"}]),
+        cell("code", " "),
+    ]
     held = {"cells": cells, "metadata": {"kernelspec": {"language": "python"}}, "nbformat": 4}
     (document,), notes = read(notebook, "a.ipynb", json.dumps(held).encode())
-    assert document.text == "# Harbour\nText.\n\n```python\nx = 1\nx\n```" and document.title == "Harbour"
-    assert document.places == ((0, "Harbour"),) and notes == ["a.ipynb: the outputs of 1 cell are left out."]
-    old = {"worksheets": [{"cells": [{"cell_type": "heading", "level": 2, "source": "Old"}, {"cell_type": "code", "input": "y"}]}]}
+    assert (
+        document.text == "# Harbour\nText.\n\n```python\nx = 1\nx\n```"
+        and document.title == "Harbour"
+    )
+    assert document.places == ((0, "Harbour"),) and notes == [
+        "a.ipynb: the outputs of 1 cell are left out."
+    ]
+    old = {
+        "worksheets": [
+            {
+                "cells": [
+                    {"cell_type": "heading", "level": 2, "source": "Old"},
+                    {"cell_type": "code", "input": "y"},
+                ]
+            }
+        ]
+    }
     assert read(notebook, "a.ipynb", json.dumps(old).encode())[0][0].text == "## Old\n\n```\ny\n```"
 
 
@@ -206,7 +273,11 @@ def test_a_notebook_is_markdown_with_its_code():
         ("a.xlsx", b"", "a.xlsx is empty"),
         ("a.xlsx", b"PK nothing", "damaged or no workbook"),
         ("a.xlsx", saved(sheets(A=[])), "a.xlsx holds no text"),
-        ("a.xlsx", b"\xd0\xcf\x11\xe0" + b"\0" * 600, "locked with a password, or in Office's format of before 2007"),
+        (
+            "a.xlsx",
+            b"\xd0\xcf\x11\xe0" + b"\0" * 600,
+            "locked with a password, or in Office's format of before 2007",
+        ),
         ("a.docx", b"\xd0\xcf\x11\xe0" + b"\0" * 600, "locked with a password"),
         ("a.pptx", b"PK nothing", "damaged or no presentation"),
         ("a.pptx", saved(pptx.Presentation()), "holds no text in its 0 slides"),
@@ -226,7 +297,11 @@ def test_what_cannot_be_read_is_refused_by_name(tmp_path, name, data, sentence):
 
 
 @pytest.mark.parametrize(
-    "of, name, data", [(workbook, "a.xlsx", saved(sheets(A=[["x"]]))), (epub, "a.epub", book({"a": "<p>x</p>"}, ["a"]))]
+    "of, name, data",
+    [
+        (workbook, "a.xlsx", saved(sheets(A=[["x"]]))),
+        (epub, "a.epub", book({"a": "<p>x</p>"}, ["a"])),
+    ],
 )
 def test_one_that_would_unpack_to_too_much_is_refused(of, name, data, monkeypatch):
     monkeypatch.setattr("core.corpus.readers.word.MAX_BYTES", 100)
@@ -234,7 +309,9 @@ def test_one_that_would_unpack_to_too_much_is_refused(of, name, data, monkeypatc
         of(name, data)
 
 
-@pytest.mark.parametrize("of, name, package", [(workbook, "a.xlsx", "openpyxl"), (slides, "a.pptx", "python-pptx")])
+@pytest.mark.parametrize(
+    "of, name, package", [(workbook, "a.xlsx", "openpyxl"), (slides, "a.pptx", "python-pptx")]
+)
 def test_a_library_that_is_not_installed_is_named(of, name, package, monkeypatch):
     real = builtins.__import__
 

@@ -52,12 +52,19 @@ def test_one_letter_is_sure_where_all_that_it_may_be_read_as_is_the_same():
     assert text_of("a.txt", "Müller and Söhne".encode("cp1252")) == "Müller and Söhne"
 
 
-UNSURE = ["Москва".encode("cp1251"), "Árvíztűrő tükörf".encode("iso8859-2"), "ประภาคารเก่า".encode("cp874")]
+UNSURE = [
+    "Москва".encode("cp1251"),
+    "Árvíztűrő tükörf".encode("iso8859-2"),
+    "ประภาคารเก่า".encode("cp874"),
+]
 
 
 @pytest.mark.parametrize("data", UNSURE)
 def test_what_is_not_sure_is_refused_with_what_it_may_be(data):
-    with pytest.raises(BadInput, match="a.txt is not UTF-8, and its encoding is not sure: .+ or .+ Name it \\(--encoding NAME"):
+    with pytest.raises(
+        BadInput,
+        match="a.txt is not UTF-8, and its encoding is not sure: .+ or .+ Name it \\(--encoding NAME",
+    ):
         text_of("a.txt", data)
 
 
@@ -103,27 +110,44 @@ def test_a_named_encoding_is_that_of_texts_which_are_not_utf_8(tmp_path):
 def test_a_named_encoding_that_it_is_not_is_said():
     with pytest.raises(BadInput, match="a.txt is not cp932 at byte 1"):
         text_of("a.txt", b"\x81", options=Options(encoding="cp932"))
-    with pytest.raises(BadInput, match="There is no encoding “cp12511” of texts. Did you mean “cp1251”"):
+    with pytest.raises(
+        BadInput, match="There is no encoding “cp12511” of texts. Did you mean “cp1251”"
+    ):
         known_encoding("cp12511")
     with pytest.raises(BadInput, match="There is no encoding “hex”"):
         known_encoding("hex")
-    assert known_encoding("") == "" and known_encoding("Shift_JIS") == "cp932" and known_encoding(" GB2312 ") == "gb18030"
+    assert (
+        known_encoding("") == ""
+        and known_encoding("Shift_JIS") == "cp932"
+        and known_encoding(" GB2312 ") == "gb18030"
+    )
     assert all(known_encoding(name) for name in ENCODINGS)
 
 
 def test_utf_8_with_damage_is_utf_8():
     notes: list[str] = []
-    assert text_of("a.txt", "naïve café, Genève, Zoé ".encode() + b"\xe9.", notes.append) == "naïve café, Genève, Zoé \ufffd."
+    assert (
+        text_of("a.txt", "naïve café, Genève, Zoé ".encode() + b"\xe9.", notes.append)
+        == "naïve café, Genève, Zoé \ufffd."
+    )
     assert "a.txt is UTF-8 with bytes that are none" in notes[0]
 
 
 def test_what_is_other_far_behind_is_found(tmp_path):
-    (tmp_path / "rows.csv").write_bytes(b"text\n" + b"plain words\n" * 300_000 + f"{RUSSIAN}\n".encode("cp1251"))
-    (tmp_path / "long.txt").write_bytes(b"plain words\n" * 300_000 + f"{RUSSIAN}\n".encode("cp1251"))
+    (tmp_path / "rows.csv").write_bytes(
+        b"text\n" + b"plain words\n" * 300_000 + f"{RUSSIAN}\n".encode("cp1251")
+    )
+    (tmp_path / "long.txt").write_bytes(
+        b"plain words\n" * 300_000 + f"{RUSSIAN}\n".encode("cp1251")
+    )
     documents = read_files([tmp_path]).documents
     assert documents[0].text.endswith(f"{RUSSIAN}\n") and documents[-1].text == RUSSIAN
 
 
 def test_a_person_is_offered_what_fits():
     offered = dict(encodings_that_fit(JAPANESE.encode("cp932")))
-    assert offered["cp932"] == JAPANESE[:40] and "cp949" not in offered or offered["cp949"] != offered["cp932"]
+    assert (
+        offered["cp932"] == JAPANESE[:40]
+        and "cp949" not in offered
+        or offered["cp949"] != offered["cp932"]
+    )

@@ -55,7 +55,10 @@ def test_a_zip_of_the_folder_gives_the_same_documents(folder, tmp_path):
 
 def test_no_order_of_files_tells(folder, tmp_path):
     files = [folder / "a.txt", folder / "d.pdf", folder / "f.csv"]
-    forward, backward = (write(tmp_path / name, read_files(order).documents) for name, order in (("x", files), ("y", files[::-1])))
+    forward, backward = (
+        write(tmp_path / name, read_files(order).documents)
+        for name, order in (("x", files), ("y", files[::-1]))
+    )
     assert forward.digest == backward.digest
 
 
@@ -68,7 +71,13 @@ def test_a_bad_file_costs_only_itself_and_is_told(folder):
     (folder / ".hidden.txt").write_text("hidden")
     read = read_files([folder])
     assert ids(read) == ALL
-    assert [sentence.split()[0] for sentence in read.notes] == ["papers:", "bad.docx", "bad.pdf", "empty.txt", "posing.txt"]
+    assert [sentence.split()[0] for sentence in read.notes] == [
+        "papers:",
+        "bad.docx",
+        "bad.pdf",
+        "empty.txt",
+        "posing.txt",
+    ]
     assert read.notes[0] == "papers: 1 file of other kinds left out: tool.exe."
 
 
@@ -84,7 +93,9 @@ def test_a_bad_file_costs_only_itself_and_is_told(folder):
         ("scan.pdf", made_pdf(""), "scan.pdf holds no text in its 1 page; it looks scanned"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_refused_where_it_is_the_only_one(tmp_path, name, data, sentence):
+def test_a_file_that_cannot_be_read_is_refused_where_it_is_the_only_one(
+    tmp_path, name, data, sentence
+):
     (tmp_path / name).write_bytes(data)
     with pytest.raises(BadInput, match=sentence):
         read_files([tmp_path / name])
@@ -111,7 +122,9 @@ def test_two_files_of_one_name_are_told(tmp_path):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.txt").write_text(name)
     read = read_files([tmp_path / "one" / "a.txt", tmp_path / "two" / "a.txt"])
-    assert [document.text for document in read.documents] == ["one"] and "Two of these files are called a.txt" in read.notes[0]
+    assert [document.text for document in read.documents] == [
+        "one"
+    ] and "Two of these files are called a.txt" in read.notes[0]
 
 
 def test_documents_of_one_text_are_kept_and_told(tmp_path):
@@ -119,7 +132,9 @@ def test_documents_of_one_text_are_kept_and_told(tmp_path):
         (tmp_path / f"{name}.txt").write_text("The same.")
     read = read_files([tmp_path])
     assert ids(read) == ["a.txt", "b.txt", "c.txt"]
-    assert read.notes == ["b.txt holds the same text as a.txt, and 1 more are such; remove what is not needed."]
+    assert read.notes == [
+        "b.txt holds the same text as a.txt, and 1 more are such; remove what is not needed."
+    ]
 
 
 def test_a_zip_that_is_a_bomb_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
@@ -142,7 +157,11 @@ def test_a_zip_that_lies_about_its_sizes_costs_only_itself(tmp_path):
     with zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("lies.txt", b"0" * 1000)
         archive.writestr("true.txt", b"True.")
-    data = (tmp_path / "x.zip").read_bytes().replace((1000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
+    data = (
+        (tmp_path / "x.zip")
+        .read_bytes()
+        .replace((1000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
+    )
     (tmp_path / "x.zip").write_bytes(data)
     read = read_files([tmp_path / "x.zip"])
     assert ids(read) == ["true.txt"] and "lies.txt in x.zip cannot be unpacked" in read.notes[0]
@@ -150,11 +169,25 @@ def test_a_zip_that_lies_about_its_sizes_costs_only_itself(tmp_path):
 
 def test_paths_in_a_zip_never_escape(tmp_path):
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
-        for name in ("../out.txt", "/abs.txt", "C:\\win.txt", "a/../../b.txt", "..\\up.txt", "good/in.txt"):
+        for name in (
+            "../out.txt",
+            "/abs.txt",
+            "C:\\win.txt",
+            "a/../../b.txt",
+            "..\\up.txt",
+            "good/in.txt",
+        ):
             archive.writestr(name, b"Text.")
     read = read_files([tmp_path / "x.zip"])
-    assert ids(read) == ["good/in.txt"] and len(read.notes) == 5 and all("outside of the zip" in sentence for sentence in read.notes)
-    assert sorted(path.name for path in tmp_path.parent.rglob("*.txt") if tmp_path in path.parents) == []
+    assert (
+        ids(read) == ["good/in.txt"]
+        and len(read.notes) == 5
+        and all("outside of the zip" in sentence for sentence in read.notes)
+    )
+    assert (
+        sorted(path.name for path in tmp_path.parent.rglob("*.txt") if tmp_path in path.parents)
+        == []
+    )
 
 
 def test_links_out_of_a_folder_are_not_followed(tmp_path):
@@ -182,7 +215,11 @@ def test_a_corpus_of_one_chinese_sentence_is_one_chunk(tmp_path):
     (tmp_path / "一.txt").write_text("天气很好。", "utf-8")
     corpus = write(tmp_path / "one", read_files([tmp_path / "一.txt"]).documents)
     chunks = by_tokens(corpus)
-    assert (chunks.texts("id"), chunks.texts("text"), chunks.numbers("tokens").tolist()) == (["一.txt"], ["天气很好。"], [5])
+    assert (chunks.texts("id"), chunks.texts("text"), chunks.numbers("tokens").tolist()) == (
+        ["一.txt"],
+        ["天气很好。"],
+        [5],
+    )
 
 
 def test_ten_megabytes_become_a_corpus_in_seconds(tmp_path):
@@ -193,7 +230,9 @@ def test_ten_megabytes_become_a_corpus_in_seconds(tmp_path):
     assert corpus.characters == len(line) * 180_000 and time.process_time() - begun < 3
 
 
-@pytest.mark.parametrize("packed, how", [("gz", gzip.compress), ("bz2", bz2.compress), ("zst", zstandard.compress)])
+@pytest.mark.parametrize(
+    "packed, how", [("gz", gzip.compress), ("bz2", bz2.compress), ("zst", zstandard.compress)]
+)
 def test_packed_files_are_read_as_what_they_hold(tmp_path, packed, how):
     (tmp_path / f"a.txt.{packed}").write_bytes(how(b"A text."))
     (tmp_path / f"b.jsonl.{packed}").write_bytes(how(b'{"text": "A row."}\n'))

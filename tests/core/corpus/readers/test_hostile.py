@@ -41,12 +41,19 @@ def packed(tmp_path, name, beginning, again, times, end):
     [
         (b"[", b"[],", b"[]]", "line 1: expected a JSON object, found “\\[\\]”"),
         (b'[{"text": [', b"[],", b"[]]}]", "line 1: what begins here is longer than 8 MB"),
-        (b'{"text": "a", "more": [', b'"%s",' % (b"a" * 100), b"[]]}", "line 1: a line of more than 8 MB is too long"),
+        (
+            b'{"text": "a", "more": [',
+            b'"%s",' % (b"a" * 100),
+            b"[]]}",
+            "line 1: a line of more than 8 MB is too long",
+        ),
         (b'{"text": "', b"a, ", b'"}', "longer than 8 MB"),
     ],
     ids=["an array", "a row", "a line", "a text"],
 )
-def test_rows_of_json_take_little_memory_however_large_they_unpack(tmp_path, beginning, again, end, sentence):
+def test_rows_of_json_take_little_memory_however_large_they_unpack(
+    tmp_path, beginning, again, end, sentence
+):
     file = packed(tmp_path, "x.json.gz", beginning, again, 40_000_000 // len(again), end)
     code = (
         "import resource, sys\nresource.setrlimit(resource.RLIMIT_AS, (500 << 20, 500 << 20))\n"
@@ -54,7 +61,9 @@ def test_rows_of_json_take_little_memory_however_large_they_unpack(tmp_path, beg
         "from core.errors import BadInput\n"
         "try:\n    read_files([sys.argv[1]])\nexcept BadInput as error:\n    print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", code, file], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, file], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     assert re.search(sentence, done.stdout)
 
 
@@ -62,13 +71,18 @@ def test_rows_of_json_take_little_memory_however_large_they_unpack(tmp_path, beg
 def test_documents_of_one_file_take_so_much_memory_and_no_more(tmp_path, monkeypatch, name, row):
     monkeypatch.setattr("core.corpus.readers.table.MOST_MEMORY", MEGABYTES)
     (tmp_path / name).write_bytes((b"text,id\n" if name == "x.csv" else b"") + row * 5_000)
-    with pytest.raises(BadInput, match=r"the documents up to here take more than 1 MB of memory; split the file: 2,\d\d\d of its rows fit"):
+    with pytest.raises(
+        BadInput,
+        match=r"the documents up to here take more than 1 MB of memory; split the file: 2,\d\d\d of its rows fit",
+    ):
         read_files([tmp_path / name])
 
 
 def test_a_table_of_too_many_columns_is_refused(tmp_path):
     (tmp_path / "x.csv").write_text(",".join(f"c{number}" for number in range(20_000)) + "\n")
-    (tmp_path / "x.jsonl").write_text("".join(json.dumps({f"c{number}": 1}) + "\n" for number in range(20_000)))
+    (tmp_path / "x.jsonl").write_text(
+        "".join(json.dumps({f"c{number}": 1}) + "\n" for number in range(20_000))
+    )
     for name in ("x.csv", "x.jsonl"):
         with pytest.raises(BadInput, match=f"{name} has more than 10,000 columns"):
             read_files([tmp_path / name])
@@ -98,10 +112,15 @@ def test_markdown_takes_time_in_proportion_to_its_length(text):
 def rewritten(data: bytes, change) -> bytes:
     """A Word file whose text is changed."""
     out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as target:
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as source,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as target,
+    ):
         for name in source.namelist():
             held = source.read(name)
-            target.writestr(name, change(held.decode()).encode() if name == "word/document.xml" else held)
+            target.writestr(
+                name, change(held.decode()).encode() if name == "word/document.xml" else held
+            )
     return out.getvalue()
 
 
@@ -123,10 +142,20 @@ def test_a_cell_over_several_rows_is_in_each_and_one_over_several_columns_once()
 
 
 HTML = {
-    "one element of many attributes": "<p " + " ".join(f'a{place}="1"' for place in range(LONG)) + ">text</p>",
-    "many elements of one attribute each": "".join(f"<p a{place}=1>text</p>" for place in range(300_000)),
-    "many elements of many attributes": ("<p " + " ".join(f"a{place}=1" for place in range(1_000)) + ">text</p>") * 600,
-    "bodies, whose attributes become one's": "".join(f"<body a{place}=1>" for place in range(300_000)) + "text",
+    "one element of many attributes": "<p "
+    + " ".join(f'a{place}="1"' for place in range(LONG))
+    + ">text</p>",
+    "many elements of one attribute each": "".join(
+        f"<p a{place}=1>text</p>" for place in range(300_000)
+    ),
+    "many elements of many attributes": (
+        "<p " + " ".join(f"a{place}=1" for place in range(1_000)) + ">text</p>"
+    )
+    * 600,
+    "bodies, whose attributes become one's": "".join(
+        f"<body a{place}=1>" for place in range(300_000)
+    )
+    + "text",
     "a title of references": "<title>" + "&amp;" * LONG + "</title>text",
 }
 
@@ -135,7 +164,9 @@ HTML = {
 def test_html_takes_time_in_proportion_to_its_length(page):
     begun = time.process_time()
     (document,) = html("a.html", page.encode())
-    assert document.text.startswith("text") and time.process_time() - begun < 10  # a second; minutes where it is the square
+    assert (
+        document.text.startswith("text") and time.process_time() - begun < 10
+    )  # a second; minutes where it is the square
 
 
 def test_text_behind_the_end_of_a_page_is_read():
@@ -143,7 +174,9 @@ def test_text_behind_the_end_of_a_page_is_read():
     assert document.text == "Before.\nAfter."
 
 
-SLOW = "<div>" * 2_000 + "</b>" * 4_000_000 + "text"  # a quarter of a minute: each end is looked for among all open elements
+SLOW = (
+    "<div>" * 2_000 + "</b>" * 4_000_000 + "text"
+)  # a quarter of a minute: each end is looked for among all open elements
 
 
 @pytest.fixture
@@ -173,7 +206,9 @@ def test_a_file_that_takes_too_long_costs_only_itself(folder, monkeypatch):
     monkeypatch.setattr("core.corpus.readers.separate.BYTES_A_SECOND", 1 << 40)
     read = read_files([folder])
     assert [document.text for document in read.documents] == ["Good."]
-    assert read.notes == ["a.html takes longer than 1 second to be read; split it, or save it as plain text and bring that."]
+    assert read.notes == [
+        "a.html takes longer than 1 second to be read; split it, or save it as plain text and bring that."
+    ]
 
 
 @pytest.mark.parametrize("megabytes, minutes", [(0, 2), (1, 2), (16, 2), (64, 8)])
@@ -185,7 +220,11 @@ def test_a_file_that_takes_too_much_memory_costs_only_itself(folder, monkeypatch
     monkeypatch.setattr("core.corpus.readers.separate.MOST_MEMORY", 500 << 20)
     (folder / "a.html").write_text("<p>" + "x" * 150_000_000)
     paragraphs = "<w:p><w:r><w:t>x</w:t></w:r></w:p>" * 1_200_000
-    (folder / "c.docx").write_bytes(rewritten(saved(made_docx()), lambda xml: xml.replace("<w:body>", "<w:body>" + paragraphs, 1)))
+    (folder / "c.docx").write_bytes(
+        rewritten(
+            saved(made_docx()), lambda xml: xml.replace("<w:body>", "<w:body>" + paragraphs, 1)
+        )
+    )
     read = read_files([folder])
     assert [document.text for document in read.documents] == ["Good."]
     sentence = "takes more than 500 MB of memory to be read; split it, or save it as plain text and bring that."
@@ -200,17 +239,26 @@ def test_headings_within_headings_are_one_place():
 
 @pytest.mark.parametrize("tag", ["div", "font"])
 def test_a_page_whose_end_the_parser_leaves_out_is_refused(tag):
-    deep = lambda times: f"<p>Before.</p>{f'<{tag}>' * times}within{f'</{tag}>' * times}<p>After.</p>".encode()
+    deep = lambda times: (
+        f"<p>Before.</p>{f'<{tag}>' * times}within{f'</{tag}>' * times}<p>After.</p>".encode()
+    )
     (document,) = html("a.html", deep(2_000))
     assert document.text == "Before.\nwithin\nAfter."
-    with pytest.raises(BadInput, match=r"a.html has elements within elements more than 2,048 deep; save it as plain text and bring that\."):
+    with pytest.raises(
+        BadInput,
+        match=r"a.html has elements within elements more than 2,048 deep; save it as plain text and bring that\.",
+    ):
         html("a.html", deep(2_100))
 
 
-@pytest.mark.parametrize("name, data", [("a.json", b"[" * 100_000), ("a.jsonl", b'{"a":' * 100_000)])
+@pytest.mark.parametrize(
+    "name, data", [("a.json", b"[" * 100_000), ("a.jsonl", b'{"a":' * 100_000)]
+)
 def test_json_nested_too_deep_is_a_sentence(tmp_path, name, data):
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(BadInput, match=f"{name}, line 1: this JSON is nested too deep to be read\\."):
+    with pytest.raises(
+        BadInput, match=f"{name}, line 1: this JSON is nested too deep to be read\\."
+    ):
         read_files([tmp_path / name])
 
 
@@ -218,4 +266,7 @@ def test_what_is_read_here_is_bounded_where_somebody_else_reads(tmp_path):
     """The bound of memory is that of the other process; this one keeps its own."""
     (tmp_path / "a.html").write_text("<p>Good.</p>")
     before = resource.getrlimit(resource.RLIMIT_AS)
-    assert read_files([tmp_path / "a.html"]).documents and resource.getrlimit(resource.RLIMIT_AS) == before
+    assert (
+        read_files([tmp_path / "a.html"]).documents
+        and resource.getrlimit(resource.RLIMIT_AS) == before
+    )

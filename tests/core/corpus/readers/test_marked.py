@@ -41,7 +41,12 @@ def test_headings_of_markdown_are_places():
     assert document.text == MARKDOWN and document.title == "The first title"
     assert [label for _, label in document.places] == ["The first title", "Part two", "Under"]
     at = document.text.index
-    assert [document.place_at(at(word)) for word in ("Intro", "no heading", "More", "Last")] == ["", "The first title", "Part two", "Under"]
+    assert [document.place_at(at(word)) for word in ("Intro", "no heading", "More", "Last")] == [
+        "",
+        "The first title",
+        "Part two",
+        "Under",
+    ]
 
 
 def test_markdown_without_headings_is_named_by_its_file():
@@ -58,9 +63,14 @@ PAGE = """<?xml version="1.0" encoding="utf-8"?><!DOCTYPE html><html><head><titl
 
 def test_a_page_is_what_a_person_reads():
     (document,) = html("p.html", PAGE.encode())
-    assert document.text == ("First part\nOne two\nthree <script> {braces}\nSecond\na\nb cd\nx\n  y\n1 | 2\n3 | 4\ntail")
+    assert document.text == (
+        "First part\nOne two\nthree <script> {braces}\nSecond\na\nb cd\nx\n  y\n1 | 2\n3 | 4\ntail"
+    )
     assert document.title == "The page"
-    assert [(document.text[at : at + 5], label) for at, label in document.places] == [("First", "First part"), ("Secon", "Second")]
+    assert [(document.text[at : at + 5], label) for at, label in document.places] == [
+        ("First", "First part"),
+        ("Secon", "Second"),
+    ]
 
 
 def test_a_page_in_another_encoding_says_so():
@@ -84,14 +94,18 @@ def made_pdf(*pages: str, title: str = "", password: str = "", cipher: str = "")
     from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
     writer = pypdf.PdfWriter()
-    font = DictionaryObject({NameObject("/Type"): NameObject("/Font"), NameObject("/Subtype"): NameObject("/Type1")})
+    font = DictionaryObject(
+        {NameObject("/Type"): NameObject("/Font"), NameObject("/Subtype"): NameObject("/Type1")}
+    )
     font[NameObject("/BaseFont")] = NameObject("/Helvetica")
     for text in pages:
         page = writer.add_blank_page(300, 300)
         stream = DecodedStreamObject()
         stream.set_data(f"BT /F1 12 Tf 20 200 Td ({text}) Tj ET".encode() if text else b"")
         page[NameObject("/Contents")] = writer._add_object(stream)
-        page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): DictionaryObject({NameObject("/F1"): font})})
+        page[NameObject("/Resources")] = DictionaryObject(
+            {NameObject("/Font"): DictionaryObject({NameObject("/F1"): font})}
+        )
     if title:
         writer.add_metadata({"/Title": title})
     if password:
@@ -164,8 +178,15 @@ def saved(document) -> bytes:
 
 def test_headings_of_a_word_document_are_places_and_tables_stay_where_they_are():
     (document,) = word("a.docx", saved(made_docx()))
-    assert document.text == "The title\nBefore.\nPart one\nText with <b> and {braces}.\na | b\nc | d\nPart two\nThe end."
-    assert [label for _, label in document.places] == ["The title", "Part one", "Part two"] and document.title == "The title"
+    assert (
+        document.text
+        == "The title\nBefore.\nPart one\nText with <b> and {braces}.\na | b\nc | d\nPart two\nThe end."
+    )
+    assert [label for _, label in document.places] == [
+        "The title",
+        "Part one",
+        "Part two",
+    ] and document.title == "The title"
     assert document.place_at(document.text.index("c | d")) == "Part one"
 
 

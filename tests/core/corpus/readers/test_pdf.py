@@ -6,7 +6,13 @@ import io
 
 import pypdf
 import pytest
-from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, NameObject, NumberObject
+from pypdf.generic import (
+    ArrayObject,
+    DecodedStreamObject,
+    DictionaryObject,
+    NameObject,
+    NumberObject,
+)
 
 from core.corpus.readers.pdf import pdf
 from core.corpus.readers.text import given_title
@@ -18,24 +24,40 @@ def drawn(*pages: list[Line], title: str = "", rotate: int = 0) -> bytes:
     """A PDF of pages with these lines, drawn in this order; each letter is named by its code in the font's table."""
     letters = sorted({sign for page in pages for _, _, text in page for sign in text})
     codes = {sign: code for code, sign in enumerate(letters, 1)}
-    rows = "\n".join(f"<{code:02X}> <{sign.encode('utf-16-be').hex()}>" for sign, code in codes.items())
+    rows = "\n".join(
+        f"<{code:02X}> <{sign.encode('utf-16-be').hex()}>" for sign, code in codes.items()
+    )
     table = "/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <00> <FF> endcodespacerange "
     table += f"{len(codes)} beginbfchar\n{rows}\nendbfchar endcmap end"
     writer = pypdf.PdfWriter()
     cmap = DecodedStreamObject()
     cmap.set_data(table.encode())
-    font = DictionaryObject({NameObject(f"/{key}"): NameObject(f"/{value}") for key, value in (("Type", "Font"), ("Subtype", "Type1"))})
+    font = DictionaryObject(
+        {
+            NameObject(f"/{key}"): NameObject(f"/{value}")
+            for key, value in (("Type", "Font"), ("Subtype", "Type1"))
+        }
+    )
     font[NameObject("/BaseFont")] = NameObject("/Helvetica")
     font[NameObject("/ToUnicode")] = writer._add_object(cmap)
-    font[NameObject("/FirstChar")], font[NameObject("/LastChar")] = NumberObject(0), NumberObject(255)
+    font[NameObject("/FirstChar")], font[NameObject("/LastChar")] = (
+        NumberObject(0),
+        NumberObject(255),
+    )
     font[NameObject("/Widths")] = ArrayObject([NumberObject(500)] * 256)
     for lines in pages:
         page = writer.add_blank_page(600, 800)
         stream = DecodedStreamObject()
         encoded = lambda text: "".join(f"{codes[sign]:02x}" for sign in text)
-        stream.set_data("".join(f"BT /F1 10 Tf {x} {y} Td <{encoded(text)}> Tj ET\n" for x, y, text in lines).encode())
+        stream.set_data(
+            "".join(
+                f"BT /F1 10 Tf {x} {y} Td <{encoded(text)}> Tj ET\n" for x, y, text in lines
+            ).encode()
+        )
         page[NameObject("/Contents")] = writer._add_object(stream)
-        page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): DictionaryObject({NameObject("/F1"): font})})
+        page[NameObject("/Resources")] = DictionaryObject(
+            {NameObject("/Font"): DictionaryObject({NameObject("/F1"): font})}
+        )
         if rotate:
             page.rotate(rotate)
     if title:
@@ -56,7 +78,11 @@ def read(*pages: list[Line], **more) -> tuple[str, list[str]]:
 
 
 def test_ligatures_are_their_letters():
-    text, notes = read(below("the o\ufb03ce of the Gri\ufb03n \ufb01shery, \ufb02eet, e\ufb00ort, ba\ufb04e, \ufb06op"))
+    text, notes = read(
+        below(
+            "the o\ufb03ce of the Gri\ufb03n \ufb01shery, \ufb02eet, e\ufb00ort, ba\ufb04e, \ufb06op"
+        )
+    )
     assert text == "the office of the Griffin fishery, fleet, effort, baffle, stop" and notes == []
 
 
@@ -84,7 +110,9 @@ def test_words_divided_at_the_end_of_a_line_are_joined(lines, text, joined):
 
 def test_pages_without_text_are_said():
     text, notes = read(below("One."), [], below("Three."), [])
-    assert text.split() == ["One.", "Three."] and notes == ["a.pdf: pages 2 and 4 of 4 hold no text."]
+    assert text.split() == ["One.", "Three."] and notes == [
+        "a.pdf: pages 2 and 4 of 4 hold no text."
+    ]
     many = read(below("One."), *[[] for _ in range(12)])[1]
     assert many == ["a.pdf: pages 2, 3, 4, 5, 6, 7, 8, 9 and 4 more of 13 hold no text."]
 
@@ -92,7 +120,9 @@ def test_pages_without_text_are_said():
 def test_letters_that_a_font_does_not_name_are_said():
     text, notes = read(below("the o\0ce and \ue001"))
     assert text == "the o\ufffdce and \ufffd"
-    assert notes == ["a.pdf: 2 letters on page 1 cannot be read, as its fonts do not say which; shown as \ufffd."]
+    assert notes == [
+        "a.pdf: 2 letters on page 1 cannot be read, as its fonts do not say which; shown as \ufffd."
+    ]
 
 
 LEFT = [
@@ -109,17 +139,32 @@ RIGHT = [
     "to a museum in the town",
     "which shows them today",
 ]
-SIDE_BY_SIDE = [(x, 700 - 14 * row, text) for row, pair in enumerate(zip(LEFT, RIGHT)) for x, text in zip((50, 320), pair)]
+SIDE_BY_SIDE = [
+    (x, 700 - 14 * row, text)
+    for row, pair in enumerate(zip(LEFT, RIGHT))
+    for x, text in zip((50, 320), pair)
+]
 
 
 def test_columns_drawn_line_by_line_are_read_one_after_the_other():
-    text, notes = read([(50, 760, "Of the bay and its lights, from the yearbook of the harbour board of that year"), *SIDE_BY_SIDE])
+    text, notes = read(
+        [
+            (
+                50,
+                760,
+                "Of the bay and its lights, from the yearbook of the harbour board of that year",
+            ),
+            *SIDE_BY_SIDE,
+        ]
+    )
     assert text.split("\n")[1:] == LEFT + RIGHT and text.startswith("Of the bay")
     assert notes == ["a.pdf: page 1 seems to be in columns, which are read one after the other."]
 
 
 def test_columns_drawn_one_after_the_other_stay_as_they_are():
-    lines = [(50, 700 - 14 * row, text) for row, text in enumerate(LEFT)] + [(320, 700 - 14 * row, text) for row, text in enumerate(RIGHT)]
+    lines = [(50, 700 - 14 * row, text) for row, text in enumerate(LEFT)] + [
+        (320, 700 - 14 * row, text) for row, text in enumerate(RIGHT)
+    ]
     assert read(lines) == ("\n".join(LEFT + RIGHT), [])
 
 
@@ -132,24 +177,51 @@ def test_a_table_is_read_row_by_row():
         ("Tern", "Bo Lind"),
         ("Auk", "Cy"),
     ]
-    lines = [(x, 700 - 14 * row, text) for row, pair in enumerate(rows) for x, text in zip((50, 320), pair)]
+    lines = [
+        (x, 700 - 14 * row, text)
+        for row, pair in enumerate(rows)
+        for x, text in zip((50, 320), pair)
+    ]
     text, notes = read(lines)
-    assert text.split() == " ".join(f"{ship} {captain}" for ship, captain in rows).split() and notes == []
+    assert (
+        text.split() == " ".join(f"{ship} {captain}" for ship, captain in rows).split()
+        and notes == []
+    )
 
 
 def test_a_page_that_lies_on_its_side_is_read():
-    assert read(below("A wide table.", "Its second row."), rotate=90)[0].split() == "A wide table. Its second row.".split()
+    assert (
+        read(below("A wide table.", "Its second row."), rotate=90)[0].split()
+        == "A wide table. Its second row.".split()
+    )
 
 
 @pytest.mark.parametrize(
-    "title", ["untitled", "(anonymous)", "Microsoft Word - draft_v3.doc", "Untitled-1", "PowerPoint Presentation", "scan0001", "a.dvi"]
+    "title",
+    [
+        "untitled",
+        "(anonymous)",
+        "Microsoft Word - draft_v3.doc",
+        "Untitled-1",
+        "PowerPoint Presentation",
+        "scan0001",
+        "a.dvi",
+    ],
 )
 def test_a_title_that_a_program_wrote_is_not_taken(title):
     assert pdf("b/may.pdf", drawn(below("Text."), title=title))[0].title == "may"
 
 
 @pytest.mark.parametrize(
-    "title", ["The harbour", "Untitled poems of Ada Quill", "Anonymous was a woman", "Scanning the sky", "On Word documents", "Null"]
+    "title",
+    [
+        "The harbour",
+        "Untitled poems of Ada Quill",
+        "Anonymous was a woman",
+        "Scanning the sky",
+        "On Word documents",
+        "Null",
+    ],
 )
 def test_titles_of_people_are_taken(title):
     assert given_title(title) == ("" if title == "Null" else title)

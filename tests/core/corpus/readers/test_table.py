@@ -30,14 +30,22 @@ def told(documents):
 
 def test_columns_are_guessed_by_their_names():
     data = b'Id,Title,Body\n7,One,"First, with <b>\nand more"\n8,Two,Second\n9,Three,\n'
-    assert told(table("m.csv", data, {})) == [("m.csv:7", "One", "First, with <b>\nand more"), ("m.csv:8", "Two", "Second")]
+    assert told(table("m.csv", data, {})) == [
+        ("m.csv:7", "One", "First, with <b>\nand more"),
+        ("m.csv:8", "Two", "Second"),
+    ]
 
 
 def test_columns_can_be_named():
     rows = table("m.csv", b"a;b;c\nx;y;z\n", columns_of("text=C, title=a"))
     assert told(rows) == [("m.csv:1", "x", "z")]
-    assert told(table("m.tsv", b"title\tpassage\nT\tsome, text\n", {})) == [("m.tsv:1", "T", "some, text")]
-    assert told(table("one.csv", b"anything\nfirst\nsecond\n", {})) == [("one.csv:1", "one", "first"), ("one.csv:2", "one", "second")]
+    assert told(table("m.tsv", b"title\tpassage\nT\tsome, text\n", {})) == [
+        ("m.tsv:1", "T", "some, text")
+    ]
+    assert told(table("one.csv", b"anything\nfirst\nsecond\n", {})) == [
+        ("one.csv:1", "one", "first"),
+        ("one.csv:2", "one", "second"),
+    ]
 
 
 def test_blank_lines_before_a_header_are_passed_over():
@@ -45,28 +53,51 @@ def test_blank_lines_before_a_header_are_passed_over():
 
 
 def test_an_id_that_comes_again_gets_its_row():
-    assert [document.id for document in table("m.csv", b"id,text\n1,a\n1,b\n,c\n", {})] == ["m.csv:1", "m.csv:1:2", "m.csv:3"]
+    assert [document.id for document in table("m.csv", b"id,text\n1,a\n1,b\n,c\n", {})] == [
+        "m.csv:1",
+        "m.csv:1:2",
+        "m.csv:3",
+    ]
 
 
-ROWS = [{"_id": "a", "title": "A", "text": "First {x}."}, {"_id": 5, "text": ["Second.", "And more."]}]
+ROWS = [
+    {"_id": "a", "title": "A", "text": "First {x}."},
+    {"_id": 5, "text": ["Second.", "And more."]},
+]
 
 
 @pytest.mark.parametrize(
-    "data", ["\n".join(map(json.dumps, ROWS)), json.dumps(ROWS), json.dumps({"data": ROWS}), "\ufeff" + json.dumps(ROWS, indent=1)]
+    "data",
+    [
+        "\n".join(map(json.dumps, ROWS)),
+        json.dumps(ROWS),
+        json.dumps({"data": ROWS}),
+        "\ufeff" + json.dumps(ROWS, indent=1),
+    ],
 )
 def test_rows_are_read_from_lines_and_from_arrays(data):
-    assert told(json_lines("r.jsonl", data.encode(), {})) == [("r.jsonl:a", "A", "First {x}."), ("r.jsonl:5", "r", "Second. And more.")]
+    assert told(json_lines("r.jsonl", data.encode(), {})) == [
+        ("r.jsonl:a", "A", "First {x}."),
+        ("r.jsonl:5", "r", "Second. And more."),
+    ]
 
 
 def test_one_object_is_one_row():
-    assert told(json_lines("r.json", b'{"text": "All.", "n": 1}', {})) == [("r.json:1", "r", "All.")]
+    assert told(json_lines("r.json", b'{"text": "All.", "n": 1}', {})) == [
+        ("r.json:1", "r", "All.")
+    ]
 
 
 @pytest.mark.parametrize(
     "read, data, columns, sentence",
     [
         (table, b"", {}, "x is empty"),
-        (table, b"a,b\n1,2\n", {}, "has the columns a, b; name the one that holds the text, as in text=b"),
+        (
+            table,
+            b"a,b\n1,2\n",
+            {},
+            "has the columns a, b; name the one that holds the text, as in text=b",
+        ),
         (table, b"a,b\n1,2\n", {"text": "c"}, "no column “c”"),
         (table, b"id,text\n1,\n", {}, "no row with a text in its column “text”"),
         (json_lines, b'{"text": "a"}\n{"text": \n', {}, "x, line 2: not JSON"),
@@ -91,14 +122,20 @@ def test_columns_are_named_as_said(text):
 
 def test_columns_are_told_before_anything_is_read():
     assert header(Held("m.csv", b"\nRe;Message;\nx;y;z\n")) == ["Re", "Message"]
-    assert header(Held("m.jsonl", b'{"a": 1}\n{"b": 2, "a": 3}')) == header(Held("m.json", b'[{"a": 1}, {"b": 2}]')) == ["a", "b"]
+    assert (
+        header(Held("m.jsonl", b'{"a": 1}\n{"b": 2, "a": 3}'))
+        == header(Held("m.json", b'[{"a": 1}, {"b": 2}]'))
+        == ["a", "b"]
+    )
     assert guessed(["No", "Body", "Name", "TEXT"]) == {"text": "TEXT", "title": "Name"}
     with pytest.raises(BadInput, match="line 1: expected a JSON object"):
         header(Held("m.json", b"[1]"))
 
 
 def test_a_column_may_be_none():
-    assert told(table("m.csv", b"id,title,text\n7,T,x\n", {"title": "", "id": ""})) == [("m.csv:1", "m", "x")]
+    assert told(table("m.csv", b"id,title,text\n7,T,x\n", {"title": "", "id": ""})) == [
+        ("m.csv:1", "m", "x")
+    ]
 
 
 def read(of, data, columns=None, name="t.json"):
@@ -117,15 +154,22 @@ def test_fields_within_others_are_found_and_said():
         rows,
         ["t.jsonl: its text is read from data.text; its title is read from meta.title."],
     )
-    assert read(read_json, NESTED, columns_of("text=data.text,title=meta.title"), "t.jsonl") == (rows, [])
+    assert read(read_json, NESTED, columns_of("text=data.text,title=meta.title"), "t.jsonl") == (
+        rows,
+        [],
+    )
     assert header(Held("t.jsonl", NESTED)) == ["id", "meta.title", "data.text", "data.more.x"]
 
 
 def test_an_object_is_no_text():
-    with pytest.raises(BadInput, match="“data” holds objects; name one of its fields: data.text, data.more.x"):
+    with pytest.raises(
+        BadInput, match="“data” holds objects; name one of its fields: data.text, data.more.x"
+    ):
         read(read_json, NESTED, {"text": "data"})
     mixed = b'{"said": "One."}\n{"said": {"by": "Ann"}}\n'
-    with pytest.raises(BadInput, match="row 2: “said” holds an object; name one of its fields: said.by"):
+    with pytest.raises(
+        BadInput, match="row 2: “said” holds an object; name one of its fields: said.by"
+    ):
         read(read_json, mixed, {"text": "said"}, "t.jsonl")
 
 
@@ -135,7 +179,10 @@ def test_several_fields_within_others_are_to_be_chosen():
 
 
 def test_turns_of_a_conversation_are_one_text():
-    rows = b'{"messages": [{"role": "user", "content": "Who?"}, {"role": "bot", "content": "Ann."}]}\n' * 2
+    rows = (
+        b'{"messages": [{"role": "user", "content": "Who?"}, {"role": "bot", "content": "Ann."}]}\n'
+        * 2
+    )
     assert read(read_json, rows, name="t.jsonl")[0][0] == ("t.jsonl:1", "t", "Who?\nAnn.")
 
 
@@ -145,7 +192,10 @@ def test_a_key_with_dots_is_found():
 
 @pytest.mark.parametrize("indent", [None, 2])
 def test_rows_by_their_keys_are_rows(indent):
-    held = {"chunk-1": {"tokens": 1, "content": "One."}, "chunk-2": {"tokens": 2, "content": "Two."}}
+    held = {
+        "chunk-1": {"tokens": 1, "content": "One."},
+        "chunk-2": {"tokens": 2, "content": "Two."},
+    }
     rows, notes = read(read_json, json.dumps(held, indent=indent).encode())
     assert notes == ["t.json is one object; each of its keys is a row."]
     assert rows == [("t.json:chunk-1", "t", "One."), ("t.json:chunk-2", "t", "Two.")]
@@ -159,16 +209,27 @@ def test_rows_anywhere_in_an_object_are_rows():
 
 
 def test_mongo_ids_are_ids():
-    assert read(read_json, b'{"_id": {"$oid": "5f"}, "data": {"text": "One."}}', name="t.jsonl")[0] == [("t.jsonl:5f", "t", "One.")]
+    assert read(read_json, b'{"_id": {"$oid": "5f"}, "data": {"text": "One."}}', name="t.jsonl")[
+        0
+    ] == [("t.jsonl:5f", "t", "One.")]
 
 
 @pytest.mark.parametrize(
-    "name, data", [("t.csv", b"1,Ann kept the book.\n2,Bo sailed in May.\n"), ("t.tsv", b"1\tAnn kept the book.\n2\tBo sailed in May.\n")]
+    "name, data",
+    [
+        ("t.csv", b"1,Ann kept the book.\n2,Bo sailed in May.\n"),
+        ("t.tsv", b"1\tAnn kept the book.\n2\tBo sailed in May.\n"),
+    ],
 )
 def test_a_table_without_a_header_is_read_from_its_first_row(name, data):
     rows, notes = read(read_table, data, name=name)
-    assert rows == [(f"{name}:1", "t", "Ann kept the book."), (f"{name}:2", "t", "Bo sailed in May.")]
-    assert notes == [f"{name} has no header by its first row; of its 2 columns these are read: text 2, id 1."]
+    assert rows == [
+        (f"{name}:1", "t", "Ann kept the book."),
+        (f"{name}:2", "t", "Bo sailed in May."),
+    ]
+    assert notes == [
+        f"{name} has no header by its first row; of its 2 columns these are read: text 2, id 1."
+    ]
 
 
 def test_whether_there_is_a_header_can_be_said():
@@ -177,20 +238,28 @@ def test_whether_there_is_a_header_can_be_said():
         read(read_table, data, name="t.csv")
     rows, _ = read(read_table, data, columns_of("text=2,header=no"), "t.csv")
     assert [text for _, _, text in rows] == ["kept the book", "sailed in May"]
-    rows, _ = read(read_table, b"1,The text is here.\n2,One.\n", columns_of("text=2,header=yes"), "t.csv")
+    rows, _ = read(
+        read_table, b"1,The text is here.\n2,One.\n", columns_of("text=2,header=yes"), "t.csv"
+    )
     assert [text for _, _, text in rows] == ["One."]
     with pytest.raises(BadInput, match="not “header=maybe”"):
         columns_of("header=maybe")
 
 
-@pytest.mark.parametrize("first", ["name,2019,2020", "Timestamp,How did you like it?", "No,The text that was said"])
+@pytest.mark.parametrize(
+    "first", ["name,2019,2020", "Timestamp,How did you like it?", "No,The text that was said"]
+)
 def test_headers_are_not_taken_for_rows(first):
     assert header(Held("t.csv", f"{first}\n1,2,3\n".encode())) == first.split(",")
 
 
 def test_columns_by_number_and_the_separator_that_excel_names():
-    assert read(read_table, b"sep=;\na;b\nx;One, and more.\n", {"text": "2"}, "t.csv")[0] == [("t.csv:1", "t", "One, and more.")]
-    assert read(read_table, b"a;b, c, d\nx;One, two\ny;Three, four, five\n", {"text": "2"}, "t.csv")[0][0] == ("t.csv:1", "t", "One, two")
+    assert read(read_table, b"sep=;\na;b\nx;One, and more.\n", {"text": "2"}, "t.csv")[0] == [
+        ("t.csv:1", "t", "One, and more.")
+    ]
+    assert read(
+        read_table, b"a;b, c, d\nx;One, two\ny;Three, four, five\n", {"text": "2"}, "t.csv"
+    )[0][0] == ("t.csv:1", "t", "One, two")
 
 
 def test_cells_beyond_the_header_and_rows_without_a_text_are_counted():
@@ -206,12 +275,18 @@ def test_parquet_is_read_with_fields_within_others(tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    pq.write_table(pa.table({"id": ["a", "b"], "data": [{"text": "One."}, {"text": "Two."}]}), tmp_path / "t.parquet")
+    pq.write_table(
+        pa.table({"id": ["a", "b"], "data": [{"text": "One."}, {"text": "Two."}]}),
+        tmp_path / "t.parquet",
+    )
     read = read_files([tmp_path / "t.parquet"])
     assert told(read.documents) == [("t.parquet:a", "t", "One."), ("t.parquet:b", "t", "Two.")]
     with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
         archive.write(tmp_path / "t.parquet", "deep/t.parquet")
-    assert [one.id for one in read_files([tmp_path / "in.zip"]).documents] == ["deep/t.parquet:a", "deep/t.parquet:b"]
+    assert [one.id for one in read_files([tmp_path / "in.zip"]).documents] == [
+        "deep/t.parquet:a",
+        "deep/t.parquet:b",
+    ]
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 no")
     with pytest.raises(BadInput, match="bad.parquet"):
         read_files([tmp_path / "bad.parquet"])

@@ -59,7 +59,12 @@ def test_what_is_no_text_is_refused_in_a_sentence(data, sentence):
 def test_marks_are_kept_verbatim():
     wild = "<script>alert('{x}')</script> {braces} {{}} %s \\n &amp;"
     (document,) = plain("notes/wild.txt", wild.encode())
-    assert (document.text, document.id, document.title, document.source) == (wild, "notes/wild.txt", "wild", "notes/wild.txt")
+    assert (document.text, document.id, document.title, document.source) == (
+        wild,
+        "notes/wild.txt",
+        "wild",
+        "notes/wild.txt",
+    )
 
 
 def test_ten_megabytes_are_read_within_a_second():

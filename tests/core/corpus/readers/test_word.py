@@ -41,7 +41,10 @@ def made(*blocks: str, parts: dict[str, str] | None = None, change=lambda docume
     for kind, inner in (parts or {}).items():
         xml = f'<w:{kind} xmlns:w="{W}">{inner}</w:{kind}>'.encode()
         content = f"application/vnd.openxmlformats-officedocument.wordprocessingml.{kind}+xml"
-        document.part.relate_to(Part(PackURI(f"/word/{kind}.xml"), content, xml), getattr(RELATIONSHIP_TYPE, kind.upper()))
+        document.part.relate_to(
+            Part(PackURI(f"/word/{kind}.xml"), content, xml),
+            getattr(RELATIONSHIP_TYPE, kind.upper()),
+        )
     change(document)
     out = io.BytesIO()
     document.save(out)
@@ -68,17 +71,33 @@ BOX = f"<w:txbxContent>{paragraph(run('In the box.'))}</w:txbxContent>"
         (f"<w:hyperlink>{run('a link')}</w:hyperlink>", "a link"),
         (f'<w:fldSimple w:instr="DATE">{run("May 3")}</w:fldSimple>', "May 3"),
         (f"<w:r><w:instrText>PAGE</w:instrText></w:r>{run('7')}", "7"),
-        ("<w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t><w:noBreakHyphen/><w:t>d</w:t></w:r>", "a\tb\nc-d"),
+        (
+            "<w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t><w:noBreakHyphen/><w:t>d</w:t></w:r>",
+            "a\tb\nc-d",
+        ),
         ("<w:r><w:t>light</w:t><w:softHyphen/><w:t>house</w:t></w:r>", "lighthouse"),
-        ("<w:r><w:ruby><w:rt><w:r><w:t>kana</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>漢</w:t></w:r></w:rubyBase></w:ruby></w:r>", "漢"),
+        (
+            "<w:r><w:ruby><w:rt><w:r><w:t>kana</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>漢</w:t></w:r></w:rubyBase></w:ruby></w:r>",
+            "漢",
+        ),
         ("<m:oMath><m:r><m:t>x=2</m:t></m:r></m:oMath>", "x=2"),
-        (run("Box:") + f"<w:r><w:pict><v:shape><v:textbox>{BOX}</v:textbox></v:shape></w:pict></w:r>", "Box:\nIn the box."),
+        (
+            run("Box:")
+            + f"<w:r><w:pict><v:shape><v:textbox>{BOX}</v:textbox></v:shape></w:pict></w:r>",
+            "Box:\nIn the box.",
+        ),
         (
             f"<w:r><mc:AlternateContent><mc:Choice><wps:txbx>{BOX}</wps:txbx></mc:Choice><mc:Fallback>"
             f"<w:pict><v:textbox>{BOX}</v:textbox></w:pict></mc:Fallback></mc:AlternateContent></w:r>",
             "\nIn the box.",
         ),
-        ("<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent>" + run("Click here") + "</w:sdtContent></w:sdt>" + run("x"), "x"),
+        (
+            "<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent>"
+            + run("Click here")
+            + "</w:sdtContent></w:sdt>"
+            + run("x"),
+            "x",
+        ),
     ],
 )
 def test_what_a_person_reads_is_in_the_text_once(inner, text):
@@ -88,13 +107,22 @@ def test_what_a_person_reads_is_in_the_text_once(inner, text):
 @pytest.mark.parametrize(
     "inner, sentence",
     [
-        (f"{run('open')}<w:del><w:r><w:delText>closed</w:delText></w:r></w:del>", "1 deleted passage is left out"),
-        (f"{run('open')}<w:r><w:rPr><w:vanish/></w:rPr><w:t>secret</w:t></w:r>", "1 hidden passage is left out"),
+        (
+            f"{run('open')}<w:del><w:r><w:delText>closed</w:delText></w:r></w:del>",
+            "1 deleted passage is left out",
+        ),
+        (
+            f"{run('open')}<w:r><w:rPr><w:vanish/></w:rPr><w:t>secret</w:t></w:r>",
+            "1 hidden passage is left out",
+        ),
         (
             f'{run("open")}<w:r><w:commentReference w:id="1"/></w:r><w:r><w:commentReference w:id="2"/></w:r>',
             "2 comments are left out",
         ),
-        (f'{run("open")}<w:r><w:sym w:font="Wingdings" w:char="F04A"/></w:r>', "1 sign of a symbol font is left out"),
+        (
+            f'{run("open")}<w:r><w:sym w:font="Wingdings" w:char="F04A"/></w:r>',
+            "1 sign of a symbol font is left out",
+        ),
     ],
 )
 def test_what_is_left_out_is_said(inner, sentence):
@@ -102,11 +130,16 @@ def test_what_is_left_out_is_said(inner, sentence):
 
 
 def test_text_that_is_hidden_only_to_be_switched_on_again_is_read():
-    assert read(paragraph('<w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>shown</w:t></w:r>')) == ("shown", [])
+    assert read(paragraph('<w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>shown</w:t></w:r>')) == (
+        "shown",
+        [],
+    )
 
 
 def test_notes_follow_the_paragraph_that_refers_to_them():
-    note = lambda kind, id, text, type="": f'<w:{kind} w:id="{id}"{type}>{paragraph(run(text))}</w:{kind}>'
+    note = lambda kind, id, text, type="": (
+        f'<w:{kind} w:id="{id}"{type}>{paragraph(run(text))}</w:{kind}>'
+    )
     refer = lambda kind, id: f'<w:r><w:{kind}Reference w:id="{id}"/></w:r>'
     parts = {
         "footnotes": note("footnote", -1, "line", ' w:type="separator"')
@@ -114,7 +147,11 @@ def test_notes_follow_the_paragraph_that_refers_to_them():
         + note("footnote", 3, "Lost."),
         "endnotes": note("endnote", 2, "At the end."),
     }
-    text, notes = read(paragraph(run("Kept") + refer("footnote", 2)), paragraph(run("Then") + refer("endnote", 2)), parts=parts)
+    text, notes = read(
+        paragraph(run("Kept") + refer("footnote", 2)),
+        paragraph(run("Then") + refer("endnote", 2)),
+        parts=parts,
+    )
     assert text == "Kept[1]\n[1] Of the board.\nThen[2]\n[2] At the end.\n[3] Lost." and notes == []
 
 
@@ -127,7 +164,10 @@ def test_tables_in_tables_controls_around_rows_and_deleted_rows():
         f"<w:sdt><w:sdtContent>{cell(inner + paragraph(''))}</w:sdtContent></w:sdt></w:tr></w:sdtContent></w:sdt>"
         f"<w:tr><w:trPr><w:del/></w:trPr>{cell(paragraph(run('Sold')))}</w:tr>"
     )
-    assert read(f"<w:tbl>{rows}</w:tbl>") == ("Ship | Crew\nHeron | Ina, Voss; Rolf", ["a.docx: 1 deleted passage is left out."])
+    assert read(f"<w:tbl>{rows}</w:tbl>") == (
+        "Ship | Crew\nHeron | Ina, Voss; Rolf",
+        ["a.docx: 1 deleted passage is left out."],
+    )
 
 
 def test_a_control_around_paragraphs_and_headings_keeps_their_places():
@@ -143,10 +183,24 @@ def test_headers_and_footers_are_read_once_unless_they_are_page_numbers():
             section.footer.paragraphs[0].text = "- 3 -"
 
     text, _ = read(paragraph(run("The text.")), change=change)
-    assert text.split("\n")[:2] == ["Harbour board", "The text."] and text.count("Harbour board") == 1 and "3" not in text
+    assert (
+        text.split("\n")[:2] == ["Harbour board", "The text."]
+        and text.count("Harbour board") == 1
+        and "3" not in text
+    )
 
 
-@pytest.mark.parametrize("title", ["Word Document", "Dokument1", "(untitled)", "report_final.doc", "Microsoft Word - draft.doc", ""])
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Word Document",
+        "Dokument1",
+        "(untitled)",
+        "report_final.doc",
+        "Microsoft Word - draft.doc",
+        "",
+    ],
+)
 def test_a_title_that_a_program_wrote_is_not_taken(title):
     def change(document):
         document.core_properties.title = title
@@ -159,4 +213,7 @@ def test_a_title_that_a_person_wrote_is_taken():
     def change(document):
         document.core_properties.title = "Documents of  the harbour"
 
-    assert word("a.docx", made(paragraph(run("Text.")), change=change))[0].title == "Documents of the harbour"
+    assert (
+        word("a.docx", made(paragraph(run("Text.")), change=change))[0].title
+        == "Documents of the harbour"
+    )

@@ -42,27 +42,46 @@ def bench(coast):
 
 def test_methods_without_a_graph_run_on_chunks_and_those_with_one_on_a_graph_each():
     known = {one.id: one for one in instances()}
-    assert tuple(known) == (*PLAIN, *GRAPHS) and kinds() == ["chunks", "kg-synonyms", "tkg", "rkg", "passage"]
+    assert tuple(known) == (*PLAIN, *GRAPHS) and kinds() == [
+        "chunks",
+        "kg-synonyms",
+        "tkg",
+        "rkg",
+        "passage",
+    ]
 
 
 def test_questions_are_made_saved_and_asked_of_all_methods(coast, bench):
     engine, store = bench
-    assert estimate(coast, engine.models).builds and "no language model is asked" in estimate(coast, engine.models).words()
+    assert (
+        estimate(coast, engine.models).builds
+        and "no language model is asked" in estimate(coast, engine.models).words()
+    )
     told: list[float] = []
     job = Job("a")
     job.tell = lambda text, fraction=None: told.append(fraction) if fraction is not None else None
     advice = Advising(engine, store, coast)(job)
     asked = open_corpus("coast").questions("coast-made")
     assert advice.done and advice.by == BY_NAMES and advice == saved_advice(coast)
-    assert len(asked) == sum(advice.counts.values()) == advice.size == MOST and advice.counts["cloze"] and all(one.gold for one in asked)
+    assert (
+        len(asked) == sum(advice.counts.values()) == advice.size == MOST
+        and advice.counts["cloze"]
+        and all(one.gold for one in asked)
+    )
     assert told == sorted(told) and told[-1] == 1.0
     run = store.run(advice.run)
-    assert (run.done, run.failed) == (advice.size * 7, 0) and run.spec["set"] == "coast-made" and not run.spec["model"]
+    assert (
+        (run.done, run.failed) == (advice.size * 7, 0)
+        and run.spec["set"] == "coast-made"
+        and not run.spec["model"]
+    )
     assert estimate(coast, engine.models).builds == ()
     found = answer(Summary(run, store.rows(advice.run)), advice)
     assert found.needed in (NO, PARTLY, YES) and "made questions, not yours" in found.caveats[0]
     assert (
-        set(advice.graphs.values()) == {False} and len(advice.graphs) == 4 and found.made[1].startswith("The graphs: Knowledge graph with")
+        set(advice.graphs.values()) == {False}
+        and len(advice.graphs) == 4
+        and found.made[1].startswith("The graphs: Knowledge graph with")
     )
     assert found.made[0].endswith(f"and {advice.size:,} asked of every method.")
     again = Advising(engine, store, coast)
@@ -86,9 +105,16 @@ def test_what_was_done_is_not_done_again_after_a_stop(coast, bench):
     assert stopped.run and not stopped.done and store.run(stopped.run).done == 30
     before = {(row.instance, row.question.id): row.outcome for row in store.rows(stopped.run)}
     advice = Advising(engine, store, coast)(Job("b"))
-    assert (advice.set, advice.size, advice.run, advice.counts) == (stopped.set, stopped.size, stopped.run, stopped.counts)
+    assert (advice.set, advice.size, advice.run, advice.counts) == (
+        stopped.set,
+        stopped.size,
+        stopped.run,
+        stopped.counts,
+    )
     after = {(row.instance, row.question.id): row.outcome for row in store.rows(advice.run)}
-    assert len(after) == advice.size * 7 and all(after[pair] == outcome for pair, outcome in before.items())
+    assert len(after) == advice.size * 7 and all(
+        after[pair] == outcome for pair, outcome in before.items()
+    )
     assert advice.seconds >= stopped.seconds
 
 
@@ -97,14 +123,18 @@ def test_changed_documents_another_seed_and_again_begin_anew(coast, bench):
     first = Advising(engine, store, coast)(Job("a"))
     other = Advising(engine, store, coast, seed=1)(Job("b"))
     assert other.seed == 1 and other.run != first.run
-    changed = coast.add([Document("new", "Kit Vane came to the old harbour of Malmo in the year of the flood.")])
+    changed = coast.add(
+        [Document("new", "Kit Vane came to the old harbour of Malmo in the year of the flood.")]
+    )
     assert not saved_advice(changed).same(Advice(changed.digest, BY_NAMES, 1))
     assert Advising(engine, store, changed, seed=1)(Job("c")).corpus == changed.digest
 
 
 def test_a_set_of_that_name_that_was_not_made_here_stays(coast, bench):
     engine, store = bench
-    mine = coast.with_questions({"coast-made": ("My own", [Question("Who?", "q", answers=("Ann Lee",))])})
+    mine = coast.with_questions(
+        {"coast-made": ("My own", [Question("Who?", "q", answers=("Ann Lee",))])}
+    )
     with pytest.raises(BadInput, match="already that was not made here"):
         Advising(engine, store, mine)(Job("a"))
     assert len(open_corpus("coast").questions("coast-made")) == 1
@@ -112,9 +142,15 @@ def test_a_set_of_that_name_that_was_not_made_here_stays(coast, bench):
 
 def test_texts_without_names_are_a_sentence(bench):
     engine, store = bench
-    bare = write(new_folder("bare"), [Document("d", "nothing but small words in here, one after the other.")])
+    bare = write(
+        new_folder("bare"), [Document("d", "nothing but small words in here, one after the other.")]
+    )
     job = start(engine, store, bare, by=BY_NAMES)
-    assert job.wait(120) and job.error.startswith("No question could be made from these texts.") and job.key == job_key("bare")
+    assert (
+        job.wait(120)
+        and job.error.startswith("No question could be made from these texts.")
+        and job.key == job_key("bare")
+    )
 
 
 def test_a_language_model_that_is_not_here_is_said_before_anything_starts(coast, bench):
@@ -142,19 +178,46 @@ def summary(found: dict[str, tuple[int, int]], n: int = N, only: int | None = No
             hits = found.get(method, (n, n))[place // n]
             rank = 1 if place % n < hits else None
             passages = Ranked(count=4, relevant=(1,) if rank else (), first=(rank,))
-            rows.append(StoredRow(method, Question(id, id, hops=1 + place // n, gold=("d",)), Outcome(golds=1, passages=passages)))
+            rows.append(
+                StoredRow(
+                    method,
+                    Question(id, id, hops=1 + place // n, gold=("d",)),
+                    Outcome(golds=1, passages=passages),
+                )
+            )
     known = {one.id: one for one in instances()}
-    lines = [{"id": id, "name": known[id].name, "title": known[id].title, "line": repr(known[id].line)} for id in (*PLAIN, *GRAPHS)]
-    spec = {"instances": lines, "graphs": [["corpus:coast", "d"]], "set": "coast-made", "of": 2 * n, "sample": len(ids), "model": False}
-    return Summary(Run(1, "key", {**spec, "judge": False, "seed": 0}, 0.0, "done", len(rows), 0), rows)
+    lines = [
+        {"id": id, "name": known[id].name, "title": known[id].title, "line": repr(known[id].line)}
+        for id in (*PLAIN, *GRAPHS)
+    ]
+    spec = {
+        "instances": lines,
+        "graphs": [["corpus:coast", "d"]],
+        "set": "coast-made",
+        "of": 2 * n,
+        "sample": len(ids),
+        "model": False,
+    }
+    return Summary(
+        Run(1, "key", {**spec, "judge": False, "seed": 0}, 0.0, "done", len(rows), 0), rows
+    )
 
 
-ADVICE = Advice("d", BY_NAMES, counts={"cloze": N, "bridge": N}, left={"cloze": {"it is cut": 3}}, notes=("A note.",), size=2 * N)
+ADVICE = Advice(
+    "d",
+    BY_NAMES,
+    counts={"cloze": N, "bridge": N},
+    left={"cloze": {"it is cut": 3}},
+    notes=("A note.",),
+    size=2 * N,
+)
 
 
 def test_where_no_graph_is_ahead_none_is_needed():
     found = answer(summary({graph: (1, 1) for graph in GRAPHS}), ADVICE)
-    assert found.needed == NO and found.headline.startswith("No graph is needed for questions like these: Passages by")
+    assert found.needed == NO and found.headline.startswith(
+        "No graph is needed for questions like these: Passages by"
+    )
     assert "is ahead of every method with one beyond chance" in found.headline
     equal = answer(summary({}), ADVICE)
     assert equal.needed == NO and "no method with one is ahead of" in equal.headline
@@ -162,24 +225,49 @@ def test_where_no_graph_is_ahead_none_is_needed():
 
 def test_where_a_graph_is_ahead_it_helps():
     found = answer(summary({plain: (6, 1) for plain in PLAIN}), ADVICE)
-    assert found.needed == YES and found.headline.startswith("A graph helps here:") and ".71 [" in found.headline  # (24 - 7) / 24
+    assert (
+        found.needed == YES
+        and found.headline.startswith("A graph helps here:")
+        and ".71 [" in found.headline
+    )  # (24 - 7) / 24
 
 
 def test_where_a_graph_is_ahead_on_one_kind_alone_that_kind_is_named():
     """On gaps every graph finds 1 and others 12 of 12; on bridges HippoRAG 2 finds 12, others 2: 12 against 13 of 24 in all."""
-    hits = {method: (N, 2) for method in PLAIN} | {method: (1, 2) for method in GRAPHS} | {"hipporag-2": (1, N)}
+    hits = (
+        {method: (N, 2) for method in PLAIN}
+        | {method: (1, 2) for method in GRAPHS}
+        | {"hipporag-2": (1, N)}
+    )
     found = answer(summary(hits), ADVICE)
-    assert found.needed == PARTLY and "helps with some questions: bridges (PageRank from facts like the question by .83" in found.headline
+    assert (
+        found.needed == PARTLY
+        and "helps with some questions: bridges (PageRank from facts like the question by .83"
+        in found.headline
+    )
     gaps, bridges = found.kinds
-    assert (gaps.name, gaps.number, gaps.plain, gaps.plain_share) == ("Gaps", 12, "Passages by words", 1.0)
-    assert gaps.graph_share == pytest.approx(1 / 12) and gaps.difference.startswith("a difference of -.92 [")
-    assert "PageRank from facts like the question 1.00 with one; a difference of .83 [" in bridges.words()
+    assert (gaps.name, gaps.number, gaps.plain, gaps.plain_share) == (
+        "Gaps",
+        12,
+        "Passages by words",
+        1.0,
+    )
+    assert gaps.graph_share == pytest.approx(1 / 12) and gaps.difference.startswith(
+        "a difference of -.92 ["
+    )
+    assert (
+        "PageRank from facts like the question 1.00 with one; a difference of .83 ["
+        in bridges.words()
+    )
 
 
 def test_what_was_made_and_left_out_is_said():
     made = answer(summary({}), ADVICE).made
     assert made[0] == "24 questions were made (12 gaps, 12 bridges), and 24 asked of every method."
-    assert made[1] == "A note." and made[2] == "Of 3 candidates for gaps no question was made: it is cut (3)."
+    assert (
+        made[1] == "A note."
+        and made[2] == "Of 3 candidates for gaps no question was made: it is cut (3)."
+    )
 
 
 def test_what_another_graph_may_give_is_said_where_no_language_model_read_for_one():
@@ -190,7 +278,11 @@ def test_what_another_graph_may_give_is_said_where_no_language_model_read_for_on
 
 
 def test_a_recommendation_on_made_questions_says_so():
-    (said,) = [one for one in recommendation(summary({})).details if one.startswith("These are made questions, not yours")]
+    (said,) = [
+        one
+        for one in recommendation(summary({})).details
+        if one.startswith("These are made questions, not yours")
+    ]
     assert said not in answer(summary({}), ADVICE).details
 
 

@@ -7,7 +7,15 @@ import itertools
 import pytest
 
 from core.errors import BadInput
-from core.evaluation.advice.roadmap import Asked, Leaf, advised, leaves, measured, questions, read_answers
+from core.evaluation.advice.roadmap import (
+    Asked,
+    Leaf,
+    advised,
+    leaves,
+    measured,
+    questions,
+    read_answers,
+)
 from core.instances.catalogue import published
 
 LEAVES = [  # Figure 13
@@ -26,14 +34,18 @@ LEAVES = [  # Figure 13
 def test_each_leaf(text, name):
     leaf = advised(read_answers(text))
     assert isinstance(leaf, Leaf) and leaf.name == name
-    assert leaf.words()[0].startswith(f"The paper recommends {name} here (In-depth Analysis of Graph-based RAG, Figure 13)")
+    assert leaf.words()[0].startswith(
+        f"The paper recommends {name} here (In-depth Analysis of Graph-based RAG, Figure 13)"
+    )
     assert leaf.place in leaf.words()[0]
 
 
 def test_the_leaves_are_all_there_is():
     assert len(leaves()) == len(LEAVES)
     known = questions()
-    for count in range(len(known) + 1):  # whatever is answered, the way goes on to a question that is left, or ends
+    for count in range(
+        len(known) + 1
+    ):  # whatever is answered, the way goes on to a question that is left, or ends
         for keys in itertools.combinations(known, count):
             for values in itertools.product(*(known[key].options for key in keys)):
                 answers = dict(zip(keys, values))
@@ -53,16 +65,25 @@ def test_methods_are_instances_of_this_paper():
 
 def test_what_the_figure_leaves_open_is_said():
     open = [leaf for leaf in leaves() if leaf.inferred]
-    assert [leaf.when.get("steps") for leaf in open] == ["more", "less"] and all(leaf.inferred in leaf.words() for leaf in open)
+    assert [leaf.when.get("steps") for leaf in open] == ["more", "less"] and all(
+        leaf.inferred in leaf.words() for leaf in open
+    )
 
 
 def test_the_first_question_and_the_next():
-    assert advised({}) == questions()["kind"] and isinstance(advised({"kind": "specific", "depth": "complex"}), Asked)
+    assert advised({}) == questions()["kind"] and isinstance(
+        advised({"kind": "specific", "depth": "complex"}), Asked
+    )
     assert advised({"kind": "specific", "depth": "complex"}).key == "tokens"
-    assert advised({"kind": "abstract", "chunks": "human"}).key == "overview"  # what is not on the way is passed over
+    assert (
+        advised({"kind": "abstract", "chunks": "human"}).key == "overview"
+    )  # what is not on the way is passed over
 
 
-@pytest.mark.parametrize("text", ["specifik", "specific,complex,medium", "abstract,low,more", "specific,simple,human,human"])
+@pytest.mark.parametrize(
+    "text",
+    ["specifik", "specific,complex,medium", "abstract,low,more", "specific,simple,human,human"],
+)
 def test_answers_that_are_none_are_sentences(text):
     with pytest.raises(BadInput, match="“"):
         read_answers(text)
@@ -76,9 +97,14 @@ def test_unknown_keys_are_refused():
 
 
 def test_beside_what_was_measured():
-    shares, names = {"vanilla-rag": 0.8, "lgraphrag": 0.3}, {"vanilla-rag": "Vectors", "lgraphrag": "Local search"}
+    shares, names = (
+        {"vanilla-rag": 0.8, "lgraphrag": 0.3},
+        {"vanilla-rag": "Vectors", "lgraphrag": "Local search"},
+    )
     first, tokens, high = leaves()[:3]
-    assert measured(first, shares, names, 50).endswith("Vectors .80 of the gold passages among the first four; the best of all.")
+    assert measured(first, shares, names, 50).endswith(
+        "Vectors .80 of the gold passages among the first four; the best of all."
+    )
     assert measured(high, shares, names, 50).endswith("the best is Vectors with .80.")
     assert measured(tokens, shares, names, 50).startswith("RAPTOR was not among the methods")
     assert measured(first, {}, {}, 0) == "Nothing was measured on these texts yet."

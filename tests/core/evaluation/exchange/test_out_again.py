@@ -22,8 +22,12 @@ from core.sources import CorpusSource
 from core.types import Question
 
 DOCUMENTS = (
-    Document("A Carol", "Marley was dead, to begin with. Scrooge was his partner.", "A Christmas Carol"),
-    Document("fred", "Fred, the nephew of Scrooge, wished his uncle a merry Christmas.", "The nephew"),
+    Document(
+        "A Carol", "Marley was dead, to begin with. Scrooge was his partner.", "A Christmas Carol"
+    ),
+    Document(
+        "fred", "Fred, the nephew of Scrooge, wished his uncle a merry Christmas.", "The nephew"
+    ),
     Document("turkey_1", "The turkey was as big as a boy, and Marley never saw it.", "The turkey"),
 )
 ASKED = (
@@ -49,7 +53,9 @@ def engine(kit):
 
 def evaluated(engine, sets="carols", *specs):
     store = Store(evaluations_file())
-    plan = make_plan([find(spec) for spec in specs or (LINE,)], sets, None, engine.graph, model=False)
+    plan = make_plan(
+        [find(spec) for spec in specs or (LINE,)], sets, None, engine.graph, model=False
+    )
     job = evaluate(engine, store, plan)
     assert job.wait(60) and not job.error
     return store, Summary(store.run(job.number), store.rows(job.number))
@@ -61,19 +67,33 @@ def test_a_run_goes_out_and_comes_back_with_the_same_figures(corpus, engine, tmp
     named = lambda ending: next(text for name, text in files.items() if name.endswith(ending))
     trec, ragas, qed, qrels = map(named, (".trec", "ragas.jsonl", "qed.json", "qrels.txt"))
     assert qrels == "1 0 A%20Carol 1\n1 0 turkey_1 1\n2 0 fred 1\n"
-    assert [line.split()[:4] for line in trec.splitlines()][:2] == [["1", "Q0", "A%20Carol", "1"], ["1", "Q0", "turkey_1", "2"]]
+    assert [line.split()[:4] for line in trec.splitlines()][:2] == [
+        ["1", "Q0", "A%20Carol", "1"],
+        ["1", "Q0", "turkey_1", "2"],
+    ]
     first, second = map(json.loads, ragas.splitlines())
-    assert (first["user_input"], first["reference"], second["reference"]) == (ASKED[0].text, "Scrooge", "Fred | the nephew")
+    assert (first["user_input"], first["reference"], second["reference"]) == (
+        ASKED[0].text,
+        "Scrooge",
+        "Fred | the nephew",
+    )
     assert first["retrieved_contexts"] == [DOCUMENTS[0].text, DOCUMENTS[2].text]
     assert [one["question_id"] for one in json.loads(qed)] == ["1", "2"]
     for name, text in (("run.trec", trec), ("qrels.txt", qrels)):
         (tmp_path / name).write_text(text, "utf-8")
     run = bring(tmp_path / "run.trec", CorpusSource("carols"), qrels=tmp_path / "qrels.txt")
-    assert not run.notes and [one.gold for one in run.asked()] == [("A Carol", "turkey_1"), ("fred",)]
+    assert not run.notes and [one.gold for one in run.asked()] == [
+        ("A Carol", "turkey_1"),
+        ("fred",),
+    ]
     _, again = evaluated(engine, "run-run", "run-run")
     names = ["passage_recall@1", "passage_recall@2", "passage_precision@2"]
     (before,), (now,) = (one.table(names).values() for one in (summary, again))
-    assert [before[name].mean for name in names] == [now[name].mean for name in names] == [0.75, 1.0, 0.75]
+    assert (
+        [before[name].mean for name in names]
+        == [now[name].mean for name in names]
+        == [0.75, 1.0, 0.75]
+    )
 
 
 def test_the_rows_are_those_that_are_read_again(corpus, engine, tmp_path):
@@ -90,7 +110,16 @@ def test_the_rows_are_those_that_are_read_again(corpus, engine, tmp_path):
 
 def test_the_command_line_writes_them(corpus, tmp_path, capsys):
     out = tmp_path / "out"
-    command = ["evaluate", "--set", "carols", "--instances", "BuiltGraph() >> SparseChunks(keep=1)", "--no-llm", "--files", str(out)]
+    command = [
+        "evaluate",
+        "--set",
+        "carols",
+        "--instances",
+        "BuiltGraph() >> SparseChunks(keep=1)",
+        "--no-llm",
+        "--files",
+        str(out),
+    ]
     assert main([*command, "--sample", "all"]) == OK
     assert (out / "qrels.txt").is_file() and len(list(out.glob("*.trec"))) == 1
     assert "Written to" in capsys.readouterr().err
@@ -98,10 +127,20 @@ def test_the_command_line_writes_them(corpus, tmp_path, capsys):
 
 
 def test_a_corpus_as_beir_has_it(corpus, tmp_path):
-    assert write_beir(corpus, tmp_path / "beir") == {"corpus.jsonl": 3, "qrels/carols.tsv": 3, "queries.jsonl": 2}
-    rows = [json.loads(line) for line in (tmp_path / "beir" / "corpus.jsonl").read_text("utf-8").splitlines()]
+    assert write_beir(corpus, tmp_path / "beir") == {
+        "corpus.jsonl": 3,
+        "qrels/carols.tsv": 3,
+        "queries.jsonl": 2,
+    }
+    rows = [
+        json.loads(line)
+        for line in (tmp_path / "beir" / "corpus.jsonl").read_text("utf-8").splitlines()
+    ]
     assert rows[0] == {"_id": "A Carol", "title": "A Christmas Carol", "text": DOCUMENTS[0].text}
-    asked = [json.loads(line) for line in (tmp_path / "beir" / "queries.jsonl").read_text("utf-8").splitlines()]
+    asked = [
+        json.loads(line)
+        for line in (tmp_path / "beir" / "queries.jsonl").read_text("utf-8").splitlines()
+    ]
     assert [(one["_id"], one["text"]) for one in asked] == [(one.id, one.text) for one in ASKED]
     qrels = (tmp_path / "beir" / "qrels" / "carols.tsv").read_text("utf-8").splitlines()
     assert qrels == ["query-id\tcorpus-id\tscore", "1\tA Carol\t1", "1\tturkey_1\t1", "2\tfred\t1"]

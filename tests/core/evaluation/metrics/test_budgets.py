@@ -23,7 +23,13 @@ def drawn(seed, size=140):
     rng = np.random.default_rng(seed)
     texts = {f"d{place:03}": " ".join(rng.choice(WORDS, 5)) + f" {place}" for place in range(size)}
     names = sorted(texts)
-    links = sorted({(names[a], names[b]) for a, b in rng.integers(0, size, (2 * size, 2)) if a != b and a % 2 == b % 2})
+    links = sorted(
+        {
+            (names[a], names[b])
+            for a, b in rng.integers(0, size, (2 * size, 2))
+            if a != b and a % 2 == b % 2
+        }
+    )
     states = {text: tuple(np.round(rng.normal(size=2), 1)) for text in texts.values()}
     return corpus_graph(texts, links), Models(Reranker(states))
 
@@ -45,7 +51,10 @@ def test_where_nothing_more_is_found_a_larger_budget_finds_the_same():
     line = "EmbedQuery() >> VectorNodes(keep=1) >> GraphRerank() >> Loop(body=ExpandNodes(keep=2) >> GraphRerank(), budget=40)"
     state = run(line, "apples")
     known = dict(by_budget(state.trace, state.nodes))
-    assert sorted(known) == [1, 3, 4, 5, 10, 20, 30, 40] and known[10] == known[40] == state.nodes.items
+    assert (
+        sorted(known) == [1, 3, 4, 5, 10, 20, 30, 40]
+        and known[10] == known[40] == state.nodes.items
+    )
 
 
 def test_other_lines_have_no_figure_by_budget():
@@ -60,24 +69,33 @@ def test_other_lines_have_no_figure_by_budget():
 
 def test_recall_at_a_budget_is_that_of_the_documents_handed_on():
     # Only the words of d are asked for. Of d and f, to which no link leads, d is found.
-    state = run("SparseNodes(keep=1)", "plums brandy").replace(question=Question("?", gold=("d", "f")))
+    state = run("SparseNodes(keep=1)", "plums brandy").replace(
+        question=Question("?", gold=("d", "f"))
+    )
     graph = corpus_graph()
     outcome = observe(graph, state, source=CorpusSource("fruit"))
     assert [metric(f"budget_recall@{budget}")(outcome) for budget in (10, 100)] == [0.5, 0.5]
-    assert metric("budget_topological_recall@50")(outcome) == metric("topological_recall@10")(outcome)  # nothing else has these words
-    assert metric("budget_recall@15")(outcome) is None and Outcome.from_dict(outcome.to_dict()) == outcome
+    assert metric("budget_topological_recall@50")(outcome) == metric("topological_recall@10")(
+        outcome
+    )  # nothing else has these words
+    assert (
+        metric("budget_recall@15")(outcome) is None
+        and Outcome.from_dict(outcome.to_dict()) == outcome
+    )
 
 
 @pytest.mark.parametrize("line", [LOOP, GAR, RE2])
 def test_at_its_own_budget_it_is_the_figure_of_the_line(line):
     graph, models = drawn(7)
     gold = tuple(graph.names(np.arange(0, graph.n_nodes, 9)))
-    state = run(line.format(n=100) + " >> DocumentsOfNodes(keep=100)", "fir hazel", graph, models).replace(
-        question=Question("?", gold=gold)
-    )
+    state = run(
+        line.format(n=100) + " >> DocumentsOfNodes(keep=100)", "fir hazel", graph, models
+    ).replace(question=Question("?", gold=gold))
     outcome = observe(graph, state, source=CorpusSource("fruit"))
     assert metric("budget_recall@100")(outcome) == metric("capped_recall@10")(outcome)
-    assert metric("budget_topological_recall@100")(outcome) == pytest.approx(metric("topological_recall@100")(outcome), abs=1e-5)
+    assert metric("budget_topological_recall@100")(outcome) == pytest.approx(
+        metric("topological_recall@100")(outcome), abs=1e-5
+    )
 
 
 def test_topological_recall_at_a_budget_is_that_of_all_that_was_retrieved():
@@ -89,7 +107,9 @@ def test_topological_recall_at_a_budget_is_that_of_all_that_was_retrieved():
     assert list(state.nodes.items) == list(range(20))
     outcome = observe(graph, state, source=CorpusSource("fruit"))
     near = [metric(f"budget_topological_recall@{budget}")(outcome) for budget in (10, 20)]
-    assert near == [pytest.approx(1 / (1 + 5 * np.log(3)), abs=1e-5), 1.0] and near[0] == pytest.approx(0.154, abs=1e-3)
+    assert near == [pytest.approx(1 / (1 + 5 * np.log(3)), abs=1e-5), 1.0] and near[
+        0
+    ] == pytest.approx(0.154, abs=1e-3)
     assert [metric(f"budget_recall@{budget}")(outcome) for budget in (10, 20)] == [0.0, 0.0]
 
 

@@ -11,13 +11,25 @@ from hypothesis import strategies as st
 from core.diagnosis.matching import match
 from core.errors import BadParameter
 from core.evaluation.metrics.catalogue import METRICS, REPORTED, metric
-from core.evaluation.metrics.outcome import Answered, Cost, Outcome, Ranked, observe, ranked_nodes, ranked_texts
+from core.evaluation.metrics.outcome import (
+    Answered,
+    Cost,
+    Outcome,
+    Ranked,
+    observe,
+    ranked_nodes,
+    ranked_texts,
+)
 from core.operators import Answer, EgoNetwork, GraphReader, Rank, ShortestPaths
 from core.types import Path, Question, Ranking, Subgraph
 
 ir_measures = pytest.importorskip("ir_measures")
 
-TEXTS = ["One -> directed_by -> Ann -> directed_by_reverse -> Two", "One -> directed_by -> Ann", "One -> has_genre -> Drama"]
+TEXTS = [
+    "One -> directed_by -> Ann -> directed_by_reverse -> Two",
+    "One -> directed_by -> Ann",
+    "One -> has_genre -> Drama",
+]
 
 
 @pytest.fixture
@@ -25,9 +37,17 @@ def last(kit):
     """From One two hops: nodes One, Ann, Drama, Two; triples all but the release year; paths in the order of TEXTS, less the first."""
 
     def run(*answers, shown=2, said="Drama, 1999"):
-        context = kit.context(kit.Parrot(said), encoder=kit.Table(dict(zip(TEXTS, (0.9, 0.5, 0.1)))))
+        context = kit.context(
+            kit.Parrot(said), encoder=kit.Table(dict(zip(TEXTS, (0.9, 0.5, 0.1))))
+        )
         state = kit.state("One").replace(question=Question("a question", answers=answers))
-        for operator in (EgoNetwork(hops=2), ShortestPaths(parallel=False), Rank(keep=shown), GraphReader(), Answer()):
+        for operator in (
+            EgoNetwork(hops=2),
+            ShortestPaths(parallel=False),
+            Rank(keep=shown),
+            GraphReader(),
+            Answer(),
+        ):
             state = operator(state, context)
         return state
 
@@ -42,13 +62,37 @@ def test_every_metric_by_hand(kit, last):
     state = last("Ann", "Drama", "1999")
     assert kit.texts(state) == TEXTS[:2]
     outcome = observe(kit.graph, state)
-    assert scores(outcome, "subgraph_recall", "subgraph_precision", "subgraph_hit") == [2 / 3, 2 / 4, 1]  # Ann, Drama of four nodes
+    assert scores(outcome, "subgraph_recall", "subgraph_precision", "subgraph_hit") == [
+        2 / 3,
+        2 / 4,
+        1,
+    ]  # Ann, Drama of four nodes
     assert metric("subgraph_f1")(outcome) == pytest.approx(2 * (1 / 2) * (2 / 3) / (1 / 2 + 2 / 3))
-    assert scores(outcome, "components", "subgraph_nodes", "subgraph_edges", "path_count") == [1, 4, 4, 2]
-    assert scores(outcome, "path_recall", "path_precision", "path_hit@1", "path_mrr") == [1 / 3, 1, 1, 1]  # both paths hold Ann
-    assert scores(outcome, "reader_hit@1", "reader_recall", "reader_precision") == [0, 0, 0]  # the reader names Two
-    assert scores(outcome, "hits@1", "recall", "f1") == [1, 2 / 3, pytest.approx(0.8)]  # 2R / (1 + R)
-    assert scores(outcome, "f1_lines") == [pytest.approx(0.8)]  # two answers on one line: precision stays 1
+    assert scores(outcome, "components", "subgraph_nodes", "subgraph_edges", "path_count") == [
+        1,
+        4,
+        4,
+        2,
+    ]
+    assert scores(outcome, "path_recall", "path_precision", "path_hit@1", "path_mrr") == [
+        1 / 3,
+        1,
+        1,
+        1,
+    ]  # both paths hold Ann
+    assert scores(outcome, "reader_hit@1", "reader_recall", "reader_precision") == [
+        0,
+        0,
+        0,
+    ]  # the reader names Two
+    assert scores(outcome, "hits@1", "recall", "f1") == [
+        1,
+        2 / 3,
+        pytest.approx(0.8),
+    ]  # 2R / (1 + R)
+    assert scores(outcome, "f1_lines") == [
+        pytest.approx(0.8)
+    ]  # two answers on one line: precision stays 1
     assert scores(outcome, "calls", "tokens_out", "texts", "judge@1") == [1, 2, 3, None]
     assert metric("tokens")(outcome) == metric("tokens_in")(outcome) + 2
     assert metric("seconds")(outcome) == sum(step.seconds for step in state.trace)
@@ -58,7 +102,9 @@ def test_every_metric_by_hand(kit, last):
 def test_places_count_from_one_and_the_cut_off_binds(kit, last):
     outcome = observe(kit.graph, last("Drama", shown=3))
     assert outcome.paths == Ranked(3, (3,), (3,))
-    assert scores(outcome, "path_hit@2", "path_hit@3", "path_recall@2", "path_precision@3", "path_mrr@2") == [0, 1, 0, 1 / 3, 0]
+    assert scores(
+        outcome, "path_hit@2", "path_hit@3", "path_recall@2", "path_precision@3", "path_mrr@2"
+    ) == [0, 1, 0, 1 / 3, 0]
     assert metric("path_precision@32")(outcome) == 1 / 3  # of the paths that there are, not of 32
     assert metric("path_f1@3")(outcome) == pytest.approx(2 * (1 / 3) / (1 + 1 / 3))
 
@@ -89,7 +135,9 @@ def test_without_a_model_the_reader_answers_one_name_a_line(kit, last):
     ],
 )
 def test_token_f1_counts_the_words_of_both(kit, last, said, f1):
-    assert metric("token_f1")(observe(kit.graph, last("Two", "Drama", said=said))) == pytest.approx(f1)
+    assert metric("token_f1")(observe(kit.graph, last("Two", "Drama", said=said))) == pytest.approx(
+        f1
+    )
 
 
 def test_token_f1_of_a_yes_is_all_or_nothing(kit, last):
@@ -119,22 +167,46 @@ def test_no_known_answer_leaves_only_costs(kit, last):
         "tokens",
         "texts",
     }
-    assert {name for name in METRICS if metric(name)(outcome) is not None} == costs and outcome.alive is None
+    assert {
+        name for name in METRICS if metric(name)(outcome) is not None
+    } == costs and outcome.alive is None
 
 
 def test_an_empty_subgraph_and_no_path_score_nothing_and_are_known(kit):
     nothing = Subgraph(np.empty(0, np.int64), np.empty(0, np.int64))
     state = kit.state("One").replace(
-        question=Question("q", answers=("Ann",)), subgraph=nothing, paths=Ranking("path", ()), reader=(), answer="Ann"
+        question=Question("q", answers=("Ann",)),
+        subgraph=nothing,
+        paths=Ranking("path", ()),
+        reader=(),
+        answer="Ann",
     )
     outcome = observe(kit.graph, state)
-    assert scores(outcome, "subgraph_precision", "subgraph_recall", "components", "path_precision@32", "path_f1", "reader_f1") == [0] * 6
+    assert (
+        scores(
+            outcome,
+            "subgraph_precision",
+            "subgraph_recall",
+            "components",
+            "path_precision@32",
+            "path_f1",
+            "reader_f1",
+        )
+        == [0] * 6
+    )
     assert metric("hits@1")(outcome) == 1 and outcome.without_context
 
 
 def test_a_line_without_a_stage_has_no_number_for_it(kit):
-    outcome = observe(kit.graph, kit.state("One").replace(question=Question("q", answers=("Ann",)), answer="Ann"))
-    assert scores(outcome, "subgraph_recall", "path_hit@32", "reader_hit@1", "hits@1") == [None, None, None, 1]
+    outcome = observe(
+        kit.graph, kit.state("One").replace(question=Question("q", answers=("Ann",)), answer="Ann")
+    )
+    assert scores(outcome, "subgraph_recall", "path_hit@32", "reader_hit@1", "hits@1") == [
+        None,
+        None,
+        None,
+        1,
+    ]
     assert not outcome.without_context
 
 
@@ -146,7 +218,18 @@ def test_components_count_single_nodes(kit):
     assert outcome.extracted.components == 3  # One-Drama, Two, Ann
 
 
-@pytest.mark.parametrize("gold", ["Ann", "ann directedbyreverse two", "THE", "?!", "directed_by", "e", "One -> directed_by -> Ann"])
+@pytest.mark.parametrize(
+    "gold",
+    [
+        "Ann",
+        "ann directedbyreverse two",
+        "THE",
+        "?!",
+        "directed_by",
+        "e",
+        "One -> directed_by -> Ann",
+    ],
+)
 def test_the_fast_text_match_is_the_slow_one(kit, last, gold):
     paths = last(shown=3).paths
     slow = tuple(i for i, path in enumerate(paths.items, 1) if match(kit.graph.text(path), gold))
@@ -158,7 +241,10 @@ class Named:
 
     def __init__(self, head, relation, tail):
         self.parts, self.relation_names = (head, tail), (relation,)
-        self.node_name, self.triples = lambda node: self.parts[node], lambda edges: (edges, edges * 0, edges)
+        self.node_name, self.triples = (
+            lambda node: self.parts[node],
+            lambda edges: (edges, edges * 0, edges),
+        )
         self.text = lambda path: f"{head} -> {relation} -> {tail}"
 
 
@@ -170,17 +256,26 @@ words = st.text(alphabet="aAnNtThHeE .'_-ΣσİI🎬1 ", max_size=8)
 def test_normalising_name_by_name_gives_the_same_text(head, relation, tail, gold):
     graph = Named(head, relation, tail)
     path = Path((0, 1), (0,), (True,))
-    assert bool(ranked_texts(graph, Ranking("path", (path,)), [[gold]]).relevant) == match(graph.text(path), gold)
+    assert bool(ranked_texts(graph, Ranking("path", (path,)), [[gold]]).relevant) == match(
+        graph.text(path), gold
+    )
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.permutations(range(12)), st.integers(0, 12), st.sets(st.integers(0, 15), min_size=1, max_size=6), st.integers(1, 14))
+@given(
+    st.permutations(range(12)),
+    st.integers(0, 12),
+    st.sets(st.integers(0, 15), min_size=1, max_size=6),
+    st.integers(1, 14),
+)
 def test_ranking_metrics_agree_with_ir_measures(order, count, golds, k):
     """One answer a node; precision here is over the items that there are, so ir_measures is asked with that cut-off."""
     ranking = order[:count]
     outcome = Outcome(len(golds), reader=ranked_nodes(ranking, [(gold,) for gold in sorted(golds)]))
     qrels = [ir_measures.Qrel("q", str(gold), 1) for gold in golds]
-    run = [ir_measures.ScoredDoc("q", str(node), 100.0 - place) for place, node in enumerate(ranking)]
+    run = [
+        ir_measures.ScoredDoc("q", str(node), 100.0 - place) for place, node in enumerate(ranking)
+    ]
 
     def peer(measure):
         return ir_measures.calc_aggregate([measure], qrels, run)[measure] if run else 0.0
@@ -199,7 +294,12 @@ def test_ranking_metrics_agree_with_ir_measures(order, count, golds, k):
 
 def test_names_are_canonical_and_unknown_ones_are_refused():
     assert all(metric(name).name == name for name in [*METRICS, *REPORTED, "path_hit@7"])
-    for wrong, told in {"path_hits": "path_hit", "path_hit@0": "at least 1", "seconds@3": "no cut-off", "x@y": "no metric"}.items():
+    for wrong, told in {
+        "path_hits": "path_hit",
+        "path_hit@0": "at least 1",
+        "seconds@3": "no cut-off",
+        "x@y": "no metric",
+    }.items():
         with pytest.raises(BadParameter, match=told):
             metric(wrong)
 
@@ -207,19 +307,33 @@ def test_names_are_canonical_and_unknown_ones_are_refused():
 def test_every_metric_says_what_it_is():
     for name in REPORTED:
         told = metric(name).described()
-        assert told["definition"].endswith(".") and told["convention"].endswith(".") and told["unit"] and told["better"]
+        assert (
+            told["definition"].endswith(".")
+            and told["convention"].endswith(".")
+            and told["unit"]
+            and told["better"]
+        )
 
 
 def test_an_outcome_survives_json(kit, last):
     outcome = observe(kit.graph, last("Ann", "Drama"))
     many = Ranked(9, (1, 2, 3, 6, 8, 9), (1, 6, None))
-    outcome = dataclasses.replace(outcome, reader=many, costs=(*outcome.costs, Cost("X", "read", 0.1, notes=("a", "b"))))
+    outcome = dataclasses.replace(
+        outcome, reader=many, costs=(*outcome.costs, Cost("X", "read", 0.1, notes=("a", "b")))
+    )
     told = json.loads(json.dumps(outcome.to_dict()))
-    assert Outcome.from_dict(told) == outcome and told["reader"]["relevant"] == [[1, 3], [6, 1], [8, 2]]
+    assert Outcome.from_dict(told) == outcome and told["reader"]["relevant"] == [
+        [1, 3],
+        [6, 1],
+        [8, 2],
+    ]
 
 
 def test_hits_at_one_is_called_what_it_is():
-    titles = {name: metric(name).described()["title"] for name in ("reader_hit@1", "path_hit@1", "path_hit@32", "hits@1")}
+    titles = {
+        name: metric(name).described()["title"]
+        for name in ("reader_hit@1", "path_hit@1", "path_hit@32", "hits@1")
+    }
     assert titles == {
         "reader_hit@1": "First answer right (Hits@1)",
         "path_hit@1": "First path right (Hits@1)",

@@ -9,7 +9,10 @@ LATE = "The model gave no answer in 30 s."
 
 def test_sentences_of_one_kind_are_counted_together_most_often_first():
     later = LATE.replace("30", "1,200.5")
-    assert patterns([LATE, NOBODY, NONE, later, NOBODY]) == {"“…” is not in the graph.": 3, "The model gave no answer in … s.": 2}
+    assert patterns([LATE, NOBODY, NONE, later, NOBODY]) == {
+        "“…” is not in the graph.": 3,
+        "The model gave no answer in … s.": 2,
+    }
 
 
 def test_a_kind_of_one_sentence_is_told_in_full():

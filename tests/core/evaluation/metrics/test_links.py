@@ -27,13 +27,28 @@ def found(gold, *names):
 def test_uncertainty_is_the_degrees_passed_but_for_the_end():
     # e is reached from d by ln 4 (d has 3 neighbours), from b over d by ln 3 more, from a over b or c by ln 3 more; f not at all.
     costs = uncertainty(simple(GRAPH), named(GRAPH, "e")[0])
-    wanted = [2 * math.log(3) + math.log(4), math.log(3) + math.log(4), math.log(3) + math.log(4), math.log(4), 0.0, math.inf, math.inf]
+    wanted = [
+        2 * math.log(3) + math.log(4),
+        math.log(3) + math.log(4),
+        math.log(3) + math.log(4),
+        math.log(4),
+        0.0,
+        math.inf,
+        math.inf,
+    ]
     assert costs == pytest.approx(wanted)
 
 
 def test_the_shortest_path_is_the_one_with_fewest_links():
     # From a to z: directly past a hub is one link, over three quiet nodes four; a itself has five neighbours.
-    links = [("a", "h"), ("h", "z"), ("a", "q"), ("q", "r"), ("r", "z"), *(("h", f"x{n}") for n in range(9))]
+    links = [
+        ("a", "h"),
+        ("h", "z"),
+        ("a", "q"),
+        ("q", "r"),
+        ("r", "z"),
+        *(("h", f"x{n}") for n in range(9)),
+    ]
     graph = corpus_graph({name: name for pair in links for name in pair}, links)
     costs = uncertainty(simple(graph), graph.nodes_named("z")[0])
     assert costs[graph.nodes_named("a")[0]] == pytest.approx(math.log(1 + 2) + math.log(1 + 11))
@@ -45,7 +60,9 @@ def test_topological_recall_by_hand():
     missed = 1 / (1 + math.log(4))
     assert metric("topological_recall@10")(outcome) == pytest.approx((1 + missed + 0) / 3, abs=1e-6)
     assert metric("miss_tr@10")(outcome) == pytest.approx(missed / 3, abs=1e-6)
-    first = (1 / (1 + 2 * math.log(3)) + 1 / (1 + 2 * math.log(3) + math.log(4))) / 3  # from a alone: d over b, e over b and d
+    first = (
+        1 / (1 + 2 * math.log(3)) + 1 / (1 + 2 * math.log(3) + math.log(4))
+    ) / 3  # from a alone: d over b, e over b and d
     assert metric("topological_recall@1")(outcome) == pytest.approx(first, abs=1e-6)
 
 
@@ -57,11 +74,22 @@ def test_topological_recall_is_recall_and_what_was_missed(seed):
     graph = corpus_graph({letter: letter for letter in letters}, links or [("a", "b")])
     gold = tuple(letter for letter in letters if rng.random() < 0.4) or ("a",)
     nodes = tuple(int(node) for node in rng.permutation(12)[: int(rng.integers(1, 12))])
-    outcome = observe(graph, State(Question("?", gold=gold), nodes=Ranking("node", nodes)), source=CorpusSource("fruit"))
+    outcome = observe(
+        graph,
+        State(Question("?", gold=gold), nodes=Ranking("node", nodes)),
+        source=CorpusSource("fruit"),
+    )
     before = 0.0
     for k in (1, 3, 5, 12):
-        recall, whole = metric(f"passage_recall@{k}")(outcome), metric(f"topological_recall@{k}")(outcome)
-        assert whole == pytest.approx(recall + metric(f"miss_tr@{k}")(outcome)) and recall <= whole <= 1 and whole >= before
+        recall, whole = (
+            metric(f"passage_recall@{k}")(outcome),
+            metric(f"topological_recall@{k}")(outcome),
+        )
+        assert (
+            whole == pytest.approx(recall + metric(f"miss_tr@{k}")(outcome))
+            and recall <= whole <= 1
+            and whole >= before
+        )
         before = whole
 
 
@@ -89,7 +117,9 @@ TIM, FRED = "carol\nTiny Tim, the son of Cratchit", "carol\nFred, the nephew of 
 def nodes_found(gold, *names):
     """The outcome where these entities were found and the answer rests on `gold`."""
     nodes = Ranking("node", tuple(STORY.nodes_named(name)[0] for name in names))
-    return observe(STORY, State(Question("?", gold=tuple(gold)), nodes=nodes), source=CorpusSource("story"))
+    return observe(
+        STORY, State(Question("?", gold=tuple(gold)), nodes=nodes), source=CorpusSource("story")
+    )
 
 
 def test_gold_nodes_are_all_that_come_from_the_gold_documents_by_hand():
@@ -98,7 +128,10 @@ def test_gold_nodes_are_all_that_come_from_the_gold_documents_by_hand():
     outcome = nodes_found([TIM], "Marley", "Scrooge")
     far = [1 / (1 + math.log(2)), 1 / (1 + math.log(8)), 1 / (1 + math.log(24))]
     near = [1.0, 1 / (1 + math.log(4)), 1 / (1 + math.log(12))]
-    measured = {name: metric(name)(outcome) for name in ("topological_recall@1", "topological_recall@10", "miss_tr@10", "node_recall@1")}
+    measured = {
+        name: metric(name)(outcome)
+        for name in ("topological_recall@1", "topological_recall@10", "miss_tr@10", "node_recall@1")
+    }
     assert measured == {
         "topological_recall@1": pytest.approx(sum(far) / 3, abs=1e-6),
         "topological_recall@10": pytest.approx(sum(near) / 3, abs=1e-6),
@@ -107,12 +140,16 @@ def test_gold_nodes_are_all_that_come_from_the_gold_documents_by_hand():
     }
     assert metric("node_recall@10")(outcome) == metric("capped_node_recall@10")(outcome) == 1 / 3
     assert metric("capped_node_recall@2")(outcome) == 1 / 2  # of two places one is of a gold node
-    assert metric("node_ndcg@2")(outcome) == pytest.approx((1 / math.log2(3)) / (1 + 1 / math.log2(3)))
+    assert metric("node_ndcg@2")(outcome) == pytest.approx(
+        (1 / math.log2(3)) / (1 + 1 / math.log2(3))
+    )
     assert Outcome.from_dict(outcome.to_dict()) == outcome
 
 
 def test_a_node_of_two_gold_documents_counts_once():
-    assert known_nodes(STORY, [TIM, FRED]) == [STORY.nodes_named(name)[0] for name in ("Cratchit", "Scrooge", "Tim", "Fred")]
+    assert known_nodes(STORY, [TIM, FRED]) == [
+        STORY.nodes_named(name)[0] for name in ("Cratchit", "Scrooge", "Tim", "Fred")
+    ]
     assert metric("node_recall")(nodes_found([TIM, FRED], "Scrooge")) == 1 / 4
 
 
@@ -120,15 +157,24 @@ def test_where_no_node_comes_from_a_gold_document_there_is_no_such_figure():
     for gold in ([], ["turkey"], ["missing"]):
         outcome = nodes_found(gold, "Scrooge")
         assert (outcome.nodes, outcome.nearing, outcome.budgets) == (None, None, None)
-    assert observe(STORY, State(Question("?", gold=("carol",))), source=CorpusSource("story")).nodes is None  # nothing was sought
+    assert (
+        observe(STORY, State(Question("?", gold=("carol",))), source=CorpusSource("story")).nodes
+        is None
+    )  # nothing was sought
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_topological_recall_is_recall_of_gold_nodes_and_what_was_missed(seed):
     rng = np.random.default_rng(seed)
-    outcome = nodes_found([TIM] if seed % 2 else [TIM, FRED], *(STORY.node_name(int(node)) for node in rng.permutation(5)))
+    outcome = nodes_found(
+        [TIM] if seed % 2 else [TIM, FRED],
+        *(STORY.node_name(int(node)) for node in rng.permutation(5)),
+    )
     for k in range(1, 6):
-        parts = [metric(f"{name}@{k}")(outcome) for name in ("node_recall", "miss_tr", "topological_recall")]
+        parts = [
+            metric(f"{name}@{k}")(outcome)
+            for name in ("node_recall", "miss_tr", "topological_recall")
+        ]
         assert parts[0] + parts[1] == pytest.approx(parts[2], abs=1e-6)
 
 
@@ -141,7 +187,10 @@ def test_where_documents_are_nodes_gold_nodes_are_the_documents():
 def test_the_distances_to_gold_nodes_are_the_same_shared_or_not(monkeypatch):
     shared = links_to_known(STORY, [TIM])
     monkeypatch.setattr("core.evaluation.metrics.topology.MAX_SHARED", 0)
-    assert np.array_equal(shared, links_to_known(STORY, [TIM])) and links_to_known(STORY, [TIM])[0] is not shared[0]
+    assert (
+        np.array_equal(shared, links_to_known(STORY, [TIM]))
+        and links_to_known(STORY, [TIM])[0] is not shared[0]
+    )
 
 
 def test_nothing_retrieved_is_near_to_nothing():
@@ -154,12 +203,17 @@ def test_ranked_documents_agree_with_ir_measures():
     for _ in range(30):
         gold = [f"d{n}" for n in rng.permutation(30)[: rng.integers(1, 15)]]
         order = [f"d{n}" for n in rng.permutation(30)[: rng.integers(1, 25)]]
-        outcome = Outcome(golds=0, passages=ranked(([gold.index(one)] if one in gold else [] for one in order), len(gold)))
+        outcome = Outcome(
+            golds=0,
+            passages=ranked(([gold.index(one)] if one in gold else [] for one in order), len(gold)),
+        )
         qrels = [ir_measures.Qrel("q", one, 1) for one in gold]
         run = [ir_measures.ScoredDoc("q", one, float(-place)) for place, one in enumerate(order)]
         told = ir_measures.calc_aggregate([ir_measures.nDCG @ 10, ir_measures.R @ 10], qrels, run)
         assert metric("ndcg@10")(outcome) == pytest.approx(told[ir_measures.nDCG @ 10])
-        assert metric("capped_recall@10")(outcome) == pytest.approx(told[ir_measures.R @ 10] * len(gold) / min(10, len(gold)))
+        assert metric("capped_recall@10")(outcome) == pytest.approx(
+            told[ir_measures.R @ 10] * len(gold) / min(10, len(gold))
+        )
 
 
 KEPT_TWO = Outcome(  # the second known document is in fourth place, behind the cut

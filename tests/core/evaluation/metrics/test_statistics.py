@@ -13,7 +13,13 @@ def test_the_interval_is_scipys_percentile_bootstrap():
     rng = np.random.default_rng(3)
     values = np.stack([rng.random(80), rng.random(80) < 0.3], axis=1).astype(float)
     for column, told in enumerate(estimates(values)):
-        peer = stats.bootstrap((values[:, column],), np.mean, method="percentile", n_resamples=9999, rng=np.random.default_rng(1))
+        peer = stats.bootstrap(
+            (values[:, column],),
+            np.mean,
+            method="percentile",
+            n_resamples=9999,
+            rng=np.random.default_rng(1),
+        )
         assert told.mean == pytest.approx(values[:, column].mean()) and told.n == 80
         assert told.low == pytest.approx(peer.confidence_interval.low, abs=0.01)
         assert told.high == pytest.approx(peer.confidence_interval.high, abs=0.01)
@@ -21,7 +27,9 @@ def test_the_interval_is_scipys_percentile_bootstrap():
 
 def test_questions_without_a_number_drop_out():
     told = estimates(np.array([[1.0, NAN, NAN], [0.0, NAN, 5.0], [1.0, NAN, NAN]]))
-    assert (told[0].mean, told[0].n) == (pytest.approx(2 / 3), 3) and 0 <= told[0].low <= 2 / 3 <= told[0].high <= 1
+    assert (told[0].mean, told[0].n) == (pytest.approx(2 / 3), 3) and 0 <= told[
+        0
+    ].low <= 2 / 3 <= told[0].high <= 1
     assert (told[1].mean, told[1].low, told[1].n) == (None, None, 0)
     assert (told[2].mean, told[2].low, told[2].high, told[2].n) == (5.0, 5.0, 5.0, 1)
     assert estimates(np.empty((0, 2)))[1].n == 0
@@ -37,7 +45,9 @@ def test_the_same_numbers_give_the_same_interval_in_any_chunks(monkeypatch):
 def test_the_interval_holds_the_true_mean_about_as_often_as_it_says():
     held = []
     for seed in range(200):
-        told = estimates((np.random.default_rng(seed).random(60) < 0.4).astype(float)[:, None], resamples=600)[0]
+        told = estimates(
+            (np.random.default_rng(seed).random(60) < 0.4).astype(float)[:, None], resamples=600
+        )[0]
         held.append(told.low <= 0.4 <= told.high)
     assert 0.88 <= np.mean(held) <= 0.99
 
@@ -60,12 +70,23 @@ def test_the_paired_test_finds_a_real_difference_and_none_where_there_is_none():
 
 
 def test_holm_by_hand():
-    assert holm([0.01, 0.04, 0.03]) == [pytest.approx(0.03), pytest.approx(0.06), pytest.approx(0.06)]
+    assert holm([0.01, 0.04, 0.03]) == [
+        pytest.approx(0.03),
+        pytest.approx(0.06),
+        pytest.approx(0.06),
+    ]
     assert holm([]) == [] and holm([0.9, 0.8]) == [1.0, 1.0]
 
 
 def test_the_front():
-    points = {"slow": (3, 0.9), "worse": (2, 0.4), "fast": (1, 0.5), "same": (1, 0.5), "unknown": (None, 1), "slower": (4, 0.9)}
+    points = {
+        "slow": (3, 0.9),
+        "worse": (2, 0.4),
+        "fast": (1, 0.5),
+        "same": (1, 0.5),
+        "unknown": (None, 1),
+        "slower": (4, 0.9),
+    }
     assert pareto(points) == ("fast", "same", "slow")
 
 

@@ -22,13 +22,33 @@ NAMES = ("accurate", "missing", "hallucination", "truthfulness")
         ("", 0, None, (0, 1, 0, 0)),
         ("Bob", 0, None, (0, 0, 1, -1)),
         ("Bob", 0, Judged(True), (1, 0, 0, 1)),
-        ("It was not Ann but Bob.", 1, Judged(False), (0, 0, 1, -1)),  # it holds a known answer, and the judge's No counts
+        (
+            "It was not Ann but Bob.",
+            1,
+            Judged(False),
+            (0, 0, 1, -1),
+        ),  # it holds a known answer, and the judge's No counts
         ("Bob", 0, Judged(False), (0, 0, 1, -1)),
         ("Bob", 0, Judged(None), (0, 0, 1, -1)),  # the judge's reply could not be used
-        ("I do not know the answer", 0, Judged(True), (0, 1, 0, 0)),  # who declines is not right, whatever a judge says
-        ("Ann, though I do not know the answer", 1, None, (1, 0, 0, 1)),  # without a judge as Hits@1 has it
+        (
+            "I do not know the answer",
+            0,
+            Judged(True),
+            (0, 1, 0, 0),
+        ),  # who declines is not right, whatever a judge says
+        (
+            "Ann, though I do not know the answer",
+            1,
+            None,
+            (1, 0, 0, 1),
+        ),  # without a judge as Hits@1 has it
         ("Ann, though I do not know the answer", 1, Judged(True), (0, 1, 0, 0)),
-        ("I do not know the answer.", 1, None, (0, 1, 0, 0)),  # but not of “w”, a piece of the refusal
+        (
+            "I do not know the answer.",
+            1,
+            None,
+            (0, 1, 0, 0),
+        ),  # but not of “w”, a piece of the refusal
     ],
 )
 def test_every_answer_is_one_of_three(text, found, judged, scores):
@@ -64,11 +84,22 @@ def test_a_question_that_failed_is_missing():
 
 def test_nothing_is_said_without_an_answer_or_known_answers():
     assert {metric(name)(Outcome(golds=1)) for name in NAMES} == {None}
-    assert {metric(name)(Outcome(golds=0, answer=Answered("Bob", "language model", 0, 1))) for name in NAMES} == {None}
+    assert {
+        metric(name)(Outcome(golds=0, answer=Answered("Bob", "language model", 0, 1)))
+        for name in NAMES
+    } == {None}
 
 
 def test_the_sentence_that_withholds_an_answer_is_the_one_that_is_asked_for():
     """By all rows of the paper but the two baselines that have prompts of their own."""
-    rows = {key: one.line.operators[-1].prompt for key, one in published().items() if one.group == "Walk&Retrieve"}
-    asking = {key for key, prompt in rows.items() if REFUSAL in prompts("answer")[prompt]["system"].casefold()}
+    rows = {
+        key: one.line.operators[-1].prompt
+        for key, one in published().items()
+        if one.group == "Walk&Retrieve"
+    }
+    asking = {
+        key
+        for key, prompt in rows.items()
+        if REFUSAL in prompts("answer")[prompt]["system"].casefold()
+    }
     assert set(rows) - asking == {"subgraph-rag", "retrieve-rewrite-answer"} and len(asking) == 10

@@ -7,7 +7,14 @@ import pytest
 
 from core.errors import BadInput, Cancelled, HopscopeError, StoreError
 from core.evaluation.pagerank import methods as comparing
-from core.evaluation.pagerank.methods import FILE, HISTORY, MethodConfig, compare, saved_comparisons, starts
+from core.evaluation.pagerank.methods import (
+    FILE,
+    HISTORY,
+    MethodConfig,
+    compare,
+    saved_comparisons,
+    starts,
+)
 from core.graph.building.build import build
 from core.indexes.place import index_folder
 from core.io import digests
@@ -49,8 +56,18 @@ def test_a_comparison_is_measured_and_kept(films, asked):
     done = compare(films, wish, told, go_on)
     exact, push = done.rows
     # all five nodes hang together; Ann is among the best three of both films, Ben is no node: (1 + 1/2) / 2
-    assert (exact.recall, exact.answer_recall, exact.components, exact.questions) == (1.0, 0.75, 1.0, 2)
-    assert push.ran == "relaxation" and not exact.ran and push.recall == 1.0 and 0 < push.median_ms <= push.p95_ms
+    assert (exact.recall, exact.answer_recall, exact.components, exact.questions) == (
+        1.0,
+        0.75,
+        1.0,
+        2,
+    )
+    assert (
+        push.ran == "relaxation"
+        and not exact.ran
+        and push.recall == 1.0
+        and 0 < push.median_ms <= push.p95_ms
+    )
     assert saved_comparisons(films) == [done]
 
 
@@ -76,7 +93,9 @@ def test_nothing_to_compare_is_a_sentence_and_keeps_nothing(films, asked, tmp_pa
     assert saved_comparisons(films) == [] and not (index_folder(films) / FILE).exists()
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"version": 1}', '{"version": 1, "comparisons": [{"wish": {}}]}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"version": 1}', '{"version": 1, "comparisons": [{"wish": {}}]}']
+)
 def test_a_damaged_file_is_named(films, text):
     (index_folder(films) / FILE).write_text(text, "utf-8")
     with pytest.raises(StoreError, match=FILE):
@@ -110,11 +129,21 @@ def stuck(folder, digest, wish, progress, check):
     time.sleep(600)
 
 
-def test_a_large_graph_is_measured_in_another_process_with_the_same_result(films, asked, monkeypatch):
+def test_a_large_graph_is_measured_in_another_process_with_the_same_result(
+    films, asked, monkeypatch
+):
     here, said = compare(films, MethodConfig(("auto",), asked, 3, keep=3), told, go_on), []
     monkeypatch.setattr("core.graph.storage.opening.LARGE", 0)
-    apart = compare(films, MethodConfig(("auto",), asked, 3, keep=3), lambda text, share=None: said.append(text), go_on)
-    measured = lambda done: [(row.method, row.questions, row.recall, row.answer_recall, row.components) for row in done.rows]
+    apart = compare(
+        films,
+        MethodConfig(("auto",), asked, 3, keep=3),
+        lambda text, share=None: said.append(text),
+        go_on,
+    )
+    measured = lambda done: [
+        (row.method, row.questions, row.recall, row.answer_recall, row.components)
+        for row in done.rows
+    ]
     assert measured(apart) == measured(here) and any("question 2 of 2" in text for text in said)
     build([*TRIPLES, ("Two", "has_genre", "Drama")], films.folder, "films", "both")
     with pytest.raises(HopscopeError, match="built anew just now"):

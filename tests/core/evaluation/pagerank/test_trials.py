@@ -7,7 +7,15 @@ import pytest
 
 from core.errors import BadInput, Cancelled
 from core.evaluation.pagerank import trials
-from core.evaluation.pagerank.trials import BYTES_A_NODE, Asked, MethodTrial, compare_methods, expected, tie_aware_recall, unfit
+from core.evaluation.pagerank.trials import (
+    BYTES_A_NODE,
+    Asked,
+    MethodTrial,
+    compare_methods,
+    expected,
+    tie_aware_recall,
+    unfit,
+)
 from core.types import Question
 
 
@@ -37,10 +45,18 @@ def test_no_question_is_refused(films):
 def test_every_method_on_five_nodes(films, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     told = []
-    rows = compare_methods(films, ("fora", "topppr", "rbs", "partition"), [(0,), (1, 2)], keep=5, progress=lambda *said: told.append(said))
+    rows = compare_methods(
+        films,
+        ("fora", "topppr", "rbs", "partition"),
+        [(0,), (1, 2)],
+        keep=5,
+        progress=lambda *said: told.append(said),
+    )
     assert [row.method for row in rows] == ["fora", "topppr", "rbs", "partition"]
     for row in rows:
-        assert row.recall == 1.0 and row.edges > 0 and row.answer_recall is None  # five nodes hold each other's best five
+        assert (
+            row.recall == 1.0 and row.edges > 0 and row.answer_recall is None
+        )  # five nodes hold each other's best five
     shares = [share for text, share in told if text.startswith("PageRank by")]
     assert shares == sorted(shares) and rows[3].prepared_s >= 0
 
@@ -72,7 +88,9 @@ def test_what_a_graph_is_too_large_for_is_said_before_anything_begins(films, mon
     monkeypatch.setattr("core.graph.algorithms.leiden.LARGEST", 3)
     monkeypatch.setattr("core.graph.algorithms.leiden.free_memory", lambda: 5)
     with pytest.raises(BadInput, match="Leiden clusters: 5 triples are too many"):
-        compare_methods(films, ("auto", "partition"), [(0,)], progress=lambda *said: told.append(said))
+        compare_methods(
+            films, ("auto", "partition"), [(0,)], progress=lambda *said: told.append(said)
+        )
     monkeypatch.setattr("core.evaluation.pagerank.trials.free_memory", lambda: 5 * BYTES_A_NODE - 1)
     with pytest.raises(BadInput, match="The exact PageRank of 5 nodes"):
         compare_methods(films, ("auto",), [(0,)], progress=lambda *said: told.append(said))
@@ -80,7 +98,11 @@ def test_what_a_graph_is_too_large_for_is_said_before_anything_begins(films, mon
 
 
 def test_slow_methods_and_large_graphs_are_expected_to_take_longer(films):
-    larger = SimpleNamespace(n_nodes=1_000_000, n_edges=3_000_000, resolve=lambda direction: "both" if direction == "graph" else direction)
+    larger = SimpleNamespace(
+        n_nodes=1_000_000,
+        n_edges=3_000_000,
+        resolve=lambda direction: "both" if direction == "graph" else direction,
+    )
     assert expected(larger, "auto") < expected(larger, "exact") < expected(larger, "fora")
     assert expected(larger, "exact", "out") == expected(larger, "exact") / 2
     assert expected(films, "fora") < 0.1

@@ -36,9 +36,17 @@ class Judge(Parrot):
             check()
         self.asked.append(messages)
         told = messages[1]["content"]
-        first, second = told.split("First answer:\n")[1].split("\n\nVerdict")[0].split("\n\nSecond answer:\n")
+        first, second = (
+            told.split("First answer:\n")[1].split("\n\nVerdict")[0].split("\n\nSecond answer:\n")
+        )
         said = self.choose(first, second)
-        return Reply(json.dumps({"why": "So.", **dict.fromkeys(CRITERIA, said)}) if said in ("first", "second", "tie") else said, 10, 5)
+        return Reply(
+            json.dumps({"why": "So.", **dict.fromkeys(CRITERIA, said)})
+            if said in ("first", "second", "tie")
+            else said,
+            10,
+            5,
+        )
 
 
 class Judges(Written):
@@ -47,13 +55,28 @@ class Judges(Written):
 
 
 PAIR = prompts("judge")["pair"]["system"]
-LONGER = Judge(lambda first, second: "tie" if len(first) == len(second) else "first" if len(first) > len(second) else "second")
+LONGER = Judge(
+    lambda first, second: (
+        "tie" if len(first) == len(second) else "first" if len(first) > len(second) else "second"
+    )
+)
 
 
 def summary(*answers, by="language model", abstract=True):
     """A run in which the instances a, b, ... gave these answers, a tuple a question."""
-    instances = [{"id": name, "name": name.upper(), "title": "", "line": "GraphReader()"} for name in "abc"[: len(answers[0])]]
-    run = Run(7, "k", {"instances": instances, "sample": len(answers), "graphs": [["corpus:carols", ""]]}, 0.0, "done", 0, 0)
+    instances = [
+        {"id": name, "name": name.upper(), "title": "", "line": "GraphReader()"}
+        for name in "abc"[: len(answers[0])]
+    ]
+    run = Run(
+        7,
+        "k",
+        {"instances": instances, "sample": len(answers), "graphs": [["corpus:carols", ""]]},
+        0.0,
+        "done",
+        0,
+        0,
+    )
     rows = [
         StoredRow(
             one["id"],
@@ -71,7 +94,12 @@ def summary(*answers, by="language model", abstract=True):
 def work(tmp_path):
     def make(judge, *answers):
         told = summary(*answers)
-        return Pairwise(told.instances, pairs(told), Judges(judge), saved=SavedReplies(tmp_path / "replies.sqlite"))
+        return Pairwise(
+            told.instances,
+            pairs(told),
+            Judges(judge),
+            saved=SavedReplies(tmp_path / "replies.sqlite"),
+        )
 
     return make
 
@@ -85,13 +113,19 @@ def test_the_better_answer_wins_in_both_orders(work):
     wins = tally.wins("overall")
     assert wins["a", "b"].mean == pytest.approx(0.5) and wins["a", "b"].n == 3  # won, lost, tied
     assert [match.score("overall") for match in tally.read] == [1, 0, 0.5]
-    assert tally.agreement("diversity") == 1 and tally.places("overall") == (2, 2, 2) and tally.doubts() == ()
+    assert (
+        tally.agreement("diversity") == 1
+        and tally.places("overall") == (2, 2, 2)
+        and tally.doubts() == ()
+    )
     assert tally.judge == "Parrot"
 
 
 def test_short_answers_are_no_measure_of_comprehensiveness(tmp_path):
     told = summary(("long answer", "short"), ("abcd", "efgh"), abstract=False)
-    judge = Pairwise(told.instances, pairs(told), Judges(LONGER), saved=SavedReplies(tmp_path / "replies.sqlite"))
+    judge = Pairwise(
+        told.instances, pairs(told), Judges(LONGER), saved=SavedReplies(tmp_path / "replies.sqlite")
+    )
     assert judged(judge).doubts()[-1] == (
         "2 questions ask for a short answer, which says little of comprehensiveness; ask as abstract questions (evaluate --abstract) "
         "before answers are compared."
@@ -101,35 +135,60 @@ def test_short_answers_are_no_measure_of_comprehensiveness(tmp_path):
 def test_both_orders_are_asked_of_every_pair(work):
     judge = Judge(lambda first, second: "tie")
     judged(work(judge, ("one", "two", "three")))
-    seen = {tuple(part.split("\n")[0] for part in one[1]["content"].split("answer:\n")[1:]) for one in judge.asked}
-    assert seen == {(a, b) for a in ("one", "two", "three") for b in ("one", "two", "three") if a != b}
+    seen = {
+        tuple(part.split("\n")[0] for part in one[1]["content"].split("answer:\n")[1:])
+        for one in judge.asked
+    }
+    assert seen == {
+        (a, b) for a in ("one", "two", "three") for b in ("one", "two", "three") if a != b
+    }
 
 
 def test_a_judge_that_always_takes_the_first_place_says_nothing(work):
-    tally = judged(work(Judge(lambda first, second: "first"), *((f"a{i}", f"b{i}") for i in range(5))))
+    tally = judged(
+        work(Judge(lambda first, second: "first"), *((f"a{i}", f"b{i}") for i in range(5)))
+    )
     assert tally.wins("overall")["a", "b"].mean == 0.5 and tally.agreement("overall") == 0
-    assert tally.doubts() == ("The judge preferred the first place in 10 of 10: its verdicts say nothing.",)
+    assert tally.doubts() == (
+        "The judge preferred the first place in 10 of 10: its verdicts say nothing.",
+    )
 
 
 def told(*pairs):
     """A match for each pair of what was preferred in the two orders."""
-    return tuple(Match(f"q{i}", "a", "b", *(Verdict({"overall": one}) for one in pair)) for i, pair in enumerate(pairs))
+    return tuple(
+        Match(f"q{i}", "a", "b", *(Verdict({"overall": one}) for one in pair))
+        for i, pair in enumerate(pairs)
+    )
 
 
 def test_a_lean_to_a_place_is_told_and_few_verdicts_are_no_lean():
     one_place, steady = [("second", "second")] * 32, [("first", "second"), ("second", "first")] * 32
-    lean = Tally(("a", "b"), told(*one_place, *steady), 96, "x")  # 64 of 96 agree, of which 4/9 = 43 would by chance
-    assert lean.doubts() == ("The judge preferred the second place in 128 of 192: read its verdicts with care.",)
+    lean = Tally(
+        ("a", "b"), told(*one_place, *steady), 96, "x"
+    )  # 64 of 96 agree, of which 4/9 = 43 would by chance
+    assert lean.doubts() == (
+        "The judge preferred the second place in 128 of 192: read its verdicts with care.",
+    )
     assert lean.by_chance("overall") == pytest.approx(4 / 9) and lean.decides("overall")
     tied = Tally(("a", "b"), told(*[("tie", "tie")] * 3), 3, "x")
-    assert tied.doubts() == ("The judge called all 6 a tie: its verdicts show no difference.",) and not tied.decides("overall")
+    assert tied.doubts() == (
+        "The judge called all 6 a tie: its verdicts show no difference.",
+    ) and not tied.decides("overall")
 
 
 def test_orders_that_agree_no_more_than_by_chance_rank_nobody():
-    same = [("first", "second"), ("second", "first")]  # each place half of the time: half of the pairs agree by chance
+    same = [
+        ("first", "second"),
+        ("second", "first"),
+    ]  # each place half of the time: half of the pairs agree by chance
     few = Tally(("a", "b"), told(*same), 2, "x")
-    assert few.doubts() == ("2 pairs are too few to tell the judge's verdicts from chance.",) and not few.decides("overall")
-    assert Tally(("a", "b"), told(*same[:1]), 1, "x").doubts() == ("One pair is too few to tell the judge's verdicts from chance.",)
+    assert few.doubts() == (
+        "2 pairs are too few to tell the judge's verdicts from chance.",
+    ) and not few.decides("overall")
+    assert Tally(("a", "b"), told(*same[:1]), 1, "x").doubts() == (
+        "One pair is too few to tell the judge's verdicts from chance.",
+    )
     assert Tally(("a", "b"), told(*same * 3), 6, "x").doubts() == ()  # 1/64 by chance
     lots = Tally(("a", "b"), told(*same, ("first", "first"), ("second", "second"), *same), 6, "x")
     verdict = "Asked in both orders, the judge gives the same verdict on 4 of 6 pairs, no more than by chance: its verdicts say nothing."
@@ -150,46 +209,82 @@ def test_a_small_model_that_always_takes_the_second_place_ranks_nobody(work):
     judge = Judge(lambda first, second: REPLIED[first.split()[0]])
     tally = judged(work(judge, ("Bob is", "Tim is"), ("Tim was", "Bob was")))
     (doubt,) = tally.doubts()
-    assert "gives the same verdict on 0 of 2 pairs" in doubt and not any(map(tally.decides, CRITERIA))
+    assert "gives the same verdict on 0 of 2 pairs" in doubt and not any(
+        map(tally.decides, CRITERIA)
+    )
     page = page_html(tally, {"a": Called("A"), "b": Called("B")})
-    assert page.index("its verdicts say nothing") < page.index("<details") < page.index("picture-overall")
+    assert (
+        page.index("its verdicts say nothing")
+        < page.index("<details")
+        < page.index("picture-overall")
+    )
 
 
 def test_no_form_of_a_reply_is_shown_that_a_small_model_could_copy():
     """Shown one with a verdict in it, Qwen2.5-Coder-0.5B gave that verdict on 3 of 4 pairs."""
-    assert not any(f'"{name}": "{place}"' in PAIR for name in CRITERIA for place in ("first", "second", "tie"))
+    assert not any(
+        f'"{name}": "{place}"' in PAIR for name in CRITERIA for place in ("first", "second", "tie")
+    )
 
 
 def test_a_rate_of_few_questions_is_wide():
-    low, high = Tally(("a", "b"), told(("first", "second"), ("first", "second")), 2, "x").wins("overall")["a", "b"].numbers()[1:]
+    low, high = (
+        Tally(("a", "b"), told(("first", "second"), ("first", "second")), 2, "x")
+        .wins("overall")["a", "b"]
+        .numbers()[1:]
+    )
     assert (round(low, 2), high) == (0.34, 1)  # Wilson's: n / (n + 1.96 squared)
 
 
 def test_a_judge_that_answers_nonsense_has_no_figures(work):
-    tally = judged(work(Judge(lambda first, second: "I like <b>both</b>"), ("one", "two"), ("three", "four")))
+    tally = judged(
+        work(Judge(lambda first, second: "I like <b>both</b>"), ("one", "two"), ("three", "four"))
+    )
     assert tally.read == () and tally.wins("overall") == {} and tally.agreement("overall") is None
     (doubt,) = tally.doubts()
-    assert doubt.startswith("Of 2 pairs the judge's replies could be read in 0") and "I like <b>both</b>" in doubt
+    assert (
+        doubt.startswith("Of 2 pairs the judge's replies could be read in 0")
+        and "I like <b>both</b>" in doubt
+    )
     page = page_html(tally, {"a": Called("A"), "b": Called("B")})
     assert "&lt;b&gt;both" in page and "<b>both" not in page
 
 
-@pytest.mark.parametrize("reply", ["[]", "{", '{"overall": "first"}', '{"why": 1}', "null", json.dumps(dict.fromkeys(CRITERIA, "third"))])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "[]",
+        "{",
+        '{"overall": "first"}',
+        '{"why": 1}',
+        "null",
+        json.dumps(dict.fromkeys(CRITERIA, "third")),
+    ],
+)
 def test_what_is_no_verdict_is_left_out_and_counted(work, reply):
-    judge = Judge(lambda first, second: reply if first == "odd" else "first" if first == "good" else "second")
+    judge = Judge(
+        lambda first, second: reply if first == "odd" else "first" if first == "good" else "second"
+    )
     tally = judged(work(judge, ("odd", "two"), ("good", "bad"), ("good", "bad ")))
-    assert len(tally.read) == 2 and tally.doubts()[0] == "1 of 3 pairs are left out, as a reply could not be read."
+    assert (
+        len(tally.read) == 2
+        and tally.doubts()[0] == "1 of 3 pairs are left out, as a reply could not be read."
+    )
 
 
 def test_what_was_judged_is_kept_and_judging_goes_on(work):
     job, answers = Job("pairs"), tuple((f"a{i}", f"b{i}") for i in range(4))
     judge = Judge(lambda first, second: "tie")
     cancelled = Judge(lambda first, second: job.cancel() if len(cancelled.asked) == 5 else "tie")
-    cancelled.choose = lambda first, second: (job.cancel() if len(cancelled.asked) == 5 else None) or "tie"
+    cancelled.choose = lambda first, second: (
+        (job.cancel() if len(cancelled.asked) == 5 else None) or "tie"
+    )
     one = work(cancelled, *answers)
     with pytest.raises(Cancelled):
         one(job)
-    assert len(one.known().matches) == 2 and one.missing == 3  # of the third pair one order alone is kept
+    assert (
+        len(one.known().matches) == 2 and one.missing == 3
+    )  # of the third pair one order alone is kept
     one.models._chat = judge
     tally = judged(one)
     assert len(tally.matches) == 4 and len(judge.asked) == 3
@@ -204,7 +299,10 @@ def test_a_judge_that_dies_ends_the_judging_with_a_sentence(work):
 
 
 def test_equal_answers_readers_and_failures_are_no_pairs():
-    assert [(one.question, one.a, one.b) for one in pairs(summary(("same", " same", "other"), ("x", "", "y")))] == [
+    assert [
+        (one.question, one.a, one.b)
+        for one in pairs(summary(("same", " same", "other"), ("x", "", "y")))
+    ] == [
         ("q0", "a", "c"),
         ("q0", "b", "c"),
         ("q1", "a", "c"),
@@ -222,7 +320,9 @@ def test_long_answers_are_cut_alike_and_braces_stay():
 
 def test_the_matrix_has_a_cell_for_each_pair_and_escapes_names(work):
     tally = judged(work(LONGER, ("long answer", "short", "mid one")))
-    figure = matrix(tally, "overall", {"a": Called("<script>"), "b": Called("B"), "c": Called("Long", "C")})
+    figure = matrix(
+        tally, "overall", {"a": Called("<script>"), "b": Called("B"), "c": Called("Long", "C")}
+    )
     assert [list(row) for row in figure.data[0].z] == [[None, 1, 1], [0, None, 0], [0, 1, None]]
     assert figure.data[0].x == ("&lt;script&gt;", "B", "C") and figure.data[0].y[2] == "Long (C)"
 
@@ -230,15 +330,24 @@ def test_the_matrix_has_a_cell_for_each_pair_and_escapes_names(work):
 def test_on_the_command_line(bench, tmp_path, capsys):
     bench.models._chat = Parrot("Drama")
     job = bench.run(bench.plan())
-    assert main(["judge", str(job.number)], lambda: bench.engine) == WRONG  # all answers are the same one
+    assert (
+        main(["judge", str(job.number)], lambda: bench.engine) == WRONG
+    )  # all answers are the same one
     assert "no two different answers" in capsys.readouterr().err
     number = _varied(bench)
     page = tmp_path / "wins.html"
     bench.models._chat = LONGER
     assert main(["judge", str(number), "--json", "--html", str(page)], lambda: bench.engine) == OK
     told = json.loads(capsys.readouterr().out)
-    assert told["judge"] == "Parrot" and told["read"] == told["pairs"] == 3 and "plotly" in page.read_text("utf-8")
-    assert {one["row"]: one["mean"] for one in told["criteria"]["overall"]["wins"]} == {"two": 1, "one": 0}
+    assert (
+        told["judge"] == "Parrot"
+        and told["read"] == told["pairs"] == 3
+        and "plotly" in page.read_text("utf-8")
+    )
+    assert {one["row"]: one["mean"] for one in told["criteria"]["overall"]["wins"]} == {
+        "two": 1,
+        "one": 0,
+    }
     bench.models._chat = Judge(lambda first, second: "?")
     bench.models.weights = lambda name: "another judge"
     assert main(["judge", str(number)], lambda: bench.engine) == FAILED
@@ -265,7 +374,12 @@ def test_a_server_judges_many_pairs_at_a_time_and_the_tally_is_the_same(tmp_path
     for at_once in (1, 0):
         with server(0.1) as (address, seen):
             chat = OpenAIChat(address, "m", "m", at_once=at_once)
-            work = Pairwise(run.instances, pairs(run), Judges(chat), saved=SavedReplies(tmp_path / f"{at_once}.sqlite"))
+            work = Pairwise(
+                run.instances,
+                pairs(run),
+                Judges(chat),
+                saved=SavedReplies(tmp_path / f"{at_once}.sqlite"),
+            )
             try:
                 tallies.append(work(Job("j")).plain())
             except ModelFailed as error:

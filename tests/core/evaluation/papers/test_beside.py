@@ -9,7 +9,16 @@ import pytest
 
 from core.cli import OK, WRONG, main
 from core.evaluation.metrics.statistics import Estimate
-from core.evaluation.papers.beside import Beside, Row, agreement, beside, kendall, markdown, order_of_sets, wide
+from core.evaluation.papers.beside import (
+    Beside,
+    Row,
+    agreement,
+    beside,
+    kendall,
+    markdown,
+    order_of_sets,
+    wide,
+)
 from core.evaluation.papers.experiments import Experiment, PublishedSet
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Run, StoredRow
@@ -41,9 +50,17 @@ def summary(n):
 def test_differences_from_the_first_row_and_whether_they_agree():
     (found,) = beside(MADE, "Films", summary(40))
     a, b = found.rows
-    assert (a.here.mean, b.here.mean) == (0.5, 1.0) and found.tau is None and found.asked == "films_set"
+    assert (
+        (a.here.mean, b.here.mean) == (0.5, 1.0)
+        and found.tau is None
+        and found.asked == "films_set"
+    )
     assert a.printed_difference is None and a.difference is None and a.agrees is None
-    assert b.printed_difference == pytest.approx(0.5) and b.difference[0] == 0.5 and b.difference[1] <= 0.5 <= b.difference[2]
+    assert (
+        b.printed_difference == pytest.approx(0.5)
+        and b.difference[0] == 0.5
+        and b.difference[1] <= 0.5 <= b.difference[2]
+    )
     assert b.agrees is True
     assert "1 of 1" in agreement(found) and "40 questions of films_set" in agreement(found)
 
@@ -59,36 +76,60 @@ def test_a_difference_outside_of_the_interval_does_not_agree():
 
 
 def test_orders_that_cannot_be_compared():
-    assert kendall([]) is None and kendall([(1, 2), (2, 3)]) is None and kendall([(1, 2), (2, 2), (3, 2)]) is None
+    assert (
+        kendall([]) is None
+        and kendall([(1, 2), (2, 3)]) is None
+        and kendall([(1, 2), (2, 2), (3, 2)]) is None
+    )
     assert kendall([(3, 1), (2, 2), (1, 3)]) == -1
 
 
 def test_differences_are_from_the_row_that_each_names():
     own = dataclasses.replace(MADE, firsts={"b": "b"})  # each begins a method of its own
     (found,) = beside(own, "Films", summary(40))
-    assert [row.printed_difference for row in found.rows] == [None, None] and found.rows[1].difference is None
+    assert [row.printed_difference for row in found.rows] == [None, None] and found.rows[
+        1
+    ].difference is None
 
 
 def test_the_order_of_sets_for_one_method():
-    table = lambda set, printed, here: Beside(set, "asked", "summaries", (Row("a", "A", printed, Estimate(here, here, here, 30)),), None)
-    tables = [table("One", 0.4, 0.9), table("Two", 0.3, 0.1), table("Three", 0.2, 0.2)]  # of three pairs one is the other way round
-    assert order_of_sets(tables) == ["A, summaries: Kendall's tau of the order of the 3 sets is 0.33."]
+    table = lambda set, printed, here: Beside(
+        set, "asked", "summaries", (Row("a", "A", printed, Estimate(here, here, here, 30)),), None
+    )
+    tables = [
+        table("One", 0.4, 0.9),
+        table("Two", 0.3, 0.1),
+        table("Three", 0.2, 0.2),
+    ]  # of three pairs one is the other way round
+    assert order_of_sets(tables) == [
+        "A, summaries: Kendall's tau of the order of the 3 sets is 0.33."
+    ]
     assert order_of_sets(tables[:2]) == [] and order_of_sets([]) == []
 
 
 def test_markdown_has_what_is_missing_as_a_dash():
     rows = (Row("a", "A | b", None, Estimate(None, None, None, 0)),)
-    text = markdown(MADE, [Beside("Films", "films_set", "accuracy", rows, None)], ["Another model."])
-    assert "| A \\| b | – | – | 0 | – | – | – |" in text and text.endswith("- Another model.\n") and "cannot be compared" in text
+    text = markdown(
+        MADE, [Beside("Films", "films_set", "accuracy", rows, None)], ["Another model."]
+    )
+    assert (
+        "| A \\| b | – | – | 0 | – | – | – |" in text
+        and text.endswith("- Another model.\n")
+        and "cannot be compared" in text
+    )
 
 
 def test_what_is_drawn_without_numbers_is_one_table_a_set():
-    drawn = dataclasses.replace(MADE, printed={"Films": {"accuracy": (None, None), "seconds": (None, None)}})
+    drawn = dataclasses.replace(
+        MADE, printed={"Films": {"accuracy": (None, None), "seconds": (None, None)}}
+    )
     table = wide(beside(drawn, "Films", summary(4)))
     assert (table.title, table.head) == ("Films", ("method", "accuracy", "seconds"))
     assert [(row[0], row[1][:5]) for row in table.rows] == [("A", "0.500"), ("B", "1.000")]
     assert table.notes == ("4 questions of films_set. The paper draws it, without numbers.",)
-    assert "| B | 1.000 " in markdown(drawn, [table], []) and "| paper |" not in markdown(drawn, [table], [])
+    assert "| B | 1.000 " in markdown(drawn, [table], []) and "| paper |" not in markdown(
+        drawn, [table], []
+    )
 
 
 @pytest.fixture
@@ -115,12 +156,18 @@ def test_a_table_is_made_from_published_files_and_taken_up_again(told, films, tm
     found = json.loads(out)
     assert code == OK and "WebQSP is left out" in err
     (table,) = found["tables"]
-    assert table["set"].startswith("CWQ") and [row["printed"] for row in table["rows"]] == [0.183, 0.224, 0.133]
+    assert table["set"].startswith("CWQ") and [row["printed"] for row in table["rows"]] == [
+        0.183,
+        0.224,
+        0.133,
+    ]
     assert all(row["here"]["n"] == 2 for row in table["rows"])
     assert any("graph reader" in sentence for sentence in found["differs"])
     assert "# Table 7, B.8" in (tmp_path / "t.md").read_text("utf-8")
     again = told(*asked)
-    assert again[0] == OK and "SBE+ISAR-EEMs (Origin)" in again[1] and "done" not in again[2]  # nothing is asked again
+    assert (
+        again[0] == OK and "SBE+ISAR-EEMs (Origin)" in again[1] and "done" not in again[2]
+    )  # nothing is asked again
 
 
 def test_what_cannot_be_is_a_sentence(told, tmp_path):
@@ -131,13 +178,21 @@ def test_what_cannot_be_is_a_sentence(told, tmp_path):
     assert "cannot be tried in small" in told("analysis-table-8", "--small")[2]
     assert "Did you mean “CWQ”" in told("lego-table-7", "--small", "--set", "CWW")[2]
     assert "A sample is" in told("lego-table-7", "--small", "--sample", "some")[2]
-    assert "cannot be written" in told("lego-table-7", "--small", "--out", str(tmp_path / "none" / "t.md"))[2]
+    assert (
+        "cannot be written"
+        in told("lego-table-7", "--small", "--out", str(tmp_path / "none" / "t.md"))[2]
+    )
 
 
 def test_graphs_by_a_language_model_are_to_be_built_first(told):
-    code, out, err = told("analysis-table-7", "--data", "MultihopQA=christmas-carol", "--sample", "1")
+    code, out, err = told(
+        "analysis-table-7", "--data", "MultihopQA=christmas-carol", "--sample", "1"
+    )
     assert code == WRONG and not out and "12 graphs are to be built first" in err
-    assert 'corpus build christmas-carol --graph "TokenChunks(size=600) >> LanguageModelExtraction(' in err
+    assert (
+        'corpus build christmas-carol --graph "TokenChunks(size=600) >> LanguageModelExtraction('
+        in err
+    )
 
 
 def test_the_list_and_the_sources(told):

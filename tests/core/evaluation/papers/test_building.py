@@ -11,7 +11,14 @@ from core.builds import build, status
 from core.builds.catalogue import find
 from core.builds.report import GRAPH, INDEX, StepCost
 from core.cli import OK, WRONG, main
-from core.evaluation.papers.building import BuildingCosts, GraphCost, claims, graph_cost, markdown, rows
+from core.evaluation.papers.building import (
+    BuildingCosts,
+    GraphCost,
+    claims,
+    graph_cost,
+    markdown,
+    rows,
+)
 from core.evaluation.papers.experiments import costs as known_costs
 from core.evaluation.reports.build_plots import page, seconds, tokens
 from core.models.registry import Registry
@@ -56,8 +63,13 @@ def test_each_step_has_the_tokens_that_it_asked_for(corpus):
         (GRAPH, Usage()),
         (INDEX, Usage()),
     ]
-    assert cost.whole and cost.chunks == 2 and cost.usage() == cost.usage(GRAPH) == Usage(2, 2000, 100)
-    assert cost.seconds() == pytest.approx(sum(one.seconds for one in cost.steps)) and cost.usage(INDEX) == Usage()
+    assert (
+        cost.whole and cost.chunks == 2 and cost.usage() == cost.usage(GRAPH) == Usage(2, 2000, 100)
+    )
+    assert (
+        cost.seconds() == pytest.approx(sum(one.seconds for one in cost.steps))
+        and cost.usage(INDEX) == Usage()
+    )
 
 
 def test_tokens_of_chunks_that_were_read_before_are_not_known(corpus):
@@ -66,29 +78,51 @@ def test_tokens_of_chunks_that_were_read_before_are_not_known(corpus):
     build(corpus, other, Models(say))
     cost = graph_cost("RKG", "x", status(corpus, other).report, True)
     assert not cost.whole and cost.usage() == Usage()
-    assert claims(WANTED, [cost])[0] == "RKG: chunks had been read before, so that its tokens are not whole."
+    assert (
+        claims(WANTED, [cost])[0]
+        == "RKG: chunks had been read before, so that its tokens are not whole."
+    )
 
 
 def test_without_a_language_model_there_are_no_tokens(corpus):
     build(corpus, "chunks", Reading())
-    cost = graph_cost("PG", "chunks", status(corpus, "chunks").report, find("chunks").line.asks_chat)
-    assert cost.whole and claims(WANTED, [cost]) == ["No language model was asked for PG: 0 tokens."]
+    cost = graph_cost(
+        "PG", "chunks", status(corpus, "chunks").report, find("chunks").line.asks_chat
+    )
+    assert cost.whole and claims(WANTED, [cost]) == [
+        "No language model was asked for PG: 0 tokens."
+    ]
     assert "No language model was asked" in tokens({"PG": cost.steps}).layout.title.subtitle.text
 
 
 def test_reports_of_before_steps_were_counted_have_none():
-    cost = graph_cost("KG", "kg", {"seconds": {"Merge": 1.0}, "usage": {}, "counts": {"chunks": 3}}, True)
-    assert cost.steps == () and not cost.whole and rows([cost]) == [["KG", "", "together", "0.0", "0", "0", "0"]]
+    cost = graph_cost(
+        "KG", "kg", {"seconds": {"Merge": 1.0}, "usage": {}, "counts": {"chunks": 3}}, True
+    )
+    assert (
+        cost.steps == ()
+        and not cost.whole
+        and rows([cost]) == [["KG", "", "together", "0.0", "0", "0", "0"]]
+    )
 
 
 def test_the_papers_sentences_beside_what_was_measured():
     tree = GraphCost("Tree", "t", 4, (StepCost("tree", GRAPH, 1.0, Usage(1, 40, 10)),))
     kg = GraphCost("KG", "k", 4, (READ, REPORTS))
     said = claims(WANTED, [tree, kg])
-    assert said[0] == "Tokens of building the graph: Tree 50, KG 500. The paper's order is Tree, KG, as here."
+    assert (
+        said[0]
+        == "Tokens of building the graph: Tree 50, KG 500. The paper's order is Tree, KG, as here."
+    )
     assert said[1] == "KG takes 10.0 times the tokens of Tree; in the paper up to 40."
-    assert said[2] == "Prompts have more tokens than completions in 2 of 2 graphs; in the paper in all."
-    assert said[3] == "The index of KG takes 0.50 times the tokens of its graph; in the paper nearly as many."
+    assert (
+        said[2]
+        == "Prompts have more tokens than completions in 2 of 2 graphs; in the paper in all."
+    )
+    assert (
+        said[3]
+        == "The index of KG takes 0.50 times the tokens of its graph; in the paper nearly as many."
+    )
     more = GraphCost("Tree", "t", 4, (StepCost("tree", GRAPH, 1.0, Usage(9, 10, 990)),))
     said = claims(WANTED, [more, kg])
     assert "another order than here" in said[0] and "in 1 of 2" in said[2]
@@ -97,15 +131,29 @@ def test_the_papers_sentences_beside_what_was_measured():
 def test_pictures_have_every_number_and_are_escaped():
     costs = {"KG": (READ, MERGED, REPORTS), "<script>": (MERGED,)}
     drawn = {bar.name: list(bar.y) for bar in tokens(costs).data}
-    assert drawn == {"graph, prompt": [400, 0], "graph, completion": [100, 0], "index, prompt": [200, 0], "index, completion": [50, 0]}
-    assert {bar.name: list(bar.y) for bar in seconds(costs).data} == {"graph": [2.5, 0.5], "index": [1.0, 0.0]}
+    assert drawn == {
+        "graph, prompt": [400, 0],
+        "graph, completion": [100, 0],
+        "index, prompt": [200, 0],
+        "index, completion": [50, 0],
+    }
+    assert {bar.name: list(bar.y) for bar in seconds(costs).data} == {
+        "graph": [2.5, 0.5],
+        "index": [1.0, 0.0],
+    }
     html = page(costs, "<b>", ["a < b"])
-    assert "&lt;b&gt;" in html and "a &lt; b" in html and "<script>" not in list(seconds(costs).data[0].x)[1]
+    assert (
+        "&lt;b&gt;" in html
+        and "a &lt; b" in html
+        and "<script>" not in list(seconds(costs).data[0].x)[1]
+    )
 
 
 def test_the_table_as_markdown():
     text = markdown(WANTED, "A corpus.", [GraphCost("KG | x", "k", 4, (READ,))], ["Said."])
-    assert "| KG \\| x | graph | read | 2.0 | 4 | 400 | 100 |" in text and text.endswith("- Said.\n")
+    assert "| KG \\| x | graph | read | 2.0 | 4 | 400 | 100 |" in text and text.endswith(
+        "- Said.\n"
+    )
 
 
 def test_the_figure_names_builds_that_are_here():
@@ -124,11 +172,21 @@ def test_the_command_counts_each_graph(tmp_path, monkeypatch, capsys):
     wanted = known_costs()["analysis-figures-4-5"]
     small = replace(wanted, small_builds=builds, documents=3, levels=("KG",), index="KG")
     monkeypatch.setattr("core.commands.reproduce.costs", lambda: {small.id: small})
-    assert main(["reproduce", small.id, "--small", "--json", "--out", str(tmp_path / "costs.md")]) == OK
+    assert (
+        main(["reproduce", small.id, "--small", "--json", "--out", str(tmp_path / "costs.md")])
+        == OK
+    )
     found = json.loads(capsys.readouterr().out)
-    assert [graph["name"] for graph in found["graphs"]] == ["PG", "KG"] and found["graphs"][1]["chunks"] == 3
-    assert sum(step["usage"]["calls"] for step in found["graphs"][1]["steps"]) == 3 and found["graphs"][1]["whole"]
-    assert "| KG | graph |" in (tmp_path / "costs.md").read_text("utf-8") and "plotly" in (tmp_path / "costs.html").read_text("utf-8")
+    assert [graph["name"] for graph in found["graphs"]] == ["PG", "KG"] and found["graphs"][1][
+        "chunks"
+    ] == 3
+    assert (
+        sum(step["usage"]["calls"] for step in found["graphs"][1]["steps"]) == 3
+        and found["graphs"][1]["whole"]
+    )
+    assert "| KG | graph |" in (tmp_path / "costs.md").read_text("utf-8") and "plotly" in (
+        tmp_path / "costs.html"
+    ).read_text("utf-8")
     assert not (tmp_path / "home" / "facts.sqlite").exists()  # it was measured in an empty home
     assert main(["reproduce", small.id]) == WRONG and "--data NAME" in capsys.readouterr().err
     assert main(["reproduce", small.id, "--small", "--sample", "some"]) == WRONG

@@ -44,5 +44,10 @@ def test_what_says_nothing_counts_where_nothing_else_is_there(local):
 
 
 def test_what_is_not_there_is_not_found(local):
-    for entity, answers in (("Ann", ("Dog",)), ("Nobody", ("One",)), ("Ann", ("Nothing",)), ("Ann", ())):
+    for entity, answers in (
+        ("Ann", ("Dog",)),
+        ("Nobody", ("One",)),
+        ("Ann", ("Nothing",)),
+        ("Ann", ()),
+    ):
         assert asked(local, entity, *answers) == {NOT_FOUND: 1.0}

@@ -34,9 +34,13 @@ def test_the_five_papers_are_there():
 def test_an_experiment_names_what_is_here(one):
     assert set(one.rows) <= set(published()) and set(one.small_rows) <= set(one.rows)
     assert all(set(vary) in (set(), set(one.rows)) for vary in (one.vary, one.small_vary))
-    assert one.measures or all(one.asked(published(), name, small)[1] for name in one.printed for small in (True, False))
+    assert one.measures or all(
+        one.asked(published(), name, small)[1] for name in one.printed for small in (True, False)
+    )
     assert not one.wins or (one.against in one.rows and set(one.wins) == set(one.printed))
-    assert all(len(values) == len(one.rows) and None not in values[:1] for values in one.wins.values())
+    assert all(
+        len(values) == len(one.rows) and None not in values[:1] for values in one.wins.values()
+    )
     for name, columns in one.printed.items():
         assert one.sets[name].fetch
         for measured, values in columns.items():
@@ -49,29 +53,48 @@ def test_an_experiment_names_what_is_here(one):
 
 
 def test_other_commands_that_are_named_are_there():
-    named = [command for paper in papers() for said in paper.elsewhere.values() for command in re.findall(r"python -m core (\w+)", said)]
+    named = [
+        command
+        for paper in papers()
+        for said in paper.elsewhere.values()
+        for command in re.findall(r"python -m core (\w+)", said)
+    ]
     assert named and set(named) <= set(COMMANDS)
 
 
 def test_the_page_has_each_experiment():
     page = (ROOT / "docs" / "reproducing.md").read_text("utf-8")
-    assert set(re.findall(r"^\| `([a-z0-9-]+)`", page, re.M)) == {*(one.id for one in ALL), *costs()}
+    assert set(re.findall(r"^\| `([a-z0-9-]+)`", page, re.M)) == {
+        *(one.id for one in ALL),
+        *costs(),
+    }
 
 
 def test_values_as_printed():
     # the report's Table 7; the analysis' Table 5, in per cent; FastInsight's Table 3, where PathRAG ran out of time
     assert experiment("lego-table-7").printed["CWQ"]["f1"] == (0.183, 0.224, 0.133)
     raptor = list(experiment("analysis-table-5").rows).index("raptor")
-    assert experiment("analysis-table-5").printed["MultihopQA"]["accuracy"][raptor] == pytest.approx(0.56064)
+    assert experiment("analysis-table-5").printed["MultihopQA"]["accuracy"][
+        raptor
+    ] == pytest.approx(0.56064)
     pathrag = list(experiment("fastinsight-table-3").rows).index("pathrag-corpus-graph")
     assert experiment("fastinsight-table-3").printed["ACL-OCL"]["node_ndcg@10"][pathrag] is None
 
 
 def test_the_means_of_fastinsights_tables_are_those_that_it_prints():
     # Overall R@10 of Table 3, and the average of the baselines in Table 4, each to a digit; PathRAG over the sets where it ended
-    table, overall = experiment("fastinsight-table-3"), [26.5, 21.1, 17.0, 27.7, 30.5, 24.0, 14.3, 27.1, 33.3, 36.6]
-    wins, average = experiment("fastinsight-figure-3").wins, [42.9, 40.9, 35.8, 44.5, 34.5, 43.2, 34.6, 42.6, 44.4]
-    columns = [table.printed[name]["capped_node_recall@10"] for name in table.printed], [wins[name][:-1] for name in wins]
+    table, overall = (
+        experiment("fastinsight-table-3"),
+        [26.5, 21.1, 17.0, 27.7, 30.5, 24.0, 14.3, 27.1, 33.3, 36.6],
+    )
+    wins, average = (
+        experiment("fastinsight-figure-3").wins,
+        [42.9, 40.9, 35.8, 44.5, 34.5, 43.2, 34.6, 42.6, 44.4],
+    )
+    columns = (
+        [table.printed[name]["capped_node_recall@10"] for name in table.printed],
+        [wins[name][:-1] for name in wins],
+    )
     for found, printed in zip(columns, (overall, average)):
         for values, mean in zip(zip(*found), printed, strict=True):
             known = [value for value in values if value is not None]
@@ -80,7 +103,9 @@ def test_the_means_of_fastinsights_tables_are_those_that_it_prints():
 
 def test_a_row_is_varied_and_stands_on_the_graph_of_its_set():
     figure, instances = experiment("fastinsight-figure-7").asked(published(), "BSARD-G")
-    assert list(figure.rows) == [one.id for one in instances] and len(instances) == 6 + 5 - 1  # one line is the default of both
+    assert (
+        list(figure.rows) == [one.id for one in instances] and len(instances) == 6 + 5 - 1
+    )  # one line is the default of both
     assert [figure.rows[one.id] for one in instances[1:4]] == [
         "FastInsight, alpha 0.1",
         "FastInsight, alpha 0.2, beta 1.0",
@@ -89,22 +114,47 @@ def test_a_row_is_varied_and_stands_on_the_graph_of_its_set():
     assert all("BuiltGraph(build='rkg')" in repr(one.line) for one in instances)
     assert repr(instances[3].line).count("GraphRerank(alpha=0.4)") == 2
     rows = experiment("fastinsight-figure-4").asked(published(), "ACL-OCL", small=True)[0].rows
-    assert list(rows.values()) == [f"{row} {value}" for row in ("Re2, keep", "GAR, budget", "FastInsight, budget") for value in (10, 50)]
+    assert list(rows.values()) == [
+        f"{row} {value}"
+        for row in ("Re2, keep", "GAR, budget", "FastInsight, budget")
+        for value in (10, 50)
+    ]
 
 
 def test_what_the_others_are_held_against_stands_on_the_graph_of_the_set_too():
     table, instances = experiment("fastinsight-figure-3").asked(published(), "BSARD-G", small=True)
-    assert table.rows[table.against] == "FastInsight" and table.against in [one.id for one in instances]
+    assert table.rows[table.against] == "FastInsight" and table.against in [
+        one.id for one in instances
+    ]
     gains, instances = experiment("fastinsight-table-6").asked(published(), "SciFact-G")
-    assert gains.after == instances[0].id and "rkg" in gains.after and list(gains.rows) == [one.id for one in instances[1:]]
+    assert (
+        gains.after == instances[0].id
+        and "rkg" in gains.after
+        and list(gains.rows) == [one.id for one in instances[1:]]
+    )
 
 
 def test_where_retrieval_alone_counts_no_row_makes_an_answer():
-    for id in ("fastinsight-table-3", "fastinsight-table-6", "fastinsight-figure-4", "fastinsight-figure-6", "fastinsight-figure-7"):
+    for id in (
+        "fastinsight-table-3",
+        "fastinsight-table-6",
+        "fastinsight-figure-4",
+        "fastinsight-figure-6",
+        "fastinsight-figure-7",
+    ):
         for one in experiment(id).asked(published(), "SciFact-G")[1]:
-            assert not {operator.stage for operator in one.line} & {"generate"} and "ContextTables" not in repr(one.line)
-    names = [repr(one.line) for one in experiment("fastinsight-table-3").asked(published(), "SciFact-G")[1]]
-    assert len(set(names)) == 10 and all(name.endswith("DocumentsOfNodes()") for name in names) and "Hypothesise" in names[3]
+            assert not {operator.stage for operator in one.line} & {
+                "generate"
+            } and "ContextTables" not in repr(one.line)
+    names = [
+        repr(one.line)
+        for one in experiment("fastinsight-table-3").asked(published(), "SciFact-G")[1]
+    ]
+    assert (
+        len(set(names)) == 10
+        and all(name.endswith("DocumentsOfNodes()") for name in names)
+        and "Hypothesise" in names[3]
+    )
 
 
 def test_sets_that_share_a_shipped_one_are_tried_once():
@@ -116,31 +166,53 @@ def test_values_by_chunk_size_as_printed():
     table, _ = experiment("analysis-table-7").asked(published(), "MultihopQA")
     accuracy = dict(zip(table.rows.values(), table.printed["HotpotAll"]["accuracy"], strict=True))
     assert len(accuracy) == 15 and next(iter(accuracy)) == "VanillaRAG, 600 tokens"
-    assert accuracy["RAPTOR, 600 tokens"] == pytest.approx(0.56132) and accuracy["RAPTOR, 1,200 tokens"] == pytest.approx(0.31983)
-    assert accuracy["HippoRAG, 1,200 tokens"] == pytest.approx(0.55267) and accuracy["LGraphRAG, 2,400 tokens"] == pytest.approx(0.37061)
+    assert accuracy["RAPTOR, 600 tokens"] == pytest.approx(0.56132) and accuracy[
+        "RAPTOR, 1,200 tokens"
+    ] == pytest.approx(0.31983)
+    assert accuracy["HippoRAG, 1,200 tokens"] == pytest.approx(0.55267) and accuracy[
+        "LGraphRAG, 2,400 tokens"
+    ] == pytest.approx(0.37061)
 
 
 def test_each_chunk_size_is_a_method_on_a_build_of_its_own():
     table, instances = experiment("analysis-table-7").asked(published(), "MultihopQA")
     assert [one.id for one in instances] == list(table.rows) and len(table.rows) == 15
-    assert [table.firsts[one.id] for one in instances] == [one.id for one in instances[::3] for _ in range(3)]  # its own 600 tokens
+    assert [table.firsts[one.id] for one in instances] == [
+        one.id for one in instances[::3] for _ in range(3)
+    ]  # its own 600 tokens
     dalk = [id for id, name in table.rows.items() if name.startswith("DALK")]
-    assert all(f"size={size}" in id and "LanguageModelExtraction" in id for size, id in zip((600, 2400), (dalk[0], dalk[2])))
+    assert all(
+        f"size={size}" in id and "LanguageModelExtraction" in id
+        for size, id in zip((600, 2400), (dalk[0], dalk[2]))
+    )
     assert "kg-paper" in dalk[1]  # 1,200 tokens are the build's own
     small, asked = experiment("analysis-table-7").asked(published(), "MultihopQA", small=True)
-    graphs = [operator.build for one in asked for operator in one.line if isinstance(operator, BuiltGraph)]
+    graphs = [
+        operator.build for one in asked for operator in one.line if isinstance(operator, BuiltGraph)
+    ]
     assert len(graphs) == 12 and not any(find(build).line.asks_chat for build in graphs)
     printed = dict(zip(small.rows.values(), small.printed["MultihopQA"]["accuracy"], strict=True))
-    assert len(printed) == 12 and printed["HippoRAG, 600 tokens"] == pytest.approx(0.47144)  # DALK is left out, its values too
+    assert len(printed) == 12 and printed["HippoRAG, 600 tokens"] == pytest.approx(
+        0.47144
+    )  # DALK is left out, its values too
 
 
 def test_the_other_tables_of_costs_as_printed():
     # Table 6: ToG is the slowest on MultihopQA; Table 10: GGraphRAG reads most on Agriculture; Exp. 4: more summaries for several hops
     costs, abstract = experiment("analysis-table-6"), experiment("analysis-table-10")
     assert dict(zip(costs.rows.values(), costs.printed["MultihopQA"]["seconds"]))["ToG"] == 69.74
-    assert dict(zip(abstract.rows.values(), abstract.printed["Agriculture"]["tokens"]))["GGraphRAG"] == 448762 and abstract.abstract
-    share = {name: columns["summaries"][0] for name, columns in experiment("analysis-exp-4").printed.items()}
-    assert min(share["MultihopQA"], share["MusiqueQA"]) > max(share["Quality"], share["PopQA"], share["HotpotQA"])
+    assert (
+        dict(zip(abstract.rows.values(), abstract.printed["Agriculture"]["tokens"]))["GGraphRAG"]
+        == 448762
+        and abstract.abstract
+    )
+    share = {
+        name: columns["summaries"][0]
+        for name, columns in experiment("analysis-exp-4").printed.items()
+    }
+    assert min(share["MultihopQA"], share["MusiqueQA"]) > max(
+        share["Quality"], share["PopQA"], share["HotpotQA"]
+    )
 
 
 def test_an_unknown_experiment_is_a_sentence():

@@ -19,7 +19,19 @@ from core.types import Question
 from tests.core.evaluation.reports.test_summary import SPEC
 
 PRINTED = {"Films": {"node_recall@10": (0.5,), "miss_tr@10": (None,)}}
-MADE = Experiment("made", "P", "T", "M", {"b": "B"}, PRINTED, {"Films": PublishedSet("Films", "-")}, "nobody", (), 1, after="a")
+MADE = Experiment(
+    "made",
+    "P",
+    "T",
+    "M",
+    {"b": "B"},
+    PRINTED,
+    {"Films": PublishedSet("Films", "-")},
+    "nobody",
+    (),
+    1,
+    after="a",
+)
 
 
 def one(golds, found, costs):
@@ -45,12 +57,20 @@ def test_gains_by_hand(summary):
     # begun 0, .5, .5, 1; gained 0, .5, 0, 0; what MissTR gives: the second passage of q2 is one step away, so 1 / 2 of one of two
     assert recall.rows[0].here.mean == pytest.approx(pearsonr([0, 0.5, 0.5, 1], [0, 0.5, 0, 0])[0])
     assert missing.rows[0].here.mean == pytest.approx(pearsonr([0, 0.25, 0, 0], [0, 0.5, 0, 0])[0])
-    assert (recall.rows[0].printed, missing.rows[0].printed) == (0.5, None) and recall.metric == "gain with node_recall@10"
+    assert (recall.rows[0].printed, missing.rows[0].printed) == (
+        0.5,
+        None,
+    ) and recall.metric == "gain with node_recall@10"
 
 
 def test_quarters_by_hand(summary):
     # Topological Recall of `a`: 0, (1 + 1/2) / 2, 1/2, 1; so the questions are q0, q2, q1, q3
-    assert quartiles(summary, "a", "b") == [(0.0, 0.0, 1), (0.5, 0.5, 1), (0.75, 1.0, 1), (1.0, 1.0, 1)]
+    assert quartiles(summary, "a", "b") == [
+        (0.0, 0.0, 1),
+        (0.5, 0.5, 1),
+        (0.75, 1.0, 1),
+        (1.0, 1.0, 1),
+    ]
 
 
 def test_the_interval_is_scipys():
@@ -58,8 +78,13 @@ def test_the_interval_is_scipys():
     numbers[1] += numbers[0]
     found, peer = correlation(*numbers), pearsonr(*numbers)
     interval = peer.confidence_interval()
-    assert dataclasses.astuple(found) == pytest.approx((peer.statistic, interval.low, interval.high, 50))
-    assert correlation(np.ones(9), np.arange(9.0)).mean is None and correlation(np.arange(9.0), -np.arange(9.0)).mean == -1
+    assert dataclasses.astuple(found) == pytest.approx(
+        (peer.statistic, interval.low, interval.high, 50)
+    )
+    assert (
+        correlation(np.ones(9), np.arange(9.0)).mean is None
+        and correlation(np.arange(9.0), -np.arange(9.0)).mean == -1
+    )
 
 
 def test_what_is_gained_counts_all_nodes_retrieved_and_not_the_ten_handed_on():
@@ -68,8 +93,18 @@ def test_what_is_gained_counts_all_nodes_retrieved_and_not_the_ten_handed_on():
     rows = []
     for i in range(4):
         asked = Question(f"q{i}", f"q{i}", gold=("x", "y"))
-        begun = Outcome(0, nodes=Ranked(10, tuple(range(1, 1 + i % 3)), tuple(1 + place if place < i % 3 else None for place in range(2))))
-        rows += [StoredRow("a", asked, begun), StoredRow("b", asked, Outcome(0, nodes=nodes, passages=Ranked(10, (2,), (2, None))))]
+        begun = Outcome(
+            0,
+            nodes=Ranked(
+                10,
+                tuple(range(1, 1 + i % 3)),
+                tuple(1 + place if place < i % 3 else None for place in range(2)),
+            ),
+        )
+        rows += [
+            StoredRow("a", asked, begun),
+            StoredRow("b", asked, Outcome(0, nodes=nodes, passages=Ranked(10, (2,), (2, None)))),
+        ]
     summary = Summary(Run(7, "key", SPEC | {"of": 4, "sample": 4}, 0.0, "done", 8, 0), rows)
     made = dataclasses.replace(MADE, printed={"Films": {"node_recall@10": (0.5,)}})
     (found,) = gains(made, "Films", summary)

@@ -65,17 +65,28 @@ def test_a_shipped_question_of_each_set(run, id, sets):
 
 def test_the_fifteen_instances_by_hops(run, films, tmp_path):
     (tmp_path / "q.jsonl").write_text(QUESTIONS, "utf-8")
-    sets = [part for hops in "123" for part in ("--data", f"MetaQA-{hops}hop={tmp_path / 'q.jsonl'}")]
+    sets = [
+        part for hops in "123" for part in ("--data", f"MetaQA-{hops}hop={tmp_path / 'q.jsonl'}")
+    ]
     found = run("lego-figure-8", *sets, "--graph", str(films.folder), "--answer", "served")
     assert [table["metric"] for table in found["tables"]] == ["hits@1", "f1"] * 3
     for table in found["tables"]:
-        assert [row["name"] for row in table["rows"]] == list(experiment("lego-figure-8").rows.values())
+        assert [row["name"] for row in table["rows"]] == list(
+            experiment("lego-figure-8").rows.values()
+        )
         assert {row["here"]["n"] for row in table["rows"]} == {2}
 
 
 def test_answers_by_walks(run, films, tmp_path):
     (tmp_path / "q.jsonl").write_text(QUESTIONS, "utf-8")
-    asked = ("--data", f"MetaQA={tmp_path / 'q.jsonl'}", "--graph", str(films.folder), "--answer", "served")
+    asked = (
+        "--data",
+        f"MetaQA={tmp_path / 'q.jsonl'}",
+        "--graph",
+        str(films.folder),
+        "--answer",
+        "served",
+    )
     found = run("walks-table-2", *asked)
     rows = found["tables"][0]["rows"]
     assert [row["name"] for row in rows] == list(experiment("walks-table-2").rows.values())
@@ -85,29 +96,70 @@ def test_answers_by_walks(run, films, tmp_path):
 def test_crag_by_its_files(run, films, tmp_path):
     about = {"query_time": "03/19/2024", "domain": "movie", "search_results": []}
     rows = [
-        {"interaction_id": "a", "query": "who directed One?", "answer": "Ann", "alt_ans": ["Annie"], "split": 1, **about},
-        {"interaction_id": "b", "query": "who wrote Two?", "answer": "Ann", "alt_ans": [], "split": 0, **about},  # not of the public test
-        {"interaction_id": "c", "query": "when was Two released?", "answer": "1999", "alt_ans": [], "split": 1, **about},
+        {
+            "interaction_id": "a",
+            "query": "who directed One?",
+            "answer": "Ann",
+            "alt_ans": ["Annie"],
+            "split": 1,
+            **about,
+        },
+        {
+            "interaction_id": "b",
+            "query": "who wrote Two?",
+            "answer": "Ann",
+            "alt_ans": [],
+            "split": 0,
+            **about,
+        },  # not of the public test
+        {
+            "interaction_id": "c",
+            "query": "when was Two released?",
+            "answer": "1999",
+            "alt_ans": [],
+            "split": 1,
+            **about,
+        },
     ]
-    (tmp_path / "crag_task_1_and_2_dev_v4.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    found = run("walks-table-2", "--set", "CRAG", "--data", str(tmp_path), "--graph", f"CRAG={films.folder}", "--answer", "served")
+    (tmp_path / "crag_task_1_and_2_dev_v4.jsonl").write_text(
+        "\n".join(map(json.dumps, rows)), "utf-8"
+    )
+    found = run(
+        "walks-table-2",
+        "--set",
+        "CRAG",
+        "--data",
+        str(tmp_path),
+        "--graph",
+        f"CRAG={films.folder}",
+        "--answer",
+        "served",
+    )
     crag = found["tables"]
     assert [table["metric"] for table in crag] == ["hits@1", "accurate", "hallucination", "missing"]
     for table in crag:
-        assert [row["name"] for row in table["rows"]] == list(experiment("walks-table-2").rows.values())
+        assert [row["name"] for row in table["rows"]] == list(
+            experiment("walks-table-2").rows.values()
+        )
         assert {row["here"]["n"] for row in table["rows"]} == {2}
     hits = [row["printed"] for row in crag[0]["rows"]]
     assert hits == pytest.approx([0.1105, 0.1521, None, None, 0.1931, 0.2131])
-    assert {row["instance"].count("length=3") for row in crag[0]["rows"][-2:]} == {1}  # walks of 3 steps, as the paper has on CRAG
+    assert {row["instance"].count("length=3") for row in crag[0]["rows"][-2:]} == {
+        1
+    }  # walks of 3 steps, as the paper has on CRAG
 
 
 def test_an_index_for_each_depth_of_walks(run, films, tmp_path):
     (tmp_path / "q.jsonl").write_text(QUESTIONS, "utf-8")
     asked = ("--data", f"MetaQA={tmp_path / 'q.jsonl'}", "--graph", str(films.folder), "--no-llm")
     found = run("walks-figure-4", *asked)
-    names = [f"Walk&Retrieve-{which}, length {depth}" for which in ("RW", "BFS") for depth in range(1, 7)]
+    names = [
+        f"Walk&Retrieve-{which}, length {depth}" for which in ("RW", "BFS") for depth in range(1, 7)
+    ]
     for table in found["tables"]:
-        assert [row["name"] for row in table["rows"]] == names and {row["here"]["n"] for row in table["rows"]} == {2}
+        assert [row["name"] for row in table["rows"]] == names and {
+            row["here"]["n"] for row in table["rows"]
+        } == {2}
         assert {row["printed"] for row in table["rows"]} == {None}
     made = {path.name.split("x")[1][0] for path in films.folder.glob("indexes/*/walks-*")}
     assert made == set("123456")
@@ -117,40 +169,65 @@ def test_an_index_for_each_depth_of_walks(run, films, tmp_path):
 def harbour(tmp_path):
     """A corpus of one long text in the home of the test, and its question set."""
     text = " ".join(
-        f"Tom Reid built the harbour of Oban in {1700 + year}. Ann Shaw of Leith sold him stone number {year}." for year in range(200)
+        f"Tom Reid built the harbour of Oban in {1700 + year}. Ann Shaw of Leith sold him stone number {year}."
+        for year in range(200)
     )
     asked = [Question("q0", "Who built the harbour of Oban?", answers=("Tom Reid",))]
-    write(tmp_path / "home" / "corpora" / "harbour", [Document("one", text, "Oban")], sets={"harbour-asked": ("Harbour", asked)})
+    write(
+        tmp_path / "home" / "corpora" / "harbour",
+        [Document("one", text, "Oban")],
+        sets={"harbour-asked": ("Harbour", asked)},
+    )
     return "harbour-asked"
 
 
 def test_chunk_sizes_each_on_a_graph_of_its_own(run, harbour, monkeypatch):
     wanted = experiment("analysis-table-7")
-    sets = {name: replace(one, small=harbour if name == "MultihopQA" else "") for name, one in wanted.sets.items()}
+    sets = {
+        name: replace(one, small=harbour if name == "MultihopQA" else "")
+        for name, one in wanted.sets.items()
+    }
     small = replace(wanted, sets=sets, small_rows=("vanilla-rag", "hipporag"))
     monkeypatch.setattr("core.commands.reproduce.experiment", lambda id: small)
     found = run("analysis-table-7", "--small", "--sample", "1", "--no-llm")
-    names = [f"{name}, {size} tokens" for name in ("VanillaRAG", "HippoRAG") for size in ("600", "1,200", "2,400")]
+    names = [
+        f"{name}, {size} tokens"
+        for name in ("VanillaRAG", "HippoRAG")
+        for size in ("600", "1,200", "2,400")
+    ]
     assert [table["metric"] for table in found["tables"]] == ["accuracy", "recall"]
     for table in found["tables"]:
-        assert [row["name"] for row in table["rows"]] == names and {row["here"]["n"] for row in table["rows"]} == {1}
+        assert [row["name"] for row in table["rows"]] == names and {
+            row["here"]["n"] for row in table["rows"]
+        } == {1}
     differences = [row["printed_difference"] for row in found["tables"][0]["rows"]]
-    assert [at for at, one in enumerate(differences) if one is None] == [0, 3] and differences[4] == pytest.approx(0.06616)
+    assert [at for at, one in enumerate(differences) if one is None] == [0, 3] and differences[
+        4
+    ] == pytest.approx(0.06616)
 
 
 def test_summaries_among_what_is_found_in_a_tree(run, harbour):
     found = run("analysis-exp-4", "--data", f"MultihopQA={harbour}")
     (row,) = found["tables"][0]["rows"]
-    assert row["printed"] == pytest.approx(0.407) and row["here"]["n"] == 1 and 0 <= row["here"]["mean"] <= 1
+    assert (
+        row["printed"] == pytest.approx(0.407)
+        and row["here"]["n"] == 1
+        and 0 <= row["here"]["mean"] <= 1
+    )
 
 
-@pytest.mark.parametrize(("id", "set", "value"), [("analysis-table-6", "MultihopQA", 3623.4), ("analysis-table-10", "Mix", 4114)])
+@pytest.mark.parametrize(
+    ("id", "set", "value"),
+    [("analysis-table-6", "MultihopQA", 3623.4), ("analysis-table-10", "Mix", 4114)],
+)
 def test_seconds_and_tokens_of_a_question(run, harbour, monkeypatch, id, set, value):
     wanted = experiment(id)
     rows = {"vanilla-rag": "VanillaRAG"}
     at = list(wanted.rows).index("vanilla-rag")
     printed = {set: {metric: (column[at],) for metric, column in wanted.printed[set].items()}}
-    monkeypatch.setattr("core.commands.reproduce.experiment", lambda id: replace(wanted, rows=rows, printed=printed))
+    monkeypatch.setattr(
+        "core.commands.reproduce.experiment", lambda id: replace(wanted, rows=rows, printed=printed)
+    )
     seconds, tokens = run(id, "--data", f"{set}={harbour}", "--answer", "served")["tables"]
     assert seconds["metric"] == "seconds" and seconds["rows"][0]["here"]["mean"] > 0
     assert tokens["rows"][0]["printed"] == value and tokens["rows"][0]["here"]["mean"] > 0
@@ -161,10 +238,18 @@ def test_domains_of_shipped_questions(run):
     (table,) = found["tables"]
     assert table["head"] == ["domain", "CWQ", "WebQSP"]
     for column in (1, 2):
-        assert sum(float(row[column].removesuffix(" %")) for row in table["rows"]) == pytest.approx(100, abs=1)
+        assert sum(float(row[column].removesuffix(" %")) for row in table["rows"]) == pytest.approx(
+            100, abs=1
+        )
 
 
 def test_what_a_change_of_the_graph_costs_its_walks(run, films, tmp_path):
-    found = run("walks-updates", "--data", "graph of MetaQA=pathquestion-2hop", "--graph", str(films.folder))
-    assert [table["title"] for table in found["tables"]] == [f"graph of MetaQA, Walk&Retrieve-{which}" for which in ("RW", "BFS")]
-    assert all(table["rows"][0][3] and table["rows"][1][0] == "1 triple more" for table in found["tables"])
+    found = run(
+        "walks-updates", "--data", "graph of MetaQA=pathquestion-2hop", "--graph", str(films.folder)
+    )
+    assert [table["title"] for table in found["tables"]] == [
+        f"graph of MetaQA, Walk&Retrieve-{which}" for which in ("RW", "BFS")
+    ]
+    assert all(
+        table["rows"][0][3] and table["rows"][1][0] == "1 triple more" for table in found["tables"]
+    )

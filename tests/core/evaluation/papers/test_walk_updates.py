@@ -12,10 +12,16 @@ from tests.films import Bag
 def test_the_walks_that_come_past_a_triple_are_encoded_anew(tmp_path):
     pairs = [(f"n{i:02}", "next", f"n{i + 1:02}") for i in range(20)]
     plan = WalkPlan("breadth-first", 0, 2, "out")
-    first, others = changes(pairs, tmp_path / "chain", Bag(), plan, (1, 4), np.random.default_rng(0), lambda *_: None)
+    first, others = changes(
+        pairs, tmp_path / "chain", Bag(), plan, (1, 4), np.random.default_rng(0), lambda *_: None
+    )
     drawn = np.random.default_rng(0).permutation(20)
     ahead, rest = set(drawn[:4].tolist()), set(drawn[4:].tolist())
-    assert (first.triples, first.encoded, first.nodes) == (16, 16, 16)  # each head of a triple has walks
+    assert (first.triples, first.encoded, first.nodes) == (
+        16,
+        16,
+        16,
+    )  # each head of a triple has walks
 
     def texts(there):  # triple i leads from node i, and on along triple i + 1
         return {i: (i, i + 1 in there) for i in there}

@@ -47,14 +47,19 @@ def summary():
             Question(f"q{i}", f"q{i}", gold=("x",), abstract=True),
             Outcome(
                 0,
-                nodes=Ranked(10, tuple(range(1, n + 1)), tuple(p if p <= n else None for p in range(1, 11))),
+                nodes=Ranked(
+                    10, tuple(range(1, n + 1)), tuple(p if p <= n else None for p in range(1, 11))
+                ),
                 answer=Answered(f"{one} {i}", "language model", 0, 1),
             ),
         )
         for n, one in enumerate(ROWS, 1)
         for i in range(2)
     ]
-    return Summary(Run(7, "key", SPEC | {"instances": instances, "of": 2, "sample": 2}, 0.0, "done", 8, 0), rows)
+    return Summary(
+        Run(7, "key", SPEC | {"instances": instances, "of": 2, "sample": 2}, 0.0, "done", 8, 0),
+        rows,
+    )
 
 
 @pytest.fixture
@@ -63,7 +68,10 @@ def tally():
     matches = [("a", 0), ("a", 0), ("b", 0), ("b", 1), ("c", 1), ("c", 1)]
     return Tally(
         tuple(ROWS),
-        tuple(Match(f"q{i % 2}", one, "d", *((FIRST, SECOND) if win else (SECOND, FIRST))) for i, (one, win) in enumerate(matches)),
+        tuple(
+            Match(f"q{i % 2}", one, "d", *((FIRST, SECOND) if win else (SECOND, FIRST)))
+            for i, (one, win) in enumerate(matches)
+        ),
         6,
         "a judge",
     )
@@ -77,12 +85,17 @@ def test_win_rates_beside_the_papers(summary, tally):
         ("C", 0.5, 1, 2),
     ]
     assert found.metric == "win rate over D" and found.tau == pytest.approx(1 / 3)
-    assert cells(found.metric, found.rows[1])[1:3] == ["0.300", cells(found.metric, found.rows[1])[2]]
+    assert cells(found.metric, found.rows[1])[1:3] == [
+        "0.300",
+        cells(found.metric, found.rows[1])[2],
+    ]
     assert cells(found.metric, found.rows[1])[2].startswith("0.500 [")
 
 
 def test_the_correlation_is_over_the_methods_and_the_one_they_are_held_against(summary, tally):
-    here, printed = goes_with(beside(MADE, "Films", summary), won(MADE, "Films", summary, tally), tally)
+    here, printed = goes_with(
+        beside(MADE, "Films", summary), won(MADE, "Films", summary, tally), tally
+    )
     r, p = pearsonr([0.1, 0.2, 0.3, 0.4], [0, 0.5, 1, 0.5])
     assert f"{r:.2f} [" in here and f"p = {p:.3f}, n = 4" in here
     assert f"{pearsonr([0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.5, 0.5])[0]:.2f} [" in printed
@@ -94,18 +107,28 @@ def test_a_set_without_gold_has_win_rates_alone(summary, tally):
 
 
 def test_a_judge_that_says_nothing_is_named(summary):
-    blind = Tally(tuple(ROWS), tuple(Match("q0", one, "d", FIRST, FIRST) for one in "abc"), 3, "a judge")
+    blind = Tally(
+        tuple(ROWS), tuple(Match("q0", one, "d", FIRST, FIRST) for one in "abc"), 3, "a judge"
+    )
     said = goes_with(beside(MADE, "Films", summary), won(MADE, "Films", summary, blind), blind)
     assert "by a judge whose verdicts say nothing" in said[0]
 
 
 def test_with_few_methods_or_equal_ones_there_is_no_correlation():
-    assert pearson([]) == pearson([(None, 0.5)]) == "no Pearson's r, with 0 methods of which both are known, or all alike"
+    assert (
+        pearson([])
+        == pearson([(None, 0.5)])
+        == "no Pearson's r, with 0 methods of which both are known, or all alike"
+    )
     assert pearson([(0.1, 0.5)] * 6).startswith("no Pearson's r")
 
 
 def test_pairs_of_which_one_is_its_alone_are_judged(summary):
-    assert {(pair.a, pair.b) for pair in pairs(summary, against="d")} == {("a", "d"), ("b", "d"), ("c", "d")}
+    assert {(pair.a, pair.b) for pair in pairs(summary, against="d")} == {
+        ("a", "d"),
+        ("b", "d"),
+        ("c", "d"),
+    }
     assert len(pairs(summary)) == 12
 
 

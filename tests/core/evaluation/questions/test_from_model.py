@@ -29,7 +29,10 @@ from core.models.chat.saved_replies import CachedChat, SavedReplies
 from core.runtime.jobs import Job
 from core.runtime.turn import away
 
-LONG = " The record goes on for a while and says nothing else that would be of any use to anybody who reads it." * 2
+LONG = (
+    " The record goes on for a while and says nothing else that would be of any use to anybody who reads it."
+    * 2
+)
 HARBOUR = f"Ann Lee built the harbour of Oban in 1881.{LONG}"
 COPY = f"A plaque in Oban names Ann Lee as the one who built its harbour.{LONG}"
 OTHER = f"Ann Lee kept bees in Ayr.{LONG}"
@@ -49,8 +52,17 @@ class Author:
         passage = messages[1]["content"].split("\n")[1]
         self.asked.append((bool(schema), passage))
         if schema:
-            return Reply(self.written if isinstance(self.written, str) else json.dumps(self.written), 50, 20)
-        return Reply(next((said for start, said in self.answers.items() if passage.startswith(start)), "Not answered."), 50, 5)
+            return Reply(
+                self.written if isinstance(self.written, str) else json.dumps(self.written), 50, 20
+            )
+        return Reply(
+            next(
+                (said for start, said in self.answers.items() if passage.startswith(start)),
+                "Not answered.",
+            ),
+            50,
+            5,
+        )
 
 
 @pytest.fixture
@@ -59,13 +71,35 @@ def write_questions(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     numbers = iter(range(100))
 
-    def make(author, texts=(HARBOUR,), near=(), wanted=5, seconds=60.0, cut=0, least=0, job=None, clock=lambda: 0.0):
+    def make(
+        author,
+        texts=(HARBOUR,),
+        near=(),
+        wanted=5,
+        seconds=60.0,
+        cut=0,
+        least=0,
+        job=None,
+        clock=lambda: 0.0,
+    ):
         number = next(numbers)
-        corpus = write(new_folder(f"c{number}"), [Document(f"d{i}", text) for i, text in enumerate(texts)])
+        corpus = write(
+            new_folder(f"c{number}"), [Document(f"d{i}", text) for i, text in enumerate(texts)]
+        )
         chunks = by_sentences(corpus, cut) if cut else as_given(corpus)
         facts = [Facts((Entity("Ann Lee", "person"), Entity("Oban", "place")))] * len(chunks)
         chat = CachedChat(lambda: author, f"author {number}", SavedReplies())
-        made = ModelQuestions(corpus, chunks, facts, chat, lambda text: near, wanted, seconds, least=least, clock=clock)(job or Job("q"))
+        made = ModelQuestions(
+            corpus,
+            chunks,
+            facts,
+            chat,
+            lambda text: near,
+            wanted,
+            seconds,
+            least=least,
+            clock=clock,
+        )(job or Job("q"))
         return made.all(), dict(made.left["written"])
 
     return make
@@ -74,7 +108,12 @@ def write_questions(tmp_path, monkeypatch):
 def test_a_question_that_its_passage_alone_answers_is_kept(write_questions):
     author = Author(ASKED, {"Ann Lee built": "It was Ann Lee."})
     (question,), left = write_questions(author)
-    assert (question.text, question.answers, question.gold, question.hops) == (ASKED["question"], ("Ann Lee",), ("d0",), 1)
+    assert (question.text, question.answers, question.gold, question.hops) == (
+        ASKED["question"],
+        ("Ann Lee",),
+        ("d0",),
+        1,
+    )
     assert question.id == "written-1" and left == {} and len(author.asked) == 2
 
 
@@ -87,7 +126,10 @@ def test_a_question_that_its_passage_alone_answers_is_kept(write_questions):
         ({"question": "Who built the harbour of Oban?", "answer": HARBOUR}, NOT_IN_PASSAGE),
         ({"question": "Did Ann Lee build the harbour of Oban?", "answer": "Ann Lee"}, GIVEN),
         ({"question": "Who built it?", "answer": "Ann Lee"}, NAMELESS),
-        ({"question": "Who built the harbour of Oban in this passage?", "answer": "Ann Lee"}, NAMELESS),
+        (
+            {"question": "Who built the harbour of Oban in this passage?", "answer": "Ann Lee"},
+            NAMELESS,
+        ),
     ],
 )
 def test_what_is_refused_without_asking_again(write_questions, written, reason):
@@ -105,7 +147,11 @@ def test_a_question_that_another_passage_answers_too_is_refused(write_questions)
     assert write_questions(both, (HARBOUR, COPY), near=(0, 1)) == ((), {ELSEWHERE: 2})
     other = Author(ASKED, {"Ann Lee built": "Ann Lee"})
     kept, left = write_questions(other, (HARBOUR, OTHER), near=(0, 1))
-    assert len(kept) == 1 and left == {NOT_ANSWERED: 1} and (False, " ".join(OTHER.split())) in other.asked
+    assert (
+        len(kept) == 1
+        and left == {NOT_ANSWERED: 1}
+        and (False, " ".join(OTHER.split())) in other.asked
+    )
 
 
 def test_a_passage_without_the_answers_words_is_not_read(write_questions):
@@ -122,8 +168,13 @@ def test_the_same_question_counts_once(write_questions):
 
 def test_the_gold_passage_of_a_long_document_is_the_sentence_with_the_answer(write_questions):
     first = "Nothing much was here before the year in which all of it began, " * 3
-    author = Author({"question": "When was the harbour of Oban built?", "answer": "1881"}, {"Ann": "In 1881.", "Nothing": "in 1881"})
-    kept, _ = write_questions(author, (f"{first}and so on. Ann Lee built Oban in 1881.{LONG}",), cut=70)
+    author = Author(
+        {"question": "When was the harbour of Oban built?", "answer": "1881"},
+        {"Ann": "In 1881.", "Nothing": "in 1881"},
+    )
+    kept, _ = write_questions(
+        author, (f"{first}and so on. Ann Lee built Oban in 1881.{LONG}",), cut=70
+    )
     assert kept[0].gold == (passage_name("d0", "Ann Lee built Oban in 1881."),)
 
 
@@ -131,14 +182,18 @@ def test_it_is_given_up_where_too_few_would_come(write_questions):
     """Asked at 10, 20 and 30 seconds; at 40 a third of 99 is over with none, and none of 8 would come."""
     ticks = iter(range(0, 1000, 10))
     texts = [f"{HARBOUR} {i}" for i in range(9)]
-    _, left = write_questions(Author("I cannot."), texts, seconds=99, least=8, clock=lambda: next(ticks))
+    _, left = write_questions(
+        Author("I cannot."), texts, seconds=99, least=8, clock=lambda: next(ticks)
+    )
     assert left == {UNREADABLE: 3}
 
 
 def test_it_ends_when_the_time_is_over_and_when_it_is_cancelled(write_questions):
     ticks = iter(range(0, 1000, 40))
     author = Author("I cannot.")
-    _, left = write_questions(author, [f"{HARBOUR} {i}" for i in range(9)], seconds=60, clock=lambda: next(ticks))
+    _, left = write_questions(
+        author, [f"{HARBOUR} {i}" for i in range(9)], seconds=60, clock=lambda: next(ticks)
+    )
     assert left == {UNREADABLE: 1}  # begun at 0, asked at 40, over at 80
     job = Job("q")
     job.stop()
@@ -169,9 +224,13 @@ class Served(Author):
         return Reply(json.dumps(said) if place % 3 else "I cannot.", 50, 20)
 
 
-def test_a_server_is_asked_about_many_passages_at_a_time_and_gives_what_it_gives_one_by_one(write_questions):
+def test_a_server_is_asked_about_many_passages_at_a_time_and_gives_what_it_gives_one_by_one(
+    write_questions,
+):
     texts = [f"Ann Lee built the harbour of Oban {i} in 1881.{LONG}" for i in range(20)]
     one, many = Served(1), Served(4)
     found = [(*write_questions(author, texts), sorted(author.asked)) for author in (one, many)]
-    assert found[0] == found[1] and len(found[0][0]) == 5  # no passage is asked about that one by one would not come to
+    assert (
+        found[0] == found[1] and len(found[0][0]) == 5
+    )  # no passage is asked about that one by one would not come to
     assert one.most == 1 < many.most

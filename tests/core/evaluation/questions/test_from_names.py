@@ -45,9 +45,13 @@ def table(tmp_path, monkeypatch):
     numbers = iter(range(100))
 
     def make(texts=TEXTS, names=NAMES, cut=False, **kinds):
-        corpus = write(new_folder(f"t{next(numbers)}"), [Document(id, text) for id, text in texts.items()])
+        corpus = write(
+            new_folder(f"t{next(numbers)}"), [Document(id, text) for id, text in texts.items()]
+        )
         chunks = by_sentences(corpus, 14) if cut else as_given(corpus)
-        entities = tuple(Entity(name, kinds.get(name.split()[0].lower(), "person")) for name in names)
+        entities = tuple(
+            Entity(name, kinds.get(name.split()[0].lower(), "person")) for name in names
+        )
         return SentenceTable.of(corpus, chunks, [Facts(entities)] * len(chunks))
 
     return make
@@ -65,7 +69,10 @@ def test_a_gap_is_the_first_name_of_a_sentence_that_another_rare_name_makes_know
 
 def test_a_shared_name_joins_a_name_of_each_of_two_passages(table):
     found = shared(table(), of(table(), "Ann"))
-    assert found.text == "Which name is mentioned together with “Oban” in one sentence, and together with “Tom Reid” in another?"
+    assert (
+        found.text
+        == "Which name is mentioned together with “Oban” in one sentence, and together with “Tom Reid” in another?"
+    )
     assert (found.answers, found.gold, found.hops) == (("Ann Lee",), ("oban", "ayr"), 2)
     assert shared(table(), of(table(), "Later")).text == found.text
 
@@ -73,7 +80,9 @@ def test_a_shared_name_joins_a_name_of_each_of_two_passages(table):
 def test_a_bridge_leaves_out_the_name_that_leads_to_the_other_passage(table):
     """From Ayr to Oban, which is the one other name beside Ann Lee; not back, where there are two."""
     found = bridge(table(), of(table(), "Later"))
-    assert found.text.startswith("In “Later in life _____ married Tom Reid of Ayr in secret.” a name is missing. Which other name")
+    assert found.text.startswith(
+        "In “Later in life _____ married Tom Reid of Ayr in secret.” a name is missing. Which other name"
+    )
     assert "Ann" not in found.text and "Oban" not in found.text
     assert (found.answers, found.gold, found.hops) == (("Oban",), ("ayr", "oban"), 2)
     assert bridge(table(), of(table(), "Ann")) == OTHERS
@@ -87,9 +96,18 @@ def test_all_kinds_are_made_and_what_was_left_out_is_counted(table):
         SHARED: {SAME: 1, NO_JOIN: 1},
         BRIDGE: {OTHERS: 1, NO_JOIN: 1},
     }
-    assert sorted(one.id for one in made.all()) == ["bridge-1", "cloze-1", "cloze-2", "cloze-3", "shared-1"]
+    assert sorted(one.id for one in made.all()) == [
+        "bridge-1",
+        "cloze-1",
+        "cloze-2",
+        "cloze-3",
+        "shared-1",
+    ]
     assert [kind_of(one) for one in made.questions[SHARED]] == [SHARED]
-    assert left_out(made.left)[1] == f"Of 2 candidates for bridges no question was made: {OTHERS} (1), {NO_JOIN} (1)."
+    assert (
+        left_out(made.left)[1]
+        == f"Of 2 candidates for bridges no question was made: {OTHERS} (1), {NO_JOIN} (1)."
+    )
 
 
 def test_the_same_seed_makes_the_same_questions_and_another_one_another_order(table):
@@ -102,7 +120,10 @@ def test_the_same_seed_makes_the_same_questions_and_another_one_another_order(ta
 def test_a_passage_of_a_long_document_is_named_by_its_sentence(table):
     long = table({"book": f"{BUILT} {MARRIED}"}, cut=True)
     assert cloze(long, of(long, "Ann")).gold == (passage_name("book", BUILT),)
-    assert shared(long, of(long, "Ann")).gold == (passage_name("book", BUILT), passage_name("book", MARRIED))
+    assert shared(long, of(long, "Ann")).gold == (
+        passage_name("book", BUILT),
+        passage_name("book", MARRIED),
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,7 +133,11 @@ def test_a_passage_of_a_long_document_is_named_by_its_sentence(table):
         ("and so Ann Lee came to the harbour of Oban.", ("Ann Lee", "Oban"), ODD),
         ("Ann Lee came to the harbour of Oban and", ("Ann Lee", "Oban"), ODD),
         ("Ann Lee came to the old harbour on foot.", ("Ann Lee",), ALONE),
-        ("Ann Lee met another Lee at the old harbour of Oban where Oban ends.", ("Ann Lee", "Oban"), AGAIN),
+        (
+            "Ann Lee met another Lee at the old harbour of Oban where Oban ends.",
+            ("Ann Lee", "Oban"),
+            AGAIN,
+        ),
         ("Nobody saw the old harbour of oban again that year.", ("oban", "harbour"), AGAIN),
     ],
 )
@@ -136,8 +161,14 @@ def test_a_name_that_many_sentences_hold_makes_no_sentence_known(table):
     ("more", "reason"),
     [
         ("Tom Reid once sailed alone to the isle and Oban.", BOTH),  # a sentence holds both names
-        ("Ann Lee left the town of Oban for good in May.", ELSEWHERE),  # a second passage for the first pair
-        ("Tom Reid had a brother whose name was Bo Hart. Bo Hart lived near Oban for years.", OTHERS),  # joins them too
+        (
+            "Ann Lee left the town of Oban for good in May.",
+            ELSEWHERE,
+        ),  # a second passage for the first pair
+        (
+            "Tom Reid had a brother whose name was Bo Hart. Bo Hart lived near Oban for years.",
+            OTHERS,
+        ),  # joins them too
     ],
 )
 def test_two_names_of_which_the_texts_say_more_are_no_pair(table, more, reason):
@@ -152,7 +183,9 @@ def test_two_sentences_of_one_chunk_are_no_two_passages(table):
 
 def test_groups_and_phrases_are_no_names(table):
     one = table(TEXTS, NAMES, oban="group", ann="concept")
-    assert of(one, "Bo").names == ("Bo Hart", "Rome") and not any("Oban" in row.names for row in one.named.values())
+    assert of(one, "Bo").names == ("Bo Hart", "Rome") and not any(
+        "Oban" in row.names for row in one.named.values()
+    )
 
 
 def test_names_are_found_as_whole_words_in_any_case(table):
@@ -161,7 +194,10 @@ def test_names_are_found_as_whole_words_in_any_case(table):
 
 
 def test_markup_in_texts_stays_text(table):
-    one = table({"d": "<script>alert('Ann Lee')</script> is what Bo Hart wrote in Oban."}, ("Ann Lee", "Bo Hart", "Oban"))
+    one = table(
+        {"d": "<script>alert('Ann Lee')</script> is what Bo Hart wrote in Oban."},
+        ("Ann Lee", "Bo Hart", "Oban"),
+    )
     row = next(iter(one.named.values()))
     assert row.names == ("Ann Lee", "Bo Hart", "Oban") and cloze(one, row) == ODD
 

@@ -23,8 +23,12 @@ def test_a_lost_question_comes_back_with_its_states_and_its_cause(bench):
     one = next(spec for spec in run.spec["instances"] if spec["id"] == "one")
     lost = reopened(bench.engine, store, run, one, drawn["q-2"])
     assert lost is not None and len(lost.lane.states) == 5 and lost.drawn.question.id == "q-2"
-    assert {loss.name for loss in lost.losses} <= {"Ann"} and lost.words("paths") == (BRIEF[lost.cause] if lost.cause else "not on a path")
-    assert reopened(bench.engine, store, run, one, drawn["q-4"]) is None  # it failed, so no states are there
+    assert {loss.name for loss in lost.losses} <= {"Ann"} and lost.words("paths") == (
+        BRIEF[lost.cause] if lost.cause else "not on a path"
+    )
+    assert (
+        reopened(bench.engine, store, run, one, drawn["q-4"]) is None
+    )  # it failed, so no states are there
 
 
 def test_a_question_of_another_graph_by_now_is_refused(bench, kit, monkeypatch):

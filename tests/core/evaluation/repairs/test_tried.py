@@ -32,13 +32,19 @@ def test_a_change_is_tried_on_all_questions_that_a_line_loses(bench):
     run, found = tried(bench)
     one, two = found["one"], found["two"]
     assert (one.of, one.lost, one.within, one.causes) == (3, 1, 1, (("ranked too low", 1),))
-    assert [(attempt.words, attempt.back, attempt.tried) for attempt in one.attempts][0] == ("Keep 64 paths", ("q-2",), 1)
+    assert [(attempt.words, attempt.back, attempt.tried) for attempt in one.attempts][0] == (
+        "Keep 64 paths",
+        ("q-2",),
+        1,
+    )
     assert one.attempts[0].spec == repr(bench.instance("x", LINE.format(keep=64)).line)
     assert one.sentences("ONE") == [
         "Of 3 questions ONE loses 1: ranked too low 1.",
         "Keep 64 paths: brings 1 of 1 into the prompt, tried.",
     ]
-    assert (two.lost, two.within, two.attempts) == (1, 0, ()) and two.note.startswith("All their facts are in the prompt")
+    assert (two.lost, two.within, two.attempts) == (1, 0, ()) and two.note.startswith(
+        "All their facts are in the prompt"
+    )
     assert two.sentences("TWO")[0] == "Of 3 questions TWO loses 1: not said by the model 1."
 
 
@@ -50,24 +56,36 @@ def test_without_a_model_the_graph_reader_is_to_name_the_answer_first(bench):
     assert not any(attempt.back for attempt in one.attempts if attempt.words.startswith("Keep 64"))
 
 
-def test_the_repaired_line_is_evaluated_beside_the_others_whose_rows_are_taken_over(bench, monkeypatch):
+def test_the_repaired_line_is_evaluated_beside_the_others_whose_rows_are_taken_over(
+    bench, monkeypatch
+):
     run, found = tried(bench)
     line = repaired(run, found["one"], found["one"].attempts[0], "ONE")
     assert line.name == "ONE, keep 64 paths"
     ran = []
     monkeypatch.setattr(
         "core.evaluation.runs.runner.one",
-        lambda plan, env, ask, place, instance, *rest: ran.append(instance.id) or _row(instance, plan, place),
+        lambda plan, env, ask, place, instance, *rest: (
+            ran.append(instance.id) or _row(instance, plan, place)
+        ),
     )
     job = beside(bench.engine, bench.store(), run, [line])
     assert job.wait(60) and not job.error and job.number != run.id
     new = bench.store().run(job.number)
-    assert [spec["id"] for spec in new.spec["instances"]] == ["two", "one", line.id] and new.total == 9
-    assert ran.count(line.id) == 3 and ran.count("one") == ran.count("two") == 1  # of those only the question that failed
+    assert [spec["id"] for spec in new.spec["instances"]] == [
+        "two",
+        "one",
+        line.id,
+    ] and new.total == 9
+    assert (
+        ran.count(line.id) == 3 and ran.count("one") == ran.count("two") == 1
+    )  # of those only the question that failed
     kept = {(row.instance, row.question.id): row.outcome for row in bench.store().rows(run.id)}
     again = {(row.instance, row.question.id): row.outcome for row in bench.store().rows(new.id)}
     assert all(again[key] == outcome for key, outcome in kept.items() if outcome is not None)
-    assert repaired(new, found["one"], found["one"].attempts[0], "ONE") is None  # it is there by now
+    assert (
+        repaired(new, found["one"], found["one"].attempts[0], "ONE") is None
+    )  # it is there by now
 
 
 def _row(instance, plan, place):
@@ -102,9 +120,15 @@ def test_sentences_say_what_was_tried_and_what_was_not():
     none = LineRepairs("a", 40, 0)
     assert none.sentences("A") == ["A loses none of 40 questions."]
     lost = LineRepairs("a", 40, 12, (("ranked too low", 9), ("never reached", 3)), 12)
-    attempts = (Attempt("x", "Keep 64 paths", tuple(f"q{i}" for i in range(9)), 12), Attempt("y", "Search 3 hops", (), 11))
+    attempts = (
+        Attempt("x", "Keep 64 paths", tuple(f"q{i}" for i in range(9)), 12),
+        Attempt("y", "Search 3 hops", (), 11),
+    )
     assert lost.brings(attempts[0]) == "Keep 64 paths: brings 9 of 12 back, tried"
     assert lost.brings(attempts[1]) == "Search 3 hops: brings 0 of 12 back, tried on 11"
     assert lost.sentences("A")[1] == "No change of one step is known that may help."
     nothing = LineRepairs("a", 1, 1, (("too far", 1),), 1, (Attempt("y", "Search 3 hops", (), 1),))
-    assert nothing.sentences("A") == ["Of 1 question A loses 1: too far 1.", "1 change of one step brought none of them back, tried."]
+    assert nothing.sentences("A") == [
+        "Of 1 question A loses 1: too far 1.",
+        "1 change of one step brought none of them back, tried.",
+    ]

@@ -22,13 +22,18 @@ DOCUMENTS = (
     Document("turkey", "Marley never saw the turkey.", "The turkey"),
 )
 ASKED = (
-    Question("partner Marley", "1", answers=("Scrooge",), gold=("carol", "turkey")),  # by words: both, the carol first
+    Question(
+        "partner Marley", "1", answers=("Scrooge",), gold=("carol", "turkey")
+    ),  # by words: both, the carol first
     Question("nephew", "2", answers=("Fred",), gold=("fred",)),  # by words: Fred alone
     Question("unheard", "3", answers=("x",), gold=("fred",)),  # by words: nothing
     Question("turkey", "4", answers=("x",), gold=("turkey",)),
     Question("saw", "5", answers=("x",), gold=("turkey",)),
 )
-WIDE, NARROW = "SparseChunks(keep=2) >> AnswerFromTables()", "SparseChunks(keep=1) >> AnswerFromTables()"
+WIDE, NARROW = (
+    "SparseChunks(keep=2) >> AnswerFromTables()",
+    "SparseChunks(keep=1) >> AnswerFromTables()",
+)
 RUN = """1 Q0 carol 1 3 x
 1 Q0 fred 2 2 x
 2 Q0 fred 1 1 x
@@ -43,12 +48,18 @@ def evaluated(tmp_path, monkeypatch, kit):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     write(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", ASKED)})
     (tmp_path / "mine.trec").write_text(RUN, "utf-8")
-    (tmp_path / "said.jsonl").write_text("\n".join(json.dumps({"question": one.text, "answer": "Fred"}) for one in ASKED), "utf-8")
+    (tmp_path / "said.jsonl").write_text(
+        "\n".join(json.dumps({"question": one.text, "answer": "Fred"}) for one in ASKED), "utf-8"
+    )
     for name in ("mine.trec", "said.jsonl"):
         bring(tmp_path / name, CorpusSource("carols"))
     engine, store = Engine(kit.Written(encoder=kit.Table({}))), Store(evaluations_file())
     lines = ["FileDocuments(run='mine', keep=1)", "run-said", NARROW, WIDE]
-    job = evaluate(engine, store, make_plan([find(line) for line in lines], "carols", None, engine.graph, model=False))
+    job = evaluate(
+        engine,
+        store,
+        make_plan([find(line) for line in lines], "carols", None, engine.graph, model=False),
+    )
     assert job.wait(60) and not job.error
     yield engine, store, store.run(job.number), find(lines[0]).id
     engine.jobs.stop()
@@ -70,8 +81,13 @@ def test_each_lost_question_has_the_nearest_row_and_the_smallest_change(evaluate
     assert third.change == "One passage in the place of its last: “The nephew”."
     assert (fourth.nearest, fourth.cause) == (find(NARROW).id, "ranked too low")
     assert fourth.change == "Keep 2 instead of 1: the rest is in its own list."
-    said, *_, alone = found.sentences({spec["id"]: spec["id"][:4] for spec in run.spec["instances"]})
-    assert said == "Of 5 questions File loses 4: not among what it found 2, ranked too low 1, failed, or not in the run 1."
+    said, *_, alone = found.sentences(
+        {spec["id"]: spec["id"][:4] for spec in run.spec["instances"]}
+    )
+    assert (
+        said
+        == "Of 5 questions File loses 4: not among what it found 2, ranked too low 1, failed, or not in the run 1."
+    )
     assert alone == "Lost by every other row as well: 1."
 
 
@@ -79,7 +95,12 @@ def test_answers_alone_are_lost_by_their_words(evaluated):
     """Fred answers question 2 alone."""
     engine, store, run, _ = evaluated
     found = why_lost(engine, store, run, "run-said")
-    assert (found.of, found.failed) == (5, 0) and sorted(one.question for one in found.lost) == ["1", "3", "4", "5"]
+    assert (found.of, found.failed) == (5, 0) and sorted(one.question for one in found.lost) == [
+        "1",
+        "3",
+        "4",
+        "5",
+    ]
 
 
 def test_it_is_a_job_for_all_that_are_the_users(evaluated):

@@ -13,12 +13,34 @@ from core.types import Question
 
 def summary(*right, sample=None):
     """A run of one instance whose answers hold all known ones (True), none of them (False), or failed (None)."""
-    spec = {"instances": [{"id": "a", "name": "A", "title": "", "line": "GraphReader()"}], "sample": sample or len(right)}
-    spec |= {"graphs": [["towns", ""]], "set": "s", "of": 9, "seed": 0, "model": True, "judge": False, "cold": False}
+    spec = {
+        "instances": [{"id": "a", "name": "A", "title": "", "line": "GraphReader()"}],
+        "sample": sample or len(right),
+    }
+    spec |= {
+        "graphs": [["towns", ""]],
+        "set": "s",
+        "of": 9,
+        "seed": 0,
+        "model": True,
+        "judge": False,
+        "cold": False,
+    }
     rows = []
     for number, one in enumerate(right):
-        outcome = None if one is None else Outcome(1, answer=Answered("Ann", "language model", int(one), 1))
-        rows.append(StoredRow("a", Question("Who?", f"q{number}", answers=("Ann",)), outcome, "It broke." if one is None else None))
+        outcome = (
+            None
+            if one is None
+            else Outcome(1, answer=Answered("Ann", "language model", int(one), 1))
+        )
+        rows.append(
+            StoredRow(
+                "a",
+                Question("Who?", f"q{number}", answers=("Ann",)),
+                outcome,
+                "It broke." if one is None else None,
+            )
+        )
     return Summary(Run(1, "k", spec, 0.0, "done", 0, 0), rows)
 
 
@@ -30,12 +52,17 @@ def test_a_mean_is_held_against_the_least_value_as_it_is():
     two_of_three = summary(True, True, False)
     assert said(two_of_three, "hits@1=.66") == [] and said(two_of_three) == []
     (sentence,) = said(two_of_three, "hits@1=.667")
-    assert "has hits@1 0.666667 (n = 3), which was to be 0.667 or more." in sentence  # and not “0.667 is less than 0.667”
+    assert (
+        "has hits@1 0.666667 (n = 3), which was to be 0.667 or more." in sentence
+    )  # and not “0.667 is less than 0.667”
     assert len(said(two_of_three, "hits@1=.7,accuracy=.9")) == 2
 
 
 def test_a_question_that_failed_counts_0():
-    assert said(summary(True, None), "hits@1=.5") == [] and len(said(summary(True, None), "hits@1=.6")) == 1
+    assert (
+        said(summary(True, None), "hits@1=.5") == []
+        and len(said(summary(True, None), "hits@1=.6")) == 1
+    )
 
 
 def test_a_partial_run_is_a_failure_however_good_it_is():
@@ -50,7 +77,11 @@ def test_what_was_not_measured_is_a_failure():
 
 
 def test_what_cannot_be_a_gate_is_an_error():
-    assert gates(["accuracy=.7", "hits@1=1, nearness=0"]) == (Gate("accuracy", 0.7), Gate("hits@1", 1.0), Gate("nearness", 0.0))
+    assert gates(["accuracy=.7", "hits@1=1, nearness=0"]) == (
+        Gate("accuracy", 0.7),
+        Gate("hits@1", 1.0),
+        Gate("nearness", 0.0),
+    )
     with pytest.raises(BadParameter, match="accuracy"):
         gates(["acuracy=.7"])
     for text in ("accuracy", "accuracy=", "accuracy=much", "accuracy=nan", "accuracy=inf"):
@@ -65,8 +96,22 @@ def test_the_command_exits_with_1_and_says_why(kit, tmp_path, monkeypatch, capsy
     file = tmp_path / "questions.tsv"
     file.write_text("genre of [One]\tDrama\nwho directed [Two]\tAnn\n", "utf-8")
     line = "EgoNetwork(hops=1) >> ShortestPaths()"
-    command = ["evaluate", "--set", str(file), "--instances", line, "--sample", "all", "--graph", str(kit.graph.folder), "--no-llm"]
+    command = [
+        "evaluate",
+        "--set",
+        str(file),
+        "--instances",
+        line,
+        "--sample",
+        "all",
+        "--graph",
+        str(kit.graph.folder),
+        "--no-llm",
+    ]
     assert main([*command, "--fail-below", "path_hit=1"]) == OK
-    assert main([*command, "--fail-below", "path_hit=.5", "--fail-below", "reader_hit@1=1.1"]) == FAILED
+    assert (
+        main([*command, "--fail-below", "path_hit=.5", "--fail-below", "reader_hit@1=1.1"])
+        == FAILED
+    )
     assert "which was to be 1.1 or more." in capsys.readouterr().err
     assert main([*command, "--fail-below", "path_hits=1"]) == WRONG

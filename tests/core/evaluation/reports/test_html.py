@@ -29,34 +29,61 @@ def data(figure):
 def test_the_front_joins_the_instances_that_are_not_beaten(summary):
     table = summary.table()
     line, a, b = data(plots.front(summary, table, "seconds", "f1"))
-    assert (line["x"], line["y"]) == ([1.0, 3.0], [pytest.approx(5 / 9), pytest.approx(2 / 3)]) and line["line"]["shape"] == "hv"
-    assert a["x"] == [1.0] and b["error_y"]["array"] == [pytest.approx(1 / 3)] and "n = 3" in b["hovertemplate"]
+    assert (line["x"], line["y"]) == (
+        [1.0, 3.0],
+        [pytest.approx(5 / 9), pytest.approx(2 / 3)],
+    ) and line["line"]["shape"] == "hv"
+    assert (
+        a["x"] == [1.0]
+        and b["error_y"]["array"] == [pytest.approx(1 / 3)]
+        and "n = 3" in b["hovertemplate"]
+    )
 
 
 def test_the_funnel_and_the_hops(summary):
     a, b = data(plots.funnel(summary))
-    assert a["x"] == ["Graph", "Subgraph", "Paths", "Prompt", "Answer"] and a["y"][:2] == [1, pytest.approx(0.5)] and b["y"] == [1] * 5
+    assert (
+        a["x"] == ["Graph", "Subgraph", "Paths", "Prompt", "Answer"]
+        and a["y"][:2] == [1, pytest.approx(0.5)]
+        and b["y"] == [1] * 5
+    )
     a, b = data(plots.by_hops(summary, "recall"))
     assert (a["x"], a["y"], b["y"]) == (["1 hop", "2 hops"], [1, pytest.approx(0.25)], [1, 0.5])
 
 
 def test_where_no_answer_is_known_nothing_is_drawn_of_them(summary):
-    unknown = [dataclasses.replace(row, outcome=row.outcome and dataclasses.replace(row.outcome, golds=0)) for row in summary.rows]
+    unknown = [
+        dataclasses.replace(row, outcome=row.outcome and dataclasses.replace(row.outcome, golds=0))
+        for row in summary.rows
+    ]
     assert list(plots.funnels(summary)) == ["funnel"] and not plots.funnels(Summary(RUN, unknown))
     assert "Where the answers are lost" not in report_html(Summary(RUN, unknown))
 
 
 def test_names_of_three_near_points_do_not_lie_on_one_another():
-    points = {"re2": (7.35, 0.158), "gar": (9.59, 0.158), "fastinsight": (9.7, 0.176)}  # to the left of them there is room for two
-    assert positions(points, False, (12.5, 0.286)) == {"re2": "top left", "gar": "bottom left", "fastinsight": "top center"}
+    points = {
+        "re2": (7.35, 0.158),
+        "gar": (9.59, 0.158),
+        "fastinsight": (9.7, 0.176),
+    }  # to the left of them there is room for two
+    assert positions(points, False, (12.5, 0.286)) == {
+        "re2": "top left",
+        "gar": "bottom left",
+        "fastinsight": "top center",
+    }
 
 
 def test_figures_by_budget_are_a_line_a_method_that_has_a_budget(summary):
     found = [Budgets(2, (10, 20), (0, 1), (0.2, 0.6)), Budgets(1, (10, 20), (1, 1), (1.0, 1.0))]
-    rows = [dataclasses.replace(row, outcome=dataclasses.replace(row.outcome, budgets=one)) for row, one in zip(summary.rows[::2], found)]
+    rows = [
+        dataclasses.replace(row, outcome=dataclasses.replace(row.outcome, budgets=one))
+        for row, one in zip(summary.rows[::2], found)
+    ]
     read = Summary(RUN, [*rows, summary.rows[1]])  # of a alone, for two questions
     curves = by_budget(read, "budget_recall")
-    assert {name: [(budget, one.mean, one.n) for budget, one in curve] for name, curve in curves.items()} == {
+    assert {
+        name: [(budget, one.mean, one.n) for budget, one in curve] for name, curve in curves.items()
+    } == {
         "a": [(10, 0.5, 2), (20, 0.75, 2)]  # none and one of two, then one of one both times
     }
     (line,) = data(plots.by_budget(read, curves, "budget_recall"))
@@ -68,7 +95,12 @@ def test_figures_by_budget_are_a_line_a_method_that_has_a_budget(summary):
 
 def test_where_nothing_changes_with_the_budget_none_is_drawn(summary):
     flat = dataclasses.replace(summary.rows[0].outcome, budgets=Budgets(1, (10, 20), (1, 1), ()))
-    assert by_budget(Summary(RUN, [dataclasses.replace(summary.rows[0], outcome=flat)]), "budget_recall") == {}
+    assert (
+        by_budget(
+            Summary(RUN, [dataclasses.replace(summary.rows[0], outcome=flat)]), "budget_recall"
+        )
+        == {}
+    )
     assert by_budget(summary, "budget_recall") == {} and "by budget" not in report_html(summary)
 
 
@@ -91,16 +123,31 @@ def test_the_report_is_one_file_with_everything_escaped(summary):
     seen = Seen()
     seen.feed(html)
     assert "img" not in seen.tags and seen.addresses == ["data:,"] and "link" in seen.tags
-    assert html.count("Plotly.newPlot(") - html.count('"Plotly.newPlot(') >= 4 and len(re.findall(r"plotly\.js v", html)) == 1
-    for told in ("Path recall @32", "Sign-flip permutation test", "Failed questions", "substring of it (one way only)"):
+    assert (
+        html.count("Plotly.newPlot(") - html.count('"Plotly.newPlot(') >= 4
+        and len(re.findall(r"plotly\.js v", html)) == 1
+    )
+    for told in (
+        "Path recall @32",
+        "Sign-flip permutation test",
+        "Failed questions",
+        "substring of it (one way only)",
+    ):
         assert told in html
     assert "2 of 3 answered, 1 failed" in html
 
 
 def test_variants_of_one_parameter(summary):
     known = catalogue()
-    found = varied((known["lego-1"], known["lego-12"], known["language-model-only"]), "PersonalizedPageRank.keep=500,1000")
-    assert [one.id for one in found][1::2][:2] == ["lego-1", "lego-12"] and found[-1].id == "language-model-only" and len(found) == 5
+    found = varied(
+        (known["lego-1"], known["lego-12"], known["language-model-only"]),
+        "PersonalizedPageRank.keep=500,1000",
+    )
+    assert (
+        [one.id for one in found][1::2][:2] == ["lego-1", "lego-12"]
+        and found[-1].id == "language-model-only"
+        and len(found) == 5
+    )
     assert (
         repr(found[0].line).startswith("PersonalizedPageRank(keep=500)")
         and found[0].name.endswith(" 500")
@@ -123,7 +170,10 @@ def test_a_curve_of_one_parameter(summary):
         instance["line"] = f"EgoNetwork(hops={hops}) >> ShortestPaths()"
     told = Summary(dataclasses.replace(RUN, spec=spec), summary.rows)
     found = curves(told, "EgoNetwork", "hops", told.table(), "recall")
-    assert [(value, one.mean) for value, one in found["No. a & co"]] == [(2, pytest.approx(2 / 3)), (3, pytest.approx(0.5))]
+    assert [(value, one.mean) for value, one in found["No. a & co"]] == [
+        (2, pytest.approx(2 / 3)),
+        (3, pytest.approx(0.5)),
+    ]
     (line,) = data(plots.sensitivity(found, "hops", "recall"))
     assert line["x"] == [2, 3] and line["name"] == "No. a &amp; co"
     assert curves(told, "ShortestPaths", "hops", told.table(), "recall") == {}

@@ -26,7 +26,9 @@ __all__ = ["summary"]
 
 def run_of(*instances):
     """A run of these instances, with what the plan keeps of them."""
-    spec = Plan(instances, (Drawn(Question("who", "q1"), "films_set", GraphSource("films")),)).spec("")
+    spec = Plan(instances, (Drawn(Question("who", "q1"), "films_set", GraphSource("films")),)).spec(
+        ""
+    )
     return dataclasses.replace(RUN, spec=RUN.spec | {"instances": spec["instances"]})
 
 
@@ -35,7 +37,9 @@ def published(summary):
     """The summary with No. 10 in place of a, and No. 15 pre-filtered, which has a long name, in place of b."""
     known = catalogue()
     ids = {"a": "lego-10", "b": "lego-15-prefiltered"}
-    rows = [StoredRow(ids[row.instance], row.question, row.outcome, row.error) for row in summary.rows]
+    rows = [
+        StoredRow(ids[row.instance], row.question, row.outcome, row.error) for row in summary.rows
+    ]
     return Summary(run_of(*(known[one] for one in ids.values())), rows)
 
 
@@ -43,7 +47,9 @@ def test_a_method_is_called_by_what_it_does_and_the_paper_s_name():
     known = catalogue()
     apart = find("PersonalizedPageRank(keep=77) >> ShortestPaths() >> Answer()", known)
     wide = variant(known["lego-14"], BeamSearch, "width", 3)
-    told = called(run_of(known["lego-10"], known["chain-ranking"], apart, wide, find("EgoNetwork()", known)))
+    told = called(
+        run_of(known["lego-10"], known["chain-ranking"], apart, wide, find("EgoNetwork()", known))
+    )
     assert [str(one) for one in told.values()] == [
         f"{known['lego-10'].method} (No. 10)",
         "Relation chains (Chain ranking)",
@@ -51,7 +57,10 @@ def test_a_method_is_called_by_what_it_does_and_the_paper_s_name():
         "Beam search (No. 14), beam width 3",
         "Own line",
     ]
-    assert of(known["lego-14"]) == Called("Beam search", "No. 14") and str(Called("Own line")) == "Own line"
+    assert (
+        of(known["lego-14"]) == Called("Beam search", "No. 14")
+        and str(Called("Own line")) == "Own line"
+    )
 
 
 def test_a_run_of_another_line_or_of_unknown_operators_keeps_its_names():
@@ -78,9 +87,13 @@ def test_tables_for_others_have_the_plain_name_and_the_number(published):
 
 def test_pictures_name_methods_in_plain_words_with_the_number_small(published):
     one, two = called(published.run).values()
-    *_, a, b = json.loads(plots.front(published, published.table(), "seconds", "f1").to_json())["data"]
+    *_, a, b = json.loads(plots.front(published, published.table(), "seconds", "f1").to_json())[
+        "data"
+    ]
     small = "<span style='font-size:10px'>No. 10</span>"
-    assert a["text"] == [f"Shortest paths,<br>relations filtered<br>{small}"] and a["hovertemplate"].startswith(f"<b>{one}</b>")
+    assert a["text"] == [f"Shortest paths,<br>relations filtered<br>{small}"] and a[
+        "hovertemplate"
+    ].startswith(f"<b>{one}</b>")
     assert b["text"][0].startswith("Beam by language<br>model, pre-filtered<br><span")
     for figure in (plots.funnel(published), plots.by_hops(published, "recall")):
         assert json.loads(figure.to_json())["data"][0]["name"] == f"{one.plain} {small}"

@@ -25,14 +25,19 @@ def three(of_c: int, rows: int = 6) -> Summary:
 def test_lines_that_are_equal_are_one_with_both_names_and_others_differ_by_their_dash():
     drawn = plots.funnel(three(2)).data
     assert [one.name for one in drawn] == ["&lt;b&gt;a =<br>&lt;b&gt;b", "&lt;b&gt;c"]
-    assert drawn[0].line.dash != drawn[1].line.dash and drawn[0].marker.symbol != drawn[1].marker.symbol
+    assert (
+        drawn[0].line.dash != drawn[1].line.dash
+        and drawn[0].marker.symbol != drawn[1].marker.symbol
+    )
     assert list(drawn[0].y) == [1, 0.75, 0.75, 0.75, 0.75] and "n = 2" in drawn[0].hovertemplate
     assert len(plots.funnel(three(1)).data) == 1
 
 
 def test_points_that_are_equal_are_one_with_both_names():
     summary = three(2)
-    (both, other) = [one for one in plots.front(summary, summary.table(), "tokens", "recall").data if one.text]
+    (both, other) = [
+        one for one in plots.front(summary, summary.table(), "tokens", "recall").data if one.text
+    ]
     assert both.text == ("&lt;b&gt;a =<br>&lt;b&gt;b",) and (both.y[0], other.y[0]) == (0.75, 1.0)
 
 

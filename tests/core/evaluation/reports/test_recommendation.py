@@ -28,9 +28,22 @@ def answered(right: bool, tokens: int, size: int = 4) -> Outcome:
 def summed(of: int = 400, hops=None, model: bool = True, **rows: str) -> Summary:
     """A run of instances by their rows, a letter a question: 1 right, 0 wrong, x failed; sizes of subgraphs differ by instance."""
     n = max(map(len, rows.values()))
-    questions = [Question("who", f"q{i:03}", ("One",), ("Ann",), None if hops is None else hops[i]) for i in range(n)]
-    instances = [{"id": key, "name": key.upper(), "title": key, "line": "EgoNetwork()"} for key in rows]
-    spec = {"instances": instances, "graphs": [["films", "0"]], "set": "films", "of": of, "sample": n, "seed": 0, "model": model}
+    questions = [
+        Question("who", f"q{i:03}", ("One",), ("Ann",), None if hops is None else hops[i])
+        for i in range(n)
+    ]
+    instances = [
+        {"id": key, "name": key.upper(), "title": key, "line": "EgoNetwork()"} for key in rows
+    ]
+    spec = {
+        "instances": instances,
+        "graphs": [["films", "0"]],
+        "set": "films",
+        "of": of,
+        "sample": n,
+        "seed": 0,
+        "model": model,
+    }
     stored = [
         StoredRow(key, question, None, "It went away.")
         if mark == "x"
@@ -46,7 +59,9 @@ def test_a_method_that_tests_carry_is_taken_though_it_is_dearer():
     found = recommendation(summed(a="0" * 12 + "1111", b="1" * 16))
     assert found.take == "b" and found.ranks == {"a": 2, "b": 1}
     assert found.headline == "Take B: it is ahead of the other beyond chance."
-    assert found.details[0].startswith("1.00 of the questions answered right, n = 16 (1,000 tokens a question). It is ahead of A by .75 [")
+    assert found.details[0].startswith(
+        "1.00 of the questions answered right, n = 16 (1,000 tokens a question). It is ahead of A by .75 ["
+    )
     assert found.more == 0
 
 
@@ -55,13 +70,23 @@ def test_of_two_that_chance_may_explain_the_cheaper_is_taken_and_the_questions_t
     .25 takes (2.80 x .447 / .25)^2 = 25.1 questions."""
     found = recommendation(summed(a="1" * 8 + "0" * 8, b="1" * 12 + "0" * 4))
     assert found.take == "a" and found.ranks == {"a": 1, "b": 1}
-    assert found.headline == "Take A: chance may explain all differences here, and it is the cheapest."
+    assert (
+        found.headline == "Take A: chance may explain all differences here, and it is the cheapest."
+    )
     assert found.details[0] == (
         ".50 of the questions answered right, n = 16 (100 tokens a question). B costs 10 times as much (1,000 tokens a question), for .75."
     )
-    assert found.details[1].startswith("B has the highest mean, .25 [") and found.details[1].endswith("more, within chance.")
-    assert found.details[-1] == "16 questions can distinguish differences of .31 and more; the .25 between B and A would take about 30."
-    assert found.more == 14 and recommendation(summed(of=20, a="1" * 8 + "0" * 8, b="1" * 12 + "0" * 4)).more == 4
+    assert found.details[1].startswith("B has the highest mean, .25 [") and found.details[
+        1
+    ].endswith("more, within chance.")
+    assert (
+        found.details[-1]
+        == "16 questions can distinguish differences of .31 and more; the .25 between B and A would take about 30."
+    )
+    assert (
+        found.more == 14
+        and recommendation(summed(of=20, a="1" * 8 + "0" * 8, b="1" * 12 + "0" * 4)).more == 4
+    )
 
 
 def test_the_correction_is_over_all_pairs():
@@ -73,7 +98,9 @@ def test_the_correction_is_over_all_pairs():
 
 def test_methods_behind_share_no_rank_with_the_first_and_among_the_first_the_cheapest_is_taken():
     found = recommendation(summed(a="0" * 16, b="1" * 16, c="1" * 15 + "0"))
-    assert found.ranks == {"a": 3, "b": 1, "c": 1} and found.take == "b"  # 900 tokens are about as few as 1,000
+    assert (
+        found.ranks == {"a": 3, "b": 1, "c": 1} and found.take == "b"
+    )  # 900 tokens are about as few as 1,000
     shared = "Take B: it shares the first rank with one other, as no test shows a difference, and "
     assert found.headline == shared + "has the highest mean of those that cost as little."
 
@@ -82,7 +109,10 @@ def test_of_methods_that_cost_alike_the_higher_mean_is_taken():
     """Without a language model cost is in seconds, 1 each here, and quality is of what was found: here of paths."""
     found = recommendation(summed(model=False, a="1" * 8 + "0" * 8, b="1" * 12 + "0" * 4))
     assert (found.metric, found.take) == ("path_hit@32", "b")
-    assert found.headline == "Take B: chance may explain all differences here, and it has the highest mean of those that cost as little."
+    assert (
+        found.headline
+        == "Take B: chance may explain all differences here, and it has the highest mean of those that cost as little."
+    )
 
 
 def test_a_failed_question_is_a_wrong_one():
@@ -92,14 +122,22 @@ def test_a_failed_question_is_a_wrong_one():
 
 def test_few_questions_recommend_nothing():
     found = recommendation(summed(a="0", b="1"))
-    assert found.take == "" and found.headline == "One question says too little to recommend a method."
+    assert (
+        found.take == "" and found.headline == "One question says too little to recommend a method."
+    )
     found = recommendation(summed(a="0" * 7, b="1" * 7))
-    assert found.take == "" and found.headline == "7 questions say too little to recommend a method."
+    assert (
+        found.take == "" and found.headline == "7 questions say too little to recommend a method."
+    )
 
 
 def test_one_method_has_nothing_to_be_compared_with():
     found = recommendation(summed(a="1" * 8 + "0" * 8))
-    assert found.take == "" and found.headline == "A: .50 of the questions answered right, n = 16. There is no other method to compare."
+    assert (
+        found.take == ""
+        and found.headline
+        == "A: .50 of the questions answered right, n = 16. There is no other method to compare."
+    )
 
 
 def test_a_run_that_is_not_finished_is_judged_by_the_questions_that_all_have():
@@ -110,7 +148,10 @@ def test_a_run_that_is_not_finished_is_judged_by_the_questions_that_all_have():
 def test_methods_that_retrieve_the_same_are_named():
     summary = summed(a="10" * 8, b="10" * 8)
     right = lambda row: row.outcome.extracted.found > 0
-    same = [StoredRow(row.instance, row.question, answered(right(row), TOKENS[row.instance])) for row in summary.rows]
+    same = [
+        StoredRow(row.instance, row.question, answered(right(row), TOKENS[row.instance]))
+        for row in summary.rows
+    ]
     found = recommendation(Summary(summary.run, same))
     assert found.take == "a" and found.details[1] == (
         "A and B agree in every figure of what they retrieved, on each question, and B costs 10 times as much as A."
@@ -121,10 +162,14 @@ def test_methods_that_retrieve_the_same_are_named():
 def test_where_a_dearer_method_pays_is_said_by_hops():
     """On the 12 questions of 2 hops b is right 8 times where a is wrong (p = .008); over all 24 it is wrong 8 times on the others."""
     hops = [1] * 12 + [2] * 12
-    found = recommendation(summed(hops=hops, a="1" * 12 + "0" * 8 + "1111", b="0" * 8 + "1111" + "1" * 12))
+    found = recommendation(
+        summed(hops=hops, a="1" * 12 + "0" * 8 + "1111", b="0" * 8 + "1111" + "1" * 12)
+    )
     assert found.take == "a"
     (pays,) = (sentence for sentence in found.details if sentence.startswith("On questions of"))
-    assert pays.startswith("On questions of 2 hops (12 of 24) B is ahead by .67 [") and pays.endswith("(1,000 tokens a question).")
+    assert pays.startswith(
+        "On questions of 2 hops (12 of 24) B is ahead by .67 ["
+    ) and pays.endswith("(1,000 tokens a question).")
 
 
 def test_a_difference_too_small_to_settle_is_not_asked_for():
@@ -144,11 +189,30 @@ def test_no_rows_recommend_nothing(rows):
 def test_what_hands_on_more_passages_is_compared_over_the_first_few_and_what_it_brings_in_all_is_said():
     """Both have the second of the gold passages among the first four, and the seventh only where seven are handed on."""
     questions = [Question("who", f"q{i}", gold=("one", "two")) for i in range(10)]
-    instances = [{"id": key, "name": key.upper(), "title": key, "line": "SparseChunks()"} for key in ("four", "seven")]
-    spec = {"instances": instances, "graphs": [["corpus:three", "0"]], "set": "s", "of": 10, "sample": 10, "seed": 0, "model": False}
-    alive = lambda found: Passages(2, {"corpus": 2, "graph": 2, "retrieved": found, "prompt": found})
-    outcome = lambda count: Outcome(0, passages=Ranked(count, (2, 7), (2, 7)), fates=alive(1 + (count == 7)))
-    rows = [StoredRow(key, question, outcome(count)) for question in questions for key, count in (("four", 4), ("seven", 7))]
+    instances = [
+        {"id": key, "name": key.upper(), "title": key, "line": "SparseChunks()"}
+        for key in ("four", "seven")
+    ]
+    spec = {
+        "instances": instances,
+        "graphs": [["corpus:three", "0"]],
+        "set": "s",
+        "of": 10,
+        "sample": 10,
+        "seed": 0,
+        "model": False,
+    }
+    alive = lambda found: Passages(
+        2, {"corpus": 2, "graph": 2, "retrieved": found, "prompt": found}
+    )
+    outcome = lambda count: Outcome(
+        0, passages=Ranked(count, (2, 7), (2, 7)), fates=alive(1 + (count == 7))
+    )
+    rows = [
+        StoredRow(key, question, outcome(count))
+        for question in questions
+        for key, count in (("four", 4), ("seven", 7))
+    ]
     found = recommendation(Summary(Run(1, "key", spec, 0.0, "done", 20, 0), rows))
     assert found.metric == "passage_recall@4" and found.ranks == {"four": 1, "seven": 1}
     sentence = "With all 7 passages that it hands on, SEVEN has all gold passages of 10 of 10 questions, FOUR of 0 of 10."

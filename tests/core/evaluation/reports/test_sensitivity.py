@@ -19,22 +19,48 @@ TWO = "EmbedQuery() >> VectorNodes(keep=10) >> GraphRerank() >> Loop(body=Expand
 def found(id, wish, operator, parameter):
     """The values of the parameter in all places of each variant, and the variants' names."""
     made = varied((find(id, catalogue()),), wish)
-    lists = [[getattr(one, parameter) for one in everywhere(made_one.line) if type(one).__name__ == operator] for made_one in made]
+    lists = [
+        [
+            getattr(one, parameter)
+            for one in everywhere(made_one.line)
+            if type(one).__name__ == operator
+        ]
+        for made_one in made
+    ]
     return lists, [one.name for one in made]
 
 
 @pytest.mark.parametrize(
     "id, operator, parameter, places",
-    [("fastinsight", "GraphRerank", "alpha", 2), ("fastinsight", "ExpandNodes", "beta", 1), ("lego-14-by-hops", "BeamSearch", "width", 2)],
+    [
+        ("fastinsight", "GraphRerank", "alpha", 2),
+        ("fastinsight", "ExpandNodes", "beta", 1),
+        ("lego-14-by-hops", "BeamSearch", "width", 2),
+    ],
 )
 def test_a_parameter_is_changed_wherever_the_operator_occurs(id, operator, parameter, places):
-    lists, names = found(id, f"{operator}.{parameter}=3" if parameter == "width" else f"{operator}.{parameter}=0.75", operator, parameter)
-    assert len(lists) == 1 and len(set(lists[0])) == 1 and len(lists[0]) == places and lists[0][0] in (3, 0.75)
+    lists, names = found(
+        id,
+        f"{operator}.{parameter}=3" if parameter == "width" else f"{operator}.{parameter}=0.75",
+        operator,
+        parameter,
+    )
+    assert (
+        len(lists) == 1
+        and len(set(lists[0])) == 1
+        and len(lists[0]) == places
+        and lists[0][0] in (3, 0.75)
+    )
     assert names[0].endswith(f" in {places} places") is (places > 1)
 
 
 def test_both_sides_of_a_union_are_changed_and_a_loop_keeps_its_body():
-    lists, _ = found("EmbedQuery() >> (VectorNodes(keep=3) | VectorNodes(keep=4))", "VectorNodes.keep=7", "VectorNodes", "keep")
+    lists, _ = found(
+        "EmbedQuery() >> (VectorNodes(keep=3) | VectorNodes(keep=4))",
+        "VectorNodes.keep=7",
+        "VectorNodes",
+        "keep",
+    )
     assert lists == [[7, 7]]
     (one,) = varied((find(TWO.format(n=20)),), "Loop.budget=30")
     assert repr(one.line) == repr(find(TWO.format(n=30)).line)
@@ -50,9 +76,15 @@ def test_values_are_split_between_brackets_only_and_a_build_must_be_one():
 
 def test_an_operator_of_a_build_is_changed_in_the_build_that_the_line_names():
     one, same = varied((catalogue()["vanilla-rag"],), "TokenChunks.size=600,240")
-    assert one.line.operators[0].build == "TokenChunks(size=600, overlap=24) >> Vectors()" and same.id == "vanilla-rag"
+    assert (
+        one.line.operators[0].build == "TokenChunks(size=600, overlap=24) >> Vectors()"
+        and same.id == "vanilla-rag"
+    )
     assert one.name.endswith(" 600")
-    with pytest.raises(BadParameter, match="the kind “rkg”; name one build to vary it, with BuiltGraph.build=rkg-llm"):
+    with pytest.raises(
+        BadParameter,
+        match="the kind “rkg”; name one build to vary it, with BuiltGraph.build=rkg-llm",
+    ):
         varied((catalogue()["l-lightrag"],), "TokenChunks.size=600,240")
     with pytest.raises(BadParameter, match="has no parameter “sise”.*“size”"):
         varied((catalogue()["vanilla-rag"],), "TokenChunks.sise=600")

@@ -20,7 +20,9 @@ from core.sources import GraphSource
 from core.types import Question
 
 SPEC = {
-    "instances": [{"id": i, "name": f"No. {i} & co", "title": i, "line": "EgoNetwork()"} for i in ("a", "b")],
+    "instances": [
+        {"id": i, "name": f"No. {i} & co", "title": i, "line": "EgoNetwork()"} for i in ("a", "b")
+    ],
     "graphs": [["films", "0"]],
     "set": "films_set",
     "of": 10,
@@ -31,7 +33,10 @@ SPEC = {
     "cold": False,
 }
 RUN = Run(7, "key", SPEC, 0.0, "done", 5, 1)
-ONE, TWO = Question("=who?", "q1", ("One",), ("Ann",), 1), Question("what\nnow", "q2", ("One",), ("Ann", "Two"), 2)
+ONE, TWO = (
+    Question("=who?", "q1", ("One",), ("Ann",), 1),
+    Question("what\nnow", "q2", ("One",), ("Ann", "Two"), 2),
+)
 THREE = Question("where", "q3", ("One",), ("Ann",), 2)
 
 
@@ -44,7 +49,8 @@ def outcome(golds, found, *, nodes=4, edges=3, seconds=1.0, lines=1, alive=None)
         Ranked(1, (1,) if found else (), first),
         Answered("+1 said", "language model", found, lines),
         costs=(Cost("EgoNetwork", "extract", seconds), Cost("Answer", "generate", 0.0, 1, 10, 2)),
-        alive=alive or {"graph": golds, "subgraph": found, "paths": found, "prompt": found, "answer": found},
+        alive=alive
+        or {"graph": golds, "subgraph": found, "paths": found, "prompt": found, "answer": found},
     )
 
 
@@ -64,20 +70,38 @@ def summary():
 def test_failed_questions_score_0_and_the_other_denominator_is_shown(summary):
     table, context = summary.table(), summary.table(with_context=True)
     assert (table["a"]["hits@1"].mean, table["a"]["hits@1"].n) == (pytest.approx(2 / 3), 3)
-    assert (context["a"]["hits@1"].mean, context["a"]["hits@1"].n) == (1, 2)  # as the papers' code counts
-    assert (table["b"]["recall"].mean, table["b"]["recall"].n) == (pytest.approx(2 / 3), 3)  # 1, 1 and the failed one
-    assert (table["b"]["seconds"].mean, table["b"]["seconds"].n) == (3, 2) and table["b"]["components"].n == 2
+    assert (context["a"]["hits@1"].mean, context["a"]["hits@1"].n) == (
+        1,
+        2,
+    )  # as the papers' code counts
+    assert (table["b"]["recall"].mean, table["b"]["recall"].n) == (
+        pytest.approx(2 / 3),
+        3,
+    )  # 1, 1 and the failed one
+    assert (table["b"]["seconds"].mean, table["b"]["seconds"].n) == (3, 2) and table["b"][
+        "components"
+    ].n == 2
     assert (context["b"]["recall"].mean, context["b"]["recall"].n) == (1, 2)
     assert (table["a"]["judge@1"].mean, table["a"]["judge@1"].n) == (None, 0)
-    assert summary.counts("a") == {"asked": 3, "scored": 3, "failed": 0, "without_context": 1, "without_answers": 0}
-    assert summary.counts("b")["failed"] == 1 and summary.errors("b") == {"The model server went away.": 1}
+    assert summary.counts("a") == {
+        "asked": 3,
+        "scored": 3,
+        "failed": 0,
+        "without_context": 1,
+        "without_answers": 0,
+    }
+    assert summary.counts("b")["failed"] == 1 and summary.errors("b") == {
+        "The model server went away.": 1
+    }
 
 
 def test_the_mean_of_f1_is_not_the_f1_of_the_means(summary):
     """a: F1 1, 2/3 and 0; precision 1, 1, 0 and recall 1, 1/2, 0."""
     table = summary.table()["a"]
     assert table["f1"].mean == pytest.approx((1 + 2 / 3) / 3)
-    assert summary.f1_of_means(table)["answer"] == pytest.approx(2 * (2 / 3) * (1 / 2) / (2 / 3 + 1 / 2))
+    assert summary.f1_of_means(table)["answer"] == pytest.approx(
+        2 * (2 / 3) * (1 / 2) / (2 / 3 + 1 / 2)
+    )
 
 
 def test_an_instance_that_answered_nothing_has_no_figures():
@@ -92,7 +116,11 @@ def test_a_failed_question_counts_only_where_a_figure_could_have_come_of_it():
     """Without paths there is nothing to score paths by, and without known answers nothing to score at all."""
     without = Outcome(1, answer=Answered("Ann", "language model", 1, 1))
     open_ended = Question("why", "q4", ("One",))
-    rows = [StoredRow("a", ONE, without), StoredRow("a", THREE, None, "No."), StoredRow("a", open_ended, None, "No.")]
+    rows = [
+        StoredRow("a", ONE, without),
+        StoredRow("a", THREE, None, "No."),
+        StoredRow("a", open_ended, None, "No."),
+    ]
     told = Summary(RUN, rows).table()["a"]
     assert told["path_recall@32"].n == 0 and (told["hits@1"].mean, told["hits@1"].n) == (0.5, 2)
 
@@ -102,38 +130,66 @@ def test_a_failed_question_counts_by_its_gold_passages_where_no_answer_is_known(
     found = Outcome(0, passages=Ranked(1, (1,), (1,)))
     told = Summary(RUN, [StoredRow("a", known[0], found), StoredRow("a", known[1], None, "No.")])
     assert told.table(["passage_recall", "ndcg@1"])["a"]["passage_recall"].mean == 0.5
-    assert told.table(["ndcg@1"])["a"]["ndcg@1"].n == 2 and told.failed() == ["No. a & co: 1 of 2 answered, 1 failed: No."]
+    assert told.table(["ndcg@1"])["a"]["ndcg@1"].n == 2 and told.failed() == [
+        "No. a & co: 1 of 2 answered, 1 failed: No."
+    ]
 
 
 def test_by_hops_funnel_and_operators(summary):
     hops = summary.by_hops()
-    assert list(hops) == [1, 2] and hops[2].table()["a"]["recall"].mean == pytest.approx((1 / 2 + 0) / 2)
-    assert summary.funnel("a") == {"graph": 1, **dict.fromkeys(("subgraph", "paths", "prompt", "answer"), pytest.approx(1.5 / 3))}
+    assert list(hops) == [1, 2] and hops[2].table()["a"]["recall"].mean == pytest.approx(
+        (1 / 2 + 0) / 2
+    )
+    assert summary.funnel("a") == {
+        "graph": 1,
+        **dict.fromkeys(("subgraph", "paths", "prompt", "answer"), pytest.approx(1.5 / 3)),
+    }
     first, last = summary.operators("b")
-    assert (first["operator"], first["seconds"], last["tokens_in"], last["calls"]) == ("EgoNetwork", 3, 10, 1)
+    assert (first["operator"], first["seconds"], last["tokens_in"], last["calls"]) == (
+        "EgoNetwork",
+        3,
+        10,
+        1,
+    )
 
 
 def test_paired_tests_use_the_common_questions(summary):
     tests = {test.metric: test for test in summary.compared()}
-    assert (tests["seconds"].a, tests["seconds"].b, tests["seconds"].difference, tests["seconds"].n) == ("b", "a", 2.0, 2)
-    assert (tests["f1"].difference, tests["f1"].n) == (pytest.approx((0 + 1 / 3 + 0) / 3), 3) and tests["f1"].p_holm == tests["f1"].p
+    assert (
+        tests["seconds"].a,
+        tests["seconds"].b,
+        tests["seconds"].difference,
+        tests["seconds"].n,
+    ) == ("b", "a", 2.0, 2)
+    assert (tests["f1"].difference, tests["f1"].n) == (
+        pytest.approx((0 + 1 / 3 + 0) / 3),
+        3,
+    ) and tests["f1"].p_holm == tests["f1"].p
 
 
 def test_nothing_is_tested_against_an_adaptation(summary):
     spec = summary.run.spec
-    adapted = [{**one, "name": "LightRAG, adapted"} if one["id"] == "a" else one for one in spec["instances"]]
+    adapted = [
+        {**one, "name": "LightRAG, adapted"} if one["id"] == "a" else one
+        for one in spec["instances"]
+    ]
     told = Summary(replace(summary.run, spec={**spec, "instances": adapted}), summary.rows)
     assert summary.compared() and not summary.untested() and "untested" not in summary_dict(summary)
     assert told.compared() == [] and told.compared([("b", "a")]) == []
     sentence = "No test is made against LightRAG, adapted: an adaptation is not the method that was published."
-    assert told.untested() == summary_dict(told)["untested"] == sentence and sentence in report_html(told)
+    assert told.untested() == summary_dict(told)[
+        "untested"
+    ] == sentence and sentence in report_html(told)
     assert told.table()["a"]["recall"].mean is not None  # its figures are shown all the same
 
 
 def test_the_front_of_a_run(summary):
     table = summary.table()
     assert summary.front(table, "seconds", "hits@1") == ("a",)  # as good, and faster
-    assert summary.front(table, "seconds", "f1") == ("a", "b")  # a has 1, 2/3 and 0, b 1, 1 and a failed one
+    assert summary.front(table, "seconds", "f1") == (
+        "a",
+        "b",
+    )  # a has 1, 2/3 and 0, b 1, 1 and a failed one
     assert summary.front(table, "seconds", "subgraph_nodes") == ("a", "b")
 
 
@@ -141,19 +197,39 @@ def test_everything_as_plain_data(summary):
     told = json.loads(json.dumps(summary_dict(summary)))
     assert told["run"] == 7 and set(told["instances"]) == {"a", "b"}
     assert set(told["instances"]["a"]["metrics"]["f1"]) == {"mean", "low", "high", "n"}
-    assert told["instances"]["b"]["questions"]["failed"] == 1 and told["instances"]["b"]["errors"] == {"The model server went away.": 1}
-    assert told["instances"]["b"]["answered_by"] == {"language model": 2} and told["conventions"]["f1"]["definition"]
+    assert told["instances"]["b"]["questions"]["failed"] == 1 and told["instances"]["b"][
+        "errors"
+    ] == {"The model server went away.": 1}
+    assert (
+        told["instances"]["b"]["answered_by"] == {"language model": 2}
+        and told["conventions"]["f1"]["definition"]
+    )
 
 
 def test_csv_has_a_row_a_question_and_no_formula(summary):
     rows = list(csv.DictReader(io.StringIO(rows_csv(summary))))
-    assert len(rows) == 6 and rows[0]["question"] == "'=who?" and rows[0]["answer"] == "'+1 said" and rows[2]["question"] == "what\nnow"
-    assert rows[2]["known_answers"] == "Ann|Two" and float(rows[2]["f1"]) == pytest.approx(2 / 3, abs=1e-6) and rows[5]["f1"] == ""
+    assert (
+        len(rows) == 6
+        and rows[0]["question"] == "'=who?"
+        and rows[0]["answer"] == "'+1 said"
+        and rows[2]["question"] == "what\nnow"
+    )
+    assert (
+        rows[2]["known_answers"] == "Ann|Two"
+        and float(rows[2]["f1"]) == pytest.approx(2 / 3, abs=1e-6)
+        and rows[5]["f1"] == ""
+    )
     assert rows[5]["error"] == "The model server went away."
     told = list(csv.DictReader(io.StringIO(summary_csv(summary))))
     of = {(row["instance"], row["hops"], row["metric"]): row for row in told}
-    assert float(of["a", "all", "hits@1"]["mean"]) == pytest.approx(2 / 3, abs=1e-6) and of["b", "2", "hits@1"]["n"] == "2"
-    assert [of["b", hop, "hits@1"]["answered"] + of["b", hop, "hits@1"]["failed"] for hop in ("all", "1", "2")] == ["21", "10", "11"]
+    assert (
+        float(of["a", "all", "hits@1"]["mean"]) == pytest.approx(2 / 3, abs=1e-6)
+        and of["b", "2", "hits@1"]["n"] == "2"
+    )
+    assert [
+        of["b", hop, "hits@1"]["answered"] + of["b", hop, "hits@1"]["failed"]
+        for hop in ("all", "1", "2")
+    ] == ["21", "10", "11"]
 
 
 def test_latex_is_escaped_and_marks_the_best(summary):
@@ -161,8 +237,14 @@ def test_latex_is_escaped_and_marks_the_best(summary):
     assert r"No. a \& co" in table and r"films\_set" in table and r"\toprule" in table
     row = next(line for line in table.splitlines() if line.strip().startswith("No. b"))
     assert r"\textbf{0.667}" in row and r"$\pm$" in row
-    assert r"; a failed question scores 0; No. b \& co: 2 of 3 answered, 1 failed: The model server went away}" in table
-    assert escaped("50% {x}_$\\ ~^#") == r"50\% \{x\}\_\$\textbackslash{} \textasciitilde{}\textasciicircum{}\#"
+    assert (
+        r"; a failed question scores 0; No. b \& co: 2 of 3 answered, 1 failed: The model server went away}"
+        in table
+    )
+    assert (
+        escaped("50% {x}_$\\ ~^#")
+        == r"50\% \{x\}\_\$\textbackslash{} \textasciitilde{}\textasciicircum{}\#"
+    )
 
 
 def test_a_run_that_is_not_finished_says_of_how_many_questions_it_tells(summary):
@@ -174,8 +256,12 @@ def test_a_run_that_is_not_finished_says_of_how_many_questions_it_tells(summary)
     assert part.so_far() == said
     assert escaped(said) in latex(part) and "not finished: 3 of 3" in report_html(part)
     row = next(line for line in latex(part).splitlines() if line.strip().startswith("No. b"))
-    assert " & 2 of 3 & " in row and r"\begin{tabular}{lrrrrrrrrr}" in latex(part)  # the method, n, and the eight metrics
-    told = next(row for row in csv.DictReader(io.StringIO(summary_csv(part))) if row["instance"] == "b")
+    assert " & 2 of 3 & " in row and r"\begin{tabular}{lrrrrrrrrr}" in latex(
+        part
+    )  # the method, n, and the eight metrics
+    told = next(
+        row for row in csv.DictReader(io.StringIO(summary_csv(part))) if row["instance"] == "b"
+    )
     assert (told["answered"], told["asked"]) == ("2", "3")
     assert Summary(summary.run, summary.rows[:2]).so_far() == "not finished: 1 of 3 questions"
 
@@ -189,8 +275,13 @@ def test_a_row_opens_as_a_comparison(bench, kit):
     store, job = bench.store(), bench.run(bench.plan())
     run = store.run(job.number)
     found = comparison(opened(store, run, "q-1", GraphSource.of(kit.graph)))
-    assert [lane.instance.id for lane in found.lanes] == ["two", "one"] and found.ask.question.answers == ("Drama",)
-    assert [len(lane.states) for lane in found.lanes] == [5, 5] and found.lanes[0].state.answer == "Drama"
+    assert [lane.instance.id for lane in found.lanes] == [
+        "two",
+        "one",
+    ] and found.ask.question.answers == ("Drama",)
+    assert [len(lane.states) for lane in found.lanes] == [5, 5] and found.lanes[
+        0
+    ].state.answer == "Drama"
     with pytest.raises(BadInput, match="Nothing that could be opened"):
         opened(store, run, "q-4", kit.graph)
 
@@ -198,10 +289,24 @@ def test_a_row_opens_as_a_comparison(bench, kit):
 def ranked_run(counts: dict[str, int], golds=(2, 7), questions: int = 8) -> Summary:
     """A run on documents in which each instance hands on so many passages of one order, in which the gold ones have these places."""
     known = [Question("who", f"q{i}", gold=("one", "two")) for i in range(questions)]
-    instances = [{"id": key, "name": key.upper(), "title": key, "line": "SparseChunks()"} for key in counts]
-    spec = {**SPEC, "instances": instances, "graphs": [["corpus:three", "0"]], "sample": questions, "model": False}
-    ranking = lambda count: Outcome(0, passages=Ranked(count, golds, golds), costs=(Cost("SparseChunks", "retrieve", 1.0),))
-    rows = [StoredRow(key, question, ranking(count)) for question in known for key, count in counts.items()]
+    instances = [
+        {"id": key, "name": key.upper(), "title": key, "line": "SparseChunks()"} for key in counts
+    ]
+    spec = {
+        **SPEC,
+        "instances": instances,
+        "graphs": [["corpus:three", "0"]],
+        "sample": questions,
+        "model": False,
+    }
+    ranking = lambda count: Outcome(
+        0, passages=Ranked(count, golds, golds), costs=(Cost("SparseChunks", "retrieve", 1.0),)
+    )
+    rows = [
+        StoredRow(key, question, ranking(count))
+        for question in known
+        for key, count in counts.items()
+    ]
     return Summary(Run(8, "key", spec, 0.0, "done", len(rows), 0), rows)
 
 
@@ -209,21 +314,44 @@ def test_who_hands_on_four_passages_has_no_figure_of_the_first_ten_and_is_not_te
     """The gold passages come second and seventh: in the first four is one of them, in the first ten are both."""
     told = ranked_run({"four": 4, "ten": 10})
     table = told.table()
-    assert (table["four"]["passage_recall@4"].mean, table["ten"]["passage_recall@4"].mean) == (0.5, 0.5)
-    assert (table["four"]["passage_recall@10"].n, table["ten"]["passage_recall@10"].mean) == (0, 1.0)
-    assert table["four"]["ndcg@10"].n == 0 and told.by_hops()[None].table(["passage_recall@10"])["four"]["passage_recall@10"].n == 0
-    assert "passage_recall@10" in told.defaults.table and told.compared(names=["passage_recall@10"]) == []
+    assert (table["four"]["passage_recall@4"].mean, table["ten"]["passage_recall@4"].mean) == (
+        0.5,
+        0.5,
+    )
+    assert (table["four"]["passage_recall@10"].n, table["ten"]["passage_recall@10"].mean) == (
+        0,
+        1.0,
+    )
+    assert (
+        table["four"]["ndcg@10"].n == 0
+        and told.by_hops()[None].table(["passage_recall@10"])["four"]["passage_recall@10"].n == 0
+    )
+    assert (
+        "passage_recall@10" in told.defaults.table
+        and told.compared(names=["passage_recall@10"]) == []
+    )
     sentence = "FOUR hands on at most 4 passages: no figures @10."
     assert told.shallow(told.defaults.table) == [sentence] == summary_dict(told)["shallow"]
     assert sentence in report_html(told) and sentence.rstrip(".") in latex(told)
-    by_method = {row["instance"]: row["passage_recall@10"] for row in csv.DictReader(io.StringIO(rows_csv(told)))}
+    by_method = {
+        row["instance"]: row["passage_recall@10"]
+        for row in csv.DictReader(io.StringIO(rows_csv(told)))
+    }
     assert by_method == {"four": "", "ten": "1"}
 
 
 def test_all_are_compared_over_as_many_passages_as_each_hands_on():
     told = ranked_run({"three": 3, "four": 4, "ten": 10})
-    assert told.fitting("passage_recall@4") == "passage_recall@3" == told.defaults.question == told.defaults.table[0]
-    assert told.table()["three"]["passage_recall@3"].mean == 0.5 and told.lacks("three", "passage_recall@4") == 3
+    assert (
+        told.fitting("passage_recall@4")
+        == "passage_recall@3"
+        == told.defaults.question
+        == told.defaults.table[0]
+    )
+    assert (
+        told.table()["three"]["passage_recall@3"].mean == 0.5
+        and told.lacks("three", "passage_recall@4") == 3
+    )
     assert recommendation(told).metric == "passage_recall@3"
     assert ".50 of the gold passages in the first three, n = 8" in recommendation(told).details[0]
 
@@ -235,4 +363,7 @@ def test_a_column_that_nobody_has_a_figure_for_is_left_out():
         "ONE hands on at most 1 passage: no figures @3, @10.",
     ]
     told = ranked_run({"four": 4, "also": 4})
-    assert "passage_recall@10" not in told.defaults.table + told.defaults.tests and "passage_recall@4" in told.defaults.table
+    assert (
+        "passage_recall@10" not in told.defaults.table + told.defaults.tests
+        and "passage_recall@4" in told.defaults.table
+    )

@@ -16,7 +16,10 @@ from core.models.base import Reply
 from core.sources import CorpusSource
 from core.types import Question
 
-LINES = [f"BuiltGraph(build='chunks') >> SparseChunks(keep={keep}) >> AnswerFromTables()" for keep in (1, 2)]
+LINES = [
+    f"BuiltGraph(build='chunks') >> SparseChunks(keep={keep}) >> AnswerFromTables()"
+    for keep in (1, 2)
+]
 ASKED = Question("Who wrote the carol?", "q-1", answers=("Dickens",), gold=("book",))
 DOCUMENTS = (
     Document("book", "Dickens wrote the carol.", "Book"),
@@ -28,24 +31,61 @@ DOCUMENTS = (
 @pytest.fixture
 def run(bench):
     """An evaluation of two lines on one question to three documents."""
-    write(corpora_folder() / "small", DOCUMENTS, "Small", "", "", {"asked": ("Asked", [ASKED])}, (), own=True)
+    write(
+        corpora_folder() / "small",
+        DOCUMENTS,
+        "Small",
+        "",
+        "",
+        {"asked": ("Asked", [ASKED])},
+        (),
+        own=True,
+    )
     lines = tuple(bench.instance(name, line) for name, line in zip(("one", "two"), LINES))
     corpus = open_corpus("small")
-    plan = Plan(lines, (Drawn(ASKED, "asked", CorpusSource("small")),), "asked", 1, (("corpus:small", corpus.digest),), model=False)
+    plan = Plan(
+        lines,
+        (Drawn(ASKED, "asked", CorpusSource("small")),),
+        "asked",
+        1,
+        (("corpus:small", corpus.digest),),
+        model=False,
+    )
     return bench.store().run(bench.run(plan).number)
 
 
 def test_the_hits_of_each_lane_are_there_again(bench, run):
     corpus = open_corpus("small")
     graph = bench.engine.environment.built(corpus)
-    found = comparison(opened(bench.store(), run, "q-1", CorpusSource("small", graph), open_build=lambda line: graph), corpus)
+    found = comparison(
+        opened(
+            bench.store(), run, "q-1", CorpusSource("small", graph), open_build=lambda line: graph
+        ),
+        corpus,
+    )
     names = [hit_names(lane.graph, "chunk", lane.state.chunks.items) for lane in found.lanes]
-    assert names == [["book"], ["book", "song"]]  # by BM25 the one that holds all three words of the question, then the one with two
-    assert found.ask.source.corpus is corpus and found.ask.question.gold == ("book",) and not found.ask.model
+    assert names == [
+        ["book"],
+        ["book", "song"],
+    ]  # by BM25 the one that holds all three words of the question, then the one with two
+    assert (
+        found.ask.source.corpus is corpus
+        and found.ask.question.gold == ("book",)
+        and not found.ask.model
+    )
 
 
 def test_other_documents_of_the_name_are_told(bench, run):
-    write(corpora_folder() / "small", DOCUMENTS[:2], "Small", "", "", {"asked": ("Asked", [ASKED])}, (), own=True)
+    write(
+        corpora_folder() / "small",
+        DOCUMENTS[:2],
+        "Small",
+        "",
+        "",
+        {"asked": ("Asked", [ASKED])},
+        (),
+        own=True,
+    )
     graph = bench.engine.environment.built(open_corpus("small"))
     with pytest.raises(BadInput, match="another state of the graph"):
         opened(bench.store(), run, "q-1", CorpusSource("small", graph))
@@ -67,11 +107,22 @@ class Says:
 
 
 def test_each_sentence_of_an_answer_is_looked_up_in_what_the_prompt_showed(bench):
-    write(corpora_folder() / "small", DOCUMENTS, "Small", "", "", {"asked": ("Asked", [ASKED])}, (), own=True)
+    write(
+        corpora_folder() / "small",
+        DOCUMENTS,
+        "Small",
+        "",
+        "",
+        {"asked": ("Asked", [ASKED])},
+        (),
+        own=True,
+    )
     corpus, bench.models._chat = open_corpus("small"), Says()
     drawn = (Drawn(ASKED, "asked", CorpusSource("small")),)
     line = (bench.instance("one", LINES[0]),)
-    plan = Plan(line, drawn, "asked", 1, (("corpus:small", corpus.digest),), support=("encoder", "model"))
+    plan = Plan(
+        line, drawn, "asked", 1, (("corpus:small", corpus.digest),), support=("encoder", "model")
+    )
     (row,) = bench.store().rows(bench.run(plan).number)
     # the first is a sentence of the passage, word for word; of “Ships flew.” no word is in it. The model finds one of two supported.
     assert metric("nearness")(row.outcome) == pytest.approx(0.5)

@@ -58,9 +58,14 @@ def server(seconds=SECONDS, refuses=lambda number: False):
             return
         with seen:
             time.sleep(seconds)
-        word = ["Drama", "Comedy", "Ann"][hashlib.sha256(seen.asked[number].encode()).digest()[0] % 3]
+        word = ["Drama", "Comedy", "Ann"][
+            hashlib.sha256(seen.asked[number].encode()).digest()[0] % 3
+        ]
         piece = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m"}
-        ended = {**piece, "choices": [{"index": 0, "delta": {"content": word}, "finish_reason": "stop"}]}
+        ended = {
+            **piece,
+            "choices": [{"index": 0, "delta": {"content": word}, "finish_reason": "stop"}],
+        }
         stream(handler, f"data: {json.dumps(ended)}\n\ndata: [DONE]\n\n")
 
     with serving(answer) as (address, _):
@@ -70,7 +75,14 @@ def server(seconds=SECONDS, refuses=lambda number: False):
 def questions(count):
     names = [("One", "Drama"), ("Two", "Comedy"), ("Ann", "Drama")]
     found = [
-        Question(f"number {i}: genre of {names[i % 3][0]}", f"q-{i:02}", (names[i % 3][0],), (names[i % 3][1],), 1) for i in range(count)
+        Question(
+            f"number {i}: genre of {names[i % 3][0]}",
+            f"q-{i:02}",
+            (names[i % 3][0],),
+            (names[i % 3][1],),
+            1,
+        )
+        for i in range(count)
     ]
     return (*found, Question("who is Nobody", "q-nobody", ("Nobody",), ("Ann",), 1))
 
@@ -83,9 +95,14 @@ def rows(bench, number):
     """The rows of a run without what differs from run to run: seconds."""
 
     def plain(outcome: Outcome | None):
-        return outcome and replace(outcome, costs=tuple(replace(cost, seconds=0.0) for cost in outcome.costs))
+        return outcome and replace(
+            outcome, costs=tuple(replace(cost, seconds=0.0) for cost in outcome.costs)
+        )
 
-    return [(row.instance, row.question.id, plain(row.outcome), row.error) for row in bench.store().rows(number)]
+    return [
+        (row.instance, row.question.id, plain(row.outcome), row.error)
+        for row in bench.store().rows(number)
+    ]
 
 
 def test_the_rows_are_those_of_one_question_at_a_time_and_wait_together(bench):
@@ -101,17 +118,25 @@ def test_the_rows_are_those_of_one_question_at_a_time_and_wait_together(bench):
         elapsed = time.perf_counter() - start
     found = rows(bench, many.number)
     assert found == rows(bench, alone.number) and len(found) == 2 * 37
-    assert [row[1] for row in found] == [one.question.id for one in plan.drawn for _ in plan.instances]
+    assert [row[1] for row in found] == [
+        one.question.id for one in plan.drawn for _ in plan.instances
+    ]
     assert seen.most > 8 and elapsed < 0.7 * 72 * SECONDS  # 72 replies
 
 
 def test_seconds_of_a_row_are_its_own(bench):
     with server() as (address, _):
         asking(bench, address)
-        job = bench.run(bench.plan(bench.instance("one", LINE.format(keep=1)), questions=questions(30)))
+        job = bench.run(
+            bench.plan(bench.instance("one", LINE.format(keep=1)), questions=questions(30))
+        )
     found = [row for row in bench.store().rows(job.number) if row.outcome]
-    models = sorted(cost.seconds for row in found for cost in row.outcome.costs if cost.stage == "generate")
-    others = sorted(sum(cost.seconds for cost in row.outcome.costs if cost.stage != "generate") for row in found)
+    models = sorted(
+        cost.seconds for row in found for cost in row.outcome.costs if cost.stage == "generate"
+    )
+    others = sorted(
+        sum(cost.seconds for cost in row.outcome.costs if cost.stage != "generate") for row in found
+    )
     assert SECONDS <= models[0] and models[len(models) // 2] < 3 * SECONDS
     assert others[len(others) // 2] < SECONDS / 2  # however many were at work beside
 
@@ -120,7 +145,9 @@ def test_seconds_of_a_row_are_its_own(bench):
 def test_a_number_of_requests_may_be_given(bench, number):
     with server() as (address, seen):
         asking(bench, address)
-        job = evaluate(bench.engine, bench.store(), bench.plan(questions=questions(12)), at_once=number)
+        job = evaluate(
+            bench.engine, bench.store(), bench.plan(questions=questions(12)), at_once=number
+        )
         assert job.wait(120) and job.status == "done"
     assert seen.most == number
 
@@ -144,7 +171,9 @@ def test_in_a_storm_of_refusals_nothing_is_lost_and_nothing_asked_twice(bench, m
 
     with server(0.05, refuses) as (address, seen):
         asking(bench, address)
-        job = bench.run(bench.plan(bench.instance("one", LINE.format(keep=1)), questions=questions(24)))
+        job = bench.run(
+            bench.plan(bench.instance("one", LINE.format(keep=1)), questions=questions(24))
+        )
     run = bench.store().run(job.number)
     assert (run.done, run.failed) == (24, 1)
     answered = [asked for number, asked in enumerate(seen.asked) if number not in refused]
@@ -161,7 +190,11 @@ def test_a_server_that_dies_costs_only_the_questions_that_are_left(bench):
     assert job.wait(120) and job.status == "done"
     run = bench.store().run(job.number)
     assert run.done + run.failed == 31 and 1 <= run.done < 30
-    errors = {row.error for row in bench.store().rows(job.number) if row.error and "Nobody" not in row.error}
+    errors = {
+        row.error
+        for row in bench.store().rows(job.number)
+        if row.error and "Nobody" not in row.error
+    }
     assert errors and all("The server at" in error for error in errors)
     with server(0.01) as (address, seen):
         asking(bench, address)
@@ -205,10 +238,19 @@ def test_lanes_of_one_comparison_wait_for_the_server_side_by_side(bench):
     with server(1.0) as (address, seen):
         asking(bench, address)
         plain = bench.models.chooser
-        bench.models.chooser = lambda name: LLMChooser(bench.models._chat) if name == "answer" else plain(name)
-        chosen = [bench.instance(f"c{keep}", LINE.replace("keep=", "model='answer', keep=").format(keep=keep)) for keep in (1, 2)]
+        bench.models.chooser = lambda name: (
+            LLMChooser(bench.models._chat) if name == "answer" else plain(name)
+        )
+        chosen = [
+            bench.instance(
+                f"c{keep}", LINE.replace("keep=", "model='answer', keep=").format(keep=keep)
+            )
+            for keep in (1, 2)
+        ]
         ranked = [bench.instance(f"r{keep}", LINE.format(keep=keep)) for keep in (1, 2, 3)]
         drawn = bench.plan().drawn[0]
-        job = bench.engine.compare(drawn.open(bench.engine).ask(drawn.question, model=True), [*chosen, *ranked])
+        job = bench.engine.compare(
+            drawn.open(bench.engine).ask(drawn.question, model=True), [*chosen, *ranked]
+        )
         assert job.wait(60) and [lane.status for lane in job.result.lanes] == ["done"] * 5
     assert seen.most > 3

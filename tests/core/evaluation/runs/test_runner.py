@@ -42,16 +42,28 @@ def test_every_instance_meets_every_question_and_failures_are_kept(bench, kit):
     assert (job.status, run.status, run.done, run.failed, run.total) == ("done", "done", 6, 2, 8)
     assert rows["two", "q-4"].error.startswith(NOBODY) and rows["two", "q-4"].outcome is None
     found = rows["two", "q-1"].outcome
-    assert metric("path_count")(found) == 2 and metric("reader_hit@1")(found) == 1 and found.answer.by == "language model"
+    assert (
+        metric("path_count")(found) == 2
+        and metric("reader_hit@1")(found) == 1
+        and found.answer.by == "language model"
+    )
     assert metric("path_count")(rows["one", "q-1"].outcome) == 1
     states = thaw_all(bench.store().states(job.number, "two", "q-1"), kit.graph)
-    assert [state.trace[-1].operator for state in states] == ["EgoNetwork", "ShortestPaths", "Rank", "GraphReader", "Answer"]
+    assert [state.trace[-1].operator for state in states] == [
+        "EgoNetwork",
+        "ShortestPaths",
+        "Rank",
+        "GraphReader",
+        "Answer",
+    ]
     assert kit.graph.text(states[-1].paths.items[0]) == "One -> has_genre -> Drama"
 
 
 def test_shared_operators_run_once_and_are_charged_to_each(bench):
     job = bench.run(bench.plan())
-    assert len(bench.models.choosers["encoder"].seen) == 1 + 3 * 2  # a warm-up, then Rank for three known questions and two instances
+    assert (
+        len(bench.models.choosers["encoder"].seen) == 1 + 3 * 2
+    )  # a warm-up, then Rank for three known questions and two instances
     rows = pairs(bench.store().rows(job.number))
     for question in ("q-1", "q-2", "q-3"):
         two, one = rows["two", question].outcome.costs, rows["one", question].outcome.costs
@@ -66,30 +78,44 @@ def test_a_cold_run_shares_nothing(bench):
     job = bench.run(bench.plan(cold=True))
     rows = pairs(bench.store().rows(job.number))
     assert len(forgotten) == 8
-    assert any(rows["two", q].outcome.costs[0].seconds != rows["one", q].outcome.costs[0].seconds for q in ("q-1", "q-2", "q-3"))
+    assert any(
+        rows["two", q].outcome.costs[0].seconds != rows["one", q].outcome.costs[0].seconds
+        for q in ("q-1", "q-2", "q-3")
+    )
 
 
 def test_a_finished_run_is_shown_at_once_and_only_failures_are_tried_again(bench):
     first = bench.run(bench.plan())
     asked = len(bench.models.choosers["encoder"].seen)
     second = bench.run(bench.plan())
-    assert second.number == first.number and len(bench.models.choosers["encoder"].seen) == asked + 1  # the warm-up alone
+    assert (
+        second.number == first.number and len(bench.models.choosers["encoder"].seen) == asked + 1
+    )  # the warm-up alone
     again = bench.run(bench.plan(), again=True)
     assert again.number != first.number and bench.store().run(again.number).done == 6
 
 
 def test_other_wishes_are_another_run(bench):
-    numbers = {bench.run(bench.plan(**wishes)).number for wishes in ({}, {"model": False}, {"judge": True}, {"seed": 3})}
+    numbers = {
+        bench.run(bench.plan(**wishes)).number
+        for wishes in ({}, {"model": False}, {"judge": True}, {"seed": 3})
+    }
     assert len(numbers) == 4
 
 
 def test_what_operators_depend_on_makes_another_run(bench, monkeypatch):
     first = bench.run(bench.plan()).number
-    monkeypatch.setattr(EgoNetwork, "stamp", lambda self, graph, environment: f"seven solved questions of {graph.name}")
+    monkeypatch.setattr(
+        EgoNetwork,
+        "stamp",
+        lambda self, graph, environment: f"seven solved questions of {graph.name}",
+    )
     assert bench.run(bench.plan()).number == first + 1 == bench.run(bench.plan()).number
 
 
-def test_another_prompt_makes_another_run_where_a_language_model_is_asked(bench, monkeypatch, tmp_path):
+def test_another_prompt_makes_another_run_where_a_language_model_is_asked(
+    bench, monkeypatch, tmp_path
+):
     asked, silent = bench.run(bench.plan()).number, bench.run(bench.plan(model=False)).number
     assert bench.run(bench.plan()).number == asked
     shutil.copytree(core.prompts.FOLDER, tmp_path / "prompts")
@@ -102,7 +128,11 @@ def test_another_prompt_makes_another_run_where_a_language_model_is_asked(bench,
 def test_without_a_model_the_graph_reader_is_scored(bench):
     job = bench.run(bench.plan(model=False))
     found = pairs(bench.store().rows(job.number))["two", "q-1"].outcome
-    assert found.answer.by == "graph reader" and metric("hits@1")(found) == 1 and metric("calls")(found) == 0
+    assert (
+        found.answer.by == "graph reader"
+        and metric("hits@1")(found) == 1
+        and metric("calls")(found) == 0
+    )
 
 
 def test_a_failing_model_never_ends_the_run(bench):
@@ -114,7 +144,11 @@ def test_a_failing_model_never_ends_the_run(bench):
     bad = bench.instance("bad", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')")
     job = bench.run(bench.plan(bad, bench.instance("good", LINE.format(keep=1))))
     rows = pairs(bench.store().rows(job.number))
-    assert rows["bad", "q-1"].error == "The model server went away." and rows["good", "q-1"].outcome and job.status == "done"
+    assert (
+        rows["bad", "q-1"].error == "The model server went away."
+        and rows["good", "q-1"].outcome
+        and job.status == "done"
+    )
 
 
 def test_cancelling_keeps_what_is_done_and_the_rest_follows(bench):
@@ -151,13 +185,21 @@ def test_the_judge_is_asked_and_a_bad_reply_is_kept(bench, kit):
     shown = [m for m in bench.models._chat.asked if "Verdict" in m[-1]["content"]][0][-1]["content"]
     assert "Right names: Drama" in shown and "genre of One" in shown
     bench.models._chat = kit.Parrot("It is right, I think.")
-    told = pairs(bench.store().rows(bench.run(bench.plan(judge=True), again=True).number))["two", "q-1"].outcome
-    assert metric("judge@1")(told) is None and "could not be used: “It is right, I think.”" in told.judged.note
+    told = pairs(bench.store().rows(bench.run(bench.plan(judge=True), again=True).number))[
+        "two", "q-1"
+    ].outcome
+    assert (
+        metric("judge@1")(told) is None
+        and "could not be used: “It is right, I think.”" in told.judged.note
+    )
 
 
 def test_a_second_judge_is_asked_too_and_the_run_is_another(bench, kit):
     bench.models._chat = kit.Parrot('{"correct": true}')
-    one, two = bench.run(bench.plan(judge=True)), bench.run(bench.plan(judge=True, second_judge="choose"))
+    one, two = (
+        bench.run(bench.plan(judge=True)),
+        bench.run(bench.plan(judge=True, second_judge="choose")),
+    )
     told = pairs(bench.store().rows(two.number))["two", "q-1"].outcome
     assert one.number != two.number and told.second.right is True and told.second.tokens_in > 0
     assert pairs(bench.store().rows(one.number))["two", "q-1"].outcome.second is None
@@ -166,11 +208,16 @@ def test_a_second_judge_is_asked_too_and_the_run_is_another(bench, kit):
 
 
 def test_plans_that_make_no_sense(bench):
-    for wishes, told in (({"questions": ()}, "no question"), ({"judge": True, "model": False}, "nothing can be judged")):
+    for wishes, told in (
+        ({"questions": ()}, "no question"),
+        ({"judge": True, "model": False}, "nothing can be judged"),
+    ):
         with pytest.raises(BadInput, match=told):
             bench.plan(**wishes)
     with pytest.raises(BadInput, match="named twice"):
-        bench.plan(bench.instance("a", LINE.format(keep=1)), bench.instance("a", LINE.format(keep=2)))
+        bench.plan(
+            bench.instance("a", LINE.format(keep=1)), bench.instance("a", LINE.format(keep=2))
+        )
 
 
 def test_samples_depend_on_the_seed_alone_and_grow():
@@ -181,7 +228,12 @@ def test_samples_depend_on_the_seed_alone_and_grow():
         sample(questions, 0, 1)
     code = "from core.evaluation.runs.plan import sample; print(sample(list(range(50)), 5, 1))"
     told = [
-        subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": h}, capture_output=True, text=True).stdout
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": h},
+            capture_output=True,
+            text=True,
+        ).stdout
         for h in "01"
     ]
     assert told[0] == told[1] == f"{tuple(int(q.id) for q in sample(questions, 5, 1))}\n"
@@ -198,18 +250,30 @@ def test_a_plan_from_names_and_files(kit, tmp_path, bench):
 
     one = (bench.instance("one", LINE.format(keep=1)),)
     plan = make_plan(one, f"{file},metaqa-1hop", 2, by_name)
-    assert opened == ["metaqa", "metaqa"] and plan.set == f"{file}, metaqa-1hop-test" and plan.of == 2 + 5007
+    assert (
+        opened == ["metaqa", "metaqa"]
+        and plan.set == f"{file}, metaqa-1hop-test"
+        and plan.of == 2 + 5007
+    )
     assert {d.question.id for d in plan.drawn[:2]} == {"mine-1", "mine-2"} and len(plan.drawn) == 4
-    assert [d.question.text for d in plan.drawn[2:]] == [d.question.text for d in make_plan(one, "metaqa-1hop-test", 2, by_name).drawn]
+    assert [d.question.text for d in plan.drawn[2:]] == [
+        d.question.text for d in make_plan(one, "metaqa-1hop-test", 2, by_name).drawn
+    ]
     with pytest.raises(BadInput, match="nowhere"):
         make_plan(one, "nowhere", 2, by_name)
 
 
 def test_all_questions_may_be_asked_as_abstract_ones(kit, bench, tmp_path):
     file = tmp_path / "mine.jsonl"
-    file.write_text('{"question": "what are the themes", "abstract": true}\n{"question": "who made Two", "answers": ["Ann"]}\n', "utf-8")
+    file.write_text(
+        '{"question": "what are the themes", "abstract": true}\n{"question": "who made Two", "answers": ["Ann"]}\n',
+        "utf-8",
+    )
     one, by_name = (bench.instance("one", LINE.format(keep=1)),), lambda name: kit.graph
-    usual, all_of_them = make_plan(one, str(file), None, by_name), make_plan(one, str(file), None, by_name, abstract=True)
+    usual, all_of_them = (
+        make_plan(one, str(file), None, by_name),
+        make_plan(one, str(file), None, by_name, abstract=True),
+    )
     assert sorted(drawn.question.abstract for drawn in usual.drawn) == [False, True]
     assert all(drawn.question.abstract for drawn in all_of_them.drawn)
     assert usual.spec("")["questions"] != all_of_them.spec("")["questions"]
@@ -229,31 +293,58 @@ def test_rows_that_bring_their_graph_are_asked_on_it(bench, tmp_path):
     ]
     file = tmp_path / "rows.jsonl"
     file.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    plan = make_plan((bench.instance("own", "EgoNetwork() >> ShortestPaths()"),), str(file), None, bench.engine.graph, model=False)
+    plan = make_plan(
+        (bench.instance("own", "EgoNetwork() >> ShortestPaths()"),),
+        str(file),
+        None,
+        bench.engine.graph,
+        model=False,
+    )
     found = bench.store().rows(bench.run(plan).number)
-    assert [(row.error, metric("reader_hit@1")(row.outcome)) for row in found] == [(None, 1.0), (None, 1.0)]
+    assert [(row.error, metric("reader_hit@1")(row.outcome)) for row in found] == [
+        (None, 1.0),
+        (None, 1.0),
+    ]
 
 
 def test_rows_are_told_one_by_one_whether_they_bring_a_graph(bench, tmp_path):
     """The first row has none: it fails, the second is asked on its own; nothing goes to another graph."""
     file = tmp_path / "rows.jsonl"
     row = {"question": "who", "answer": "B", "q_entity": "A"}
-    file.write_text(f"{json.dumps(row)}\n{json.dumps(row | {'graph': [['A', 'knows', 'B']]})}\n", "utf-8")
-    plan = make_plan((bench.instance("own", "EgoNetwork() >> ShortestPaths()"),), str(file), None, bench.engine.graph, model=False)
+    file.write_text(
+        f"{json.dumps(row)}\n{json.dumps(row | {'graph': [['A', 'knows', 'B']]})}\n", "utf-8"
+    )
+    plan = make_plan(
+        (bench.instance("own", "EgoNetwork() >> ShortestPaths()"),),
+        str(file),
+        None,
+        bench.engine.graph,
+        model=False,
+    )
     assert [one.source for one in plan.drawn] == [GraphSource(""), GraphSource("")]
     assert misfits(plan.drawn, bench.engine.graph) == [
         "Of 2 questions on graphs of their own, 1 comes without a graph of its own and cannot be asked."
     ]
     found = {row.question.id: row for row in bench.store().rows(bench.run(plan).number)}
-    assert found["rows-1"].error == "The question “rows-1” of “rows” comes without a graph of its own."
+    assert (
+        found["rows-1"].error == "The question “rows-1” of “rows” comes without a graph of its own."
+    )
     assert metric("reader_hit@1")(found["rows-2"].outcome) == 1.0
 
 
 def test_a_graph_that_cannot_be_read_is_told(bench, tmp_path):
     file = tmp_path / "rows.jsonl"
-    file.write_text('{"question": "who", "answer": "B", "q_entity": "A", "graph": [["A", "knows"]]}\n', "utf-8")
+    file.write_text(
+        '{"question": "who", "answer": "B", "q_entity": "A", "graph": [["A", "knows"]]}\n', "utf-8"
+    )
     with pytest.raises(BadInput, match="“graph” should be a list"):
-        plan = make_plan((bench.instance("own", "EgoNetwork() >> ShortestPaths()"),), str(file), None, bench.engine.graph, model=False)
+        plan = make_plan(
+            (bench.instance("own", "EgoNetwork() >> ShortestPaths()"),),
+            str(file),
+            None,
+            bench.engine.graph,
+            model=False,
+        )
         misfits(plan.drawn, bench.engine.graph)
 
 
@@ -261,7 +352,9 @@ def test_the_pace_weighs_each_instance_by_its_own_time():
     pace = Pace(8, {"fast": 4, "slow": 4})
     assert pace.seconds_left() is None
     pace.add("fast", 1, False)
-    assert pace.seconds_left() is None and pace.words() == "1 of 8 done, time left not known yet"  # no row of the slow one
+    assert (
+        pace.seconds_left() is None and pace.words() == "1 of 8 done, time left not known yet"
+    )  # no row of the slow one
     pace.add("slow", 100, True)
     assert pace.seconds_left() == (3 * 0.5 + 3 * 50, 3 * 2 + 3 * 200)
     assert pace.words() == "2 of 8 done, 1 failed, 3 to 10 minutes left"
@@ -289,7 +382,13 @@ def test_what_is_left_is_estimated_with_the_time_that_keeping_takes(bench):
 
     plan, store = bench.plan(model=False), SlowDisk(evaluations_file())
     environment = replace(bench.engine.environment, clock=lambda: now[0])
-    Evaluation(plan, store, store.begin(plan.spec(""), plan.drawn).id, environment, asking(bench.engine, plan))(Ear("ear"))
+    Evaluation(
+        plan,
+        store,
+        store.begin(plan.spec(""), plan.drawn).id,
+        environment,
+        asking(bench.engine, plan),
+    )(Ear("ear"))
     store.close()
     assert any(text.startswith("2 of 8 done, 30 seconds to 2 minutes left") for text in heard)
 
@@ -303,7 +402,18 @@ def test_nothing_is_left_to_estimate_at_the_end():
 def command(kit, file, *more):
     line = "EgoNetwork(hops=2) >> ShortestPaths()"
     instances = f"{line}, EgoNetwork(hops=1) >> ShortestPaths()"
-    parts = ["--set", str(file), "--instances", instances, "--sample", "all", "--graph", str(kit.graph.folder), "--no-llm", *more]
+    parts = [
+        "--set",
+        str(file),
+        "--instances",
+        instances,
+        "--sample",
+        "all",
+        "--graph",
+        str(kit.graph.folder),
+        "--no-llm",
+        *more,
+    ]
     return [sys.executable, "-m", "core", "evaluate", *parts]
 
 
@@ -353,24 +463,43 @@ def test_killed_in_the_middle_and_taken_up_again(kit, tmp_path):
     assert 20 <= run.done < run.total == 240 and run.failed == 0 and run.status == "running"
     early = {(row.instance, row.question.id): row.outcome for row in store.rows(run.id)}
     done = subprocess.run(
-        [*arguments, "--json"], env={**os.environ, "HOPSCOPE_HOME": str(home)}, capture_output=True, text=True, check=True
+        [*arguments, "--json"],
+        env={**os.environ, "HOPSCOPE_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     told = json.loads(done.stdout)
     late = {(row.instance, row.question.id): row.outcome for row in store.rows(run.id)}
     assert told["run"] == run.id and told["status"] == "done" and len(late) == 240
-    assert all(late[pair] == outcome for pair, outcome in early.items())  # seconds and all: they were not run again
+    assert all(
+        late[pair] == outcome for pair, outcome in early.items()
+    )  # seconds and all: they were not run again
     for instance in told["instances"].values():
-        assert instance["questions"]["scored"] == 120 and instance["metrics"]["reader_hit@1"]["n"] == 120
+        assert (
+            instance["questions"]["scored"] == 120
+            and instance["metrics"]["reader_hit@1"]["n"] == 120
+        )
 
 
 def test_interrupted_ends_cleanly_with_the_figures_of_what_is_done(kit, tmp_path):
-    home, files = tmp_path / "home", [tmp_path / f"figures.{ending}" for ending in ("csv", "tex", "html")]
+    home, files = (
+        tmp_path / "home",
+        [tmp_path / f"figures.{ending}" for ending in ("csv", "tex", "html")],
+    )
     home.mkdir()
-    more = [f"--{option}={file}" for option, file in zip(("csv", "latex", "html"), files, strict=True)]
+    more = [
+        f"--{option}={file}" for option, file in zip(("csv", "latex", "html"), files, strict=True)
+    ]
     process = started(command(kit, many(tmp_path, 3000), *more), home, 5)
     process.send_signal(signal.SIGINT)
     printed, said = process.communicate(timeout=120)
-    assert process.returncode == 130 and "Interrupted." in said and "the same command again to continue" in said and "Traceback" not in said
+    assert (
+        process.returncode == 130
+        and "Interrupted." in said
+        and "the same command again to continue" in said
+        and "Traceback" not in said
+    )
     store = Store(home / "evaluations.sqlite")
     run = store.runs()[0]
     first = next(iter(run.spec["instances"]))["id"]

@@ -26,19 +26,36 @@ def far(bench):
     def answer(handler, body):
         time.sleep(0.05)
         piece = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m"}
-        ended = {**piece, "choices": [{"index": 0, "delta": {"content": "Drama"}, "finish_reason": "stop"}]}
-        used = {**piece, "choices": [], "usage": {"prompt_tokens": READ, "completion_tokens": WRITTEN, "total_tokens": READ + WRITTEN}}
-        stream(handler, f"data: {json.dumps(ended)}\n\ndata: {json.dumps(used)}\n\ndata: [DONE]\n\n")
+        ended = {
+            **piece,
+            "choices": [{"index": 0, "delta": {"content": "Drama"}, "finish_reason": "stop"}],
+        }
+        used = {
+            **piece,
+            "choices": [],
+            "usage": {
+                "prompt_tokens": READ,
+                "completion_tokens": WRITTEN,
+                "total_tokens": READ + WRITTEN,
+            },
+        }
+        stream(
+            handler, f"data: {json.dumps(ended)}\n\ndata: {json.dumps(used)}\n\ndata: [DONE]\n\n"
+        )
 
     with serving(answer) as (address, bodies):
         bench.models._chat = OpenAIChat(address, "m", "far")
-        bench.models.price = lambda name: ("far", Price(2_000.0, 10_000.0, "EUR")) if name == "answer" else None
+        bench.models.price = lambda name: (
+            ("far", Price(2_000.0, 10_000.0, "EUR")) if name == "answer" else None
+        )
         bench.bodies = bodies
         yield bench
 
 
 def plan(bench, count):
-    return bench.plan(bench.instance("one", LINE.format(keep=1)), questions=questions(count)[:count])
+    return bench.plan(
+        bench.instance("one", LINE.format(keep=1)), questions=questions(count)[:count]
+    )
 
 
 def ran(bench, a_plan, **how):
@@ -51,19 +68,34 @@ def test_what_is_asked_is_counted_and_kept_with_the_run(far):
     job = ran(far, plan(far, 12))
     assert far.store().spent(job.number) == {"far": Usage(12, 12 * READ, 12 * WRITTEN)}
     again = ran(far, plan(far, 12))  # finished: nothing is asked
-    assert far.store().spent(again.number) == {"far": Usage(12, 12 * READ, 12 * WRITTEN)} and len(far.bodies) == 12
+    assert (
+        far.store().spent(again.number) == {"far": Usage(12, 12 * READ, 12 * WRITTEN)}
+        and len(far.bodies) == 12
+    )
 
 
-@pytest.mark.parametrize("cap", ["2", "714 tokens"])  # 7 questions at .28 are 1.96, and 700 tokens; 8 were 2.24, and 800
+@pytest.mark.parametrize(
+    "cap", ["2", "714 tokens"]
+)  # 7 questions at .28 are 1.96, and 700 tokens; 8 were 2.24, and 800
 def test_a_cap_stops_before_it_and_a_higher_one_goes_on(far, cap):
     job = ran(far, plan(far, 20), cap=cap_of(cap))
     run = far.store().run(job.number)
     assert job.status == "failed" and run.status == "cancelled" and run.done == 7 == len(far.bodies)
-    assert job.error.startswith("Stopped before the cap: 1.96 of 2.00 EUR" if cap == "2" else "Stopped before the cap: 700 of 714 tokens")
+    assert job.error.startswith(
+        "Stopped before the cap: 1.96 of 2.00 EUR"
+        if cap == "2"
+        else "Stopped before the cap: 700 of 714 tokens"
+    )
     assert "7 of 20 rows done" in job.error and "higher cap" in job.error
-    assert ran(far, plan(far, 20), cap=cap_of(cap)).error and len(far.bodies) == 7  # the same cap asks nothing more
+    assert (
+        ran(far, plan(far, 20), cap=cap_of(cap)).error and len(far.bodies) == 7
+    )  # the same cap asks nothing more
     more = ran(far, plan(far, 20), cap=Cap(100))
-    assert more.number == job.number and more.status == "done" and far.store().run(job.number).done == 20 == len(far.bodies)
+    assert (
+        more.number == job.number
+        and more.status == "done"
+        and far.store().run(job.number).done == 20 == len(far.bodies)
+    )
 
 
 def test_the_rest_is_estimated_by_the_first_questions_which_are_kept(far):
@@ -90,7 +122,9 @@ def test_a_cap_in_money_needs_prices_in_one_currency(far):
 
 
 def test_nothing_is_begun_that_might_go_over():
-    spent = Spending({"far": Price(1e6, 0.0)}, {"far": Usage(1, 10, 0)}, Cap(100))  # one money a token
+    spent = Spending(
+        {"far": Price(1e6, 0.0)}, {"far": Usage(1, 10, 0)}, Cap(100)
+    )  # one money a token
     assert spent.may_begin(0) and not spent.may_begin(1)  # what a question costs is not known yet
     question = Account()
     with charged_to(question, spent.account):
@@ -102,10 +136,15 @@ def test_nothing_is_begun_that_might_go_over():
 
 
 def test_an_estimate_says_what_it_cannot():
-    assert estimate(Spending({}), 0, 10).words() == "Nothing can be said before the first rows are done."
+    assert (
+        estimate(Spending({}), 0, 10).words()
+        == "Nothing can be said before the first rows are done."
+    )
     assert estimate(Spending({}), 10, 10).words() == "Nothing is left to be asked."
     free = estimate(Spending({}, {"far": Usage(2, 20, 2)}), 2, 4).words()
-    assert free.endswith("about 2 calls of language models, 20 tokens in, 2 out, no money, as no price is given in models.toml.")
+    assert free.endswith(
+        "about 2 calls of language models, 20 tokens in, 2 out, no money, as no price is given in models.toml."
+    )
 
 
 @pytest.mark.parametrize("text", ["much", "-1", "0", "5 5", "1e9", "tokens"])
@@ -115,7 +154,12 @@ def test_what_is_no_cap_is_refused(text):
 
 
 def test_caps_are_read():
-    assert cap_of("") is None and cap_of("5") == Cap(5.0) and cap_of("2.50 EUR") == Cap(2.5) and cap_of(".5") == Cap(0.5)
+    assert (
+        cap_of("") is None
+        and cap_of("5") == Cap(5.0)
+        and cap_of("2.50 EUR") == Cap(2.5)
+        and cap_of(".5") == Cap(0.5)
+    )
     assert cap_of("200000tokens") == cap_of("200,000 tokens") == Cap(200_000.0, True)
 
 

@@ -24,8 +24,15 @@ def test_a_dead_workers_rows_say_so_and_are_tried_again(bench, monkeypatch):
     job = evaluate(bench.engine, bench.store(), bench.plan(), workers=Here(1))
     assert job.wait(120) and job.status == "done", job.error
     rows = {(row.instance, row.question.id): row for row in bench.store().rows(job.number)}
-    assert {key for key, row in rows.items() if row.error == DIED} == {("two", "q-2"), ("one", "q-2")}
-    assert rows["two", "q-1"].outcome.paths.count == 2 and rows["one", "q-4"].error.startswith("“Nobody”")
+    assert {key for key, row in rows.items() if row.error == DIED} == {
+        ("two", "q-2"),
+        ("one", "q-2"),
+    }
+    assert rows["two", "q-1"].outcome.paths.count == 2 and rows["one", "q-4"].error.startswith(
+        "“Nobody”"
+    )
     again = bench.run(bench.plan())
-    assert again.number == job.number and bench.store().run(job.number).failed == 2  # nobody knows Nobody
+    assert (
+        again.number == job.number and bench.store().run(job.number).failed == 2
+    )  # nobody knows Nobody
     assert job.text.startswith("8 of 8 done, 4 failed")

@@ -15,7 +15,10 @@ from core.io.home import ROOT
 from core.sources import GraphSource
 from core.types import Question
 
-QUESTIONS = (Question("who “ç” \ud800?", "q-1", ("One",), ("Ann", "Ä|b"), 2), Question("what", "q-2"))
+QUESTIONS = (
+    Question("who “ç” \ud800?", "q-1", ("One",), ("Ann", "Ä|b"), 2),
+    Question("what", "q-2"),
+)
 DRAWN = tuple(Drawn(question, "set", GraphSource("films")) for question in QUESTIONS)
 SPEC = {"instances": [{"id": "a", "name": "A"}, {"id": "b", "name": "B"}], "sample": 2, "seed": 0}
 OUTCOME = Outcome(2, Extracted(4, 4, 1, 1), costs=(Cost("X", "extract", 0.5),), alive={"graph": 2})
@@ -36,7 +39,12 @@ Store(sys.argv[1]).close()
 
 def test_processes_open_at_once_a_file_that_is_not_there_yet(file):
     begin = str(time.time() + 3.0)
-    openers = [subprocess.Popen([sys.executable, "-c", OPENER, str(file), begin], cwd=ROOT, stderr=subprocess.PIPE) for _ in range(4)]
+    openers = [
+        subprocess.Popen(
+            [sys.executable, "-c", OPENER, str(file), begin], cwd=ROOT, stderr=subprocess.PIPE
+        )
+        for _ in range(4)
+    ]
     for opener in openers:
         _, said = opener.communicate(timeout=120)
         assert opener.returncode == 0, said.decode()
@@ -58,10 +66,17 @@ def test_rows_come_back_in_order_and_a_later_row_replaces_an_earlier_one(file):
         ("b", "q-1", None),
         ("b", "q-2", "It failed."),
     ]
-    assert rows[0].outcome == OUTCOME and rows[0].question == QUESTIONS[0] and rows[2].question == QUESTIONS[1]
+    assert (
+        rows[0].outcome == OUTCOME
+        and rows[0].question == QUESTIONS[0]
+        and rows[2].question == QUESTIONS[1]
+    )
     assert store.drawn(run.id) == list(DRAWN)
     assert store.finished(run.id) == {("a", "q-1"), ("b", "q-1")}
-    assert store.states(run.id, "b", "q-1") == {"snapshot": 1, "states": ["é", 0.25]} and store.states(run.id, "a", "q-1") is None
+    assert (
+        store.states(run.id, "b", "q-1") == {"snapshot": 1, "states": ["é", 0.25]}
+        and store.states(run.id, "a", "q-1") is None
+    )
     found = store.run(run.id)
     assert (found.done, found.failed, found.total) == (2, 1, 4)
 
@@ -71,14 +86,18 @@ def test_the_same_spec_is_taken_up_again_unless_asked_otherwise(file):
     first = store.begin(SPEC, DRAWN)
     assert store.begin(SPEC, DRAWN).id == first.id
     assert store.begin(SPEC | {"seed": 1}, DRAWN).id != first.id
-    renamed = SPEC | {"instances": [{"id": "a", "name": "A, as it is called by now"}, {"id": "b", "name": "B"}]}
+    renamed = SPEC | {
+        "instances": [{"id": "a", "name": "A, as it is called by now"}, {"id": "b", "name": "B"}]
+    }
     assert store.begin(renamed, DRAWN).id == first.id
     again = store.begin(SPEC, DRAWN, again=True)
     assert again.id != first.id and store.begin(SPEC, DRAWN).id == again.id
     assert [run.id for run in store.runs()][0] == again.id
     store.keep(again.id, "a", "q-1", OUTCOME, None, None)
     store.delete(again.id)
-    assert store._all("SELECT count(*) FROM rows") == [(0,)] and store._all("SELECT count(*) FROM questions") == [(4,)]
+    assert store._all("SELECT count(*) FROM rows") == [(0,)] and store._all(
+        "SELECT count(*) FROM questions"
+    ) == [(4,)]
     with pytest.raises(BadInput, match=f"number {again.id}"):
         store.run(again.id)
 

@@ -19,13 +19,19 @@ SAVED = {  # as the tables of earlier versions hold it
 def test_every_text_is_read_and_written_as_it_was():
     assert {text: read_source(text) for text in SAVED} == SAVED
     assert [written(source) for source in SAVED.values()] == list(SAVED)
-    assert sources_of({"graphs": [["corpus:letters", "d1"], ["towns", "d2"]]}) == [CorpusSource("letters"), GraphSource("towns")]
+    assert sources_of({"graphs": [["corpus:letters", "d1"], ["towns", "d2"]]}) == [
+        CorpusSource("letters"),
+        GraphSource("towns"),
+    ]
     assert GraphSource("letters") != CorpusSource("letters")
 
 
 def test_the_questions_of_a_run_are_stored_in_the_same_text(tmp_path):
     store = Store(tmp_path / "evaluations.sqlite")
-    drawn = [Drawn(Question("Who?", f"q-{place}"), "asked", source) for place, source in enumerate(SAVED.values())]
+    drawn = [
+        Drawn(Question("Who?", f"q-{place}"), "asked", source)
+        for place, source in enumerate(SAVED.values())
+    ]
     run = store.begin({"instances": [], "sample": len(drawn)}, drawn)
     assert store.drawn(run.id) == drawn
     rows = store._db.execute("SELECT told FROM questions ORDER BY place").fetchall()

@@ -67,7 +67,10 @@ def search(tmp_path, monkeypatch):
     (tmp_path / "space.toml").write_text(SPACE, "utf-8")
     models, chat, name = Written(Counting()), Counting(), made()
     models.chat = lambda role="answer": chat
-    models.forget, models.info = lambda: None, lambda name: SimpleNamespace(present=True, kind="encoder")
+    models.forget, models.info = (
+        lambda: None,
+        lambda name: SimpleNamespace(present=True, kind="encoder"),
+    )
     engine, corpus = Engine(models), open_corpus(name)
     asked = [Drawn(replace(KNOWN, id=id), "asked", CorpusSource.of(corpus)) for id in ("q1", "q2")]
     plan = Plan((find(LINE, {}),), tuple(asked), model=True, cold=True)
@@ -88,21 +91,31 @@ def test_for_what_is_retrieved_no_answer_is_asked(search):
     make, chat = search
     points = run(make(100))
     assert not any(point.tried.error for point in points), points
-    assert [point.tried.calls for point in points] == [0, 4] and chat.replies == 4  # two passages noted on, two questions
-    assert [(point.tried.quality, point.tried.failed) for point in points] == [(0.5, 0), (1.0, 0)] and make(100).calls() == 4
+    assert [point.tried.calls for point in points] == [
+        0,
+        4,
+    ] and chat.replies == 4  # two passages noted on, two questions
+    assert [(point.tried.quality, point.tried.failed) for point in points] == [
+        (0.5, 0),
+        (1.0, 0),
+    ] and make(100).calls() == 4
 
 
 def test_for_what_is_answered_each_line_asks_for_an_answer(search):
     make, chat = search
     points = run(make(100, "accuracy"))
     assert [point.tried.calls for point in points] == [2, 3] and chat.replies == 5
-    assert points[0].tried.quality == 1 and points[1].tried.stopped == DOMINATED  # no better, and dearer, after one question
+    assert (
+        points[0].tried.quality == 1 and points[1].tried.stopped == DOMINATED
+    )  # no better, and dearer, after one question
 
 
 def test_a_search_ends_with_its_calls_and_goes_on_with_more(search):
     make, chat = search
     points = run(make(1))
-    assert len(points) == 1 and chat.replies == 2 and make(1).calls() == 2  # the question that had begun is ended
+    assert (
+        len(points) == 1 and chat.replies == 2 and make(1).calls() == 2
+    )  # the question that had begun is ended
     assert run(make(1)) == points and chat.replies == 2  # no call is left
     assert len(run(make(100))) == 2 and make(100).calls() == 6
 
@@ -123,7 +136,9 @@ def test_unseen_questions_are_left_out_where_too_few_calls_are_left(search):
     make, _ = search
     planned = SearchPlan(make(7), make(7).config.tuning)
     points = run(planned.search)
-    assert "about 6 times, and of 7 calls 3 are left" in planned.unjudged(points[1:])  # of LINE 1, of points 2, on two questions
+    assert "about 6 times, and of 7 calls 3 are left" in planned.unjudged(
+        points[1:]
+    )  # of LINE 1, of points 2, on two questions
     assert planned.unjudged(()) == "" and SearchPlan(planned.search).unjudged(points) == ""
 
 
@@ -134,7 +149,9 @@ def test_a_line_that_brings_no_passage_has_none_of_the_gold_ones(search):
     alone = parse_line("BuiltGraph(build='chunks') >> Answer(prompt='question-in-words')")
     tried = trial(alone, Job("", lambda job: None))
     assert (tried.quality, tried.asked, tried.stopped, tried.failed) == (0.0, 2, "", 0)
-    bare = tuple(replace(one, question=replace(one.question, gold=())) for one in made.config.tuning.drawn)
+    bare = tuple(
+        replace(one, question=replace(one.question, gold=())) for one in made.config.tuning.drawn
+    )
     trial = replace(trial, plan=replace(made.config.tuning, drawn=bare))
     with pytest.raises(BadInput, match="No question of the sample"):
         trial(alone, Job("", lambda job: None))

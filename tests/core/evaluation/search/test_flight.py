@@ -43,7 +43,11 @@ def test_the_figures_are_those_of_one_question_at_a_time(bench, trial):
             found.append(tried(trial(30)))
             elapsed = time.perf_counter() - start
     one, many = found
-    assert one == many and (many.asked, many.failed, many.calls) == (31, 1, 30) and 0 < many.quality < 1
+    assert (
+        one == many
+        and (many.asked, many.failed, many.calls) == (31, 1, 30)
+        and 0 < many.quality < 1
+    )
     assert seen.most > 4 and elapsed < 0.7 * 30 * SECONDS
 
 
@@ -51,7 +55,9 @@ def test_seconds_are_those_of_a_reply_however_many_wait_for_a_place(bench, trial
     with server() as (address, seen):
         asking(bench, address)
         found = tried(trial(30, "seconds", 10.0))
-    assert seen.most > 4 and SECONDS <= found.cost < 3 * SECONDS  # of 30 in a row the last would wait 30 times as long
+    assert (
+        seen.most > 4 and SECONDS <= found.cost < 3 * SECONDS
+    )  # of 30 in a row the last would wait 30 times as long
 
 
 def test_a_line_that_is_over_its_seconds_is_given_up(bench, trial):
@@ -62,7 +68,9 @@ def test_a_line_that_is_over_its_seconds_is_given_up(bench, trial):
 
 
 @pytest.mark.parametrize("least", [0.2, 0.9, 1.0])
-def test_where_calls_are_counted_none_is_made_that_one_at_a_time_would_not_make(bench, trial, least):
+def test_where_calls_are_counted_none_is_made_that_one_at_a_time_would_not_make(
+    bench, trial, least
+):
     """The model is right in about a third of the questions, so that a line is given up after a few where much is asked of it."""
     found = []
     for number in (1, 0):
@@ -102,5 +110,7 @@ def test_unseen_questions_are_asked_many_at_a_time_too(bench):
         work = replace(begun(bench.engine, bench.store(), plan), as_fast_as_one=True)
         work(Job("", lambda job: None))
     rows = [row for row in bench.store().rows(work.run) if row.outcome]
-    models = sorted(cost.seconds for row in rows for cost in row.outcome.costs if cost.stage == "generate")
+    models = sorted(
+        cost.seconds for row in rows for cost in row.outcome.costs if cost.stage == "generate"
+    )
     assert seen.most > 4 and len(rows) == 20 and models[len(models) // 2] < 3 * SECONDS

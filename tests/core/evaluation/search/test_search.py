@@ -29,8 +29,16 @@ operator = "Rank"
 model = ["cheap", "dear", "dearest"]
 keep = [1, 2]
 """
-RIGHT = {"One -> has_genre -> Drama": 2.0, "Two -> directed_by -> Ann": 2.0, "Ann -> directed_by_reverse -> One -> has_genre -> Drama": 3.0}
-WRONG = {"One -> directed_by -> Ann": 2.0, "Two -> release_year -> 1999": 2.0, "Ann -> directed_by_reverse -> One": 2.0}
+RIGHT = {
+    "One -> has_genre -> Drama": 2.0,
+    "Two -> directed_by -> Ann": 2.0,
+    "Ann -> directed_by_reverse -> One -> has_genre -> Drama": 3.0,
+}
+WRONG = {
+    "One -> directed_by -> Ann": 2.0,
+    "Two -> release_year -> 1999": 2.0,
+    "Ann -> directed_by_reverse -> One": 2.0,
+}
 # Shortest paths come in the order of their ends, so that without a model the reader names Ann first for One, and for Two;
 # of the three questions "dear" and "dearest" answer all (the third over two hops), "cheap" none, no model one.
 
@@ -49,7 +57,11 @@ def found(bench, kit, tmp_path, monkeypatch):
         def choose(self, task, texts, k):
             return replace(super().choose(task, texts, k), usage=Usage(1, self.tokens, 0))
 
-    prices = {"cheap": Priced(WRONG, 10), "dear": Priced(RIGHT, 100), "dearest": Priced(RIGHT, 1000)}
+    prices = {
+        "cheap": Priced(WRONG, 10),
+        "dear": Priced(RIGHT, 100),
+        "dearest": Priced(RIGHT, 1000),
+    }
     bench.models.choosers.update(prices)
     bench.models.forget = lambda: None
     bench.models.info = lambda name: SimpleNamespace(present=name in prices, kind="scorer")
@@ -58,9 +70,19 @@ def found(bench, kit, tmp_path, monkeypatch):
 
     def make(budget=500.0, trials=12, seed=0, file=file, **options):
         plan = bench.plan(questions=bench.questions[:3], model=False, cold=True, seed=seed)
-        config = SearchConfig(plan, space(bench.models, file=file), "reader_hit@1", "tokens", budget, trials, **options)
+        config = SearchConfig(
+            plan,
+            space(bench.models, file=file),
+            "reader_hit@1",
+            "tokens",
+            budget,
+            trials,
+            **options,
+        )
         return Search(
-            config, bench.engine.environment, lambda drawn: bench.engine.ask(GraphSource.of(kit.graph), drawn.question, model=False)
+            config,
+            bench.engine.environment,
+            lambda drawn: bench.engine.ask(GraphSource.of(kit.graph), drawn.question, model=False),
         )
 
     return make
@@ -74,20 +96,30 @@ def test_the_known_best_line_is_found(found):
     best = front(run(found(trials=20)))
     top = best[0]
     assert (top.tried.quality, top.tried.cost, top.tried.asked) == (1.0, 100.0, 3)
-    assert top.line.operators[0].hops == 2 and top.line.operators[1].hops == 2 and top.line.operators[2].model == "dear"
+    assert (
+        top.line.operators[0].hops == 2
+        and top.line.operators[1].hops == 2
+        and top.line.operators[2].model == "dear"
+    )
     free = best[-1]
     assert free.tried.cost == 0 and len(free.line) == 2  # nothing is cheaper than no model
-    assert [point.tried.quality for point in best] == sorted({point.tried.quality for point in best}, reverse=True)
+    assert [point.tried.quality for point in best] == sorted(
+        {point.tried.quality for point in best}, reverse=True
+    )
 
 
 def test_the_budget_is_kept(found):
     points = run(found(budget=500.0))
     over = [point for point in points if "dearest" in repr(point.line)]
     assert over and all(point.tried.stopped in (OVER_BUDGET, DOMINATED) for point in over)
-    assert any(point.tried.stopped == OVER_BUDGET and point.tried.asked == 2 for point in over)  # 2 x 1000 is more than 3 x 500
+    assert any(
+        point.tried.stopped == OVER_BUDGET and point.tried.asked == 2 for point in over
+    )  # 2 x 1000 is more than 3 x 500
     assert all(point.tried.cost <= 500 for point in front(points))
     tight = run(found(budget=50.0))
-    assert max(point.tried.cost for point in front(tight)) <= 50 and all("dear" not in repr(point.line) for point in front(tight))
+    assert max(point.tried.cost for point in front(tight)) <= 50 and all(
+        "dear" not in repr(point.line) for point in front(tight)
+    )
 
 
 def test_the_same_seed_tries_the_same_lines_and_another_seed_others(found, tmp_path, monkeypatch):
@@ -134,7 +166,10 @@ def test_more_trials_go_on_from_what_is_there(found):
 
 def test_a_small_space_is_searched_once_through_and_then_ends(found, tmp_path):
     file = tmp_path / "one.toml"
-    file.write_text('[[extract]]\noperator = "EgoNetwork"\n[[retrieve]]\noperator = "ShortestPaths"\nhops = [1, 2]\n', "utf-8")
+    file.write_text(
+        '[[extract]]\noperator = "EgoNetwork"\n[[retrieve]]\noperator = "ShortestPaths"\nhops = [1, 2]\n',
+        "utf-8",
+    )
     assert len(run(found(file=file, trials=6))) == 2
 
 
@@ -161,7 +196,9 @@ def test_a_line_is_given_up_only_where_it_cannot_come_onto_the_front(found):
         return quality < 0.5
 
     config = search.config
-    trial = Trial(config.tuning, "reader_hit@1", "tokens", 500.0, search.environment, search.ask, dominated)
+    trial = Trial(
+        config.tuning, "reader_hit@1", "tokens", 500.0, search.environment, search.ask, dominated
+    )
     # nothing right: after one of three questions 2/3 can be reached at 10/3 tokens, after two 1/3
     assert trial(line, Job("", lambda job: None)) == TrialFigures(0.0, 10.0, 2, DOMINATED)
     assert asked == [(2 / 3, 10 / 3), (1 / 3, 20 / 3)]
@@ -171,7 +208,9 @@ def test_a_question_fails_as_in_an_evaluation(found, bench):
     """Of three questions the first fails, then all: they score 0 and cost nothing, and a line that answers none is on no front."""
     search = found()
     line = parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='dear', keep=1)")
-    whole = Trial(search.config.tuning, "reader_hit@1", "tokens", 500.0, search.environment, search.ask)(line, Job("", lambda job: None))
+    whole = Trial(
+        search.config.tuning, "reader_hit@1", "tokens", 500.0, search.environment, search.ask
+    )(line, Job("", lambda job: None))
     assert (whole.quality, whole.cost, whole.words()) == (1.0, 100.0, "")
     drawn = search.config.tuning.drawn
 
@@ -183,11 +222,16 @@ def test_a_question_fails_as_in_an_evaluation(found, bench):
     trial = Trial(search.config.tuning, "reader_hit@1", "tokens", 500.0, search.environment, ask)
     failing = {drawn[0].question.id}
     model_facts = trial(line, Job("", lambda job: None))
-    assert model_facts == TrialFigures(2 / 3, 100.0, 3, "", 1, f"“{drawn[0].question.id}” is not in the graph.")
+    assert model_facts == TrialFigures(
+        2 / 3, 100.0, 3, "", 1, f"“{drawn[0].question.id}” is not in the graph."
+    )
     assert model_facts.words().startswith("2 of 3 answered, 1 failed: “")
     failing = {one.question.id for one in drawn}
     model_facts = trial(line, Job("", lambda job: None))
-    assert model_facts == TrialFigures(0.0, 0.0, 3, "", 3, "“…” is not in the graph.") and front((Point(1, line, model_facts),)) == ()
+    assert (
+        model_facts == TrialFigures(0.0, 0.0, 3, "", 3, "“…” is not in the graph.")
+        and front((Point(1, line, model_facts),)) == ()
+    )
 
 
 def test_a_failed_question_counts_as_none_and_is_told(found, bench):
@@ -197,8 +241,13 @@ def test_a_failed_question_counts_as_none_and_is_told(found, bench):
 
     bench.models.choosers["cheap"] = Broken()
     search = found()
-    trial = Trial(search.config.tuning, "reader_hit@1", "tokens", 500.0, search.environment, search.ask)
-    model_facts = trial(parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='cheap')"), Job("", lambda job: None))
+    trial = Trial(
+        search.config.tuning, "reader_hit@1", "tokens", 500.0, search.environment, search.ask
+    )
+    model_facts = trial(
+        parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='cheap')"),
+        Job("", lambda job: None),
+    )
     assert model_facts == TrialFigures(0.0, 0.0, 3, "", 3, "The model server went away.")
 
 
@@ -210,8 +259,13 @@ def test_seconds_end_a_line_in_the_middle_of_a_question(found, bench):
 
     bench.models.choosers["cheap"] = Slow()
     search = found()
-    trial = Trial(search.config.tuning, "reader_hit@1", "seconds", 0.02, search.environment, search.ask)
-    model_facts = trial(parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='cheap')"), Job("", lambda job: None))
+    trial = Trial(
+        search.config.tuning, "reader_hit@1", "seconds", 0.02, search.environment, search.ask
+    )
+    model_facts = trial(
+        parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='cheap')"),
+        Job("", lambda job: None),
+    )
     assert (model_facts.stopped, model_facts.asked) == (OVER_BUDGET, 1) and model_facts.cost > 0.06
 
 

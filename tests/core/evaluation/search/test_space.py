@@ -25,7 +25,9 @@ class Here:
         self.present = present
 
     def info(self, name):
-        return SimpleNamespace(present=name in self.present, kind="chat" if name in CHAT else "scorer")
+        return SimpleNamespace(
+            present=name in self.present, kind="chat" if name in CHAT else "scorer"
+        )
 
 
 ALL = Here("encoder", "bm25", "tfidf", "reranker", "choose")
@@ -38,7 +40,13 @@ def drawn(chosen, seed):
 
 def asked(line):
     """The models that a line asks before the answer."""
-    model_facts = [(p, getattr(o, p.name)) for o in line if o.stage != "generate" for p in parameters(type(o)) if p.model]
+    model_facts = [
+        (p, getattr(o, p.name))
+        for o in line
+        if o.stage != "generate"
+        for p in parameters(type(o))
+        if p.model
+    ]
     return {name for p, value in model_facts if value not in p.also for name in names(value)}
 
 
@@ -54,10 +62,15 @@ def test_every_line_can_be_run_and_asks_only_models_that_are_here(seed, kinds, f
     line = drawn(chosen, seed)
     assert all(unfit(line.operators[:i], operator) is None for i, operator in enumerate(line))
     assert repr(parse_line(repr(line))) == repr(line)
-    assert any("paths" in operator.writes for operator in line) and line.operators[-1].stage == "generate"
+    assert (
+        any("paths" in operator.writes for operator in line)
+        and line.operators[-1].stage == "generate"
+    )
     assert asked(line) <= set(models.present) - (set() if "llm" in kinds else set(CHAT))
     of = {type(operator).__name__ for operator in line}
-    assert ("beyond" in kinds or "ChainRanking" not in of) and ("solved" in kinds or "CaseMemory" not in of)
+    assert ("beyond" in kinds or "ChainRanking" not in of) and (
+        "solved" in kinds or "CaseMemory" not in of
+    )
 
 
 def test_every_operator_of_the_space_is_drawn_and_ranges_lie_in_those_of_the_operators():
@@ -72,7 +85,12 @@ def test_every_operator_of_the_space_is_drawn_and_ranges_lie_in_those_of_the_ope
 
 def test_shortest_paths_are_tried_with_one_relation_a_pair_and_with_each():
     lines = [drawn(space(ALL), seed) for seed in range(60)]
-    tried = {operator.parallel for line in lines for operator in line if type(operator).__name__ == "ShortestPaths"}
+    tried = {
+        operator.parallel
+        for line in lines
+        for operator in line
+        if type(operator).__name__ == "ShortestPaths"
+    }
     assert tried == {False, True}
 
 
@@ -88,7 +106,10 @@ def test_chain_ranking_needs_no_subgraph_and_gets_none():
         ('[[retrieve]]\noperator = "ShortestPath"\n', "ShortestPaths"),
         ('[[retrieve]]\noperator = "ShortestPaths"\nhop = [1]\n', "Did you mean “hops”"),
         ('[[retrieve]]\noperator = "EgoNetwork"\n', "stands under retrieve"),
-        ('[[retrieve]]\noperator = "ShortestPaths"\n', "nothing to retrieve with"),  # and no extraction before it
+        (
+            '[[retrieve]]\noperator = "ShortestPaths"\n',
+            "nothing to retrieve with",
+        ),  # and no extraction before it
     ],
 )
 def test_a_space_that_cannot_be_used_is_refused(text, sentence, tmp_path):

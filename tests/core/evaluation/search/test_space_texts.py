@@ -40,7 +40,9 @@ def test_every_line_can_be_run_on_its_graph(seed):
     assert "chunks" in asked or build.startswith("tree")
     if build.startswith(("tree", "passage", "links")):
         return
-    stages = set() if build == "chunks" else {one.stage for one in find(f"{build}-noun-phrases").line}
+    stages = (
+        set() if build == "chunks" else {one.stage for one in find(f"{build}-noun-phrases").line}
+    )
     assert asked == {"chunks"} or "merge" in stages
     assert "communities" not in asked or "group" in stages
 
@@ -48,7 +50,10 @@ def test_every_line_can_be_run_on_its_graph(seed):
 def test_every_operator_of_the_space_is_drawn_and_ranges_lie_in_those_of_the_operators():
     chosen = text_space(Here(), ("published", "llm"))
     seen = {type(operator).__name__ for seed in range(300) for operator in drawn(chosen, seed)}
-    every = [*itertools.chain(*chosen.stages.values()), *(one for line in chosen.whole for one in line.operators)]
+    every = [
+        *itertools.chain(*chosen.stages.values()),
+        *(one for line in chosen.whole for one in line.operators),
+    ]
     assert {one.cls.__name__ for one in every} <= seen
     for one in every:
         for key, free in one.free.items():
@@ -60,30 +65,56 @@ def test_what_an_operator_reads_is_put_before_it():
     trial = optuna.trial.FixedTrial(
         {
             "way": "parts put together",
-            **{"nodes": "PageRankNodes", "PageRankNodes.damping": 0.5, "PageRankNodes.keep": 100, "relations": "none"},
-            **{"chunks": "ChunksFromRelations", "ChunksFromRelations.keep": 4, "communities": "none", "graph 2": "kg"},
+            **{
+                "nodes": "PageRankNodes",
+                "PageRankNodes.damping": 0.5,
+                "PageRankNodes.keep": 100,
+                "relations": "none",
+            },
+            **{
+                "chunks": "ChunksFromRelations",
+                "ChunksFromRelations.keep": 4,
+                "communities": "none",
+                "graph 2": "kg",
+            },
         }
     )
     line = [type(one).__name__ for one in text_space(Here()).line(trial)]
-    assert line[:5] == ["BuiltGraph", "NamesInQuestion", "LinkNames", "PageRankNodes", "IncidentRelations"]
+    assert line[:5] == [
+        "BuiltGraph",
+        "NamesInQuestion",
+        "LinkNames",
+        "PageRankNodes",
+        "IncidentRelations",
+    ]
     assert line[5:] == ["ChunksFromRelations", "ContextTables", "AnswerFromTables"]
 
 
 def test_a_space_without_a_way_to_chunks_is_refused(tmp_path):
-    (tmp_path / "space.toml").write_text('[[graph]]\nholds = ["chunks"]\nbuild = ["chunks"]\n', "utf-8")
+    (tmp_path / "space.toml").write_text(
+        '[[graph]]\nholds = ["chunks"]\nbuild = ["chunks"]\n', "utf-8"
+    )
     with pytest.raises(BadParameter, match="nothing to find chunks"):
         text_space(Here(), file=tmp_path / "space.toml")
 
 
 def test_trees_passage_graphs_and_knowledge_graphs_are_drawn_from_and_language_models_only_where_wished():
     builds = lambda space: {drawn(space, seed).operators[0].build for seed in range(150)}
-    asking = lambda space: [line for seed in range(150) if "'choose'" in repr(line := drawn(space, seed)) or "Points" in repr(line)]
+    asking = lambda space: [
+        line
+        for seed in range(150)
+        if "'choose'" in repr(line := drawn(space, seed)) or "Points" in repr(line)
+    ]
     quiet, loud = text_space(Here()), text_space(Here(), ("published", "llm"))
     assert {"tree", "tree-k", "passage", "kg", "kg-synonyms", "tkg", "links"} <= builds(quiet)
     assert "rkg" in builds(loud) and "rkg" not in builds(quiet)
     assert not asking(quiet) and not quiet.asks and "answer" not in quiet.models()
     seen = {type(operator).__name__ for line in asking(loud) for operator in line}
-    assert loud.asks and "answer" in loud.models() and {"ExtractKeywords", "NamesInQuestion", "Points", "AnswerFromPoints"} <= seen
+    assert (
+        loud.asks
+        and "answer" in loud.models()
+        and {"ExtractKeywords", "NamesInQuestion", "Points", "AnswerFromPoints"} <= seen
+    )
 
 
 def test_the_operators_of_the_twelve_methods_and_of_corpus_graphs_are_all_in_the_space():
@@ -91,11 +122,32 @@ def test_the_operators_of_the_twelve_methods_and_of_corpus_graphs_are_all_in_the
     here = {one.cls.__name__ for line in space.whole for one in line.operators} | {
         one.cls.__name__ for part in space.stages.values() for one in part
     }
-    methods = ("raptor", "raptor-k", "kgp", "hipporag", "g-retriever", "dalk", "tog-documents", "lgraphrag", "ggraphrag", "fastgraphrag")
-    methods += ("l-lightrag", "g-lightrag", "h-lightrag", "vgraphrag", "cheaprag", "gar", "fastinsight")
+    methods = (
+        "raptor",
+        "raptor-k",
+        "kgp",
+        "hipporag",
+        "g-retriever",
+        "dalk",
+        "tog-documents",
+        "lgraphrag",
+        "ggraphrag",
+        "fastgraphrag",
+    )
+    methods += (
+        "l-lightrag",
+        "g-lightrag",
+        "h-lightrag",
+        "vgraphrag",
+        "cheaprag",
+        "gar",
+        "fastinsight",
+    )
     asked = {type(one).__name__ for name in methods for one in catalogue()[name].line}
     # a line of these ends with the answer from its tables or passages, and Truncate and Answer stand for no search
-    assert asked - here <= {"BuiltGraph", "SubgraphTables", "Answer", "Truncate"} | {type(one).__name__ for one in space.needs.values()}
+    assert asked - here <= {"BuiltGraph", "SubgraphTables", "Answer", "Truncate"} | {
+        type(one).__name__ for one in space.needs.values()
+    }
 
 
 @settings(max_examples=50, deadline=None)
@@ -109,4 +161,7 @@ def test_every_line_that_asks_can_be_run_too(seed):
 def test_every_way_is_begun_with():
     chosen = text_space(Here(), ("published", "llm"))
     assert len(chosen.starts) == len(chosen.stages["chunks"]) + len(chosen.whole)
-    assert {start["way"] for start in chosen.starts} == {"parts put together", *(one.name for one in chosen.whole)}
+    assert {start["way"] for start in chosen.starts} == {
+        "parts put together",
+        *(one.name for one in chosen.whole),
+    }

@@ -13,7 +13,14 @@ from core.evaluation.search.config import SearchConfig
 from core.evaluation.search.points import Point, front
 from core.evaluation.search.search import Search
 from core.evaluation.search.trial import TrialFigures
-from core.evaluation.search.verdict import Compared, SearchPlan, SearchVerdict, judged, plan_search, references
+from core.evaluation.search.verdict import (
+    Compared,
+    SearchPlan,
+    SearchVerdict,
+    judged,
+    plan_search,
+    references,
+)
 from core.instances.catalogue import catalogue
 from core.operators.text import parse_line
 from core.sources import GraphSource
@@ -29,7 +36,11 @@ class Registry:
 
     def info(self, name):
         kind = "chat" if name in ("choose", "answer") else "scorer"
-        return SimpleNamespace(kind=kind, present=name not in self.away, how_to_get="Fetch it." if name in self.away else "")
+        return SimpleNamespace(
+            kind=kind,
+            present=name not in self.away,
+            how_to_get="Fetch it." if name in self.away else "",
+        )
 
 
 def test_published_lines_are_those_of_table_1_that_ask_no_language_model():
@@ -39,31 +50,56 @@ def test_published_lines_are_those_of_table_1_that_ask_no_language_model():
 
 
 def points(*lines, cost=1.0):
-    return tuple(Point(i, parse_line(line), TrialFigures(1.0, cost, 3)) for i, line in enumerate(lines, 1))
+    return tuple(
+        Point(i, parse_line(line), TrialFigures(1.0, cost, 3)) for i, line in enumerate(lines, 1)
+    )
 
 
 def test_a_point_is_held_against_the_best_published_line(bench, kit):
-    right = {"One -> has_genre -> Drama": 2.0, "Ann -> directed_by_reverse -> One -> has_genre -> Drama": 3.0}
+    right = {
+        "One -> has_genre -> Drama": 2.0,
+        "Ann -> directed_by_reverse -> One -> has_genre -> Drama": 3.0,
+    }
     bench.models.choosers["good"] = kit.Table(right)
     bench.models.forget = lambda: None
     plain = bench.instance("plain", PLAIN)
-    asked = (bench.questions[0], bench.questions[2])  # of both the plain line names Ann or One first, the other Drama
+    asked = (
+        bench.questions[0],
+        bench.questions[2],
+    )  # of both the plain line names Ann or One first, the other Drama
     unseen = bench.plan(plain, questions=asked, model=False, cold=True)
     space = SimpleNamespace(models=lambda: (), described=lambda: {})
-    planned = SearchPlan(Search(SearchConfig(unseen, space), bench.engine.environment, None), unseen)
+    planned = SearchPlan(
+        Search(SearchConfig(unseen, space), bench.engine.environment, None), unseen
+    )
     chosen = points(GOOD, PLAIN)
     plan = planned.plan(chosen)
-    assert [one.id for one in plan.instances] == ["plain", repr(parse_line(GOOD))]  # the published line is not run twice
+    assert [one.id for one in plan.instances] == [
+        "plain",
+        repr(parse_line(GOOD)),
+    ]  # the published line is not run twice
     job = bench.run(plan)
-    verdict = judged(Summary(Store(evaluations_file()).run(job.number), Store(evaluations_file()).rows(job.number)), planned, chosen)
+    verdict = judged(
+        Summary(
+            Store(evaluations_file()).run(job.number), Store(evaluations_file()).rows(job.number)
+        ),
+        planned,
+        chosen,
+    )
     good, same = verdict.against
     assert (verdict.best.id, verdict.questions) == ("plain", 2)
     assert (good.quality.difference, good.quality.low, good.quality.n) == (1.0, 1.0, 2)
-    assert good.quality.p_holm == 1.0  # two questions prove little: an exact two-sided test cannot say less than 0.5, twice
-    assert good.cost.difference == pytest.approx(good.figures["seconds"].mean - verdict.figures["plain"]["seconds"].mean)
+    assert (
+        good.quality.p_holm == 1.0
+    )  # two questions prove little: an exact two-sided test cannot say less than 0.5, twice
+    assert good.cost.difference == pytest.approx(
+        good.figures["seconds"].mean - verdict.figures["plain"]["seconds"].mean
+    )
     assert not good.better
     assert (same.quality.difference, same.better) == (0.0, False)
-    assert verdict.words(good).startswith("Found 1 does not beat PLAIN: +1.00 reader_hit@1 [1.00, 1.00] (p = 1, n = 2)")
+    assert verdict.words(good).startswith(
+        "Found 1 does not beat PLAIN: +1.00 reader_hit@1 [1.00, 1.00] (p = 1, n = 2)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -76,20 +112,35 @@ def test_a_point_is_held_against_the_best_published_line(bench, kit):
         (0.3, 0.001, 0.1, False),
     ],
 )
-def test_a_point_beats_another_only_where_the_corrected_p_says_so_and_it_costs_no_more(difference, p_holm, seconds, better):
+def test_a_point_beats_another_only_where_the_corrected_p_says_so_and_it_costs_no_more(
+    difference, p_holm, seconds, better
+):
     quality = Paired("reader_hit@1", "a", "b", difference, 0.1, 0.5, 0.01, 60, p_holm)
     cost = Paired("seconds", "a", "b", seconds, seconds, seconds, 1.0, 60, 1.0)
-    model_facts = Compared(points(PLAIN)[0], {"seconds": Estimate(1.0, 1.0, 1.0, 60)}, quality, cost)
+    model_facts = Compared(
+        points(PLAIN)[0], {"seconds": Estimate(1.0, 1.0, 1.0, 60)}, quality, cost
+    )
     published = catalogue()["lego-1"]
-    verdict = SearchVerdict(1, published, {}, {"lego-1": {"seconds": Estimate(2.0, 2.0, 2.0, 60)}}, (model_facts,), 60)
-    assert model_facts.better is better and (" beats Shortest paths (No. 1): " in verdict.words(model_facts)) is better
+    verdict = SearchVerdict(
+        1, published, {}, {"lego-1": {"seconds": Estimate(2.0, 2.0, 2.0, 60)}}, (model_facts,), 60
+    )
+    assert (
+        model_facts.better is better
+        and (" beats Shortest paths (No. 1): " in verdict.words(model_facts)) is better
+    )
 
 
 def test_the_front_has_the_best_first_and_of_equal_lines_the_first():
     def point(number, quality, cost, stopped=""):
         return Point(number, parse_line(PLAIN), TrialFigures(quality, cost, 3, stopped))
 
-    model_facts = (point(1, 0.5, 1.0), point(2, 0.9, 2.0), point(3, 0.9, 2.0), point(4, 0.4, 1.5), point(5, 1.0, 9.0, "over the budget"))
+    model_facts = (
+        point(1, 0.5, 1.0),
+        point(2, 0.9, 2.0),
+        point(3, 0.9, 2.0),
+        point(4, 0.4, 1.5),
+        point(5, 1.0, 9.0, "over the budget"),
+    )
     assert [one.number for one in front(model_facts)] == [2, 1]
 
 
@@ -97,13 +148,18 @@ def test_the_front_has_the_best_first_and_of_equal_lines_the_first():
 def engine(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     (tmp_path / "tune.txt").write_text("what genre has [One]\tDrama\n", "utf-8")
-    (tmp_path / "both.txt").write_text("who directed [Two]\tAnn\nwhat genre has [One]\tDrama\n", "utf-8")
+    (tmp_path / "both.txt").write_text(
+        "who directed [Two]\tAnn\nwhat genre has [One]\tDrama\n", "utf-8"
+    )
     return Engine(Registry())
 
 
 def test_unseen_questions_are_unseen_and_tokens_need_a_language_model(engine, films, tmp_path):
     given = {"known": references(catalogue(), Registry(), TRIPLES), "graph": str(films.folder)}
-    with pytest.raises(BadInput, match="1 of the unseen questions are tuning questions as well, such as “what genre has One”"):
+    with pytest.raises(
+        BadInput,
+        match="1 of the unseen questions are tuning questions as well, such as “what genre has One”",
+    ):
         plan_search(engine, str(tmp_path / "tune.txt"), None, str(tmp_path / "both.txt"), **given)
     with pytest.raises(BadInput, match="no line costs a token"):
         plan_search(engine, str(tmp_path / "tune.txt"), None, cost="tokens", **given)

@@ -7,7 +7,16 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.graph.algorithms.chains import best_chains, chain_groups, chain_name, chain_of, chains_from, ranked_ends, sampled, walk
+from core.graph.algorithms.chains import (
+    best_chains,
+    chain_groups,
+    chain_name,
+    chain_of,
+    chains_from,
+    ranked_ends,
+    sampled,
+    walk,
+)
 from core.graph.store import Graph
 from core.types import Path
 from tests.core.graph.strategies import directions, graphs
@@ -20,7 +29,10 @@ def named(kit, *names):
 
 
 def found(kit, *seeds, steps=3, direction="both"):
-    return {chain: kit.graph.names(ends) for chain, ends in chains_from(kit.graph, named(kit, *seeds), steps, direction)}
+    return {
+        chain: kit.graph.names(ends)
+        for chain, ends in chains_from(kit.graph, named(kit, *seeds), steps, direction)
+    }
 
 
 def test_the_chains_from_a_film_never_run_straight_back(kit):
@@ -35,7 +47,10 @@ def test_the_chains_from_a_film_never_run_straight_back(kit):
         (0, 7, 0): ["Ann"],
         (0, 7, 4): ["1999"],
     }
-    assert list(found(kit, "One", direction="out")) == [(0,), (2,)] and found(kit, "Ann", direction="out") == {}
+    assert (
+        list(found(kit, "One", direction="out")) == [(0,), (2,)]
+        and found(kit, "Ann", direction="out") == {}
+    )
 
 
 def test_a_chain_that_ends_at_its_start_is_continued_but_not_given(kit):
@@ -50,15 +65,25 @@ def test_walks_are_counted_and_each_end_has_the_first_path(kit):
     assert [kit.graph.text(path) for path in front.paths(nodes)] == ["One -> directed_by -> Ann"]
     long = walk(kit.graph, named(kit, "One"), (DIRECTED, WRITTEN + 1, YEAR))
     (path,) = long.paths(named(kit, "1999"))
-    assert kit.graph.text(path) == "One -> directed_by -> Ann -> written_by_reverse -> Two -> release_year -> 1999"
-    assert chain_of(kit.graph, path) == (0, 7, 4) and chain_name(kit.graph, (0, 7)) == "directed_by -> written_by_reverse"
+    assert (
+        kit.graph.text(path)
+        == "One -> directed_by -> Ann -> written_by_reverse -> Two -> release_year -> 1999"
+    )
+    assert (
+        chain_of(kit.graph, path) == (0, 7, 4)
+        and chain_name(kit.graph, (0, 7)) == "directed_by -> written_by_reverse"
+    )
     assert walk(kit.graph, named(kit, "One"), (YEAR,)) is None
 
 
 def test_ends_reached_by_more_walks_come_first_then_by_id(kit):
-    order = lambda chain, *seeds: kit.graph.names(ranked_ends(walk(kit.graph, named(kit, *seeds), chain), named(kit, *seeds)))
+    order = lambda chain, *seeds: kit.graph.names(
+        ranked_ends(walk(kit.graph, named(kit, *seeds), chain), named(kit, *seeds))
+    )
     assert order((1,), "Ann") == ["One", "Two"]  # once each
-    assert order((0, 1), "One", "Two") == []  # each film leads to the other only, and both are seeds
+    assert (
+        order((0, 1), "One", "Two") == []
+    )  # each film leads to the other only, and both are seeds
 
 
 def test_the_chain_that_best_reproduces_answers(kit):
@@ -67,7 +92,10 @@ def test_the_chain_that_best_reproduces_answers(kit):
     assert best("Ann", "Two") == (((7,),), 1.0)  # directed films are One and Two: F1 2/3
     assert best("Two", "Ann") == (((0,), (6,)), 1.0)  # one person did both
     assert best("One", "Ann") == (((0,),), 1.0)  # (0, 1, 6) ends there too, but is longer
-    assert best("Ann", "One", "Drama") == (((1, 2),), 2 / 3)  # Drama alone of two; the films are One and Two: F1 1/2
+    assert best("Ann", "One", "Drama") == (
+        ((1, 2),),
+        2 / 3,
+    )  # Drama alone of two; the films are One and Two: F1 1/2
     assert best("Drama", "Drama") == ((), 0.0)
 
 
@@ -78,7 +106,9 @@ def brute(graph, seeds, steps, direction):
     for _ in range(steps):
         longer = []
         for chain, nodes in level:
-            for near, edge, forward in zip(*(part.tolist() for part in graph.steps(nodes[-1], direction))):
+            for near, edge, forward in zip(
+                *(part.tolist() for part in graph.steps(nodes[-1], direction))
+            ):
                 code = 2 * int(graph.relations[edge]) + (not forward)
                 if chain and code == chain[-1] ^ 1 and near == nodes[-2]:
                     continue
@@ -103,7 +133,9 @@ def test_chains_and_walks_are_those_of_brute_force(graph: Graph, direction, step
     for chain, _ in got[:20]:
         front = walk(graph, seeds, chain, direction)
         nodes, counts = front.ends(seeds)
-        assert dict(zip(nodes.tolist(), counts.tolist())) == {n: c for n, c in walks[chain].items() if n not in seeds}
+        assert dict(zip(nodes.tolist(), counts.tolist())) == {
+            n: c for n, c in walks[chain].items() if n not in seeds
+        }
         for path in front.paths(nodes):
             assert chain_of(graph, path) == chain and path.start in seeds
     some = {chain for chain, _ in chains_from(graph, seeds, steps, direction, sample=1)}
@@ -132,5 +164,7 @@ def test_paths_are_grouped_by_start_and_chain(toy):
             path = path.extended(int(near[step]), int(edges[step]), bool(along[step]))
         paths.append(path)
     groups = chain_groups(graph, paths).tolist()
-    alike = lambda a, b: (paths[a].start, chain_of(graph, paths[a])) == (paths[b].start, chain_of(graph, paths[b]))
+    alike = lambda a, b: (
+        (paths[a].start, chain_of(graph, paths[a])) == (paths[b].start, chain_of(graph, paths[b]))
+    )
     assert all((groups[a] == groups[b]) == alike(a, b) for a in range(60) for b in range(60))

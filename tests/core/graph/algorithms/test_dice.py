@@ -13,8 +13,14 @@ from core.graph.algorithms.leiden import detect
 
 
 def test_layout_and_communities_are_the_same_when_they_interleave(movies):
-    nodes, edges = list(range(60)), [(i, (i * 7 + 3) % 50) for i in range(50)]  # not connected: drawn by chance
-    places, found = positions(nodes, edges), detect(movies, 100, lambda text, share=None: None, lambda: None)
+    nodes, edges = (
+        list(range(60)),
+        [(i, (i * 7 + 3) % 50) for i in range(50)],
+    )  # not connected: drawn by chance
+    places, found = (
+        positions(nodes, edges),
+        detect(movies, 100, lambda text, share=None: None, lambda: None),
+    )
     other: list = []
     stop = threading.Event()
 

@@ -10,7 +10,9 @@ def test_two_rounds_each_way_by_hand():
     heads, tails = np.array([0, 1, 3]), np.array([1, 2, 1])
     found = directional_distances(heads, tails, np.array([True, False, False, False]))
     assert found.shape == (4, width()) and found.dtype == np.float32
-    topic, first, second, back, back_again = (found[:, at : at + 2].tolist() for at in range(0, 10, 2))
+    topic, first, second, back, back_again = (
+        found[:, at : at + 2].tolist() for at in range(0, 10, 2)
+    )
     assert topic == [[0, 1], [1, 0], [1, 0], [1, 0]]
     assert first == [[0, 0], [0.5, 0.5], [1, 0], [0, 0]]  # 1 has the heads 0 and 3, 2 has 1
     assert second == [[0, 0], [0, 0], [0.5, 0.5], [0, 0]]  # 2 has what 1 had
@@ -22,4 +24,6 @@ def test_a_graph_without_triples_and_parallel_triples():
     none = np.empty(0, np.int64)
     assert directional_distances(none, none, np.array([True])).tolist() == [[0, 1] + [0] * 8]
     twice = directional_distances(np.array([0, 0]), np.array([1, 1]), np.array([True, False]))
-    assert np.array_equal(twice, directional_distances(np.array([0]), np.array([1]), np.array([True, False])))
+    assert np.array_equal(
+        twice, directional_distances(np.array([0]), np.array([1]), np.array([True, False]))
+    )

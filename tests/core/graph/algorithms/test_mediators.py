@@ -5,8 +5,17 @@ import numpy as np
 from core.graph.algorithms.mediators import mediating, verbal_steps
 from core.graph.building.build import build
 
-SIBLING, PROFESSION, OTHER = "people.person.sibling_s", "people.person.profession", "people.sibling_relationship.sibling"
-KIN = [("Ann", SIBLING, "m.0abc"), ("m.0abc", OTHER, "Bob"), ("Ann", PROFESSION, "Actor"), ("Bob", PROFESSION, "Judge")]
+SIBLING, PROFESSION, OTHER = (
+    "people.person.sibling_s",
+    "people.person.profession",
+    "people.sibling_relationship.sibling",
+)
+KIN = [
+    ("Ann", SIBLING, "m.0abc"),
+    ("m.0abc", OTHER, "Bob"),
+    ("Ann", PROFESSION, "Actor"),
+    ("Bob", PROFESSION, "Judge"),
+]
 
 
 def code(graph, relation, forward=True):
@@ -18,10 +27,19 @@ def test_steps_into_nodes_without_a_name(tmp_path):
     into = mediating(graph)
     assert set(np.flatnonzero(into)) == {code(graph, SIBLING), code(graph, OTHER, False)}
     sibling, profession = (code(graph, SIBLING), code(graph, OTHER)), code(graph, PROFESSION)
-    assert verbal_steps(sibling, into) == 1 and verbal_steps((*sibling, profession), into) == 2 and verbal_steps((profession,), into) == 1
+    assert (
+        verbal_steps(sibling, into) == 1
+        and verbal_steps((*sibling, profession), into) == 2
+        and verbal_steps((profession,), into) == 1
+    )
     assert verbal_steps(sibling[:1], into) == 0  # nothing is told until it leads on
 
 
 def test_a_step_that_mostly_leads_to_names_is_none(tmp_path):
-    graph = build([("a", "part", "m.01"), ("a", "part", "b"), ("b", "part", "c")], tmp_path / "parts", "parts", "both")
+    graph = build(
+        [("a", "part", "m.01"), ("a", "part", "b"), ("b", "part", "c")],
+        tmp_path / "parts",
+        "parts",
+        "both",
+    )
     assert not mediating(graph).any()  # one of three

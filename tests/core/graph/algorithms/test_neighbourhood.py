@@ -23,12 +23,22 @@ def test_the_nearest_by_hand(toy):
     assert near(toy, [A], 1, "out") == [A, B, C]
     assert near(toy, [A], 2, "out") == [A, B, C, D]
     assert near(toy, [A], 1, "in") == [A, C, E]
-    assert [part.tolist() for part in nearest(toy, [A], 2, "both")] == [[A, B, C, E, D], [0, 1, 1, 1, 2]]
+    assert [part.tolist() for part in nearest(toy, [A], 2, "both")] == [
+        [A, B, C, E, D],
+        [0, 1, 1, 1, 2],
+    ]
     assert [part.tolist() for part in nearest(toy, [E, D, E], 1, "out")] == [[D, E, A], [0, 0, 1]]
 
 
 def test_keep_takes_the_nearest_then_the_smallest_ids(toy):
-    assert [near(toy, [E], 9, "out", keep) for keep in range(6)] == [[], [E], [A, E], [A, B, E], [A, B, C, E], [A, B, C, D, E]]
+    assert [near(toy, [E], 9, "out", keep) for keep in range(6)] == [
+        [],
+        [E],
+        [A, E],
+        [A, B, E],
+        [A, B, C, E],
+        [A, B, C, D, E],
+    ]
 
 
 def test_induced_by_hand(toy):
@@ -51,7 +61,9 @@ def test_components_by_hand(toy):
 def test_induced_is_every_edge_between_and_components_as_igraph(graph, wanted):
     nodes = sorted(node for node in wanted if node < graph.n_nodes)
     edges = induced(graph, nodes[::-1]).tolist()
-    assert edges == [e for e in range(graph.n_edges) if graph.heads[e] in nodes and graph.tails[e] in nodes]
+    assert edges == [
+        e for e in range(graph.n_edges) if graph.heads[e] in nodes and graph.tails[e] in nodes
+    ]
     pairs = [(nodes.index(graph.heads[e]), nodes.index(graph.tails[e])) for e in edges]
     peer = igraph.Graph(len(nodes), pairs, directed=True)
     found = Subgraph(np.array(nodes, np.int64), np.array(edges, np.int64))
@@ -62,7 +74,9 @@ def test_induced_is_every_edge_between_and_components_as_igraph(graph, wanted):
 @given(graphs, directions, st.integers(0, 4), st.data())
 def test_distances_as_igraph(graph, direction, hops, data):
     seed = data.draw(st.integers(0, graph.n_nodes - 1))
-    peer = igraph.Graph(graph.n_nodes, list(zip(graph.heads.tolist(), graph.tails.tolist())), directed=True)
+    peer = igraph.Graph(
+        graph.n_nodes, list(zip(graph.heads.tolist(), graph.tails.tolist())), directed=True
+    )
     theirs = peer.distances([seed], mode={"both": "all"}.get(direction, direction))[0]
     nodes, distance = nearest(graph, [seed], hops, direction)
     assert list(zip(distance, nodes)) == sorted((d, v) for v, d in enumerate(theirs) if d <= hops)
@@ -70,7 +84,9 @@ def test_distances_as_igraph(graph, direction, hops, data):
 
 def test_hubs_of_out_edges_and_of_in_edges(tmp_path):
     # a hub with 4,000 out-edges in two relations and 4,000 in-edges, of which few are wanted
-    triples = [("hub", f"r{i % 2}", f"out{i}") for i in range(4000)] + [(f"in{i}", "r0", "hub") for i in range(4000)]
+    triples = [("hub", f"r{i % 2}", f"out{i}") for i in range(4000)] + [
+        (f"in{i}", "r0", "hub") for i in range(4000)
+    ]
     graph = build([*triples, ("hub", "r1", "out0"), ("hub", "r0", "hub")], tmp_path / "g", "g")
     names = {graph.node_name(v): v for v in range(graph.n_nodes)}
     found = induced(graph, [names[name] for name in ("hub", "out0", "out3999", "in7")])

@@ -19,7 +19,13 @@ def told(graph, found):
 def test_a_small_graph_is_drawn_whole(toy):
     found = overview(toy)
     assert found.whole and len(found.edges) == 7
-    assert named(toy, found.hubs) == ["A", "C", "D", "B", "E"]  # 4 edges, 4, 3 (its loop counts twice), 2, 1; ties by id
+    assert named(toy, found.hubs) == [
+        "A",
+        "C",
+        "D",
+        "B",
+        "E",
+    ]  # 4 edges, 4, 3 (its loop counts twice), 2, 1; ties by id
     assert found.joints == () and found.further == ()
 
 
@@ -33,7 +39,12 @@ def cinema(tmp_path, monkeypatch):
         for i in range(10)
         for genre in (["Drama", "Crime"] if i < 2 else ["Drama" if i % 2 else "Crime"])
     ]
-    more = [("film 00", "directed_by", "Ann"), ("film 00", "starred", "Bo"), ("film 01", "directed_by", "Cy"), ("film 01", "year", "1999")]
+    more = [
+        ("film 00", "directed_by", "Ann"),
+        ("film 00", "starred", "Bo"),
+        ("film 01", "directed_by", "Cy"),
+        ("film 01", "year", "1999"),
+    ]
     return build([*films, *more], tmp_path / "cinema", "cinema", "both")
 
 
@@ -41,7 +52,11 @@ def test_hubs_those_that_join_them_and_what_these_lead_to(cinema):
     found = overview(cinema)
     assert not found.whole and set(named(cinema, found.hubs)) == {"Drama", "Crime"}
     assert named(cinema, found.joints) == ["film 00", "film 01"]
-    assert named(cinema, found.further) == ["Ann", "1999", "Bo"]  # of each film in turn, by a relation not shown so far
+    assert named(cinema, found.further) == [
+        "Ann",
+        "1999",
+        "Bo",
+    ]  # of each film in turn, by a relation not shown so far
     assert sorted(told(cinema, found)) == [
         "film 00 -> directed_by -> Ann",
         "film 00 -> has_genre -> Crime",
@@ -54,12 +69,18 @@ def test_hubs_those_that_join_them_and_what_these_lead_to(cinema):
 
 
 def test_of_a_dense_graph_each_entity_has_a_few_triples(tmp_path):
-    triples = [(f"n{i}", f"r{(i + j) % 5}", f"n{j}") for i in range(12) for j in range(12) if i != j]
+    triples = [
+        (f"n{i}", f"r{(i + j) % 5}", f"n{j}") for i in range(12) for j in range(12) if i != j
+    ]
     graph = build(triples, tmp_path / "dense", "dense", "both")
     found = overview(graph)
     heads, relations, tails = graph.triples(np.array(found.edges))
     ends = np.concatenate([heads, tails])
-    assert len(found.edges) <= 3 * 12 and set(ends.tolist()) == set(range(12)) and len(set(relations.tolist())) == 5
+    assert (
+        len(found.edges) <= 3 * 12
+        and set(ends.tolist()) == set(range(12))
+        and len(set(relations.tolist())) == 5
+    )
     pairs = {frozenset(pair) for pair in zip(heads.tolist(), tails.tolist())}
     assert len(pairs) == len(found.edges)  # each pair once
 
@@ -72,8 +93,14 @@ def test_the_best_connected_of_a_very_large_graph_are_found_by_a_sample(tmp_path
     graph = build(triples, tmp_path / "large", "large", "both")
     exact = busiest(graph, 3)
     monkeypatch.setattr(module, "MANY", 1000)
-    monkeypatch.setattr(type(graph), "shape", lambda self: pytest.fail("the whole graph was counted"))
-    assert busiest(graph, 3) == exact and named(graph, exact) == ["hub 4000", "hub 3000", "hub 2000"]
+    monkeypatch.setattr(
+        type(graph), "shape", lambda self: pytest.fail("the whole graph was counted")
+    )
+    assert busiest(graph, 3) == exact and named(graph, exact) == [
+        "hub 4000",
+        "hub 3000",
+        "hub 2000",
+    ]
     found = overview(graph)
     assert found.hubs[:3] == tuple(exact) and 0 < len(found.edges)
 

@@ -32,8 +32,12 @@ def test_local_by_hand(toy):
     assert local.edges.tolist() == [2, 2, 4, 4, 5, 5]
     assert local.forward.tolist() == [True, False, True, False, True, False]
     assert local.lists[1] == [(0, 2, False), (2, 4, True)]
-    assert part(toy, [B, C, D], "in").indptr.tolist() == [0, 0, 1, 3] and part(toy, [B, C, D], "out").edges.tolist() == [2, 4, 5]
-    assert part(toy, [B, E], "both").indptr.tolist() == [0, 0, 0] and len(part(toy, [], "both")) == 0
+    assert part(toy, [B, C, D], "in").indptr.tolist() == [0, 0, 1, 3] and part(
+        toy, [B, C, D], "out"
+    ).edges.tolist() == [2, 4, 5]
+    assert (
+        part(toy, [B, E], "both").indptr.tolist() == [0, 0, 0] and len(part(toy, [], "both")) == 0
+    )
     with pytest.raises(BadParameter):
         part(toy, [A], "up")
 
@@ -47,10 +51,17 @@ def test_shortest_by_hand(toy):
     # from E, out: A; then B, C; then D by C. Edges: 6 E>A, 0 A>B, 1 A>C, 4 C>D
     local = part(toy, range(5), "out")
     paths, capped = shortest_paths(local, E, 4)
-    assert [(p.nodes, p.edges) for p in paths] == [((E, A), (6,)), ((E, A, B), (6, 0)), ((E, A, C), (6, 1)), ((E, A, C, D), (6, 1, 4))]
+    assert [(p.nodes, p.edges) for p in paths] == [
+        ((E, A), (6,)),
+        ((E, A, B), (6, 0)),
+        ((E, A, C), (6, 1)),
+        ((E, A, C, D), (6, 1, 4)),
+    ]
     assert not capped and all(all(p.forward) for p in paths)
     assert [p.end for p in shortest_paths(local, E, 2)[0]] == [A, B, C]
-    assert shortest_paths(local, E, 4, cap=2) == (paths[:2], True) and shortest_paths(local, E, 4, cap=4) == (paths, False)
+    assert shortest_paths(local, E, 4, cap=2) == (paths[:2], True) and shortest_paths(
+        local, E, 4, cap=4
+    ) == (paths, False)
     assert shortest_paths(part(toy, [A, B], "out"), E, 4) == ([], False)
 
 
@@ -70,15 +81,37 @@ def test_all_shortest_by_hand(toy):
 
 def test_parallel_relations_by_hand(tmp_path):
     # a r b, a s b, b r a, b r c, a t d, d r c, as 0 .. 5: from a to c by b, which is found first; both ways b has three steps to it
-    lines = [("a", "r", "b"), ("a", "s", "b"), ("b", "r", "a"), ("b", "r", "c"), ("a", "t", "d"), ("d", "r", "c")]
+    lines = [
+        ("a", "r", "b"),
+        ("a", "s", "b"),
+        ("b", "r", "a"),
+        ("b", "r", "c"),
+        ("a", "t", "d"),
+        ("d", "r", "c"),
+    ]
     graph = build(lines, tmp_path / "g", "g")
     outward, both = part(graph, range(4), "out"), part(graph, range(4), "both")
-    edges = lambda local, **how: [tuple(graph.relation_name(e) for e in p.edges) for p in shortest_paths(local, 0, 2, **how)[0]]
+    edges = lambda local, **how: [
+        tuple(graph.relation_name(e) for e in p.edges)
+        for p in shortest_paths(local, 0, 2, **how)[0]
+    ]
     assert edges(outward) == [("r",), ("s",), ("t",), ("r", "r"), ("s", "r")]
     assert edges(outward, parallel=False) == [("r",), ("t",), ("r", "r")]
-    assert edges(outward, every=True) == [("r",), ("s",), ("t",), ("r", "r"), ("s", "r"), ("t", "r")]
+    assert edges(outward, every=True) == [
+        ("r",),
+        ("s",),
+        ("t",),
+        ("r", "r"),
+        ("s", "r"),
+        ("t", "r"),
+    ]
     assert edges(outward, every=True, parallel=False) == [("r",), ("t",), ("r", "r"), ("t", "r")]
-    assert [p.forward for p in shortest_paths(both, 0, 1)[0]] == [(True,), (True,), (False,), (True,)]
+    assert [p.forward for p in shortest_paths(both, 0, 1)[0]] == [
+        (True,),
+        (True,),
+        (False,),
+        (True,),
+    ]
     assert shortest_paths(outward, 0, 2, cap=4) == (shortest_paths(outward, 0, 2)[0][:4], True)
 
 
@@ -86,14 +119,28 @@ def test_simple_by_hand(toy):
     # out of A: B, C; A B C, A C D (back to A not allowed); A B C D
     local = part(toy, range(5), "out")
     paths, capped = simple_paths(local, A, 4, None)
-    assert [p.nodes for p in paths] == [(A, B), (A, C), (A, B, C), (A, C, D), (A, B, C, D)] and not capped
-    assert simple_paths(local, A, 4, 3) == (paths[:3], True) and simple_paths(local, A, 4, 5) == (paths, False)
-    assert simple_paths(local, A, 0, 5) == ([], False) and simple_paths(local, A, 2, 0) == ([], True)
+    assert [p.nodes for p in paths] == [
+        (A, B),
+        (A, C),
+        (A, B, C),
+        (A, C, D),
+        (A, B, C, D),
+    ] and not capped
+    assert simple_paths(local, A, 4, 3) == (paths[:3], True) and simple_paths(local, A, 4, 5) == (
+        paths,
+        False,
+    )
+    assert simple_paths(local, A, 0, 5) == ([], False) and simple_paths(local, A, 2, 0) == (
+        [],
+        True,
+    )
 
 
 def test_a_cap_bounds_the_work(tmp_path):
     # 60 nodes, all to all: about 60^8 paths of 8 steps
-    graph = build([(str(i), "r", str(j)) for i in range(60) for j in range(60)], tmp_path / "g", "g")
+    graph = build(
+        [(str(i), "r", str(j)) for i in range(60) for j in range(60)], tmp_path / "g", "g"
+    )
     for search in (lambda: simple_paths(part(graph, range(60), "both"), 0, 8, 5_000),):
         paths, capped = search()
         assert capped and len(paths) == 5_000 and max(map(len, paths)) == 2
@@ -101,9 +148,15 @@ def test_a_cap_bounds_the_work(tmp_path):
 
 def test_all_shortest_of_a_ladder_stay_lazy(tmp_path):
     # 30 rungs of 3 parallel edges: 3^30 shortest paths to the end
-    graph = build([(str(i), f"r{k}", str(i + 1)) for i in range(30) for k in range(3)], tmp_path / "g", "g")
+    graph = build(
+        [(str(i), f"r{k}", str(i + 1)) for i in range(30) for k in range(3)], tmp_path / "g", "g"
+    )
     paths, capped = shortest_paths(part(graph, range(31), "out"), 0, 30, every=True, cap=2_000)
-    assert capped and len(paths) == 2_000 and paths == sorted(paths, key=lambda p: (len(p), p.end, p.nodes, p.edges))
+    assert (
+        capped
+        and len(paths) == 2_000
+        and paths == sorted(paths, key=lambda p: (len(p), p.end, p.nodes, p.edges))
+    )
 
 
 def test_cancelling(toy):
@@ -125,17 +178,32 @@ def test_paths_as_igraph(graph, direction, hops, data):
     source = data.draw(st.integers(0, graph.n_nodes - 1))
     local = part(graph, range(graph.n_nodes), direction)
     peer = peer_of(local)
-    every, simple = shortest_paths(local, source, hops, every=True)[0], simple_paths(local, source, hops, None)[0]
-    one, ways = shortest_paths(local, source, hops, parallel=False)[0], shortest_paths(local, source, hops)[0]
+    every, simple = (
+        shortest_paths(local, source, hops, every=True)[0],
+        simple_paths(local, source, hops, None)[0],
+    )
+    one, ways = (
+        shortest_paths(local, source, hops, parallel=False)[0],
+        shortest_paths(local, source, hops)[0],
+    )
     theirs = [tuple(p) for p in peer.get_all_shortest_paths(source) if 1 < len(p) <= hops + 1]
     assert sorted(p.nodes for p in every) == sorted(theirs)
     if hops:
-        sequences = {tuple(p) for p in peer.get_all_simple_paths(source, maxlen=hops)}  # igraph tells no parallel edges apart
+        sequences = {
+            tuple(p) for p in peer.get_all_simple_paths(source, maxlen=hops)
+        }  # igraph tells no parallel edges apart
         assert Counter(p.nodes for p in simple) == {
-            nodes: prod(sum(near == b for near, _, _ in local.lists[a]) for a, b in zip(nodes, nodes[1:])) for nodes in sequences
+            nodes: prod(
+                sum(near == b for near, _, _ in local.lists[a]) for a, b in zip(nodes, nodes[1:])
+            )
+            for nodes in sequences
         }
     assert {p.end for p in one} == {p.end for p in every} and len(one) == len({p.end for p in one})
-    assert set(one) <= set(ways) <= set(every) <= set(simple) and len(set(simple)) == len(simple) and len(set(every)) == len(every)
+    assert (
+        set(one) <= set(ways) <= set(every) <= set(simple)
+        and len(set(simple)) == len(simple)
+        and len(set(every)) == len(every)
+    )
     assert set(ways) == {path for path in every if path.nodes in {p.nodes for p in one}}
     assert every == sorted(every, key=lambda p: (len(p), p.end, p.nodes, p.edges))
     for path in simple:

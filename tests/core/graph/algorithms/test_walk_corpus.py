@@ -10,7 +10,15 @@ from core.graph.algorithms.walk_corpus import OrderedSteps, WalkPlan, each_walk,
 from core.graph.building.build import in_memory
 
 ALL = WalkPlan("breadth-first", 0, 4, "out")
-TRIPLES = [("A", "r0", "B"), ("A", "r1", "C"), ("B", "r2", "C"), ("C", "r3", "A"), ("C", "r4", "D"), ("E", "r5", "A"), ("D", "r6", "D")]
+TRIPLES = [
+    ("A", "r0", "B"),
+    ("A", "r1", "C"),
+    ("B", "r2", "C"),
+    ("C", "r3", "A"),
+    ("C", "r4", "D"),
+    ("E", "r5", "A"),
+    ("D", "r6", "D"),
+]
 
 
 def texts(graph, name, plan):
@@ -44,19 +52,25 @@ def test_random_walks_end_where_no_step_leads_on():
     line = in_memory([("A", "r", "B"), ("B", "s", "C")], "line")
     plan = WalkPlan("random", 3, 4, "out")
     assert texts(line, "A", plan) == ["A -> r -> B -> s -> C"] * 3  # copies are kept
-    assert texts(line, "A", WalkPlan("random", 3, 4, "out", unique=True)) == ["A -> r -> B -> s -> C"]
+    assert texts(line, "A", WalkPlan("random", 3, 4, "out", unique=True)) == [
+        "A -> r -> B -> s -> C"
+    ]
     assert texts(line, "C", plan) == []
 
 
 def test_a_neighbour_is_drawn_uniformly_however_many_triples_lead_to_it():
     # N(A) = {B, C}: half each, though three of the four triples lead to B; of these three a third each
-    graph = in_memory([("A", "r1", "B"), ("A", "r2", "B"), ("A", "r3", "B"), ("A", "r4", "C")], "parallel")
+    graph = in_memory(
+        [("A", "r1", "B"), ("A", "r2", "B"), ("A", "r3", "B"), ("A", "r4", "C")], "parallel"
+    )
     counts = Counter(texts(graph, "A", WalkPlan("random", 12_000, 1, "out")))
     assert counts["A -> r4 -> C"] == pytest.approx(6_000, abs=250)
     assert counts["A -> r2 -> B"] == pytest.approx(2_000, abs=200)
 
 
-@pytest.mark.parametrize("plan", [ALL, WalkPlan("random", 20, 3, "both"), WalkPlan("breadth-first", 5, 4, "both")])
+@pytest.mark.parametrize(
+    "plan", [ALL, WalkPlan("random", 20, 3, "both"), WalkPlan("breadth-first", 5, 4, "both")]
+)
 def test_the_same_walks_however_the_triples_come(plan):
     one = in_memory(TRIPLES, "one")
     order = TRIPLES[:]
@@ -70,7 +84,9 @@ def test_a_triple_more_changes_only_walks_that_come_past_it():
     plan = WalkPlan("random", 30, 2, "out")
     before, after = in_memory(TRIPLES, "before"), in_memory([*TRIPLES, ("D", "r7", "E")], "after")
     for name in "ABCE":
-        passing = any(" D" in text.rsplit(" -> ", 1)[0] for text in texts(after, name, plan))  # a step is taken from D
+        passing = any(
+            " D" in text.rsplit(" -> ", 1)[0] for text in texts(after, name, plan)
+        )  # a step is taken from D
         same = texts(before, name, plan) == texts(after, name, plan)
         assert same or passing, name
     assert texts(before, "B", plan) == texts(after, "B", plan)  # B, C, then A or D: no step from D
@@ -90,7 +106,9 @@ def test_steps_are_ordered_by_what_they_say(toy):
     assert OrderedSteps.of(toy, "out").has_steps().tolist() == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("wrong", [dict(strategy="depth"), dict(walks=0), dict(length=0), dict(walks=-1)])
+@pytest.mark.parametrize(
+    "wrong", [dict(strategy="depth"), dict(walks=0), dict(length=0), dict(walks=-1)]
+)
 def test_unfit_plans(wrong):
     with pytest.raises(BadParameter, match="random or breadth-first"):
         WalkPlan(**wrong)
@@ -102,6 +120,10 @@ def test_along_the_triples_a_node_of_metaqa_has_as_many_walks_as_the_paper_count
     Of the drawn ones every eighth node is counted; over all nodes they are 8.75.
     """
     nodes = OrderedSteps.of(movies, "out").has_steps()
-    count = lambda plan, some: sum(1 for node in some.tolist() for _ in each_walk(movies, node, plan)) / len(some)
+    count = lambda plan, some: (
+        sum(1 for node in some.tolist() for _ in each_walk(movies, node, plan)) / len(some)
+    )
     assert count(ALL, nodes) == pytest.approx(9.41, abs=0.005)
-    assert count(WalkPlan("random", 60, 4, "out", unique=True), nodes[::8]) == pytest.approx(8.74, abs=0.1)
+    assert count(WalkPlan("random", 60, 4, "out", unique=True), nodes[::8]) == pytest.approx(
+        8.74, abs=0.1
+    )

@@ -8,7 +8,16 @@ A, B, C, D, E = range(5)
 
 
 def visits(graph, seeds, walks, steps, restart, direction, seed=0):
-    return dict(zip(*(part.tolist() for part in random_walks(graph, seeds, walks, steps, restart, direction, np.random.default_rng(seed)))))
+    return dict(
+        zip(
+            *(
+                part.tolist()
+                for part in random_walks(
+                    graph, seeds, walks, steps, restart, direction, np.random.default_rng(seed)
+                )
+            )
+        )
+    )
 
 
 def test_forced_walks_by_hand(toy):
@@ -39,12 +48,17 @@ def test_restart_gives_pagerank(toy):
 
 
 def test_same_generator_same_walks_and_order(movies):
-    first, again, other = (random_walks(movies, [7], 64, 4, 0.0, "both", np.random.default_rng(seed)) for seed in (1, 1, 2))
+    first, again, other = (
+        random_walks(movies, [7], 64, 4, 0.0, "both", np.random.default_rng(seed))
+        for seed in (1, 1, 2)
+    )
     assert np.array_equal(first, again) and not np.array_equal(first[0], other[0])
     assert list(zip(-first[1], first[0])) == sorted(zip(-first[1], first[0]))
 
 
-@pytest.mark.parametrize("walks, steps, restart", [(0, 1, 0), (1, -1, 0), (1, 1, 1.5), (1, 1, -0.5)])
+@pytest.mark.parametrize(
+    "walks, steps, restart", [(0, 1, 0), (1, -1, 0), (1, 1, 1.5), (1, 1, -0.5)]
+)
 def test_unfit_parameters(toy, walks, steps, restart):
     with pytest.raises(BadParameter):
         visits(toy, [A], walks, steps, restart, "out")

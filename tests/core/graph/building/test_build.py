@@ -25,7 +25,10 @@ def names_of(folder):
 
 def python(code, *arguments, **settings):
     return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.PIPE, text=True, env={**os.environ, **settings}
+        [sys.executable, "-c", code, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **settings},
     )
 
 
@@ -33,19 +36,44 @@ def test_ids_order_and_arrays_by_hand(tmp_path):
     # By name: a 0, b 1; r 0, s 1. Sorted (head, relation, tail): a: r b, s b; b: s a, s b -> (0,0,1) (0,1,1); (1,1,0) (1,1,1).
     graph = build(iter(TRIPLES), tmp_path / "g", "two")
     assert (graph.n_nodes, graph.n_edges, graph.relation_names) == (2, 4, ("r", "s"))
-    assert [graph.triple_text(e) for e in range(4)] == ["a -> r -> b", "a -> s -> b", "b -> s -> a", "b -> s -> b"]
+    assert [graph.triple_text(e) for e in range(4)] == [
+        "a -> r -> b",
+        "a -> s -> b",
+        "b -> s -> a",
+        "b -> s -> b",
+    ]
     assert graph.out_indptr.tolist() == [0, 2, 4] and graph.in_indptr.tolist() == [0, 1, 4]
     assert graph.in_edges.tolist() == [2, 0, 1, 3] and graph.in_heads.tolist() == [1, 0, 0, 1]
     assert graph.name_order.tolist() == [0, 1]
-    assert [part.tolist() for part in graph.steps(1, "both")] == [[0, 1, 0, 0, 1], [2, 3, 0, 1, 3], [True, True, False, False, False]]
+    assert [part.tolist() for part in graph.steps(1, "both")] == [
+        [0, 1, 0, 0, 1],
+        [2, 3, 0, 1, 3],
+        [True, True, False, False, False],
+    ]
     assert [graph.degree(1, way) for way in ("out", "in", "both")] == [2, 3, 5]
 
 
 def test_the_same_triples_in_any_order_give_the_same_store(tmp_path):
-    lines = [*TRIPLES, ("é", "r", "z"), ("z", "\uffff", "🎬"), ("🎬", "r", "\uffff"), ("B", "r", "a"), ("z", "é", "z")]
-    graphs = [build(map(tuple, np.random.default_rng(seed).permutation(lines).tolist()), tmp_path / str(seed), "g") for seed in range(6)]
+    lines = [
+        *TRIPLES,
+        ("é", "r", "z"),
+        ("z", "\uffff", "🎬"),
+        ("🎬", "r", "\uffff"),
+        ("B", "r", "a"),
+        ("z", "é", "z"),
+    ]
+    graphs = [
+        build(
+            map(tuple, np.random.default_rng(seed).permutation(lines).tolist()),
+            tmp_path / str(seed),
+            "g",
+        )
+        for seed in range(6)
+    ]
     assert len({graph.digest for graph in graphs}) == 1
-    assert graphs[0].names(range(7)) == ["B", "a", "b", "z", "é", "\uffff", "🎬"] and graphs[0].relation_names == ("r", "s", "é", "\uffff")
+    assert graphs[0].names(range(7)) == ["B", "a", "b", "z", "é", "\uffff", "🎬"] and graphs[
+        0
+    ].relation_names == ("r", "s", "é", "\uffff")
 
 
 def test_degrees_in_a_byte(tmp_path):
@@ -68,7 +96,9 @@ def test_movies_has_its_known_size(movies):
 def test_hostile_names_survive(tmp_path):
     names = ['"', "<script>", "🎬", "a\tb", "line\nbreak", "\x00", "é", "e\u0301", " "]
     graph = build([(name, "r<", "x") for name in names], tmp_path / "g", "</title>")
-    assert Graph.open(tmp_path / "g").names(range(len(names) + 1)) == sorted([*names, "x"], key=str.encode)
+    assert Graph.open(tmp_path / "g").names(range(len(names) + 1)) == sorted(
+        [*names, "x"], key=str.encode
+    )
     with pytest.raises(BadInput):
         build([("\ud800", "r", "x")], tmp_path / "h", "h")
     assert graph.name == "</title>" and not (tmp_path / "h").exists()
@@ -126,7 +156,10 @@ def test_a_replaced_store_stays_readable_to_who_has_it_open(tmp_path):
 
 
 def test_readers_never_see_a_half_store(tmp_path):
-    stores = [[(f"{letter}{i}", "r", f"{letter}{i + 1}") for i in range(size)] for letter, size in (("a", 5), ("b", 900))]
+    stores = [
+        [(f"{letter}{i}", "r", f"{letter}{i + 1}") for i in range(size)]
+        for letter, size in (("a", 5), ("b", 900))
+    ]
     known = {build(triples, tmp_path / "g", "g").digest for triples in stores}
     done, seen = threading.Event(), []
 
@@ -201,7 +234,9 @@ def test_open_or_build_builds_anew_only_where_the_content_changed(tmp_path):
     source = tmp_path / "t.tsv"
     source.write_text("a\tr\tb\n")
     told = []
-    first = open_or_build(source, tmp_path / "g", "g", progress=lambda text, share: told.append(share))
+    first = open_or_build(
+        source, tmp_path / "g", "g", progress=lambda text, share: told.append(share)
+    )
     assert told == sorted(told) and told[-1] == 1.0
     os.utime(source, (1, 1))
     assert open_or_build(source, tmp_path / "g", "g").data == first.data
@@ -210,7 +245,10 @@ def test_open_or_build_builds_anew_only_where_the_content_changed(tmp_path):
     assert open_or_build(source, tmp_path / "g", "g", "out").direction == "out"
 
 
-@pytest.mark.parametrize("key", [*(key for key in ARRAYS if not key.endswith("indptr")), "offsets", "names", "degree_bytes"])
+@pytest.mark.parametrize(
+    "key",
+    [*(key for key in ARRAYS if not key.endswith("indptr")), "offsets", "names", "degree_bytes"],
+)
 def test_damage_is_a_store_error_and_mended(tmp_path, key):
     (tmp_path / "t.tsv").write_text("a\tr\tb\nb\tr\tc\n")
     graph = open_or_build(tmp_path / "t.tsv", tmp_path / "g", "g")
@@ -229,10 +267,16 @@ def test_a_store_of_before_with_offsets_in_two_files_still_opens(tmp_path):
         (graph.data_folder / file).unlink()
     again = Graph.open(tmp_path / "g")
     verify(again)
-    assert again.out_indptr.tolist() == graph.out_indptr.tolist() and again.in_indptr.tolist() == graph.in_indptr.tolist()
+    assert (
+        again.out_indptr.tolist() == graph.out_indptr.tolist()
+        and again.in_indptr.tolist() == graph.in_indptr.tolist()
+    )
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 1}', '{"version": 1, "data": "../x"}', '{"version": 99}', "\xff"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"version": 1}', '{"version": 1, "data": "../x"}', '{"version": 99}', "\xff"],
+)
 def test_a_bad_description_is_a_store_error(tmp_path, text):
     (tmp_path / "graph.json").write_text(text, "latin-1")
     with pytest.raises(StoreError):

@@ -19,22 +19,38 @@ from tests.timing import seconds
 NODES = ["Scrooge", "Marley", "London", "Alone"]
 TRIPLES = [("Scrooge", "partner of", "Marley"), ("Scrooge", "lives in", "London")]
 NODE_COLUMNS = {"type": ["person", "person", "place", ""], "chunks": [[0, 1], [0], [1], []]}
-EDGE_COLUMNS = {"description": ["They shared a firm.", "He has rooms there."], "weight": [2.0, 1.0], "chunks": [[0], [1]]}
-CHUNKS = Table.of(id=["carol-0", "carol-1"], text=["Marley was dead: <b>{0}</b>", "Scrooge, 在伦敦"], document=["carol", "carol"])
+EDGE_COLUMNS = {
+    "description": ["They shared a firm.", "He has rooms there."],
+    "weight": [2.0, 1.0],
+    "chunks": [[0], [1]],
+}
+CHUNKS = Table.of(
+    id=["carol-0", "carol-1"],
+    text=["Marley was dead: <b>{0}</b>", "Scrooge, 在伦敦"],
+    document=["carol", "carol"],
+)
 
 
 def graph(order=(0, 1, 2, 3), edges=(0, 1)) -> Graph:
     pick = lambda columns, at: {key: [values[i] for i in at] for key, values in columns.items()}
     nodes, triples = [NODES[i] for i in order], [TRIPLES[i] for i in edges]
-    return assemble("carol", nodes, triples, pick(NODE_COLUMNS, order), pick(EDGE_COLUMNS, edges), CHUNKS)
+    return assemble(
+        "carol", nodes, triples, pick(NODE_COLUMNS, order), pick(EDGE_COLUMNS, edges), CHUNKS
+    )
 
 
 def rows(found) -> dict:
     """What each node and edge carries, by name."""
     nodes, edges = found.columns.nodes, found.columns.edges
-    told = {n: (nodes.text("type", i), nodes.lists("chunks")[i].tolist()) for i, n in enumerate(found.names(range(found.n_nodes)))}
+    told = {
+        n: (nodes.text("type", i), nodes.lists("chunks")[i].tolist())
+        for i, n in enumerate(found.names(range(found.n_nodes)))
+    }
     lines = found.triple_texts(range(found.n_edges))
-    return told | {line: (edges.text("description", i), float(edges.numbers("weight")[i])) for i, line in enumerate(lines)}
+    return told | {
+        line: (edges.text("description", i), float(edges.numbers("weight")[i]))
+        for i, line in enumerate(lines)
+    }
 
 
 def test_rows_follow_their_nodes_and_edges():
@@ -48,7 +64,14 @@ def test_the_same_in_any_order():
 
 
 def test_another_description_is_another_graph():
-    other = assemble("carol", NODES, TRIPLES, NODE_COLUMNS, EDGE_COLUMNS | {"description": ["They shared a firm.", "So."]}, CHUNKS)
+    other = assemble(
+        "carol",
+        NODES,
+        TRIPLES,
+        NODE_COLUMNS,
+        EDGE_COLUMNS | {"description": ["They shared a firm.", "So."]},
+        CHUNKS,
+    )
     assert other.digest != graph().digest
 
 
@@ -62,13 +85,18 @@ def test_stored_and_opened(tmp_path):
 def test_stored_over_another(tmp_path):
     store(graph(), tmp_path / "carol")
     fresh = with_tables(graph(), communities=Table.of(level=[0], members=[[0, 1]], title=["Firm"]))
-    assert store(fresh, tmp_path / "carol").columns.communities.lists("members")[0].tolist() == [0, 1]
+    assert store(fresh, tmp_path / "carol").columns.communities.lists("members")[0].tolist() == [
+        0,
+        1,
+    ]
     assert fresh.digest != graph().digest
 
 
 def test_in_a_database(tmp_path):
     put = export(store(graph(), tmp_path / "arrays"), tmp_path / "database")
-    assert put.digest == graph().digest and rows(put) == rows(open_store(tmp_path / "database")) == rows(graph())
+    assert put.digest == graph().digest and rows(put) == rows(
+        open_store(tmp_path / "database")
+    ) == rows(graph())
 
 
 def test_chunks_alone():
@@ -78,7 +106,11 @@ def test_chunks_alone():
 
 def test_chunks_alone_are_stored(tmp_path):
     stored = store(assemble("chunks", [], [], {}, {}, CHUNKS), tmp_path / "chunks")
-    assert (stored.n_nodes, stored.shape().busiest, stored.columns.chunks.text("id", 1)) == (0, (), "carol-1")
+    assert (stored.n_nodes, stored.shape().busiest, stored.columns.chunks.text("id", 1)) == (
+        0,
+        (),
+        "carol-1",
+    )
 
 
 def test_a_graph_of_triples_has_no_tables(tmp_path):
@@ -87,7 +119,10 @@ def test_a_graph_of_triples_has_no_tables(tmp_path):
     assert not (store(plain, tmp_path / "plain").data_folder / "columns").exists()
 
 
-@pytest.mark.parametrize("nodes, triples", [(["a", "a"], []), (["a"], [("a", "r", "a"), ("a", "r", "a")]), (["a"], [("a", "r", "b")])])
+@pytest.mark.parametrize(
+    "nodes, triples",
+    [(["a", "a"], []), (["a"], [("a", "r", "a"), ("a", "r", "a")]), (["a"], [("a", "r", "b")])],
+)
 def test_what_cannot_be_put_together(nodes, triples):
     with pytest.raises(BadInput, match="cannot be put together"):
         assemble("bad", nodes, triples, {}, {})
@@ -111,11 +146,16 @@ def test_a_table_of_other_length(tmp_path):
 def test_rows_that_are_empty():
     empty = Rows.of([])
     assert len(empty) == 0 and empty.inverse(2).lists() == [[], []]
-    assert Table.of(members=[]).lists("members").lists() == [] and Table.of(text=[]).texts("text") == []
+    assert (
+        Table.of(members=[]).lists("members").lists() == []
+        and Table.of(text=[]).texts("text") == []
+    )
 
 
 def test_a_hundred_thousand_chunks_open_at_once(tmp_path):
-    many = Table.of(id=[f"c{i}" for i in range(100_000)], text=["some text of usual length " * 20] * 100_000)
+    many = Table.of(
+        id=[f"c{i}" for i in range(100_000)], text=["some text of usual length " * 20] * 100_000
+    )
     store(assemble("many", [], [], {}, {}, many), tmp_path / "many")
     assert Graph.open(tmp_path / "many").columns.chunks.text("id", 99_999) == "c99999"
     assert seconds(lambda: Graph.open(tmp_path / "many").columns.chunks.text("id", 99_999)) < 0.2
@@ -123,7 +163,9 @@ def test_a_hundred_thousand_chunks_open_at_once(tmp_path):
 
 def test_meta_names_no_path(tmp_path):
     store(graph(), tmp_path / "carol")
-    assert str(tmp_path) not in json.dumps(json.loads((tmp_path / "carol" / "graph.json").read_text()))
+    assert str(tmp_path) not in json.dumps(
+        json.loads((tmp_path / "carol" / "graph.json").read_text())
+    )
 
 
 def test_numbers_are_not_copied(tmp_path):

@@ -36,12 +36,21 @@ def linked(graph, question):
 @pytest.mark.parametrize(
     "question, expected",
     [
-        ("what did quentin tarantino direct", ["Quentin Tarantino"]),  # “direct” tells of directed_by, which the keyword has not
-        ("which films have the tag quentin tarantino", ["quentin tarantino"]),  # “tag” tells of has_tags
+        (
+            "what did quentin tarantino direct",
+            ["Quentin Tarantino"],
+        ),  # “direct” tells of directed_by, which the keyword has not
+        (
+            "which films have the tag quentin tarantino",
+            ["quentin tarantino"],
+        ),  # “tag” tells of has_tags
         ("films about quentin tarantino", ["quentin tarantino"]),  # nothing told: as it is written
         ("quentin tarantino", ["Quentin Tarantino"]),  # the name alone: two edges before one
         ("what did Quentin Tarantino direct", ["Quentin Tarantino"]),
-        ("film Amelie", ["Amélie"]),  # an accent is nearer than another letter, and a film more than the word film
+        (
+            "film Amelie",
+            ["Amélie"],
+        ),  # an accent is nearer than another letter, and a film more than the word film
         ("what is the language of the film amelie", ["Amélie"]),
         ("who acted in pulp fictoin", ["Pulp Fiction"]),  # two words, one mistyped, before one word
         ("who acted in Pulp Fictoin", ["Pulp Fiction"]),
@@ -51,7 +60,10 @@ def linked(graph, question):
         ("some mothers son", ["Some Mother's Son"]),
         ("is Pulp Fiction of 1994", ["Pulp Fiction", "1994"]),  # in their own writing: all of them
         ("is it of 1995", []),  # numbers are not mistyped
-        ("films that quentin tarantino directed and mike hodges wrote", ["Quentin Tarantino", "Mike Hodges"]),
+        (
+            "films that quentin tarantino directed and mike hodges wrote",
+            ["Quentin Tarantino", "Mike Hodges"],
+        ),
         ("what film", ["film"]),  # nothing else is named
         ("who directed it", []),
     ],
@@ -64,7 +76,11 @@ def test_what_may_be_meant_instead(graph):
     (link,) = names(graph).links("what did quentin tarantino direct")
     assert graph.names(link.others) == ["quentin tarantino"] and not link.mention.fuzzy
     (link,) = names(graph).links("who acted in Pulp Fictoin")
-    assert graph.names(link.others) == ["Pulp"] and link.mention.fuzzy and link.mention.text == "Pulp Fictoin"
+    assert (
+        graph.names(link.others) == ["Pulp"]
+        and link.mention.fuzzy
+        and link.mention.text == "Pulp Fictoin"
+    )
     (link,) = names(graph).links("film Amelie")
     assert graph.names(link.others) == ["Amelia"]
     (link,) = names(graph).links("who made [pulp]")

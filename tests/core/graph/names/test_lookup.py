@@ -7,7 +7,19 @@ from core.errors import UnknownEntity
 from core.graph.building.build import build
 from core.graph.names.lookup import names
 
-NAMES = ["Inception", "The Dark Knight", "Dark", "dark", "What", "movie", "1999", "İstanbul Tales", "It", "Some Mother's Son", "C++"]
+NAMES = [
+    "Inception",
+    "The Dark Knight",
+    "Dark",
+    "dark",
+    "What",
+    "movie",
+    "1999",
+    "İstanbul Tales",
+    "It",
+    "Some Mother's Son",
+    "C++",
+]
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +36,10 @@ def test_exact_then_without_case(films):
     known = names(films)
     assert [films.node_name(known.find(name)) for name in NAMES] == NAMES
     assert films.names(known.exact("INCEPTION")) == ["Inception"] and known.exact("Incep") == ()
-    assert films.names(known.exact("dark")) == ["dark"] and films.names(known.exact("DARK")) == ["Dark", "dark"]
+    assert films.names(known.exact("dark")) == ["dark"] and films.names(known.exact("DARK")) == [
+        "Dark",
+        "dark",
+    ]
     assert films.node_name(known.find(" DARK ")) == "Dark"  # of two, the one with more edges
     assert known.exact("") == () and known.exact("\ud800") == ()
 
@@ -32,13 +47,19 @@ def test_exact_then_without_case(films):
 def test_unknown_names_bring_the_nearest(films):
     with pytest.raises(UnknownEntity) as error:
         names(films).find("Incption")
-    assert error.value.alternatives[0] == "Inception" and "Did you mean Inception" in str(error.value)
+    assert error.value.alternatives[0] == "Inception" and "Did you mean Inception" in str(
+        error.value
+    )
 
 
 def test_search_orders_beginnings_first(films):
     texts = [films.node_name(node) for node, _ in names(films).search("dark", 3)]
     assert texts == ["Dark", "dark", "The Dark Knight"]
-    assert names(films).search("  ") == [] and names(films).search("x", 0) == [] and len(names(films).search("a", 99)) == films.n_nodes
+    assert (
+        names(films).search("  ") == []
+        and names(films).search("x", 0) == []
+        and len(names(films).search("a", 99)) == films.n_nodes
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,12 +68,18 @@ def test_search_orders_beginnings_first(films):
         ("who directed [Inception] in 1999", [("Inception", "Inception", False)]),
         ("who directed Inception", [("Inception", "Inception", False)]),
         ("who directed inception", [("inception", "Inception", False)]),
-        ("who directed THE DARK KNIGHT?", [("THE DARK KNIGHT", "The Dark Knight", False)]),  # not also Dark
+        (
+            "who directed THE DARK KNIGHT?",
+            [("THE DARK KNIGHT", "The Dark Knight", False)],
+        ),  # not also Dark
         ("Dark or Inception", [("Dark", "Dark", False), ("Inception", "Inception", False)]),
         ("a dark one", [("dark", "dark", False)]),
         ("what movie came in 1999", [("1999", "1999", False)]),
         ("darkness of inceptions", []),
-        ("what movie", [("movie", "movie", False)]),  # nothing else is named, and a question word asks
+        (
+            "what movie",
+            [("movie", "movie", False)],
+        ),  # nothing else is named, and a question word asks
         ("who directd Incption", [("Incption", "Inception", True)]),
         ("films like Some Mother's Son?", [("Some Mother's Son", "Some Mother's Son", False)]),
         ("who wrote C++ first", [("C++", "C++", False)]),

@@ -42,7 +42,15 @@ def test_the_edges_are_counted(graph):
 
 
 @pytest.mark.parametrize(
-    "many, one", [("tags", "tag"), ("countries", "country"), ("series", "series"), ("boss", "boss"), ("boxes", "box"), ("year", "year")]
+    "many, one",
+    [
+        ("tags", "tag"),
+        ("countries", "country"),
+        ("series", "series"),
+        ("boss", "boss"),
+        ("boxes", "box"),
+        ("year", "year"),
+    ],
 )
 def test_singular(many, one):
     assert singular(many) == one

@@ -48,7 +48,10 @@ def test_the_same_beginnings(movies, both):
     assert stored.search(" ", 8) == [] == stored.search("a", 0)
 
 
-@pytest.mark.parametrize("text, expected", [("Casablnca", "Casablanca"), ("woody alen", "Woody Allen"), ("Incpetion", "Inception")])
+@pytest.mark.parametrize(
+    "text, expected",
+    [("Casablnca", "Casablanca"), ("woody alen", "Woody Allen"), ("Incpetion", "Inception")],
+)
 def test_near_names_come_first_in_both(movies, both, text, expected):
     held, stored = both
     assert [movies.node_name(one.search(text, 8)[0][0]) for one in both] == [expected, expected]
@@ -59,11 +62,16 @@ def test_the_same_mentions(movies, both):
     from core.datasets import questions
 
     held, stored = both
-    asked = QUESTIONS + [q.text for hops in (1, 2, 3) for q in questions(f"metaqa-{hops}hop-dev")[::400]]
+    asked = QUESTIONS + [
+        q.text for hops in (1, 2, 3) for q in questions(f"metaqa-{hops}hop-dev")[::400]
+    ]
     compared = 0
     for question in asked:
         known = [link.mention for link in links(movies, held, question)]
-        if known and all(mention.text.casefold() == movies.node_name(mention.node).casefold() for mention in known):
+        if known and all(
+            mention.text.casefold() == movies.node_name(mention.node).casefold()
+            for mention in known
+        ):
             assert [link.mention for link in links(movies, stored, question)] == known, question
             compared += 1
     assert compared > len(asked) / 2  # in the others a name is misspelt
@@ -73,14 +81,19 @@ def test_the_same_mentions(movies, both):
     "question, name",
     [
         ("who acted in Casablnca", "Casablanca"),
-        ("what films did quentin tarantino direct", "Quentin Tarantino"),  # not the tag: the question tells of directing
+        (
+            "what films did quentin tarantino direct",
+            "Quentin Tarantino",
+        ),  # not the tag: the question tells of directing
         ("who is in pulp fictoin", "Pulp Fiction"),  # not “pulp”
     ],
 )
 def test_a_misspelt_mention_is_found(movies, both, question, name):
     for vocabulary in both:
         (link,) = links(movies, vocabulary, question)
-        assert movies.node_name(link.mention.node) == name and link.mention.fuzzy == (question[-3:] != "ect")
+        assert movies.node_name(link.mention.node) == name and link.mention.fuzzy == (
+            question[-3:] != "ect"
+        )
 
 
 @pytest.mark.parametrize("edits", [0, 1, 2])
@@ -96,23 +109,45 @@ def test_spelling_against_brute_force(movies, edits):
         text = "".join(text)[: rng.choice([3, 24])]
         letters = np.array([ord(letter) for letter in text], np.int64)
         count = within(data, ends, 0, len(order), letters, edits, 1 << 40, found)
-        expected = [i for i, name in enumerate(folded) if Levenshtein.distance(text, name, score_cutoff=edits) <= edits]
+        expected = [
+            i
+            for i, name in enumerate(folded)
+            if Levenshtein.distance(text, name, score_cutoff=edits) <= edits
+        ]
         assert found[:count].tolist() == expected, text
 
 
 def test_a_search_by_spelling_keeps_to_its_budget(movies):
     data, ends, order = folded_files(movies)
-    letters, found = np.array([ord(letter) for letter in "casablanka"], np.int64), np.empty(9, np.int64)
+    letters, found = (
+        np.array([ord(letter) for letter in "casablanka"], np.int64),
+        np.empty(9, np.int64),
+    )
     assert within(data, ends, 0, len(order), letters, 2, 50, found) == 0
     assert within(data, ends, 0, len(order), letters, 9, 1 << 40, found) == 9
 
 
 def test_names_that_are_numbers(tmp_path):
     columns = (np.array([5, 12, 120]), np.array([0, 1, 0]), np.array([1, 1299, 7]))
-    graph = build(Numbers(("numbers",), 3, lambda first: iter([tuple(c.astype(np.int32) for c in columns)][first:])), tmp_path / "g", "g")
+    graph = build(
+        Numbers(
+            ("numbers",),
+            3,
+            lambda first: iter([tuple(c.astype(np.int32) for c in columns)][first:]),
+        ),
+        tmp_path / "g",
+        "g",
+    )
     known = Names(graph)
-    assert known.exact("120") == (120,) and known.find(" 12 ") == 12 and known.exact("012") == known.exact("1300") == ()
+    assert (
+        known.exact("120") == (120,)
+        and known.find(" 12 ") == 12
+        and known.exact("012") == known.exact("1300") == ()
+    )
     assert [node for node, _ in known.search("12", 8)] == [12, *range(120, 127)]
     assert [node for node, _ in known.search("129", 4)] == [129, 1290, 1291, 1292]
-    assert [(m.text, m.node) for m in known.mentions("from 12 to 1299, not x7 or 1300")] == [("12", 12), ("1299", 1299)]
+    assert [(m.text, m.node) for m in known.mentions("from 12 to 1299, not x7 or 1300")] == [
+        ("12", 12),
+        ("1299", 1299),
+    ]
     assert known.search("x", 3) == [] and [node for node, _ in known.search("0", 3)] == [0]

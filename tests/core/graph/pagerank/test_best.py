@@ -28,7 +28,9 @@ def test_recorded_numbers(toy, direction, damping, seeds, expected):
     assert pagerank_exact(toy, seeds, damping, direction) == pytest.approx(expected, abs=6e-7)
     for method in ("exact", "auto"):
         nodes, scores = top_pagerank(toy, seeds, 5, damping, direction, method)
-        assert dict(zip(nodes.tolist(), scores)) == pytest.approx({i: v for i, v in enumerate(expected) if v}, abs=1e-5)
+        assert dict(zip(nodes.tolist(), scores)) == pytest.approx(
+            {i: v for i, v in enumerate(expected) if v}, abs=1e-5
+        )
         assert all(scores[:-1] >= scores[1:])
 
 
@@ -36,30 +38,48 @@ def test_recorded_numbers(toy, direction, damping, seeds, expected):
 def test_recorded_numbers_by_pushing_alone(toy, direction, damping, seeds, expected):
     found = local_push(pose(toy, seeds, 5, damping, direction, recall=1.0))
     assert found.settled and "nothing was left" in found.note
-    assert dict(zip(found.nodes.tolist(), found.scores)) == pytest.approx({i: v for i, v in enumerate(expected) if v}, abs=6e-7)
+    assert dict(zip(found.nodes.tolist(), found.scores)) == pytest.approx(
+        {i: v for i, v in enumerate(expected) if v}, abs=6e-7
+    )
 
 
 def test_mass_at_a_dead_end_returns_to_the_seed(tmp_path):
     # without the loop D>D
-    graph = build([(p[0], "r", p[2]) for p in ("A>B", "A>C", "B>C", "C>A", "C>D", "E>A")], tmp_path / "g", "g")
+    graph = build(
+        [(p[0], "r", p[2]) for p in ("A>B", "A>C", "B>C", "C>A", "C>D", "E>A")], tmp_path / "g", "g"
+    )
     expected = [0.415282, 0.166113, 0.299003, 0.119601, 0]
     assert pagerank_exact(graph, [0], 0.8, "out") == pytest.approx(expected, abs=6e-7)
-    assert top_pagerank(graph, [0], 9, 0.8, "out")[1] == pytest.approx(sorted(expected)[:0:-1], abs=1e-5)
+    assert top_pagerank(graph, [0], 9, 0.8, "out")[1] == pytest.approx(
+        sorted(expected)[:0:-1], abs=1e-5
+    )
 
 
 def test_house_of_scikit_network(tmp_path):
     matrix = house().tocoo()
-    edges = sorted({(min(a, b), max(a, b)) for a, b in zip(matrix.row.tolist(), matrix.col.tolist())})
+    edges = sorted(
+        {(min(a, b), max(a, b)) for a, b in zip(matrix.row.tolist(), matrix.col.tolist())}
+    )
     graph = build([(str(a), "r", str(b)) for a, b in edges], tmp_path / "g", "g")
     ours = pagerank_exact(graph, [graph.names(range(5)).index("0")], 0.85, "both")
-    theirs = PageRank(damping_factor=0.85, n_iter=500, tol=1e-12).fit_predict(house(), weights={0: 1})
+    theirs = PageRank(damping_factor=0.85, n_iter=500, tol=1e-12).fit_predict(
+        house(), weights={0: 1}
+    )
     by_name = [ours[graph.names(range(5)).index(str(i))] for i in range(5)]
-    assert by_name == pytest.approx(theirs, abs=1e-6) and np.round(by_name, 2).tolist() == [0.29, 0.24, 0.12, 0.12, 0.24]
+    assert by_name == pytest.approx(theirs, abs=1e-6) and np.round(by_name, 2).tolist() == [
+        0.29,
+        0.24,
+        0.12,
+        0.12,
+        0.24,
+    ]
 
 
 def dense(graph, seeds, damping, direction, weights=None):
     matrix = np.zeros((graph.n_nodes, graph.n_nodes))
-    for head, tail, weight in zip(graph.heads, graph.tails, np.ones(graph.n_edges) if weights is None else weights):
+    for head, tail, weight in zip(
+        graph.heads, graph.tails, np.ones(graph.n_edges) if weights is None else weights
+    ):
         matrix[head, tail] += weight * (direction != "in")
         matrix[tail, head] += weight * (direction != "out")
     reset = np.bincount(seeds, minlength=graph.n_nodes) / len(seeds)
@@ -84,9 +104,13 @@ def test_sums_to_one_and_equals_a_dense_solve(graph, direction, damping, data):
 
 @pytest.mark.parametrize("direction", ["out", "both"])
 def test_equals_igraph_on_movies(movies, direction):
-    peer = igraph.Graph(movies.n_nodes, list(zip(movies.heads.tolist(), movies.tails.tolist())), directed=True)
+    peer = igraph.Graph(
+        movies.n_nodes, list(zip(movies.heads.tolist(), movies.tails.tolist())), directed=True
+    )
     seeds = [int(movies.heads[5]), int(movies.heads[5]), int(movies.tails[9])]
-    theirs = peer.personalized_pagerank(directed=direction == "out", damping=0.8, reset_vertices=seeds)
+    theirs = peer.personalized_pagerank(
+        directed=direction == "out", damping=0.8, reset_vertices=seeds
+    )
     assert pagerank_exact(movies, seeds, 0.8, direction) == pytest.approx(theirs, abs=1e-9)
 
 
@@ -99,17 +123,33 @@ def recall(exact, nodes, keep):
 @pytest.mark.parametrize("keep, least", [(20, 0.97), (1000, 0.97)])
 def test_push_finds_the_best_of_movies(movies, keep, least):
     degrees = np.diff(movies.out_indptr) + np.diff(movies.in_indptr)
-    seeds = [*np.argsort(-degrees, kind="stable")[:6].tolist(), *np.random.default_rng(1).integers(movies.n_nodes, size=14).tolist()]
+    seeds = [
+        *np.argsort(-degrees, kind="stable")[:6].tolist(),
+        *np.random.default_rng(1).integers(movies.n_nodes, size=14).tolist(),
+    ]
     found = [top_pagerank(movies, [seed], keep)[0] for seed in seeds]
-    recalls = [recall(pagerank_exact(movies, [seed]), nodes, keep) for seed, nodes in zip(seeds, found)]
-    assert {len(nodes) for nodes in found} == {keep} and np.mean(recalls) >= 0.98 and min(recalls) >= least
+    recalls = [
+        recall(pagerank_exact(movies, [seed]), nodes, keep) for seed, nodes in zip(seeds, found)
+    ]
+    assert (
+        {len(nodes) for nodes in found} == {keep}
+        and np.mean(recalls) >= 0.98
+        and min(recalls) >= least
+    )
 
 
 def test_a_push_that_runs_its_course_finds_them_too(movies):
     hub = int(np.argmax(np.diff(movies.in_indptr)))
     for seed in (hub, 0, 100):
-        exact, found = pagerank_exact(movies, [seed]), local_push(pose(movies, [seed], 1000, 0.8, "both"), budget=4_000_000)
-        assert recall(exact, found.nodes, 1000) >= 0.95 and found.settled and 0 < found.edges < 4_000_000
+        exact, found = (
+            pagerank_exact(movies, [seed]),
+            local_push(pose(movies, [seed], 1000, 0.8, "both"), budget=4_000_000),
+        )
+        assert (
+            recall(exact, found.nodes, 1000) >= 0.95
+            and found.settled
+            and 0 < found.edges < 4_000_000
+        )
 
 
 def test_a_long_chain_gives_as_many_as_asked(tmp_path):
@@ -134,7 +174,10 @@ def test_an_isolated_looking_seed_keeps_all(toy):
 
 def test_without_damping_only_the_seeds_score(toy):
     for method in ("exact", "auto"):
-        assert [part.tolist() for part in top_pagerank(toy, [2, 0], 5, 0.0, method=method)] == [[0, 2], [0.5, 0.5]]
+        assert [part.tolist() for part in top_pagerank(toy, [2, 0], 5, 0.0, method=method)] == [
+            [0, 2],
+            [0.5, 0.5],
+        ]
 
 
 def test_unfit_parameters(toy):

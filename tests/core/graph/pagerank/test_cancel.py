@@ -15,13 +15,17 @@ WHOLE = {"exact": exact, "fora": fora, "rbs": rbs}
 def web(tmp_path_factory):
     """300 nodes and 900 triples, a few hubs, the same every time."""
     ends = (300 * np.random.default_rng(7).random((900, 2)) ** 2).astype(int)
-    return build([(f"n{a}", "r", f"n{b}") for a, b in ends], tmp_path_factory.mktemp("web") / "g", "web")
+    return build(
+        [(f"n{a}", "r", f"n{b}") for a, b in ends], tmp_path_factory.mktemp("web") / "g", "web"
+    )
 
 
 def counted(graph, method, direction, **more):
     """What the method finds, and how often it asked whether to go on."""
     asked = []
-    return top_pagerank(graph, [5, 9], 40, 0.8, direction, method, check=lambda: asked.append(1), **more), len(asked)
+    return top_pagerank(
+        graph, [5, 9], 40, 0.8, direction, method, check=lambda: asked.append(1), **more
+    ), len(asked)
 
 
 @pytest.mark.parametrize("direction", ["out", "both"])
@@ -53,7 +57,9 @@ def test_a_cancel_ends_it_where_it_is(web, method, monkeypatch):
 
     with pytest.raises(Cancelled):
         top_pagerank(web, [5], 40, 0.8, "both", method, check=check)
-    assert len(top_pagerank(web, [5], 40, 0.8, "both", method)[0]) == 40  # what was lent is given back clean
+    assert (
+        len(top_pagerank(web, [5], 40, 0.8, "both", method)[0]) == 40
+    )  # what was lent is given back clean
 
 
 def test_the_exact_answer_is_cancelled_too(web, monkeypatch):

@@ -50,7 +50,14 @@ def test_five_nodes_by_the_powers_of_the_step():
 def test_the_best_are_those_of_the_solved_equation(seed, damping):
     rng, n, passages = np.random.default_rng(seed), 3000, 1000
     ends = rng.integers(0, n, (9000, 2))
-    links = links_of(n, [(a, b, float(w)) for (a, b), w in zip(ends.tolist(), rng.integers(1, 5, len(ends))) if a != b])
+    links = links_of(
+        n,
+        [
+            (a, b, float(w))
+            for (a, b), w in zip(ends.tolist(), rng.integers(1, 5, len(ends)))
+            if a != b
+        ],
+    )
     shares, alike = np.zeros(n), np.arange(n - passages, n)
     shares[alike] = 0.05 * rng.random(passages)
     shares[rng.integers(0, n - passages, 5)] = rng.random(5)
@@ -66,7 +73,12 @@ def test_the_best_are_those_of_the_solved_equation(seed, damping):
 
 
 def test_without_restarts_that_are_alike_it_is_a_push_from_a_few():
-    links, shares = links_of(5, [(0, 1, 1), (1, 2, 1), (2, 3, 1), (3, 4, 1)]), np.array([0.5, 0, 0, 0, 0.5])
-    found = pushed_everywhere(links, shares, np.empty(0, np.int64), np.zeros(5), 0.5, slice(0, 5), 5)
+    links, shares = (
+        links_of(5, [(0, 1, 1), (1, 2, 1), (2, 3, 1), (3, 4, 1)]),
+        np.array([0.5, 0, 0, 0, 0.5]),
+    )
+    found = pushed_everywhere(
+        links, shares, np.empty(0, np.int64), np.zeros(5), 0.5, slice(0, 5), 5
+    )
     assert found.scores == pytest.approx(exact(links, shares, 0.5), abs=0.01)
     assert found.scores == pytest.approx(found.scores[::-1])

@@ -29,7 +29,13 @@ from core.graph.pagerank.walking import push_back
 from tests.core.graph.pagerank.test_best import dense, recall
 from tests.core.graph.strategies import directions, graphs
 
-BOTH_FROM_A = [0.421903, 0.134650, 0.251346, 0.107720, 0.084381]  # igraph on the fixture, order A B C D E, damping 0.8
+BOTH_FROM_A = [
+    0.421903,
+    0.134650,
+    0.251346,
+    0.107720,
+    0.084381,
+]  # igraph on the fixture, order A B C D E, damping 0.8
 OUT_FROM_A = [0.280899, 0.112360, 0.202247, 0.404494, 0]
 
 
@@ -38,7 +44,9 @@ def web(tmp_path_factory):
     """400 nodes and 1,200 triples, a few hubs, the same every time."""
     rng = np.random.default_rng(3)
     ends = (400 * rng.random((1200, 2)) ** 2).astype(int)
-    return build([(f"n{a}", "r", f"n{b}") for a, b in ends], tmp_path_factory.mktemp("web") / "g", "web")
+    return build(
+        [(f"n{a}", "r", f"n{b}") for a, b in ends], tmp_path_factory.mktemp("web") / "g", "web"
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +60,11 @@ def test_five_nodes_in_their_order(toy, method, direction, expected):
     report = PageRankReport()
     nodes, scores = top_pagerank(toy, [0], 5, 0.8, direction, method, report=report)
     wanted = [node for node in np.argsort(-np.array(expected), kind="stable") if expected[node]]
-    if method in ("fora", "topppr", "rbs"):  # each within its error, which five nodes with few ties leave in order
+    if method in (
+        "fora",
+        "topppr",
+        "rbs",
+    ):  # each within its error, which five nodes with few ties leave in order
         assert np.array(expected)[nodes] == pytest.approx(scores, rel=0.5)
     else:
         assert scores == pytest.approx(np.array(expected)[wanted], abs=1e-5)
@@ -63,12 +75,16 @@ def test_five_nodes_in_their_order(toy, method, direction, expected):
 @pytest.mark.parametrize("method", METHODS)
 def test_as_many_as_are_reached_and_wanted(tmp_path, method):
     # two pieces: a chain of 30 from c0, and the pair x - y; isolated pieces give what they hold
-    graph = build([(f"c{i}", "r", f"c{i + 1}") for i in range(29)] + [("x", "r", "y")], tmp_path / "g", "g")
+    graph = build(
+        [(f"c{i}", "r", f"c{i + 1}") for i in range(29)] + [("x", "r", "y")], tmp_path / "g", "g"
+    )
     x = graph.names(range(32)).index("x")
     for keep in (1, 7, 25, 40):
         assert len(top_pagerank(graph, [0], keep, 0.5, "both", method)[0]) == min(keep, 30)
         assert len(top_pagerank(graph, [x], keep, 0.8, "both", method)[0]) == min(keep, 2)
-    assert top_pagerank(graph, [x + 1], 5, 0.8, "out", method)[0].tolist() == [x + 1]  # no step leads on
+    assert top_pagerank(graph, [x + 1], 5, 0.8, "out", method)[0].tolist() == [
+        x + 1
+    ]  # no step leads on
     assert len(top_pagerank(graph, [0, x], 40, 0.8, "both", method)[0]) == 32
     assert top_pagerank(graph, [0], 5, 0.0, "both", method)[0].tolist() == [0]
 
@@ -82,21 +98,43 @@ def test_the_same_every_time(web, method):
 @settings(max_examples=60, deadline=None)
 @given(graphs, directions, st.floats(0.05, 0.95), st.data())
 def test_push_and_exact_with_weights_equal_a_dense_solve(graph, direction, damping, data):
-    weights = np.array(data.draw(st.lists(st.floats(0.1, 9.0), min_size=graph.n_edges, max_size=graph.n_edges)))
+    weights = np.array(
+        data.draw(st.lists(st.floats(0.1, 9.0), min_size=graph.n_edges, max_size=graph.n_edges))
+    )
     seeds = data.draw(st.lists(st.integers(0, graph.n_nodes - 1), min_size=1, max_size=3))
     expected = dense(graph, seeds, damping, direction, weights)
-    assert pagerank_exact(graph, seeds, damping, direction, weights=weights) == pytest.approx(expected, abs=1e-9)
-    for given_weights, reference in ((weights, expected), (None, dense(graph, seeds, damping, direction))):
-        found = local_push(pose(graph, seeds, 9, damping, direction, recall=1.0, weights=given_weights))
-        assert len(found.nodes) == (reference > 1e-14).sum() and reference[found.nodes] == pytest.approx(found.scores, abs=1e-8)
+    assert pagerank_exact(graph, seeds, damping, direction, weights=weights) == pytest.approx(
+        expected, abs=1e-9
+    )
+    for given_weights, reference in (
+        (weights, expected),
+        (None, dense(graph, seeds, damping, direction)),
+    ):
+        found = local_push(
+            pose(graph, seeds, 9, damping, direction, recall=1.0, weights=given_weights)
+        )
+        assert len(found.nodes) == (reference > 1e-14).sum() and reference[
+            found.nodes
+        ] == pytest.approx(found.scores, abs=1e-8)
 
 
 @pytest.mark.parametrize("direction", ["out", "both"])
 def test_weights_equal_igraph(web, direction):
     weights = np.random.default_rng(0).random(web.n_edges) + 0.1
-    peer = igraph.Graph(web.n_nodes, list(zip(web.heads.tolist(), web.tails.tolist())), directed=True)
-    theirs = np.array(peer.personalized_pagerank(directed=direction == "out", damping=0.8, reset_vertices=[3, 4], weights=weights.tolist()))
-    assert pagerank_exact(web, [3, 4], 0.8, direction, weights=weights) == pytest.approx(theirs, abs=1e-9)
+    peer = igraph.Graph(
+        web.n_nodes, list(zip(web.heads.tolist(), web.tails.tolist())), directed=True
+    )
+    theirs = np.array(
+        peer.personalized_pagerank(
+            directed=direction == "out",
+            damping=0.8,
+            reset_vertices=[3, 4],
+            weights=weights.tolist(),
+        )
+    )
+    assert pagerank_exact(web, [3, 4], 0.8, direction, weights=weights) == pytest.approx(
+        theirs, abs=1e-9
+    )
     nodes, scores = top_pagerank(web, [3, 4], 50, 0.8, direction, "exact", weights=weights)
     assert theirs[nodes] == pytest.approx(scores, abs=1e-9) and recall(theirs, nodes, 50) == 1.0
 
@@ -116,7 +154,9 @@ def test_unfit_weights_and_recalls(toy):
 def test_push_by_recall(web, direction):
     for seed in range(0, web.n_nodes, 40):
         exact = pagerank_exact(web, [seed], 0.8, direction)
-        loose, tight = (local_push(pose(web, [seed], 60, 0.8, direction, recall=asked)) for asked in (0.8, 0.99))
+        loose, tight = (
+            local_push(pose(web, [seed], 60, 0.8, direction, recall=asked)) for asked in (0.8, 0.99)
+        )
         assert loose.edges <= tight.edges and recall(exact, tight.nodes, 60) >= 0.95
     spent = local_push(pose(web, [0], 60, 0.8, direction, recall=1.0), budget=1)
     assert not spent.settled and "gave up" in spent.note
@@ -125,10 +165,20 @@ def test_push_by_recall(web, direction):
 def test_what_stays_of_a_residual(tmp_path, toy):
     # One edge: each second step is back, 0.2 x (1 + 0.64 + 0.64^2 + ...) = 0.2 / 0.36, which is all of it.
     edge = build([("a", "r", "b")], tmp_path / "edge", "edge")
-    assert stays(pose(edge, [0], 2, 0.8, "both")) == pytest.approx(0.2 / 0.36) == pagerank_exact(edge, [0], 0.8, "both")[0]
+    assert (
+        stays(pose(edge, [0], 2, 0.8, "both"))
+        == pytest.approx(0.2 / 0.36)
+        == pagerank_exact(edge, [0], 0.8, "both")[0]
+    )
     # A ring: b = 0.64 / (2 - b) of a step comes back, b = 0.4, as on a line without end, where 0.2 / sqrt(1 - 0.64) stays.
-    ring = build([(str(at), "r", str((at + 1) % 400)) for at in range(400)], tmp_path / "ring", "ring")
-    assert stays(pose(ring, [0], 2, 0.8, "both")) == pytest.approx(0.2 / 0.6) == pytest.approx(pagerank_exact(ring, [0], 0.8, "both")[0])
+    ring = build(
+        [(str(at), "r", str((at + 1) % 400)) for at in range(400)], tmp_path / "ring", "ring"
+    )
+    assert (
+        stays(pose(ring, [0], 2, 0.8, "both"))
+        == pytest.approx(0.2 / 0.6)
+        == pytest.approx(pagerank_exact(ring, [0], 0.8, "both")[0])
+    )
     # Along the triples nothing is known of what comes back.
     assert stays(pose(toy, [0], 2, 0.8, "out")) == pytest.approx(0.2)
 
@@ -136,14 +186,19 @@ def test_what_stays_of_a_residual(tmp_path, toy):
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
     """Each of a hub's 300 neighbours v has one neighbour u more, with 0, 1, 2 or 3 leaves: on trees the equation is exact."""
-    triples = [("hub", "r", f"v{arm}") for arm in range(300)] + [(f"v{arm}", "r", f"u{arm}") for arm in range(300)]
+    triples = [("hub", "r", f"v{arm}") for arm in range(300)] + [
+        (f"v{arm}", "r", f"u{arm}") for arm in range(300)
+    ]
     triples += [(f"u{arm}", "r", f"leaf {arm} {at}") for arm in range(300) for at in range(arm % 4)]
     return build(triples, tmp_path_factory.mktemp("tree") / "g", "tree")
 
 
 def test_the_neighbours_of_a_hub_are_told_apart_by_what_comes_back(tree):
     hub, *arms = (names(tree).find(name) for name in ("hub", "v0", "v1", "v2", "v3"))
-    problem, exact = pose(tree, [hub], 4, 0.8, "both"), pagerank_exact(tree, [hub], 0.8, "both")[arms]
+    problem, exact = (
+        pose(tree, [hub], 4, 0.8, "both"),
+        pagerank_exact(tree, [hub], 0.8, "both")[arms],
+    )
     with borrowed() as work:
         put(work.table, hub, 1.0)
         enqueue(work.table, 0.0, 1)
@@ -155,7 +210,9 @@ def test_the_neighbours_of_a_hub_are_told_apart_by_what_comes_back(tree):
     # The hub has kept 0.2 and hands on 0.2 / 300 along each step, by its estimate. s(u) = 0.8 s(v) / 2 where u has no leaves, and
     # s(v) = 0.8 (0.2 / 300 + s(u)), so that s(v) = 0.8 x 0.2 / 300 / (1 - 0.32).
     assert pulled[0] == pytest.approx(0.8 * 0.2 / 300 / (1 - 0.32))
-    assert pulled / pulled[0] == pytest.approx(exact / exact[0], rel=1e-9)  # what is to come to the hub is handed on to all alike
+    assert pulled / pulled[0] == pytest.approx(
+        exact / exact[0], rel=1e-9
+    )  # what is to come to the hub is handed on to all alike
     assert plain / plain[0] != pytest.approx(exact / exact[0], rel=1e-3)
 
 
@@ -173,12 +230,16 @@ def test_of_a_hubs_neighbours_those_near_the_last_place_are_looked_at_closely(tr
         close, _ = pull(work.table, slots, np.zeros(301), *means, 4, 1, problem.links)
         scores = np.zeros(301)
         scores[0], scores[slots] = 0.2, 0.8 / 300 * stays(problem)
-        Looks(problem, disk.Disk(problem.links)).ask(work.table, scores, 0.0, float(scores[1]), True)
+        Looks(problem, disk.Disk(problem.links)).ask(
+            work.table, scores, 0.0, float(scores[1]), True
+        )
     last = np.sort(plain)[-99]  # with the hub 100
     near = np.abs(plain - last) <= 0.008 * last
     assert 0 < near.sum() < 300
     assert scores[slots[near]] == pytest.approx(close[near])
-    assert scores[slots[~near]] == pytest.approx(plain[~near] * np.median(close[near] / plain[near]))
+    assert scores[slots[~near]] == pytest.approx(
+        plain[~near] * np.median(close[near] / plain[near])
+    )
 
 
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
@@ -189,7 +250,9 @@ def test_reading_ahead_about_a_crowd_stays_within_the_arrays(web, direction):
         enqueue(work.table, 0.0, 1)
         drain(work, problem, np.inf, 1000)
         slots = np.arange(work.table.state[COUNT])
-        _read_about.py_func(slots, 254, 4, work.table, problem.links)  # not compiled, so that a place outside an array is told
+        _read_about.py_func(
+            slots, 254, 4, work.table, problem.links
+        )  # not compiled, so that a place outside an array is told
 
 
 def test_a_hub_outgrows_the_first_arrays_and_threads_do_not_share_them(tmp_path, web):
@@ -200,13 +263,23 @@ def test_a_hub_outgrows_the_first_arrays_and_threads_do_not_share_them(tmp_path,
     assert found.scores[1:] == pytest.approx(0.8 * 0.2 / 0.36 / (FIRST + 1000))
     alone = [local_push(pose(web, [seed], 60, 0.8, "both")).scores.tobytes() for seed in range(24)]
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(lambda seed: local_push(pose(web, [seed], 60, 0.8, "both")).scores.tobytes(), range(24))) == alone
+        assert (
+            list(
+                pool.map(
+                    lambda seed: local_push(pose(web, [seed], 60, 0.8, "both")).scores.tobytes(),
+                    range(24),
+                )
+            )
+            == alone
+        )
 
 
 def test_a_search_that_waits_for_the_disk_finds_the_same(web, monkeypatch):
     seeds, plain = range(0, web.n_nodes, 25), {}
     for direction in ("out", "in", "both"):
-        plain |= {(seed, direction): local_push(pose(web, [seed], 60, 0.8, direction)) for seed in seeds}
+        plain |= {
+            (seed, direction): local_push(pose(web, [seed], 60, 0.8, direction)) for seed in seeds
+        }
     read = []
     monkeypatch.setattr(disk, "LARGE", 0)
     monkeypatch.setattr(disk, "FEW", -1)
@@ -214,19 +287,29 @@ def test_a_search_that_waits_for_the_disk_finds_the_same(web, monkeypatch):
     monkeypatch.setattr(disk, "_madvise", lambda page, size, advice: read.append(page))
     for (seed, direction), known in plain.items():
         found = local_push(pose(web, [seed], 60, 0.8, direction))
-        assert (found.nodes.tobytes(), found.scores.tobytes(), found.edges) == (known.nodes.tobytes(), known.scores.tobytes(), known.edges)
+        assert (found.nodes.tobytes(), found.scores.tobytes(), found.edges) == (
+            known.nodes.tobytes(),
+            known.scores.tobytes(),
+            known.edges,
+        )
     assert read and all(page % disk.PAGE == 0 for page in read)
 
 
 def test_a_page_is_asked_for_once(web, monkeypatch):
     reading, read = disk.Disk(pose(web, [0], 1, 0.8, "both").links), []
-    monkeypatch.setattr(disk, "_madvise", lambda page, size, advice: read.append((page, size, advice)))
-    held = np.memmap(tempfile.TemporaryFile(), np.int32, "w+", shape=5000)  # begins on a page; each holds 1,024
+    monkeypatch.setattr(
+        disk, "_madvise", lambda page, size, advice: read.append((page, size, advice))
+    )
+    held = np.memmap(
+        tempfile.TemporaryFile(), np.int32, "w+", shape=5000
+    )  # begins on a page; each holds 1,024
     reading._read(held, np.array([3000, 1, 2, 1025]))
     reading._read(held, np.array([1023, 4999, 2000], np.int32))
     asked = [held.ctypes.data + 4096 * page for page in (0, 1, 2, 4)]
     assert read == [(page, 4096, mmap.MADV_WILLNEED) for page in asked]
-    sides = np.memmap(tempfile.TemporaryFile(), np.int64, "w+", shape=(1000, 2))  # 256 pairs on a page
+    sides = np.memmap(
+        tempfile.TemporaryFile(), np.int64, "w+", shape=(1000, 2)
+    )  # 256 pairs on a page
     reading._read(sides[:, 0], np.array([0, 255, 256]))
     reading._read(sides[:, 1], np.array([255, 900]))
     assert [(page - sides.ctypes.data) // 4096 for page, *_ in read[4:]] == [0, 1, 3]
@@ -234,15 +317,22 @@ def test_a_page_is_asked_for_once(web, monkeypatch):
 
 def test_a_hub_queues_up_at_the_least_that_it_may_need(tmp_path):
     star = build([("hub", "r", f"leaf{at}") for at in range(300)], tmp_path / "star", "star")
-    problem, (hub, leaf) = pose(star, [0], 1, 0.8, "both"), (names(star).find(name) for name in ("hub", "leaf7"))
+    problem, (hub, leaf) = (
+        pose(star, [0], 1, 0.8, "both"),
+        (names(star).find(name) for name in ("hub", "leaf7")),
+    )
     with borrowed() as work:
         put(work.table, leaf, 1.0)
         enqueue(work.table, 0.0, 1)
-        drain(work, problem, 0.004, 1000)  # the hub is given 0.8, less than 0.004 x 255, which is not even all that it needs
+        drain(
+            work, problem, 0.004, 1000
+        )  # the hub is given 0.8, less than 0.004 x 255, which is not even all that it needs
         slot = find(work.table.index, hub)
         assert work.table.cells[slot].tolist() == pytest.approx([0.8, 0.004 * 255, 0.0, -255])
         enqueue(work.table, 0.8 / 256, 2)
-        drain(work, problem, 0.8 / 256, 1000)  # now it is asked how many steps it has, and needs 300 times the bar
+        drain(
+            work, problem, 0.8 / 256, 1000
+        )  # now it is asked how many steps it has, and needs 300 times the bar
         assert work.table.cells[slot].tolist() == pytest.approx([0.8, 0.8 / 256 * 300, 0.0, 300])
 
 
@@ -257,7 +347,9 @@ def test_what_is_read_around_a_few_nodes(web, direction):
     nodes = np.array([5, 0, 17])
     reading, found = disk.Disk(pose(web, [0], 1, 0.8, direction).links), []
     reading.rows = lambda some, most: found.append((some.tolist(), most))
-    neighbours = lambda some: np.unique(web.steps_from(np.asarray(some, np.int64), direction).nodes).tolist()
+    neighbours = lambda some: np.unique(
+        web.steps_from(np.asarray(some, np.int64), direction).nodes
+    ).tolist()
     reading.around(nodes, 10**6, 3)
     assert found[0] == ([5, 0, 17], 10**6)
     first = neighbours(nodes)
@@ -268,10 +360,15 @@ def test_what_is_read_around_a_few_nodes(web, direction):
 
 def test_fora_within_epsilon_of_all_above_delta(web):
     for seed in (0, 7, 120):
-        exact, found = pagerank_exact(web, [seed], 0.8, "both"), fora(pose(web, [seed], 20, 0.8, "both"))
+        exact, found = (
+            pagerank_exact(web, [seed], 0.8, "both"),
+            fora(pose(web, [seed], 20, 0.8, "both")),
+        )
         assert found.settled and found.scores == pytest.approx(exact[found.nodes], rel=0.5)
         best = np.sort(exact)[::-1][:20]
-        assert (exact[found.nodes] >= best * (1 - 0.5) / (1 + 0.5)).all()  # what replaced a better one is nearly as good
+        assert (
+            exact[found.nodes] >= best * (1 - 0.5) / (1 + 0.5)
+        ).all()  # what replaced a better one is nearly as good
 
 
 def test_the_number_of_walks_of_fora():
@@ -281,7 +378,10 @@ def test_the_number_of_walks_of_fora():
 
 def test_topppr_proves_its_precision(web):
     for seed in (0, 7, 120):
-        exact, found = pagerank_exact(web, [seed], 0.8, "both"), topppr(pose(web, [seed], 20, 0.8, "both", recall=0.9))
+        exact, found = (
+            pagerank_exact(web, [seed], 0.8, "both"),
+            topppr(pose(web, [seed], 20, 0.8, "both", recall=0.9)),
+        )
         assert found.settled and recall(exact, found.nodes, 20) >= 0.9
 
 
@@ -294,7 +394,9 @@ def test_a_backward_push_keeps_its_invariant(web):
     for direction in ("out", "both"):
         problem = pose(web, [0], 1, 0.8, direction)
         rows = np.array([dense(web, [u], 0.8, direction) for u in range(0, web.n_nodes, 100)])
-        degrees_all = np.diff(web.out_indptr) + (np.diff(web.in_indptr) if direction == "both" else 0)
+        degrees_all = np.diff(web.out_indptr) + (
+            np.diff(web.in_indptr) if direction == "both" else 0
+        )
         if degrees_all.min() == 0:
             continue  # mass at dead ends returns to the seed, which a push backward does not know
         with borrowed() as work:
@@ -306,17 +408,28 @@ def test_a_backward_push_keeps_its_invariant(web):
             estimate = np.zeros(web.n_nodes)
             estimate[nodes] = cells[:, ESTIMATE]
             for row, start in zip(rows, range(0, web.n_nodes, 100)):
-                assert row[5] == pytest.approx(estimate[start] + (row[nodes] * cells[:, RESIDUAL]).sum(), abs=1e-9)
+                assert row[5] == pytest.approx(
+                    estimate[start] + (row[nodes] * cells[:, RESIDUAL]).sum(), abs=1e-9
+                )
 
 
 @pytest.mark.parametrize("direction", ["both", "out"])
 def test_rbs_is_unbiased_and_varies_as_little_as_it_says(toy, direction):
     theta, seed = 0.05, 0
     problem = pose(toy, [seed], 5, 0.8, direction)
-    exact = np.array([dense(toy, [v], 0.8, "both")[seed] for v in range(5)]) if direction == "both" else np.array(OUT_FROM_A)
+    exact = (
+        np.array([dense(toy, [v], 0.8, "both")[seed] for v in range(5)])
+        if direction == "both"
+        else np.array(OUT_FROM_A)
+    )
     draws = np.zeros((400, 5))
     for trial in range(400):
-        nodes, values, _ = search(problem, seed, theta, np.array([trial * 7919 + 1], np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+        nodes, values, _ = search(
+            problem,
+            seed,
+            theta,
+            np.array([trial * 7919 + 1], np.uint64) * np.uint64(0x9E3779B97F4A7C15),
+        )
         draws[trial, nodes] = values
     beyond = 0.8 * theta  # the levels cut off
     error = 4 * np.sqrt(theta * exact / 400) + beyond
@@ -327,7 +440,9 @@ def test_rbs_is_unbiased_and_varies_as_little_as_it_says(toy, direction):
 
 def test_partition_stays_inside_the_cluster_of_the_seed(tmp_path):
     # two cliques of six joined by one edge: Leiden parts them, and the exact PageRank of one clique alone is what is found
-    triples = [(f"{side}{i}", "r", f"{side}{j}") for side in "ab" for i in range(6) for j in range(i)]
+    triples = [
+        (f"{side}{i}", "r", f"{side}{j}") for side in "ab" for i in range(6) for j in range(i)
+    ]
     graph = build([*triples, ("a0", "r", "b0")], tmp_path / "g", "g")
     a = [node for node, name in enumerate(graph.names(range(12))) if name.startswith("a")]
     nodes, scores = top_pagerank(graph, [a[3]], 6, 0.8, "both", "partition")
@@ -335,7 +450,9 @@ def test_partition_stays_inside_the_cluster_of_the_seed(tmp_path):
     # by symmetry the seed has x and each other y: x + 5 y = 1, x = 0.2 + 0.8 y
     y = 0.8 / 5.8
     assert scores == pytest.approx([0.2 + 0.8 * y, *[y] * 5])
-    assert len(top_pagerank(graph, [a[3]], 9, 0.8, "both", "partition")[0]) == 9  # more than the cluster holds
+    assert (
+        len(top_pagerank(graph, [a[3]], 9, 0.8, "both", "partition")[0]) == 9
+    )  # more than the cluster holds
 
 
 def test_where_the_system_reads_nothing_ahead_it_is_not_asked(web, monkeypatch):

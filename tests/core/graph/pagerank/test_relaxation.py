@@ -31,8 +31,12 @@ def chain(tmp_path, *triples):
 
 def test_recorded_numbers(toy):
     # both directions, seed A; igraph 1.0.0 and an independent power iteration agree
-    assert scores_of(toy, [0], 0.8) == pytest.approx([0.421903, 0.134650, 0.251346, 0.107720, 0.084381], abs=6e-7)
-    assert scores_of(toy, [0], 0.2) == pytest.approx([0.821459, 0.045424, 0.087023, 0.005021, 0.041073], abs=6e-7)
+    assert scores_of(toy, [0], 0.8) == pytest.approx(
+        [0.421903, 0.134650, 0.251346, 0.107720, 0.084381], abs=6e-7
+    )
+    assert scores_of(toy, [0], 0.2) == pytest.approx(
+        [0.821459, 0.045424, 0.087023, 0.005021, 0.041073], abs=6e-7
+    )
 
 
 def test_numbers_by_hand(tmp_path):
@@ -56,7 +60,9 @@ def test_a_node_without_edges(toy):
     more = {key: np.append(getattr(toy, key), toy.n_edges) for key in ("out_indptr", "in_indptr")}
     graph = replace(toy, stored_degree_bytes=None, **more)
     assert scores_of(graph, [5], 0.8) == pytest.approx([0, 0, 0, 0, 0, 1])
-    assert scores_of(graph, [0, 5], 0.8) == pytest.approx(pagerank_exact(graph, [0, 5], 0.8, "both"), abs=1e-9)
+    assert scores_of(graph, [0, 5], 0.8) == pytest.approx(
+        pagerank_exact(graph, [0, 5], 0.8, "both"), abs=1e-9
+    )
     assert top_pagerank(graph, [5], 3)[0].tolist() == [5]
 
 
@@ -81,29 +87,53 @@ def test_movies_solved_to_the_end_equal_the_exact(movies, monkeypatch, damping):
         assert scores_of(movies, seeds, damping, movies.n_nodes) == pytest.approx(exact, abs=1e-9)
 
 
-@pytest.mark.parametrize("damping, planned", [(0.0, 7), (0.01, 7), (0.5, 7), (0.8, 7), (0.95, 15), (0.99, 33)])
+@pytest.mark.parametrize(
+    "damping, planned", [(0.0, 7), (0.01, 7), (0.5, 7), (0.8, 7), (0.95, 15), (0.99, 33)]
+)
 def test_the_rule_for_half_sweeps(movies, damping, planned):
     assert half_sweeps(damping) == planned
     if damping == 0.0:
         return
     degrees = np.diff(movies.out_indptr) + np.diff(movies.in_indptr)
-    seeds = [*np.argsort(-degrees, kind="stable")[:10].tolist(), *np.random.default_rng(2).integers(movies.n_nodes, size=20).tolist()]
-    found = [recall(pagerank_exact(movies, [seed], damping), top_pagerank(movies, [seed], 1000, damping)[0], 1000) for seed in seeds]
+    seeds = [
+        *np.argsort(-degrees, kind="stable")[:10].tolist(),
+        *np.random.default_rng(2).integers(movies.n_nodes, size=20).tolist(),
+    ]
+    found = [
+        recall(
+            pagerank_exact(movies, [seed], damping),
+            top_pagerank(movies, [seed], 1000, damping)[0],
+            1000,
+        )
+        for seed in seeds
+    ]
     assert np.mean(found) >= 0.98 and min(found) >= 0.97
 
 
 @pytest.mark.parametrize("asked", [0.9, 0.97, 0.99, 1.0])
 def test_the_recall_asked_for_is_reached_from_each_node(movies, asked):
     # of two thousand drawn nodes those that are the hardest, with one to seven triples, and thirty others
-    hard = ["Alfredo De Villa", "Cliff Bogart", "Eric Hendershot", "Jesse Andrews", "Beefcake", "Altiplano", "Who's the Caboose?"]
-    seeds = [movies.nodes_named(name)[0] for name in hard] + np.random.default_rng(0).integers(movies.n_nodes, size=30).tolist()
+    hard = [
+        "Alfredo De Villa",
+        "Cliff Bogart",
+        "Eric Hendershot",
+        "Jesse Andrews",
+        "Beefcake",
+        "Altiplano",
+        "Who's the Caboose?",
+    ]
+    seeds = [movies.nodes_named(name)[0] for name in hard] + np.random.default_rng(0).integers(
+        movies.n_nodes, size=30
+    ).tolist()
     for seed in seeds:
         nodes = top_pagerank(movies, [seed], 1000, recall=asked)[0]
         assert recall(pagerank_exact(movies, [seed]), nodes, 1000) >= asked, movies.node_name(seed)
 
 
 def test_the_candidates_hold_the_best_and_all_that_equal_the_last(movies, monkeypatch):
-    monkeypatch.setattr(relaxation, "SMALL", movies.n_nodes)  # the same half-sweeps whatever is kept
+    monkeypatch.setattr(
+        relaxation, "SMALL", movies.n_nodes
+    )  # the same half-sweeps whatever is kept
     for seed in (0, 100, int(np.argmax(np.diff(movies.in_indptr)))):
         share = np.ones(1)
         everything = relaxed(movies, np.array([seed]), share, 0.8, movies.n_nodes)
@@ -111,13 +141,17 @@ def test_the_candidates_hold_the_best_and_all_that_equal_the_last(movies, monkey
             ids, scores = relaxed(movies, np.array([seed]), share, 0.8, keep)
             nodes, best = top_k(everything[0], steady(everything[1]), keep)
             assert np.array_equal(top_k(ids, steady(scores), keep), (nodes, best))
-            assert set(everything[0][steady(everything[1]) >= best[-1]].tolist()) <= set(ids.tolist())
+            assert set(everything[0][steady(everything[1]) >= best[-1]].tolist()) <= set(
+                ids.tolist()
+            )
 
 
 def test_more_leaves_than_asked_go_by_id(tmp_path):
     graph = build([("hub", "r", f"leaf{i}") for i in range(6000)], tmp_path / "g", "g")
     for seed in (0, 3000):
-        assert top_pagerank(graph, [seed], 50)[0].tolist() == ([0, *range(1, 50)] if seed == 0 else [0, 3000, *range(1, 49)])
+        assert top_pagerank(graph, [seed], 50)[0].tolist() == (
+            [0, *range(1, 50)] if seed == 0 else [0, 3000, *range(1, 49)]
+        )
 
 
 def test_a_graph_is_arranged_once_and_let_go(movies, tmp_path):
@@ -137,5 +171,8 @@ def test_the_arrangement_of_the_fixture(toy):
     assert np.flatnonzero(made.leaf).tolist() == [4] and made.place[4] == made.place[0]
     assert dict(zip(made.nodes.tolist(), made.degree)) == {0: 4, 1: 2, 2: 4, 3: 3}
     indptr, near = made.rows
-    rows = {int(node): sorted(made.nodes[near[indptr[at] : indptr[at + 1]]].tolist()) for at, node in enumerate(made.nodes)}
+    rows = {
+        int(node): sorted(made.nodes[near[indptr[at] : indptr[at + 1]]].tolist())
+        for at, node in enumerate(made.nodes)
+    }
     assert rows == {0: [1, 2, 2], 1: [0, 2], 2: [0, 0, 1, 3], 3: [2, 3, 3]}

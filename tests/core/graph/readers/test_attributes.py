@@ -16,8 +16,15 @@ from core.graph.store import Graph
 from core.graph.texts import node_labels, relation_texts, weights
 
 TRIPLES = [("Anna", "sails", "The Gull"), ("The Gull", "built in", "Turku")]
-NODES = {"Anna": ("person", "A sailor."), "The Gull": ("ship", "Old, but sound."), "Turku": ("city", "")}
-EDGES = [{"description": "She sails her daily.", "weight": 2.5}, {"description": "In 1907.", "weight": 1.0}]
+NODES = {
+    "Anna": ("person", "A sailor."),
+    "The Gull": ("ship", "Old, but sound."),
+    "Turku": ("city", ""),
+}
+EDGES = [
+    {"description": "She sails her daily.", "weight": 2.5},
+    {"description": "In 1907.", "weight": 1.0},
+]
 
 
 def link(place: int) -> dict:
@@ -70,10 +77,18 @@ def columns_of(graph):
     texts, numbers = edges.texts("description"), edges.numbers("weight").tolist()
     found = dict(zip(graph.triple_texts(range(graph.n_edges)), zip(texts, numbers)))
     table = graph.columns.nodes
-    return dict(zip(graph.names(range(graph.n_nodes)), zip(table.texts("type"), table.texts("description")))), found
+    return dict(
+        zip(graph.names(range(graph.n_nodes)), zip(table.texts("type"), table.texts("description")))
+    ), found
 
 
-SHOULD = (NODES, {" -> ".join(triple): (about["description"], about["weight"]) for triple, about in zip(TRIPLES, EDGES)})
+SHOULD = (
+    NODES,
+    {
+        " -> ".join(triple): (about["description"], about["weight"])
+        for triple, about in zip(TRIPLES, EDGES)
+    },
+)
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -87,7 +102,10 @@ def test_what_networkx_writes_of_nodes_and_edges_becomes_columns(tmp_path, name)
     verify(graph)
     assert columns_of(Graph.open(tmp_path / "g")) == SHOULD
     assert node_labels(graph, graph.nodes_named("Anna")) == ["Anna: person: A sailor."]
-    assert relation_texts(graph, [0]) == ["She sails her daily."] and weights(graph).tolist() == [2.5, 1.0]
+    assert relation_texts(graph, [0]) == ["She sails her daily."] and weights(graph).tolist() == [
+        2.5,
+        1.0,
+    ]
 
 
 def tables(tmp_path):
@@ -99,20 +117,33 @@ def tables(tmp_path):
     rows = [link(place) for place in range(2)]
     lines = [",".join(rows[0]), *(",".join(f'"{value}"' for value in row.values()) for row in rows)]
     (tmp_path / "g.csv").write_text("\n".join(lines), "utf-8")
-    (tmp_path / "g.tsv").write_text("\n".join("\t".join(map(str, row)) for row in [rows[0], *(row.values() for row in rows)]), "utf-8")
+    (tmp_path / "g.tsv").write_text(
+        "\n".join("\t".join(map(str, row)) for row in [rows[0], *(row.values() for row in rows)]),
+        "utf-8",
+    )
     (tmp_path / "g.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
     pa.parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "g.parquet")
-    pa.feather.write_feather(pa.Table.from_pylist(rows), str(tmp_path / "g.arrow"), compression="uncompressed")
+    pa.feather.write_feather(
+        pa.Table.from_pylist(rows), str(tmp_path / "g.arrow"), compression="uncompressed"
+    )
 
 
 @pytest.mark.parametrize("name", ["g.csv", "g.tsv", "g.jsonl", "g.parquet", "g.arrow"])
 @pytest.mark.parametrize("memory", [None, 1 << 26])
-def test_columns_of_edges_come_from_every_kind_of_table_built_at_once_and_in_steps(tmp_path, name, memory):
+def test_columns_of_edges_come_from_every_kind_of_table_built_at_once_and_in_steps(
+    tmp_path, name, memory
+):
     tables(tmp_path)
     graph = build(TripleFile(tmp_path / name, memory=memory), tmp_path / "g", "g")
     assert graph.columns.nodes is None
-    found = zip(graph.triple_texts(range(2)), graph.columns.edges.texts("description"), graph.columns.edges.numbers("weight").tolist())
-    assert {text: rest for text, *rest in found} == {text: list(rest) for text, rest in SHOULD[1].items()}
+    found = zip(
+        graph.triple_texts(range(2)),
+        graph.columns.edges.texts("description"),
+        graph.columns.edges.numbers("weight").tolist(),
+    )
+    assert {text: rest for text, *rest in found} == {
+        text: list(rest) for text, rest in SHOULD[1].items()
+    }
     verify(graph)
 
 
@@ -124,16 +155,23 @@ def test_a_file_without_columns_gives_the_graph_that_it_always_gave(tmp_path):
     assert not (graph.data_folder / "columns").exists()
 
 
-def test_weights_of_a_triple_that_comes_twice_are_summed_and_its_descriptions_joined_in_any_order(tmp_path):
+def test_weights_of_a_triple_that_comes_twice_are_summed_and_its_descriptions_joined_in_any_order(
+    tmp_path,
+):
     rows = ["a,r,b,2,second", "a,r,b,0.5,first", "b,r,c,,", "a,r,b,0.5,first", "c,r,a,often,"]
     graphs = []
     for seed in range(3):
         random.Random(seed).shuffle(rows)
-        (tmp_path / "g.csv").write_text("\n".join(["head,relation,tail,weight,description", *rows]), "utf-8")
+        (tmp_path / "g.csv").write_text(
+            "\n".join(["head,relation,tail,weight,description", *rows]), "utf-8"
+        )
         file = TripleFile(tmp_path / "g.csv")
         graphs.append(build(file, tmp_path / f"g{seed}", "g"))
         said = file.tally.sentences()
-        assert "1 weight that is no number counts as 1." in said and "1 triple without a weight counts as 1." in said
+        assert (
+            "1 weight that is no number counts as 1." in said
+            and "1 triple without a weight counts as 1." in said
+        )
     assert len({graph.digest for graph in graphs}) == 1
     assert graphs[0].columns.edges.numbers("weight").tolist() == [3.0, 1.0, 1.0]
     assert graphs[0].columns.edges.texts("description") == ["first second", "", ""]
@@ -141,19 +179,29 @@ def test_weights_of_a_triple_that_comes_twice_are_summed_and_its_descriptions_jo
 
 def test_what_gave_the_relation_is_no_column_as_well(tmp_path):
     """The relationships of microsoft/graphrag have no relation but a description."""
-    (tmp_path / "g.csv").write_text("id,source,target,description,weight\n1,A,B,A knows B.,4\n", "utf-8")
+    (tmp_path / "g.csv").write_text(
+        "id,source,target,description,weight\n1,A,B,A knows B.,4\n", "utf-8"
+    )
     graph = build(TripleFile(tmp_path / "g.csv"), tmp_path / "g", "g")
-    assert graph.triple_texts([0]) == ["A -> A knows B. -> B"] and graph.columns.edges.names == ("weight",)
+    assert graph.triple_texts([0]) == ["A -> A knows B. -> B"] and graph.columns.edges.names == (
+        "weight",
+    )
 
 
 def test_relations_that_are_left_out_take_their_columns_with_them(tmp_path):
-    (tmp_path / "g.csv").write_text("head,relation,tail,weight\na,is,b,7\na,has,c,3\nb,is,c,9\n", "utf-8")
+    (tmp_path / "g.csv").write_text(
+        "head,relation,tail,weight\na,is,b,7\na,has,c,3\nb,is,c,9\n", "utf-8"
+    )
     graph = build(TripleFile(tmp_path / "g.csv", drop=("is",)), tmp_path / "g", "g")
-    assert graph.triple_texts([0]) == ["a -> has -> c"] and graph.columns.edges.numbers("weight").tolist() == [3.0]
+    assert graph.triple_texts([0]) == ["a -> has -> c"] and graph.columns.edges.numbers(
+        "weight"
+    ).tolist() == [3.0]
 
 
 def test_bad_lines_left_out_in_steps_do_not_shift_columns(tmp_path):
-    (tmp_path / "g.csv").write_text("head,relation,tail,weight\na,r,b,7\nonly\nb,,c,3\nb,r,c,9\n", "utf-8")
+    (tmp_path / "g.csv").write_text(
+        "head,relation,tail,weight\na,r,b,7\nonly\nb,,c,3\nb,r,c,9\n", "utf-8"
+    )
     file = TripleFile(tmp_path / "g.csv", skips=True)
     graph = build(file, tmp_path / "g", "g")
     assert graph.columns.edges.numbers("weight").tolist() == [7.0, 9.0]
@@ -163,14 +211,21 @@ def test_bad_lines_left_out_in_steps_do_not_shift_columns(tmp_path):
 def test_quotation_marks_and_separators_of_lightrag_are_no_part_of_a_description(tmp_path):
     held = {
         "nodes": [
-            {"id": '"ANNA"', "entity_type": '"PERSON"', "description": '"A sailor."<SEP>"A woman."'},
+            {
+                "id": '"ANNA"',
+                "entity_type": '"PERSON"',
+                "description": '"A sailor."<SEP>"A woman."',
+            },
             {"id": "b", "description": "x"},
         ],
         "links": [{"source": '"ANNA"', "target": "b", "weight": float("inf"), "keywords": "k"}],
     }
     (tmp_path / "g.json").write_text(json.dumps(held), "utf-8")
     graph = build(TripleFile(tmp_path / "g.json"), tmp_path / "g", "g")
-    assert graph.columns.nodes.texts("type") == ["PERSON", ""] and graph.columns.nodes.texts("description")[0] == "A sailor. A woman."
+    assert (
+        graph.columns.nodes.texts("type") == ["PERSON", ""]
+        and graph.columns.nodes.texts("description")[0] == "A sailor. A woman."
+    )
     assert graph.columns.edges is None or not graph.columns.edges.has("weight")
 
 
@@ -181,10 +236,19 @@ def test_edge_of_says_where_each_triple_went():
 
 
 @pytest.mark.parametrize("memory", [None, 1 << 26])
-def test_one_relation_on_every_edge_while_more_is_said_is_a_warning_in_every_format(tmp_path, memory):
-    (tmp_path / "g.csv").write_text("head,type,tail,kind,weight\na,RELATED,b,sails,1\nb,RELATED,c,owns,2\n", "utf-8")
-    links = [{"source": "a", "target": "b", "label": "RELATED", "kind": "sails"}, {"source": "b", "target": "a", "label": "RELATED"}]
-    (tmp_path / "g.json").write_text(json.dumps({"nodes": [{"id": "a"}, {"id": "b"}], "links": links}), "utf-8")
+def test_one_relation_on_every_edge_while_more_is_said_is_a_warning_in_every_format(
+    tmp_path, memory
+):
+    (tmp_path / "g.csv").write_text(
+        "head,type,tail,kind,weight\na,RELATED,b,sails,1\nb,RELATED,c,owns,2\n", "utf-8"
+    )
+    links = [
+        {"source": "a", "target": "b", "label": "RELATED", "kind": "sails"},
+        {"source": "b", "target": "a", "label": "RELATED"},
+    ]
+    (tmp_path / "g.json").write_text(
+        json.dumps({"nodes": [{"id": "a"}, {"id": "b"}], "links": links}), "utf-8"
+    )
     for name in ("g.csv", "g.json"):
         file = TripleFile(tmp_path / name, memory=memory)
         build(file, tmp_path / f"{name}-g", "g")
@@ -203,7 +267,8 @@ def test_operators_go_by_the_weights_and_read_the_descriptions_of_a_file(tmp_pat
     from core.operators.texts.pagerank import weighted_pagerank
 
     (tmp_path / "g.csv").write_text(
-        "head,relation,tail,weight,description\nHub,near,A,1.5,first\nHub,near,B,0.5,second\nHub,far,A,0,\n", "utf-8"
+        "head,relation,tail,weight,description\nHub,near,A,1.5,first\nHub,near,B,0.5,second\nHub,far,A,0,\n",
+        "utf-8",
     )
     (tmp_path / "n.csv").write_text("id,type\nHub,port\nB,ship\n", "utf-8")
     graph = build(TripleFile(tmp_path / "g.csv", nodes=(tmp_path / "n.csv",)), tmp_path / "g", "g")
@@ -235,7 +300,10 @@ def test_columns_are_part_of_what_a_case_saves(said_graph):
     from core.graph.storage.excerpt import ExcerptGraph, cut
 
     found = ExcerptGraph.thaw(json.loads(json.dumps(cut(said_graph, [0, 1], [0]))))
-    assert found.names(range(2)) == ["Anna", "The Gull"] and found.columns.nodes.texts("type") == ["person", "ship"]
+    assert found.names(range(2)) == ["Anna", "The Gull"] and found.columns.nodes.texts("type") == [
+        "person",
+        "ship",
+    ]
     assert found.columns.edges.numbers("weight").tolist() == [2.5] and not found.columns.of_texts
 
 
@@ -257,16 +325,26 @@ def test_edited_graphs_have_the_columns_of_what_is_left(said_graph, kind, names,
 
 def test_what_a_large_file_says_beside_its_triples_is_said_not_to_be_taken(tmp_path, monkeypatch):
     monkeypatch.setattr("core.graph.bulk.sources.SMALL", 10)
-    (tmp_path / "e.csv").write_text("Source,Label,Target,Weight,Description\nAnna,sails,The Gull,2,She sails it.\n")
+    (tmp_path / "e.csv").write_text(
+        "Source,Label,Target,Weight,Description\nAnna,sails,The Gull,2,She sails it.\n"
+    )
     file = TripleFile(tmp_path / "e.csv")
     graph = build(file, tmp_path / "g", "large")
     assert not graph.columns and graph.n_edges == 1
-    assert any(note.startswith("Not taken: “weight”, “description”. Of a file with more than 128 MB") for note in file.tally.sentences())
+    assert any(
+        note.startswith("Not taken: “weight”, “description”. Of a file with more than 128 MB")
+        for note in file.tally.sentences()
+    )
     (tmp_path / "bare.csv").write_text("Source,Label,Target\nAnna,sails,The Gull\n")
     bare = TripleFile(tmp_path / "bare.csv")
     build(bare, tmp_path / "b", "bare")
     assert not any("128 MB" in note for note in bare.tally.sentences())
-    (tmp_path / "e.jsonl").write_text('{"head": "Anna", "relation": "sails", "tail": "The Gull", "weight": 2}\n')
+    (tmp_path / "e.jsonl").write_text(
+        '{"head": "Anna", "relation": "sails", "tail": "The Gull", "weight": 2}\n'
+    )
     rows = TripleFile(tmp_path / "e.jsonl")
     build(rows, tmp_path / "r", "rows")
-    assert any(note.startswith("Types, descriptions, keywords and weights are not taken.") for note in rows.tally.sentences())
+    assert any(
+        note.startswith("Types, descriptions, keywords and weights are not taken.")
+        for note in rows.tally.sentences()
+    )

@@ -31,7 +31,10 @@ PRIZE = {"film": "One", "name": "Ann", "category": "BEST PICTURE", "winner": Tru
 def stored(file, values):
     with closing(sqlite3.connect(file)) as opened, opened:
         opened.execute("CREATE TABLE unnamed (key TEXT PRIMARY KEY, value BLOB)")
-        opened.executemany("INSERT INTO unnamed VALUES (?, ?)", [(key, pickle.dumps(value)) for key, value in values.items()])
+        opened.executemany(
+            "INSERT INTO unnamed VALUES (?, ?)",
+            [(key, pickle.dumps(value)) for key, value in values.items()],
+        )
 
 
 @pytest.fixture
@@ -47,11 +50,16 @@ def read(folder):
 
 
 def test_films_people_and_years(folder):
-    (folder / "movie/movie_db.json").write_text(json.dumps({"one": {**FILM, "cast": [{"name": "Bob", "character": "a\tman"}]}}), "utf-8")
+    (folder / "movie/movie_db.json").write_text(
+        json.dumps({"one": {**FILM, "cast": [{"name": "Bob", "character": "a\tman"}]}}), "utf-8"
+    )
     person = {"name": "Bob", "id": 3, "acted_movies": [7, 8], "birthday": "1950-01-01"}
     (folder / "movie/person_db.json").write_text(json.dumps({"bob": person}), "utf-8")
     (folder / "movie/year_db.json").write_text(
-        json.dumps({"1999": {"movie_list": [7], "oscar_awards": [PRIZE]}, "2000": {"movie_list": []}}), "utf-8"
+        json.dumps(
+            {"1999": {"movie_list": [7], "oscar_awards": [PRIZE]}, "2000": {"movie_list": []}}
+        ),
+        "utf-8",
     )
     found, notes = read(folder)
     assert found == [
@@ -82,11 +90,19 @@ def test_sports(folder):
     with closing(sqlite3.connect(folder / "sports/nba.sqlite")) as opened, opened:
         columns = "person_id display_first_last birthdate school country last_affiliation height weight season_exp jersey position".split()
         opened.execute(f"CREATE TABLE common_player_info ({', '.join(columns)})")
-        opened.execute("INSERT INTO common_player_info VALUES (1, 'Al', '1960', NULL, 'USA', '', '6-1', 80, 5, '23', 'Guard')")
+        opened.execute(
+            "INSERT INTO common_player_info VALUES (1, 'Al', '1960', NULL, 'USA', '', '6-1', 80, 5, '23', 'Guard')"
+        )
     found, _ = read(folder)
-    assert ("m1", "won_by", "A") in found and ("m1", "lost_by", "B") in found and ("m1", "goals_of_B", "1") in found
+    assert (
+        ("m1", "won_by", "A") in found
+        and ("m1", "lost_by", "B") in found
+        and ("m1", "goals_of_B", "1") in found
+    )
     assert ("m1", "captain_of_A", "Kim") in found and ("m1", "expected_goals_of_B", "0.5") in found
-    assert not [one for one in found if one[0] == "m2" and one[1] in ("won_by", "lost_by")]  # a draw
+    assert not [
+        one for one in found if one[0] == "m2" and one[1] in ("won_by", "lost_by")
+    ]  # a draw
     assert [one for one in found if one[0] == "Al"] == [
         ("Al", "born_at", "1960"),
         ("Al", "country", "USA"),
@@ -99,17 +115,34 @@ def test_sports(folder):
 
 
 def test_music_is_read_where_it_is_plain(folder):
-    artist = {"Ann": {"country": "US", "birth_date": float("nan"), "end_date": None, "members": ["Bob", "Cat"]}}
+    artist = {
+        "Ann": {
+            "country": "US",
+            "birth_date": float("nan"),
+            "end_date": None,
+            "members": ["Bob", "Cat"],
+        }
+    }
     (folder / "music/artist_dict_simplified.pickle").write_bytes(pickle.dumps(artist))
     (folder / "music/artist_work_dict.pickle").write_bytes(pickle.dumps({"Ann": ["Song"]}))
-    (folder / "music/rank_dict_hot100.pickle").write_bytes(pickle.dumps({"1": [{"Artist": "Ann", "Song": "Song", "Date": "2000-01-01"}]}))
-    (folder / "music/song_dict_hot100.pickle").write_bytes(pickle.dumps({"Song": {"w": ["2000-01-01", 1, "Ann", 0, 3, 1, 2]}}))
-    (folder / "music/song_dict_simplified.pickle").write_bytes(pickle.dumps({"Song": {"author": "Ann", "country": "US", "date": "2000"}}))
-    (folder / "music/grammy_df.pickle").write_bytes(pickle.dumps(Fraction(1, 2)))  # any object of a class
+    (folder / "music/rank_dict_hot100.pickle").write_bytes(
+        pickle.dumps({"1": [{"Artist": "Ann", "Song": "Song", "Date": "2000-01-01"}]})
+    )
+    (folder / "music/song_dict_hot100.pickle").write_bytes(
+        pickle.dumps({"Song": {"w": ["2000-01-01", 1, "Ann", 0, 3, 1, 2]}})
+    )
+    (folder / "music/song_dict_simplified.pickle").write_bytes(
+        pickle.dumps({"Song": {"author": "Ann", "country": "US", "date": "2000"}})
+    )
+    (folder / "music/grammy_df.pickle").write_bytes(
+        pickle.dumps(Fraction(1, 2))
+    )  # any object of a class
     found, notes = read(folder)
     assert ("Ann", "has_members", "Cat") in found and ("Ann", "has_artist_work", "Song") in found
     assert (
-        ("Hot_100_Billboard_Rank_1", "has_song", "Song") in found and ("Song", "rank", "2") in found and ("Song", "artist", "Ann") in found
+        ("Hot_100_Billboard_Rank_1", "has_song", "Song") in found
+        and ("Song", "rank", "2") in found
+        and ("Song", "artist", "Ann") in found
     )
     assert not [one for one in found if one[1] == "birth_date"]  # is no number
     assert [note for note in notes if "grammy_df" in note] == [
@@ -127,16 +160,32 @@ def test_no_code_of_a_file_runs(folder, capsys):
     (folder / "music/artist_work_dict.pickle").write_bytes(pickle.dumps({"Ann": [Runs()]}))
     stored(folder / "finance/finance_price.sqlite", {"A": Runs()})
     found, notes = read(folder)
-    assert found == [] and sum("left out" in note for note in notes) == 2 and capsys.readouterr().out == ""
+    assert (
+        found == []
+        and sum("left out" in note for note in notes) == 2
+        and capsys.readouterr().out == ""
+    )
 
 
 def test_summaries_and_companies(folder):
-    (folder / "open/kg.0.jsonl.bz2").write_bytes(bz2.compress(b'["Florida", {"summary_text": "A state\\nof the US."}]\n'))
+    (folder / "open/kg.0.jsonl.bz2").write_bytes(
+        bz2.compress(b'["Florida", {"summary_text": "A state\\nof the US."}]\n')
+    )
     (folder / "finance/company_name.dict").write_text("Name,Symbol\nAcme,ACM\n", "utf-8")
-    stored(folder / "finance/finance_price.sqlite", {"ACM": {"2024-01-02": {"Open": 1.5, "Close": 2}}, "NONE": {}})
+    stored(
+        folder / "finance/finance_price.sqlite",
+        {"ACM": {"2024-01-02": {"Open": 1.5, "Close": 2}}, "NONE": {}},
+    )
     stored(
         folder / "finance/finance_info.sqlite",
-        {"ACM": {"city": "Oslo", "longBusinessSummary": "Makes.", "companyOfficers": [{"name": "Kim"}]}, "B": {"city": "Rome"}},
+        {
+            "ACM": {
+                "city": "Oslo",
+                "longBusinessSummary": "Makes.",
+                "companyOfficers": [{"name": "Kim"}],
+            },
+            "B": {"city": "Rome"},
+        },
     )
     stored(folder / "finance/finance_marketcap.sqlite", {"ACM": 12.0})
     stored(folder / "finance/finance_dividend.sqlite", {"ACM": {"2024-01-01": 0.2}, "B": {}})
@@ -157,7 +206,11 @@ def test_summaries_and_companies(folder):
 
 def test_damaged_files_are_a_sentence(folder):
     (folder / "movie/movie_db.json").write_text("{", "utf-8")
-    assert is_crag(folder) and not is_crag(folder / "movie") and not is_crag(folder / "movie/movie_db.json")
+    assert (
+        is_crag(folder)
+        and not is_crag(folder / "movie")
+        and not is_crag(folder / "movie/movie_db.json")
+    )
     with pytest.raises(BadInput, match="movie_db.json cannot be read as CRAG has it"):
         read(folder)
 
@@ -165,7 +218,10 @@ def test_damaged_files_are_a_sentence(folder):
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["title", "cast", "id", "members", "movie_list", "a"]), inner)
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["title", "cast", "id", "members", "movie_list", "a"]), inner
+        )
     ),
 )
 
@@ -185,7 +241,10 @@ def test_whatever_lies_there_is_read_or_a_sentence(tmp_path_factory, name, value
         text = json.dumps(value).encode()
         file.write_bytes(bz2.compress(text) if name.endswith(".bz2") else text)
     with suppress(BadInput):
-        assert all(len(one) == 3 and all(one) and not set("\t\n") & set("".join(one)) for one in read(folder)[0])
+        assert all(
+            len(one) == 3 and all(one) and not set("\t\n") & set("".join(one))
+            for one in read(folder)[0]
+        )
 
 
 def test_the_folder_is_built_by_its_command(folder, tmp_path, capsys):

@@ -18,5 +18,7 @@ def test_names_that_differ_by_case_blanks_or_apostrophes_are_said_as_each_become
 
 
 def test_nothing_is_said_where_all_names_differ():
-    assert looked_at([("Rome", "capital of", "Italy")], whole=True) == ["1 triple, 2 entities, 1 relation."]
+    assert looked_at([("Rome", "capital of", "Italy")], whole=True) == [
+        "1 triple, 2 entities, 1 relation."
+    ]
     assert looked_at([], whole=True) == ["0 triples, 0 entities, 0 relations."]

@@ -41,7 +41,9 @@ def test_a_new_format_is_read_at_once_and_in_blocks(dot, tmp_path):
     file = written(tmp_path / "g.dot", TRIPLES)
     assert list(read_triples(file)) == TRIPLES
     assert same(build(file, tmp_path / "small", "g"), in_memory(TRIPLES, "g"))
-    assert same(build(TripleFile(file, memory=30_000), tmp_path / "large", "g"), in_memory(TRIPLES, "g"))
+    assert same(
+        build(TripleFile(file, memory=30_000), tmp_path / "large", "g"), in_memory(TRIPLES, "g")
+    )
 
 
 @pytest.mark.parametrize("memory", [None, 30_000])
@@ -65,12 +67,17 @@ def test_a_build_of_a_new_format_goes_on_where_it_was_stopped(dot, tmp_path):
         build(TripleFile(file, memory=30_000, skips=True), tmp_path / "g", "g", check=stop)
     source = TripleFile(file, memory=30_000, skips=True)
     assert same(build(source, tmp_path / "g", "g"), in_memory(TRIPLES, "g"))
-    assert source.tally.sentences() == ["3 lines left out, no edge: lines 5, 2,002, 3,502"]  # each once, though read twice
+    assert source.tally.sentences() == [
+        "3 lines left out, no edge: lines 5, 2,002, 3,502"
+    ]  # each once, though read twice
 
 
 def test_the_command_and_the_page_know_a_new_format(dot, tmp_path, capsys):
     file = written(tmp_path / "g.dot", TRIPLES, odd=(5,))
-    assert main(["build", str(file), "--out", str(tmp_path / "g"), "--memory", "64MiB", "--skip-bad"]) == OK
+    assert (
+        main(["build", str(file), "--out", str(tmp_path / "g"), "--memory", "64MiB", "--skip-bad"])
+        == OK
+    )
     assert "1 line left out, no edge: line 7" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["build", "--help"])
@@ -83,8 +90,12 @@ def test_the_command_and_the_page_know_a_new_format(dot, tmp_path, capsys):
 def test_every_format_is_built_alike_at_once_and_in_blocks(tmp_path):
     nodes = "".join(f'<node id="n{n}"/>' for n in range(5))
     edges = "".join(f'<edge source="n{n}" target="n{n + 1}"/>' for n in range(4))
-    (tmp_path / "g.graphml").write_text(f'<graphml><graph edgedefault="directed">{nodes}{edges}</graph></graphml>')
-    (tmp_path / "g.jsonl").write_text('{"graph": [["A", "r", "B"]]}\n{"graph": [["B", "s", "C"], ["A", "r", "B"]]}\n')
+    (tmp_path / "g.graphml").write_text(
+        f'<graphml><graph edgedefault="directed">{nodes}{edges}</graph></graphml>'
+    )
+    (tmp_path / "g.jsonl").write_text(
+        '{"graph": [["A", "r", "B"]]}\n{"graph": [["B", "s", "C"], ["A", "r", "B"]]}\n'
+    )
     for name in ("g.graphml", "g.jsonl"):
         graph = build(TripleFile(tmp_path / name, memory=30_000), tmp_path / f"{name}-large", "g")
         assert same(graph, in_memory(read_triples(tmp_path / name), "g"))
@@ -98,10 +109,16 @@ def test_what_is_no_triple_in_graphml_and_rows_is_left_out_and_said(tmp_path):
         '<edge source="a" target="gone"/>\n</graph></graphml>'
     )
     (tmp_path / "g.jsonl").write_text('{"graph": [["A", "r", "B"]]}\n{"graph": [["B", "s"]]}\n')
-    said = {"g.graphml": "1 line left out, an edge to an unknown node: line 3", "g.jsonl": "1 line left out, no list of triples: line 2"}
+    said = {
+        "g.graphml": "1 line left out, an edge to an unknown node: line 3",
+        "g.jsonl": "1 line left out, no list of triples: line 2",
+    }
     for name, sentence in said.items():
         source = TripleFile(tmp_path / name, skips=True)
-        assert build(source, tmp_path / f"{name}-g", "g").n_edges == 1 and source.tally.sentences()[-1] == sentence
+        assert (
+            build(source, tmp_path / f"{name}-g", "g").n_edges == 1
+            and source.tally.sentences()[-1] == sentence
+        )
 
 
 def test_no_suffix_is_two_formats():

@@ -25,14 +25,22 @@ def test_by_hand(tmp_path):
 <edge source="b" target="c"><data key="d1"> likes
  a lot</data></edge>
 </graph></graphml>"""
-    assert triples(tmp_path, HEAD + KEYS + body) == [("Ann & Bob", "knows", "Ann & Bob (b)"), ("Ann & Bob (b)", "likes a lot", "c")]
+    assert triples(tmp_path, HEAD + KEYS + body) == [
+        ("Ann & Bob", "knows", "Ann & Bob (b)"),
+        ("Ann & Bob (b)", "likes a lot", "c"),
+    ]
 
 
 def test_other_attributes_and_none(tmp_path):
     keys = '<key id="n" for="node" attr.name="name"/><key id="t" for="all" attr.name="type"/>'
-    body = '<graph><node id="1"><data key="n">One</data><data key="t">Film</data></node><node id="2"/>'
+    body = (
+        '<graph><node id="1"><data key="n">One</data><data key="t">Film</data></node><node id="2"/>'
+    )
     edges = '<edge source="1" target="2"><data key="t">made</data></edge><edge source="2" target="1"/></graph></graphml>'
-    assert triples(tmp_path, HEAD + keys + body + edges) == [("One", "made", "2"), ("2", "connected_to", "One")]
+    assert triples(tmp_path, HEAD + keys + body + edges) == [
+        ("One", "made", "2"),
+        ("2", "connected_to", "One"),
+    ]
 
 
 def test_igraph_writes_what_we_read(tmp_path):
@@ -40,7 +48,11 @@ def test_igraph_writes_what_we_read(tmp_path):
     graph = igraph.Graph(n=3, edges=[(0, 1), (2, 0), (0, 1)], directed=True)
     graph.vs["name"], graph.es["relation"] = ["A", "B <i>", "C"], ["r", "s", "t"]
     graph.write_graphml(str(tmp_path / "peer.graphml"))
-    assert list(read_triples(tmp_path / "peer.graphml")) == [("A", "r", "B <i>"), ("C", "s", "A"), ("A", "t", "B <i>")]
+    assert list(read_triples(tmp_path / "peer.graphml")) == [
+        ("A", "r", "B <i>"),
+        ("C", "s", "A"),
+        ("A", "t", "B <i>"),
+    ]
 
 
 def test_what_stands_beside_the_data_takes_nothing_away(tmp_path):
@@ -77,9 +89,18 @@ OUTSIDE = '<!DOCTYPE g [<!ENTITY a SYSTEM "file:///etc/hostname">]>\n<graphml><g
         ("", "not XML"),
         ("A\tr\tB", "line 1: not XML"),
         ("<graphml><graph>\n<node/></graph></graphml>", "line 2: this node lacks “id”"),
-        ('<graphml><graph>\n<node id="a"/><edge source="a"/></graph></graphml>', "line 2: this edge lacks “target”"),
-        ('<graphml><graph>\n<node id="a"/>\n<edge source="a" target="z"/></graph></graphml>', "line 3: this edge names the node “z”"),
-        ('<graphml><graph>\n<node id="a"/>\n<node id="a"/></graph></graphml>', "line 3: there are two nodes “a”"),
+        (
+            '<graphml><graph>\n<node id="a"/><edge source="a"/></graph></graphml>',
+            "line 2: this edge lacks “target”",
+        ),
+        (
+            '<graphml><graph>\n<node id="a"/>\n<edge source="a" target="z"/></graph></graphml>',
+            "line 3: this edge names the node “z”",
+        ),
+        (
+            '<graphml><graph>\n<node id="a"/>\n<node id="a"/></graph></graphml>',
+            "line 3: there are two nodes “a”",
+        ),
         ("<graphml><graph>\n<hyperedge/></graph></graphml>", "line 2: hyperedges"),
         ('<graphml><graph><node id="a"/></graph></graphml>', "no triples"),
         ("<graphml>" + "<graph>" * 99, "nested more than 64 deep"),
@@ -105,7 +126,10 @@ def test_what_is_refused(tmp_path, text, told):
 def test_a_token_without_an_end_is_refused_early(tmp_path, text):
     file = tmp_path / "long.graphml"
     file.write_text(text % ("a" * (3 << 20)))
-    with pytest.raises(BadInput, match="long.graphml, line 1: (more than 1 MB without the beginning or end of an element|not XML)"):
+    with pytest.raises(
+        BadInput,
+        match="long.graphml, line 1: (more than 1 MB without the beginning or end of an element|not XML)",
+    ):
         list(read_triples(file))
 
 
@@ -133,11 +157,17 @@ def test_gephi_cytoscape_and_apoc_name_relations_in_their_own_places(tmp_path):
     nodes = '<node id="a"/><node id="b" labels=":Ship"/>'
     for name in ("Edge Label", "interaction"):
         edge = '<edge source="a" target="b"><data key="n">a (sails) b</data><data key="e">sails</data></edge>'
-        triples, sentences = said(tmp_path, f"<graphml>{keys.format(name=name)}<graph>{nodes}{edge}</graph></graphml>")
-        assert triples == [("a", "sails", "b")] and "Attributes that are not read: of edges name." in sentences
-    assert said(tmp_path, f'<graphml><graph>{nodes}<edge source="a" target="b" label="SAILS"/></graph></graphml>')[0] == [
-        ("a", "SAILS", "b")
-    ]
+        triples, sentences = said(
+            tmp_path, f"<graphml>{keys.format(name=name)}<graph>{nodes}{edge}</graph></graphml>"
+        )
+        assert (
+            triples == [("a", "sails", "b")]
+            and "Attributes that are not read: of edges name." in sentences
+        )
+    assert said(
+        tmp_path,
+        f'<graphml><graph>{nodes}<edge source="a" target="b" label="SAILS"/></graph></graphml>',
+    )[0] == [("a", "SAILS", "b")]
 
 
 def test_lightrag_and_nano_graphrag_have_keywords_and_quotation_marks(tmp_path):
@@ -148,7 +178,10 @@ def test_lightrag_and_nano_graphrag_have_keywords_and_quotation_marks(tmp_path):
         '<edge source="ANNA" target="&quot;GULL&quot;"><data key="d">Another.</data></edge>'
     )
     triples, sentences = said(tmp_path, f"<graphml>{keys}<graph>{nodes}{edges}</graph></graphml>")
-    assert triples == [("ANNA", "sailing", "GULL"), ("ANNA (id)", "connected_to", "GULL")]  # two nodes never share a name
+    assert triples == [
+        ("ANNA", "sailing", "GULL"),
+        ("ANNA (id)", "connected_to", "GULL"),
+    ]  # two nodes never share a name
     assert sentences == [
         "Entities are called by their ids, relations by “keywords”.",
         "Also taken: of edges, description from “description”.",
@@ -158,7 +191,9 @@ def test_lightrag_and_nano_graphrag_have_keywords_and_quotation_marks(tmp_path):
 def test_relations_that_are_all_the_same_while_attributes_are_ignored_are_a_warning(tmp_path):
     keys = '<key id="k" for="edge" attr.name="verb"/>'
     edge = '<edge source="a" target="b"><data key="k">sails</data></edge>'
-    triples, sentences = said(tmp_path, f'<graphml>{keys}<graph><node id="a"/><node id="b"/>{edge}</graph></graphml>')
+    triples, sentences = said(
+        tmp_path, f'<graphml>{keys}<graph><node id="a"/><node id="b"/>{edge}</graph></graphml>'
+    )
     assert triples == [("a", "connected_to", "b")]
     assert sentences[1:] == [
         "Attributes that are not read: of edges verb.",

@@ -15,16 +15,37 @@ MARKO_3 = {
     "id": typed("Int32", 1),
     "label": "person",
     "outE": {
-        "created": [{"id": typed("Int32", 9), "inV": typed("Int32", 3), "properties": {"weight": typed("Double", 0.4)}}],
-        "knows": [{"id": typed("Int32", 7), "inV": typed("Int32", 2), "properties": {"weight": typed("Double", 0.5)}}],
+        "created": [
+            {
+                "id": typed("Int32", 9),
+                "inV": typed("Int32", 3),
+                "properties": {"weight": typed("Double", 0.4)},
+            }
+        ],
+        "knows": [
+            {
+                "id": typed("Int32", 7),
+                "inV": typed("Int32", 2),
+                "properties": {"weight": typed("Double", 0.5)},
+            }
+        ],
     },
     "properties": {
         "name": [{"id": typed("Int64", 0), "value": "marko"}],
         "age": [{"id": typed("Int64", 1), "value": typed("Int32", 29)}],
     },
 }
-VADAS_3 = {"id": typed("Int32", 2), "label": "person", "inE": {}, "properties": {"name": [{"id": typed("Int64", 2), "value": "vadas"}]}}
-LOP_3 = {"id": typed("Int32", 3), "label": "software", "properties": {"name": [{"id": typed("Int64", 4), "value": "lop"}]}}
+VADAS_3 = {
+    "id": typed("Int32", 2),
+    "label": "person",
+    "inE": {},
+    "properties": {"name": [{"id": typed("Int64", 2), "value": "vadas"}]},
+}
+LOP_3 = {
+    "id": typed("Int32", 3),
+    "label": "software",
+    "properties": {"name": [{"id": typed("Int64", 4), "value": "lop"}]},
+}
 VERSION_3 = "\n".join(map(json.dumps, (MARKO_3, VADAS_3, LOP_3)))
 VERSION_1 = json.dumps(
     {
@@ -36,8 +57,22 @@ VERSION_1 = json.dumps(
                 {"_id": "3", "_type": "vertex", "name": "lop"},
             ],
             "edges": [
-                {"_id": "9", "_type": "edge", "_outV": "1", "_inV": "3", "_label": "created", "weight": 0.4},
-                {"_id": "7", "_type": "edge", "_outV": "1", "_inV": "2", "_label": "knows", "weight": 0.5},
+                {
+                    "_id": "9",
+                    "_type": "edge",
+                    "_outV": "1",
+                    "_inV": "3",
+                    "_label": "created",
+                    "weight": 0.4,
+                },
+                {
+                    "_id": "7",
+                    "_type": "edge",
+                    "_outV": "1",
+                    "_inV": "2",
+                    "_label": "knows",
+                    "weight": 0.5,
+                },
             ],
         }
     }
@@ -46,20 +81,46 @@ WHOLE_3 = json.dumps(
     {
         "@type": "tinker:graph",
         "@value": {
-            "vertices": [typed("Vertex", {key: one[key] for key in ("id", "label", "properties")}) for one in (MARKO_3, VADAS_3, LOP_3)],
+            "vertices": [
+                typed("Vertex", {key: one[key] for key in ("id", "label", "properties")})
+                for one in (MARKO_3, VADAS_3, LOP_3)
+            ],
             "edges": [
-                typed("Edge", {"id": 9, "label": "created", "inV": typed("Int32", 3), "outV": typed("Int32", 1), "properties": {}}),
-                typed("Edge", {"id": 7, "label": "knows", "inV": 2, "outV": 1, "properties": {"weight": {"value": typed("Double", 0.5)}}}),
+                typed(
+                    "Edge",
+                    {
+                        "id": 9,
+                        "label": "created",
+                        "inV": typed("Int32", 3),
+                        "outV": typed("Int32", 1),
+                        "properties": {},
+                    },
+                ),
+                typed(
+                    "Edge",
+                    {
+                        "id": 7,
+                        "label": "knows",
+                        "inV": 2,
+                        "outV": 1,
+                        "properties": {"weight": {"value": typed("Double", 0.5)}},
+                    },
+                ),
             ],
         },
     }
 )
 
 
-@pytest.mark.parametrize("text", [VERSION_3, VERSION_1, WHOLE_3], ids=["3, a vertex a line", "1", "3, whole"])
+@pytest.mark.parametrize(
+    "text", [VERSION_3, VERSION_1, WHOLE_3], ids=["3, a vertex a line", "1", "3, whole"]
+)
 def test_the_modern_graph_in_every_version(tmp_path, text):
     (tmp_path / "g.graphson").write_text(text, "utf-8")
-    assert sorted(read_triples(tmp_path / "g.graphson")) == [("marko", "created", "lop"), ("marko", "knows", "vadas")]
+    assert sorted(read_triples(tmp_path / "g.graphson")) == [
+        ("marko", "created", "lop"),
+        ("marko", "knows", "vadas"),
+    ]
 
 
 def test_labels_are_types_and_properties_weights(tmp_path):
@@ -72,7 +133,9 @@ def test_labels_are_types_and_properties_weights(tmp_path):
     assert "relations are called by “label”" in file.tally.sentences()[0]
 
 
-@pytest.mark.parametrize("text", ['{"name": "x"}', "[1]", '{"id": 1, "outE": {"knows": [{"inV": 9}]}}', "{", ""])
+@pytest.mark.parametrize(
+    "text", ['{"name": "x"}', "[1]", '{"id": 1, "outE": {"knows": [{"inV": 9}]}}', "{", ""]
+)
 def test_what_is_none_says_so(tmp_path, text):
     (tmp_path / "g.graphson").write_text(text, "utf-8")
     with pytest.raises(BadInput, match="g.graphson"):
@@ -80,7 +143,13 @@ def test_what_is_none_says_so(tmp_path, text):
 
 
 @pytest.mark.parametrize(
-    "held", ['{"graph": [["A", "r", "B"]]}', '{"graph": {"vertices": [], "edges": 3}}', '{"id": 1, "outE": [2]}', "[1]"]
+    "held",
+    [
+        '{"graph": [["A", "r", "B"]]}',
+        '{"graph": {"vertices": [], "edges": 3}}',
+        '{"id": 1, "outE": [2]}',
+        "[1]",
+    ],
 )
 def test_what_is_no_graphson_is_a_sentence_or_nothing(tmp_path, held):
     (tmp_path / "g.json").write_text(held)

@@ -49,10 +49,17 @@ def written(folder, nodes: str, edges: str, suffix: str = ".csv"):
 @pytest.mark.parametrize("memory", [None, 1 << 26])
 def test_ends_are_called_by_the_labels_of_the_table(tmp_path, tables, suffix, types, memory):
     edges, nodes = written(tmp_path, *tables, suffix)
-    for file in (TripleFile(edges, nodes=(nodes,), memory=memory), gathered([nodes, edges], memory=memory), gathered([edges, nodes])):
+    for file in (
+        TripleFile(edges, nodes=(nodes,), memory=memory),
+        gathered([nodes, edges], memory=memory),
+        gathered([edges, nodes]),
+    ):
         graph = build(file, tmp_path / "g", "g")
         assert sorted(graph.triple_texts(range(2))) == sorted(" -> ".join(triple) for triple in TWO)
-        assert graph.names(range(3)) == ["Anna", "The Gull", "Turku"] and graph.columns.nodes.texts("type") == types
+        assert (
+            graph.names(range(3)) == ["Anna", "The Gull", "Turku"]
+            and graph.columns.nodes.texts("type") == types
+        )
 
 
 def test_ids_of_neo4j_are_unique_in_their_space_only(tmp_path):
@@ -61,27 +68,49 @@ def test_ids_of_neo4j_are_unique_in_their_space_only(tmp_path):
     ships.write_text(":ID(Ship),name,:LABEL\n1,The Gull,Ship\n", "utf-8")
     edges = tmp_path / "edges.csv"
     edges.write_text(":START_ID(Person),:END_ID(Ship),:TYPE\n1,1,sails\n2,1,paints\n", "utf-8")
-    assert list(gathered([people, ships, edges]).read()) == [("Anna", "sails", "The Gull"), ("Bo", "paints", "The Gull")]
+    assert list(gathered([people, ships, edges]).read()) == [
+        ("Anna", "sails", "The Gull"),
+        ("Bo", "paints", "The Gull"),
+    ]
 
 
 def test_relationships_of_microsoft_name_their_ends_by_title(tmp_path):
     import pyarrow as pa
     import pyarrow.parquet
 
-    entities = pa.table({"id": ["e-1", "e-2"], "human_readable_id": [0, 1], "title": ["ANNA", "TURKU"], "type": ["PERSON", "GEO"]})
+    entities = pa.table(
+        {
+            "id": ["e-1", "e-2"],
+            "human_readable_id": [0, 1],
+            "title": ["ANNA", "TURKU"],
+            "type": ["PERSON", "GEO"],
+        }
+    )
     entities = entities.append_column("description", pa.array(["A sailor.", None]))
-    links = {"id": ["r-1"], "source": ["ANNA"], "target": ["TURKU"], "description": ["Anna lives in Turku."], "weight": [9.0]}
+    links = {
+        "id": ["r-1"],
+        "source": ["ANNA"],
+        "target": ["TURKU"],
+        "description": ["Anna lives in Turku."],
+        "weight": [9.0],
+    }
     pa.parquet.write_table(entities, tmp_path / "entities.parquet")
     pa.parquet.write_table(pa.table(links), tmp_path / "relationships.parquet")
     file = gathered([tmp_path / "entities.parquet", tmp_path / "relationships.parquet"])
     graph = build(file, tmp_path / "g", "g")
     assert graph.triple_texts([0]) == ["ANNA -> Anna lives in Turku. -> TURKU"]
-    assert graph.columns.nodes.texts("type") == ["PERSON", "GEO"] and graph.columns.nodes.texts("description") == ["A sailor.", ""]
+    assert graph.columns.nodes.texts("type") == ["PERSON", "GEO"] and graph.columns.nodes.texts(
+        "description"
+    ) == ["A sailor.", ""]
     assert graph.columns.edges.numbers("weight").tolist() == [9.0]
 
 
 def test_ids_that_the_table_lacks_and_nodes_without_edges_are_counted(tmp_path):
-    edges, nodes = written(tmp_path, GEPHI[0] + "4,Nobody,person,\n", GEPHI[1] + "3,9,Directed,2,near,1\n9,1,Directed,3,near,1\n")
+    edges, nodes = written(
+        tmp_path,
+        GEPHI[0] + "4,Nobody,person,\n",
+        GEPHI[1] + "3,9,Directed,2,near,1\n9,1,Directed,3,near,1\n",
+    )
     file = gathered([edges, nodes])
     assert list(file.read())[2:] == [("Turku", "near", "9"), ("9", "near", "Anna")]
     said = file.tally.sentences()
@@ -91,7 +120,11 @@ def test_ids_that_the_table_lacks_and_nodes_without_edges_are_counted(tmp_path):
 
 
 def test_two_nodes_of_one_label_stay_two(tmp_path):
-    edges, nodes = written(tmp_path, "id,label\n1,Paris\n2,Paris\n3,\n", "source,relation,target\n1,near,2\n2,near,3\n3,near,Paris\n")
+    edges, nodes = written(
+        tmp_path,
+        "id,label\n1,Paris\n2,Paris\n3,\n",
+        "source,relation,target\n1,near,2\n2,near,3\n3,near,Paris\n",
+    )
     assert list(gathered([edges, nodes]).read()) == [
         ("Paris", "near", "Paris (2)"),
         ("Paris (2)", "near", "3"),
@@ -103,16 +136,24 @@ def test_a_table_without_a_header_is_ids_and_labels_where_it_is_named(tmp_path):
     edges, nodes = written(tmp_path, "Q1\tAnna\nQ2\tThe Gull\n", "Q1\tsails\tQ2\n", ".tsv")
     file = TripleFile(edges, nodes=(nodes,))
     assert list(file.read()) == TWO[:1]
-    assert "nodes.tsv has no header: its two columns are taken as id and label." in file.tally.sentences()
+    assert (
+        "nodes.tsv has no header: its two columns are taken as id and label."
+        in file.tally.sentences()
+    )
 
 
 def test_tables_of_json_rows_and_packed_ones(tmp_path):
     import gzip
 
-    rows = [{"id": place, "name": name, "type": "x"} for place, name in enumerate(("Anna", "The Gull", "Turku"))]
+    rows = [
+        {"id": place, "name": name, "type": "x"}
+        for place, name in enumerate(("Anna", "The Gull", "Turku"))
+    ]
     with gzip.open(tmp_path / "nodes.jsonl.gz", "wt") as stream:
         stream.write("\n".join(map(json.dumps, rows)))
-    (tmp_path / "edges.jsonl").write_text('{"from": 0, "to": 1, "type": "sails"}\n{"from": 1, "to": 2, "type": "built in"}\n', "utf-8")
+    (tmp_path / "edges.jsonl").write_text(
+        '{"from": 0, "to": 1, "type": "sails"}\n{"from": 1, "to": 2, "type": "built in"}\n', "utf-8"
+    )
     assert list(gathered([tmp_path / "nodes.jsonl.gz", tmp_path / "edges.jsonl"]).read()) == TWO
 
 
@@ -121,13 +162,18 @@ def test_several_files_of_edges_are_one_graph(tmp_path):
         (tmp_path / f"{place}.tsv").write_text("\t".join(triple), "utf-8")
     assert list(gathered([tmp_path / "0.tsv", tmp_path / "1.tsv"]).read()) == TWO
     with pytest.raises(BadInput, match="2 files of edges are read at once, up to 128 MB together"):
-        build(gathered([tmp_path / "0.tsv", tmp_path / "1.tsv"], memory=1 << 26), tmp_path / "g", "g")
+        build(
+            gathered([tmp_path / "0.tsv", tmp_path / "1.tsv"], memory=1 << 26), tmp_path / "g", "g"
+        )
 
 
 @pytest.mark.parametrize(
     ("nodes", "words"),
     [
-        ("a,b,c\n1,2,3\n", "line 1: expected a header that names columns such as id, label, type, description"),
+        (
+            "a,b,c\n1,2,3\n",
+            "line 1: expected a header that names columns such as id, label, type, description",
+        ),
         ("", "expected a header"),
         ("id,label\n", "nodes.csv holds no nodes"),
         ("id,label\n,\n", "line 2: the column “id” is empty"),
@@ -151,7 +197,10 @@ def test_the_command_takes_both_and_says_what_it_took(tmp_path, capsys):
     assert "3 entities, 2 triples, 2 relations" in capsys.readouterr().out
     assert main(["build", str(edges), str(nodes), "--dry-run"]) == 0
     said = capsys.readouterr().out
-    assert "Anna -> sails -> The Gull" in said and "of nodes, type from “type”, description from “description”" in said
+    assert (
+        "Anna -> sails -> The Gull" in said
+        and "of nodes, type from “type”, description from “description”" in said
+    )
 
 
 def test_a_zip_is_unpacked_and_read_as_its_files(tmp_path, capsys):
@@ -167,9 +216,15 @@ def test_a_zip_is_unpacked_and_read_as_its_files(tmp_path, capsys):
 
 
 def test_triples_and_labels_given_together_are_told_by_their_content(tmp_path):
-    (tmp_path / "labels.nt").write_text('<http://a/1> <http://www.w3.org/2000/01/rdf-schema#label> "Anna"@en .\n', "utf-8")
-    (tmp_path / "triples.ttl").write_text("<http://a/1> <http://a/sails> <http://a/gull> .\n", "utf-8")
-    assert list(gathered([tmp_path / "labels.nt", tmp_path / "triples.ttl"]).read()) == [("Anna", "sails", "gull")]
+    (tmp_path / "labels.nt").write_text(
+        '<http://a/1> <http://www.w3.org/2000/01/rdf-schema#label> "Anna"@en .\n', "utf-8"
+    )
+    (tmp_path / "triples.ttl").write_text(
+        "<http://a/1> <http://a/sails> <http://a/gull> .\n", "utf-8"
+    )
+    assert list(gathered([tmp_path / "labels.nt", tmp_path / "triples.ttl"]).read()) == [
+        ("Anna", "sails", "gull")
+    ]
 
 
 def test_a_look_at_the_beginning_says_nothing_of_nodes_that_later_edges_have(tmp_path):

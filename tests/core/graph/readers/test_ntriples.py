@@ -130,14 +130,25 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(texts, min_size=1, max_size=5, unique=True), st.lists(st.integers(0, 2), min_size=1, max_size=4))
+@given(
+    st.lists(texts, min_size=1, max_size=5, unique=True),
+    st.lists(st.integers(0, 2), min_size=1, max_size=4),
+)
 def test_every_text_comes_back_through_its_escapes(tmp_path_factory, told, how):
     path = tmp_path_factory.mktemp("nt") / "t.nt"
-    path.write_bytes("".join(f'<http://a.org/1> <http://a.org/says> "{escaped(text, how)}" .\n' for text in told).encode())
-    assert [tail for _, _, tail in read_triples(path)] == [text if text != "1" else "1 (text)" for text in told]
+    path.write_bytes(
+        "".join(
+            f'<http://a.org/1> <http://a.org/says> "{escaped(text, how)}" .\n' for text in told
+        ).encode()
+    )
+    assert [tail for _, _, tail in read_triples(path)] == [
+        text if text != "1" else "1 (text)" for text in told
+    ]
 
 
-@pytest.mark.parametrize("text", ['<a:a> <a:b> "%s', "<a:%s", "# %s"], ids=["literal", "address", "comment"])
+@pytest.mark.parametrize(
+    "text", ['<a:a> <a:b> "%s', "<a:%s", "# %s"], ids=["literal", "address", "comment"]
+)
 def test_a_line_without_an_end_is_refused_early(tmp_path, monkeypatch, text):
     monkeypatch.setattr("core.graph.readers.ntriples.LONGEST_LINE", 1 << 20)
     file = tmp_path / "long.nt"

@@ -23,20 +23,36 @@ def read(tmp_path, text: str | bytes, name: str, **how):
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("e.tsv", "entity1\trelation\tentity2\nAnna\tsails\tThe Gull\nThe Gull\tbuilt in\tTurku\n", "head from “entity1”"),
-        ("f.csv", "From,Rel,To\nAnna,sails,The Gull\nThe Gull,built in,Turku\n", "relation from “Rel”"),
+        (
+            "e.tsv",
+            "entity1\trelation\tentity2\nAnna\tsails\tThe Gull\nThe Gull\tbuilt in\tTurku\n",
+            "head from “entity1”",
+        ),
+        (
+            "f.csv",
+            "From,Rel,To\nAnna,sails,The Gull\nThe Gull,built in,Turku\n",
+            "relation from “Rel”",
+        ),
         (
             "g.csv",
             "Source,Target,Type,Id,Label,Weight\nAnna,The Gull,Directed,0,sails,1.0\nThe Gull,Turku,Directed,1,built in,2.0\n",
             "relation from “Label”, tail from “Target”; not read: Type, Id. Also taken: of edges, weight from “weight”.",
         ),
-        ("n.csv", ":START_ID,:END_ID,:TYPE\nAnna,The Gull,sails\nThe Gull,Turku,built in\n", "relation from “:TYPE”"),
+        (
+            "n.csv",
+            ":START_ID,:END_ID,:TYPE\nAnna,The Gull,sails\nThe Gull,Turku,built in\n",
+            "relation from “:TYPE”",
+        ),
         (
             "d.csv",
             "id,source,target,description,weight\n1,Anna,The Gull,sails,2\n2,The Gull,Turku,built in,1\n",
             "relation from “description”",
         ),
-        ("s.csv", "\ufeffhead;relation;tail\r\nAnna;sails;The Gull\r\nThe Gull;built in;Turku\r\n", ""),
+        (
+            "s.csv",
+            "\ufeffhead;relation;tail\r\nAnna;sails;The Gull\r\nThe Gull;built in;Turku\r\n",
+            "",
+        ),
     ],
 )
 def test_headers_of_other_tools_say_where_the_parts_are(tmp_path, name, text, said):
@@ -47,15 +63,23 @@ def test_headers_of_other_tools_say_where_the_parts_are(tmp_path, name, text, sa
 
 
 def test_a_header_above_chosen_columns_is_left_out_and_said(tmp_path):
-    triples, sentences = read(tmp_path, "from,to,what\nAnna,The Gull,sails\n", "c.csv", columns=(1, 3, 2))
-    assert triples == TWO[:1] and "head from “from”, relation from “what”, tail from “to”" in sentences[0]
+    triples, sentences = read(
+        tmp_path, "from,to,what\nAnna,The Gull,sails\n", "c.csv", columns=(1, 3, 2)
+    )
+    assert (
+        triples == TWO[:1]
+        and "head from “from”, relation from “what”, tail from “to”" in sentences[0]
+    )
     assert read(tmp_path, "Anna,The Gull,sails\n", "c.csv", columns=(1, 3, 2)) == (TWO[:1], [])
 
 
 @pytest.mark.parametrize("name", ["w.tsv", "w.csv"])
 def test_a_weighted_edge_list_is_no_list_of_triples(tmp_path, name):
     text = "Alpha\tBeta\t3\nBeta\tGamma\t1.5\n".replace("\t", "\t" if name == "w.tsv" else ",")
-    with pytest.raises(BadInput, match="links without relations, the third column being a weight. Read it as an edge list"):
+    with pytest.raises(
+        BadInput,
+        match="links without relations, the third column being a weight. Read it as an edge list",
+    ):
         read(tmp_path, text, name)
     with pytest.raises(BadInput, match="links without relations"):
         build(TripleFile(tmp_path / name, memory=1 << 26), tmp_path / "large", "g")
@@ -68,14 +92,23 @@ def test_a_weighted_edge_list_is_no_list_of_triples(tmp_path, name):
 
 
 def test_numbers_as_tails_stay_triples(tmp_path):
-    assert read(tmp_path, "Anna\tage\t31\nBob\tage\t44\n", "a.tsv")[0] == [("Anna", "age", "31"), ("Bob", "age", "44")]
-    assert read(tmp_path, "1\t2\t3\n2\t2\t1\n", "i.tsv")[0] == [("1", "2", "3"), ("2", "2", "1")]  # a graph whose names are numbers
+    assert read(tmp_path, "Anna\tage\t31\nBob\tage\t44\n", "a.tsv")[0] == [
+        ("Anna", "age", "31"),
+        ("Bob", "age", "44"),
+    ]
+    assert read(tmp_path, "1\t2\t3\n2\t2\t1\n", "i.tsv")[0] == [
+        ("1", "2", "3"),
+        ("2", "2", "1"),
+    ]  # a graph whose names are numbers
 
 
 def test_an_edge_list_of_networkx_by_blanks_with_comments(tmp_path):
     text = "# a graph\nanna gull {'weight': 3}\ngull turku {}\nlonely\n"
     (tmp_path / "g.edgelist").write_text(text.replace("lonely\n", ""), "utf-8")
-    assert [triple[::2] for triple in read_triples(tmp_path / "g.edgelist")] == [("anna", "gull"), ("gull", "turku")]
+    assert [triple[::2] for triple in read_triples(tmp_path / "g.edgelist")] == [
+        ("anna", "gull"),
+        ("gull", "turku"),
+    ]
     (tmp_path / "g.edgelist").write_text(text, "utf-8")
     with pytest.raises(BadInput, match="line 4: expected the two ends of a link, found “lonely”"):
         list(read_triples(tmp_path / "g.edgelist"))
@@ -84,25 +117,44 @@ def test_an_edge_list_of_networkx_by_blanks_with_comments(tmp_path):
 def test_quoted_names_between_tabs_are_read_or_said(tmp_path):
     text = 'head\trelation\ttail\nAnna\tsails\t"The ""Gull"""\n'
     triples, sentences = read(tmp_path, text, "q.tsv")
-    assert triples == [("Anna", "sails", '"The ""Gull"""')] and "read the file as tab-quoted" in sentences[0]
+    assert (
+        triples == [("Anna", "sails", '"The ""Gull"""')]
+        and "read the file as tab-quoted" in sentences[0]
+    )
     assert read(tmp_path, text + '"a\tb"\tis\tc\n', "q.tsv", format="tab-quoted")[0] == [
         ("Anna", "sails", 'The "Gull"'),
         ("a\tb", "is", "c"),
     ]
-    with pytest.raises(BadInput, match="line 3: found 4 columns, where the header has 3. Names in double quotes may hold tabs"):
+    with pytest.raises(
+        BadInput,
+        match="line 3: found 4 columns, where the header has 3. Names in double quotes may hold tabs",
+    ):
         read(tmp_path, text + '"a\tb"\tis\tc\n', "q.tsv")
 
 
-NODES = [{"id": "n0", "label": "Anna"}, {"id": "n1", "label": "The Gull"}, {"id": "n2", "label": "Turku"}]
-LINKS = [{"source": "n0", "target": "n1", "relation": "sails"}, {"source": "n1", "target": "n2", "relation": "built in"}]
+NODES = [
+    {"id": "n0", "label": "Anna"},
+    {"id": "n1", "label": "The Gull"},
+    {"id": "n2", "label": "Turku"},
+]
+LINKS = [
+    {"source": "n0", "target": "n1", "relation": "sails"},
+    {"source": "n1", "target": "n2", "relation": "built in"},
+]
 VIS = [{"from": one["source"], "to": one["target"], "label": one["relation"]} for one in LINKS]
 CYTOSCAPE = {
     "nodes": [{"data": {"id": one["id"], "name": one["label"]}} for one in NODES],
-    "edges": [{"data": {"source": one["source"], "target": one["target"], "interaction": one["relation"]}} for one in LINKS],
+    "edges": [
+        {"data": {"source": one["source"], "target": one["target"], "interaction": one["relation"]}}
+        for one in LINKS
+    ],
 }
 D3 = {
     "nodes": [{"name": one["label"]} for one in NODES],
-    "links": [{"source": 0, "target": 1, "type": "sails"}, {"source": 1, "target": 2, "type": "built in"}],
+    "links": [
+        {"source": 0, "target": 1, "type": "sails"},
+        {"source": 1, "target": 2, "type": "built in"},
+    ],
 }
 
 
@@ -117,9 +169,24 @@ D3 = {
         {"graph": {"nodes": {one["id"]: {"label": one["label"]} for one in NODES}, "edges": LINKS}},
         [{"subject": a, "predicate": b, "object": c} for a, b, c in TWO],
         {"data": [{"Head": a, "relation": b, "tail": {"name": c}} for a, b, c in TWO]},
-        {"docs": [{"passage": "…", "extracted_triples": [list(TWO[0]), ["too", "short"]]}, {"extracted_triples": [list(TWO[1])]}]},
+        {
+            "docs": [
+                {"passage": "…", "extracted_triples": [list(TWO[0]), ["too", "short"]]},
+                {"extracted_triples": [list(TWO[1])]},
+            ]
+        },
     ],
-    ids=["node-link", "networkx 3", "vis", "cytoscape.js", "d3 by place", "json graph format", "rows", "rows in data", "openie"],
+    ids=[
+        "node-link",
+        "networkx 3",
+        "vis",
+        "cytoscape.js",
+        "d3 by place",
+        "json graph format",
+        "rows",
+        "rows in data",
+        "openie",
+    ],
 )
 def test_json_of_other_tools(tmp_path, held):
     triples, sentences = read(tmp_path, json.dumps(held), "g.json")
@@ -129,10 +196,17 @@ def test_json_of_other_tools(tmp_path, held):
 
 
 def test_json_that_is_none_of_these_says_what_is_read(tmp_path):
-    with pytest.raises(BadInput, match="its rows have colour, size. What is read: rows with head, relation and tail"):
+    with pytest.raises(
+        BadInput,
+        match="its rows have colour, size. What is read: rows with head, relation and tail",
+    ):
         read(tmp_path, '{"colour": "red", "size": 3}\n', "g.jsonl")
     with pytest.raises(BadInput, match="link 1 lacks an end, or names a node"):
-        read(tmp_path, json.dumps({"nodes": NODES, "links": [{"source": "n0", "target": "n9"}]}), "g.json")
+        read(
+            tmp_path,
+            json.dumps({"nodes": NODES, "links": [{"source": "n0", "target": "n9"}]}),
+            "g.json",
+        )
 
 
 def test_what_two_nodes_share_is_told_apart(tmp_path):
@@ -157,7 +231,13 @@ def peer():
 
 
 @pytest.mark.parametrize(
-    ("suffix", "write"), [(".gexf", "write_gexf"), (".gml", "write_gml"), (".net", "write_pajek"), (".graphml", "write_graphml")]
+    ("suffix", "write"),
+    [
+        (".gexf", "write_gexf"),
+        (".gml", "write_gml"),
+        (".net", "write_pajek"),
+        (".graphml", "write_graphml"),
+    ],
 )
 def test_networkx_writes_what_we_read(tmp_path, suffix, write):
     networkx, graph = peer()
@@ -171,7 +251,15 @@ def test_tables_of_parquet_and_arrow(tmp_path):
     import pyarrow.parquet
 
     heads, relations, tails = zip(*TWO)
-    table = pa.table({"id": [1, 2], "source": heads, "target": tails, "description": relations, "weight": [1.0, 2.0]})
+    table = pa.table(
+        {
+            "id": [1, 2],
+            "source": heads,
+            "target": tails,
+            "description": relations,
+            "weight": [1.0, 2.0],
+        }
+    )
     pa.parquet.write_table(table, tmp_path / "g.parquet")
     pa.feather.write_feather(table, str(tmp_path / "g.feather"), compression="uncompressed")
     for name in ("g.parquet", "g.feather"):
@@ -181,9 +269,15 @@ def test_tables_of_parquet_and_arrow(tmp_path):
             "Columns: head from “source”, relation from “description”, tail from “target”; not read: id.",
             "Also taken: of edges, weight from “weight”.",
         ]
-        assert list(TripleFile(tmp_path / name, columns=(2, 1, 3)).read())[0] == ("Anna", "1", "The Gull")
+        assert list(TripleFile(tmp_path / name, columns=(2, 1, 3)).read())[0] == (
+            "Anna",
+            "1",
+            "The Gull",
+        )
     pa.parquet.write_table(table.select(["id", "weight"]), tmp_path / "g.parquet")
-    with pytest.raises(BadInput, match="has the columns id, weight; say which hold head, relation and tail"):
+    with pytest.raises(
+        BadInput, match="has the columns id, weight; say which hold head, relation and tail"
+    ):
         list(read_triples(tmp_path / "g.parquet"))
 
 
@@ -206,20 +300,31 @@ def test_what_is_not_read_says_so(tmp_path, name, data, words):
 
 
 def test_a_dry_run_says_what_is_taken_how_and_builds_nothing(tmp_path, capsys):
-    (tmp_path / "g.csv").write_text("from,rel,to,weight,year\nAnna,sails,The Gull,3,1907\n", "utf-8")
+    (tmp_path / "g.csv").write_text(
+        "from,rel,to,weight,year\nAnna,sails,The Gull,3,1907\n", "utf-8"
+    )
     assert main(["build", str(tmp_path / "g.csv"), "--dry-run"]) == 0
     said = capsys.readouterr().out
     assert "1 triple, 2 entities, 1 relation." in said and "called by numbers" not in said
-    assert "Anna -> sails -> The Gull" in said and "not read: year." in said and "weight from “weight”" in said
+    assert (
+        "Anna -> sails -> The Gull" in said
+        and "not read: year." in said
+        and "weight from “weight”" in said
+    )
     assert [file.name for file in tmp_path.iterdir()] == ["g.csv"]
     assert main(["build", str(tmp_path / "g.csv")]) == 2 and "--out" in capsys.readouterr().err
 
 
 def test_entities_that_are_numbers_are_said_unless_they_are_meant(tmp_path, capsys):
-    (tmp_path / "g.csv").write_text(":START_ID,:TYPE,:END_ID\n1,ACTED_IN,2\n1,ACTED_IN,3\n", "utf-8")
+    (tmp_path / "g.csv").write_text(
+        ":START_ID,:TYPE,:END_ID\n1,ACTED_IN,2\n1,ACTED_IN,3\n", "utf-8"
+    )
     assert main(["build", str(tmp_path / "g.csv"), "--dry-run"]) == 0
     said = capsys.readouterr().out
-    assert "2 triples, 3 entities, 1 relation." in said and "Entities are called by numbers, and questions find them by names" in said
+    assert (
+        "2 triples, 3 entities, 1 relation." in said
+        and "Entities are called by numbers, and questions find them by names" in said
+    )
     (tmp_path / "ids.txt").write_text("1\t7\t2\n", "utf-8")
     assert main(["build", str(tmp_path / "ids.txt"), "--dry-run", "--integers"]) == 0
     assert "called by numbers" not in capsys.readouterr().out
@@ -232,11 +337,20 @@ def test_hipporags_file_of_openie_with_all_its_keys(tmp_path):
             "idx": f"chunk-{place}",
             "passage": f"{head} … {tail}.",
             "extracted_entities": [head, tail, "Åland"],
-            "extracted_triples": [[head, relation, tail], ["too", "short"], [head, "", tail], [head, 3, tail]][: 1 + 3 * place],
+            "extracted_triples": [
+                [head, relation, tail],
+                ["too", "short"],
+                [head, "", tail],
+                [head, 3, tail],
+            ][: 1 + 3 * place],
         }
         for place, (head, relation, tail) in enumerate(TWO)
     ]
     held = {"docs": docs, "avg_ent_chars": 7.5, "avg_ent_words": 1.5}
-    triples, sentences = read(tmp_path, json.dumps(held, indent=2), "openie_results_ner_gpt-4o-mini.json")
+    triples, sentences = read(
+        tmp_path, json.dumps(held, indent=2), "openie_results_ner_gpt-4o-mini.json"
+    )
     assert triples == TWO
-    assert sentences == ["3 triples left out (not of three parts, as models write them now and then)"]
+    assert sentences == [
+        "3 triples left out (not of three parts, as models write them now and then)"
+    ]

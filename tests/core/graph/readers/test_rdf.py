@@ -24,7 +24,12 @@ ex:sails rdfs:label "sails to"@en .
 ex:c ex:sails ex:gull .
 """
 )
-SAME = [("The Gull", "altLabel", "Gull"), ("The Gull", "sails to", "Turku"), ("Turku", "length", "42"), ("c", "sails to", "The Gull")]
+SAME = [
+    ("The Gull", "altLabel", "Gull"),
+    ("The Gull", "sails to", "Turku"),
+    ("Turku", "length", "42"),
+    ("c", "sails to", "The Gull"),
+]
 
 
 def read(tmp_path, text: str, name: str = "g.ttl", **how):
@@ -48,12 +53,21 @@ def test_things_and_relations_are_called_by_their_labels_which_are_no_triples(tm
 )
 def test_the_language_is_chosen_with_a_fallback(tmp_path, language, name):
     triples, _ = read(tmp_path, TURTLE, language=language)
-    assert (name, "sails to" if language != "none" else "sails", "Turku" if language != "none" else "b1") in triples
+    assert (
+        name,
+        "sails to" if language != "none" else "sails",
+        "Turku" if language != "none" else "b1",
+    ) in triples
     assert language != "none" or ("gull", "label", "Die Möwe") in triples
 
 
-def test_rdfs_label_comes_before_the_others_and_equal_labels_are_told_by_their_identifiers(tmp_path):
-    text = PREFIXES + 'ex:a schema:name "S" ; skos:prefLabel "P" ; rdfs:label "R" ; ex:r ex:b . ex:b rdfs:label "R" . ex:b ex:r ex:c .'
+def test_rdfs_label_comes_before_the_others_and_equal_labels_are_told_by_their_identifiers(
+    tmp_path,
+):
+    text = (
+        PREFIXES
+        + 'ex:a schema:name "S" ; skos:prefLabel "P" ; rdfs:label "R" ; ex:r ex:b . ex:b rdfs:label "R" . ex:b ex:r ex:c .'
+    )
     assert read(tmp_path, text)[0] == [("R", "r", "R (b)"), ("R (b)", "r", "c")]
 
 
@@ -63,15 +77,21 @@ def test_wikidatas_relations_have_the_labels_of_their_properties_also_from_a_sec
         "http://www.wikidata.org/prop/direct/",
         "<http://www.w3.org/2000/01/rdf-schema#label>",
     )
-    (tmp_path / "labels.ttl").write_text(f'<{wd}P50> {label} "author"@en . <{wd}Q1> {label} "The Gull"@en .', "utf-8")
+    (tmp_path / "labels.ttl").write_text(
+        f'<{wd}P50> {label} "author"@en . <{wd}Q1> {label} "The Gull"@en .', "utf-8"
+    )
     text = f"<{wd}Q1> <{wdt}P50> <{wd}Q2> .\n"
     assert read(tmp_path, text, "g.nt")[0] == [("Q1", "P50", "Q2")]
-    assert read(tmp_path, text, "g.nt", labels=tmp_path / "labels.ttl")[0] == [("The Gull", "author", "Q2")]
+    assert read(tmp_path, text, "g.nt", labels=tmp_path / "labels.ttl")[0] == [
+        ("The Gull", "author", "Q2")
+    ]
     with pytest.raises(BadInput, match="should be an RDF file"):
         read(tmp_path, text, "g.nt", labels=tmp_path / "labels.csv")
 
 
-@pytest.mark.parametrize("suffix", [".nt", ".ttl", ".nq", ".trig", ".rdf", ".owl", ".jsonld", ".n3"])
+@pytest.mark.parametrize(
+    "suffix", [".nt", ".ttl", ".nq", ".trig", ".rdf", ".owl", ".jsonld", ".n3"]
+)
 def test_every_syntax_gives_the_same_triples(tmp_path, suffix):
     from pyoxigraph import RdfFormat, parse, serialize
 
@@ -86,7 +106,9 @@ def test_blank_nodes_and_named_graphs(tmp_path):
     text = PREFIXES + "ex:g { ex:a ex:r [ ex:s ex:b ] . } ex:a ex:r ex:c ."
     one, sentences = read(tmp_path, text, "g.trig")
     again, _ = read(tmp_path, text, "g.trig")
-    assert sorted(one) == [("_:b0", "s", "b"), ("a", "r", "_:b0"), ("a", "r", "c")] and one == again  # however the parser calls them
+    assert (
+        sorted(one) == [("_:b0", "s", "b"), ("a", "r", "_:b0"), ("a", "r", "c")] and one == again
+    )  # however the parser calls them
     assert sentences == ["1 named graph read as one."]
 
 
@@ -94,13 +116,18 @@ def test_blank_nodes_and_named_graphs(tmp_path):
 def test_a_large_build_gives_the_same_graph(tmp_path, labels):
     draw = random.Random(5)
     label, gap = "<http://www.w3.org/2000/01/rdf-schema#label>", "http://x.org/"
-    lines = [f"<{gap}{draw.randint(0, 60)}> <{gap}r{draw.randint(0, 3)}> <{gap}{draw.randint(0, 60)}> ." for _ in range(400)]
+    lines = [
+        f"<{gap}{draw.randint(0, 60)}> <{gap}r{draw.randint(0, 3)}> <{gap}{draw.randint(0, 60)}> ."
+        for _ in range(400)
+    ]
     lines += [f'<{gap}{n}> {label} "Thing {n % 40}"@en .' for n in range(50)] if labels else []
     draw.shuffle(lines)
     (tmp_path / "g.nt").write_text("\n".join(lines) + "\n", "utf-8")
     small = build(TripleFile(tmp_path / "g.nt"), tmp_path / "small", "g")
     large = build(TripleFile(tmp_path / "g.nt", memory=1 << 26), tmp_path / "large", "g")
-    assert sorted(small.triple_texts(range(small.n_edges))) == sorted(large.triple_texts(range(large.n_edges)))
+    assert sorted(small.triple_texts(range(small.n_edges))) == sorted(
+        large.triple_texts(range(large.n_edges))
+    )
     assert any("Thing" in name for name in small.names(range(small.n_nodes))) == labels
 
 
@@ -109,12 +136,28 @@ def test_a_large_build_gives_the_same_graph(tmp_path, labels):
     [
         ("g.ttl", "ex:a ex:b ex:c .", "g.ttl, line 1: not Turtle"),
         ("g.jsonld", "{", "not JSON-LD"),
-        ("g.jsonld", '{"@context": "https://example.org/far", "@id": "a"}', "not JSON-LD"),  # nothing is fetched
+        (
+            "g.jsonld",
+            '{"@context": "https://example.org/far", "@id": "a"}',
+            "not JSON-LD",
+        ),  # nothing is fetched
         ("g.rdf", "<html/>", "g.rdf"),
         ("g.ttl", "", "holds no triples"),
-        ("g.rdf", '<!DOCTYPE r [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>\n<r/>', "declares XML entities within"),
-        ("g.rdf", '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/hostname">]>\n<r>&a;</r>', "declares XML entities within"),
-        ("g.ttl", "<< <http://x/a> <http://x/b> <http://x/c> >> <http://x/d> <http://x/e> .", "RDF-star|not Turtle"),
+        (
+            "g.rdf",
+            '<!DOCTYPE r [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>\n<r/>',
+            "declares XML entities within",
+        ),
+        (
+            "g.rdf",
+            '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/hostname">]>\n<r>&a;</r>',
+            "declares XML entities within",
+        ),
+        (
+            "g.ttl",
+            "<< <http://x/a> <http://x/b> <http://x/c> >> <http://x/d> <http://x/e> .",
+            "RDF-star|not Turtle",
+        ),
     ],
 )
 def test_what_is_refused_names_file_and_fault(tmp_path, name, text, words):
@@ -127,7 +170,11 @@ def test_labels_of_a_large_file_are_asked_for(tmp_path, monkeypatch):
     label = "<http://www.w3.org/2000/01/rdf-schema#label>"
     text = f'<http://x.org/a> {label} "Anna"@en .\n<http://x.org/a> <http://x.org/r> <http://x.org/b> .\n'
     triples, sentences = read(tmp_path, text, "g.nt")
-    assert ("a", "r", "b") in triples and "Labels of this large file are not looked for" in sentences[0]
+    assert (
+        "a",
+        "r",
+        "b",
+    ) in triples and "Labels of this large file are not looked for" in sentences[0]
     assert read(tmp_path, text, "g.nt", language="en")[0] == [("Anna", "r", "b")]
 
 
@@ -156,7 +203,9 @@ def test_literals_are_attributes_of_their_things_where_that_is_chosen(tmp_path, 
         graph = build(file, tmp_path / "g", "g")
         blank = next(one for one in graph.names(range(graph.n_nodes)) if one.startswith("_:"))
         table = graph.columns.nodes
-        found = dict(zip(graph.names(range(4)), zip(table.texts("type"), table.texts("description"))))
+        found = dict(
+            zip(graph.names(range(4)), zip(table.texts("type"), table.texts("description")))
+        )
         assert found == {
             "The Gull": ("", "A ship.; length: 42; altLabel: Gull, Old Gull"),
             "turku": ("city", ""),
@@ -193,13 +242,22 @@ def test_a_large_file_says_that_attributes_are_left_out(tmp_path, monkeypatch):
 
 
 def test_statements_of_wikidata_and_blank_nodes_are_nodes_without_names(tmp_path):
-    wd, p, ps = "http://www.wikidata.org/entity/", "http://www.wikidata.org/prop/", "http://www.wikidata.org/prop/statement/"
+    wd, p, ps = (
+        "http://www.wikidata.org/entity/",
+        "http://www.wikidata.org/prop/",
+        "http://www.wikidata.org/prop/statement/",
+    )
     statement = f"<{wd}statement/Q42-F078E5B3-F9A8-480E-B7AC-D97778CBBEF9>"
     labels = "".join(
-        f'<{wd}{id}> <{rdf.LABELS[0]}> "{label}"@en .\n' for id, label in (("Q42", "Adams"), ("Q350", "Cambridge"), ("P19", "born in"))
+        f'<{wd}{id}> <{rdf.LABELS[0]}> "{label}"@en .\n'
+        for id, label in (("Q42", "Adams"), ("Q350", "Cambridge"), ("P19", "born in"))
     )
     (tmp_path / "labels.nt").write_text(labels, "utf-8")
     text = f"<{wd}Q42> <{p}P19> {statement} .\n{statement} <{ps}P19> <{wd}Q350> .\n"
     (first, second), _ = read(tmp_path, text, "g.nt", labels=tmp_path / "labels.nt")
-    assert (first[0], second[2]) == ("Adams", "Cambridge") and unnamed(first[2]) and first[2] == second[0]
+    assert (
+        (first[0], second[2]) == ("Adams", "Cambridge")
+        and unnamed(first[2])
+        and first[2] == second[0]
+    )
     assert (first[1], second[1]) == ("born in", "born in (P19)")

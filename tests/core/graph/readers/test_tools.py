@@ -48,7 +48,11 @@ def igraph_graph():
     import igraph
 
     graph = igraph.Graph([(0, 1), (1, 2)], directed=True)
-    graph.vs["name"], graph.es["relation"], graph.es["weight"] = NAMES, [relation for _, relation, _ in TWO], [2.0, 2.0]
+    graph.vs["name"], graph.es["relation"], graph.es["weight"] = (
+        NAMES,
+        [relation for _, relation, _ in TWO],
+        [2.0, 2.0],
+    )
     return graph
 
 
@@ -82,7 +86,12 @@ def by_pyarrow(file):
     import pyarrow.parquet
 
     table = pa.table(
-        {"head": [a for a, _, _ in TWO], "relation": [b for _, b, _ in TWO], "tail": [c for _, _, c in TWO], "weight": [2.0, 2.0]}
+        {
+            "head": [a for a, _, _ in TWO],
+            "relation": [b for _, b, _ in TWO],
+            "tail": [c for _, _, c in TWO],
+            "weight": [2.0, 2.0],
+        }
     )
     if file.suffix == ".parquet":
         pyarrow.parquet.write_table(table, file)
@@ -111,7 +120,9 @@ WRITERS = {
     ("edges", "igraph"): igraph_edges,
     ("comma", "pandas"): lambda file: pandas_frame().to_csv(file, index=False),
     ("tab", "pandas"): lambda file: pandas_frame().to_csv(file, index=False, sep="\t"),
-    ("tab-quoted", "pandas"): lambda file: pandas_frame().to_csv(file, index=False, sep="\t", quoting=1),
+    ("tab-quoted", "pandas"): lambda file: pandas_frame().to_csv(
+        file, index=False, sep="\t", quoting=1
+    ),
     ("parquet", "pandas"): lambda file: pandas_frame().to_parquet(file),
     ("parquet", "pyarrow"): by_pyarrow,
     ("arrow", "pyarrow"): by_pyarrow,
@@ -120,7 +131,11 @@ WRITERS = {
 
 
 def test_every_tool_with_a_version_writes_a_file_here():
-    named = {(name, tool) for name, one in FORMATS.items() for tool in re.findall(r"([a-z]+) \d+\.[\d.]+\d", one.tools)}
+    named = {
+        (name, tool)
+        for name, one in FORMATS.items()
+        for tool in re.findall(r"([a-z]+) \d+\.[\d.]+\d", one.tools)
+    }
     assert named == set(WRITERS)
 
 
@@ -130,6 +145,9 @@ def test_what_a_tool_writes_is_read(tmp_path, format, tool):
     suffix = next(iter(FORMATS[format].suffixes), ".tsv")
     WRITERS[format, tool](tmp_path / f"g{suffix}")
     file = TripleFile(tmp_path / f"g{suffix}", format if format == "tab-quoted" else "auto")
-    found = sorted((head.replace("_", " "), relation, tail.replace("_", " ")) for head, relation, tail in file.read())
+    found = sorted(
+        (head.replace("_", " "), relation, tail.replace("_", " "))
+        for head, relation, tail in file.read()
+    )
     assert found == (sorted(LINKS) if format in ("edges", "pajek") else sorted(TWO))
     assert file.attributes.first(2).get("weight") == (None if format in SYNTAXES else [2.0, 2.0])

@@ -29,7 +29,15 @@ def test_every_format_plain_and_gzipped(tmp_path, name, text, packed):
 
 
 def test_names_pass_unchanged(tmp_path):
-    hostile = ['say "hi"', "<script>alert(1)</script>", "🎬 a,b", "' OR 1=1 --", " spaced ", "../../etc", "\u202eabc"]
+    hostile = [
+        'say "hi"',
+        "<script>alert(1)</script>",
+        "🎬 a,b",
+        "' OR 1=1 --",
+        " spaced ",
+        "../../etc",
+        "\u202eabc",
+    ]
     path = tmp_path / "t.tsv"
     path.write_text("".join(f"{name}\tr\tx|y\n" for name in hostile), "utf-8")
     assert [head for head, _, _ in read_triples(path)] == hostile
@@ -69,8 +77,14 @@ FIVE = "Ann\tparent\tBo\t/m/1\t/m/2\nBo\tspouse\tCy\t/m/2\t/m/3\n"
 @pytest.mark.parametrize("name", ["t.tsv", "t.txt"])
 def test_more_columns_are_read_where_they_are_chosen(tmp_path, name):
     (tmp_path / name).write_text(FIVE)
-    assert list(read_triples(tmp_path / name, columns=(1, 2, 3))) == [("Ann", "parent", "Bo"), ("Bo", "spouse", "Cy")]
-    assert list(read_triples(tmp_path / name, columns=(4, 2, 5))) == [("/m/1", "parent", "/m/2"), ("/m/2", "spouse", "/m/3")]
+    assert list(read_triples(tmp_path / name, columns=(1, 2, 3))) == [
+        ("Ann", "parent", "Bo"),
+        ("Bo", "spouse", "Cy"),
+    ]
+    assert list(read_triples(tmp_path / name, columns=(4, 2, 5))) == [
+        ("/m/1", "parent", "/m/2"),
+        ("/m/2", "spouse", "/m/3"),
+    ]
     with pytest.raises(BadInput, match="line 1: found 5 columns, expected 3.*Choose the columns"):
         list(read_triples(tmp_path / name))
     with pytest.raises(BadInput, match="expected at least 6"):
@@ -80,7 +94,11 @@ def test_more_columns_are_read_where_they_are_chosen(tmp_path, name):
 def test_a_header_tells_where_the_columns_stand(tmp_path):
     (tmp_path / "t.csv").write_text("weight,Target,Relation,Source\n0.5,B,r,A\n")
     (tmp_path / "t.txt").write_text("subject\tpredicate\tobject\tsince\nA\tr\tB\t1999\n")
-    assert list(read_triples(tmp_path / "t.csv")) == list(read_triples(tmp_path / "t.txt")) == [("A", "r", "B")]
+    assert (
+        list(read_triples(tmp_path / "t.csv"))
+        == list(read_triples(tmp_path / "t.txt"))
+        == [("A", "r", "B")]
+    )
 
 
 @pytest.mark.parametrize("columns", [(1, 1, 2), (0, 1, 2)])
@@ -102,7 +120,9 @@ def test_the_union_of_the_graphs_of_question_rows(tmp_path):
     rows += '{"graph": [["B", "s", "C"], ["C", "r", "A"]]}\n'
     (tmp_path / "q.jsonl").write_text(rows)
     assert list(read_triples(tmp_path / "q.jsonl")) == [*ROWS, ROWS[1], ("C", "r", "A")]
-    assert in_memory(read_triples(tmp_path / "q.jsonl"), "g").n_edges == 3  # a triple that two questions share is kept once
+    assert (
+        in_memory(read_triples(tmp_path / "q.jsonl"), "g").n_edges == 3
+    )  # a triple that two questions share is kept once
     (tmp_path / "bad.jsonl").write_text(rows + '{"graph": [["A", "r"]]}\n')
     with pytest.raises(BadInput, match="bad.jsonl, line 5: “graph” should be a list"):
         list(read_triples(tmp_path / "bad.jsonl"))
@@ -139,9 +159,45 @@ def test_the_command_line_builds_every_format(tmp_path, capsys):
     from core.cli import main
 
     (tmp_path / "five.txt").write_text(FIVE)
-    assert main(["build", str(tmp_path / "five.txt"), "--out", str(tmp_path / "one"), "--columns", "1,2,3"]) == 0
+    assert (
+        main(
+            [
+                "build",
+                str(tmp_path / "five.txt"),
+                "--out",
+                str(tmp_path / "one"),
+                "--columns",
+                "1,2,3",
+            ]
+        )
+        == 0
+    )
     assert "3 entities, 2 triples, 2 relations" in capsys.readouterr().out
     (tmp_path / "t.data").write_text("<http://a.org/A> <http://a.org/r> <http://a.org/B> .\n")
-    assert main(["build", str(tmp_path / "t.data"), "--out", str(tmp_path / "two"), "--format", "ntriples"]) == 0
-    assert main(["build", str(tmp_path / "t.data"), "--out", str(tmp_path / "three"), "--columns", "1,2"]) == 2
+    assert (
+        main(
+            [
+                "build",
+                str(tmp_path / "t.data"),
+                "--out",
+                str(tmp_path / "two"),
+                "--format",
+                "ntriples",
+            ]
+        )
+        == 0
+    )
+    assert (
+        main(
+            [
+                "build",
+                str(tmp_path / "t.data"),
+                "--out",
+                str(tmp_path / "three"),
+                "--columns",
+                "1,2",
+            ]
+        )
+        == 2
+    )
     assert "as in 1,2,3" in capsys.readouterr().err

@@ -32,14 +32,29 @@ def flip(file, place: float) -> None:
 @pytest.fixture
 def told(tmp_path):
     graph = build(TRIPLES, tmp_path / "triples", "triples")
-    return store(with_tables(graph, nodes=Table.of(type=["thing"] * graph.n_nodes)), tmp_path / "graphs" / "told")
+    return store(
+        with_tables(graph, nodes=Table.of(type=["thing"] * graph.n_nodes)),
+        tmp_path / "graphs" / "told",
+    )
 
 
-FILES = ["offsets", "heads", "tails", "relations", "in_edges", "in_heads", "name_offsets", "name_order", "degree_bytes"]
+FILES = [
+    "offsets",
+    "heads",
+    "tails",
+    "relations",
+    "in_edges",
+    "in_heads",
+    "name_offsets",
+    "name_order",
+    "degree_bytes",
+]
 
 
 @pytest.mark.parametrize("place", [0.0, 0.4, 1.0])
-@pytest.mark.parametrize("name", [*(f"{name}.npy" for name in FILES), "names.bin", "columns/nodes.arrow", digests.FILE])
+@pytest.mark.parametrize(
+    "name", [*(f"{name}.npy" for name in FILES), "names.bin", "columns/nodes.arrow", digests.FILE]
+)
 def test_a_changed_byte_is_found_when_it_is_opened(told, name, place):
     flip(told.data_folder / name, place)
     with pytest.raises(StoreError, match="The graph in .* is damaged .*build it again"):
@@ -48,14 +63,23 @@ def test_a_changed_byte_is_found_when_it_is_opened(told, name, place):
 
 def test_every_byte_of_the_description_counts(told):
     file = told.folder / "graph.json"
-    sound, meta = file.read_bytes(), (told.relation_names, told.name, told.digest, told.direction, told.names(range(5)))
+    sound, meta = (
+        file.read_bytes(),
+        (told.relation_names, told.name, told.digest, told.direction, told.names(range(5))),
+    )
     for at in range(len(sound)):
         file.write_bytes(sound[:at] + bytes([sound[at] ^ 1]) + sound[at + 1 :])
         try:
             graph = Graph.open(told.folder)
         except StoreError:
             continue
-        assert (graph.relation_names, graph.name, graph.digest, graph.direction, graph.names(range(5))) == meta
+        assert (
+            graph.relation_names,
+            graph.name,
+            graph.digest,
+            graph.direction,
+            graph.names(range(5)),
+        ) == meta
 
 
 def test_a_damaged_graph_costs_itself(tmp_path, monkeypatch):
@@ -77,7 +101,13 @@ def test_what_is_found_in_a_large_graph_is_said_from_then_on(told, monkeypatch):
     for thread in threading.enumerate():
         if thread.name.startswith("digests of"):
             thread.join()
-    for used in (lambda: graph.names([0]), graph.adjacency, lambda: graph.nodes_named("node 1"), graph.shape, lambda: graph.triples([0])):
+    for used in (
+        lambda: graph.names([0]),
+        graph.adjacency,
+        lambda: graph.nodes_named("node 1"),
+        graph.shape,
+        lambda: graph.triples([0]),
+    ):
         with pytest.raises(StoreError, match="damaged .tails.npy is not as it was written"):
             used()
 
@@ -91,7 +121,9 @@ def test_a_large_graph_is_read_once_a_process(told, monkeypatch):
     assert not Graph.open(told.folder).later.done
 
 
-@pytest.mark.parametrize("name", ["offsets", "tails", "in_heads", "relations", "name_offsets", "name_order", "in_edges"])
+@pytest.mark.parametrize(
+    "name", ["offsets", "tails", "in_heads", "relations", "name_offsets", "name_order", "in_edges"]
+)
 def test_no_offset_of_an_earlier_store_leads_out_of_it(told, name):
     """Stores of before have no digests: what would be read outside of an array is found all the same."""
     (told.data_folder / digests.FILE).unlink()

@@ -16,7 +16,15 @@ from core.graph.readers.triple_file import gathered
 from core.graph.writers import parts, writing
 from core.graph.writers.writing import WRITTEN, export, left_out, usual_name
 
-NODES = ["Anna", "The Gull", "Turku", "<script>alert('1')</script> & co", 'a "quoted", name; with\ttab'.replace("\t", " "), "naïve 🎬", "|"]
+NODES = [
+    "Anna",
+    "The Gull",
+    "Turku",
+    "<script>alert('1')</script> & co",
+    'a "quoted", name; with\ttab'.replace("\t", " "),
+    "naïve 🎬",
+    "|",
+]
 TRIPLES = [
     ("Anna", "sails", "The Gull"),
     ("Anna", "owns & loves", "The Gull"),
@@ -70,7 +78,9 @@ def test_columns_come_back_too_as_far_as_the_format_holds_them(tmp_path, format)
     assert found.columns.nodes.arrow.equals(graph.columns.nodes.arrow)
     if format == "turtle":
         assert found.columns.edges is None
-        assert left_out(graph, format) == ["Of edges descriptions, keywords, weights are not written: a triple of RDF has none."]
+        assert left_out(graph, format) == [
+            "Of edges descriptions, keywords, weights are not written: a triple of RDF has none."
+        ]
     else:
         assert found.digest == graph.digest and left_out(graph, format) == []
 
@@ -110,19 +120,30 @@ def test_networkx_and_igraph_read_the_graphml(tmp_path):
     out = written(graph, "graphml", tmp_path)
     found = networkx.read_graphml(out, force_multigraph=True)
     label = found.nodes(data="label")
-    triples = {(label[a], about["relation"], label[b], about["weight"]) for a, b, about in found.edges(data=True)}
+    triples = {
+        (label[a], about["relation"], label[b], about["weight"])
+        for a, b, about in found.edges(data=True)
+    }
     assert triples == {(*triple, weight) for triple, weight in zip(TRIPLES, OF_EDGES["weight"])}
-    assert {about["label"]: about.get("type", "") for _, about in found.nodes(data=True)} == dict(zip(NODES, SAID["type"]))
+    assert {about["label"]: about.get("type", "") for _, about in found.nodes(data=True)} == dict(
+        zip(NODES, SAID["type"])
+    )
     other = igraph.Graph.Read_GraphML(str(out))
     names = other.vs["label"]
-    assert {(names[edge.source], edge["relation"], names[edge.target]) for edge in other.es} == set(TRIPLES)
+    assert {(names[edge.source], edge["relation"], names[edge.target]) for edge in other.es} == set(
+        TRIPLES
+    )
 
 
 def test_pyoxigraph_reads_the_turtle(tmp_path):
     pyoxigraph = pytest.importorskip("pyoxigraph")
     statements = list(pyoxigraph.parse(path=str(written(said(), "turtle", tmp_path))))
     label = {s.subject: s.object.value for s in statements if s.predicate.value.endswith("#label")}
-    found = {(label[s.subject], label[s.predicate], label[s.object]) for s in statements if s.object in label}
+    found = {
+        (label[s.subject], label[s.predicate], label[s.object])
+        for s in statements
+        if s.object in label
+    }
     assert found == set(TRIPLES)
 
 
@@ -135,17 +156,28 @@ def test_pandas_reads_the_tables(tmp_path):
     nodes = pandas.read_csv(folder / "nodes.csv", keep_default_na=False)
     assert dict(zip(nodes["name"], nodes[":LABEL"]))["Anna"] == "person;sailor"
     with open(folder / "edges.csv", encoding="utf-8", newline="") as stream:
-        assert next(csv.reader(stream)) == [":START_ID", ":TYPE", ":END_ID", "description", "keywords", "weight:float"]
+        assert next(csv.reader(stream)) == [
+            ":START_ID",
+            ":TYPE",
+            ":END_ID",
+            "description",
+            "keywords",
+            "weight:float",
+        ]
 
 
 def test_what_xml_cannot_hold_is_marked(tmp_path):
-    found, _ = again(written(in_memory([("a\x01b", "r", "c")], "g"), "graphml", tmp_path), tmp_path / "again")
+    found, _ = again(
+        written(in_memory([("a\x01b", "r", "c")], "g"), "graphml", tmp_path), tmp_path / "again"
+    )
     assert found.triple_texts([0]) == ["a\ufffdb -> r -> c"]
 
 
 def test_a_graph_of_texts_says_that_its_texts_stay_here():
     graph = said(chunks=Table.of(id=["c#0"], text=["Anna sails."]))
-    assert left_out(graph, "graphml") == ["Texts, communities and reports of the documents are not written; nodes and edges are."]
+    assert left_out(graph, "graphml") == [
+        "Texts, communities and reports of the documents are not written; nodes and edges are."
+    ]
 
 
 def test_what_is_there_is_not_written_over_and_a_failure_leaves_nothing(tmp_path, monkeypatch):
@@ -174,7 +206,10 @@ def test_the_command_writes_and_reads_again(tmp_path, capsys, monkeypatch):
         assert main(["graph", "export", "mine", "--format", format, "--out", str(out)]) == 0
         assert "2 entities, 1 triples in " in capsys.readouterr().out
         files = sorted(map(str, out.iterdir())) if out.is_dir() else [str(out)]
-        assert main(["build", *files, "--dry-run"]) == 0 and "Anna -> sails -> The Gull" in capsys.readouterr().out
+        assert (
+            main(["build", *files, "--dry-run"]) == 0
+            and "Anna -> sails -> The Gull" in capsys.readouterr().out
+        )
     assert main(["graph", "export", "mine", "--format", format, "--out", str(out)]) == 2
     assert main(["graph", "export", "nothing-here"]) == 2
     assert writing.usual_name("mine", "neo4j") == "mine-neo4j"

@@ -22,13 +22,18 @@ MORE = count_up(step=50)
 
 
 def tokens(messages) -> int:
-    return sum(len(re.findall(r"[a-zA-Z]+|[^\sa-zA-Z]", message["content"])) for message in messages)
+    return sum(
+        len(re.findall(r"[a-zA-Z]+|[^\sa-zA-Z]", message["content"])) for message in messages
+    )
 
 
 def prompt(length: int, unit: str = FACTS) -> list[dict[str, str]]:
     """Messages of about so many tokens."""
     count = (length - tokens([{"content": QUESTION}])) // tokens([{"content": unit}])
-    return [{"role": "system", "content": "Answer."}, {"role": "user", "content": f"{unit * count}\n{QUESTION}"}]
+    return [
+        {"role": "system", "content": "Answer."},
+        {"role": "user", "content": f"{unit * count}\n{QUESTION}"},
+    ]
 
 
 def the_end(messages, context: int = CONTEXT) -> int:
@@ -53,7 +58,13 @@ def counting(count=the_end):
 
     def answer(handler, body):
         read = count(body["messages"])
-        stream(handler, sent(*texts("Ann"), usage={"prompt_tokens": read, "completion_tokens": 1, "total_tokens": read + 1}))
+        stream(
+            handler,
+            sent(
+                *texts("Ann"),
+                usage={"prompt_tokens": read, "completion_tokens": 1, "total_tokens": read + 1},
+            ),
+        )
 
     return serving(answer)
 
@@ -80,8 +91,17 @@ def test_a_cut_prompt_fails_with_what_to_do(count, asked, read, length):
 def test_after_prompts_that_were_read_whole_one_that_is_cut_fails_too(count):
     with counting(count) as (url, bodies):
         chat = OpenAIChat(url, "m", "m")
-        assert [chat.reply(prompt(length)).text for length in (900, 1500, 1400, 1900)] == ["Ann"] * 4
-        assert [body["max_tokens"] for body in bodies] == [256, 256, 1, 256, 256, 1]  # asked of each that is the longest so far
+        assert [chat.reply(prompt(length)).text for length in (900, 1500, 1400, 1900)] == [
+            "Ann"
+        ] * 4
+        assert [body["max_tokens"] for body in bodies] == [
+            256,
+            256,
+            1,
+            256,
+            256,
+            1,
+        ]  # asked of each that is the longest so far
         with pytest.raises(ModelFailed):
             chat.reply(prompt(CONTEXT + 30))
 
@@ -111,8 +131,20 @@ def test_a_server_that_does_not_say_how_much_it_read_is_believed(how):
         if body["max_tokens"] == 1 and how == "refuses":
             handler.send_error(400)
             return
-        read = 0 if body["max_tokens"] == 1 and how == "counts nothing" else 3 if body["max_tokens"] == 1 else CONTEXT
-        stream(handler, sent(*texts("Ann"), usage={"prompt_tokens": read, "completion_tokens": 1, "total_tokens": read + 1}))
+        read = (
+            0
+            if body["max_tokens"] == 1 and how == "counts nothing"
+            else 3
+            if body["max_tokens"] == 1
+            else CONTEXT
+        )
+        stream(
+            handler,
+            sent(
+                *texts("Ann"),
+                usage={"prompt_tokens": read, "completion_tokens": 1, "total_tokens": read + 1},
+            ),
+        )
 
     with serving(answer) as (url, _):
         assert OpenAIChat(url, "m", "m").reply(prompt(CONTEXT)).text == "Ann"
@@ -154,5 +186,7 @@ def test_a_saved_reply_to_a_cut_prompt_is_asked_for_again(saved, build):
 
 def test_what_would_be_asked_again_counts_as_not_saved(saved):
     kept, cut, whole = saved
-    found = CachedChat(lambda: pytest.fail("nobody is asked"), "weights", kept).saved([whole, cut, whole])
+    found = CachedChat(lambda: pytest.fail("nobody is asked"), "weights", kept).saved(
+        [whole, cut, whole]
+    )
     assert [reply and reply.text for reply in found] == ["an old reply", None, "an old reply"]

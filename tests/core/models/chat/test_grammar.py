@@ -11,7 +11,11 @@ from core.models.chat.grammar import choice_grammar, trie
 
 
 def schema(*texts, name="path"):
-    return {"type": "object", "properties": {name: {"type": "string", "enum": list(texts)}}, "required": [name]}
+    return {
+        "type": "object",
+        "properties": {name: {"type": "string", "enum": list(texts)}},
+        "required": [name],
+    }
 
 
 def sentences(rules, name="t"):
@@ -56,7 +60,11 @@ def test_each_sentence_is_json_that_the_schema_wants(texts):
     [
         None,
         {"type": "object", "properties": {"choices": {"type": "array"}}, "required": ["choices"]},
-        {"type": "object", "properties": {"a": {"enum": ["x"]}, "b": {"enum": ["y"]}}, "required": ["a", "b"]},
+        {
+            "type": "object",
+            "properties": {"a": {"enum": ["x"]}, "b": {"enum": ["y"]}},
+            "required": ["a", "b"],
+        },
         {"type": "object", "properties": {"a": {"enum": [1, 2]}}, "required": ["a"]},
         {"type": "object", "properties": {"a": {"enum": ["x"]}}},
     ],

@@ -25,7 +25,9 @@ END = piece("", finish_reason="stop") + "data: [DONE]\n\n"
 
 def answered(sent) -> str:
     """What is said of a server that sends this."""
-    with serving(lambda handler, body: stream(handler, sent + END if isinstance(sent, str) else sent)) as (url, _):
+    with serving(
+        lambda handler, body: stream(handler, sent + END if isinstance(sent, str) else sent)
+    ) as (url, _):
         with pytest.raises(ModelFailed) as told:
             OpenAIChat(url, "m", "hostile", timeout=10).reply(ASK, max_tokens=256)
     return str(told.value)
@@ -65,8 +67,14 @@ def test_a_redirect_is_not_followed(status):
         handler.send_header("Content-Length", "0")
         handler.end_headers()
 
-    with serving(lambda handler, body: stream(handler, piece("secret") + END)) as (inner, asked), serving(elsewhere) as (url, _):
-        with pytest.raises(ModelFailed, match=f"redirects to {inner}/chat/completions \\({status}\\), which was not followed"):
+    with (
+        serving(lambda handler, body: stream(handler, piece("secret") + END)) as (inner, asked),
+        serving(elsewhere) as (url, _),
+    ):
+        with pytest.raises(
+            ModelFailed,
+            match=f"redirects to {inner}/chat/completions \\({status}\\), which was not followed",
+        ):
             OpenAIChat(url, "m", "hostile", timeout=10).reply(ASK, max_tokens=256)
     assert asked == []
 
@@ -84,9 +92,17 @@ def test_a_hundred_megabytes_are_cut_off(kind):
     sent = []
 
     def answer(handler, body):
-        part = {"one line": "x" * 65536, "pieces": piece("y z " * 4), "thoughts": piece(None), "refusal": "x" * 65536}[kind].encode()
+        part = {
+            "one line": "x" * 65536,
+            "pieces": piece("y z " * 4),
+            "thoughts": piece(None),
+            "refusal": "x" * 65536,
+        }[kind].encode()
         part *= max(1, 65536 // len(part))
-        stream(handler, b"data: ") if kind != "refusal" else (handler.send_response(400), handler.end_headers())
+        stream(handler, b"data: ") if kind != "refusal" else (
+            handler.send_response(400),
+            handler.end_headers(),
+        )
         try:
             for _ in range(100 * 16):
                 handler.wfile.write(part)
@@ -107,13 +123,22 @@ def test_a_packed_reply_is_bounded_as_it_unpacks():
         handler.end_headers()
         handler.wfile.write(gzip.compress(b": " + b"x" * (30 << 20)))
 
-    with serving(answer) as (url, _), pytest.raises(ModelFailed, match="it sent more than 3 MB for a reply of 256 tokens and was cut off"):
+    with (
+        serving(answer) as (url, _),
+        pytest.raises(
+            ModelFailed, match="it sent more than 3 MB for a reply of 256 tokens and was cut off"
+        ),
+    ):
         OpenAIChat(url, "m", "packed").reply(ASK, max_tokens=256)
 
 
 def test_a_long_reply_that_was_asked_for_passes():
     text = " ".join(str(number) for number in range(2_000))
-    with serving(lambda handler, body: stream(handler, "".join(piece(f"{word} ") for word in text.split()) + END)) as (url, _):
+    with serving(
+        lambda handler, body: stream(
+            handler, "".join(piece(f"{word} ") for word in text.split()) + END
+        )
+    ) as (url, _):
         assert OpenAIChat(url, "m", "long").reply(ASK, max_tokens=2_048).text.strip() == text
 
 

@@ -17,5 +17,9 @@ def test_reading_takes_time_in_proportion_to_the_reply(again):
 
 
 def test_a_quote_without_an_end_leaves_no_comma_behind_it():
-    assert json_reply('5" tall: {"names": ["Ann", true,],}', ["names"]) == JsonReply({"names": ["Ann", True]})
-    assert json_reply('{"names": ["Ann, ]", true,],}', ["names"]) == JsonReply({"names": ["Ann, ]", True]})
+    assert json_reply('5" tall: {"names": ["Ann", true,],}', ["names"]) == JsonReply(
+        {"names": ["Ann", True]}
+    )
+    assert json_reply('{"names": ["Ann, ]", true,],}', ["names"]) == JsonReply(
+        {"names": ["Ann, ]", True]}
+    )

@@ -22,7 +22,11 @@ TEMPLATE = """{%- for message in messages -%}
 {%- if add_generation_prompt -%}<|im_start|>assistant
 <think>
 {% endif -%}"""
-PATHS = {"type": "object", "properties": {"path": {"type": "string", "enum": ["Ann cooks", "Bob cooks"]}}, "required": ["path"]}
+PATHS = {
+    "type": "object",
+    "properties": {"path": {"type": "string", "enum": ["Ann cooks", "Bob cooks"]}},
+    "required": ["path"],
+}
 
 
 @pytest.fixture
@@ -59,14 +63,21 @@ def thinker(qwen):
 
 def test_tags_in_the_text_are_a_thought(qwen, written):
     reply, heard = written(qwen, OPENED, max_tokens=60)
-    assert reply.thought and reply.text == heard and reply.text.endswith(".") and "<" not in reply.thought + reply.text
+    assert (
+        reply.thought
+        and reply.text == heard
+        and reply.text.endswith(".")
+        and "<" not in reply.thought + reply.text
+    )
     assert reply.finish == "stop" and reply.usable
 
 
 def test_a_closing_tag_alone_ends_a_thought(qwen, written, monkeypatch):
     monkeypatch.setattr(qwen, "begun", False)
     reply, heard = written(qwen, CLOSED, max_tokens=61)
-    assert reply.thought and reply.text.endswith(".") and "<" not in reply.thought + reply.text + heard
+    assert (
+        reply.thought and reply.text.endswith(".") and "<" not in reply.thought + reply.text + heard
+    )
     assert qwen.begun
     again, heard = written(qwen, CLOSED, max_tokens=62)
     assert (again.text, again.thought) == (reply.text, reply.thought) and heard == again.text
@@ -74,24 +85,45 @@ def test_a_closing_tag_alone_ends_a_thought(qwen, written, monkeypatch):
 
 def test_a_thought_in_a_field_of_its_own(thinker, written):
     reply, heard = written(thinker, CLOSED, max_tokens=60)
-    assert reply.thought and reply.text == heard and reply.text.strip().endswith(".") and "<" not in reply.thought + reply.text
+    assert (
+        reply.thought
+        and reply.text == heard
+        and reply.text.strip().endswith(".")
+        and "<" not in reply.thought + reply.text
+    )
 
 
 def test_a_thought_that_needs_more_room_gets_it(thinker, written, monkeypatch):
     monkeypatch.setattr(thinker, "thinks", False)
     reply, _ = written(thinker, LONG, max_tokens=9)
-    assert 1 < len(reply.thought) <= 71 and reply.text.strip() and reply.finish in ("stop", "length") and thinker.thinks
+    assert (
+        1 < len(reply.thought) <= 71
+        and reply.text.strip()
+        and reply.finish in ("stop", "length")
+        and thinker.thinks
+    )
 
 
 def test_a_choice_where_the_prompt_began_a_thought(thinker):
     reply = thinker.reply(ASK, schema=PATHS, max_tokens=40)
-    assert reply.text in ('{"path": "Ann cooks"}', '{"path": "Bob cooks"}') and reply.usable and not reply.thought
+    assert (
+        reply.text in ('{"path": "Ann cooks"}', '{"path": "Bob cooks"}')
+        and reply.usable
+        and not reply.thought
+    )
 
 
 def test_the_raw_stream_is_separated_whatever_its_pieces(qwen):
     """The engine's own pieces, as it sends them without any reading of thoughts."""
     pieces: list[str] = []
-    request = {"messages": ASK, "max_tokens": 60, "stream": True, "temperature": 0, "grammar": OPENED, "reasoning_format": "none"}
+    request = {
+        "messages": ASK,
+        "max_tokens": 60,
+        "stream": True,
+        "temperature": 0,
+        "grammar": OPENED,
+        "reasoning_format": "none",
+    }
     qwen.load().handle_chat_completions(request, lambda chunk: pieces.extend(_texts(chunk)))
     writing = Writing(60, None, None, None)
     for piece in pieces:
@@ -103,4 +135,8 @@ def test_the_raw_stream_is_separated_whatever_its_pieces(qwen):
 
 
 def _texts(chunk) -> list[str]:
-    return [text for choice in chunk.get("choices") or () if (text := (choice.get("delta") or {}).get("content"))]
+    return [
+        text
+        for choice in chunk.get("choices") or ()
+        if (text := (choice.get("delta") or {}).get("content"))
+    ]

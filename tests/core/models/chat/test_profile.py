@@ -45,29 +45,69 @@ class Server:
         shown = [m["content"] for m in body["messages"] if self.system or m["role"] != "system"]
         words = " ".join(shown).split()
         if len(words) > self.reads and not self.cuts:
-            as_json(handler, 400, {"error": {"message": f"The prompt is longer than the context length of {self.reads}."}})
+            as_json(
+                handler,
+                400,
+                {
+                    "error": {
+                        "message": f"The prompt is longer than the context length of {self.reads}."
+                    }
+                },
+            )
             return
         words = words[-self.reads :]
         self.longest = max(self.longest, len(words))
         text = self._reply(body, words)
         if self.thinks:
             text = f"<think>Hm.</think>{text}"
-        usage = {"prompt_tokens": len(words), "completion_tokens": len(text.split()), "total_tokens": 0}
+        usage = {
+            "prompt_tokens": len(words),
+            "completion_tokens": len(text.split()),
+            "total_tokens": 0,
+        }
         if not body.get("stream") or not self.streams:
-            choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-            choice |= {"logprobs": {"content": [{"token": "a", "logprob": -0.1, "top_logprobs": []}]}} if self.logs else {}
-            whole = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+            choice = {
+                "index": 0,
+                "finish_reason": "stop",
+                "message": {"role": "assistant", "content": text},
+            }
+            choice |= (
+                {"logprobs": {"content": [{"token": "a", "logprob": -0.1, "top_logprobs": []}]}}
+                if self.logs
+                else {}
+            )
+            whole = {
+                "id": "1",
+                "object": "chat.completion",
+                "created": 1,
+                "model": "m",
+                "choices": [choice],
+            }
             as_json(handler, 200, whole | ({"usage": usage} if self.counts else {}))
             return
-        pieces = "".join(event(piece) for piece in text.replace(" ", " \0").split("\0")) + event("", "stop")
-        last = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [], "usage": usage}
-        stream(handler, pieces + (f"data: {json.dumps(last)}\n\n" if self.counts else "") + "data: [DONE]\n\n")
+        pieces = "".join(event(piece) for piece in text.replace(" ", " \0").split("\0")) + event(
+            "", "stop"
+        )
+        last = {
+            "id": "1",
+            "object": "chat.completion.chunk",
+            "created": 1,
+            "model": "m",
+            "choices": [],
+            "usage": usage,
+        }
+        stream(
+            handler,
+            pieces + (f"data: {json.dumps(last)}\n\n" if self.counts else "") + "data: [DONE]\n\n",
+        )
 
     def _reply(self, body, words: list[str]) -> str:
         if "response_format" in body and self.schema:
             return json.dumps({"colour": SECRET, "count": 2})
         if "password" in words[-8:] or "password?" in words:
-            return f"It is {SECRET}." if f"{SECRET}." in words and self.recalls else "I do not know."
+            return (
+                f"It is {SECRET}." if f"{SECRET}." in words and self.recalls else "I do not know."
+            )
         if body.get("temperature"):
             return "Aba by the sea." if self.repeats else f"Town {self.asked} by the sea."
         return "one, two, three, four, five"
@@ -81,16 +121,34 @@ def measured(server: Server, **how) -> ServerProfile:
 def test_a_server_that_does_everything():
     server = Server()
     profile = measured(server, most=2048)
-    assert 1_400 <= server.longest <= 2_048 and profile.reads == server.longest and profile.longer == ""
-    assert (profile.streams, profile.schema, profile.log_probabilities, profile.system_role, profile.counts) == (True,) * 5
+    assert (
+        1_400 <= server.longest <= 2_048
+        and profile.reads == server.longest
+        and profile.longer == ""
+    )
+    assert (
+        profile.streams,
+        profile.schema,
+        profile.log_probabilities,
+        profile.system_role,
+        profile.counts,
+    ) == (True,) * 5
     assert (profile.seed, profile.thinks, profile.refuses) == ("repeats", False, ())
     assert f"reads prompts of {profile.reads:,} tokens at least" in profile.sentences()
 
 
 def test_a_server_that_does_little():
-    server = Server(streams=False, schema=False, logs=False, repeats=False, thinks=True, refuses="seed")
+    server = Server(
+        streams=False, schema=False, logs=False, repeats=False, thinks=True, refuses="seed"
+    )
     profile = measured(server, most=1024)
-    assert (profile.streams, profile.schema, profile.log_probabilities, profile.seed, profile.thinks) == (
+    assert (
+        profile.streams,
+        profile.schema,
+        profile.log_probabilities,
+        profile.seed,
+        profile.thinks,
+    ) == (
         False,
         False,
         False,
@@ -126,7 +184,10 @@ def test_a_weak_model_that_finds_no_word_again_is_measured_by_what_the_server_co
 
 def test_a_server_that_is_not_there_or_wants_a_key_or_dies_has_no_profile(monkeypatch):
     monkeypatch.setattr(pauses, "FIRST", 0.01)
-    with serving(lambda handler, body: as_json(handler, 401, {"error": {"message": "no key"}})) as (url, _):
+    with serving(lambda handler, body: as_json(handler, 401, {"error": {"message": "no key"}})) as (
+        url,
+        _,
+    ):
         with pytest.raises(ModelFailed, match="asks for a key, and none is known for this address"):
             measure(OpenAIChat(url, "m", "mine"))
         with pytest.raises(ModelFailed, match="refused the key"):
@@ -153,10 +214,15 @@ def test_it_is_cancelled_between_two_prompts():
 
 def test_a_profile_is_saved_for_its_address_and_model(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    profile = ServerProfile("2026-01-02", 900, "cut", True, refuses=("seed",), seed="varies", tokens_a_second=3.5)
+    profile = ServerProfile(
+        "2026-01-02", 900, "cut", True, refuses=("seed",), seed="varies", tokens_a_second=3.5
+    )
     save_profile("mine", "http://x/v1", "m", profile)
     assert saved_profile("mine", "http://x/v1", "m") == profile
-    assert saved_profile("mine", "http://x/v1", "other") is None and saved_profile("none", "http://x/v1", "m") is None
+    assert (
+        saved_profile("mine", "http://x/v1", "other") is None
+        and saved_profile("none", "http://x/v1", "m") is None
+    )
     (tmp_path / "servers" / "mine.json").write_text("{")
     assert saved_profile("mine", "http://x/v1", "m") is None
 
@@ -165,15 +231,23 @@ def test_requests_keep_to_what_was_measured(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_MODELS", str(models_folder()))
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     with serving(Server(reads=1500, cuts=True, schema=False)) as (url, bodies):
-        Registry().add("mine", "chat", "openai", serves=["answer", "judge"], key="k-1", url=url, model="m")
+        Registry().add(
+            "mine", "chat", "openai", serves=["answer", "judge"], key="k-1", url=url, model="m"
+        )
         registry = Registry()
         assert (registry.roles["answer"], registry.roles["judge"]) == ("mine", "mine")
         registry.measure("mine")
         info = registry.info("mine")
-        assert info.profile is not None and info.profile.limited and registry.chat("mine").context == info.profile.reads <= 1500
+        assert (
+            info.profile is not None
+            and info.profile.limited
+            and registry.chat("mine").context == info.profile.reads <= 1500
+        )
         assert f"context = {info.profile.reads}" in own_file().read_text()
         bodies.clear()
-        Registry().chat("mine").reply([{"role": "user", "content": "Say it."}], schema={"type": "object"})
+        Registry().chat("mine").reply(
+            [{"role": "user", "content": "Say it."}], schema={"type": "object"}
+        )
         assert "response_format" not in bodies[0]
         with pytest.raises(BadParameter, match="nothing to measure"):
             registry.measure("minilm")
@@ -188,9 +262,17 @@ def test_llama_cpps_own_server(qwen):
     llama = LlamaChat(qwen.path, "measured", context=1024)
     llama.load()
     try:
-        profile = measure(OpenAIChat(llama.url, "measured", "mine", key=llama.key), most=2048, seconds=600)
+        profile = measure(
+            OpenAIChat(llama.url, "measured", "mine", key=llama.key), most=2048, seconds=600
+        )
     finally:
         llama.close()
     assert profile.longer == "refused" and 700 <= profile.reads <= 1024
-    assert profile.streams and profile.schema and profile.system_role and profile.counts and not profile.thinks
+    assert (
+        profile.streams
+        and profile.schema
+        and profile.system_role
+        and profile.counts
+        and not profile.thinks
+    )
     assert profile.log_probabilities and profile.seed == "repeats" and profile.tokens_a_second > 0

@@ -16,7 +16,12 @@ from core.runtime.meter import metered
 from tests.core.models.chat_server import serving, stream
 
 ASK = [{"role": "system", "content": "Answer."}, {"role": "user", "content": "Who painted it?"}]
-SCHEMA = {"type": "object", "properties": {"who": {"type": "string"}}, "required": ["who"], "additionalProperties": False}
+SCHEMA = {
+    "type": "object",
+    "properties": {"who": {"type": "string"}},
+    "required": ["who"],
+    "additionalProperties": False,
+}
 
 
 def event(text, finish=None) -> str:
@@ -31,7 +36,11 @@ def as_json(handler, status: int, answer, headers=(), kind="application/json") -
     """One answer that is not streamed."""
     text = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
     handler.send_response(status)
-    for key, value in {"Content-Type": kind, "Content-Length": str(len(text)), **dict(headers)}.items():
+    for key, value in {
+        "Content-Type": kind,
+        "Content-Length": str(len(text)),
+        **dict(headers),
+    }.items():
         handler.send_header(key, value)
     handler.end_headers()
     handler.wfile.write(text)
@@ -51,17 +60,46 @@ def said(message: str, **more) -> dict:
 
 
 REFUSED = [
-    (400, said("Unknown parameter: stream_options"), lambda body: "stream_options" in body, "stream_options"),
+    (
+        400,
+        said("Unknown parameter: stream_options"),
+        lambda body: "stream_options" in body,
+        "stream_options",
+    ),
     (
         422,
-        {"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted", "input": 0}]},
+        {
+            "detail": [
+                {"loc": ["body", "seed"], "msg": "Extra inputs are not permitted", "input": 0}
+            ]
+        },
         lambda body: "seed" in body,
         "seed",
     ),
-    (400, said("Unsupported value", param="temperature"), lambda body: body.get("temperature", 1) != 1, "temperature"),
-    (500, said("System role not supported"), lambda body: body["messages"][0]["role"] == "system", "system role"),
-    (404, said("No endpoints found that support json_schema"), lambda body: "response_format" in body, "response_format"),
-    (500, said("Unexpected field response_format"), lambda body: "response_format" in body, "response_format"),
+    (
+        400,
+        said("Unsupported value", param="temperature"),
+        lambda body: body.get("temperature", 1) != 1,
+        "temperature",
+    ),
+    (
+        500,
+        said("System role not supported"),
+        lambda body: body["messages"][0]["role"] == "system",
+        "system role",
+    ),
+    (
+        404,
+        said("No endpoints found that support json_schema"),
+        lambda body: "response_format" in body,
+        "response_format",
+    ),
+    (
+        500,
+        said("Unexpected field response_format"),
+        lambda body: "response_format" in body,
+        "response_format",
+    ),
     (
         400,
         said("Use 'max_completion_tokens': 'max_tokens' is not supported with this model."),
@@ -71,7 +109,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("status", "message", "where", "name"), REFUSED, ids=[f"{one[3]}-{one[0]}" for one in REFUSED])
+@pytest.mark.parametrize(
+    ("status", "message", "where", "name"), REFUSED, ids=[f"{one[3]}-{one[0]}" for one in REFUSED]
+)
 def test_what_a_server_refuses_is_left_out_from_then_on(status, message, where, name):
     with serving(refusing(status, message, where)) as (url, bodies):
         chat = OpenAIChat(url, "m", "server")
@@ -93,11 +133,17 @@ def test_several_refusals_are_found_out_one_after_the_other():
 
     with serving(answer) as (url, bodies):
         chat = OpenAIChat(url, "m", "server")
-        assert chat.reply(ASK).text == "Ann." and chat.refuses == ("stream_options", "seed", "temperature") and len(bodies) == 4
+        assert (
+            chat.reply(ASK).text == "Ann."
+            and chat.refuses == ("stream_options", "seed", "temperature")
+            and len(bodies) == 4
+        )
 
 
 def test_a_prompt_that_is_too_long_refuses_no_parameter():
-    message = "'max_tokens' is not supported at 9000: this model's maximum context length is 4096 tokens."
+    message = (
+        "'max_tokens' is not supported at 9000: this model's maximum context length is 4096 tokens."
+    )
     with serving(lambda handler, body: as_json(handler, 400, said(message))) as (url, bodies):
         chat = OpenAIChat(url, "m", "server")
         with pytest.raises(ModelFailed, match="maximum context length is 4096"):
@@ -106,7 +152,10 @@ def test_a_prompt_that_is_too_long_refuses_no_parameter():
 
 
 def test_what_did_not_help_is_not_left_out():
-    with serving(lambda handler, body: as_json(handler, 400, said("Something is wrong."))) as (url, bodies):
+    with serving(lambda handler, body: as_json(handler, 400, said("Something is wrong."))) as (
+        url,
+        bodies,
+    ):
         chat = OpenAIChat(url, "m", "server")
         with pytest.raises(ModelFailed, match="Something is wrong"):
             chat.reply(ASK, schema=SCHEMA)
@@ -115,38 +164,66 @@ def test_what_did_not_help_is_not_left_out():
 
 def test_two_requests_that_find_out_the_same():
     refusals, body = Refusals(), {"messages": [], "seed": 1}
-    assert [refusals.learn(400, "seed is not supported", body) for _ in range(2)] == ["seed", "seed"] and refusals.names == ("seed",)
+    assert [refusals.learn(400, "seed is not supported", body) for _ in range(2)] == [
+        "seed",
+        "seed",
+    ] and refusals.names == ("seed",)
 
 
 def reply_object(text, finish="stop"):
     message = {"role": "assistant", "content": text, "reasoning_content": "Ann or Bob?"}
     usage = {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15}
-    return {"id": "1", "object": "chat.completion", "choices": [{"index": 0, "message": message, "finish_reason": finish}], "usage": usage}
+    return {
+        "id": "1",
+        "object": "chat.completion",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": usage,
+    }
 
 
 def test_a_server_that_does_not_stream():
     pieces: list[str] = []
     with serving(lambda handler, body: as_json(handler, 200, reply_object("Ann."))) as (url, _):
         reply = OpenAIChat(url, "m", "server").reply(ASK, on_text=pieces.append)
-    assert (reply.text, reply.thought, reply.tokens_in, reply.tokens_out, reply.finish) == ("Ann.", "Ann or Bob?", 12, 3, "stop")
+    assert (reply.text, reply.thought, reply.tokens_in, reply.tokens_out, reply.finish) == (
+        "Ann.",
+        "Ann or Bob?",
+        12,
+        3,
+        "stop",
+    )
     assert pieces == ["Ann."]
 
 
 @pytest.mark.parametrize(
     ("answer", "kind", "sentence"),
     [
-        (said("quota exceeded for free tier", code=429), "application/json", "it says: quota exceeded for free tier"),
+        (
+            said("quota exceeded for free tier", code=429),
+            "application/json",
+            "it says: quota exceeded for free tier",
+        ),
         ({"anything": 1}, "application/json", "it sent an object that is no reply"),
-        (b"<!DOCTYPE html><html><body>Sign in</body></html>", "text/html; charset=utf-8", "it sent a web page; is the address right"),
+        (
+            b"<!DOCTYPE html><html><body>Sign in</body></html>",
+            "text/html; charset=utf-8",
+            "it sent a web page; is the address right",
+        ),
     ],
 )
 def test_an_answer_that_is_no_reply_is_said(answer, kind, sentence):
-    with serving(lambda handler, body: as_json(handler, 200, answer, kind=kind)) as (url, _), pytest.raises(ModelFailed, match=sentence):
+    with (
+        serving(lambda handler, body: as_json(handler, 200, answer, kind=kind)) as (url, _),
+        pytest.raises(ModelFailed, match=sentence),
+    ):
         OpenAIChat(url, "m", "server").reply(ASK)
 
 
 def test_a_stream_that_ends_with_its_mark_alone_is_whole_and_one_without_is_not():
-    with serving(lambda handler, body: stream(handler, event("Ann.") + "data: [DONE]\n\n")) as (url, _):
+    with serving(lambda handler, body: stream(handler, event("Ann.") + "data: [DONE]\n\n")) as (
+        url,
+        _,
+    ):
         reply = OpenAIChat(url, "m", "server").reply(ASK)
         assert (reply.text, reply.finish) == ("Ann.", "stop")
     with (
@@ -157,21 +234,31 @@ def test_a_stream_that_ends_with_its_mark_alone_is_whole_and_one_without_is_not(
 
 
 def test_the_servers_own_words_about_a_model_that_it_does_not_know():
-    with serving(lambda handler, body: as_json(handler, 404, said("The model `m` was retired."))) as (url, _):
-        with pytest.raises(ModelFailed, match="does not know the model “m” or this address: The model `m` was retired"):
+    with serving(
+        lambda handler, body: as_json(handler, 404, said("The model `m` was retired."))
+    ) as (url, _):
+        with pytest.raises(
+            ModelFailed,
+            match="does not know the model “m” or this address: The model `m` was retired",
+        ):
             OpenAIChat(url, "m", "server").reply(ASK)
 
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_busy_server_is_asked_again_when_it_says(status):
     def answer(handler, body):
-        as_json(handler, status, said("Please try again."), {"Retry-After": "0.3"}) if len(bodies) < 3 else stream(handler, WELL)
+        as_json(handler, status, said("Please try again."), {"Retry-After": "0.3"}) if len(
+            bodies
+        ) < 3 else stream(handler, WELL)
 
     told: list[str] = []
     with serving(answer) as (url, bodies), metered(report=lambda far: told.append(far.text)):
         began = time.monotonic()
         assert OpenAIChat(url, "m", "server").reply(ASK).text == "Ann." and len(bodies) == 3
-        assert time.monotonic() - began > 0.55 and told[0] == f"The server at {url} is busy ({status}); asking again in 1 second"
+        assert (
+            time.monotonic() - began > 0.55
+            and told[0] == f"The server at {url} is busy ({status}); asking again in 1 second"
+        )
 
 
 def test_a_server_that_stays_busy_or_asks_for_too_long_is_given_up(monkeypatch):
@@ -180,11 +267,17 @@ def test_a_server_that_stays_busy_or_asks_for_too_long_is_given_up(monkeypatch):
         with pytest.raises(ModelFailed, match="Slow down"):
             OpenAIChat(url, "m", "server").reply(ASK)
         assert len(bodies) == 1 + pauses.TRIES
-    with serving(lambda handler, body: as_json(handler, 429, said("Tomorrow."), {"Retry-After": "86400"})) as (url, bodies):
+    with serving(
+        lambda handler, body: as_json(handler, 429, said("Tomorrow."), {"Retry-After": "86400"})
+    ) as (url, bodies):
         with pytest.raises(ModelFailed, match="Tomorrow"):
             OpenAIChat(url, "m", "server").reply(ASK)
         assert len(bodies) == 1
-    with serving(lambda handler, body: as_json(handler, 429, said("You exceeded your quota.", code="insufficient_quota"))) as (url, bodies):
+    with serving(
+        lambda handler, body: as_json(
+            handler, 429, said("You exceeded your quota.", code="insufficient_quota")
+        )
+    ) as (url, bodies):
         with pytest.raises(ModelFailed, match="your quota"):
             OpenAIChat(url, "m", "server").reply(ASK)
         assert len(bodies) == 1
@@ -195,7 +288,9 @@ def test_a_person_can_cancel_the_waiting():
         if bodies:
             raise Cancelled
 
-    with serving(lambda handler, body: as_json(handler, 429, said("Later."), {"Retry-After": "60"})) as (url, bodies):
+    with serving(
+        lambda handler, body: as_json(handler, 429, said("Later."), {"Retry-After": "60"})
+    ) as (url, bodies):
         with pytest.raises(Cancelled):
             OpenAIChat(url, "m", "server").reply(ASK, check=check)
 
@@ -219,9 +314,14 @@ def declared(url: str, **more) -> str:
     return f'[model.far]\nkind = "chat"\nbackend = "openai"\nurl = "{url}"\nmodel = "m"\n{lines}\n'
 
 
-def test_what_was_refused_is_known_after_a_restart_and_forgotten_where_the_row_changes(tmp_path, monkeypatch):
+def test_what_was_refused_is_known_after_a_restart_and_forgotten_where_the_row_changes(
+    tmp_path, monkeypatch
+):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    with serving(refusing(400, said("Unknown parameter: seed"), lambda body: "seed" in body)) as (url, bodies):
+    with serving(refusing(400, said("Unknown parameter: seed"), lambda body: "seed" in body)) as (
+        url,
+        bodies,
+    ):
         for number, (row, requests, refuses) in enumerate(
             [
                 (declared(url), 2, ()),
@@ -237,7 +337,17 @@ def test_what_was_refused_is_known_after_a_restart_and_forgotten_where_the_row_c
             assert chat.refuses == ("seed",)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[1]", '{"far": 3}', '{"far": {"row": 1, "refuses": "seed"}}', '{"far": {"refuses": [1]}}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[1]",
+        '{"far": 3}',
+        '{"far": {"row": 1, "refuses": "seed"}}',
+        '{"far": {"refuses": [1]}}',
+    ],
+)
 def test_a_file_of_refusals_that_cannot_be_read_costs_nothing(tmp_path, content):
     file = tmp_path / "refusals.json"
     file.write_text(content, "utf-8")

@@ -42,7 +42,12 @@ def test_a_lane_s_reply_outlives_the_process(kept):
     told = first.reply(ASK)
     later = Scripted(SavedReplies(kept.file))
     again = later.reply(ASK, on_text=heard.append)
-    assert (again.text, again.tokens_in, again.cached, later.asked) == ("Reply 1.", 5, True, 0) and not told.cached
+    assert (again.text, again.tokens_in, again.cached, later.asked) == (
+        "Reply 1.",
+        5,
+        True,
+        0,
+    ) and not told.cached
     assert heard == ["Reply 1."]
     assert Scripted(kept, "other weights").reply(ASK).cached is False
 
@@ -75,7 +80,9 @@ def test_a_file_from_before_words_were_kept_is_gone_on_with(kept):
             "create table replies (key text primary key, model text not null, text text not null, tokens_in integer not null, "
             "tokens_out integer not null, finish text not null, seconds real not null) without rowid"
         )
-        base.execute("insert into replies values (?, 'm', 'Ann', 5, 1, 'stop', 1.0)", (key_of(ASK),))
+        base.execute(
+            "insert into replies values (?, 'm', 'Ann', 5, 1, 'stop', 1.0)", (key_of(ASK),)
+        )
     assert Scripted(kept).reply(ASK).text == "Ann"
     assert Scripted(kept).reply(ASK, seed=1).words > 0
 

@@ -90,8 +90,13 @@ def stream_of(pieces, handler) -> None:
 
 def test_a_server_that_repeats_itself_is_left():
     pieces: list[str] = []
-    with serving(lambda handler, body: stream_of(itertools.repeat("Adventure, "), handler)) as (url, _):
-        reply = OpenAIChat(url, "m", "endless").reply([{"role": "user", "content": "genres"}], on_text=pieces.append)
+    with serving(lambda handler, body: stream_of(itertools.repeat("Adventure, "), handler)) as (
+        url,
+        _,
+    ):
+        reply = OpenAIChat(url, "m", "endless").reply(
+            [{"role": "user", "content": "genres"}], on_text=pieces.append
+        )
     assert (reply.text, reply.finish, reply.words, len(pieces)) == ("Adventure", "repeat", 8, 8)
 
 
@@ -99,7 +104,9 @@ def test_a_reply_under_a_schema_is_not_guarded():
     text = json.dumps({"numbers": [7] * 40})
     with serving(lambda handler, body: stream_of([text], handler)) as (url, _):
         chat = OpenAIChat(url, "m", "schema")
-        with pytest.raises(Exception, match="ended before the reply did"):  # the stream has no end, which a guard would hide
+        with pytest.raises(
+            Exception, match="ended before the reply did"
+        ):  # the stream has no end, which a guard would hide
             chat.reply([{"role": "user", "content": "numbers"}], schema={"type": "object"})
 
 
@@ -119,6 +126,8 @@ def test_a_server_that_says_nothing_can_be_cancelled():
 
     with serving(silent) as (url, _):
         with pytest.raises(Cancelled):
-            OpenAIChat(url, "m", "silent").reply([{"role": "user", "content": "hello"}], check=check)
+            OpenAIChat(url, "m", "silent").reply(
+                [{"role": "user", "content": "hello"}], check=check
+            )
         assert not ended.is_set()
         over.set()

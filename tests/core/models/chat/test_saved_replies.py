@@ -42,7 +42,9 @@ def test_a_reply_is_kept_for_good_and_by_weights(kept):
     parrot, heard = Parrot(), []
     chat = CachedChat(lambda: parrot, "weights", kept)
     assert chat.reply(ASK).text == "Reply 1." and not chat.reply(ASK, seed=1).cached
-    again = CachedChat(lambda: parrot, "weights", SavedReplies(kept.file)).reply(ASK, on_text=heard.append)
+    again = CachedChat(lambda: parrot, "weights", SavedReplies(kept.file)).reply(
+        ASK, on_text=heard.append
+    )
     assert (again.text, again.cached, again.seconds, heard) == ("Reply 1.", True, 1.5, ["Reply 1."])
     assert CachedChat(lambda: parrot, "other", kept).reply(ASK).text == "Reply 3."
     assert kept.measured("weights") == (1.5, 3.0, 2.0) and kept.measured("nobody") is None
@@ -89,7 +91,10 @@ def test_shipped_replies_lie_below_ones_own(kept, tmp_path):
     shipped = tmp_path / "shipped.jsonl.gz"
     write_shipped(shipped, [(key, Reply("Shipped.", 1, 1))])
     both = SavedReplies(kept.file, [shipped, tmp_path / "absent.jsonl.gz"])
-    assert both.find(key).text == "Reply 1." and SavedReplies(tmp_path / "empty.sqlite", [shipped]).find(key).text == "Shipped."
+    assert (
+        both.find(key).text == "Reply 1."
+        and SavedReplies(tmp_path / "empty.sqlite", [shipped]).find(key).text == "Shipped."
+    )
     assert SavedReplies(tmp_path / "empty.sqlite", [shipped]).find("other") is None
 
 
@@ -147,5 +152,13 @@ def test_many_are_found_at_once_the_kept_before_the_shipped(tmp_path, monkeypatc
     for key in ("a", "b", "c"):
         replies.keep(key, "m", Reply(f"kept {key}"))
     found = replies.find_all(dict.fromkeys("abcde", 0))
-    assert {key: reply.text for key, reply in found.items()} == {"a": "kept a", "b": "kept b", "c": "kept c", "d": "shipped"}
-    assert all(reply.cached and reply == replies.find(key) for key, reply in found.items()) and replies.find_all({}) == {}
+    assert {key: reply.text for key, reply in found.items()} == {
+        "a": "kept a",
+        "b": "kept b",
+        "c": "kept c",
+        "d": "shipped",
+    }
+    assert (
+        all(reply.cached and reply == replies.find(key) for key, reply in found.items())
+        and replies.find_all({}) == {}
+    )

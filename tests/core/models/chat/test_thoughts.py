@@ -16,12 +16,19 @@ from core.models.registry import Registry
 from tests.core.models.chat_server import serving, stream
 
 ASK = [{"role": "user", "content": "Who cooks?"}]
-SCHEMA = {"type": "object", "properties": {"names": {"type": "array", "items": {"type": "string"}}}, "required": ["names"]}
+SCHEMA = {
+    "type": "object",
+    "properties": {"names": {"type": "array", "items": {"type": "string"}}},
+    "required": ["names"],
+}
 
 
 def sent(*deltas, finish="stop", usage=None) -> str:
     rows = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
-    rows += [{"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}, {"choices": [], "usage": usage}]
+    rows += [
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]},
+        {"choices": [], "usage": usage},
+    ]
     head = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     return "".join(f"data: {json.dumps(head | row)}\n\n" for row in rows) + "data: [DONE]\n\n"
 
@@ -46,7 +53,11 @@ def asked(reply: str, **how) -> Reply:
         ("<think></think>Ann", "", "Ann"),
         ("Ann\n<think>or Bob</think>\nand Eve", "or Bob", "Ann\n\nand Eve"),
         ('{"names": ["a </think> b"]}', "", '{"names": ["a </think> b"]}'),
-        ("Write <think> to begin, a < b, <b>bold</b>, <thi", "", "Write <think> to begin, a < b, <b>bold</b>, <thi"),
+        (
+            "Write <think> to begin, a < b, <b>bold</b>, <thi",
+            "",
+            "Write <think> to begin, a < b, <b>bold</b>, <thi",
+        ),
     ],
 )
 def test_a_thought_is_separated_whatever_the_pieces(text, thought, answer, size):
@@ -69,7 +80,9 @@ def test_a_thought_is_separated_whatever_the_pieces(text, thought, answer, size)
     ],
     ids=["closed", "cut", "no thought", "opened", "JSON"],
 )
-def test_a_text_that_is_expected_to_begin_inside_a_thought(text, whole, thought, answer, begun, size):
+def test_a_text_that_is_expected_to_begin_inside_a_thought(
+    text, whole, thought, answer, begun, size
+):
     thoughts = Thoughts(begun=True)
     grown = [thoughts.add(text[at : at + size]) for at in range(0, len(text), size)]
     grown.append(thoughts.end(whole))
@@ -78,7 +91,14 @@ def test_a_text_that_is_expected_to_begin_inside_a_thought(text, whole, thought,
 
 
 def test_a_model_whose_thoughts_have_no_opening_tag_is_known_by_its_first_one():
-    sent_texts = iter(["Is it Bob? No.</think>Ann cooks.", "Or Eve? No.</think>Ann.", "Who might", "Ann cooks well."])
+    sent_texts = iter(
+        [
+            "Is it Bob? No.</think>Ann cooks.",
+            "Or Eve? No.</think>Ann.",
+            "Who might",
+            "Ann cooks well.",
+        ]
+    )
 
     def answer(handler, body):
         text = next(sent_texts)
@@ -133,7 +153,11 @@ def test_a_fence_is_read_in_linear_time():
 def test_a_listener_hears_the_answer_alone():
     heard: list[str] = []
     reply = asked(sent(*texts("<think>Is it Bob? No.</think>\n\nAnn cooks.")), on_text=heard.append)
-    assert (reply.text, reply.thought, "".join(heard)) == ("Ann cooks.", "Is it Bob? No.", "Ann cooks.")
+    assert (reply.text, reply.thought, "".join(heard)) == (
+        "Ann cooks.",
+        "Is it Bob? No.",
+        "Ann cooks.",
+    )
 
 
 @pytest.mark.parametrize("field", ["reasoning", "reasoning_content"])
@@ -143,12 +167,16 @@ def test_a_thought_in_a_field_of_its_own(field):
 
 
 def test_json_behind_a_draft_in_a_thought():
-    reply = asked(sent(*texts('<think>Maybe {"names": ["Bob"]}.</think>{"names": ["Ann"]}')), schema=SCHEMA)
+    reply = asked(
+        sent(*texts('<think>Maybe {"names": ["Bob"]}.</think>{"names": ["Ann"]}')), schema=SCHEMA
+    )
     assert json.loads(reply.text) == {"names": ["Ann"]} and reply.usable
 
 
 @pytest.mark.parametrize(
-    "deltas", [[{"reasoning_content": '\n{"names": ["Ann"]}'}], texts('<think>\n{"names": ["Ann"]}')], ids=["in a field", "in a tag"]
+    "deltas",
+    [[{"reasoning_content": '\n{"names": ["Ann"]}'}], texts('<think>\n{"names": ["Ann"]}')],
+    ids=["in a field", "in a tag"],
 )
 def test_json_that_is_all_of_a_thought_is_the_reply(deltas):
     """As of a server that holds a model to the form whose prompt has begun a thought."""
@@ -156,15 +184,22 @@ def test_json_that_is_all_of_a_thought_is_the_reply(deltas):
     assert (json.loads(reply.text), reply.thought, reply.usable) == ({"names": ["Ann"]}, "", True)
 
 
-@pytest.mark.parametrize("thought", ['Maybe {"names": ["Bob"]}.', '["names"]', '{"others": []}', '{"names": ["Bo'])
+@pytest.mark.parametrize(
+    "thought", ['Maybe {"names": ["Bob"]}.', '["names"]', '{"others": []}', '{"names": ["Bo']
+)
 def test_a_thought_that_is_more_or_less_than_json_is_no_reply(thought):
     reply = asked(sent({"reasoning_content": thought}), schema=SCHEMA)
     assert (reply.text, reply.thought, reply.usable) == ("", thought, False)
 
 
-@pytest.mark.parametrize("deltas", [texts("<think>Who might it"), [{"content": "", "reasoning_content": "Who might it"}]])
+@pytest.mark.parametrize(
+    "deltas", [texts("<think>Who might it"), [{"content": "", "reasoning_content": "Who might it"}]]
+)
 def test_a_thought_that_does_not_end_says_so(deltas):
-    with serving(lambda handler, body: stream(handler, sent(*deltas, finish="length"))) as (url, bodies):
+    with serving(lambda handler, body: stream(handler, sent(*deltas, finish="length"))) as (
+        url,
+        bodies,
+    ):
         reply = OpenAIChat(url, "m", "m", context=2048).reply(ASK, max_tokens=20)
     room = bodies[1]["max_tokens"]
     assert bodies[0]["max_tokens"] == 20 and 20 + 1500 < room < 2048
@@ -176,7 +211,11 @@ def test_a_model_that_thinks_gets_room_for_it_beside_that_of_the_answer():
     def answer(handler, body):
         whole = "<think>Bob, no, Eve, no, it is Ann.</think>Ann cooks."
         stream(
-            handler, sent(*texts(whole if body["max_tokens"] > 20 else whole[:20]), finish="stop" if body["max_tokens"] > 20 else "length")
+            handler,
+            sent(
+                *texts(whole if body["max_tokens"] > 20 else whole[:20]),
+                finish="stop" if body["max_tokens"] > 20 else "length",
+            ),
         )
 
     with serving(answer) as (url, bodies):
@@ -190,15 +229,27 @@ def test_a_model_that_thinks_gets_room_for_it_beside_that_of_the_answer():
 
 def test_the_answer_behind_a_thought_is_cut_at_its_own_room():
     words = " ".join(f"word{number}" for number in range(200))
-    with serving(lambda handler, body: stream(handler, sent(*texts(f"<think>Hm.</think>{words}"), finish="length"))) as (url, _):
+    with serving(
+        lambda handler, body: stream(
+            handler, sent(*texts(f"<think>Hm.</think>{words}"), finish="length")
+        )
+    ) as (url, _):
         reply = OpenAIChat(url, "m", "m").reply(ASK, max_tokens=40)
-    assert (reply.finish, reply.fault("answer")) == ("length", "The answer was cut at 40 tokens.") and 130 < len(reply.text) < 160
+    assert (reply.finish, reply.fault("answer")) == (
+        "length",
+        "The answer was cut at 40 tokens.",
+    ) and 130 < len(reply.text) < 160
 
 
 def test_a_model_that_does_not_think_is_asked_as_ever():
-    with serving(lambda handler, body: stream(handler, sent(*texts("Ann co"), finish="length"))) as (url, bodies):
+    with serving(
+        lambda handler, body: stream(handler, sent(*texts("Ann co"), finish="length"))
+    ) as (url, bodies):
         reply = OpenAIChat(url, "m", "m").reply(ASK, max_tokens=3)
-    assert (reply.fault("answer"), [body["max_tokens"] for body in bodies]) == ("The answer was cut at 3 tokens.", [3])
+    assert (reply.fault("answer"), [body["max_tokens"] for body in bodies]) == (
+        "The answer was cut at 3 tokens.",
+        [3],
+    )
 
 
 def test_a_thought_that_repeats_itself_is_stopped():
@@ -210,17 +261,38 @@ def test_a_thought_that_repeats_itself_is_stopped():
     ("reply", "reason"),
     [
         (sent({"content": None}), "The model sent an empty reply."),
-        (sent({"content": ""}, finish="content_filter"), "The server's content filter held the reply back."),
+        (
+            sent({"content": ""}, finish="content_filter"),
+            "The server's content filter held the reply back.",
+        ),
         (
             sent(
-                {"tool_calls": [{"index": 0, "id": "c", "type": "function", "function": {"name": "find", "arguments": ""}}]},
+                {
+                    "tool_calls": [
+                        {
+                            "index": 0,
+                            "id": "c",
+                            "type": "function",
+                            "function": {"name": "find", "arguments": ""},
+                        }
+                    ]
+                },
                 finish="tool_calls",
             ),
             "The model asked for a tool “find” in the place of a reply.",
         ),
-        (sent({"content": None, "refusal": "I may not."}), "The model refused to reply: “I may not.”."),
-        (sent({"content": ""}, finish="length"), "The model wrote nothing before its 256 tokens were used up."),
-        (sent(*texts("<think>Ann.</think>")), "The model only thought, and wrote nothing behind its thought."),
+        (
+            sent({"content": None, "refusal": "I may not."}),
+            "The model refused to reply: “I may not.”.",
+        ),
+        (
+            sent({"content": ""}, finish="length"),
+            "The model wrote nothing before its 256 tokens were used up.",
+        ),
+        (
+            sent(*texts("<think>Ann.</think>")),
+            "The model only thought, and wrote nothing behind its thought.",
+        ),
     ],
 )
 def test_a_blank_reply_says_why(reply, reason):
@@ -242,7 +314,11 @@ def test_a_reply_of_no_use_is_asked_for_again():
     with serving(lambda handler, body: stream(handler, next(replies))) as (url, bodies):
         chat = OpenAIChat(url, "m", "m")
         found = [chat.reply(ASK) for _ in range(3)]
-    assert ([one.text for one in found], len(bodies), found[2].cached) == (["", "Ann", "Ann"], 2, True)
+    assert ([one.text for one in found], len(bodies), found[2].cached) == (
+        ["", "Ann", "Ann"],
+        2,
+        True,
+    )
 
 
 def test_old_replies_are_read_as_new_ones(tmp_path):
@@ -255,21 +331,31 @@ def test_old_replies_are_read_as_new_ones(tmp_path):
     }.items():
         kept.keep(key, "m", reply)
     found = kept.find_all(dict.fromkeys("tcej", 0), SCHEMA | {"properties": {}})
-    assert {key: (reply.text, reply.thought) for key, reply in found.items()} == {"t": ("Ann", "Bob?"), "j": ("No.", "")}
+    assert {key: (reply.text, reply.thought) for key, reply in found.items()} == {
+        "t": ("Ann", "Bob?"),
+        "j": ("No.", ""),
+    }
     assert kept.find("j", SCHEMA) is None and kept.find("c", usable=False).text == "Ann co"
     assert read_again(Reply("<think>Bob", finish="length"), None).finish == "thinking"
 
 
 def test_a_model_whose_row_gives_thoughts_a_budget_has_it_from_the_first_request_on():
-    with serving(lambda handler, body: stream(handler, sent(*texts("<think>Hm.</think>Ann.")))) as (url, bodies):
+    with serving(lambda handler, body: stream(handler, sent(*texts("<think>Hm.</think>Ann.")))) as (
+        url,
+        bodies,
+    ):
         chat = OpenAIChat(url, "m", "m", thoughts=900)
         assert chat.reply(ASK, max_tokens=10).text == "Ann."
         small = OpenAIChat(url, "m", "m", context=200, thoughts=900)
         assert small.reply(ASK, max_tokens=10).text == "Ann."
-    assert bodies[0]["max_tokens"] == 10 + 900 and bodies[1]["max_tokens"] < 200  # no more than the context has
+    assert (
+        bodies[0]["max_tokens"] == 10 + 900 and bodies[1]["max_tokens"] < 200
+    )  # no more than the context has
 
 
-def test_another_budget_for_thoughts_is_another_evaluation_and_its_replies_stay(tmp_path, monkeypatch):
+def test_another_budget_for_thoughts_is_another_evaluation_and_its_replies_stay(
+    tmp_path, monkeypatch
+):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     found = []
     for more in ("", "at_once = 4\n", "thoughts = 900\n"):

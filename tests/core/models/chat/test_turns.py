@@ -20,7 +20,9 @@ def test_turns_come_in_the_order_asked_for():
     lock, order, threads = Turn(), [], []
     lock.acquire()
     for number in range(5):
-        threads.append(threading.Thread(target=lambda n=number: in_turn(lock, lambda: order.append(n), None)))
+        threads.append(
+            threading.Thread(target=lambda n=number: in_turn(lock, lambda: order.append(n), None))
+        )
         threads[-1].start()
         while len(lock._asked) < number + 1:
             time.sleep(0.001)

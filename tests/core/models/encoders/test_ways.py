@@ -93,7 +93,9 @@ def test_another_version_or_processor_is_measured_anew(own_home, monkeypatch):
 def test_a_damaged_file_is_as_none(own_home, text):
     (own_home / "encoder-speeds.json").write_text(text)
     assert ways.remembered() is None and way().here
-    (own_home / "encoder-speeds.json").write_text(json.dumps({ways._machine(): {"measured": "x", "speeds": [{"way": 3}]}}))
+    (own_home / "encoder-speeds.json").write_text(
+        json.dumps({ways._machine(): {"measured": "x", "speeds": [{"way": 3}]}})
+    )
     assert ways.remembered() is None
 
 
@@ -101,7 +103,9 @@ def test_it_is_measured_for_real(own_home, monkeypatch):
     monkeypatch.setattr(ways, "TEXTS", 4)
     monkeypatch.setattr(ways, "ROUNDS", 1)
     monkeypatch.setattr(ways, "PACKAGES", {"openvino": ("openvino",)})
-    monkeypatch.setattr(ways, "in_subprocess", lambda work, *given, progress, check: work(*given, progress, check))
+    monkeypatch.setattr(
+        ways, "in_subprocess", lambda work, *given, progress, check: work(*given, progress, check)
+    )
     monkeypatch.setenv("HOPSCOPE_THREADS", "1")  # which the measurement sets
     speeds = ways.measured(FOLDER, lambda text, share: None, lambda: None)
     assert OPENVINO in {one.way for one in speeds.speeds}

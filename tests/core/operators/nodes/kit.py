@@ -34,8 +34,18 @@ def corpus_graph(texts=None, links=LINKS):
     """A corpus graph of some texts."""
     texts = texts or TEXTS
     ids = sorted(texts)
-    chunks = Table.of(id=ids, document=ids, title=[""] * len(ids), text=[texts[id] for id in ids], tokens=[3] * len(ids))
-    nodes = {"type": ["document"] * len(ids), "description": [""] * len(ids), "level": [0] * len(ids)}
+    chunks = Table.of(
+        id=ids,
+        document=ids,
+        title=[""] * len(ids),
+        text=[texts[id] for id in ids],
+        tokens=[3] * len(ids),
+    )
+    nodes = {
+        "type": ["document"] * len(ids),
+        "description": [""] * len(ids),
+        "level": [0] * len(ids),
+    }
     nodes["chunks"] = [[row] for row in range(len(ids))]
     triples = [(a, "links to", b) for a, b in links]
     return assemble("fruit", ids, triples, nodes, {"weight": [1.0] * len(triples)}, chunks)
@@ -49,12 +59,20 @@ class Reranker:
     asked: list[str] = field(default_factory=list)
     units: set[str] = field(default_factory=set)
 
-    head = Head(((np.array([[1.0, 1.0], [-1.0, 0.0]]), np.zeros(2)), (np.array([[1.0, -1.0]]), np.zeros(1))), "relu")
+    head = Head(
+        (
+            (np.array([[1.0, 1.0], [-1.0, 0.0]]), np.zeros(2)),
+            (np.array([[1.0, -1.0]]), np.zeros(1)),
+        ),
+        "relu",
+    )
 
     def hidden(self, task, texts):
         self.asked += list(texts)
         self.units.add(task.unit)
-        return np.array([self.states.get(text, (0.0, 0.0)) for text in texts], np.float32).reshape(len(texts), 2)
+        return np.array([self.states.get(text, (0.0, 0.0)) for text in texts], np.float32).reshape(
+            len(texts), 2
+        )
 
     def score(self, task, texts):
         return self.head(self.hidden(task, texts))
@@ -82,7 +100,9 @@ class Models:
 def run(line, question="apples", graph=None, models=None, answering=True, **given):
     """The state after a line in text, or after operators, on the graph, from the given fields; without `answering` no model is asked."""
     state = State(Question(question)).replace(**given)
-    context = Context(graph or corpus_graph(), Environment(models or Models(Reranker({}))), answering=answering)
+    context = Context(
+        graph or corpus_graph(), Environment(models or Models(Reranker({}))), answering=answering
+    )
     for operator in parse_line(line) if isinstance(line, str) else line:
         state = operator(state, context)
     return state

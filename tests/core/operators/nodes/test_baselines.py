@@ -41,7 +41,9 @@ def test_gar_reads_the_batches_that_its_library_recorded(budget, batch, batches,
         budget,
         batch,
     )
-    assert [sorted(letters[node] for node in part) for _, part in found.batches] == [sorted(part) for part in batches]
+    assert [sorted(letters[node] for node in part) for _, part in found.batches] == [
+        sorted(part) for part in batches
+    ]
     assert "".join(letters[node] for node in found.order({}).items) == output
 
 
@@ -52,31 +54,60 @@ def test_gar_reads_neighbours_of_one_score_by_the_weight_of_their_link():
     graph = replace(graph, columns=graph.columns.replace(edges=edges))
     assert graph.names(neighbours(graph)(graph.nodes_named("a")[0])) == ["e", "b", "d"]
     state = run(
-        [AdaptiveRerank(budget=4, batch=1)], graph=graph, models=Models(Reranker({})), nodes=Ranking("node", named(graph, "a"), (1.0,))
+        [AdaptiveRerank(budget=4, batch=1)],
+        graph=graph,
+        models=Models(Reranker({})),
+        nodes=Ranking("node", named(graph, "a"), (1.0,)),
     )
-    assert [graph.names(frame.ranking.items) for frame in state.trace[0].frames] == [["a"], ["e"], ["b"], ["d"]]
+    assert [graph.names(frame.ranking.items) for frame in state.trace[0].frames] == [
+        ["a"],
+        ["e"],
+        ["b"],
+        ["d"],
+    ]
 
 
 def test_gar_puts_what_was_not_read_behind():
     graph, reranker = corpus_graph(), Reranker({TEXTS["f"]: (0.5, 0.0), TEXTS["g"]: (0.25, 0.0)})
     nodes = Ranking("node", named(graph, "g", "f", "e"), (3.0, 2.0, 1.0))
-    state = run([AdaptiveRerank(budget=2, batch=1)], graph=graph, models=Models(reranker), nodes=nodes)
-    assert graph.names(state.nodes.items) == ["f", "g", "e"] and state.nodes.scores == (0.5, 0.25, -0.75)
-    assert [frame.title for frame in state.trace[0].frames] == ["Batch 1: found first", "Batch 2: found first"]
-    state = run([AdaptiveRerank(budget=2, batch=1, backfill=False)], graph=graph, models=Models(reranker), nodes=nodes)
+    state = run(
+        [AdaptiveRerank(budget=2, batch=1)], graph=graph, models=Models(reranker), nodes=nodes
+    )
+    assert graph.names(state.nodes.items) == ["f", "g", "e"] and state.nodes.scores == (
+        0.5,
+        0.25,
+        -0.75,
+    )
+    assert [frame.title for frame in state.trace[0].frames] == [
+        "Batch 1: found first",
+        "Batch 2: found first",
+    ]
+    state = run(
+        [AdaptiveRerank(budget=2, batch=1, backfill=False)],
+        graph=graph,
+        models=Models(reranker),
+        nodes=nodes,
+    )
     assert graph.names(state.nodes.items) == ["f", "g"] and state.nodes.scores == (0.5, 0.25)
 
 
 def test_re2_is_re_ranking_without_smoothing():
-    graph, models = corpus_graph(), Models(Reranker({TEXTS["e"]: (1.0, 0.0), TEXTS["d"]: (2.0, 0.0)}))
-    state = run("EmbedQuery() >> VectorNodes(keep=100) >> GraphRerank(alpha=0.0)", "brandy", graph, models)
+    graph, models = (
+        corpus_graph(),
+        Models(Reranker({TEXTS["e"]: (1.0, 0.0), TEXTS["d"]: (2.0, 0.0)})),
+    )
+    state = run(
+        "EmbedQuery() >> VectorNodes(keep=100) >> GraphRerank(alpha=0.0)", "brandy", graph, models
+    )
     assert graph.names(state.nodes.items)[:2] == ["d", "e"] and len(state.nodes) == 7
 
 
 def exhaustive(links, source, target, longest=3):
     """Every simple path of at most three edges, by trying all."""
     for size in range(longest):
-        for middle in itertools.permutations([node for node in range(len(links.indptr) - 1) if node not in (source, target)], size):
+        for middle in itertools.permutations(
+            [node for node in range(len(links.indptr) - 1) if node not in (source, target)], size
+        ):
             walk = (source, *middle, target)
             if all(after in links.of(node) for node, after in zip(walk, walk[1:])):
                 yield walk
@@ -92,19 +123,30 @@ def test_paths_that_meet_in_the_middle_are_those_of_an_exhaustive_search(seed):
         wanted = sorted(exhaustive(known, source, target))
         assert sorted(between(known, source, target)) == wanted
         weights = flow(wanted, source, target, 0.8, 0.3)
-        mean = {walk: round(sum(weights.get(edge, 0) for edge in zip(walk, walk[1:])) / (len(walk) - 1), 6) for walk in wanted}
+        mean = {
+            walk: round(
+                sum(weights.get(edge, 0) for edge in zip(walk, walk[1:])) / (len(walk) - 1), 6
+            )
+            for walk in wanted
+        }
         assert {walk: weight for weight, walk in weighed(known, source, target, 0.8, 0.3)} == mean
 
 
 def test_little_flow_does_not_go_on():
     # Four ways of a quarter each: 0.25 is not above 0.3, so nothing flows beyond the first step.
-    graph = corpus_graph({letter: letter for letter in "abcdef"}, [(one, end) for one in "bcde" for end in "af"])
+    graph = corpus_graph(
+        {letter: letter for letter in "abcdef"}, [(one, end) for one in "bcde" for end in "af"]
+    )
     assert {weight for weight, _ in weighed(simple(graph), 0, 5, 0.8, 0.3)} == {0.125}
 
 
 def test_pathrag_puts_nodes_of_the_best_path_first():
     graph = corpus_graph()
-    state = run([PairPaths(paths=1)], graph=graph, nodes=Ranking("node", named(graph, "g", "a", "b"), (3.0, 2.0, 1.0)))
+    state = run(
+        [PairPaths(paths=1)],
+        graph=graph,
+        nodes=Ranking("node", named(graph, "g", "a", "b"), (3.0, 2.0, 1.0)),
+    )
     # a - b directly and a - c - d - b share the 1 of a: half of it each, so 0.5 against (0.5 + 0.4 + 0.32) / 3.
     assert graph.names(state.nodes.items) == ["a", "b", "g"] and state.paths.scores == (0.5,)
 
@@ -112,31 +154,45 @@ def test_pathrag_puts_nodes_of_the_best_path_first():
 @pytest.mark.parametrize(
     "alpha, theta, long",
     [
-        (0.5, 0.2, (0.5 + 0.25 + 0.125) / 3),  # half of what comes flows on, and a quarter is enough to
+        (
+            0.5,
+            0.2,
+            (0.5 + 0.25 + 0.125) / 3,
+        ),  # half of what comes flows on, and a quarter is enough to
         (0.5, 0.3, (0.5 + 0.25) / 3),  # a quarter is too little
         (0.8, 0.6, 0.5 / 3),  # so is a half
         (1.0, 0.0, 0.5),  # all of it flows on
     ],
 )
 def test_what_flows_on_is_by_alpha_and_theta(alpha, theta, long):
-    graph = corpus_graph({letter: letter for letter in "abcd"}, ["ab", "ac", "cd", "db"])  # from a to b directly, and over c and d
+    graph = corpus_graph(
+        {letter: letter for letter in "abcd"}, ["ab", "ac", "cd", "db"]
+    )  # from a to b directly, and over c and d
     nodes = Ranking("node", named(graph, "a", "b"), (2.0, 1.0))
     state = run([PairPaths(alpha=alpha, theta=theta)], graph=graph, nodes=nodes)
     assert state.paths.scores == pytest.approx((0.5, long), abs=1e-6)
     assert {graph.names(path.nodes)[1] for path in state.paths.items} == {"b", "c"}
 
 
-@pytest.mark.parametrize("pairs, weights", [(2, (1.0,)), (3, (1.0, 1.0, 0.9))])  # a - b; with c also b - c and a - b - c
+@pytest.mark.parametrize(
+    "pairs, weights", [(2, (1.0,)), (3, (1.0, 1.0, 0.9))]
+)  # a - b; with c also b - c and a - b - c
 def test_only_so_many_nodes_are_paired(pairs, weights):
     graph = corpus_graph({letter: letter for letter in "abc"}, ["ab", "bc"])
-    state = run([PairPaths(pairs=pairs)], graph=graph, nodes=Ranking("node", named(graph, "a", "b", "c"), (3.0, 2.0, 1.0)))
+    state = run(
+        [PairPaths(pairs=pairs)],
+        graph=graph,
+        nodes=Ranking("node", named(graph, "a", "b", "c"), (3.0, 2.0, 1.0)),
+    )
     assert state.paths.scores == weights and graph.names(state.nodes.items) == ["a", "b", "c"]
 
 
 def test_the_walk_restarts_at_the_nearest_and_a_little_everywhere():
     at = lambda node, score: Ranking("node", (node,), (score,))
     assert restart(np.array([0.9, 0.5, 0.1]), at(0, 0.9), 0.05) == pytest.approx([0.95, 0.025, 0.0])
-    assert restart(np.array([0.4, 0.4]), at(0, 0.4), 0.05) == pytest.approx([0.45, 0.05])  # no spread: ones, as in the published code
+    assert restart(np.array([0.4, 0.4]), at(0, 0.4), 0.05) == pytest.approx(
+        [0.45, 0.05]
+    )  # no spread: ones, as in the published code
     assert restart(np.array([-0.4, -0.5]), at(0, -0.4), 0.0) == pytest.approx([0.0, 0.0])
 
 
@@ -155,13 +211,15 @@ class Picks(Models):
 
     def choose(self, task, texts, keep):
         self.asked.append((task.unit, len(texts)))
-        return Choice(tuple(i for i, text in enumerate(texts) if any(word in text for word in self.words))[:keep])
+        return Choice(
+            tuple(i for i, text in enumerate(texts) if any(word in text for word in self.words))[
+                :keep
+            ]
+        )
 
 
 FILTERED = "EmbedQuery() >> VectorNodes(keep=5) >> RankHits(of='nodes', model='choose', keep=5) >> SimilarPageRank(at='nodes', {more})"
-FACTS = (
-    "EmbedQuery() >> VectorRelations(keep=5) >> RankHits(of='relations', model='choose', keep=5) >> SimilarPageRank(at='relations', {more})"
-)
+FACTS = "EmbedQuery() >> VectorRelations(keep=5) >> RankHits(of='relations', model='choose', keep=5) >> SimilarPageRank(at='relations', {more})"
 ALONE = "everywhere=0.0, damping=0.0"  # what the walk restarts at is left
 
 
@@ -170,38 +228,65 @@ def test_the_filter_of_documents_decides_where_the_walk_restarts():
     models = Picks("pears and plums")
     found = run(FILTERED.format(more=ALONE), "apples and pears", models=models)
     assert corpus_graph().names(found.nodes.items) == ["b"] and found.nodes.scores == (1.0,)
-    assert models.asked == [("document", 5)] and found.trace[-1].notes[0] == "Restarted at: b (0.67)."  # 2 of 3 words
+    assert (
+        models.asked == [("document", 5)] and found.trace[-1].notes[0] == "Restarted at: b (0.67)."
+    )  # 2 of 3 words
     walked = run(FILTERED.format(more="everywhere=0.0"), "apples and pears", models=models).nodes
-    assert corpus_graph().names(walked.items)[0] == "b" and set(corpus_graph().names(walked.items)) == set("abcde")  # all that is linked
+    assert corpus_graph().names(walked.items)[0] == "b" and set(
+        corpus_graph().names(walked.items)
+    ) == set("abcde")  # all that is linked
 
 
 def test_where_the_filter_leaves_nothing_documents_are_those_nearest():
     found = run(FILTERED.format(more="keep=3"), "apples and pears", models=Picks())
-    assert found.nodes.items == run("EmbedQuery() >> VectorNodes(keep=3)", "apples and pears").nodes.items
+    assert (
+        found.nodes.items
+        == run("EmbedQuery() >> VectorNodes(keep=3)", "apples and pears").nodes.items
+    )
     assert "Nothing is left to start from" in found.trace[-1].notes[0]
 
 
 def test_without_a_language_model_all_five_stay_and_a_note_says_so():
     models = Picks()
-    state = run(FILTERED.format(more="everywhere=0.0, damping=0.0"), "apples and pears", models=models, answering=False)
+    state = run(
+        FILTERED.format(more="everywhere=0.0, damping=0.0"),
+        "apples and pears",
+        models=models,
+        answering=False,
+    )
     assert len(state.nodes) and models.asked == []
-    assert [note for step in state.trace for note in step.notes if "No language model is asked" in note]
+    assert [
+        note for step in state.trace for note in step.notes if "No language model is asked" in note
+    ]
 
 
 def test_the_filter_of_facts_decides_at_whose_ends_the_walk_restarts():
     # Of the story's four relations the model picks that of Tim and Cratchit. Scaled over all it scores s; Tim is in one passage of its
     # relations, Cratchit in two, so that Cratchit has half of what Tim has.
-    found = run(FACTS.format(more=ALONE), "the youngest son of Cratchit", story(), Picks("youngest son")).nodes
-    assert story().names(found.items) == ["Tim", "Cratchit"] and found.scores == pytest.approx((2 / 3, 1 / 3), abs=1e-6)
+    found = run(
+        FACTS.format(more=ALONE), "the youngest son of Cratchit", story(), Picks("youngest son")
+    ).nodes
+    assert story().names(found.items) == ["Tim", "Cratchit"] and found.scores == pytest.approx(
+        (2 / 3, 1 / 3), abs=1e-6
+    )
     none = run(FACTS.format(more="keep=2"), "a lame son", story(), Picks())
-    assert none.nodes.items == run("EmbedQuery() >> VectorNodes(keep=2)", "a lame son", story()).nodes.items
+    assert (
+        none.nodes.items
+        == run("EmbedQuery() >> VectorNodes(keep=2)", "a lame son", story()).nodes.items
+    )
 
 
 def test_what_is_linked_to_the_nearest_gains():
     graph = corpus_graph()
-    found = run("EmbedQuery() >> SimilarPageRank(seeds=1, everywhere=0.0)", "wine brandy from", graph).nodes
+    found = run(
+        "EmbedQuery() >> SimilarPageRank(seeds=1, everywhere=0.0)", "wine brandy from", graph
+    ).nodes
     assert graph.names(found.items)[:2] == ["e", "d"] and sum(found.scores) == pytest.approx(1.0)
-    best = run("EmbedQuery() >> SimilarPageRank(seeds=1, everywhere=0.0, keep=2)", "wine brandy from", graph).nodes
+    best = run(
+        "EmbedQuery() >> SimilarPageRank(seeds=1, everywhere=0.0, keep=2)",
+        "wine brandy from",
+        graph,
+    ).nodes
     assert (best.items, best.scores) == (found.items[:2], found.scores[:2])
 
 
@@ -210,7 +295,10 @@ def test_hyde_searches_with_the_mean_of_question_and_passages():
     state = run("Hypothesise(passages=2)", "apples", models=models)
     both = Bag().encode(["apples", "plums in brandy"])
     mean = (both[0] + 2 * both[1]) / 3
-    assert state.vector == pytest.approx(mean / np.linalg.norm(mean), abs=1e-6) and state.trace[0].usage.calls == 2
+    assert (
+        state.vector == pytest.approx(mean / np.linalg.norm(mean), abs=1e-6)
+        and state.trace[0].usage.calls == 2
+    )
 
 
 def test_hyde_without_a_passage_searches_with_the_question():
@@ -234,18 +322,32 @@ def test_neither_asks_where_no_language_model_is_to_be_asked():
     chat = Parrot("wine and cheese")
     imagined = run("Hypothesise()", "apples", models=Models(chat=chat), answering=False)
     assert imagined.vector == pytest.approx(Bag().encode(["apples"])[0], abs=1e-6)
-    reasoned = run("EmbedQuery() >> ReasonAndRetrieve(steps=3, keep=1)", "figs", models=Models(chat=chat), answering=False)
+    reasoned = run(
+        "EmbedQuery() >> ReasonAndRetrieve(steps=3, keep=1)",
+        "figs",
+        models=Models(chat=chat),
+        answering=False,
+    )
     assert len(reasoned.nodes) == 1 and not chat.asked
     for state in (imagined, reasoned):
-        assert state.trace[-1].notes[0].startswith("No language model is asked") and state.trace[-1].usage.calls == 0
+        assert (
+            state.trace[-1].notes[0].startswith("No language model is asked")
+            and state.trace[-1].usage.calls == 0
+        )
 
 
 @pytest.mark.parametrize("graph", [corpus_graph, story])
 def test_on_a_large_graph_the_walk_is_pushed_to_the_same_nodes(graph, monkeypatch):
-    line, asked, on = "EmbedQuery() >> SimilarPageRank(keep=5)", "wine brandy from a lame son", graph()
+    line, asked, on = (
+        "EmbedQuery() >> SimilarPageRank(keep=5)",
+        "wine brandy from a lame son",
+        graph(),
+    )
     solved = run(line, asked, on).nodes
     monkeypatch.setattr(page_rank, "SOLVED_UP_TO", 0)
     pushed = run(line, asked, on)
-    assert pushed.nodes.items == solved.items and pushed.nodes.scores == pytest.approx(solved.scores, abs=0.01)
+    assert pushed.nodes.items == solved.items and pushed.nodes.scores == pytest.approx(
+        solved.scores, abs=0.01
+    )
     weighted = weights(on) is not None  # without weights the equation is solved at any size
     assert any("left to push" in note for note in pushed.trace[-1].notes) == weighted

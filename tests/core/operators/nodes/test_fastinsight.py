@@ -20,12 +20,18 @@ from tests.films import Picker
 
 
 def ranking(graph, *names):
-    return Ranking("node", named(graph, *names), tuple(float(-place) for place in range(len(names))))
+    return Ranking(
+        "node", named(graph, *names), tuple(float(-place) for place in range(len(names)))
+    )
 
 
 def test_links_are_read_both_ways_once_and_without_loops():
     links = simple(corpus_graph(links=[("a", "b"), ("b", "a"), ("a", "a"), ("a", "c")]))
-    assert links.of(0).tolist() == [1, 2] and links.of(1).tolist() == [0] and links.degrees(np.arange(3)).tolist() == [2, 1, 1]
+    assert (
+        links.of(0).tolist() == [1, 2]
+        and links.of(1).tolist() == [0]
+        and links.degrees(np.arange(3)).tolist() == [2, 1, 1]
+    )
 
 
 def test_hidden_states_are_mixed_with_those_of_neighbours_by_one_over_their_degree():
@@ -34,34 +40,62 @@ def test_hidden_states_are_mixed_with_those_of_neighbours_by_one_over_their_degr
     nodes = np.array(named(graph, "d", "b", "e"))
     states = np.array([[0.0, 6.0], [0.0, 3.0], [3.0, 0.0]])
     mixed = smoothed(states, np.array([1, 2, 0]), nodes, simple(graph), 0.2)
-    assert mixed == pytest.approx(np.array([[0.2, 0.8 * 3 + 0.2 * 4], [0.8 * 3, 0.2 * 3], [0.0, 0.8 * 6 + 0.2 * 3]]))
+    assert mixed == pytest.approx(
+        np.array([[0.2, 0.8 * 3 + 0.2 * 4], [0.8 * 3, 0.2 * 3], [0.0, 0.8 * 6 + 0.2 * 3]])
+    )
 
 
 @pytest.mark.parametrize("lonely, wanted", [("keep", 3.0), ("shrink", 2.4)])
 def test_a_node_without_links_keeps_its_state_or_as_printed_a_part_of_it(lonely, wanted):
     graph = corpus_graph()
     states, nodes = np.array([[3.0], [1.0]]), np.array(named(graph, "f", "g"))
-    assert smoothed(states, np.arange(2), nodes, simple(graph), 0.2, lonely)[0, 0] == pytest.approx(wanted)
+    assert smoothed(states, np.arange(2), nodes, simple(graph), 0.2, lonely)[0, 0] == pytest.approx(
+        wanted
+    )
 
 
 def test_the_head_scores_what_was_smoothed_not_the_other_way_round():
     # a (-2, 0) scores -2 and b (2, 0) scores 2; half and half both are (0, 0), whose head gives 0. Smoothed scores would be 0 as well, but
     # with a (-2, 4): 2 - 2 = 0 and b 2; mixed (0, 2): 2 each, where scores would be 1.
-    graph, models = corpus_graph(), Models(Reranker({TEXTS["a"]: (-2.0, 4.0), TEXTS["b"]: (2.0, 0.0)}))
-    found = run([GraphRerank(alpha=0.5)], graph=graph, models=models, nodes=ranking(graph, "a", "b")).nodes
-    assert found.scores == (2.0, 2.0) and found.items == named(graph, "a", "b")  # in a tie the order before stays
+    graph, models = (
+        corpus_graph(),
+        Models(Reranker({TEXTS["a"]: (-2.0, 4.0), TEXTS["b"]: (2.0, 0.0)})),
+    )
+    found = run(
+        [GraphRerank(alpha=0.5)], graph=graph, models=models, nodes=ranking(graph, "a", "b")
+    ).nodes
+    assert found.scores == (2.0, 2.0) and found.items == named(
+        graph, "a", "b"
+    )  # in a tie the order before stays
 
 
 def test_without_smoothing_it_is_the_re_ranker():
-    graph, models = corpus_graph(), Models(Reranker({TEXTS["b"]: (1.0, 1.0), TEXTS["f"]: (3.0, 0.0)}))
-    state = run([GraphRerank(alpha=0.0)], graph=graph, models=models, nodes=ranking(graph, "a", "b", "f"))
-    assert graph.names(state.nodes.items) == ["f", "b", "a"] and state.nodes.scores == (3.0, 2.0, 0.0)
+    graph, models = (
+        corpus_graph(),
+        Models(Reranker({TEXTS["b"]: (1.0, 1.0), TEXTS["f"]: (3.0, 0.0)})),
+    )
+    state = run(
+        [GraphRerank(alpha=0.0)], graph=graph, models=models, nodes=ranking(graph, "a", "b", "f")
+    )
+    assert graph.names(state.nodes.items) == ["f", "b", "a"] and state.nodes.scores == (
+        3.0,
+        2.0,
+        0.0,
+    )
 
 
 def test_a_node_is_read_once_a_question():
     graph, reranker = corpus_graph(), Reranker({})
-    state = run([GraphRerank()], graph=graph, models=Models(reranker), nodes=ranking(graph, "a", "b"))
-    run([GraphRerank()], graph=graph, models=Models(reranker), nodes=ranking(graph, "b", "c", "a"), hidden=state.hidden)
+    state = run(
+        [GraphRerank()], graph=graph, models=Models(reranker), nodes=ranking(graph, "a", "b")
+    )
+    run(
+        [GraphRerank()],
+        graph=graph,
+        models=Models(reranker),
+        nodes=ranking(graph, "b", "c", "a"),
+        hidden=state.hidden,
+    )
     assert reranker.asked == [TEXTS["a"], TEXTS["b"], TEXTS["c"]] and reranker.units == {"document"}
 
 
@@ -97,7 +131,9 @@ def drawn(seed):
     rng = np.random.default_rng(seed)
     names = [f"{number:02}" for number in range(rng.integers(2, 30))]
     links = np.unique(rng.integers(0, len(names), (rng.integers(0, 60), 2)), axis=0)
-    graph = corpus_graph(dict.fromkeys(names, "text"), [(names[a], names[b]) for a, b in links.tolist()])
+    graph = corpus_graph(
+        dict.fromkeys(names, "text"), [(names[a], names[b]) for a, b in links.tolist()]
+    )
     return rng, simple(graph), rng.permutation(len(names))[: rng.integers(1, len(names) + 1)]
 
 
@@ -108,7 +144,9 @@ def test_smoothing_is_what_its_matrices_say(seed):
     weights = near / np.maximum(links.degrees(nodes), 1)  # A D^-1
     sums = weights.sum(1, keepdims=True)
     states = rng.normal(size=(len(nodes), 3))
-    wanted = np.where(sums > 0, 0.7 * states + 0.3 * weights @ states / np.where(sums > 0, sums, 1), states)
+    wanted = np.where(
+        sums > 0, 0.7 * states + 0.3 * weights @ states / np.where(sums > 0, sums, 1), states
+    )
     rows = rng.permutation(len(nodes))
     assert smoothed(states[np.argsort(rows)], rows, nodes, links, 0.3) == pytest.approx(wanted)
 
@@ -124,7 +162,9 @@ def test_structure_is_what_its_formula_says_of_each_neighbour(seed):
             wanted[node] = 1 - (ranks[0] - 1) / (len(found) - 1) if len(found) > 1 else 0.0
             wanted[node] += (len(ranks) - 1) / (most - 1) if most > 1 else 0.0
     fresh, structure = structures(found, links)
-    assert len(fresh) == len(wanted) and dict(zip(fresh.tolist(), structure.tolist())) == pytest.approx(wanted)
+    assert len(fresh) == len(wanted) and dict(
+        zip(fresh.tolist(), structure.tolist())
+    ) == pytest.approx(wanted)
 
 
 def test_neighbours_come_behind_what_was_found():
@@ -134,14 +174,23 @@ def test_neighbours_come_behind_what_was_found():
     assert graph.names(state.nodes.items) == ["d", "a", "b", "c"]
     order = state.trace[-1].before_cut
     assert graph.names(order.items) == ["b", "c", "e"] and order.scores[1] == pytest.approx(2.0)
-    assert order.scores[0] == pytest.approx(2 + 1 / 3**0.5, abs=1e-3) and order.scores[2] == pytest.approx(1.0)
+    assert order.scores[0] == pytest.approx(2 + 1 / 3**0.5, abs=1e-3) and order.scores[
+        2
+    ] == pytest.approx(1.0)
 
 
 def test_an_isolated_node_brings_nothing_unless_likeness_may():
     graph = corpus_graph()
     state = run([EmbedQuery(), ExpandNodes()], "cheese", graph, nodes=ranking(graph, "g"))
-    assert graph.names(state.nodes.items) == ["g"] and state.trace[-1].notes == ("No neighbour is left.",)
-    state = run([EmbedQuery(), ExpandNodes(keep=1, backfill="vector")], "cheese", graph, nodes=ranking(graph, "g"))
+    assert graph.names(state.nodes.items) == ["g"] and state.trace[-1].notes == (
+        "No neighbour is left.",
+    )
+    state = run(
+        [EmbedQuery(), ExpandNodes(keep=1, backfill="vector")],
+        "cheese",
+        graph,
+        nodes=ranking(graph, "g"),
+    )
     assert graph.names(state.nodes.items) == ["g", "f"]
 
 
@@ -151,7 +200,9 @@ LINE = "EmbedQuery() >> VectorNodes(keep=1) >> GraphRerank() >> Loop(body=Expand
 def test_the_loop_stops_at_the_budget():
     graph, reranker = corpus_graph(), Reranker({})
     state = run(LINE.format(4), "pears and apples", graph, Models(reranker))
-    assert graph.names(state.nodes.items) == ["a", "b", "c", "d"] and len(reranker.asked) == 4  # 2 more, then 1 of the 2 that there are
+    assert (
+        graph.names(state.nodes.items) == ["a", "b", "c", "d"] and len(reranker.asked) == 4
+    )  # 2 more, then 1 of the 2 that there are
 
 
 def test_the_loop_ends_where_the_component_is_smaller_than_the_budget():
@@ -168,23 +219,45 @@ def test_a_question_without_words_of_the_corpus_ends_as_well():
 def test_frames_tell_batch_by_batch_who_came_and_with_which_score():
     graph = corpus_graph()
     step = run(LINE.format(100), "apples cider", graph).trace[-1]
-    assert [frame.title for frame in step.frames] == ["Start", "Round 1: ExpandNodes", "Round 2: ExpandNodes"]
+    assert [frame.title for frame in step.frames] == [
+        "Start",
+        "Round 1: ExpandNodes",
+        "Round 2: ExpandNodes",
+    ]
     first = step.frames[1]
-    assert graph.names(step.frames[0].ranking.items) == ["c"] and graph.names(first.ranking.items) == ["a", "d"]
+    assert graph.names(step.frames[0].ranking.items) == ["c"] and graph.names(
+        first.ranking.items
+    ) == ["a", "d"]
     assert first.ranking.scores == first.before_cut.scores[:2] and first.considered == 2
 
 
 def test_a_loop_may_begin_with_another_operator_than_the_one_that_finds():
-    body = LINE.format(5).replace("ExpandNodes(keep=2) >> GraphRerank()", "GraphRerank() >> ExpandNodes(keep=2)")
-    assert sorted(corpus_graph().names(run(body, "apples").nodes.items)) == ["a", "b", "c", "d", "e"]
+    body = LINE.format(5).replace(
+        "ExpandNodes(keep=2) >> GraphRerank()", "GraphRerank() >> ExpandNodes(keep=2)"
+    )
+    assert sorted(corpus_graph().names(run(body, "apples").nodes.items)) == [
+        "a",
+        "b",
+        "c",
+        "d",
+        "e",
+    ]
 
 
-@pytest.mark.parametrize("operator", [ExpandNodes(), SimilarPageRank(), ReasonAndRetrieve()], ids=repr)
+@pytest.mark.parametrize(
+    "operator", [ExpandNodes(), SimilarPageRank(), ReasonAndRetrieve()], ids=repr
+)
 def test_a_question_read_by_another_encoder_is_refused(operator):
     state = run([EmbedQuery()], "apples", corpus_graph())
     for vector in (state.vector[:4], np.tile(state.vector, 2)):
         with pytest.raises(BadParameter, match="different encoders"):
-            run([operator], "apples", corpus_graph(), nodes=ranking(corpus_graph(), "a"), vector=vector)
+            run(
+                [operator],
+                "apples",
+                corpus_graph(),
+                nodes=ranking(corpus_graph(), "a"),
+                vector=vector,
+            )
 
 
 def test_a_loop_is_read_back_from_its_text_and_refuses_what_would_never_end():
@@ -194,12 +267,17 @@ def test_a_loop_is_read_back_from_its_text_and_refuses_what_would_never_end():
         Loop((parse_line("EmbedQuery()").operators[0],))
     with pytest.raises(BadParameter, match="Loop cannot stand in a loop"):
         Loop((Loop(),))
-    with pytest.raises(BadParameter, match="A loop has no parameter “budgets”. Did you mean “budget”"):
+    with pytest.raises(
+        BadParameter, match="A loop has no parameter “budgets”. Did you mean “budget”"
+    ):
         parse_line("BuiltGraph() >> Loop(budgets=3)")
 
 
 def test_a_question_without_words_of_the_corpus_finds_nothing_by_words_and_ends():
-    state = run("EmbedQuery() >> SparseNodes(by='bm25') >> GraphRerank() >> Loop() >> DocumentsOfNodes()", "zebra")
+    state = run(
+        "EmbedQuery() >> SparseNodes(by='bm25') >> GraphRerank() >> Loop() >> DocumentsOfNodes()",
+        "zebra",
+    )
     assert len(state.nodes) == 0 and len(state.chunks) == 0
     assert state.trace[3].notes == ("No node is left to be found after 0 of 100; the loop ends.",)
 

@@ -19,7 +19,9 @@ def asked(alpha, beta):
 
 def again(graph, state, **settings):
     """The loop once more, with cosines worked out from the words."""
-    vectors = np.stack([Models().encoder().encode([text])[0] for text in TEXTS.values()]).astype(np.float64)
+    vectors = np.stack([Models().encoder().encode([text])[0] for text in TEXTS.values()]).astype(
+        np.float64
+    )
     similar = lambda nodes: np.round(vectors[nodes] @ state.vector.astype(np.float64), 6)
     start = state.trace[1].before_cut.items[:2]
     return replayed(state.hidden, start, simple(graph), similar, batch=1, budget=5, **settings)
@@ -29,7 +31,11 @@ def again(graph, state, **settings):
 def test_the_same_settings_find_the_same(alpha, beta):
     graph, state = asked(alpha, beta)
     found = again(graph, state, alpha=alpha, beta=beta)
-    assert found.nodes.items == state.nodes.items and found.nodes.scores == pytest.approx(state.nodes.scores) and not found.not_ranked
+    assert (
+        found.nodes.items == state.nodes.items
+        and found.nodes.scores == pytest.approx(state.nodes.scores)
+        and not found.not_ranked
+    )
 
 
 def test_other_settings_find_what_asking_anew_would():
@@ -41,7 +47,9 @@ def test_other_settings_find_what_asking_anew_would():
 
 def test_what_was_not_read_is_passed_over_and_counted():
     graph, state = asked(0.2, 1.0)
-    part = type(state.hidden)(state.hidden.model, state.hidden.nodes[:2], state.hidden.vectors[:2], state.hidden.head)
+    part = type(state.hidden)(
+        state.hidden.model, state.hidden.nodes[:2], state.hidden.vectors[:2], state.hidden.head
+    )
     found = again(graph, state.replace(hidden=part))
     assert set(found.nodes.items) == set(part.nodes) and found.not_ranked > 0
 

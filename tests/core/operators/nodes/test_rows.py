@@ -41,9 +41,22 @@ class Both(Models):
 
 def test_the_rows_are_those_of_the_paper():
     assert set(ROWS) == {
-        *("fastinsight", "vector-search", "bm25", "splade", "contriever", "hyde", "re2", "gar", "ircot"),
+        *(
+            "fastinsight",
+            "vector-search",
+            "bm25",
+            "splade",
+            "contriever",
+            "hyde",
+            "re2",
+            "gar",
+            "ircot",
+        ),
         *("lightrag-corpus-graph", "pathrag-corpus-graph", "hipporag-2-corpus-graph"),
-        *("hipporag-2-filter-corpus-graph", "hipporag-2-facts-corpus-graph"),  # with HippoRAG 2's filter, of which the paper says nothing
+        *(
+            "hipporag-2-filter-corpus-graph",
+            "hipporag-2-facts-corpus-graph",
+        ),  # with HippoRAG 2's filter, of which the paper says nothing
     }
 
 
@@ -61,14 +74,22 @@ def test_every_row_retrieves_documents_and_answers(row):
 
 
 @pytest.mark.parametrize("row", ["lightrag-corpus-graph", "pathrag-corpus-graph"])
-def test_keywords_are_a_model_s_where_there_is_one_and_else_the_question_s_words_as_the_lane_says(row):
+def test_keywords_are_a_model_s_where_there_is_one_and_else_the_question_s_words_as_the_lane_says(
+    row,
+):
     graph, adapted = corpus_graph(), published()[row].line
 
     def found(model: bool, reply: str, line: Line = adapted):
         environment = Environment(Both(chat=Parrot(reply)), built=lambda *_: graph)
-        lane = LaneRun(Ask(CorpusSource("fruit", graph), Question("plums and brandy"), (), model=model), line, environment)
+        lane = LaneRun(
+            Ask(CorpusSource("fruit", graph), Question("plums and brandy"), (), model=model),
+            line,
+            environment,
+        )
         lane.retrieve(Progress())
-        return graph.columns.chunks.texts("id", lane.state.chunks.items), [note for step in lane.state.trace for note in step.notes]
+        return graph.columns.chunks.texts("id", lane.state.chunks.items), [
+            note for step in lane.state.trace for note in step.notes
+        ]
 
     ids, notes = found(False, "never")
     assert any(note.startswith("No language model is asked") for note in notes)

@@ -39,34 +39,69 @@ def first_end(kit, operator, text, *seeds):
     return kit.graph.node_name(operator(asked(kit, text, *seeds), kit.context()).paths.items[0].end)
 
 
-WHO_MADE_TWO = Question("who made Two", entities=("Two",), answers=("Ann",))  # Ann directed and wrote it
+WHO_MADE_TWO = Question(
+    "who made Two", entities=("Two",), answers=("Ann",)
+)  # Ann directed and wrote it
 WHICH_BY_ANN = Question("what is there by Ann", entities=("Ann",), answers=("One", "Two"))
 KINDS_BY_ANN = Question("which kinds by Ann", entities=("Ann",), answers=("Drama",))
 
 
 def test_the_chain_in_the_question_s_own_words_comes_first(kit):
     after, found = answers(kit, ChainRanking(), "the genre of One", "One")
-    assert found == ["Drama"] and kit.texts(after)[0] == "One -> has_genre -> Drama" and after.paths.scores[0] == pytest.approx(1.0)
+    assert (
+        found == ["Drama"]
+        and kit.texts(after)[0] == "One -> has_genre -> Drama"
+        and after.paths.scores[0] == pytest.approx(1.0)
+    )
     step = after.trace[-1]
-    assert step.notes[0].startswith("Best of 8 chains: the genre of X (1.00); ") and step.usage.texts == 1
+    assert (
+        step.notes[0].startswith("Best of 8 chains: the genre of X (1.00); ")
+        and step.usage.texts == 1
+    )
     assert step.frames[0].title == "the genre of X" and step.sizes["paths"] == len(after.paths)
-    after, found = answers(kit, ChainRanking(chains=1), "the release year of the things directed by the director of One", "One")
-    assert found == ["1999"] and kit.texts(after) == ["One -> directed_by -> Ann -> directed_by_reverse -> Two -> release_year -> 1999"]
-    assert kit.graph.names(after.subgraph.nodes) == sorted(["One", "Ann", "Two", "1999"], key=kit.node) and len(after.subgraph.edges) == 3
+    after, found = answers(
+        kit,
+        ChainRanking(chains=1),
+        "the release year of the things directed by the director of One",
+        "One",
+    )
+    assert found == ["1999"] and kit.texts(after) == [
+        "One -> directed_by -> Ann -> directed_by_reverse -> Two -> release_year -> 1999"
+    ]
+    assert (
+        kit.graph.names(after.subgraph.nodes) == sorted(["One", "Ann", "Two", "1999"], key=kit.node)
+        and len(after.subgraph.edges) == 3
+    )
 
 
 def test_ends_that_more_walks_reach_come_first(kit, tmp_path):
-    triples = [("a", "part", "m"), ("a", "part", "n"), ("m", "kind", "x"), ("m", "kind", "y"), ("n", "kind", "y")]
+    triples = [
+        ("a", "part", "m"),
+        ("a", "part", "n"),
+        ("m", "kind", "x"),
+        ("m", "kind", "y"),
+        ("n", "kind", "y"),
+    ]
     graph = build(triples, tmp_path / "parts", "parts", "both")
     state = State(Question("the kind of the part of a", entities=("a",)), (names(graph).find("a"),))
     after = ChainRanking(chains=1)(state, Context(graph, Environment(kit.Written())))
-    assert [graph.text(path) for path in after.paths.items] == ["a -> part -> m -> kind -> y", "a -> part -> m -> kind -> x"]
+    assert [graph.text(path) for path in after.paths.items] == [
+        "a -> part -> m -> kind -> y",
+        "a -> part -> m -> kind -> x",
+    ]
 
 
 def test_chains_come_one_after_the_other_and_keep_cuts(kit):
     after, found = answers(kit, ChainRanking(chains=2), "the things directed by Ann", "Ann")
-    assert found == ["One", "Two"] and after.trace[-1].frames[0].considered == 2 and len(after.trace[-1].frames) == 2
-    assert list(after.paths.scores) == sorted(after.paths.scores, reverse=True) and len(set(after.paths.scores)) == 2
+    assert (
+        found == ["One", "Two"]
+        and after.trace[-1].frames[0].considered == 2
+        and len(after.trace[-1].frames) == 2
+    )
+    assert (
+        list(after.paths.scores) == sorted(after.paths.scores, reverse=True)
+        and len(set(after.paths.scores)) == 2
+    )
     cut, _ = answers(kit, ChainRanking(chains=2, keep=1), "the things directed by Ann", "Ann")
     assert kit.texts(cut) == ["Ann -> directed_by_reverse -> One"]
 
@@ -74,20 +109,42 @@ def test_chains_come_one_after_the_other_and_keep_cuts(kit):
 def test_a_step_for_which_the_question_has_no_words_costs_its_price(kit):
     # "what directed X" are three words and have room for one step. "the director of X" has 1 of 4 words, which is 1 of the question's 3:
     # F1 2/7; "the things directed by the director of X" has 2 of 8 and 2 of 3: F1 4/11, and a step too many
-    ranked = lambda price: ChainRanking(price=price).ranked(asked(kit, "what directed One", "One"), kit.context(), Recorder())
+    ranked = lambda price: ChainRanking(price=price).ranked(
+        asked(kit, "what directed One", "One"), kit.context(), Recorder()
+    )
     free, dear = ({words: score for _, score, words in ranked(price)} for price in (0.0, 0.1))
     one, two = "the director of X", "the things directed by the director of X"
-    assert (free[one], free[two]) == pytest.approx((2 / 7, 4 / 11)) and (dear[one], dear[two]) == pytest.approx((2 / 7, 4 / 11 - 0.1))
-    assert dear[f"the writer of {two}"] == pytest.approx(free[f"the writer of {two}"] - 0.2)  # two steps too many
-    assert [first_end(kit, ChainRanking(price=price), "what directed One", "One") for price in (0.0, 0.1)] == ["Two", "Ann"]
+    assert (free[one], free[two]) == pytest.approx((2 / 7, 4 / 11)) and (
+        dear[one],
+        dear[two],
+    ) == pytest.approx((2 / 7, 4 / 11 - 0.1))
+    assert dear[f"the writer of {two}"] == pytest.approx(
+        free[f"the writer of {two}"] - 0.2
+    )  # two steps too many
+    assert [
+        first_end(kit, ChainRanking(price=price), "what directed One", "One")
+        for price in (0.0, 0.1)
+    ] == ["Two", "Ann"]
 
 
-@pytest.mark.parametrize("text, room", [("who directed One?", 1), ("One's director", 4 / 3), ("who is the one that directed One", 7 / 3)])
+@pytest.mark.parametrize(
+    "text, room",
+    [
+        ("who directed One?", 1),
+        ("One's director", 4 / 3),
+        ("who is the one that directed One", 7 / 3),
+    ],
+)
 def test_a_question_has_room_for_a_step_in_three_words(kit, text, room):
     state = asked(kit, text, "One")
-    free, dear = (ChainRanking(price=price).ranked(state, kit.context(), Recorder()) for price in (0.0, 0.1))
+    free, dear = (
+        ChainRanking(price=price).ranked(state, kit.context(), Recorder()) for price in (0.0, 0.1)
+    )
     lost = {chain: score for chain, score, _ in free}
-    assert dear and all(lost[chain] - score == pytest.approx(0.1 * max(0, len(chain) - room)) for chain, score, _ in dear)
+    assert dear and all(
+        lost[chain] - score == pytest.approx(0.1 * max(0, len(chain) - room))
+        for chain, score, _ in dear
+    )
 
 
 def test_what_builds_on_chain_ranking_passes_the_price_on(kit, solved):
@@ -95,16 +152,27 @@ def test_what_builds_on_chain_ranking_passes_the_price_on(kit, solved):
     for price, found, hops in ((0.0, "Two", 2), (0.1, "Ann", 1)):
         for operator in (CaseMemory("own", price=price), ChainIntersection(price=price)):
             assert first_end(kit, operator, "what directed One", "One") == found, operator
-        assert PredictHops("own", price=price)(asked(kit, "what directed One", "One"), kit.context()).hops == hops
+        assert (
+            PredictHops("own", price=price)(
+                asked(kit, "what directed One", "One"), kit.context()
+            ).hops
+            == hops
+        )
 
 
 def test_a_seed_without_chains_has_no_paths(kit):
     after, found = answers(kit, ChainRanking(direction="out"), "what is Ann", "Ann")
-    assert found == [] and len(after.paths) == 0 and kit.graph.names(after.subgraph.nodes) == ["Ann"]
+    assert (
+        found == [] and len(after.paths) == 0 and kit.graph.names(after.subgraph.nodes) == ["Ann"]
+    )
 
 
 def test_a_case_stands_for_every_chain_that_solves_it(kit, solved):
-    solved += [WHO_MADE_TWO, WHICH_BY_ANN, Question("who made Nobody", entities=("Nobody",), answers=("Ann",))]
+    solved += [
+        WHO_MADE_TWO,
+        WHICH_BY_ANN,
+        Question("who made Nobody", entities=("Nobody",), answers=("Ann",)),
+    ]
     known = cases(kit.graph, Bag(), "own", 1, 3, own=solved)
     assert known.texts == ("who made X", "what is there by X")  # what the graph has not is left out
     assert known.chains == (((0,), (6,)), ((1,),)) and known.fits == (1.0, 1.0)
@@ -116,7 +184,9 @@ def test_the_chain_of_the_nearest_case_answers(kit, solved):
     after, found = answers(kit, CaseMemory("own", ranking=0.0), "who made One", "One")
     assert found == ["Ann"] and after.paths.scores[0] == 1.0
     told = after.trace[-1].notes
-    assert told[0] == "Of 2 solved questions 1 voted: “who made X” (1.00) for directed_by."  # nobody wrote One
+    assert (
+        told[0] == "Of 2 solved questions 1 voted: “who made X” (1.00) for directed_by."
+    )  # nobody wrote One
     assert "made from templates" in told[1]
 
 
@@ -127,7 +197,12 @@ def test_votes_by_hand(kit, solved):
     after, found = answers(kit, memory, "what kinds by Ann", "Ann")
     (votes,) = after.trace[-1].notes
     # from Ann, only the chain (1, 4) of the second case leads anywhere: release_year starts at films
-    assert found == ["Drama"] and "1 voted" in votes and "directed_by_reverse -> has_genre" in votes and "(0.75)" in votes
+    assert (
+        found == ["Drama"]
+        and "1 voted" in votes
+        and "directed_by_reverse -> has_genre" in votes
+        and "(0.75)" in votes
+    )
 
 
 def test_votes_are_as_the_cosine_to_the_power_of_48(kit, solved):
@@ -136,7 +211,9 @@ def test_votes_are_as_the_cosine_to_the_power_of_48(kit, solved):
     solved += [Question("what about Two", entities=("Two",), answers=("Ann",))]
     solved += [Question("what exactly about One", entities=("One",), answers=("Drama",))]
     after, found = answers(kit, CaseMemory("own", ranking=0.0), "what about One", "One")
-    assert found == ["Ann"] and after.paths.scores == pytest.approx((1 / (1 + 0.75**24), 0.75**24 / (1 + 0.75**24)), rel=1e-4)
+    assert found == ["Ann"] and after.paths.scores == pytest.approx(
+        (1 / (1 + 0.75**24), 0.75**24 / (1 + 0.75**24)), rel=1e-4
+    )
 
 
 def test_chain_ranking_votes_for_every_chain_as_one_case_of_its_cosine(kit, solved):
@@ -144,10 +221,14 @@ def test_chain_ranking_votes_for_every_chain_as_one_case_of_its_cosine(kit, solv
     solved.append(Question("what about Two", entities=("Two",), answers=("Ann",)))
     state, director = asked(kit, "what about One", "One"), (0,)
     ranked = ChainRanking().ranked(state, kit.context(), Recorder())
-    worth = {chain: (0.8**48 + (chain == director)) * np.exp(30 * score) for chain, score, _ in ranked}
+    worth = {
+        chain: (0.8**48 + (chain == director)) * np.exp(30 * score) for chain, score, _ in ranked
+    }
     after = CaseMemory("own", ranking=0.8)(state, kit.context())
     best = sorted(worth.values(), reverse=True)
-    assert list(dict.fromkeys(after.paths.scores)) == pytest.approx([one / sum(best) for one in best[:3]])
+    assert list(dict.fromkeys(after.paths.scores)) == pytest.approx(
+        [one / sum(best) for one in best[:3]]
+    )
 
 
 def test_a_question_of_other_words_does_not_outvote_chain_ranking(kit, solved):
@@ -156,14 +237,20 @@ def test_a_question_of_other_words_does_not_outvote_chain_ranking(kit, solved):
     _, alone = answers(kit, CaseMemory("own", alike=0.2, ranking=0.0), "the genre of One", "One")
     after, both = answers(kit, CaseMemory("own", alike=0.2), "the genre of One", "One")
     assert (alone, both) == (["Ann"], ["Drama"])
-    assert after.trace[-1].notes[-1] == "Not alike enough to outvote chain ranking: has_genre comes before directed_by."
+    assert (
+        after.trace[-1].notes[-1]
+        == "Not alike enough to outvote chain ranking: has_genre comes before directed_by."
+    )
     assert after.trace[-1].usage.texts == 2  # the question for its neighbours, and for the chains
 
 
 def test_a_question_is_never_its_own_case_and_unlike_ones_do_not_vote(kit, solved):
     solved.append(WHO_MADE_TWO)
     after, _ = answers(kit, CaseMemory("own"), "who made Two", "Two")
-    assert any("None of 1 solved questions is like this one; chain ranking decides." in note for note in after.trace[-1].notes)
+    assert any(
+        "None of 1 solved questions is like this one; chain ranking decides." in note
+        for note in after.trace[-1].notes
+    )
     after, found = answers(kit, CaseMemory("own"), "the genre of One", "One")
     assert found == ["Drama"] and "chain ranking decides" in after.trace[-1].notes[0]
 
@@ -175,7 +262,11 @@ def test_without_a_solved_question_on_the_graph_the_memory_says_so(kit, solved):
     with pytest.raises(BadInput, match=told):
         CaseMemory("own")(asked(kit, "the genre of One", "One"), kit.context())
     after = PredictHops("own")(asked(kit, "the genre of One", "One"), kit.context())
-    assert after.hops == 1 and after.trace[-1].notes[-1] == "There is no solved question on this graph; chain ranking decides."
+    assert (
+        after.hops == 1
+        and after.trace[-1].notes[-1]
+        == "There is no solved question on this graph; chain ranking decides."
+    )
 
 
 def test_the_solved_questions_can_be_a_file(kit, solved, tmp_path):
@@ -190,7 +281,11 @@ def test_a_new_case_counts_at_once_in_a_lane_too(kit, solved):
 
     def reader():
         lane = LaneRun(
-            Ask(GraphSource.of(kit.graph), Question("what of One", entities=("One",)), (kit.node("One"),)),
+            Ask(
+                GraphSource.of(kit.graph),
+                Question("what of One", entities=("One",)),
+                (kit.node("One"),),
+            ),
             line,
             kit.context().environment,
             prefixes,
@@ -201,29 +296,47 @@ def test_a_new_case_counts_at_once_in_a_lane_too(kit, solved):
     with pytest.raises(BadInput, match="no solved question"):
         reader()
     solved.append(Question("what of Two", entities=("Two",), answers=("Ann",)))
-    assert reader() == (["Ann"], "Of 1 solved questions 1 voted: “what of X” (1.00) for directed_by.")
+    assert reader() == (
+        ["Ann"],
+        "Of 1 solved questions 1 voted: “what of X” (1.00) for directed_by.",
+    )
 
 
 def test_hops_are_those_of_the_nearest_cases(kit, solved):
     solved += [WHO_MADE_TWO, KINDS_BY_ANN]
     state = PredictHops("own")(asked(kit, "which kinds are by Ann", "Ann"), kit.context())
-    assert state.hops == 2 and state.trace[-1].sizes == {"hops": 2}  # 4 of 5 words shared: cosine 4 / (2 x 5 ^ 0.5) = 0.89
-    assert "1 voted: “which kinds by X” (0.89) for directed_by_reverse -> has_genre" in state.trace[-1].notes[0]
+    assert state.hops == 2 and state.trace[-1].sizes == {
+        "hops": 2
+    }  # 4 of 5 words shared: cosine 4 / (2 x 5 ^ 0.5) = 0.89
+    assert (
+        "1 voted: “which kinds by X” (0.89) for directed_by_reverse -> has_genre"
+        in state.trace[-1].notes[0]
+    )
     alone = PredictHops("own", alike=1.0)(asked(kit, "the genre of One", "One"), kit.context())
-    assert alone.hops == 1 and "chain ranking decides" in alone.trace[-1].notes[-1]  # the genre of X
+    assert (
+        alone.hops == 1 and "chain ranking decides" in alone.trace[-1].notes[-1]
+    )  # the genre of X
 
 
 def test_cases_are_drawn_the_same_every_time():
     few = _drawn(("metaqa-1hop-dev", "metaqa-2hop-dev"), 4)
-    assert len(few) == 8 and len({key_of(question) for question in few}) == 8 and few == _drawn(("metaqa-1hop-dev", "metaqa-2hop-dev"), 4)
-    assert {question.hops for question in few[:4]} == {1} and {question.hops for question in few[4:]} == {2}
+    assert (
+        len(few) == 8
+        and len({key_of(question) for question in few}) == 8
+        and few == _drawn(("metaqa-1hop-dev", "metaqa-2hop-dev"), 4)
+    )
+    assert {question.hops for question in few[:4]} == {1} and {
+        question.hops for question in few[4:]
+    } == {2}
     with pytest.raises(BadInput, match="metaqa-9hop"):
         _drawn(("metaqa-9hop",), 4)
 
 
 def test_same_bytes_twice(kit):
     runs = [ChainRanking()(asked(kit, "who made One", "One"), kit.context()) for _ in range(2)]
-    assert runs[0].paths.items == runs[1].paths.items and runs[0].paths.scores == runs[1].paths.scores
+    assert (
+        runs[0].paths.items == runs[1].paths.items and runs[0].paths.scores == runs[1].paths.scores
+    )
     assert np.array_equal(runs[0].subgraph.nodes, runs[1].subgraph.nodes)
 
 
@@ -232,10 +345,16 @@ def test_same_bytes_twice(kit):
     [
         ("which person directed the movie Inception", "Inception", "directed_by"),
         ("which films did Christopher Nolan direct", "Christopher Nolan", "directed_by_reverse"),
-        ("what are the genres of the films directed by Christopher Nolan", "Christopher Nolan", "directed_by_reverse -> has_genre"),
+        (
+            "what are the genres of the films directed by Christopher Nolan",
+            "Christopher Nolan",
+            "directed_by_reverse -> has_genre",
+        ),
     ],
 )
 def test_chains_of_the_movie_graph_with_the_real_encoder(movies, text, entity, chain):
     state = State(Question(text, entities=(entity,)), (names(movies).find(entity),))
     after = ChainRanking()(state, Context(movies, Environment(registry())))
-    assert chain_name(movies, chain_of(movies, after.paths.items[0])) == chain, after.trace[-1].notes
+    assert chain_name(movies, chain_of(movies, after.paths.items[0])) == chain, after.trace[
+        -1
+    ].notes

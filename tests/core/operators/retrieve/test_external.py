@@ -32,7 +32,9 @@ def address(tmp_path_factory):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    process = subprocess.Popen([sys.executable, str(EXAMPLE), str(port), str(file)], stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, str(EXAMPLE), str(port), str(file)], stderr=subprocess.DEVNULL
+    )
     try:
         for _ in range(200):
             try:
@@ -49,7 +51,9 @@ def address(tmp_path_factory):
 @pytest.fixture
 def home(tmp_path, monkeypatch, address):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    own_file().write_text(f'[words]\ntitle = "Words in common"\nurl = "{address}"\nkeep = 2\n', "utf-8")
+    own_file().write_text(
+        f'[words]\ntitle = "Words in common"\nurl = "{address}"\nkeep = 2\n', "utf-8"
+    )
     return tmp_path
 
 
@@ -62,7 +66,11 @@ def engine(kit):
 
 
 def asked(engine, kit, *specs, model=False):
-    ask = engine.ask(GraphSource.of(kit.graph), Question("who directed One", entities=("One",), answers=("Ann",)), model=model)
+    ask = engine.ask(
+        GraphSource.of(kit.graph),
+        Question("who directed One", entities=("One",), answers=("Ann",)),
+        model=model,
+    )
     job = engine.compare(ask, [find(spec) for spec in specs])
     assert job.wait(60)
     return job, comparison_dict(job.comparison)["lanes"]
@@ -70,21 +78,40 @@ def asked(engine, kit, *specs, model=False):
 
 def test_it_stands_beside_a_published_one_with_the_same_funnel(engine, kit, home):
     job, (own, published) = asked(engine, kit, "retriever-words", "lego-1", model=True)
-    assert own["error"] is None and [step["name"] for step in own["operators"]] == ["OwnRetriever", "GraphReader", "Answer"]
-    assert [path["text"] for path in own["paths"]] == ["One -> directed_by -> Ann", "One -> has_genre -> Drama"]
-    assert [path["score"] for path in own["paths"]] == [1.0, 0.0] and own["reader_answers"] == ["Ann"]
-    assert own["funnel"]["paths"] == own["funnel"]["prompt"] == published["funnel"]["paths"] == ["Ann"]
-    assert "One -> directed_by -> Ann" in own["prompt"] and own["answer"] == "Drama" and own["funnel"]["answer"] == []
+    assert own["error"] is None and [step["name"] for step in own["operators"]] == [
+        "OwnRetriever",
+        "GraphReader",
+        "Answer",
+    ]
+    assert [path["text"] for path in own["paths"]] == [
+        "One -> directed_by -> Ann",
+        "One -> has_genre -> Drama",
+    ]
+    assert [path["score"] for path in own["paths"]] == [1.0, 0.0] and own["reader_answers"] == [
+        "Ann"
+    ]
+    assert (
+        own["funnel"]["paths"] == own["funnel"]["prompt"] == published["funnel"]["paths"] == ["Ann"]
+    )
+    assert (
+        "One -> directed_by -> Ann" in own["prompt"]
+        and own["answer"] == "Drama"
+        and own["funnel"]["answer"] == []
+    )
     assert own["subgraph"] == {"nodes": 3, "edges": 2} and own["operators"][0]["seconds"] > 0
 
 
 def test_its_paths_can_be_ranked_by_another_operator(engine, kit, home):
-    _, (own,) = asked(engine, kit, "OwnRetriever(name='words') >> Rank(model='encoder', keep=1) >> Answer()")
+    _, (own,) = asked(
+        engine, kit, "OwnRetriever(name='words') >> Rank(model='encoder', keep=1) >> Answer()"
+    )
     assert len(own["paths"]) == 1 and own["error"] is None
 
 
 def reply(home, told):
-    (home / "mine.py").write_text(f"COUNT = []\ndef retrieve(request):\n    COUNT.append(1)\n    return {told}\n", "utf-8")
+    (home / "mine.py").write_text(
+        f"COUNT = []\ndef retrieve(request):\n    COUNT.append(1)\n    return {told}\n", "utf-8"
+    )
     own_file().write_text('[mine]\npython = "mine:retrieve"\n', "utf-8")
 
 
@@ -99,11 +126,16 @@ def test_it_is_asked_anew_and_what_follows_with_it(engine, kit, home):
 def test_answers_of_its_own_are_the_lanes(engine, kit, home):
     reply(home, '{"paths": [{"nodes": ["One", "Ann"]}], "answers": ["1999"]}')
     _, (own,) = asked(engine, kit, "retriever-mine")
-    assert own["reader_answers"] == ["1999"] and own["paths"][0]["text"] == "One -> directed_by -> Ann"
+    assert (
+        own["reader_answers"] == ["1999"] and own["paths"][0]["text"] == "One -> directed_by -> Ann"
+    )
     assert own["operators"][1]["notes"] == ["The answers are the retriever's own."]
 
 
-@pytest.mark.parametrize("told, why", [("[]", "cannot be used: it should be an object"), ("1 / 0", "failed: ZeroDivisionError")])
+@pytest.mark.parametrize(
+    "told, why",
+    [("[]", "cannot be used: it should be an object"), ("1 / 0", "failed: ZeroDivisionError")],
+)
 def test_what_it_does_wrong_fails_its_lane_alone(engine, kit, home, told, why):
     reply(home, told)
     _, (own, published) = asked(engine, kit, "retriever-mine", "lego-1")
@@ -119,14 +151,29 @@ def test_names_that_are_not_declared_reach_nothing(engine, kit, home):
 def test_an_empty_reply_is_an_empty_lane(engine, kit, home):
     reply(home, "{}")
     _, (own,) = asked(engine, kit, "retriever-mine")
-    assert own["error"] is None and own["paths"] == [] and own["reader_answers"] == [] and own["subgraph"]["nodes"] == 1
+    assert (
+        own["error"] is None
+        and own["paths"] == []
+        and own["reader_answers"] == []
+        and own["subgraph"]["nodes"] == 1
+    )
 
 
 def test_it_is_evaluated_and_each_question_asked_once(engine, kit, home):
     reply(home, '{"paths": [{"nodes": [request["entities"][0], "Ann"]}]}')
     file = home / "q.csv"
-    file.write_text("question,answers,entities\nwho directed One,Ann,One\nwho wrote Two,Ann,Two\nwhen was Two,1999,Two\n", "utf-8")
-    plan = make_plan([find("retriever-mine")], str(file), None, lambda name: kit.graph, graph="films", model=False)
+    file.write_text(
+        "question,answers,entities\nwho directed One,Ann,One\nwho wrote Two,Ann,Two\nwhen was Two,1999,Two\n",
+        "utf-8",
+    )
+    plan = make_plan(
+        [find("retriever-mine")],
+        str(file),
+        None,
+        lambda name: kit.graph,
+        graph="films",
+        model=False,
+    )
     engine._graphs["films"] = kit.graph
     store = Store(evaluations_file())
     job = evaluate(engine, store, plan)
@@ -138,13 +185,30 @@ def test_it_is_evaluated_and_each_question_asked_once(engine, kit, home):
     assert sum(asking._module("mine", home / "mine.py").COUNT) == 3
     assert evaluate(engine, store, plan).number == job.number  # nothing is left to be done
     own_file().write_text('[mine]\npython = "mine:retrieve"\nversion = 2\n', "utf-8")
-    plan = make_plan([find("retriever-mine")], str(file), None, lambda name: kit.graph, graph="films", model=False)
+    plan = make_plan(
+        [find("retriever-mine")],
+        str(file),
+        None,
+        lambda name: kit.graph,
+        graph="films",
+        model=False,
+    )
     again = evaluate(engine, store, plan)
     assert again.number != job.number and again.wait(60)
 
 
 def test_the_command_line(home, films, capsys):
-    ask = ["ask", "who directed One", "--graph", str(films.folder), "--entity", "One", "--answer", "Ann", "--no-llm"]
+    ask = [
+        "ask",
+        "who directed One",
+        "--graph",
+        str(films.folder),
+        "--entity",
+        "One",
+        "--answer",
+        "Ann",
+        "--no-llm",
+    ]
     assert main([*ask, "--instance", "retriever-words", "--json"]) == OK
     (lane,) = json.loads(capsys.readouterr().out)["lanes"]
     assert lane["instance"] == "retriever-words" and lane["reader_answers"] == ["Ann"]
@@ -155,7 +219,11 @@ def test_the_command_line(home, films, capsys):
     assert "retrievers.toml, [bad]: “url” must be a text" in capsys.readouterr().err
     assert main(["instances"]) == OK
     shown = capsys.readouterr()
-    assert "retriever-words" in shown.out and "retrievers.toml, [bad]" in shown.err and "retriever-words" in catalogue()
+    assert (
+        "retriever-words" in shown.out
+        and "retrievers.toml, [bad]" in shown.err
+        and "retriever-words" in catalogue()
+    )
 
 
 def test_the_page_shows_the_example_as_it_is_run():

@@ -17,8 +17,12 @@ from core.types import Question
 from tests.films import Parrot
 
 DOCUMENTS = (
-    Document("carol", "Marley was dead, to begin with. Scrooge was his partner.", "A Christmas Carol"),
-    Document("fred", "Fred, the nephew of Scrooge, wished his uncle a merry Christmas.", "The nephew"),
+    Document(
+        "carol", "Marley was dead, to begin with. Scrooge was his partner.", "A Christmas Carol"
+    ),
+    Document(
+        "fred", "Fred, the nephew of Scrooge, wished his uncle a merry Christmas.", "The nephew"
+    ),
     Document("turkey", "The turkey was as big as a boy.", "The turkey"),
 )
 ASKED = Question("Who was the partner of Marley?", "1", answers=("Scrooge",), gold=("carol",))
@@ -43,7 +47,9 @@ def engine(kit):
 
 
 def reply(home, data):
-    (home / "mine.py").write_text(f"SEEN = []\ndef retrieve(request):\n    SEEN.append(request)\n    return {data}\n", "utf-8")
+    (home / "mine.py").write_text(
+        f"SEEN = []\ndef retrieve(request):\n    SEEN.append(request)\n    return {data}\n", "utf-8"
+    )
 
 
 def lanes(engine, *specs, model=True, question=ASKED):
@@ -54,16 +60,26 @@ def lanes(engine, *specs, model=True, question=ASKED):
 
 
 def test_it_is_a_lane_with_hits_and_funnel_beside_a_published_one(engine, home):
-    reply(home, '{"documents": [{"id": "fred", "score": 2}, {"text": "Scrooge was his partner", "score": 1}, {"id": "moby"}]}')
+    reply(
+        home,
+        '{"documents": [{"id": "fred", "score": 2}, {"text": "Scrooge was his partner", "score": 1}, {"id": "moby"}]}',
+    )
     _, (own, published) = lanes(engine, "retriever-mine-documents", BY_WORDS)
     assert own["error"] is None and [hit["id"] for hit in own["hits"]["chunk"]] == ["fred", "carol"]
-    assert own["gold"]["alive"]["retrieved"] == own["gold"]["alive"]["prompt"] == published["gold"]["alive"]["retrieved"] == ["carol"]
+    assert (
+        own["gold"]["alive"]["retrieved"]
+        == own["gold"]["alive"]["prompt"]
+        == published["gold"]["alive"]["retrieved"]
+        == ["carol"]
+    )
     assert own["answer"] == "Fred"  # the language model's, as the reply has none
     assert "1 of 3 documents is not in the corpus: “moby”." in own["operators"][0]["notes"]
     from core.retrievers import asking
 
     request = {"question": ASKED.text, "corpus": "carols", "seed": 0, "keep": 10}
-    assert asking._module("mine", home / "mine.py").SEEN == [request]  # no answers, no gold passages
+    assert asking._module("mine", home / "mine.py").SEEN == [
+        request
+    ]  # no answers, no gold passages
 
 
 def test_its_own_answer_is_the_lanes_with_and_without_a_language_model(engine, home):
@@ -76,9 +92,16 @@ def test_its_own_answer_is_the_lanes_with_and_without_a_language_model(engine, h
 
 def test_its_prompt_says_what_its_reader_saw(engine, home):
     """Of the two documents that it found its prompt shows Fred's alone; the language model is sent that prompt."""
-    reply(home, '{"documents": ["carol", "fred"], "prompt": "Read: " + "Fred, the nephew of Scrooge, wished his uncle a merry Christmas."}')
+    reply(
+        home,
+        '{"documents": ["carol", "fred"], "prompt": "Read: " + "Fred, the nephew of Scrooge, wished his uncle a merry Christmas."}',
+    )
     (lane,), (own,) = lanes(engine, "retriever-mine-documents")
-    assert own["gold"]["alive"]["retrieved"] == ["carol"] and own["gold"]["alive"]["prompt"] == [] and own["answer"] == "Fred"
+    assert (
+        own["gold"]["alive"]["retrieved"] == ["carol"]
+        and own["gold"]["alive"]["prompt"] == []
+        and own["answer"] == "Fred"
+    )
     assert [message["content"][:10] for message in lane.state.prompt.messages] == ["Read: Fred"]
 
 
@@ -88,7 +111,10 @@ def test_its_prompt_says_what_its_reader_saw(engine, home):
         ("[]", "cannot be used: it should be an object with “documents”"),
         ('{"paths": [{"nodes": ["a", "b"]}]}', "ask it of a graph of triples"),
         ("1 / 0", "failed: ZeroDivisionError"),
-        ('{"documents": [{"id": "x" * 2000000}]}', "“id” of entry 1 of “documents” should be a text"),
+        (
+            '{"documents": [{"id": "x" * 2000000}]}',
+            "“id” of entry 1 of “documents” should be a text",
+        ),
         ('{"documents": ["x"] * 10001}', "at most 10,000 are taken"),
         ("__import__('time').sleep(5)", "did not answer within 0.2 seconds"),
     ],
@@ -104,7 +130,9 @@ def test_the_wrong_kind_of_source_is_a_sentence(engine, home, kit):
     reply(home, '{"documents": ["carol"]}')
     _, (own,) = lanes(engine, "OwnRetriever(name='mine') >> Answer()")
     assert "asks your retriever for paths of a graph, and “carols” are documents" in own["error"]
-    ask = engine.ask(GraphSource.of(kit.graph), Question("who directed One", entities=("One",)), model=False)
+    ask = engine.ask(
+        GraphSource.of(kit.graph), Question("who directed One", entities=("One",)), model=False
+    )
     job = engine.compare(ask, [find("retriever-mine-documents"), find("retriever-mine")])
     assert job.wait(60)
     first, second = comparison_dict(job.comparison)["lanes"]
@@ -113,8 +141,17 @@ def test_the_wrong_kind_of_source_is_a_sentence(engine, home, kit):
 
 def test_it_is_evaluated_beside_a_published_one(engine, home):
     """Two of three gold passages are found at the first place or the second; one document of four is not there."""
-    reply(home, '{"documents": ["carol", "moby"] if "Marley" in request["question"] else ["fred", "carol"], "answer": "Scrooge"}')
-    plan = make_plan([find("retriever-mine-documents"), find(BY_WORDS)], "carols", None, engine.graph, model=False)
+    reply(
+        home,
+        '{"documents": ["carol", "moby"] if "Marley" in request["question"] else ["fred", "carol"], "answer": "Scrooge"}',
+    )
+    plan = make_plan(
+        [find("retriever-mine-documents"), find(BY_WORDS)],
+        "carols",
+        None,
+        engine.graph,
+        model=False,
+    )
     store = Store(evaluations_file())
     job = evaluate(engine, store, plan)
     assert job.wait(60) and not job.error
@@ -124,7 +161,8 @@ def test_it_is_evaluated_beside_a_published_one(engine, home):
     assert [metric("accuracy")(rows[id]) for id in ("1", "2")] == [1.0, 0.0]
     one, two = summary.brought()
     assert (
-        one == "mine: 1 of 4 documents not in the corpus, in 1 of 2 questions." and two == "mine brought its own answers, which are scored."
+        one == "mine: 1 of 4 documents not in the corpus, in 1 of 2 questions."
+        and two == "mine brought its own answers, which are scored."
     )
     assert evaluate(engine, store, plan).number == job.number
     own_file().write_text('[mine]\npython = "mine:retrieve"\nversion = 2\n', "utf-8")

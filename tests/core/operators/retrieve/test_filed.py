@@ -23,15 +23,23 @@ from core.sources import CorpusSource, GraphSource
 from core.types import Question
 
 DOCUMENTS = (
-    Document("carol", "Marley was dead, to begin with. Scrooge was his partner.", "A Christmas Carol"),
-    Document("fred", "Fred, the nephew of Scrooge, wished his uncle a merry Christmas.", "The nephew"),
+    Document(
+        "carol", "Marley was dead, to begin with. Scrooge was his partner.", "A Christmas Carol"
+    ),
+    Document(
+        "fred", "Fred, the nephew of Scrooge, wished his uncle a merry Christmas.", "The nephew"
+    ),
     Document("turkey", "The turkey was as big as a boy.", "The turkey"),
 )
 ASKED = Question("Who was the partner of Marley?", "1", answers=("Scrooge",), gold=("carol",))
 OTHER = Question("How big was the turkey?", "2", answers=("a boy",), gold=("turkey",))
 BY_WORDS = "SparseChunks(keep=1) >> AnswerFromTables()"
 ROWS = (
-    {"question": ASKED.text, "contexts": [DOCUMENTS[1].text, DOCUMENTS[0].text, "A whale <b>."], "answer": "Scrooge it was"},
+    {
+        "question": ASKED.text,
+        "contexts": [DOCUMENTS[1].text, DOCUMENTS[0].text, "A whale <b>."],
+        "answer": "Scrooge it was",
+    },
     {"question": "Why?", "contexts": ["x"], "answer": "so"},
 )
 
@@ -53,7 +61,9 @@ def engine(kit):
 
 def brought(tmp_path, source, rows=ROWS, name="mine.jsonl"):
     file = tmp_path / name
-    file.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), "utf-8")
+    file.write_text(
+        "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), "utf-8"
+    )
     return bring(file, source)
 
 
@@ -66,7 +76,11 @@ def lanes(engine, source, *specs, question=ASKED):
 def test_a_run_is_a_lane_with_hits_fates_and_funnel(engine, source, tmp_path):
     brought(tmp_path, source)
     own, published = lanes(engine, source, "run-mine", BY_WORDS)
-    assert own["error"] is None and own["answer"] == "Scrooge it was" and [hit["id"] for hit in own["hits"]["chunk"]] == ["fred", "carol"]
+    assert (
+        own["error"] is None
+        and own["answer"] == "Scrooge it was"
+        and [hit["id"] for hit in own["hits"]["chunk"]] == ["fred", "carol"]
+    )
     assert own["gold"]["alive"]["retrieved"] == published["gold"]["alive"]["retrieved"] == ["carol"]
     assert own["gold"]["alive"]["prompt"] is None and own["funnel"]["answer"] == ["Scrooge"]
     assert own["gold"]["fates"][0]["place"] == 2
@@ -76,7 +90,10 @@ def test_a_run_is_a_lane_with_hits_fates_and_funnel(engine, source, tmp_path):
 def test_what_the_run_does_not_have_is_a_sentence(engine, source, tmp_path):
     brought(tmp_path, source)
     (own,) = lanes(engine, source, "run-mine", question=OTHER)
-    assert own["error"] == "The finished run “mine.jsonl” does not have the question “How big was the turkey?”."
+    assert (
+        own["error"]
+        == "The finished run “mine.jsonl” does not have the question “How big was the turkey?”."
+    )
     (own,) = lanes(engine, source, "FileDocuments(run='moby')")
     assert "no finished run “moby”" in own["error"]
     write(new_folder("others"), DOCUMENTS)
@@ -85,7 +102,12 @@ def test_what_the_run_does_not_have_is_a_sentence(engine, source, tmp_path):
 
 
 def test_answers_alone_are_a_lane_on_triples(engine, source, tmp_path, kit):
-    brought(tmp_path, GraphSource(kit.graph.name), [{"question": "who directed One", "prediction": "Ann"}], "said.json")
+    brought(
+        tmp_path,
+        GraphSource(kit.graph.name),
+        [{"question": "who directed One", "prediction": "Ann"}],
+        "said.json",
+    )
     question = Question("who directed One", entities=("One",), answers=("Ann",))
     (own,) = lanes(engine, GraphSource.of(kit.graph), "run-said", question=question)
     assert own["error"] is None and own["answer"] == "Ann" and own["funnel"]["answer"] == ["Ann"]
@@ -95,12 +117,18 @@ def test_it_is_evaluated_and_what_it_lacks_counts_as_failed(engine, source, tmp_
     """One of two questions is in the run, with its gold passage at the second place; of three contexts one is not in the corpus."""
     brought(tmp_path, source)
     store = Store(evaluations_file())
-    job = evaluate(engine, store, make_plan([find("run-mine"), find(BY_WORDS)], "carols", None, engine.graph, model=False))
+    job = evaluate(
+        engine,
+        store,
+        make_plan([find("run-mine"), find(BY_WORDS)], "carols", None, engine.graph, model=False),
+    )
     assert job.wait(60) and not job.error
     summary = Summary(store.run(job.number), store.rows(job.number))
     table = summary.table(["passage_recall@2", "accuracy", "seconds", "tokens"])
     assert [table["run-mine"][name].mean for name in ("passage_recall@2", "accuracy")] == [0.5, 0.5]
-    assert table["run-mine"]["seconds"].n == table["run-mine"]["tokens"].n == 0  # nobody knows what it took
+    assert (
+        table["run-mine"]["seconds"].n == table["run-mine"]["tokens"].n == 0
+    )  # nobody knows what it took
     assert "does not have the question" in summary.answered("run-mine")
     assert summary.brought() == [
         "mine.jsonl: 1 of 3 documents not in the corpus, in 1 of 1 questions.",
@@ -111,13 +139,22 @@ def test_it_is_evaluated_and_what_it_lacks_counts_as_failed(engine, source, tmp_
 
 
 def test_the_questions_of_a_run_are_a_set(engine, source, tmp_path):
-    rows = [*ROWS[:1], {"question": "Why?", "contexts": ["carol"], "answer": "It was so", "ground_truth": "so"}]
+    rows = [
+        *ROWS[:1],
+        {"question": "Why?", "contexts": ["carol"], "answer": "It was so", "ground_truth": "so"},
+    ]
     brought(tmp_path, source, rows)
     plan = make_plan([find("run-mine")], "run-mine", None, engine.graph, model=False)
-    assert sorted((one.question.id, one.question.answers) for one in plan.drawn) == [("1", ("Scrooge",)), ("mine-2", ("so",))]
+    assert sorted((one.question.id, one.question.answers) for one in plan.drawn) == [
+        ("1", ("Scrooge",)),
+        ("mine-2", ("so",)),
+    ]
     store = Store(evaluations_file())
     job = evaluate(engine, store, plan)
-    assert job.wait(60) and [metric("accuracy")(row.outcome) for row in store.rows(job.number)] == [1.0, 1.0]
+    assert job.wait(60) and [metric("accuracy")(row.outcome) for row in store.rows(job.number)] == [
+        1.0,
+        1.0,
+    ]
 
 
 def test_figures_of_a_trec_run_are_those_of_ir_measures(engine, tmp_path, monkeypatch):
@@ -128,7 +165,10 @@ def test_figures_of_a_trec_run_are_those_of_ir_measures(engine, tmp_path, monkey
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     draw = random.Random(7)
     long = " ".join(f"Sentence {i} speaks of thing{i} and of nothing else." for i in range(80))
-    documents = [Document(f"d{i:02d}", long if i == 3 else f"Document number {i} speaks of thing{i}.") for i in range(40)]
+    documents = [
+        Document(f"d{i:02d}", long if i == 3 else f"Document number {i} speaks of thing{i}.")
+        for i in range(40)
+    ]
     questions = [Question(f"What of thing{i}?", f"q{i}") for i in range(25)]
     write(new_folder("things"), documents, sets={"things": ("Things", questions)})
     run, qrels = tmp_path / "run.trec", tmp_path / "qrels.txt"
@@ -142,16 +182,33 @@ def test_figures_of_a_trec_run_are_those_of_ir_measures(engine, tmp_path, monkey
                 judged.write(f"{question.id} 0 {id} 1\n")
     bring(run, CorpusSource("things"), qrels=qrels)
     store = Store(evaluations_file())
-    job = evaluate(engine, store, make_plan([find("run-run")], "run-run", None, engine.graph, model=False))
+    job = evaluate(
+        engine, store, make_plan([find("run-run")], "run-run", None, engine.graph, model=False)
+    )
     assert job.wait(120) and not job.error
     ours = {row.question.id: row for row in store.rows(job.number)}
-    named = {R @ 4: "passage_recall@4", R @ 10: "passage_recall@10", P @ 4: "passage_precision@4", nDCG @ 10: "ndcg@10"}
-    judgements, ranked = list(ir_measures.read_trec_qrels(str(qrels))), list(ir_measures.read_trec_run(str(run)))
-    expected = {(one.query_id, named[one.measure]): one.value for one in ir_measures.iter_calc(list(named), judgements, ranked)}
+    named = {
+        R @ 4: "passage_recall@4",
+        R @ 10: "passage_recall@10",
+        P @ 4: "passage_precision@4",
+        nDCG @ 10: "ndcg@10",
+    }
+    judgements, ranked = (
+        list(ir_measures.read_trec_qrels(str(qrels))),
+        list(ir_measures.read_trec_run(str(run))),
+    )
+    expected = {
+        (one.query_id, named[one.measure]): one.value
+        for one in ir_measures.iter_calc(list(named), judgements, ranked)
+    }
     assert len(ours) == 25 and ours["q4"].error and ours["q4"].outcome is None
     for (question, name), value in expected.items():
         row = ours[question]
-        own = metric(name).when_failed(row.question) if row.outcome is None else metric(name)(row.outcome)
+        own = (
+            metric(name).when_failed(row.question)
+            if row.outcome is None
+            else metric(name)(row.outcome)
+        )
         assert own == pytest.approx(value), (question, name)
 
 
@@ -164,20 +221,35 @@ def test_the_command_line_brings_and_scores_a_run(source, tmp_path, capsys):
     command = ["evaluate", "--run", str(file), "--corpus", "carols", "--sample", "all", "--no-llm"]
     assert main([*command, "--qrels", str(qrels), "--json"]) == OK
     out, said = capsys.readouterr()
-    assert "run.trec (TREC run): 2 questions, 2 with documents, none with answers. Of these all in the question sets of “carols”." in said
-    figures = json.loads(out)["instances"]["run-run"]["metrics"] if "instances" in json.loads(out) else json.loads(out)
+    assert (
+        "run.trec (TREC run): 2 questions, 2 with documents, none with answers. Of these all in the question sets of “carols”."
+        in said
+    )
+    figures = (
+        json.loads(out)["instances"]["run-run"]["metrics"]
+        if "instances" in json.loads(out)
+        else json.loads(out)
+    )
     assert "run-run" in out and figures
     assert main([*command, "--set", "carols", "--qrels", str(qrels)]) == WRONG
     assert main(["evaluate", "--run", str(file)]) == WRONG and main(["evaluate"]) == WRONG
     assert main(["evaluate", "--run", str(tmp_path / "none"), "--corpus", "carols"]) == WRONG
 
 
-def test_paths_of_a_run_on_triples_are_placed_and_what_is_not_there_is_said(engine, tmp_path, monkeypatch, kit):
+def test_paths_of_a_run_on_triples_are_placed_and_what_is_not_there_is_said(
+    engine, tmp_path, monkeypatch, kit
+):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     films = kit.graph
     question = Question("Who directed One?", "1", answers=("Ann",))
     head, relation, tail = films.triple_texts([0])[0].split(" -> ")
-    rows = [{"question": question.text, "prediction": tail, "triples": [[tail, relation, head], [head, relation, "Nobody <b>"], "?"]}]
+    rows = [
+        {
+            "question": question.text,
+            "prediction": tail,
+            "triples": [[tail, relation, head], [head, relation, "Nobody <b>"], "?"],
+        }
+    ]
     run = brought(tmp_path, GraphSource("toy"), rows)
     assert run.words().startswith("1 question, 1 with paths, 1 with answers.")
     assert run.notes[0] == "Left out of their paths, as they are neither triples nor paths: 1."
@@ -186,12 +258,28 @@ def test_paths_of_a_run_on_triples_are_placed_and_what_is_not_there_is_said(engi
     after = replace(kit.state(head), question=question)
     for operator in line:
         after = operator(after, kit.context())
-    assert films.triple_texts([path.edges[0] for path in after.paths.items]) == [f"{head} -> {relation} -> {tail}"]  # against its direction
-    assert after.answer == tail and "1 of 2 paths was left out: a name of theirs is not in the graph." in after.trace[0].notes
+    assert films.triple_texts([path.edges[0] for path in after.paths.items]) == [
+        f"{head} -> {relation} -> {tail}"
+    ]  # against its direction
+    assert (
+        after.answer == tail
+        and "1 of 2 paths was left out: a name of theirs is not in the graph."
+        in after.trace[0].notes
+    )
 
 
 def test_a_run_of_paths_alone_is_read_by_the_graph_reader(tmp_path, monkeypatch, source):
-    run = brought(tmp_path, GraphSource("toy"), [{"question": "Who?", "triples": [["A", "r1", "C"]]}])
-    assert [type(operator).__name__ for operator in find(f"run-{run.name}").line] == ["FilePaths", "Answer"]
-    with pytest.raises(BadInput, match="holds paths, and neither documents nor answers; “carols” is a corpus, so choose a graph"):
-        brought(tmp_path, source, [{"question": "Who?", "triples": [["A", "r1", "C"]]}], "other.jsonl")
+    run = brought(
+        tmp_path, GraphSource("toy"), [{"question": "Who?", "triples": [["A", "r1", "C"]]}]
+    )
+    assert [type(operator).__name__ for operator in find(f"run-{run.name}").line] == [
+        "FilePaths",
+        "Answer",
+    ]
+    with pytest.raises(
+        BadInput,
+        match="holds paths, and neither documents nor answers; “carols” is a corpus, so choose a graph",
+    ):
+        brought(
+            tmp_path, source, [{"question": "Who?", "triples": [["A", "r1", "C"]]}], "other.jsonl"
+        )

@@ -7,7 +7,10 @@ from core.models.combine import Above
 from core.operators import BeamSearch, EgoNetwork, RandomSelect, Rank, ShortestPaths, SimplePaths
 
 ONE_STEP = ["One -> directed_by -> Ann", "One -> has_genre -> Drama"]
-TO_TWO = ["One -> directed_by -> Ann -> directed_by_reverse -> Two", "One -> directed_by -> Ann -> written_by_reverse -> Two"]
+TO_TWO = [
+    "One -> directed_by -> Ann -> directed_by_reverse -> Two",
+    "One -> directed_by -> Ann -> written_by_reverse -> Two",
+]
 TO_YEAR = [text + " -> release_year -> 1999" for text in TO_TWO]
 
 
@@ -21,7 +24,11 @@ def test_one_shortest_path_a_target_by_each_relation(kit, whole):
 
 
 def test_of_parallel_relations_the_first_as_in_the_papers_code(kit, whole):
-    assert kit.texts(ShortestPaths(parallel=False)(whole, kit.context())) == [*ONE_STEP, TO_TWO[0], TO_YEAR[0]]
+    assert kit.texts(ShortestPaths(parallel=False)(whole, kit.context())) == [
+        *ONE_STEP,
+        TO_TWO[0],
+        TO_YEAR[0],
+    ]
 
 
 def test_the_cap_on_shortest_paths_is_told(kit, whole):
@@ -31,7 +38,9 @@ def test_the_cap_on_shortest_paths_is_told(kit, whole):
 
 
 def test_all_shortest_paths_count_parallel_edges(kit, whole):
-    assert sorted(kit.texts(ShortestPaths(every=True)(whole, kit.context()))) == sorted([*ONE_STEP, *TO_TWO, *TO_YEAR])
+    assert sorted(kit.texts(ShortestPaths(every=True)(whole, kit.context()))) == sorted(
+        [*ONE_STEP, *TO_TWO, *TO_YEAR]
+    )
 
 
 def test_hops_bound_the_length(kit, whole):
@@ -43,7 +52,9 @@ def test_outward_paths_never_go_back(kit, whole):
 
 
 def test_simple_paths_hold_all_and_respect_the_cap(kit, whole):
-    assert sorted(kit.texts(SimplePaths(hops=4)(whole, kit.context()))) == sorted([*ONE_STEP, *TO_TWO, *TO_YEAR])
+    assert sorted(kit.texts(SimplePaths(hops=4)(whole, kit.context()))) == sorted(
+        [*ONE_STEP, *TO_TWO, *TO_YEAR]
+    )
     capped = SimplePaths(hops=4, cap=3)(whole, kit.context())
     assert len(capped.paths) == 3 and kit.texts(capped)[:2] == ONE_STEP
     assert "there are more" in capped.trace[-1].notes[0]
@@ -67,14 +78,18 @@ def test_rank_orders_cuts_and_remembers_what_it_cut(kit, whole):
 
 def test_rank_by_a_language_model_takes_its_order_and_may_be_short(kit, whole):
     paths = ShortestPaths()(whole, kit.context())
-    after = Rank(model="choose", keep=3)(paths, kit.context(choose=kit.Picker(TO_YEAR[0], ONE_STEP[0], note="told")))
+    after = Rank(model="choose", keep=3)(
+        paths, kit.context(choose=kit.Picker(TO_YEAR[0], ONE_STEP[0], note="told"))
+    )
     assert kit.texts(after) == [TO_YEAR[0], ONE_STEP[0]] and after.paths.scores is None
     assert after.trace[-1].notes == ("told",) and after.trace[-1].usage.tokens_in == 10
 
 
 def test_random_selection_is_a_sample_fixed_by_the_seed(kit, whole):
     paths = ShortestPaths()(whole, kit.context())
-    drawn = [kit.texts(RandomSelect(keep=2)(paths, kit.context(seed=s))) for s in (1, 1, 2, 3, 4, 5)]
+    drawn = [
+        kit.texts(RandomSelect(keep=2)(paths, kit.context(seed=s))) for s in (1, 1, 2, 3, 4, 5)
+    ]
     assert drawn[0] == drawn[1] and len({tuple(d) for d in drawn}) > 1
     assert all(len(set(d)) == 2 and set(d) <= set(kit.texts(paths)) for d in drawn)
 
@@ -85,7 +100,11 @@ def test_beam_of_one_follows_the_best_at_every_hop(kit, whole):
     after = BeamSearch(width=1, hops=3)(whole, kit.context(encoder=model))
     assert kit.texts(after) == [TO_YEAR[1], TO_TWO[1], ONE_STEP[0]]
     frames = after.trace[-1].frames
-    assert [(f.title, f.considered, len(f.ranking)) for f in frames] == [("hop 1", 2, 1), ("hop 2", 3, 1), ("hop 3", 3, 1)]
+    assert [(f.title, f.considered, len(f.ranking)) for f in frames] == [
+        ("hop 1", 2, 1),
+        ("hop 2", 3, 1),
+        ("hop 3", 3, 1),
+    ]
     # from Two there are three steps at hop 3: back to Ann by either edge, and on to 1999
 
 
@@ -102,15 +121,23 @@ def test_a_beam_may_revisit_as_in_the_paper(kit, whole):
 def test_fanout_takes_the_first_steps_in_edge_order(kit, whole):
     model = kit.Table({ONE_STEP[1]: 1.0})
     after = BeamSearch(width=8, hops=1, fanout=1)(whole, kit.context(encoder=model))
-    assert kit.texts(after) == [ONE_STEP[0]]  # the better step to Drama is never scored: it comes second
+    assert kit.texts(after) == [
+        ONE_STEP[0]
+    ]  # the better step to Drama is never scored: it comes second
 
 
 def test_triple_scoring_reads_only_the_new_triple(kit, whole):
     model = kit.Table({"One -> directed_by -> Ann": 0.4, "Two -> written_by -> Ann": 0.8})
-    after = BeamSearch(width=1, hops=2, unit="triple", rank="steps")(whole, kit.context(encoder=model))
+    after = BeamSearch(width=1, hops=2, unit="triple", rank="steps")(
+        whole, kit.context(encoder=model)
+    )
     assert kit.texts(after) == [TO_TWO[1], ONE_STEP[0]]
     assert after.paths.scores == pytest.approx((0.6, 0.4))  # the means of (0.4, 0.8) and of (0.4)
-    assert model.seen[1] == ["One -> directed_by -> Ann", "Two -> directed_by -> Ann", "Two -> written_by -> Ann"]
+    assert model.seen[1] == [
+        "One -> directed_by -> Ann",
+        "Two -> directed_by -> Ann",
+        "Two -> written_by -> Ann",
+    ]
 
 
 @pytest.mark.parametrize("prune", ["top", "mean"])
@@ -123,24 +150,39 @@ def test_a_threshold_ends_a_beam(kit, whole, prune):
 
 def test_a_threshold_of_paths(kit, whole):
     paths = ShortestPaths()(whole, kit.context())
-    after = Rank()(paths, kit.context(encoder=Above(kit.Table({ONE_STEP[1]: 0.7, TO_TWO[0]: 0.4}), 0.4)))
+    after = Rank()(
+        paths, kit.context(encoder=Above(kit.Table({ONE_STEP[1]: 0.7, TO_TWO[0]: 0.4}), 0.4))
+    )
     assert kit.texts(after) == [ONE_STEP[1], TO_TWO[0]]
 
 
 def test_pruning_by_the_mean_keeps_what_reaches_it(kit, whole):
     # hop 1: scores 1.0 and 0.0, normalised the same, mean 0.5: one of the two stays. With equal scores all stay.
-    one = BeamSearch(hops=1, prune="mean")(whole, kit.context(encoder=kit.Table({ONE_STEP[0]: 1.0})))
+    one = BeamSearch(hops=1, prune="mean")(
+        whole, kit.context(encoder=kit.Table({ONE_STEP[0]: 1.0}))
+    )
     both = BeamSearch(hops=1, prune="mean")(whole, kit.context(encoder=kit.Table({})))
     assert kit.texts(one) == [ONE_STEP[0]] and sorted(kit.texts(both)) == ONE_STEP
-    assert len(BeamSearch(hops=1, prune="mean", limit=1)(whole, kit.context(encoder=kit.Table({}))).paths) == 1
+    assert (
+        len(
+            BeamSearch(hops=1, prune="mean", limit=1)(
+                whole, kit.context(encoder=kit.Table({}))
+            ).paths
+        )
+        == 1
+    )
 
 
 def test_a_beam_whose_model_picks_nothing_ends(kit, whole):
-    after = BeamSearch(model="choose")(whole, kit.context(choose=kit.Picker(), encoder=kit.Table({})))
+    after = BeamSearch(model="choose")(
+        whole, kit.context(choose=kit.Picker(), encoder=kit.Table({}))
+    )
     assert kit.texts(after) == [] and len(after.trace[-1].frames) == 1
 
 
-@pytest.mark.parametrize("beam", [BeamSearch(model="choose", prune="mean"), BeamSearch(model="choose", rank="steps")])
+@pytest.mark.parametrize(
+    "beam", [BeamSearch(model="choose", prune="mean"), BeamSearch(model="choose", rank="steps")]
+)
 def test_what_goes_by_scores_needs_scores(kit, whole, beam):
     with pytest.raises(BadParameter, match="only with a scorer"):
         beam(whole, kit.context(choose=kit.Picker(ONE_STEP[0]), encoder=kit.Table({})))
@@ -152,7 +194,10 @@ def test_what_goes_by_scores_needs_scores(kit, whole, beam):
         (BeamSearch(), "beam 8 wide, 4 hops, encoder"),
         (BeamSearch(unit="triple"), "beam 8 wide of triples, 4 hops, encoder"),
         (BeamSearch(prune="percentile"), "beam above percentile 90, 4 hops, encoder"),
-        (BeamSearch(prune="mean", stop="choose"), "beam above the mean, 4 hops, encoder, stopped by language model"),
+        (
+            BeamSearch(prune="mean", stop="choose"),
+            "beam above the mean, 4 hops, encoder, stopped by language model",
+        ),
     ],
 )
 def test_a_beam_in_words(beam, told):

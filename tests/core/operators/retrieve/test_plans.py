@@ -36,10 +36,21 @@ def test_paths_follow_each_plan_step_by_step_either_way(kit):
         "One -> directed_by -> Ann -> directed_by_reverse -> Two",
         "One -> has_genre -> Drama",
     ]
-    assert after.trace[-1].notes == ("Plan 1, directed_by → directed_by: 2 paths.", "Plan 2, has_genre: 1 path.")
-    assert "directed_by\nhas_genre\nwritten_by\nrelease_year" in chat.asked[0] and "Entities of the question: One" in chat.asked[0]
+    assert after.trace[-1].notes == (
+        "Plan 1, directed_by → directed_by: 2 paths.",
+        "Plan 2, has_genre: 1 path.",
+    )
+    assert (
+        "directed_by\nhas_genre\nwritten_by\nrelease_year" in chat.asked[0]
+        and "Entities of the question: One" in chat.asked[0]
+    )
     items = chat.schemas[0]["properties"]["plans"]["items"]
-    assert items["maxItems"] == 3 and items["items"]["enum"] == ["directed_by", "has_genre", "written_by", "release_year"]
+    assert items["maxItems"] == 3 and items["items"]["enum"] == [
+        "directed_by",
+        "has_genre",
+        "written_by",
+        "release_year",
+    ]
 
 
 def test_a_direction_and_parallel_edges_are_heeded(kit):
@@ -51,22 +62,41 @@ def test_a_direction_and_parallel_edges_are_heeded(kit):
 
 def test_two_seeds_within_a_plan_then_the_next_plan(kit):
     after, _ = run(kit, plans(["directed_by"], ["has_genre"]), "Two", "One")
-    assert kit.texts(after) == ["Two -> directed_by -> Ann", "One -> directed_by -> Ann", "One -> has_genre -> Drama"]
+    assert kit.texts(after) == [
+        "Two -> directed_by -> Ann",
+        "One -> directed_by -> Ann",
+        "One -> has_genre -> Drama",
+    ]
 
 
 def test_only_so_many_plans_of_so_many_steps_and_paths(kit):
-    after, _ = run(kit, plans(["directed_by"] * 5, ["has_genre"], ["written_by"]), "One", plans=2, hops=1)
+    after, _ = run(
+        kit, plans(["directed_by"] * 5, ["has_genre"], ["written_by"]), "One", plans=2, hops=1
+    )
     assert kit.texts(after) == ["One -> directed_by -> Ann", "One -> has_genre -> Drama"]
     cut, _ = run(kit, plans(["directed_by", "directed_by"], ["has_genre"]), "One", cap=1)
     assert (
-        kit.texts(cut) == ["One -> directed_by -> Ann -> directed_by_reverse -> One"] and "the first 1 were kept" in cut.trace[-1].notes[-1]
+        kit.texts(cut) == ["One -> directed_by -> Ann -> directed_by_reverse -> One"]
+        and "the first 1 were kept" in cut.trace[-1].notes[-1]
     )
 
 
-@pytest.mark.parametrize("reply", ["I would look at the director.", "", '{"plans": []}', '{"plans": [["directed"]]}', "[[", '{"plans": 3}'])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I would look at the director.",
+        "",
+        '{"plans": []}',
+        '{"plans": [["directed"]]}',
+        "[[",
+        '{"plans": 3}',
+    ],
+)
 def test_a_reply_without_a_plan_finds_nothing_and_says_so(kit, reply):
     after, _ = run(kit, reply, "One")
-    assert after.paths.items == () and "holds no plan of known relations" in " ".join(after.trace[-1].notes)
+    assert after.paths.items == () and "holds no plan of known relations" in " ".join(
+        after.trace[-1].notes
+    )
     assert after.trace[-1].usage.calls == 1
 
 
@@ -76,7 +106,9 @@ def test_plans_in_plain_words_are_read_and_unknown_relations_dropped():
         [],
     )
     told, notes = parse(plans(["directed_by", "shot_in"], ["written_by"]), KNOWN)
-    assert told == [("written_by",)] and notes == ["1 of 2 plans name unknown relations and were dropped."]
+    assert told == [("written_by",)] and notes == [
+        "1 of 2 plans name unknown relations and were dropped."
+    ]
 
 
 def test_a_lone_seed_is_asked_nothing(kit):
@@ -85,5 +117,8 @@ def test_a_lone_seed_is_asked_nothing(kit):
     import numpy as np
 
     state = EgoNetwork(hops=0)(kit.state("One"), kit.context())
-    after = RelationPlans()(replace(state, subgraph=replace(state.subgraph, edges=np.empty(0, np.int64))), kit.context(Script()))
+    after = RelationPlans()(
+        replace(state, subgraph=replace(state.subgraph, edges=np.empty(0, np.int64))),
+        kit.context(Script()),
+    )
     assert after.paths.items == () and after.trace[-1].usage.calls == 0

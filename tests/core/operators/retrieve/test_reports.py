@@ -20,7 +20,11 @@ class Reporter(Parrot):
     """Writes a report where JSON is asked for, else answers."""
 
     def reply(self, messages, *, schema=None, **told):
-        self.text = json.dumps({"title": "Films", "summary": "Made in 1999.", "findings": []}) if schema else "Drama"
+        self.text = (
+            json.dumps({"title": "Films", "summary": "Made in 1999.", "findings": []})
+            if schema
+            else "Drama"
+        )
         return super().reply(messages, **told)
 
 
@@ -48,34 +52,57 @@ def test_a_report_for_each_community_of_the_seeds_in_their_order(graph):
     after = run(graph, Reporter(""), "Two", "Drama", "One")
     assert [(r.about, r.members) for r in after.reports] == [(("Two",), 3), (("Drama", "One"), 2)]
     step = after.trace[-1]
-    assert step.sizes == {"reports": 2} and step.usage.calls == 2 and "2 of 2 reports had not been prepared" in step.notes[0]
+    assert (
+        step.sizes == {"reports": 2}
+        and step.usage.calls == 2
+        and "2 of 2 reports had not been prepared" in step.notes[0]
+    )
 
 
 def test_prepared_reports_cost_nothing_and_are_said_to_be_fewer_than_the_communities(graph):
     run(graph, Reporter(""), "Two", "One")
     after = run(graph, Reporter(""), "Two", "One", line=(CommunityReports(keep=1),))
     assert after.trace[-1].usage.calls == 0 and [r.about for r in after.reports] == [("Two",)]
-    assert after.trace[-1].notes == ("The question's entities lie in 2 communities; the reports of the first 1 are shown.",)
+    assert after.trace[-1].notes == (
+        "The question's entities lie in 2 communities; the reports of the first 1 are shown.",
+    )
 
 
 def test_a_reply_that_is_no_report_is_noted_in_the_trace(graph):
     after = run(graph, Parrot("Two films."), "Two")
-    assert after.reports[0].text == "Two films." and any("no whole JSON" in note for note in after.trace[-1].notes)
+    assert after.reports[0].text == "Two films." and any(
+        "no whole JSON" in note for note in after.trace[-1].notes
+    )
 
 
 def test_the_prompt_shows_reports_before_the_paths_and_the_funnel_counts_them(graph):
-    line = (EgoNetwork(hops=1), ShortestPaths(hops=1), CommunityReports(), Answer(prompt="paths-and-reports"))
+    line = (
+        EgoNetwork(hops=1),
+        ShortestPaths(hops=1),
+        CommunityReports(),
+        Answer(prompt="paths-and-reports"),
+    )
     after = run(graph, Reporter(""), "Ann", line=line)
     lines = after.prompt.messages[-1]["content"].splitlines()
-    assert lines[:2] == ["Reports:", "Films: Made in 1999."] and lines[lines.index("Facts:") + 1].startswith("Ann -> ")
+    assert lines[:2] == ["Reports:", "Films: Made in 1999."] and lines[
+        lines.index("Facts:") + 1
+    ].startswith("Ann -> ")
     assert after.prompt.reports == 1 and after.answer == "Drama"
     alive = {stage.name: stage.alive for stage in survival(graph, after, "1999", "Drama")}
     assert alive["paths"] == () and alive["prompt"] == ("1999",) and alive["answer"] == ("Drama",)
 
 
 def test_a_prompt_without_reports_does_not_count_them(graph):
-    after = run(graph, Reporter(""), "Ann", line=(EgoNetwork(hops=1), ShortestPaths(hops=1), CommunityReports(), Answer()))
-    assert after.prompt.reports == 0 and {s.name: s.alive for s in survival(graph, after, "1999")}["prompt"] == ()
+    after = run(
+        graph,
+        Reporter(""),
+        "Ann",
+        line=(EgoNetwork(hops=1), ShortestPaths(hops=1), CommunityReports(), Answer()),
+    )
+    assert (
+        after.prompt.reports == 0
+        and {s.name: s.alive for s in survival(graph, after, "1999")}["prompt"] == ()
+    )
 
 
 def test_a_prompt_with_reports_needs_someone_to_fetch_them():
@@ -89,8 +116,17 @@ def test_braces_in_reports_stay_as_they_are(graph):
             made = super().reply(messages, schema=schema, **told)
             from dataclasses import replace
 
-            return replace(made, text=made.text.replace("1999", "{paths} {question}")) if schema else made
+            return (
+                replace(made, text=made.text.replace("1999", "{paths} {question}"))
+                if schema
+                else made
+            )
 
-    line = (EgoNetwork(hops=1), ShortestPaths(hops=1), CommunityReports(), Answer(prompt="paths-and-reports"))
+    line = (
+        EgoNetwork(hops=1),
+        ShortestPaths(hops=1),
+        CommunityReports(),
+        Answer(prompt="paths-and-reports"),
+    )
     after = run(graph, Brackets(""), "Ann", line=line)
     assert "Films: Made in {paths} {question}." in after.prompt.messages[-1]["content"]

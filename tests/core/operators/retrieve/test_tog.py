@@ -28,25 +28,38 @@ def test_two_hops_by_hand(kit):
     # Drama nothing is. Every relation has one entity behind it, so a chain scores as its relation.
     chat = Script(ratings((1, 8), (2, 5)), NO, ratings((1, 10)), YES)
     after = ThinkOnGraph(width=2, depth=2)(kit.state("One"), kit.context(chat))
-    assert listed(chat.asked[0]) == ["directed_by", "has_genre"] and listed(chat.asked[2]) == ["written_by_reverse"]
+    assert listed(chat.asked[0]) == ["directed_by", "has_genre"] and listed(chat.asked[2]) == [
+        "written_by_reverse"
+    ]
     assert kit.texts(after) == [
         "One -> directed_by -> Ann -> written_by_reverse -> Two",
         "One -> directed_by -> Ann",
         "One -> has_genre -> Drama",
     ]
     assert after.paths.scores == (1.0, 0.8, 0.5)
-    assert sorted(kit.graph.names(after.subgraph.nodes)) == ["Ann", "Drama", "One", "Two"] and len(after.subgraph.edges) == 3
+    assert (
+        sorted(kit.graph.names(after.subgraph.nodes)) == ["Ann", "Drama", "One", "Two"]
+        and len(after.subgraph.edges) == 3
+    )
     step = after.trace[-1]
     assert step.usage.calls == 4 and [frame.title for frame in step.frames] == ["hop 1", "hop 2"]
-    assert step.notes == ("Hop 1: the language model wanted more paths.", "Hop 2: the language model found the paths sufficient.")
+    assert step.notes == (
+        "Hop 1: the language model wanted more paths.",
+        "Hop 2: the language model found the paths sufficient.",
+    )
 
 
 def test_a_chain_scores_relation_times_entity(kit):
     # Behind directed_by_reverse lie One and Two: 0.6 * 0.5 = 0.3 for Two, One is not rated; behind written_by_reverse Two alone: 0.4.
     chat = Script(ratings((1, 6), (2, 4)), ratings((2, 5)), YES)
     after = ThinkOnGraph(depth=1)(kit.state("Ann"), kit.context(chat))
-    assert listed(chat.asked[0]) == ["directed_by_reverse", "written_by_reverse"] and listed(chat.asked[1]) == ["One", "Two"]
-    assert kit.texts(after) == ["Ann -> written_by_reverse -> Two", "Ann -> directed_by_reverse -> Two"]
+    assert listed(chat.asked[0]) == ["directed_by_reverse", "written_by_reverse"] and listed(
+        chat.asked[1]
+    ) == ["One", "Two"]
+    assert kit.texts(after) == [
+        "Ann -> written_by_reverse -> Two",
+        "Ann -> directed_by_reverse -> Two",
+    ]
     assert after.paths.scores == (0.4, pytest.approx(0.3))
 
 
@@ -55,28 +68,44 @@ def test_what_is_handed_on_when_it_is_never_enough(kit, exhausted, kept):
     chat = Script(ratings((1, 6), (2, 4)), ratings((2, 5)), NO)
     after = ThinkOnGraph(depth=1, exhausted=exhausted)(kit.state("Ann"), kit.context(chat))
     step = after.trace[-1]
-    assert len(after.paths) == kept and any("answers from what it knows" in note for note in step.notes) == (kept == 0)
+    assert len(after.paths) == kept and any(
+        "answers from what it knows" in note for note in step.notes
+    ) == (kept == 0)
     if not kept:
-        assert fate(kit.graph, [after], step.before_cut.items[0]).text == "found, but think on graph handed nothing on"
+        assert (
+            fate(kit.graph, [after], step.before_cut.items[0]).text
+            == "found, but think on graph handed nothing on"
+        )
 
 
 def test_ratings_of_entities_that_cannot_be_read_count_the_same_for_all(kit):
     chat = Script(ratings((1, 6)), "I cannot say.", YES)
     after = ThinkOnGraph(depth=1)(kit.state("Ann"), kit.context(chat))
-    assert kit.texts(after) == ["Ann -> directed_by_reverse -> One", "Ann -> directed_by_reverse -> Two"]
-    assert after.paths.scores == (0.3, 0.3) and "holds no ratings of entities" in after.trace[-1].notes[0]
+    assert kit.texts(after) == [
+        "Ann -> directed_by_reverse -> One",
+        "Ann -> directed_by_reverse -> Two",
+    ]
+    assert (
+        after.paths.scores == (0.3, 0.3)
+        and "holds no ratings of entities" in after.trace[-1].notes[0]
+    )
 
 
 def test_ratings_of_relations_that_cannot_be_read_end_the_walk_with_what_was_found(kit):
     chat = Script(ratings((1, 8)), NO, "?")
     after = ThinkOnGraph(depth=3)(kit.state("One"), kit.context(chat))
-    assert kit.texts(after) == ["One -> directed_by -> Ann"] and "holds no ratings of relations" in after.trace[-1].notes[-1]
+    assert (
+        kit.texts(after) == ["One -> directed_by -> Ann"]
+        and "holds no ratings of relations" in after.trace[-1].notes[-1]
+    )
     nothing = ThinkOnGraph()(kit.state("One"), kit.context(Script("?")))
     assert nothing.paths.items == () and nothing.answer is None
 
 
 def test_plain_words_are_read_as_pairs_and_foreign_numbers_dropped(kit):
-    after = ThinkOnGraph(depth=1)(kit.state("One"), kit.context(Script("1. (score 3)\n2: 9\n7: 8", YES)))
+    after = ThinkOnGraph(depth=1)(
+        kit.state("One"), kit.context(Script("1. (score 3)\n2: 9\n7: 8", YES))
+    )
     assert after.paths.scores == (0.9, 0.3) and "not in the list" in after.trace[-1].notes[0]
 
 
@@ -87,9 +116,13 @@ def test_an_empty_rating_means_that_nothing_helps(kit):
 
 def test_a_scorer_prunes_and_counts_all_the_same_where_it_sees_nothing(kit):
     table = kit.Table({"directed_by": 2.0, "has_genre": 0.0})
-    after = ThinkOnGraph(model="bm25", depth=1)(kit.state("One"), kit.context(Script(YES), bm25=table))
+    after = ThinkOnGraph(model="bm25", depth=1)(
+        kit.state("One"), kit.context(Script(YES), bm25=table)
+    )
     assert kit.texts(after) == ["One -> directed_by -> Ann"] and after.paths.scores == (2.0,)
-    blind = ThinkOnGraph(model="bm25", depth=1)(kit.state("One"), kit.context(Script(YES), bm25=kit.Table({})))
+    blind = ThinkOnGraph(model="bm25", depth=1)(
+        kit.state("One"), kit.context(Script(YES), bm25=kit.Table({}))
+    )
     assert blind.paths.scores == (0.5, 0.5)
 
 
@@ -102,14 +135,25 @@ def test_of_twenty_entities_a_few_are_drawn_and_ids_without_a_name_are_not_asked
         after = ThinkOnGraph(depth=1)(state, Context(hub, Environment(_Only(chat))))
         told.append((listed(chat.asked[1]), after.paths.items))
     assert told[0] == told[1] and len(told[0][0]) == 5 and len(after.subgraph.nodes) == 21
-    bare = build([("hub", "r", "m.0abc1"), ("hub", "r", "g.1xyz"), ("hub", "type.object.name", "x")], tmp_path / "bare", "bare", "both")
-    chat = Script(ratings((1, 10)), YES)  # no question about m.0abc1 and g.1xyz, and none about Freebase's own relation
-    after = ThinkOnGraph(depth=1)(State(Question("q"), bare.nodes_named("hub")), Context(bare, Environment(_Only(chat))))
+    bare = build(
+        [("hub", "r", "m.0abc1"), ("hub", "r", "g.1xyz"), ("hub", "type.object.name", "x")],
+        tmp_path / "bare",
+        "bare",
+        "both",
+    )
+    chat = Script(
+        ratings((1, 10)), YES
+    )  # no question about m.0abc1 and g.1xyz, and none about Freebase's own relation
+    after = ThinkOnGraph(depth=1)(
+        State(Question("q"), bare.nodes_named("hub")), Context(bare, Environment(_Only(chat)))
+    )
     assert listed(chat.asked[0]) == ["r"] and after.paths.scores == (0.5, 0.5)
 
 
 def test_two_seeds_tell_their_stories_apart(kit):
-    chat = Script(ratings((2, 9)), ratings((1, 4)), YES)  # has_genre of One; the first relation of Two
+    chat = Script(
+        ratings((2, 9)), ratings((1, 4)), YES
+    )  # has_genre of One; the first relation of Two
     after = ThinkOnGraph(depth=1)(kit.state("One", "Two"), kit.context(chat))
     assert [frame.title for frame in after.trace[-1].frames] == ["hop 1 from One", "hop 1 from Two"]
     assert kit.texts(after) == ["One -> has_genre -> Drama", "Two -> directed_by -> Ann"]

@@ -13,8 +13,17 @@ from core.operators.base import Context
 from core.types import Question, State
 from tests.films import Bag, Written
 
-SIBLING, PROFESSION, OTHER = "people.person.sibling_s", "people.person.profession", "people.sibling_relationship.sibling"
-KIN = [("Ann", SIBLING, "m.0abc"), ("m.0abc", OTHER, "Bob"), ("Ann", PROFESSION, "Actor"), ("Bob", PROFESSION, "Judge")]
+SIBLING, PROFESSION, OTHER = (
+    "people.person.sibling_s",
+    "people.person.profession",
+    "people.sibling_relationship.sibling",
+)
+KIN = [
+    ("Ann", SIBLING, "m.0abc"),
+    ("m.0abc", OTHER, "Bob"),
+    ("Ann", PROFESSION, "Actor"),
+    ("Bob", PROFESSION, "Judge"),
+]
 FILMS = [  # One is Ann's and stars Cid, Two is Ann's, Three stars Cid
     ("One", "film.film.directed_by", "Ann"),
     ("Two", "film.film.directed_by", "Ann"),
@@ -33,8 +42,14 @@ def ask(tmp_path):
         graph = build(triples, tmp_path / str(len(triples)), "votes", "both")
         ids = {graph.node_name(node): node for node in range(graph.n_nodes)}
         context = Context(graph, Environment(Written(encoder=Bag())))
-        after = operator(State(Question(text, entities=entities), tuple(ids[name] for name in entities)), context)
-        return after, [graph.text(path) for path in after.paths.items], graph.names(GraphReader()(after, context).reader)
+        after = operator(
+            State(Question(text, entities=entities), tuple(ids[name] for name in entities)), context
+        )
+        return (
+            after,
+            [graph.text(path) for path in after.paths.items],
+            graph.names(GraphReader()(after, context).reader),
+        )
 
     return asked
 
@@ -42,29 +57,40 @@ def ask(tmp_path):
 def test_the_mediator_is_passed_and_never_the_answer(ask):
     after, paths, answers = ask(KIN, ChainVotes(), "the sibling of the person Ann", "Ann")
     assert answers == ["Bob"] and paths[0] == f"Ann -> {SIBLING} -> m.0abc -> {OTHER} -> Bob"
-    assert after.paths.scores[0] == pytest.approx(1.01)  # the best chain weighs 1, and so does all that leads there: 1 + 0.01 x 1
+    assert after.paths.scores[0] == pytest.approx(
+        1.01
+    )  # the best chain weighs 1, and so does all that leads there: 1 + 0.01 x 1
     _, _, answers = ask(KIN, ChainVotes(), "the profession of the sibling of the person Ann", "Ann")
     assert answers == ["Judge"]  # two steps, three relations
-    _, _, none = ask(KIN, ChainVotes(steps=1), "the profession of the sibling of the person Ann", "Ann")
+    _, _, none = ask(
+        KIN, ChainVotes(steps=1), "the profession of the sibling of the person Ann", "Ann"
+    )
     assert none != ["Judge"]
 
 
 def test_an_end_that_both_entities_lead_to_comes_first(ask):
-    after, paths, answers = ask(FILMS, ChainVotes(), "the film in the performance of Cid directed by Ann", "Ann", "Cid")
+    after, paths, answers = ask(
+        FILMS, ChainVotes(), "the film in the performance of Cid directed by Ann", "Ann", "Cid"
+    )
     assert answers[0] == "One"
     assert set(paths[:2]) == {
         "Ann -> film.film.directed_by_reverse -> One",
         "Cid -> film.performance.actor_reverse -> m.01 -> film.performance.film -> One",
     }
     assert list(after.paths.scores) == sorted(after.paths.scores, reverse=True)
-    turned = ask(FILMS, ChainVotes(), "the film in the performance of Cid directed by Ann", "Cid", "Ann")
+    turned = ask(
+        FILMS, ChainVotes(), "the film in the performance of Cid directed by Ann", "Cid", "Ann"
+    )
     assert set(turned[1][:2]) == set(paths[:2])
     assert not {"Ann", "Cid"} & set(answers)
 
 
 def test_keep_and_chains_cut(ask):
     after, paths, _ = ask(FILMS, ChainVotes(keep=1), "the films directed by Ann", "Ann")
-    assert paths == ["Ann -> film.film.directed_by_reverse -> One"] and len(after.trace[-1].frames) == 1
+    assert (
+        paths == ["Ann -> film.film.directed_by_reverse -> One"]
+        and len(after.trace[-1].frames) == 1
+    )
     after, paths, _ = ask(FILMS, ChainVotes(chains=1), "the films directed by Ann", "Ann")
     assert {path.split(" -> ")[1] for path in paths} == {"film.film.directed_by_reverse"}
 

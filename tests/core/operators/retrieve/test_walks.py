@@ -37,7 +37,9 @@ def run(tmp_path, monkeypatch):
 
     def after(operator, question, *entities):
         seeds = tuple(graph.nodes_named(name)[0] for name in entities)
-        return operator(State(Question(question), seeds), Context(graph, Environment(Models(None)), seed=1))
+        return operator(
+            State(Question(question), seeds), Context(graph, Environment(Models(None)), seed=1)
+        )
 
     after.graph = graph
     return after
@@ -46,24 +48,43 @@ def run(tmp_path, monkeypatch):
 def test_nodes_by_all_their_walks_then_walks_of_each(run):
     # One: “One directed by Ann; One has genre Drama”, and so on. “noir” stands once among the words of Two and of Three, which are
     # equally long; “two” stands twice in Two's.
-    state = run(NodesThenWalks(strategy="breadth-first", length=1, nodes=2, keep=1, direction="out"), "two noir")
-    assert run.graph.names(state.nodes.items) == ["Two", "Three"] and state.nodes.scores[0] > state.nodes.scores[1]
-    assert run.graph.texts(state.paths.items) == ["Two -> has_genre -> Noir", "Three -> has_genre -> Noir"]
+    state = run(
+        NodesThenWalks(strategy="breadth-first", length=1, nodes=2, keep=1, direction="out"),
+        "two noir",
+    )
+    assert (
+        run.graph.names(state.nodes.items) == ["Two", "Three"]
+        and state.nodes.scores[0] > state.nodes.scores[1]
+    )
+    assert run.graph.texts(state.paths.items) == [
+        "Two -> has_genre -> Noir",
+        "Three -> has_genre -> Noir",
+    ]
     # “Two has genre Noir” has four words of which two are asked for: 2 / sqrt(4 * 2)
     assert state.paths.scores == pytest.approx((2 / 8**0.5, 1 / 8**0.5), abs=1e-6)
     assert set(run.graph.names(state.subgraph.nodes)) == {"Two", "Three", "Noir"}
-    assert "The nearest of 3 nodes with walks: Two, Three." in state.trace[-1].notes  # persons and genres have none along the triples
+    assert (
+        "The nearest of 3 nodes with walks: Two, Three." in state.trace[-1].notes
+    )  # persons and genres have none along the triples
 
 
 def test_over_all_nodes_as_the_code_has_it(run):
-    operator = NodesThenWalks(strategy="breadth-first", length=1, nodes=2, keep=1, per="all", direction="out")
+    operator = NodesThenWalks(
+        strategy="breadth-first", length=1, nodes=2, keep=1, per="all", direction="out"
+    )
     assert run.graph.texts(run(operator, "two noir").paths.items) == ["Two -> has_genre -> Noir"]
 
 
 def test_both_ways_persons_have_walks_too(run):
-    state = run(NodesThenWalks(strategy="breadth-first", length=1, nodes=1, keep=9, direction="both"), "ann directed")
+    state = run(
+        NodesThenWalks(strategy="breadth-first", length=1, nodes=1, keep=9, direction="both"),
+        "ann directed",
+    )
     assert run.graph.names(state.nodes.items) == ["Ann"]
-    assert sorted(run.graph.texts(state.paths.items)) == ["Ann -> directed_by_reverse -> One", "Ann -> directed_by_reverse -> Two"]
+    assert sorted(run.graph.texts(state.paths.items)) == [
+        "Ann -> directed_by_reverse -> One",
+        "Ann -> directed_by_reverse -> Two",
+    ]
 
 
 def test_copies_take_places_and_are_shown_once(run):
@@ -71,8 +92,14 @@ def test_copies_take_places_and_are_shown_once(run):
     state = run(NodesThenWalks(walks=20, length=1, nodes=1, keep=5, direction="out"), "one drama")
     assert run.graph.texts(state.paths.items) == ["One -> has_genre -> Drama"]
     assert "Of the 5 walks kept, 4 are copies of others." in state.trace[-1].notes
-    once = run(NodesThenWalks(walks=20, length=1, nodes=1, keep=5, direction="out", unique=True), "one drama")
-    assert run.graph.texts(once.paths.items) == ["One -> has_genre -> Drama", "One -> directed_by -> Ann"]
+    once = run(
+        NodesThenWalks(walks=20, length=1, nodes=1, keep=5, direction="out", unique=True),
+        "one drama",
+    )
+    assert run.graph.texts(once.paths.items) == [
+        "One -> has_genre -> Drama",
+        "One -> directed_by -> Ann",
+    ]
 
 
 def test_a_question_without_a_word_of_the_graph_still_gets_walks_in_a_fixed_order(run):
@@ -88,20 +115,32 @@ def test_no_random_walk_at_all_is_refused(run):
 
 def test_drawn_triples_lie_at_the_entities(run):
     state = run(DrawnTriples(keep=9), "a question", "Ann")
-    assert sorted(run.graph.texts(state.paths.items)) == ["Ann -> directed_by_reverse -> One", "Ann -> directed_by_reverse -> Two"]
+    assert sorted(run.graph.texts(state.paths.items)) == [
+        "Ann -> directed_by_reverse -> One",
+        "Ann -> directed_by_reverse -> Two",
+    ]
     assert len(run(DrawnTriples(keep=1), "a question", "Ann").paths.items) == 1
     assert run(DrawnTriples(direction="out"), "a question", "Ann").paths.items == ()
-    assert run(DrawnTriples(keep=1), "a question", "Ann").paths.items == run(DrawnTriples(keep=1), "a question", "Ann").paths.items
+    assert (
+        run(DrawnTriples(keep=1), "a question", "Ann").paths.items
+        == run(DrawnTriples(keep=1), "a question", "Ann").paths.items
+    )
 
 
 def test_drawn_triples_are_uniform(run):
-    drawn = [run(DrawnTriples(keep=1), f"question {i}", "Noir").paths.items[0].nodes[1] for i in range(200)]
+    drawn = [
+        run(DrawnTriples(keep=1), f"question {i}", "Noir").paths.items[0].nodes[1]
+        for i in range(200)
+    ]
     assert 70 <= drawn.count(run.graph.nodes_named("Two")[0]) <= 130
 
 
 def test_nearest_triples_come_from_the_whole_graph(run):
     state = run(NearestTriples(keep=2), "Three has_genre Noir", "Ann")
-    assert run.graph.texts(state.paths.items)[0] == "Three -> has_genre -> Noir" and len(state.paths.items) == 2
+    assert (
+        run.graph.texts(state.paths.items)[0] == "Three -> has_genre -> Noir"
+        and len(state.paths.items) == 2
+    )
 
 
 def test_walks_told_by_a_model_are_searched_and_answered_from(run):
@@ -127,11 +166,18 @@ def test_walks_told_by_a_model_are_searched_and_answered_from(run):
             return "teller"
 
     teller = Teller()
-    operator = NodesThenWalks(strategy="breadth-first", length=1, nodes=1, keep=1, direction="out", verbaliser="answer")
+    operator = NodesThenWalks(
+        strategy="breadth-first", length=1, nodes=1, keep=1, direction="out", verbaliser="answer"
+    )
     context = Context(run.graph, Environment(Telling(None)), seed=1)
     after = operator(State(Question("tale of trains")), context)
-    assert run.graph.names(after.nodes.items) == ["Two"] and after.reports[0].text == "a tale of trains"
+    assert (
+        run.graph.names(after.nodes.items) == ["Two"]
+        and after.reports[0].text == "a tale of trains"
+    )
     assert after.trace[-1].usage.calls == 6 == len(teller.asked)
     answered = Answer(prompt="walks")(after, context)
     assert "Context: a tale of trains\n" in teller.asked[-1] and answered.prompt.paths == 1
-    assert operator(State(Question("tale of trains")), context).trace[-1].usage.calls == 0  # all are kept
+    assert (
+        operator(State(Question("tale of trains")), context).trace[-1].usage.calls == 0
+    )  # all are kept

@@ -17,7 +17,12 @@ NODES = {
     "Tim": ("person", "A lame son.", [2]),
 }
 TRIPLES = {
-    ("Cratchit", "works for", "Scrooge"): ("Cratchit copies letters for Scrooge.", "work", 3.0, [1, 2]),
+    ("Cratchit", "works for", "Scrooge"): (
+        "Cratchit copies letters for Scrooge.",
+        "work",
+        3.0,
+        [1, 2],
+    ),
     ("Fred", "nephew of", "Scrooge"): ("Fred is the nephew of Scrooge.", "family", 1.0, [1]),
     ("Scrooge", "partner of", "Marley"): ("They shared a firm.", "work", 2.0, [0]),
     ("Tim", "son of", "Cratchit"): ("Tim is the youngest son.", "family", 1.0, [2]),
@@ -52,9 +57,18 @@ def story() -> Graph:
     types, told, chunks = zip(*NODES.values())
     described, keywords, weights, sources = zip(*TRIPLES.values())
     edges = {"description": described, "keywords": keywords, "weight": weights, "chunks": sources}
-    graph = assemble("story", list(NODES), list(TRIPLES), {"type": types, "description": told, "chunks": chunks}, edges, chunk_table())
+    graph = assemble(
+        "story",
+        list(NODES),
+        list(TRIPLES),
+        {"type": types, "description": told, "chunks": chunks},
+        edges,
+        chunk_table(),
+    )
     title, level, parent, members, report, rating = zip(*COMMUNITIES)
-    table = Table.of(title=title, level=level, parent=parent, members=members, report=report, rating=rating)
+    table = Table.of(
+        title=title, level=level, parent=parent, members=members, report=report, rating=rating
+    )
     return with_tables(graph, communities=table)
 
 

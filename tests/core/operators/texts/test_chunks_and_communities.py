@@ -19,20 +19,30 @@ def relations(*scored):
 def test_chunks_in_the_order_of_the_first_relation(told):
     # nephew of: chunk 1; works for: chunks 1 and 2; partner of: chunk 0
     after = step(told, "ChunksOfRelations", relations((1, 0.9), (0, 0.5), (2, 0.2)))
-    assert told.ids(after) == ["carol#1", "carol#2", "carol#0"] and after.chunks.scores == (0.9, 0.5, 0.2)
+    assert told.ids(after) == ["carol#1", "carol#2", "carol#0"] and after.chunks.scores == (
+        0.9,
+        0.5,
+        0.2,
+    )
 
 
 def test_chunks_within_a_budget(told):
     # chunk 1 has 86 characters, 25 tokens; chunk 2 has 63, 18 tokens
     after = step(told, "ChunksOfRelations", relations((1, 0.9), (0, 0.5)), budget=42)
     assert told.ids(after) == ["carol#1"] and len(after.trace[0].before_cut) == 2
-    assert len(step(told, "ChunksOfRelations", relations((1, 0.9), (0, 0.5)), budget=43).chunks) == 2
+    assert (
+        len(step(told, "ChunksOfRelations", relations((1, 0.9), (0, 0.5)), budget=43).chunks) == 2
+    )
 
 
 def test_occurrence_counts_relations_with_both_ends_in_the_chunk(told):
     # Cratchit & Scrooge: 1, 2; Scrooge & Marley: 0; Fred & Scrooge: 1; Tim & Cratchit: 2
     after = step(told, "ChunksByOccurrence", relations((0, 1.0), (1, 1.0), (2, 1.0), (3, 1.0)))
-    assert told.ids(after) == ["carol#1", "carol#2", "carol#0"] and after.chunks.scores == (2.0, 2.0, 1.0)
+    assert told.ids(after) == ["carol#1", "carol#2", "carol#0"] and after.chunks.scores == (
+        2.0,
+        2.0,
+        1.0,
+    )
 
 
 def test_occurrence_as_in_the_code_goes_by_entities(told):
@@ -44,12 +54,25 @@ def test_occurrence_as_in_the_code_goes_by_entities(told):
 def test_chunks_of_hits_by_their_own_cosine_in_turn(told):
     # "was his": chunk 0 holds was twice and his, 3 / sqrt(2 * 12); chunk 2 was, 1 / sqrt(2 * 12); chunk 1 his, 1 / sqrt(2 * 17).
     def found(edges, before=(), **parameters):
-        hits = {"nodes": Ranking("node", (3,), (1.0,)), "relations": Ranking("triple", edges, (1.0,) * len(edges))}
+        hits = {
+            "nodes": Ranking("node", (3,), (1.0,)),
+            "relations": Ranking("triple", edges, (1.0,) * len(edges)),
+        }
         chunks = Ranking("chunk", before, (1.0,) * len(before)) if before else None
-        return told.ids(step(told, "ChunksOfHits", State(Question("was his"), chunks=chunks, **hits), **parameters))
+        return told.ids(
+            step(
+                told,
+                "ChunksOfHits",
+                State(Question("was his"), chunks=chunks, **hits),
+                **parameters,
+            )
+        )
 
     assert found(()) == ["carol#0", "carol#2"]  # five halves of Scrooge's three
-    assert found((0,), each=2) == ["carol#0", "carol#2"]  # one of Scrooge's, then one of the relation's other two
+    assert found((0,), each=2) == [
+        "carol#0",
+        "carol#2",
+    ]  # one of Scrooge's, then one of the relation's other two
     assert found((0, 1), each=2) == ["carol#0", "carol#2"]  # the first relation brought both
     assert found((1, 0), each=2) == ["carol#0", "carol#2", "carol#1"]  # each brought one
     assert found((1, 0), (3,), each=2) == ["turkey", "carol#0", "carol#2", "carol#1"]
@@ -61,19 +84,36 @@ def test_communities_by_the_rating_of_their_reports(told):
     after = step(told, "CommunitiesOfNodes", at(told, Tim=1.0, Marley=0.5))
     assert told.titles(after) == ["Firm", "Family", "Scrooge and his circle"]
     assert after.communities.scores == pytest.approx((8 + 1 / 3000, 6 + 1 / 3000, 5 + 2 / 3000))
-    assert told.titles(step(told, "CommunitiesOfNodes", at(told, Tim=1.0, Marley=0.5), keep=2)) == ["Firm", "Family"]
-    assert told.titles(step(told, "CommunitiesOfNodes", at(told, Scrooge=1.0), level=0)) == ["Scrooge and his circle"]
+    assert told.titles(step(told, "CommunitiesOfNodes", at(told, Tim=1.0, Marley=0.5), keep=2)) == [
+        "Firm",
+        "Family",
+    ]
+    assert told.titles(step(told, "CommunitiesOfNodes", at(told, Scrooge=1.0), level=0)) == [
+        "Scrooge and his circle"
+    ]
 
 
 def test_a_higher_rating_is_first_however_small_the_difference(told):
     # B holds both entities, A one; 7.36 is before 7.35 all the same.
-    graph = with_tables(told.graph, communities=Table.of(title=["A", "B"], members=[[0], [0, 1]], report=["a", "b"], rating=[7.36, 7.35]))
+    graph = with_tables(
+        told.graph,
+        communities=Table.of(
+            title=["A", "B"], members=[[0], [0, 1]], report=["a", "b"], rating=[7.36, 7.35]
+        ),
+    )
     state = State(Question("q"), nodes=Ranking("node", (0, 1), (1.0, 1.0)))
-    assert OPERATORS["CommunitiesOfNodes"]()(state, Context(graph, Environment(Written()))).communities.items == (0, 1)
+    assert OPERATORS["CommunitiesOfNodes"]()(
+        state, Context(graph, Environment(Written()))
+    ).communities.items == (0, 1)
 
 
 def test_communities_of_equal_rating_by_the_entities_found_in_them(told):
-    graph = with_tables(told.graph, communities=Table.of(title=["A", "B"], members=[[0], [0, 1]], report=["a", "b"], rating=[7.0, 7.0]))
+    graph = with_tables(
+        told.graph,
+        communities=Table.of(
+            title=["A", "B"], members=[[0], [0, 1]], report=["a", "b"], rating=[7.0, 7.0]
+        ),
+    )
     state = State(Question("q"), nodes=Ranking("node", (0, 1), (1.0, 1.0)))
     after = OPERATORS["CommunitiesOfNodes"]()(state, Context(graph, Environment(Written())))
     assert after.communities.items == (1, 0)
@@ -87,7 +127,9 @@ def test_communities_as_in_the_code_by_the_entities_found_in_them_then_rating(to
 
 def test_communities_of_a_level(told):
     state = State(Question("q"))
-    assert told.titles(step(told, "CommunitiesAtLevel", state, level=0)) == ["Scrooge and his circle"]
+    assert told.titles(step(told, "CommunitiesAtLevel", state, level=0)) == [
+        "Scrooge and his circle"
+    ]
     assert told.titles(step(told, "CommunitiesAtLevel", state, rating=6.0)) == ["Firm", "Family"]
     assert told.titles(step(told, "CommunitiesAtLevel", state, keep=1)) == ["Firm"]
 
@@ -95,7 +137,9 @@ def test_communities_of_a_level(told):
 def test_bm25_over_all_chunks(told):
     """clerk is in chunk 1 alone, Scrooge in three of four: idf ln(1 + 3.5 / 1.5) against ln(1 + 1.5 / 3.5)."""
     after = told.state("SparseChunks()", "the clerk of Scrooge")
-    assert told.ids(after)[0] == "carol#1" and "turkey" not in told.ids(told.state("SparseChunks()", "clerk Scrooge"))
+    assert told.ids(after)[0] == "carol#1" and "turkey" not in told.ids(
+        told.state("SparseChunks()", "clerk Scrooge")
+    )
 
 
 def test_tfidf_over_all_chunks_as_by_hand(told):
@@ -104,13 +148,23 @@ def test_tfidf_over_all_chunks_as_by_hand(told):
     import math
 
     idf = lambda n: math.log(5 / (1 + n)) + 1
-    words = {"the": (2, 3), "turkey": (2, 1), "was": (1, 3), "as": (2, 1), "big": (1, 1), "a": (1, 2), "boy": (1, 1)}
+    words = {
+        "the": (2, 3),
+        "turkey": (2, 1),
+        "was": (1, 3),
+        "as": (2, 1),
+        "big": (1, 1),
+        "a": (1, 2),
+        "boy": (1, 1),
+    }
     vector = {word: count * idf(n) for word, (count, n) in words.items()}
     asked = {"turkey": idf(1), "boy": idf(1)}
     dot = sum(asked[word] * vector[word] for word in asked)
     norm = lambda values: math.sqrt(sum(value**2 for value in values))
     assert told.ids(after) == ["turkey"]
-    assert after.chunks.scores[0] == pytest.approx(dot / norm(vector.values()) / norm(asked.values()))
+    assert after.chunks.scores[0] == pytest.approx(
+        dot / norm(vector.values()) / norm(asked.values())
+    )
 
 
 def test_words_among_the_entities_found(told):
@@ -119,7 +173,9 @@ def test_words_among_the_entities_found(told):
 
     state = at(told, Fred=1.0, Tim=0.5).replace(question=Question("the poor cheerful clerk"))
     assert told.names(step(told, "SparseNodes", state)) == ["Cratchit", "Fred"]
-    assert told.names(step(told, "SparseNodes", state, among=True)) == ["Fred"] and SparseNodes(among=True).reads == ("nodes",)
+    assert told.names(step(told, "SparseNodes", state, among=True)) == ["Fred"] and SparseNodes(
+        among=True
+    ).reads == ("nodes",)
 
 
 @pytest.mark.parametrize("by", ["bm25", "tf-idf"])
@@ -130,11 +186,28 @@ def test_a_chunk_in_chinese_is_found_by_its_letters(told, by):
 
 
 @pytest.mark.parametrize(
-    "name, parameters", [("CommunitiesOfNodes", {}), ("CommunitiesAtLevel", {"level": 1}), ("VectorCommunities", {"keep": 3})]
+    "name, parameters",
+    [
+        ("CommunitiesOfNodes", {}),
+        ("CommunitiesAtLevel", {"level": 1}),
+        ("VectorCommunities", {"keep": 3}),
+    ],
 )
 def test_communities_without_a_report_are_told(told, name, parameters):
-    graph = with_tables(told.graph, communities=Table.of(title=["A", "B"], members=[[0], [1]], report=["", "Of one."], level=[0, 0]))
-    state = State(Question("q"), nodes=Ranking("node", (0, 1), (1.0, 1.0)), vector=Bag().encode(["one"])[0])
-    after = OPERATORS[name](**parameters)(state, Context(graph, Environment(Written(encoder=Bag()))))
+    graph = with_tables(
+        told.graph,
+        communities=Table.of(
+            title=["A", "B"], members=[[0], [1]], report=["", "Of one."], level=[0, 0]
+        ),
+    )
+    state = State(
+        Question("q"), nodes=Ranking("node", (0, 1), (1.0, 1.0)), vector=Bag().encode(["one"])[0]
+    )
+    after = OPERATORS[name](**parameters)(
+        state, Context(graph, Environment(Written(encoder=Bag())))
+    )
     assert "1 of 2 without a report; the names of the members stand for it." in after.trace[0].notes
-    assert not any("without a report" in note for note in step(told, name, at(told, Scrooge=1.0), **parameters).trace[0].notes)
+    assert not any(
+        "without a report" in note
+        for note in step(told, name, at(told, Scrooge=1.0), **parameters).trace[0].notes
+    )

@@ -17,7 +17,13 @@ from tests.films import Bag
 def graph():
     """A - B in chunks 0 and 1, B - C in chunk 1; A and C alike; D of no fact, alike with A."""
     ids = ["c0", "c1", "c2"]
-    chunks = Table.of(id=ids, document=ids, title=[""] * 3, text=["A knows B", "A knows B likes C", "nothing here"], tokens=[3, 5, 2])
+    chunks = Table.of(
+        id=ids,
+        document=ids,
+        title=[""] * 3,
+        text=["A knows B", "A knows B likes C", "nothing here"],
+        tokens=[3, 5, 2],
+    )
     triples = [("A", "knows", "B"), ("A", SIMILAR, "C"), ("A", SIMILAR, "D"), ("B", "likes", "C")]
     edges = {"weight": [2.0, 0.9, 0.8, 1.0], "chunks": [[0, 1], [0, 1], [0, 1], [1]]}
     nodes = {"type": [""] * 4, "description": [""] * 4, "chunks": [[0, 1], [0, 1], [1], [2]]}
@@ -25,15 +31,32 @@ def graph():
 
 
 def state(relations, question="knows"):
-    return State(Question(question), relations=Ranking("triple", relations, (1.0,) * len(relations)), vector=Bag().encode([question])[0])
+    return State(
+        Question(question),
+        relations=Ranking("triple", relations, (1.0,) * len(relations)),
+        vector=Bag().encode([question])[0],
+    )
 
 
 def test_edges_weigh_what_their_facts_do_both_ways():
     links = _links(graph())
     heads = np.repeat(np.arange(7), np.diff(links.out_indptr))
-    told = {(int(a), int(b)): float(w) for a, b, w in zip(heads, links.tails, links.out_weights) if a < b}
+    told = {
+        (int(a), int(b)): float(w)
+        for a, b, w in zip(heads, links.tails, links.out_weights)
+        if a < b
+    }
     # A B: two facts, twice; A C: .9 twice; B C: one fact, twice; each entity with the passages of its facts; D with none
-    assert told == {(0, 1): 4, (0, 2): pytest.approx(1.8), (1, 2): 2, (0, 4): 1, (0, 5): 1, (1, 4): 1, (1, 5): 1, (2, 5): 1}
+    assert told == {
+        (0, 1): 4,
+        (0, 2): pytest.approx(1.8),
+        (1, 2): 2,
+        (0, 4): 1,
+        (0, 5): 1,
+        (1, 4): 1,
+        (1, 5): 1,
+        (2, 5): 1,
+    }
 
 
 def test_restarts_are_the_mean_of_an_ends_facts_through_its_passages(told):
@@ -44,7 +67,10 @@ def test_restarts_are_the_mean_of_an_ends_facts_through_its_passages(told):
     # Without a step what is left is the restart: passages by .05 of their own, chunk 0 (1 / sqrt 3) scaled to 1
     alone = told.one("PassagesOfFacts", state((0,)), on=graph(), damping=0.0, ends=1).chunks
     assert alone.items == (0, 1, 2)
-    assert alone.scores[0] == pytest.approx(0.05 / (0.5 + 0.05 * (1 + (3 / 5) ** 0.5)), abs=1e-5) and alone.scores[2] == 0.0
+    assert (
+        alone.scores[0] == pytest.approx(0.05 / (0.5 + 0.05 * (1 + (3 / 5) ** 0.5)), abs=1e-5)
+        and alone.scores[2] == 0.0
+    )
 
 
 def test_without_a_fact_passages_are_those_nearest(told):
@@ -58,7 +84,9 @@ def test_edges_of_alike_names_are_no_hits(told):
     assert sorted(found.items) == [0, 3] and len(chunks_of(graph(), "edges")[1]) == 2
 
 
-def test_on_a_large_graph_a_push_finds_the_same_passages_and_says_how_far_it_went(told, monkeypatch):
+def test_on_a_large_graph_a_push_finds_the_same_passages_and_says_how_far_it_went(
+    told, monkeypatch
+):
     solved = told.one("PassagesOfFacts", state((0, 3)), on=graph())
     monkeypatch.setattr(facts, "SOLVED_UP_TO", 0)
     pushed = told.one("PassagesOfFacts", state((0, 3)), on=graph())
@@ -67,8 +95,12 @@ def test_on_a_large_graph_a_push_finds_the_same_passages_and_says_how_far_it_wen
     assert "was left to push" in pushed.trace[-1].notes[-1]
 
 
-def test_where_not_all_facts_are_looked_at_scores_lie_between_the_nearest_and_the_farthest(told, monkeypatch):
+def test_where_not_all_facts_are_looked_at_scores_lie_between_the_nearest_and_the_farthest(
+    told, monkeypatch
+):
     monkeypatch.setattr(vectors, "FLAT_UP_TO", 1)
     found = told.one("PassagesOfFacts", state((0, 3)), on=graph())
-    assert dict(zip(found.nodes.items, found.nodes.scores)) == pytest.approx({0: 0.5, 1: 0.25, 2: 0.0}, abs=0.02)
+    assert dict(zip(found.nodes.items, found.nodes.scores)) == pytest.approx(
+        {0: 0.5, 1: 0.25, 2: 0.0}, abs=0.02
+    )
     assert "between the nearest and the farthest" in " ".join(found.trace[-1].notes)

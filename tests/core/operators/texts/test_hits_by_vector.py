@@ -13,7 +13,9 @@ from tests.films import Bag
 def test_entities_are_read_with_type_and_description(told):
     # "Marley: person: Dead for seven years." has six words, of which the question's three are "dead", "for", "seven".
     after = told.state("EmbedQuery() >> VectorNodes(keep=2)", "dead for seven")
-    assert told.names(after)[0] == "Marley" and after.nodes.scores[0] == pytest.approx(3 / (3 * 6) ** 0.5, abs=1e-3)
+    assert told.names(after)[0] == "Marley" and after.nodes.scores[0] == pytest.approx(
+        3 / (3 * 6) ** 0.5, abs=1e-3
+    )
 
 
 def test_relations_are_read_with_ends_and_keywords(told):
@@ -24,12 +26,16 @@ def test_relations_are_read_with_ends_and_keywords(told):
 
 def test_the_reading_of_the_code_is_the_name_alone(told):
     after = told.state("EmbedQuery() >> VectorRelations(keep=1, reading='code')", "works for")
-    assert told.triples(after) == ["Cratchit -> works for -> Scrooge"] and after.relations.scores[0] == pytest.approx(1.0, abs=1e-3)
+    assert told.triples(after) == ["Cratchit -> works for -> Scrooge"] and after.relations.scores[
+        0
+    ] == pytest.approx(1.0, abs=1e-3)
 
 
 def test_relations_found_are_listed_by_degrees_where_that_is_wanted(told):
     """LightRAG's code: Fred and Scrooge have 1 + 3 edges, Tim and Cratchit 1 + 2, though theirs is nearer."""
-    after = told.state("EmbedQuery() >> VectorRelations(keep=2, order='connected')", "youngest family")
+    after = told.state(
+        "EmbedQuery() >> VectorRelations(keep=2, order='connected')", "youngest family"
+    )
     assert told.triples(after) == ["Fred -> nephew of -> Scrooge", "Tim -> son of -> Cratchit"]
 
 
@@ -67,6 +73,9 @@ def test_a_vector_of_another_encoder_is_refused(told):
 
 
 def test_chunks_of_another_graph_of_the_same_folder_are_not_encoded_again(told, tmp_path):
-    one, other = store(told.graph, tmp_path / "graphs" / "one"), store(plain(), tmp_path / "graphs" / "other")
+    one, other = (
+        store(told.graph, tmp_path / "graphs" / "one"),
+        store(plain(), tmp_path / "graphs" / "other"),
+    )
     assert vector_index(one, Bag(), "chunks").facts["encoded"] == 4
     assert vector_index(other, Bag(), "chunks").facts["reused"] == 4

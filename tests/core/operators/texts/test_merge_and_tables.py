@@ -23,9 +23,17 @@ def chunks(*scored):
     ],
 )
 def test_hits_merged_each_once(told, order, items, scores):
-    state = State(Question("q"), chunks=chunks((3, 0.9), (2, 0.7), (1, 0.1)), waiting=(chunks((0, 0.8), (2, 0.4)),))
+    state = State(
+        Question("q"),
+        chunks=chunks((3, 0.9), (2, 0.7), (1, 0.1)),
+        waiting=(chunks((0, 0.8), (2, 0.4)),),
+    )
     after = step(told, "Merge", state, order=order)
-    assert after.chunks.items == items and after.chunks.scores == pytest.approx(scores) and after.waiting == ()
+    assert (
+        after.chunks.items == items
+        and after.chunks.scores == pytest.approx(scores)
+        and after.waiting == ()
+    )
 
 
 def test_kinds_that_one_search_found_alone_stay(told):
@@ -46,16 +54,23 @@ def test_hits_of_one_kind_cut_by_their_whole_rows(told):
     state = at(told, Tim=1.0, Cratchit=0.5).replace(chunks=chunks((3, 0.9), (2, 0.7)))
     after = step(told, "Truncate", state, budget=17, of="nodes", rows=True)
     assert told.names(after) == ["Tim"] and after.chunks.items == (3, 2)
-    assert told.names(step(told, "Truncate", state, budget=18, of="nodes", rows=True)) == ["Tim", "Cratchit"]
+    assert told.names(step(told, "Truncate", state, budget=18, of="nodes", rows=True)) == [
+        "Tim",
+        "Cratchit",
+    ]
     assert told.names(step(told, "Truncate", state, budget=11, of="nodes")) == ["Tim", "Cratchit"]
 
 
 def test_tables_hold_what_the_graph_carries(told):
     state = step(told, "IncidentRelations", at(told, Tim=1.0))
     entities, relations = step(told, "ContextTables", state).tables
-    assert entities.header == ("entity", "type", "description") and entities.rows == (("Tim", "person", "A lame son."),)
+    assert entities.header == ("entity", "type", "description") and entities.rows == (
+        ("Tim", "person", "A lame son."),
+    )
     assert relations.header == ("source", "relation", "target", "keywords", "description", "weight")
-    assert relations.rows == (("Tim", "son of", "Cratchit", "family", "Tim is the youngest son.", "1"),)
+    assert relations.rows == (
+        ("Tim", "son of", "Cratchit", "family", "Tim is the youngest son.", "1"),
+    )
 
 
 def test_tables_are_cut_at_their_budgets(told):
@@ -66,7 +81,9 @@ def test_tables_are_cut_at_their_budgets(told):
 
 
 def test_text_that_looks_like_a_table_stays_in_its_cell():
-    table = ContextTable("chunk", ("source", "text"), (('a"b', "one,\ntwo {question} <script>"),), (0,))
+    table = ContextTable(
+        "chunk", ("source", "text"), (('a"b', "one,\ntwo {question} <script>"),), (0,)
+    )
     assert as_text([table]) == 'Sources\nsource,text\n"a""b","one,\ntwo {question} <script>"'
 
 
@@ -79,9 +96,12 @@ def test_braces_in_texts_stay_as_they_are(told):
 
 def test_the_prompt_counts_what_it_shows(told):
     state = told.state(
-        "EmbedQuery() >> VectorNodes(keep=1) >> IncidentRelations() >> VectorChunks(keep=2) >> AnswerFromTables()", "a lame son"
+        "EmbedQuery() >> VectorNodes(keep=1) >> IncidentRelations() >> VectorChunks(keep=2) >> AnswerFromTables()",
+        "a lame son",
     )
-    assert dict(state.prompt.hits) == {"node": 1, "triple": 1, "chunk": 2} and state.answer == "Drama"
+    assert (
+        dict(state.prompt.hits) == {"node": 1, "triple": 1, "chunk": 2} and state.answer == "Drama"
+    )
 
 
 def test_what_does_not_fit_is_left_out_from_the_longest_table(told):
@@ -94,12 +114,20 @@ def test_what_does_not_fit_is_left_out_from_the_longest_table(told):
 
 def test_a_question_that_does_not_fit_is_refused(told):
     with pytest.raises(BadInput, match="question alone needs"):
-        told.state("SparseChunks() >> AnswerFromTables()", "clerk", models=Written(Parrot("x", context=266)))
+        told.state(
+            "SparseChunks() >> AnswerFromTables()",
+            "clerk",
+            models=Written(Parrot("x", context=266)),
+        )
 
 
 def test_without_a_model_the_prompt_is_written(told):
     after = told.state("SparseChunks(keep=1) >> AnswerFromTables()", "clerk", answering=False)
-    assert after.answer is None and "carol#1" in after.prompt.messages[1]["content"] and dict(after.prompt.hits) == {"chunk": 1}
+    assert (
+        after.answer is None
+        and "carol#1" in after.prompt.messages[1]["content"]
+        and dict(after.prompt.hits) == {"chunk": 1}
+    )
 
 
 def test_nothing_found_is_said(told):
@@ -109,4 +137,8 @@ def test_nothing_found_is_said(told):
 
 def test_the_nearest_sentence_is_an_excerpt(told):
     after = told.state("SparseChunks() >> NearestSentence()", "Scrooge was his partner")
-    assert after.excerpt.text == "Scrooge was his partner." and after.excerpt.chunk == 0 and after.answer is None
+    assert (
+        after.excerpt.text == "Scrooge was his partner."
+        and after.excerpt.chunk == 0
+        and after.answer is None
+    )

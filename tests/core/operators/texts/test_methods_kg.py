@@ -16,7 +16,15 @@ from core.graph.columns import Table
 from core.instances.catalogue import FOLDER, catalogue, read
 from core.models.llm_chooser import LLMChooser
 from core.models.scorers import EncoderScorer
-from core.operators import MissingEvidence, NextThought, PageRankNodes, RelationsFromNodes, SparseChunks, SubgraphTables, Truncate
+from core.operators import (
+    MissingEvidence,
+    NextThought,
+    PageRankNodes,
+    RelationsFromNodes,
+    SparseChunks,
+    SubgraphTables,
+    Truncate,
+)
 from core.operators.base import Context, Recorder
 from core.operators.text import parse_line
 from core.operators.texts import pagerank
@@ -36,7 +44,15 @@ PASSAGES = (
     "Camden is a part of London.",
     "The turkey was large.",
 )
-ENTITIES = {"Belle": [5], "Camden": [2, 6], "Cratchit": [2, 3], "Fezziwig": [4], "Fred": [1], "London": [6], "Marley": [0]}
+ENTITIES = {
+    "Belle": [5],
+    "Camden": [2, 6],
+    "Cratchit": [2, 3],
+    "Fezziwig": [4],
+    "Fred": [1],
+    "London": [6],
+    "Marley": [0],
+}
 ENTITIES |= {"Scrooge": [0, 1, 2], "Scrooges": [1], "Tim": [3]}
 FACTS = {  # by the passage that tells it
     ("Marley", "partner of", "Scrooge"): 0,
@@ -52,23 +68,43 @@ NAMES = json.dumps({"names": ["Marley"]})
 
 def chunks():
     ids = [f"carol#{n}" for n in range(len(PASSAGES))]
-    return Table.of(id=ids, document=ids, title=[""] * 8, text=PASSAGES, tokens=[len(text.split()) for text in PASSAGES])
+    return Table.of(
+        id=ids,
+        document=ids,
+        title=[""] * 8,
+        text=PASSAGES,
+        tokens=[len(text.split()) for text in PASSAGES],
+    )
 
 
 def knowledge(alike=False):
     """The facts; with `alike` also an edge between Scrooge and Scrooges."""
     facts = {**FACTS, **({("Scrooge", SIMILAR, "Scrooges"): 1} if alike else {})}
     edges = {"weight": [1.0] * len(facts), "chunks": [[row] for row in facts.values()]}
-    return assemble("kg", list(ENTITIES), list(facts), {"chunks": list(ENTITIES.values())}, edges, chunks())
+    return assemble(
+        "kg", list(ENTITIES), list(facts), {"chunks": list(ENTITIES.values())}, edges, chunks()
+    )
 
 
 def passages():
     """Passages joined where they share an entity: 0, 1 and 2 share Scrooge, 2 and 3 Cratchit, 2 and 6 Camden."""
     pairs = [(0, 1), (0, 2), (1, 2), (2, 3), (2, 6)]
     ids = [f"carol#{n}" for n in range(8)]
-    nodes = {"type": ["chunk"] * 8, "level": [0] * 8, "chunks": [[n] for n in range(8)], "description": [""] * 8}
+    nodes = {
+        "type": ["chunk"] * 8,
+        "level": [0] * 8,
+        "chunks": [[n] for n in range(8)],
+        "description": [""] * 8,
+    }
     edges = {"weight": [1.0] * 5, "chunks": [list(pair) for pair in pairs]}
-    return assemble("passage", ids, [(ids[a], "shares entity", ids[b]) for a, b in pairs], nodes, edges, chunks())
+    return assemble(
+        "passage",
+        ids,
+        [(ids[a], "shares entity", ids[b]) for a, b in pairs],
+        nodes,
+        edges,
+        chunks(),
+    )
 
 
 class Mortal(Script):
@@ -96,7 +132,11 @@ def lane(row, graph, *replies, model=True, question=QUESTION, change=()):
     line = catalogue()[row].line
     for place, operator in change:
         line = line.replaced(place, operator)
-    run = LaneRun(Ask(GraphSource.of(graph), Question(question), (), model=model), line, Environment(Asked(script)))
+    run = LaneRun(
+        Ask(GraphSource.of(graph), Question(question), (), model=model),
+        line,
+        Environment(Asked(script)),
+    )
     run.own_graph = graph
     try:
         run.retrieve(Progress())
@@ -121,8 +161,14 @@ def tree():
     """The passages, and a summary over 2 and 6."""
     ids = [f"carol#{n}" for n in range(8)] + ["Summary 1.1"]
     told = [""] * 8 + ["Cratchit Camden London Scrooge"]
-    nodes = {"description": told, "level": [0] * 8 + [1], "chunks": [*[[n] for n in range(8)], [2, 6]]}
-    return assemble("tree", ids, [("Summary 1.1", "summarises", ids[n]) for n in (2, 6)], nodes, {}, chunks())
+    nodes = {
+        "description": told,
+        "level": [0] * 8 + [1],
+        "chunks": [*[[n] for n in range(8)], [2, 6]],
+    }
+    return assemble(
+        "tree", ids, [("Summary 1.1", "summarises", ids[n]) for n in (2, 6)], nodes, {}, chunks()
+    )
 
 
 @pytest.mark.parametrize("row", ["raptor", "raptor-k", "raptor-original"])
@@ -131,13 +177,26 @@ def test_raptor_ranks_summaries_and_passages_together(row):
     run, script = lane(row, tree(), "Camden", question="cratchit camden london")
     nodes = run.state.nodes
     assert run.graph.names(nodes.items[:3]) == ["Summary 1.1", "carol#2", "carol#6"]
-    assert nodes.scores[:3] == pytest.approx((0.866, 0.2357, 0.2357), abs=1e-3) and len(nodes) == (9 if row == "raptor-original" else 4)
-    assert script.asked[0].startswith("Context:\n\nCratchit Camden London Scrooge\n\nCratchit works for") and run.state.answer == "Camden"
+    assert nodes.scores[:3] == pytest.approx((0.866, 0.2357, 0.2357), abs=1e-3) and len(nodes) == (
+        9 if row == "raptor-original" else 4
+    )
+    assert (
+        script.asked[0].startswith(
+            "Context:\n\nCratchit Camden London Scrooge\n\nCratchit works for"
+        )
+        and run.state.answer == "Camden"
+    )
 
 
 def test_raptor_stops_at_the_first_text_that_exceeds_its_tokens():
     # the summary has 30 letters, 9 tokens, and 2 has 37, 11 tokens: both together are above 19
-    run, _ = lane("raptor-original", tree(), "x", question="cratchit camden london", change=[(3, Truncate(budget=19))])
+    run, _ = lane(
+        "raptor-original",
+        tree(),
+        "x",
+        question="cratchit camden london",
+        change=[(3, Truncate(budget=19))],
+    )
     assert run.graph.names(run.state.nodes.items) == ["Summary 1.1"]
 
 
@@ -151,7 +210,13 @@ def test_raptor_keeps_its_nodes_where_the_model_dies():
 
 def kgp(*replies, alone="kept", **how):
     """The row with two passages by words in the place of four."""
-    return lane("kgp", passages(), *replies, change=[(1, SparseChunks(keep=2, by="tf-idf")), (2, MissingEvidence(alone=alone))], **how)
+    return lane(
+        "kgp",
+        passages(),
+        *replies,
+        change=[(1, SparseChunks(keep=2, by="tf-idf")), (2, MissingEvidence(alone=alone))],
+        **how,
+    )
 
 
 def test_kgp_follows_what_is_missing_among_neighbours():
@@ -159,7 +224,10 @@ def test_kgp_follows_what_is_missing_among_neighbours():
     # 2 shares four words with what is missing, 1 only the question's commonest; 4 is not asked about and stays
     assert rows(run) == (0, 2, 1, 4) and run.state.answer == "In Camden." and not script.replies
     assert script.asked[0].startswith("Evidence so far:\n\nMarley was the partner")
-    assert run.state.prompt.hits == {"chunk": 4} and "[2] Cratchit works for Scrooge" in script.asked[1]
+    assert (
+        run.state.prompt.hits == {"chunk": 4}
+        and "[2] Cratchit works for Scrooge" in script.asked[1]
+    )
 
 
 def test_a_passage_without_a_neighbour_is_left_where_the_code_does_so():
@@ -176,7 +244,12 @@ def test_no_passage_is_taken_twice():
 def test_kgp_without_a_model_searches_neighbours_by_the_question():
     run, script = kgp(model=False)
     # 1 has the question's “the” and “of”, 2 none of its words
-    assert not script.asked and run.state.answer is None and "No language model is asked" in notes(run) and rows(run) == (0, 1, 4)
+    assert (
+        not script.asked
+        and run.state.answer is None
+        and "No language model is asked" in notes(run)
+        and rows(run) == (0, 1, 4)
+    )
 
 
 @pytest.mark.parametrize("reply", ["", "∎ ∎ {nonsense}"])
@@ -195,7 +268,12 @@ def test_kgp_as_published_takes_every_passage_that_shares_a_word():
     # 2 and 5 have no word of the question, “work” being another than “works”; what is missing after 0 brings 2, and nothing 5. The
     # neighbours of the others are taken by then, so that nothing is asked about them
     assert not script.replies
-    assert rows(run)[:2] == (0, 2) and set(rows(run)) == {0, 1, 2, 3, 4, 6, 7} and len(rows(run)) == 7 and run.state.answer == "Camden."
+    assert (
+        rows(run)[:2] == (0, 2)
+        and set(rows(run)) == {0, 1, 2, 3, 4, 6, 7}
+        and len(rows(run)) == 7
+        and run.state.answer == "Camden."
+    )
 
 
 # HippoRAG
@@ -203,9 +281,18 @@ def test_kgp_as_published_takes_every_passage_that_shares_a_word():
 
 def test_hipporag_reads_its_passages_once():
     """The analysis' Table 3: names linked, PageRank, relations by their ends, chunks by their relations; two calls."""
-    run, script = lane("hipporag", knowledge(), NAMES, "Thought: Cratchit works in Camden. Answer: Camden")
-    first, _ = lane("hipporag-ircot", knowledge(), NAMES, "So the answer is: Camden.", "Answer: Camden")
-    assert rows(run) == rows(first) and rows(run)[0] == 0 and run.state.answer == "Camden" and not script.replies
+    run, script = lane(
+        "hipporag", knowledge(), NAMES, "Thought: Cratchit works in Camden. Answer: Camden"
+    )
+    first, _ = lane(
+        "hipporag-ircot", knowledge(), NAMES, "So the answer is: Camden.", "Answer: Camden"
+    )
+    assert (
+        rows(run) == rows(first)
+        and rows(run)[0] == 0
+        and run.state.answer == "Camden"
+        and not script.replies
+    )
     assert [step.operator for step in run.state.trace][2:] == [
         "LinkNames",
         "PageRankNodes",
@@ -213,30 +300,52 @@ def test_hipporag_reads_its_passages_once():
         "ChunksFromRelations",
         "AnswerFromPassages",
     ]
-    assert sum(step.usage.calls for step in run.state.trace) == 2 and run.state.prompt.hits == {"chunk": len(rows(run))}
+    assert sum(step.usage.calls for step in run.state.trace) == 2 and run.state.prompt.hits == {
+        "chunk": len(rows(run))
+    }
 
 
 THOUGHT = "Scrooge was the partner of Marley and Cratchit works for him."
 
 
 def test_hipporag_reads_a_second_round_from_its_thought():
-    said = (NAMES, THOUGHT, json.dumps({"names": ["Cratchit"]}), "Thought: Cratchit works in Camden. Answer: Camden")
+    said = (
+        NAMES,
+        THOUGHT,
+        json.dumps({"names": ["Cratchit"]}),
+        "Thought: Cratchit works in Camden. Answer: Camden",
+    )
     run, script = lane("hipporag-ircot", knowledge(alike=True), *said)
     found = run.state.chunks
     # from Marley passage 0 is best (1.0 after scaling), from Cratchit passage 2, which tells two of its three relations
-    assert set(found.items[:2]) == {0, 2} and found.scores[:2] == (1.0, 1.0) and run.state.answer == "Camden"
+    assert (
+        set(found.items[:2]) == {0, 2}
+        and found.scores[:2] == (1.0, 1.0)
+        and run.state.answer == "Camden"
+    )
     assert not script.replies and len(found) <= 4
 
 
 @pytest.mark.parametrize("by, calls", [("vocabulary", 3), ("choose", 4)])
 def test_names_of_a_thought_by_the_vocabulary_or_a_model(by, calls):
-    said = (NAMES, THOUGHT, *([json.dumps({"names": ["Cratchit"]})] if by == "choose" else []), "Answer: Camden")
+    said = (
+        NAMES,
+        THOUGHT,
+        *([json.dumps({"names": ["Cratchit"]})] if by == "choose" else []),
+        "Answer: Camden",
+    )
     run, script = lane("hipporag-ircot", knowledge(), *said, change=[(6, NextThought(by=by))])
-    assert sum(step.usage.calls for step in run.state.trace) == calls and not script.replies and {0, 2} <= set(rows(run))
+    assert (
+        sum(step.usage.calls for step in run.state.trace) == calls
+        and not script.replies
+        and {0, 2} <= set(rows(run))
+    )
 
 
 def test_hipporag_with_a_thought_that_is_the_answer_searches_no_more():
-    run, script = lane("hipporag-ircot", knowledge(), NAMES, "So the answer is: Camden.", "Answer: Camden")
+    run, script = lane(
+        "hipporag-ircot", knowledge(), NAMES, "So the answer is: Camden.", "Answer: Camden"
+    )
     once, _ = lane("hipporag-ircot", knowledge(), NAMES, "", "Answer: Camden")
     assert rows(run) == rows(once) and rows(run)[0] == 0 and not script.replies
 
@@ -244,22 +353,46 @@ def test_hipporag_with_a_thought_that_is_the_answer_searches_no_more():
 def test_specificity_and_damping_by_hand():
     """With damping 0 all is at the linked: Marley in one passage, Scrooge in three: 1 to 1/3, so 3/4 and 1/4."""
     names = json.dumps({"names": ["Marley", "Scrooge"]})
-    run, _ = lane("hipporag-ircot", knowledge(), names, "", "Answer: x", change=[(3, PageRankNodes(damping=0.0))])
-    nodes = next(state.nodes for state in run.states if state.trace and state.trace[-1].operator == "PageRankNodes")
+    run, _ = lane(
+        "hipporag-ircot",
+        knowledge(),
+        names,
+        "",
+        "Answer: x",
+        change=[(3, PageRankNodes(damping=0.0))],
+    )
+    nodes = next(
+        state.nodes
+        for state in run.states
+        if state.trace and state.trace[-1].operator == "PageRankNodes"
+    )
     assert nodes.scores == (0.75, 0.25)
     # relations: partner of 1, nephew of and works for 1/4: passage 0 scaled to 1, 1 and 2 to 1/4
-    first = next(state.chunks for state in run.states if state.trace and state.trace[-1].operator == "ChunksFromRelations")
+    first = next(
+        state.chunks
+        for state in run.states
+        if state.trace and state.trace[-1].operator == "ChunksFromRelations"
+    )
     assert first.items == (0, 1, 2) and first.scores == (1.0, 0.25, 0.25)
 
 
 @pytest.mark.parametrize("damping, weighted", [(0.5, True), (0.85, True), (0.85, False)])
-def test_on_a_large_graph_a_push_finds_the_entities_of_largest_page_rank(damping, weighted, monkeypatch):
+def test_on_a_large_graph_a_push_finds_the_entities_of_largest_page_rank(
+    damping, weighted, monkeypatch
+):
     drawn = np.random.default_rng(5)
-    ends = np.unique(np.sort(np.minimum(drawn.zipf(1.5, (9000, 2)) + drawn.integers(0, 2000, (9000, 2)) - 1, 1999)), axis=0)
+    ends = np.unique(
+        np.sort(
+            np.minimum(drawn.zipf(1.5, (9000, 2)) + drawn.integers(0, 2000, (9000, 2)) - 1, 1999)
+        ),
+        axis=0,
+    )
     ends = ends[ends[:, 0] < ends[:, 1]]
     names = [f"e{number:04}" for number in range(2000)]
     heavy = drawn.integers(1, 9, len(ends)).astype(float).tolist()
-    graph = assemble("many", names, [(names[a], "r", names[b]) for a, b in ends.tolist()], {}, {"weight": heavy})
+    graph = assemble(
+        "many", names, [(names[a], "r", names[b]) for a, b in ends.tolist()], {}, {"weight": heavy}
+    )
     state = State(Question("which"), linked=Ranking("node", (40, 700, 1500), (1.0, 1.0, 1.0)))
     operator = PageRankNodes(damping=damping, weighted=weighted, keep=50)
     found = []
@@ -270,7 +403,9 @@ def test_on_a_large_graph_a_push_finds_the_entities_of_largest_page_rank(damping
         assert any("push" in str(note) for note in run.notes) == (most == 100)
     exact, pushed = (dict(zip(one.items, one.scores)) for one in found)
     assert len(pushed) == 50 and len(exact.keys() & pushed.keys()) >= 0.97 * 50
-    off = max(abs(exact[node] - pushed[node]) / exact[node] for node in exact.keys() & pushed.keys())
+    off = max(
+        abs(exact[node] - pushed[node]) / exact[node] for node in exact.keys() & pushed.keys()
+    )
     assert off < 0.15  # what is still to flow is left out
 
 
@@ -288,35 +423,69 @@ def test_hipporag_as_published_stays_at_the_names_and_reads_five():
     joined = np.zeros((7, 7))
     for a, b in links:
         joined[at.index(a), at.index(b)] = joined[at.index(b), at.index(a)] = 1
-    rank = dict(zip(at, np.linalg.solve(np.eye(7) - 0.1 * joined / joined.sum(axis=0), 0.9 * np.eye(7)[0])))
+    rank = dict(
+        zip(at, np.linalg.solve(np.eye(7) - 0.1 * joined / joined.sum(axis=0), 0.9 * np.eye(7)[0]))
+    )
     both = [rank[a] + rank[b] for a, b in links]
-    told = np.array([both[0], both[2] + both[3], both[1], both[4], both[5]]) / both[0]  # of the passages 0, 2, 1, 3 and 6
+    told = (
+        np.array([both[0], both[2] + both[3], both[1], both[4], both[5]]) / both[0]
+    )  # of the passages 0, 2, 1, 3 and 6
     run, script = lane("hipporag-original", knowledge(), NAMES, "", "Answer: Camden")
     assert rows(run) == (0, 2, 1, 3, 6) and run.state.chunks.scores == pytest.approx(told, abs=1e-6)
-    assert run.state.prompt.hits == {"chunk": 5} and run.state.answer == "Camden" and not script.replies
+    assert (
+        run.state.prompt.hits == {"chunk": 5}
+        and run.state.answer == "Camden"
+        and not script.replies
+    )
 
 
 def test_edges_of_alike_names_tell_no_passage():
     graph = knowledge(alike=True)
     names = json.dumps({"names": ["Scrooges"]})
     run, _ = lane("hipporag-ircot", graph, names, "", "Answer: x")
-    relations = [state.relations for state in run.states if state.trace and state.trace[-1].operator == "RelationsFromNodes"][0]
+    relations = [
+        state.relations
+        for state in run.states
+        if state.trace and state.trace[-1].operator == "RelationsFromNodes"
+    ][0]
     assert SIMILAR not in " ".join(graph.triple_texts(relations.items))
-    run, _ = lane("hipporag-ircot", graph, names, "", "Answer: x", change=[(4, RelationsFromNodes(keep=0, alike=True))])
-    relations = [state.relations for state in run.states if state.trace and state.trace[-1].operator == "RelationsFromNodes"][0]
+    run, _ = lane(
+        "hipporag-ircot",
+        graph,
+        names,
+        "",
+        "Answer: x",
+        change=[(4, RelationsFromNodes(keep=0, alike=True))],
+    )
+    relations = [
+        state.relations
+        for state in run.states
+        if state.trace and state.trace[-1].operator == "RelationsFromNodes"
+    ][0]
     assert SIMILAR in graph.triple_texts(relations.items[:1])[0]
 
 
 def test_hipporag_without_an_entity_counts_all_alike():
     run, _ = lane("hipporag-ircot", knowledge(), '{"names": []}', "", "Answer: x")
-    nodes = next(state.nodes for state in run.states if state.trace and state.trace[-1].operator == "PageRankNodes")
+    nodes = next(
+        state.nodes
+        for state in run.states
+        if state.trace and state.trace[-1].operator == "PageRankNodes"
+    )
     assert "all count alike" in notes(run) and len(rows(run)) == 4
-    assert nodes.items == tuple(range(knowledge().n_nodes)) and set(nodes.scores) == {1 / knowledge().n_nodes}
+    assert nodes.items == tuple(range(knowledge().n_nodes)) and set(nodes.scores) == {
+        1 / knowledge().n_nodes
+    }
 
 
 def test_hipporag_without_a_model_has_one_round_from_names_of_the_graph():
     run, script = lane("hipporag-ircot", knowledge(), model=False)
-    assert not script.asked and rows(run)[0] == 0 and "there is no thought" in notes(run) and run.state.prompt is not None
+    assert (
+        not script.asked
+        and rows(run)[0] == 0
+        and "there is no thought" in notes(run)
+        and run.state.prompt is not None
+    )
 
 
 @pytest.mark.parametrize("reply", ["nonsense", '{"names": 3}'])
@@ -336,9 +505,13 @@ def test_hipporag_keeps_its_first_round_where_the_model_dies():
 def test_g_retriever_joins_the_best_and_shows_them_in_the_order_of_the_graph():
     run, _ = lane("g-retriever", knowledge(), "Camden", question="Marley Cratchit")
     graph, state = run.graph, run.state
-    assert {"Marley", "Scrooge", "Cratchit"} <= set(graph.names(state.nodes.items)) and state.answer == "Camden"
+    assert {"Marley", "Scrooge", "Cratchit"} <= set(
+        graph.names(state.nodes.items)
+    ) and state.answer == "Camden"
     nodes, relations = state.tables
-    assert list(nodes.items) == sorted(nodes.items) and list(relations.items) == sorted(relations.items)
+    assert list(nodes.items) == sorted(nodes.items) and list(relations.items) == sorted(
+        relations.items
+    )
     assert "Marley" in state.prompt.messages[1]["content"] and state.chunks is None
 
 
@@ -349,13 +522,28 @@ def test_g_retriever_as_published_reads_relations_by_their_names():
     graph, state = run.graph, run.state
     assert set(graph.names(state.nodes.items)) == {"Marley", "Scrooge", "Cratchit", "Tim", "Camden"}
     triples = [tuple(text.split(" -> ")) for text in graph.triple_texts(state.relations.items)]
-    assert {name for _, name, _ in triples} == {"partner of", "works for", "works in", "son of"} and len(triples) == 4
+    assert {name for _, name, _ in triples} == {
+        "partner of",
+        "works for",
+        "works in",
+        "son of",
+    } and len(triples) == 4
 
 
 def test_a_small_budget_leaves_relations_out_first():
-    run, _ = lane("g-retriever", knowledge(), "x", question="Marley Cratchit", change=[(5, SubgraphTables(budget=4))])
+    run, _ = lane(
+        "g-retriever",
+        knowledge(),
+        "x",
+        question="Marley Cratchit",
+        change=[(5, SubgraphTables(budget=4))],
+    )
     nodes, relations = run.state.tables
-    assert 0 < len(nodes.items) < len(run.state.nodes) and not relations.items and "have room in 4 tokens" in notes(run)
+    assert (
+        0 < len(nodes.items) < len(run.state.nodes)
+        and not relations.items
+        and "have room in 4 tokens" in notes(run)
+    )
 
 
 def test_g_retriever_without_a_model_has_its_tree():
@@ -377,60 +565,104 @@ def dalk(*replies, **how):
 
 def test_dalk_chooses_says_thinks_and_answers():
     names, first = json.dumps({"names": ["Marley", "Tim"]}), json.dumps({"choices": [1]})
-    run, script = dalk(names, first, json.dumps({"choices": [2]}), "Paths told.", "Relations told.", "So Camden.", "Camden")
+    run, script = dalk(
+        names,
+        first,
+        json.dumps({"choices": [2]}),
+        "Paths told.",
+        "Relations told.",
+        "So Camden.",
+        "Camden",
+    )
     graph, state = run.graph, run.state
-    way = "Marley -> partner of -> Scrooge -> works for_reverse -> Cratchit -> son of_reverse -> Tim"
+    way = (
+        "Marley -> partner of -> Scrooge -> works for_reverse -> Cratchit -> son of_reverse -> Tim"
+    )
     assert graph.texts(state.paths.items) == [way]
     # at Marley and Tim there are two relations, which is few: those at their neighbours Scrooge and Cratchit follow
     assert graph.triple_texts(state.relations.items) == ["Tim -> son of -> Cratchit"]
     assert state.answer == "Camden" and not script.replies
     asked = state.prompt.messages[1]["content"]
-    assert all(text in asked for text in ("Paths told.", "Relations told.", "So Camden.")) and state.prompt.paths == 1
+    assert (
+        all(text in asked for text in ("Paths told.", "Relations told.", "So Camden."))
+        and state.prompt.paths == 1
+    )
     assert way in script.asked[3] and "Tim -> son of -> Cratchit" in script.asked[4]
 
 
 def test_few_relations_bring_those_of_neighbours():
-    run, script = dalk(json.dumps({"names": ["Marley"]}), '{"choices": []}', "t", "x")  # one entity has no path to choose
+    run, script = dalk(
+        json.dumps({"names": ["Marley"]}), '{"choices": []}', "t", "x"
+    )  # one entity has no path to choose
     listed = script.asked[1]  # the relations to choose from
     assert len(run.state.paths) == 0 and not script.replies
-    assert "1. Marley -> partner of -> Scrooge" in listed and "Cratchit -> works for -> Scrooge" in listed and "son of" not in listed
+    assert (
+        "1. Marley -> partner of -> Scrooge" in listed
+        and "Cratchit -> works for -> Scrooge" in listed
+        and "son of" not in listed
+    )
 
 
 def test_dalk_as_published_goes_along_relations_alone():
     names, first = json.dumps({"names": ["Cratchit", "London"]}), json.dumps({"choices": [1]})
     run, script = lane("dalk-original", knowledge(), names, first, first, "", "", "", "x")
-    assert run.graph.texts(run.state.paths.items) == ["Cratchit -> works in -> Camden -> part of -> London"]
+    assert run.graph.texts(run.state.paths.items) == [
+        "Cratchit -> works in -> Camden -> part of -> London"
+    ]
     # none leads on from London and Scrooge; of those at Cratchit and Camden that of Tim, who is his son, leads to him
     listed = script.asked[2].split("\n1. ", 1)[1]
-    assert [text in listed for text in ("works for", "works in", "part of", "son of", "nephew of")] == [True] * 3 + [False] * 2
+    assert [
+        text in listed for text in ("works for", "works in", "part of", "son of", "nephew of")
+    ] == [True] * 3 + [False] * 2
     assert run.graph.triple_texts(run.state.relations.items) == ["Cratchit -> works for -> Scrooge"]
 
 
 def test_no_path_joins_two_that_both_lead_to_a_third_where_direction_counts():
     names = json.dumps({"names": ["Fred", "Marley"]})
     assert len(dalk(names, '{"choices": [1]}', '{"choices": []}', "", "", "x")[0].state.paths) == 1
-    assert len(lane("dalk-original", knowledge(), names, '{"choices": []}', "", "x")[0].state.paths) == 0
+    assert (
+        len(lane("dalk-original", knowledge(), names, '{"choices": []}', "", "x")[0].state.paths)
+        == 0
+    )
 
 
 def test_dalk_without_an_entity_has_no_evidence():
     run, script = dalk('{"names": []}', "t", "I do not know")
-    assert len(run.state.paths) == 0 and len(run.state.relations) == 0 and run.state.answer == "I do not know" and not script.replies
+    assert (
+        len(run.state.paths) == 0
+        and len(run.state.relations) == 0
+        and run.state.answer == "I do not know"
+        and not script.replies
+    )
 
 
 @pytest.mark.parametrize("reply", ["", "nonsense"])
 def test_a_choice_that_cannot_be_read_keeps_the_first(reply):
     run, _ = dalk(json.dumps({"names": ["Marley", "Tim"]}), reply, reply, "", "", "", "x")
-    assert len(run.state.paths) == 1 and len(run.state.relations) == 5 and "could not be read" in notes(run)
-    assert "Marley -> partner of -> Scrooge" in run.state.prompt.messages[1]["content"]  # no sentence was written, so facts stand
+    assert (
+        len(run.state.paths) == 1
+        and len(run.state.relations) == 5
+        and "could not be read" in notes(run)
+    )
+    assert (
+        "Marley -> partner of -> Scrooge" in run.state.prompt.messages[1]["content"]
+    )  # no sentence was written, so facts stand
 
 
 def test_dalk_without_a_model_keeps_the_first_of_each_list():
     run, script = dalk(model=False, question="Marley and Tim")
-    assert not script.asked and len(run.state.paths) == 1 and len(run.state.relations) == 5 and run.state.prompt.paths == 1
+    assert (
+        not script.asked
+        and len(run.state.paths) == 1
+        and len(run.state.relations) == 5
+        and run.state.prompt.paths == 1
+    )
 
 
 def test_dalk_keeps_its_evidence_where_the_model_dies():
-    run, _ = dalk(json.dumps({"names": ["Marley", "Tim"]}), *['{"choices": [1]}'] * 2, "Paths told.")
+    run, _ = dalk(
+        json.dumps({"names": ["Marley", "Tim"]}), *['{"choices": [1]}'] * 2, "Paths told."
+    )
     assert run.died and len(run.state.relations) == 1 and run.state.answer is None
 
 
@@ -443,7 +675,14 @@ def rated(*pairs):
 
 def test_tog_walks_from_the_named_entity():
     # from Marley one relation; from Scrooge nephew of and works for, read backward: the second one; then it says enough
-    said = (NAMES, rated((1, 10)), '{"sufficient": "no"}', rated((2, 8)), '{"sufficient": "yes"}', "Cratchit")
+    said = (
+        NAMES,
+        rated((1, 10)),
+        '{"sufficient": "no"}',
+        rated((2, 8)),
+        '{"sufficient": "yes"}',
+        "Cratchit",
+    )
     run, script = lane("tog-documents", knowledge(), *said)
     graph, state = run.graph, run.state
     texts = graph.texts(state.paths.items)
@@ -452,21 +691,35 @@ def test_tog_walks_from_the_named_entity():
         "Marley -> partner of -> Scrooge",
     ]
     assert state.answer == "Cratchit" and not script.replies
-    assert set(graph.names(state.nodes.items)) == {"Marley", "Scrooge", "Cratchit"} and len(state.relations) == 2
+    assert (
+        set(graph.names(state.nodes.items)) == {"Marley", "Scrooge", "Cratchit"}
+        and len(state.relations) == 2
+    )
 
 
 @pytest.mark.parametrize("row, kept", [("tog-documents", 0), ("tog-documents-analysis", 3)])
 def test_what_is_answered_from_where_facts_never_suffice(row, kept):
     no = '{"sufficient": "no"}'  # to Scrooge, from there back to Cratchit, from there back to Tim
-    run, script = lane(row, knowledge(), NAMES, rated((1, 10)), no, rated((2, 10)), no, rated((1, 10)), no, "x")
+    run, script = lane(
+        row, knowledge(), NAMES, rated((1, 10)), no, rated((2, 10)), no, rated((1, 10)), no, "x"
+    )
     assert len(run.state.paths) == kept and not script.replies
 
 
-@pytest.mark.parametrize("row, score", [("tog-documents", 0.8 * 0.5), ("tog-documents-analysis", 0.5)])
+@pytest.mark.parametrize(
+    "row, score", [("tog-documents", 0.8 * 0.5), ("tog-documents-analysis", 0.5)]
+)
 def test_whether_the_relation_counts_in_an_entitys_score(row, score):
     """Two nephews behind one relation, which is rated 8 of 10, and the second of them 5."""
     facts = [("Fred", "nephew of", "Scrooge"), ("Ned", "nephew of", "Scrooge")]
-    graph = assemble("kg", ["Fred", "Ned", "Scrooge"], facts, {"chunks": [[1], [1], [1]]}, {"chunks": [[1], [1]]}, chunks())
+    graph = assemble(
+        "kg",
+        ["Fred", "Ned", "Scrooge"],
+        facts,
+        {"chunks": [[1], [1], [1]]},
+        {"chunks": [[1], [1]]},
+        chunks(),
+    )
     names = json.dumps({"names": ["Scrooge"]})
     run, _ = lane(row, graph, names, rated((1, 8)), rated((2, 5)), '{"sufficient": "yes"}', "Ned")
     assert graph.texts(run.state.paths.items) == ["Scrooge -> nephew of_reverse -> Ned"]
@@ -495,22 +748,33 @@ def test_paths_of_pagerank_bring_the_passages_that_they_rest_on():
     """From Marley to Scrooge by passage 0; from there to Cratchit by 2."""
     graph = knowledge()
     state = State(Question("the partner of Marley"))
-    paths = "NamesInQuestion() >> LinkNames() >> PersonalizedPageRank(keep=4) >> ShortestPaths(hops=2)"
+    paths = (
+        "NamesInQuestion() >> LinkNames() >> PersonalizedPageRank(keep=4) >> ShortestPaths(hops=2)"
+    )
     line = f"{paths} >> HitsOfPaths() >> ChunksFromRelations()"
     context = Context(graph, Environment(Asked(Script())))
     for operator in parse_line(line):
         state = operator(state, context)
-    assert "Marley -> partner of -> Scrooge" in graph.texts(state.paths.items) and state.chunks.items[0] == 0
+    assert (
+        "Marley -> partner of -> Scrooge" in graph.texts(state.paths.items)
+        and state.chunks.items[0] == 0
+    )
 
 
 @pytest.mark.parametrize("row", read(FOLDER / "graph_rag_methods_kg.toml"))
 def test_a_row_says_on_what_it_stands_and_what_it_asks(row):
     one = catalogue()[row]
-    assert one.notes.startswith("Stands on the ") and ("sks a language model" in one.notes or one.base)
+    assert one.notes.startswith("Stands on the ") and (
+        "sks a language model" in one.notes or one.base
+    )
     assert one.paper and one.short and one.method and one.group == "Documents"
 
 
 @pytest.mark.parametrize("row", read(FOLDER / "graph_rag_methods_kg.toml"))
 def test_without_a_language_model_a_row_ends_with_its_prompt(row):
     run, script = lane(row, passages() if "kgp" in row else knowledge(), model=False)
-    assert not script.asked and run.state.answer is None and QUESTION in run.state.prompt.messages[-1]["content"]
+    assert (
+        not script.asked
+        and run.state.answer is None
+        and QUESTION in run.state.prompt.messages[-1]["content"]
+    )

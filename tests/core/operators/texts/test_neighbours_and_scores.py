@@ -37,31 +37,49 @@ def step(told, name, state, **parameters):
 
 def test_a_name_of_the_graph_is_linked_without_a_search(told):
     after = told.state(LINKED, "Is Fred there?")
-    assert told.names(after) == ["Fred"] and after.linked.scores == (1.0,) and after.trace[1].usage.texts == 0
+    assert (
+        told.names(after) == ["Fred"]
+        and after.linked.scores == (1.0,)
+        and after.trace[1].usage.texts == 0
+    )
 
 
 def test_another_name_is_linked_to_the_nearest_entity(told):
     state = State(Question("q"), names=("lonely man",))
     after = step(told, "LinkNames", state)
-    expected = float(Bag().encode(["lonely man"])[0] @ Bag().encode(["Scrooge: person: A rich and lonely man."])[0])
-    assert told.names(after) == ["Scrooge"] and after.linked.scores[0] == pytest.approx(expected, abs=1e-3)
+    expected = float(
+        Bag().encode(["lonely man"])[0]
+        @ Bag().encode(["Scrooge: person: A rich and lonely man."])[0]
+    )
+    assert told.names(after) == ["Scrooge"] and after.linked.scores[0] == pytest.approx(
+        expected, abs=1e-3
+    )
     none = step(told, "LinkNames", state, least=0.9)
     assert none.seeds == () and "near to no entity: 1" in none.trace[0].notes[0]
 
 
 def test_a_name_of_the_graph_may_mean_another_entity_where_it_is_searched():
     columns = {"type": ["person", "guest of fred"], "description": ["", ""]}
-    graph = assemble("two", ["Fred", "Topper"], [], columns, {})  # read as “fred: person” and “topper: guest of fred”
+    graph = assemble(
+        "two", ["Fred", "Topper"], [], columns, {}
+    )  # read as “fred: person” and “topper: guest of fred”
     state, context = State(Question("q"), names=("Fred",)), Context(graph, Environment(Written()))
     assert graph.names(OPERATORS["LinkNames"]()(state, context).seeds) == ["Fred"]
     after = OPERATORS["LinkNames"](spelt=False, least=0.4)(state, context)
-    assert graph.names(after.seeds) == ["Topper"] and after.linked.scores == pytest.approx((0.5,))  # one word of four
+    assert graph.names(after.seeds) == ["Topper"] and after.linked.scores == pytest.approx(
+        (0.5,)
+    )  # one word of four
     assert OPERATORS["LinkNames"](spelt=False, least=0.6)(state, context).seeds == ()
 
 
 def test_neighbours_take_the_score_of_what_they_lie_beside(told):
     after = step(told, "NeighbourNodes", at(told, Tim=0.9, Fred=0.5))
-    assert dict(zip(told.names(after), after.nodes.scores)) == {"Tim": 0.9, "Cratchit": 0.9, "Fred": 0.5, "Scrooge": 0.5}
+    assert dict(zip(told.names(after), after.nodes.scores)) == {
+        "Tim": 0.9,
+        "Cratchit": 0.9,
+        "Fred": 0.5,
+        "Scrooge": 0.5,
+    }
 
 
 def test_neighbours_without_those_found(told):
@@ -71,7 +89,11 @@ def test_neighbours_without_those_found(told):
 def test_incident_relations_by_degrees_then_weight(told):
     after = step(told, "IncidentRelations", at(told, Scrooge=1.0))
     # 3 + 2 and weight 3; 3 + 1 and weight 2; 3 + 1 and weight 1; the weight counts as a fraction of 1 + the largest
-    assert told.triples(after) == ["Cratchit -> works for -> Scrooge", "Scrooge -> partner of -> Marley", "Fred -> nephew of -> Scrooge"]
+    assert told.triples(after) == [
+        "Cratchit -> works for -> Scrooge",
+        "Scrooge -> partner of -> Marley",
+        "Fred -> nephew of -> Scrooge",
+    ]
     assert after.relations.scores == pytest.approx((5.75, 4.5, 4.25))
 
 
@@ -84,8 +106,15 @@ def test_incident_relations_within_a_budget(told):
 
 def test_every_end_of_every_relation(told):
     """The published code keeps the last entity alone."""
-    after = step(told, "EndpointNodes", State(Question("q"), relations=Ranking("triple", (3, 1), (0.9, 0.4))))
-    assert dict(zip(told.names(after), after.nodes.scores)) == {"Cratchit": 0.9, "Tim": 0.9, "Fred": 0.4, "Scrooge": 0.4}
+    after = step(
+        told, "EndpointNodes", State(Question("q"), relations=Ranking("triple", (3, 1), (0.9, 0.4)))
+    )
+    assert dict(zip(told.names(after), after.nodes.scores)) == {
+        "Cratchit": 0.9,
+        "Tim": 0.9,
+        "Fred": 0.4,
+        "Scrooge": 0.4,
+    }
 
 
 def test_pagerank_is_the_solution_of_its_equation(told):
@@ -97,20 +126,29 @@ def test_pagerank_is_the_solution_of_its_equation(told):
     reset = np.array([0, 0, 0, 1 / 3, 1.0]) / (4 / 3)  # Scrooge is in three chunks, Tim in one
     expected = np.linalg.solve(np.eye(5) - 0.5 * step_to.T, 0.5 * reset)
     found = dict(zip(after.nodes.items, after.nodes.scores))
-    assert sum(found.values()) == pytest.approx(1.0) and [found[node] for node in range(5)] == pytest.approx(expected, abs=1e-7)
+    assert sum(found.values()) == pytest.approx(1.0) and [
+        found[node] for node in range(5)
+    ] == pytest.approx(expected, abs=1e-7)
 
 
 def test_the_sum_of_two_vectors_each_scaled_to_one(told):
-    state = at(told, Tim=0.5, Fred=0.5).replace(nodes=Ranking("node", (3, 4), (0.6, 0.2)))  # Scrooge, Tim by the question
+    state = at(told, Tim=0.5, Fred=0.5).replace(
+        nodes=Ranking("node", (3, 4), (0.6, 0.2))
+    )  # Scrooge, Tim by the question
     after = step(told, "PageRankNodes", state, reset="sum", damping=0.0)
     # linked: Tim 1/2, Fred 1/2; found: Scrooge 3/4, Tim 1/4; added 3/4, 1/2, 3/4, divided by two
-    assert dict(zip(told.names(after), after.nodes.scores)) == pytest.approx({"Scrooge": 0.375, "Tim": 0.375, "Fred": 0.25})
+    assert dict(zip(told.names(after), after.nodes.scores)) == pytest.approx(
+        {"Scrooge": 0.375, "Tim": 0.375, "Fred": 0.25}
+    )
 
 
 def test_without_a_link_every_entity_counts_alike(told):
     state = State(Question("q"), linked=Ranking("node", (), ()))
     after = step(told, "PageRankNodes", state, damping=0.0)
-    assert after.nodes.scores == pytest.approx((0.2,) * 5) and "linked to no entity" in after.trace[0].notes[0]
+    assert (
+        after.nodes.scores == pytest.approx((0.2,) * 5)
+        and "linked to no entity" in after.trace[0].notes[0]
+    )
 
 
 def test_the_larger_of_a_linked_name_and_a_share(told):
@@ -118,8 +156,13 @@ def test_the_larger_of_a_linked_name_and_a_share(told):
     state = at(told, Tim=0.5, Fred=0.4).replace(nodes=Ranking("node", (3, 4), (0.6, 0.2)))
     after = step(told, "PageRankNodes", state, reset="max", damping=0.0)
     # linked: Tim 1, Fred 1; found: Scrooge 1.6 / 2 and Tim 1.2 / 2, scaled 4/7 and 3/7; the larger of each, divided by 18/7
-    assert dict(zip(told.names(after), after.nodes.scores)) == pytest.approx({"Fred": 7 / 18, "Tim": 7 / 18, "Scrooge": 4 / 18})
-    assert told.names(step(told, "PageRankNodes", state, reset="max", damping=0.0, least=0.3)) == ["Fred", "Tim"]
+    assert dict(zip(told.names(after), after.nodes.scores)) == pytest.approx(
+        {"Fred": 7 / 18, "Tim": 7 / 18, "Scrooge": 4 / 18}
+    )
+    assert told.names(step(told, "PageRankNodes", state, reset="max", damping=0.0, least=0.3)) == [
+        "Fred",
+        "Tim",
+    ]
 
 
 def test_without_a_start_none_is_found_where_that_is_wanted(told):
@@ -144,28 +187,42 @@ def test_relations_by_the_sum_of_their_ends(told):
 def test_relations_as_long_as_their_mentions_have_room(told):
     # works for (.8) is told by two chunks, nephew of and partner of (.5) and son of (.3) by one each
     ends = at(told, Scrooge=0.5, Cratchit=0.3)
-    kept = [len(step(told, "RelationsFromNodes", ends, keep=keep, mentions=True).relations) for keep in (1, 2, 3, 4, 5, 0)]
+    kept = [
+        len(step(told, "RelationsFromNodes", ends, keep=keep, mentions=True).relations)
+        for keep in (1, 2, 3, 4, 5, 0)
+    ]
     assert kept == [1, 1, 2, 3, 4, 4]
 
 
 def test_chunks_by_the_sum_of_their_relations(told):
-    relations = Ranking("triple", (0, 2, 3), (0.8, 0.5, 0.3))  # works for: chunks 1, 2; partner of: 0; son of: 2
+    relations = Ranking(
+        "triple", (0, 2, 3), (0.8, 0.5, 0.3)
+    )  # works for: chunks 1, 2; partner of: 0; son of: 2
     after = step(told, "ChunksFromRelations", State(Question("q"), relations=relations), keep=2)
     # 0.5, 0.8, 1.1 and none for the turkey: divided by 1.1
-    assert told.ids(after) == ["carol#2", "carol#1"] and after.chunks.scores == pytest.approx((1.0, 0.8 / 1.1))
+    assert told.ids(after) == ["carol#2", "carol#1"] and after.chunks.scores == pytest.approx(
+        (1.0, 0.8 / 1.1)
+    )
     assert len(after.trace[0].before_cut) == 3
 
 
 def test_relations_that_no_chunk_tells_give_none():
     graph = in_memory([("a", "r", "b")], "bare")
     state = State(Question("q"), relations=Ranking("triple", (0,), (1.0,)))
-    assert OPERATORS["ChunksFromRelations"]()(state, Context(graph, Environment(Written()))).chunks.items == ()
+    assert (
+        OPERATORS["ChunksFromRelations"]()(
+            state, Context(graph, Environment(Written()))
+        ).chunks.items
+        == ()
+    )
 
 
 def test_of_equal_chunks_the_first_comes_first(told):
     """The published code lists the last first."""
     relations = Ranking("triple", (0,), (0.8,))
-    assert told.ids(step(told, "ChunksFromRelations", State(Question("q"), relations=relations))) == ["carol#1", "carol#2"]
+    assert told.ids(
+        step(told, "ChunksFromRelations", State(Question("q"), relations=relations))
+    ) == ["carol#1", "carol#2"]
 
 
 def test_on_a_large_graph_relations_are_ordered_once_somebody_looks(told, monkeypatch):
@@ -177,12 +234,22 @@ def test_on_a_large_graph_relations_are_ordered_once_somebody_looks(told, monkey
     monkeypatch.setattr(scores, "FEW_EDGES", 0)
     large = step(told, "RelationsFromNodes", ends, keep=0)
     after = chunks(large)
-    assert "_ordered" not in vars(large.relations) and weighed(large.relations) < 1000  # nor is it ordered to be weighed
+    assert (
+        "_ordered" not in vars(large.relations) and weighed(large.relations) < 1000
+    )  # nor is it ordered to be weighed
     assert after.chunks.items == chunks(small).chunks.items
     assert after.chunks.scores == pytest.approx(chunks(small).chunks.scores, abs=1e-12)
-    assert large.trace[0].notes == small.trace[0].notes and large.trace[0].sizes == small.trace[0].sizes
-    assert large.relations.items == small.relations.items and large.relations.scores == small.relations.scores
-    assert large.relations.positions == small.relations.positions and large.relations.score(1) == 0.5
+    assert (
+        large.trace[0].notes == small.trace[0].notes
+        and large.trace[0].sizes == small.trace[0].sizes
+    )
+    assert (
+        large.relations.items == small.relations.items
+        and large.relations.scores == small.relations.scores
+    )
+    assert (
+        large.relations.positions == small.relations.positions and large.relations.score(1) == 0.5
+    )
 
 
 @pytest.mark.parametrize("budget", [0, 1, 5, 12, 20, 300])
@@ -194,13 +261,18 @@ def test_what_is_ordered_late_is_cut_at_the_same_place(budget):
     late, early = LazyRanking("triple", ids, values), ranked("triple", ids, values)
     found = within(late, lambda items: [texts[item] for item in items], budget)
     assert found.items == early.items[: fitting([texts[item] for item in early.items], budget)]
-    assert found.scores == early.scores[: len(found)] and [late.head(k).items for k in (0, 7, 400)] == [
-        early.head(k).items for k in (0, 7, 400)
-    ]
+    assert found.scores == early.scores[: len(found)] and [
+        late.head(k).items for k in (0, 7, 400)
+    ] == [early.head(k).items for k in (0, 7, 400)]
 
 
 def test_on_a_large_graph_edges_of_alike_names_tell_no_passage_either(monkeypatch):
-    triples = [("ann", "knows", "bob"), ("ann", SIMILAR, "anne"), ("bob", "knows", "anne"), ("dan", "knows", "eve")]
+    triples = [
+        ("ann", "knows", "bob"),
+        ("ann", SIMILAR, "anne"),
+        ("bob", "knows", "anne"),
+        ("dan", "knows", "eve"),
+    ]
     nodes = ["ann", "anne", "bob", "dan", "eve"]
     chunks = Table.of(id=["c0", "c1"], document=["d", "d"], text=["one", "two"])
     graph = assemble("alike", nodes, triples, {}, {"chunks": [[0], [], [0, 1], [1]]}, chunks)
@@ -213,7 +285,17 @@ def test_on_a_large_graph_edges_of_alike_names_tell_no_passage_either(monkeypatc
         for alike in (False, True):
             after = OPERATORS["RelationsFromNodes"](keep=0, alike=alike)(state, context)
             chunk = OPERATORS["ChunksFromRelations"]()(after, context).chunks
-            found.append((graph.triple_texts(after.relations.items), after.relations.scores, chunk.items, chunk.scores))
+            found.append(
+                (
+                    graph.triple_texts(after.relations.items),
+                    after.relations.scores,
+                    chunk.items,
+                    chunk.scores,
+                )
+            )
     assert found[0] == found[2] and found[1] == found[3]
-    assert found[0][:2] == (["ann -> knows -> bob", "bob -> knows -> anne"], (0.75, 0.25)) and len(found[1][0]) == 3
+    assert (
+        found[0][:2] == (["ann -> knows -> bob", "bob -> knows -> anne"], (0.75, 0.25))
+        and len(found[1][0]) == 3
+    )
     assert found[0][2:] == ((0, 1), (1.0, 0.0))  # .75 and .25 are the best, .25 the least

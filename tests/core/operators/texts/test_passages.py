@@ -17,8 +17,14 @@ def shown(after):
 
 def test_passages_have_numbers_and_titles(told):
     after = told.one("AnswerFromPassages", FOUND, models=Written(Parrot(" Cratchit ")))
-    assert after.answer == "Cratchit" and after.prompt.hits == {"chunk": 2} and after.trace[0].usage.calls == 1
-    assert "[1] Fred, the nephew" in shown(after) and "[2] The turkey\nThe turkey was as big" in shown(after)
+    assert (
+        after.answer == "Cratchit"
+        and after.prompt.hits == {"chunk": 2}
+        and after.trace[0].usage.calls == 1
+    )
+    assert "[1] Fred, the nephew" in shown(
+        after
+    ) and "[2] The turkey\nThe turkey was as big" in shown(after)
 
 
 def test_a_context_has_no_numbers(told):
@@ -46,9 +52,18 @@ def test_what_follows_the_last_answer_mark_is_the_answer(told, reply, answer, no
 
 
 def test_what_does_not_fit_is_left_out_from_the_end(told):
-    alone = Parrot("").count_tokens(told.one("AnswerFromPassages", FOUND, passages=1).prompt.messages)
-    after = told.one("AnswerFromPassages", FOUND, max_tokens=10, models=Written(Parrot("x", context=alone + 10 + 8)))
-    assert after.prompt.hits == {"chunk": 1} and "Only 1 of 2 passages fit" in after.trace[0].notes[0]
+    alone = Parrot("").count_tokens(
+        told.one("AnswerFromPassages", FOUND, passages=1).prompt.messages
+    )
+    after = told.one(
+        "AnswerFromPassages",
+        FOUND,
+        max_tokens=10,
+        models=Written(Parrot("x", context=alone + 10 + 8)),
+    )
+    assert (
+        after.prompt.hits == {"chunk": 1} and "Only 1 of 2 passages fit" in after.trace[0].notes[0]
+    )
 
 
 def test_a_question_that_fits_nowhere_is_refused(told):
@@ -64,12 +79,20 @@ def test_nothing_found_is_said(told):
 def test_the_nodes_of_a_tree_are_read_as_their_texts(told):
     """A summary over the first two chunks, and these as nodes: summary 0.9, chunk carol#1 0.4."""
     ids = ["carol#0", "carol#1", "Summary 1.1"]
-    columns = {"description": ["", "", "Marley, Scrooge and Fred."], "level": [0, 0, 1], "chunks": [[0], [1], [0, 1]]}
-    tree = assemble("tree", ids, [("Summary 1.1", "summarises", "carol#0")], columns, {}, chunk_table())
+    columns = {
+        "description": ["", "", "Marley, Scrooge and Fred."],
+        "level": [0, 0, 1],
+        "chunks": [[0], [1], [0, 1]],
+    }
+    tree = assemble(
+        "tree", ids, [("Summary 1.1", "summarises", "carol#0")], columns, {}, chunk_table()
+    )
     (summary,), (fred,) = tree.nodes_named("Summary 1.1"), tree.nodes_named("carol#1")
     start = State(Question("Who is Fred?"), nodes=Ranking("node", (summary, fred), (0.9, 0.4)))
     after = told.one("AnswerFromPassages", start, form="context", on=tree)
-    assert "Marley, Scrooge and Fred.\n\nFred, the nephew of Scrooge" in shown(after) and after.prompt.hits == {"node": 2}
+    assert "Marley, Scrooge and Fred.\n\nFred, the nephew of Scrooge" in shown(
+        after
+    ) and after.prompt.hits == {"node": 2}
     told_to_all = told.one("NearestSentence", start, on=tree)
     assert told_to_all.excerpt.chunk == 1 and told_to_all.excerpt.text.startswith("Fred")
 
@@ -81,4 +104,8 @@ def test_without_a_model_the_prompt_alone(told):
 
 def test_names_without_a_model_are_those_of_the_graph(told):
     after = told.state("NamesInQuestion(by='answer')", "Is Tim lame?", answering=False)
-    assert after.names == ("Tim",) and after.trace[0].usage.calls == 0 and "No language model is asked" in after.trace[0].notes[0]
+    assert (
+        after.names == ("Tim",)
+        and after.trace[0].usage.calls == 0
+        and "No language model is asked" in after.trace[0].notes[0]
+    )

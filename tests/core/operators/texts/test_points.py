@@ -31,22 +31,42 @@ def after(told, line, *replies, context=4096, **more):
 
 
 def test_points_of_each_chunk_then_an_answer_from_the_best(told):
-    state, asked = after(told, LINE, points(("weak", 10), ("nothing", 0)), points(("strong", 90)), "The clerk.")
-    assert state.answer == "The clerk." and "- (90) strong\n- (10) weak" in asked[2] and "nothing" not in asked[2]
+    state, asked = after(
+        told, LINE, points(("weak", 10), ("nothing", 0)), points(("strong", 90)), "The clerk."
+    )
+    assert (
+        state.answer == "The clerk."
+        and "- (90) strong\n- (10) weak" in asked[2]
+        and "nothing" not in asked[2]
+    )
     assert [(point.score, point.items) for point in state.points] == [(10, (1,)), (90, (2,))]
-    assert [step.usage.calls for step in state.trace[1:]] == [2, 1] and dict(state.prompt.hits) == {"chunk": 2}
+    assert [step.usage.calls for step in state.trace[1:]] == [2, 1] and dict(state.prompt.hits) == {
+        "chunk": 2
+    }
 
 
 def test_packed_groups_take_as_many_as_fit(told):
-    state, asked = after(told, f"{TWO} >> Points(per='packed') >> AnswerFromPoints()", points(("both", 50)), "So.")
-    assert len(asked) == 2 and "carol#1" in asked[0] and "carol#2" in asked[0] and state.points[0].items == (1, 2)
+    state, asked = after(
+        told, f"{TWO} >> Points(per='packed') >> AnswerFromPoints()", points(("both", 50)), "So."
+    )
+    assert (
+        len(asked) == 2
+        and "carol#1" in asked[0]
+        and "carol#2" in asked[0]
+        and state.points[0].items == (1, 2)
+    )
 
 
 def test_a_group_that_the_model_has_no_room_for_is_read_in_two(told):
     line = f"{TWO} >> Points(per='packed')"
     needed = after(told, line, points())[0].trace[-1].usage.tokens_in
     _, asked = after(told, line, points(), points(), context=needed + 256 + 8 - 1)
-    assert len(asked) == 2 and "carol#1" in asked[0] and "carol#1" not in asked[1] and "carol#2" in asked[1]
+    assert (
+        len(asked) == 2
+        and "carol#1" in asked[0]
+        and "carol#1" not in asked[1]
+        and "carol#2" in asked[1]
+    )
 
 
 def test_a_passage_that_is_too_long_is_cut(told):
@@ -60,31 +80,50 @@ def test_a_passage_that_is_too_long_is_cut(told):
 def test_a_reply_that_cannot_be_read_gives_no_point_and_is_told(told, reply):
     state, asked = after(told, LINE, reply, points(("strong", 90)), "The clerk.")
     assert [point.text for point in state.points] == ["strong"] and state.answer == "The clerk."
-    assert state.trace[1].notes[0] == "The points of 1 of 2 parts could not be read; these gave none."
+    assert (
+        state.trace[1].notes[0] == "The points of 1 of 2 parts could not be read; these gave none."
+    )
 
 
 def test_half_filled_points_are_taken_and_empty_ones_counted(told):
     half = '```json\n[{"points": ["a", {"description": "x", "score": "many"}, {"description": null, "score": 5}]}]\n```'
     state, _ = after(told, f"{TWO} >> Points()", half, points(("strong", 90)))
-    assert [(point.text, point.score) for point in state.points] == [("a", 1), ("x", 1), ("strong", 90)]
+    assert [(point.text, point.score) for point in state.points] == [
+        ("a", 1),
+        ("x", 1),
+        ("strong", 90),
+    ]
     assert state.trace[1].notes[0] == "1 of the points noted have no text and were left out."
 
 
 def test_scores_beyond_the_scale_count_as_its_ends(told):
-    state, _ = after(told, f"{TWO} >> Points()", points(("loud", 1000), ("minus", -5)), '{"points": [{"description": "bare"}]}')
+    state, _ = after(
+        told,
+        f"{TWO} >> Points()",
+        points(("loud", 1000), ("minus", -5)),
+        '{"points": [{"description": "bare"}]}',
+    )
     assert [(point.text, point.score) for point in state.points] == [("loud", 100), ("bare", 1)]
 
 
 def test_without_a_point_the_model_is_told_so_or_not_asked(told):
     state, asked = after(told, LINE, points(), points(("none", 0)), "I do not know.")
     assert state.answer == "I do not know." and "(no point)" in asked[2]
-    state, asked = after(told, LINE.replace("FromPoints()", "FromPoints(empty='nothing')"), points(), points())
+    state, asked = after(
+        told, LINE.replace("FromPoints()", "FromPoints(empty='nothing')"), points(), points()
+    )
     assert state.answer == "" and len(asked) == 2 and "no answer" in state.trace[-1].notes[0]
 
 
 def test_points_are_cut_at_their_room(told):
     # 400 letters are 115 tokens: the second has no room
-    state, asked = after(told, f"{TWO} >> Points() >> AnswerFromPoints(room=200)", points(("a" * 400, 9)), points(("b" * 400, 8)), "So.")
+    state, asked = after(
+        told,
+        f"{TWO} >> Points() >> AnswerFromPoints(room=200)",
+        points(("a" * 400, 9)),
+        points(("b" * 400, 8)),
+        "So.",
+    )
     assert "a" * 400 in asked[2] and "b" * 400 not in asked[2]
 
 
@@ -93,16 +132,29 @@ def test_a_community_without_a_report_is_read_by_its_members(told):
 
     table = told.graph.columns.communities
     bare = with_tables(
-        told.graph, communities=type(table).of(title=["Firm"], level=[0], parent=[-1], members=[[2, 3]], report=[""], rating=[1.0])
+        told.graph,
+        communities=type(table).of(
+            title=["Firm"], level=[0], parent=[-1], members=[[2, 3]], report=[""], rating=[1.0]
+        ),
     )
-    state, asked = after(told, "CommunitiesAtLevel() >> Points(per='packed')", points(("partners", 5)), on=bare)
+    state, asked = after(
+        told, "CommunitiesAtLevel() >> Points(per='packed')", points(("partners", 5)), on=bare
+    )
     assert "Marley, Scrooge" in asked[0] and state.points[0].kind == "community"
 
 
 def test_without_a_language_model_nothing_is_noted_and_the_first_part_is_the_prompt(told):
     state, asked = after(told, LINE, answering=False)
-    assert not asked and state.points is None and state.answer is None and "no point was noted" in state.trace[1].notes[0]
-    assert "carol#1" in state.prompt.messages[1]["content"] and "carol#2" not in state.prompt.messages[1]["content"]
+    assert (
+        not asked
+        and state.points is None
+        and state.answer is None
+        and "no point was noted" in state.trace[1].notes[0]
+    )
+    assert (
+        "carol#1" in state.prompt.messages[1]["content"]
+        and "carol#2" not in state.prompt.messages[1]["content"]
+    )
 
 
 class Dies(Script):
@@ -116,28 +168,54 @@ class Dies(Script):
 
 def test_a_model_that_dies_between_map_and_reduce_leaves_the_points(told):
     models = Written(Dies(points(("weak", 10)), points(("strong", 90))))
-    run = LaneRun(Ask(GraphSource.of(told.graph), Question("the clerk Cratchit"), ()), parse_line(LINE), Environment(models))
+    run = LaneRun(
+        Ask(GraphSource.of(told.graph), Question("the clerk Cratchit"), ()),
+        parse_line(LINE),
+        Environment(models),
+    )
     run.retrieve(Progress())
     with pytest.raises(ModelFailed):
         run.answer(Progress())
-    assert [point.text for point in run.state.points] == ["weak", "strong"] and run.state.chunks.items == (1, 2)
+    assert [point.text for point in run.state.points] == [
+        "weak",
+        "strong",
+    ] and run.state.chunks.items == (1, 2)
 
 
 def test_a_model_that_dies_within_the_map_leaves_the_points_so_far(told):
     models = Written(Dies(points(("weak", 10))))
-    run = LaneRun(Ask(GraphSource.of(told.graph), Question("the clerk Cratchit"), ()), parse_line(LINE), Environment(models))
+    run = LaneRun(
+        Ask(GraphSource.of(told.graph), Question("the clerk Cratchit"), ()),
+        parse_line(LINE),
+        Environment(models),
+    )
     with pytest.raises(ModelFailed):
         run.retrieve(Progress())
-    assert [point.text for point in run.state.points] == ["weak"] and run.state.chunks.items == (1, 2)
+    assert [point.text for point in run.state.points] == ["weak"] and run.state.chunks.items == (
+        1,
+        2,
+    )
     step = run.state.trace[-1]
-    assert (step.operator, step.sizes["parts"], step.sizes["parts not reached"], step.usage.calls) == ("Points", 1, 1, 1)
+    assert (
+        step.operator,
+        step.sizes["parts"],
+        step.sizes["parts not reached"],
+        step.usage.calls,
+    ) == ("Points", 1, 1, 1)
 
 
 def test_points_broken_off_are_not_taken_for_the_whole_by_the_next_run(told):
     prefixes, ask = Prefixes(), Ask(GraphSource.of(told.graph), Question("the clerk Cratchit"), ())
     with pytest.raises(ModelFailed):
-        LaneRun(ask, parse_line(LINE), Environment(Written(Dies(points(("weak", 10))))), prefixes).retrieve(Progress())
-    again = LaneRun(ask, parse_line(LINE), Environment(Written(Dies(points(("weak", 10)), points(("strong", 90))))), prefixes)
+        LaneRun(
+            ask, parse_line(LINE), Environment(Written(Dies(points(("weak", 10))))), prefixes
+        ).retrieve(Progress())
+    again = LaneRun(
+        ask,
+        parse_line(LINE),
+        Environment(Written(Dies(points(("weak", 10)), points(("strong", 90))))),
+        prefixes,
+    )
     again.retrieve(Progress())
     assert [point.text for point in again.state.points] == ["weak", "strong"]
 
@@ -148,12 +226,16 @@ def test_points_that_the_model_has_no_room_for_are_left_out_from_the_worst(told)
     needed = whole.trace[-1].usage.tokens_in
     state, asked = after(told, LINE, *replies, "So.", context=needed + 256 + 8 - 1)
     assert "strong" in asked[2] and "weak" not in asked[2]
-    assert state.trace[-1].sizes["points"] == 1 and state.trace[-1].notes == ("Of 2 points the best 1 had room.",)
+    assert state.trace[-1].sizes["points"] == 1 and state.trace[-1].notes == (
+        "Of 2 points the best 1 had room.",
+    )
 
 
 def test_the_steps_count_parts_points_and_replies_that_could_not_be_read(told):
     state, _ = after(told, LINE, "no JSON", points(("strong", 90)), "The clerk.")
-    assert state.trace[1].sizes == {"parts": 2, "unreadable parts": 1} and state.trace[2].sizes == {"points": 1}
+    assert state.trace[1].sizes == {"parts": 2, "unreadable parts": 1} and state.trace[2].sizes == {
+        "points": 1
+    }
 
 
 TIM, AGAIN, FRED = (
@@ -173,15 +255,32 @@ def test_a_point_that_repeats_another_gives_way():
 
 
 def test_without_diversity_points_are_as_before():
-    same = [Point(50, "a", "chunk", (0,)), Point(90, "b", "chunk", (0,)), Point(50, "", "chunk", (1,))]
-    assert diverse(same, 0) == (same[1], same[0], same[2]) and diverse([], 0.5) == () and diverse(same[:1], 0.5) == (same[0],)
-    assert diverse([Point(7, "", "chunk", (0,)), Point(9, "", "chunk", (1,))], 0.5)[0].score == 9  # no words at all
-    assert repr(AnswerFromPoints(diversity=0.0)) == "AnswerFromPoints()"  # the key of what was saved
+    same = [
+        Point(50, "a", "chunk", (0,)),
+        Point(90, "b", "chunk", (0,)),
+        Point(50, "", "chunk", (1,)),
+    ]
+    assert (
+        diverse(same, 0) == (same[1], same[0], same[2])
+        and diverse([], 0.5) == ()
+        and diverse(same[:1], 0.5) == (same[0],)
+    )
+    assert (
+        diverse([Point(7, "", "chunk", (0,)), Point(9, "", "chunk", (1,))], 0.5)[0].score == 9
+    )  # no words at all
+    assert (
+        repr(AnswerFromPoints(diversity=0.0)) == "AnswerFromPoints()"
+    )  # the key of what was saved
 
 
-@given(st.lists(st.tuples(st.integers(1, 100), st.text("ab ", max_size=6)), max_size=8), st.floats(0, 1))
+@given(
+    st.lists(st.tuples(st.integers(1, 100), st.text("ab ", max_size=6)), max_size=8),
+    st.floats(0, 1),
+)
 def test_each_pick_is_the_best_of_what_is_left(scored, d):
-    given_points = [Point(score, text, "chunk", (place,)) for place, (score, text) in enumerate(scored)]
+    given_points = [
+        Point(score, text, "chunk", (place,)) for place, (score, text) in enumerate(scored)
+    ]
     picked = diverse(given_points, d)
     assert sorted(picked, key=lambda one: one.items) == given_points
 
@@ -189,14 +288,19 @@ def test_each_pick_is_the_best_of_what_is_left(scored, d):
         a, b = set(one.text.split()), set(other.text.split())
         return len(a & b) / max(1, len(a | b))
 
-    worth = lambda one, before: (1 - d) * one.score / 100 - d * max((alike(one, other) for other in before), default=0)
+    worth = lambda one, before: (
+        (1 - d) * one.score / 100 - d * max((alike(one, other) for other in before), default=0)
+    )
     for place in range(len(picked)):
         best = max(worth(one, picked[:place]) for one in picked[place:])
         assert worth(picked[place], picked[:place]) >= best - 1e-9
 
 
 def test_what_is_different_has_room_before_what_repeats(told):
-    replies = points(("Tim is lame. " * 10, 90), ("Tim is lame. " * 9, 80)), points(("Fred is merry.", 50))
+    replies = (
+        points(("Tim is lame. " * 10, 90), ("Tim is lame. " * 9, 80)),
+        points(("Fred is merry.", 50)),
+    )
     line = LINE.replace("AnswerFromPoints()", "AnswerFromPoints(room=100, diversity=0.5)")
     state, asked = after(told, line, *replies, "So.")
     assert asked[2].index("(90)") < asked[2].index("(50)") and asked[2].count("lame") < 20

@@ -17,15 +17,21 @@ def test_names_by_a_language_model(told):
     assert after.names == ("Tiny Tim",) and after.trace[0].usage.calls == 1
 
 
-@pytest.mark.parametrize("reply", ["no JSON", '{"names": "Tim"', '{"people": []}', "[1]", '{"names": [1]}', "null"])
+@pytest.mark.parametrize(
+    "reply", ["no JSON", '{"names": "Tim"', '{"people": []}', "[1]", '{"names": [1]}', "null"]
+)
 def test_a_reply_that_cannot_be_read_is_told(told, reply):
-    after = told.state("NamesInQuestion(by='answer')", "Is Tim lame?", models=Written(Parrot(reply)))
+    after = told.state(
+        "NamesInQuestion(by='answer')", "Is Tim lame?", models=Written(Parrot(reply))
+    )
     assert after.names == ("Tim",) and "could not be read" in after.trace[0].notes[0]
 
 
 def test_keywords_by_a_language_model(told):
     said = Written(Parrot('{"high": ["poverty"], "low": ["Tim", "crutch"]}'))
-    assert told.state("ExtractKeywords(by='answer')", models=said).keywords == Keywords(("Tim", "crutch"), ("poverty",))
+    assert told.state("ExtractKeywords(by='answer')", models=said).keywords == Keywords(
+        ("Tim", "crutch"), ("poverty",)
+    )
 
 
 def test_keywords_without_one_leave_function_words_out(told):
@@ -40,13 +46,20 @@ def test_low_keywords_as_a_vector(told):
 
 def test_without_keywords_the_question_is_encoded(told):
     after = told.state("ExtractKeywords() >> EmbedQuery(text='low keywords')", "who is it")
-    assert np.allclose(after.vector, Bag().encode(["who is it"])[0]) and "no low keywords" in after.trace[1].notes[0]
+    assert (
+        np.allclose(after.vector, Bag().encode(["who is it"])[0])
+        and "no low keywords" in after.trace[1].notes[0]
+    )
 
 
 def test_documents_are_named_by_ids_which_no_question_means(told):
     """The words are both kinds of keywords, and “82”, the id of a document, is no name."""
     line = "ExtractKeywords() >> EmbedQuery(text='low keywords')"
-    after = told.state(line, "What is told of apples in 82?", on=corpus_graph({"81": "apples", "82": "pears"}, [("81", "82")]))
+    after = told.state(
+        line,
+        "What is told of apples in 82?",
+        on=corpus_graph({"81": "apples", "82": "pears"}, [("81", "82")]),
+    )
     assert after.keywords == Keywords(("told", "apples", "82"), ("told", "apples", "82"))
     assert np.allclose(after.vector, Bag().encode(["told, apples, 82"])[0])
 
@@ -55,16 +68,27 @@ def test_a_graph_of_chunks_alone_has_no_names(told):
     assert told.state("NamesInQuestion()", "Is Tim lame?", on=plain()).names == ()
 
 
-@pytest.mark.parametrize("line, found", [("NamesInQuestion(by='answer')", "names"), ("ExtractKeywords(by='answer')", "keywords")])
+@pytest.mark.parametrize(
+    "line, found",
+    [("NamesInQuestion(by='answer')", "names"), ("ExtractKeywords(by='answer')", "keywords")],
+)
 def test_where_no_language_model_is_to_be_asked_the_question_is_read(told, line, found):
     said = Parrot('{"names": ["Nobody"], "low": ["Nobody"], "high": []}')
     after = told.state(line, "Is Tim lame?", models=Written(said), answering=False)
     assert getattr(after, found) in (("Tim",), Keywords(("Tim",), ("lame",))) and not said.asked
-    assert after.trace[0].notes == ("No language model is asked: the question's own words were taken, those that the graph names first.",)
+    assert after.trace[0].notes == (
+        "No language model is asked: the question's own words were taken, those that the graph names first.",
+    )
 
 
 def test_a_level_without_keywords_is_not_searched_where_that_is_wanted(told):
-    line = "ExtractKeywords() >> EmbedQuery(text='low keywords', without='nothing') >> VectorNodes()"
+    line = (
+        "ExtractKeywords() >> EmbedQuery(text='low keywords', without='nothing') >> VectorNodes()"
+    )
     after = told.state(f"{line} >> IncidentRelations() >> ChunksByOccurrence()", "who is it")
-    assert after.vector is None and (after.nodes.items, after.relations.items, after.chunks.items) == ((), (), ())
+    assert after.vector is None and (
+        after.nodes.items,
+        after.relations.items,
+        after.chunks.items,
+    ) == ((), (), ())
     assert after.trace[2].notes == ("There is nothing to search by.",)

@@ -23,22 +23,35 @@ from tests.films import Written
     ],
 )
 def test_which_way_and_how_far_neighbours_lie(told, settings, names):
-    assert sorted(told.names(told.one("NeighbourNodes", at(told, Scrooge=1.0), **settings))) == names
+    assert (
+        sorted(told.names(told.one("NeighbourNodes", at(told, Scrooge=1.0), **settings))) == names
+    )
 
 
 def test_of_neighbours_the_best_are_kept(told):
     state = at(told, Tim=0.9, Fred=0.5)  # with Tim goes Cratchit, with Fred Scrooge
-    assert told.names(told.one("NeighbourNodes", state, keep=3)) == ["Tim", "Cratchit", "Fred"]  # found before, of equal scores
+    assert told.names(told.one("NeighbourNodes", state, keep=3)) == [
+        "Tim",
+        "Cratchit",
+        "Fred",
+    ]  # found before, of equal scores
 
 
 def test_a_walk_that_minds_no_weights_reaches_all_neighbours_alike(told):
     state = at(told, Scrooge=1.0)
     score = lambda after: dict(zip(told.names(after), after.nodes.scores))
-    heavy, even = (score(told.one("PageRankNodes", state, reset="scores", weighted=weighted)) for weighted in (True, False))
-    assert heavy["Marley"] == pytest.approx(2 * heavy["Fred"]) and even["Marley"] == pytest.approx(even["Fred"])
+    heavy, even = (
+        score(told.one("PageRankNodes", state, reset="scores", weighted=weighted))
+        for weighted in (True, False)
+    )
+    assert heavy["Marley"] == pytest.approx(2 * heavy["Fred"]) and even["Marley"] == pytest.approx(
+        even["Fred"]
+    )
 
 
-@pytest.mark.parametrize("name, rows", [("ChunksOfRelations", ["carol#1"]), ("ChunksByOccurrence", ["carol#2"])])
+@pytest.mark.parametrize(
+    "name, rows", [("ChunksOfRelations", ["carol#1"]), ("ChunksByOccurrence", ["carol#2"])]
+)
 def test_of_the_chunks_so_many_are_kept(told, name, rows):
     # works for is told in 1 and 2, son of in 2; 2 holds both ends of both
     state = State(Question("q"), relations=Ranking("triple", (0, 3), (0.9, 0.4)))
@@ -49,7 +62,9 @@ def test_what_an_entity_is_worth_decides_whether_it_is_joined(told):
     """From Tim to Marley are three relations. Both reach out alike until their prizes are used up: 2 and 1, or 10 and 9. At .5 each they
     meet when either has gone .75; at 1.2 Marley ends before his first relation, unless he has 9, and Tim alone is worth no way."""
     state = at(told, Tim=0.9, Marley=0.5)
-    found = lambda nodes, cost: sorted(told.names(told.one("SteinerSubgraph", state, nodes=nodes, cost=cost)))
+    found = lambda nodes, cost: sorted(
+        told.names(told.one("SteinerSubgraph", state, nodes=nodes, cost=cost))
+    )
     assert found(2, 1.2) == ["Tim"]
     assert found(2, 0.5) == found(10, 1.2) == ["Cratchit", "Marley", "Scrooge", "Tim"]
 
@@ -58,7 +73,10 @@ def test_what_an_entity_is_worth_decides_whether_it_is_joined(told):
 def test_so_many_neighbours_follow_a_passage(told, keep, rows):
     """Beside “Cratchit works for Scrooge in Camden” lie 0, 1, 3 and 6; Tim is in 3 alone, London in 6, and “son” is in 3 too."""
     state = State(Question("Tim, a son in London"), chunks=Ranking("chunk", (2,), (1.0,)))
-    assert told.one("MissingEvidence", state, on=passages(), answering=False, keep=keep).chunks.items == rows
+    assert (
+        told.one("MissingEvidence", state, on=passages(), answering=False, keep=keep).chunks.items
+        == rows
+    )
 
 
 @pytest.mark.parametrize("count, shown", [(1, (True, False)), (2, (True, True))])
@@ -66,20 +84,34 @@ def test_a_thought_is_on_so_many_passages(told, count, shown):
     script = Script("Nothing more.")
     state = State(Question("q"), chunks=Ranking("chunk", (3, 0), (0.9, 0.4)))
     told.one("NextThought", state, models=Written(script), passages=count)
-    assert tuple(text in script.asked[0] for text in ("as big as a boy", "Marley was dead")) == shown
+    assert (
+        tuple(text in script.asked[0] for text in ("as big as a boy", "Marley was dead")) == shown
+    )
 
 
-@pytest.mark.parametrize("sentences, think, replies", [(True, True, 3), (True, False, 2), (False, True, 2), (False, False, 1)])
-def test_evidence_is_put_into_sentences_and_thought_about_where_that_is_wanted(told, sentences, think, replies):
+@pytest.mark.parametrize(
+    "sentences, think, replies",
+    [(True, True, 3), (True, False, 2), (False, True, 2), (False, False, 1)],
+)
+def test_evidence_is_put_into_sentences_and_thought_about_where_that_is_wanted(
+    told, sentences, think, replies
+):
     script = Script(*["He works for him."] * sentences, *["So it is he."] * think, "Scrooge")
     state = State(Question("q"), paths=Ranking("path", (Path((0,)).extended(3, 0, True),)))
-    after = told.one("AnswerFromEvidence", state, models=Written(script), sentences=sentences, think=think)
+    after = told.one(
+        "AnswerFromEvidence", state, models=Written(script), sentences=sentences, think=think
+    )
     asked = after.prompt.messages[1]["content"]
     assert after.answer == "Scrooge" and len(script.asked) == replies == after.trace[0].usage.calls
-    assert ("He works for him." in asked, "Cratchit -> works for -> Scrooge" in asked) == (sentences, not sentences)
+    assert ("He works for him." in asked, "Cratchit -> works for -> Scrooge" in asked) == (
+        sentences,
+        not sentences,
+    )
     assert ("So it is he." in asked) == think
 
 
 def test_of_relations_about_the_entities_the_first_are_kept(told):
     """Of Scrooge's the heaviest, that of his clerk."""
-    assert told.triples(told.one("NeighbourRelations", at(told, Scrooge=1.0), keep=1)) == ["Cratchit -> works for -> Scrooge"]
+    assert told.triples(told.one("NeighbourRelations", at(told, Scrooge=1.0), keep=1)) == [
+        "Cratchit -> works for -> Scrooge"
+    ]

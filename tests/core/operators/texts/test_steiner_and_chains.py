@@ -13,16 +13,24 @@ from tests.core.operators.texts.test_neighbours_and_scores import at, step
 def test_the_recorded_path():
     """pcst_fast 1.0.10 under numpy 1.26.4: path 0-1-2-3, prizes 3 0 2 0, costs .5, unrooted, one cluster, gw."""
     heads, tails = np.array([0, 1, 2]), np.array([1, 2, 3])
-    assert prize_collecting_tree(4, heads, tails, np.full(3, 0.5), np.array([3.0, 0, 2, 0])) == ([0, 1, 2], [0, 1])
+    assert prize_collecting_tree(4, heads, tails, np.full(3, 0.5), np.array([3.0, 0, 2, 0])) == (
+        [0, 1, 2],
+        [0, 1],
+    )
 
 
 def test_a_prize_not_worth_its_way_is_left():
     # 1 has prize 1, and the edge to it costs 3; 0 has the larger prize
-    assert prize_collecting_tree(2, np.array([0]), np.array([1]), np.array([3.0]), np.array([2.0, 1.0])) == ([0], [])
+    assert prize_collecting_tree(
+        2, np.array([0]), np.array([1]), np.array([3.0]), np.array([2.0, 1.0])
+    ) == ([0], [])
 
 
 def test_no_prize_gives_no_tree():
-    assert prize_collecting_tree(2, np.array([0]), np.array([1]), np.array([1.0]), np.zeros(2)) == ([], [])
+    assert prize_collecting_tree(2, np.array([0]), np.array([1]), np.array([1.0]), np.zeros(2)) == (
+        [],
+        [],
+    )
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -36,9 +44,13 @@ def test_a_tree_at_most_twice_as_bad_as_the_best(seed):
     if not nodes:
         assert not prizes.any()
         return
-    assert len(edges) == len(nodes) - 1 and {int(end) for edge in edges for end in (heads[edge], tails[edge])} <= set(nodes)
+    assert len(edges) == len(nodes) - 1 and {
+        int(end) for edge in edges for end in (heads[edge], tails[edge])
+    } <= set(nodes)
     found = costs[edges].sum() + prizes.sum() - prizes[nodes].sum()
-    best = min(prizes.sum() - prizes[list(part)].sum() + cost for part, cost in _trees(heads, tails, costs))
+    best = min(
+        prizes.sum() - prizes[list(part)].sum() + cost for part, cost in _trees(heads, tails, costs)
+    )
     assert found <= 2 * best + 1e-9
 
 
@@ -60,37 +72,59 @@ def _trees(heads, tails, costs):
 def test_the_tree_joins_what_was_found(told):
     after = step(told, "SteinerSubgraph", at(told, Tim=0.9, Marley=0.8))
     # prizes 3 and 2, three edges of cost one half between them: Tim - Cratchit - Scrooge - Marley
-    assert told.names(after) == ["Tim", "Marley", "Cratchit", "Scrooge"] and len(after.relations) == 3
+    assert (
+        told.names(after) == ["Tim", "Marley", "Cratchit", "Scrooge"] and len(after.relations) == 3
+    )
 
 
 def test_edges_with_prizes_above_their_cost_are_taken(told):
     relations = Ranking("triple", (1, 2), (0.9, 0.5))  # nephew of, partner of: prizes 2 and 1
     state = at(told, Tim=0.9).replace(relations=relations)
     after = step(told, "SteinerSubgraph", state, relations=2)
-    assert {"Fred -> nephew of -> Scrooge", "Scrooge -> partner of -> Marley"} <= set(told.triples(after))
-    assert dict(zip(told.triples(after), after.relations.scores))["Fred -> nephew of -> Scrooge"] == 2.0
+    assert {"Fred -> nephew of -> Scrooge", "Scrooge -> partner of -> Marley"} <= set(
+        told.triples(after)
+    )
+    assert (
+        dict(zip(told.triples(after), after.relations.scores))["Fred -> nephew of -> Scrooge"]
+        == 2.0
+    )
 
 
 def test_relations_alike_share_a_prize(told):
     from core.operators import SteinerSubgraph
 
-    prizes, cost = SteinerSubgraph(relations=2)._edge_prizes(Ranking("triple", (1, 2, 3), (0.9, 0.5, 0.5)))
+    prizes, cost = SteinerSubgraph(relations=2)._edge_prizes(
+        Ranking("triple", (1, 2, 3), (0.9, 0.5, 0.5))
+    )
     assert prizes == {1: 2.0, 2: 0.5, 3: 0.5} and cost == 0.5
-    prizes, cost = SteinerSubgraph(relations=3, cost=5.0)._edge_prizes(Ranking("triple", (1, 2), (0.9, 0.5)))
+    prizes, cost = SteinerSubgraph(relations=3, cost=5.0)._edge_prizes(
+        Ranking("triple", (1, 2), (0.9, 0.5))
+    )
     assert prizes == {1: 2.0, 2: 1.0} and cost == pytest.approx(2.0 * 0.995)
-    prizes, _ = SteinerSubgraph(relations=2)._edge_prizes(Ranking("triple", (1, 2, 3, 0), (0.9, 0.9, 0.9, 0.5)))
-    assert prizes[1] == pytest.approx(2 / 3) and prizes[0] == pytest.approx(2 / 3 * 0.99)  # at most 0.99 of the one before
+    prizes, _ = SteinerSubgraph(relations=2)._edge_prizes(
+        Ranking("triple", (1, 2, 3, 0), (0.9, 0.9, 0.9, 0.5))
+    )
+    assert prizes[1] == pytest.approx(2 / 3) and prizes[0] == pytest.approx(
+        2 / 3 * 0.99
+    )  # at most 0.99 of the one before
 
 
 def test_chains_lead_from_one_entity_to_the_nearest_next(told):
-    state = State(Question("q"), linked=Ranking("node", (2, 4, 0), (1.0, 0.9, 0.8)))  # Marley, Tim, Cratchit
+    state = State(
+        Question("q"), linked=Ranking("node", (2, 4, 0), (1.0, 0.9, 0.8))
+    )  # Marley, Tim, Cratchit
     (chain,) = step(told, "KhopPaths", state).paths.items
     # from Marley Cratchit is two steps away, Tim three; then from Cratchit one
-    assert told.graph.text(chain) == "Marley -> partner of_reverse -> Scrooge -> works for_reverse -> Cratchit -> son of_reverse -> Tim"
+    assert (
+        told.graph.text(chain)
+        == "Marley -> partner of_reverse -> Scrooge -> works for_reverse -> Cratchit -> son of_reverse -> Tim"
+    )
 
 
 def test_entities_out_of_reach_begin_a_chain_of_their_own(told):
-    state = State(Question("q"), linked=Ranking("node", (2, 3, 4), (1.0, 0.9, 0.8)))  # Marley, Scrooge, Tim
+    state = State(
+        Question("q"), linked=Ranking("node", (2, 3, 4), (1.0, 0.9, 0.8))
+    )  # Marley, Scrooge, Tim
     after = step(told, "KhopPaths", state, hops=1)
     assert told.graph.texts(after.paths.items) == ["Marley -> partner of_reverse -> Scrooge"]
     assert step(told, "KhopPaths", state, hops=2).paths.items[0].end == 4
