@@ -249,8 +249,13 @@ class Advising:
 
     def _plan(self, advice: Advice, size: int) -> Plan:
         return make_plan(
-            instances(), advice.set, size, self.engine.graph, seed=self.seed, model=False
-        )  # type: ignore[attr-defined]
+            instances(),
+            advice.set,
+            size,
+            self.engine.graph,
+            seed=self.seed,
+            model=False,  # type: ignore[attr-defined]
+        )
 
     def _size(self, advice: Advice, part: Part) -> int:
         """How many questions fit into the time that is left, by what the first few take all methods."""

@@ -155,10 +155,10 @@ def _documents(graph: KnowledgeGraph, state: State) -> tuple[tuple[str, float], 
     known = [scores.get(row) for row in first.values()]
     falls = None not in known and all(a > b for a, b in pairwise(known))  # type: ignore[operator]
     values = (
-        [float(score) for score in known]
+        [float(score) for score in known]  # type: ignore[arg-type]
         if falls
         else [1 / place for place in range(1, len(first) + 1)]
-    )  # type: ignore[arg-type]
+    )
     return tuple(zip(first, values))
 
 

@@ -312,8 +312,10 @@ def _statements(source: TripleSource, path: FilePath, syntax: str) -> Iterator[A
         text = checked_lines(stream) if syntax in ("ntriples", "nquads") else stream
         try:
             for statement in parse(
-                text, format=getattr(RdfFormat, SYNTAXES[syntax]), base_iri=BASE
-            ):  # type: ignore[arg-type]
+                text,
+                format=getattr(RdfFormat, SYNTAXES[syntax]),
+                base_iri=BASE,  # type: ignore[arg-type]
+            ):
                 if not (
                     isinstance(statement.subject, terms) and isinstance(statement.object, terms)
                 ):

@@ -175,8 +175,10 @@ def posed(
         "recall": RECALL,
     }
     problem = replace(
-        pose(graph, seeds, keep, damping, "both", **given), seeds=seeds, shares=shares[seeds]
-    )  # type: ignore[arg-type]
+        pose(graph, seeds, keep, damping, "both", **given),
+        seeds=seeds,
+        shares=shares[seeds],  # type: ignore[arg-type]
+    )
     return replace(
         problem,
         arranged=graph.derived.once("arranged for PageRank", weighted, lambda: problem.links),
