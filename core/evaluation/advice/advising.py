@@ -252,9 +252,9 @@ class Advising:
             instances(),
             advice.set,
             size,
-            self.engine.graph,
+            self.engine.graph,  # type: ignore[attr-defined]
             seed=self.seed,
-            model=False,  # type: ignore[attr-defined]
+            model=False,
         )
 
     def _size(self, advice: Advice, part: Part) -> int:

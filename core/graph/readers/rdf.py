@@ -312,9 +312,9 @@ def _statements(source: TripleSource, path: FilePath, syntax: str) -> Iterator[A
         text = checked_lines(stream) if syntax in ("ntriples", "nquads") else stream
         try:
             for statement in parse(
-                text,
+                text,  # type: ignore[arg-type]
                 format=getattr(RdfFormat, SYNTAXES[syntax]),
-                base_iri=BASE,  # type: ignore[arg-type]
+                base_iri=BASE,
             ):
                 if not (
                     isinstance(statement.subject, terms) and isinstance(statement.object, terms)

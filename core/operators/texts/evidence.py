@@ -174,8 +174,8 @@ class HitsOfPaths(Operator):
                 for item in items:
                     best[kind][item] = max(score or 0.0, best[kind].get(item, score or 0.0))
         hits = {
-            kind: ranked(kind, list(found), list(found.values()))
-            for kind, found in best.items()  # type: ignore[arg-type]
+            kind: ranked(kind, list(found), list(found.values()))  # type: ignore[arg-type]
+            for kind, found in best.items()
         }
         return state.replace(nodes=hits["node"], relations=hits["triple"])
 

@@ -175,9 +175,9 @@ def posed(
         "recall": RECALL,
     }
     problem = replace(
-        pose(graph, seeds, keep, damping, "both", **given),
+        pose(graph, seeds, keep, damping, "both", **given),  # type: ignore[arg-type]
         seeds=seeds,
-        shares=shares[seeds],  # type: ignore[arg-type]
+        shares=shares[seeds],
     )
     return replace(
         problem,
