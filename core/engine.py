@@ -35,7 +35,7 @@ from core.models.base import Models
 from core.models.registry import Registry
 from core.operators.base import Line
 from core.operators.text import parse_line
-from core.runtime.jobs import DONE, Job, Jobs
+from core.runtime.jobs import Job, Jobs
 from core.runtime.weight import weight
 from core.sources import Ask, GraphSource, Source
 from core.types import Question
@@ -158,6 +158,7 @@ class Engine:
     ) -> Job:
         """A job whose `comparison` fills with the lanes' results; the same question and lanes share one job, unless a
         lane asks anew each time. Lanes that `before` has done already, on the same question, are taken from it and not run again.
+        Of an ended job only complete lanes are kept: those that failed, were cancelled or searched a part are run again.
 
         With a `waiter` it is cancelled once nobody waits for it: a waiter waits for one comparison at a time, until they `leave`
         or are no longer alive. With `repairs`, once all lanes have ended, changes of one step are tried, and on documents it is looked
@@ -167,13 +168,14 @@ class Engine:
             raise BadInput("Choose at least one instance.")
         if len(instances) > MAX_LANES:
             raise BadInput(f"At most {MAX_LANES} instances at once, please.")
-        done = _done(before, ask) if before is None or before.mends == _mends(ask) else {}
+        unfinished = None if again else self._unfinished(ask, instances)
+        done = _complete_lanes(unfinished, ask) | _complete_lanes(before, ask)
         anew = [instance for instance in instances if repr(instance.line) not in done]
         again = again or not all(
             operator.remembered for instance in anew for operator in instance.line.parts()
         )
         alive = (lambda: True) if waiter is None else waiter.alive
-        again = again or self._partly(ask, instances)
+        again = again or unfinished is not None
         begin = lambda job: self._begin(
             job,
             Repairing(job.comparison, self._queues, self._asks_chat, alive) if repairs else None,
@@ -251,14 +253,12 @@ class Engine:
         job.comparison = Comparison(ask, lanes, _mends(ask))
         return job
 
-    def _partly(self, ask: Ask, instances: Sequence[Instance]) -> bool:
-        """Whether what is known of the same question and lanes searched only a part of the vectors, so that it is asked again."""
+    def _unfinished(self, ask: Ask, instances: Sequence[Instance]) -> Comparison | None:
+        """Return the ended comparison of the same key if one of its lanes has no whole result."""
         job = self.jobs.get(self.key(ask, instances))
-        return (
-            job is not None
-            and job.ended
-            and any(lane.state.partly for lane in job.comparison.lanes)
-        )
+        if job is None or not job.ended or all(lane.complete for lane in job.comparison.lanes):
+            return None
+        return job.comparison
 
     def _encoding(self, graph: Any, encoder: str, of: Of) -> Job:
         """The job that makes vectors of a graph in the background; that of the page Indexes where it is by the usual encoder."""
@@ -285,15 +285,11 @@ def _mends(ask: Ask) -> str:
     return "" if ask.source.corpus is None else mends_of(ask.source.corpus).digest
 
 
-def _done(before: Comparison | None, ask: Ask) -> dict[str, Lane]:
-    """The lanes that a comparison has done, by the text of their lines, where it asked the same."""
-    if before is None or not ask.same(before.ask):
+def _complete_lanes(before: Comparison | None, ask: Ask) -> dict[str, Lane]:
+    """Return the complete lanes of an earlier comparison of the same question, by their lines."""
+    if before is None or not ask.same(before.ask) or before.mends != _mends(ask):
         return {}
-    return {
-        repr(lane.instance.line): lane
-        for lane in before.lanes
-        if lane.status == DONE and not lane.state.partly
-    }
+    return {repr(lane.instance.line): lane for lane in before.lanes if lane.complete}
 
 
 def _weight(job: Job) -> int:

@@ -5,7 +5,7 @@ import { list } from "./words.js";
 const alike = (values) => values.length > 1 && values.every((value) => value === values[0]);
 
 // All but those that failed, or were cancelled before they had retrieved all.
-const compared = (board) => list(board.payload.lanes).filter((lane) => lane.status !== "failed" && (lane.status !== "cancelled" || (lane.retrieved && !lane.so_far)));
+const compared = (board) => list(board.payload.lanes).filter((lane) => !["failed", "cancelled"].includes(lane.status) || (lane.retrieved && !lane.so_far));
 
 export function agreement(board) {
   const lanes = compared(board);

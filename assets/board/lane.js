@@ -76,11 +76,12 @@ export class Lane {
     this.element.classList.toggle("so-far", this.soFar);
     this.element.setAttribute("aria-label", laneName(data));
     this.updateHead();
-    for (const part of [this.answer, this.funnel, this.graph.element, this.said.element, this.times.element]) setHidden(part, failed);
-    setHidden(this.error, !failed);
-    setText(this.error, failed ? data.error || tr("This lane failed.") : "");
+    const empty = failed && !this.retrieved; // a lane whose answer failed keeps what it retrieved
+    for (const part of [this.answer, this.funnel, this.graph.element, this.said.element, this.times.element]) setHidden(part, empty);
+    setHidden(this.error, !empty);
+    setText(this.error, empty ? this.failure : "");
     this.foot.update(data, this.board.prompts.lanes.length > 1);
-    if (failed) return void this.found.update(data, true);
+    if (empty) return void this.found.update(data, true);
     this.updateAnswer();
     this.updateFunnel();
     this.replay.update();
@@ -106,6 +107,11 @@ export class Lane {
     this.status.classList.toggle("partly", Boolean(part));
     this.status.classList.toggle("sr-only", (status === "done" && !part) || Boolean(told));
     this.progress.update(told, this.pending ? this.data.so_far : null);
+  }
+
+  // Why the lane failed; empty where it did not.
+  get failure() {
+    return this.data.status === "failed" ? this.data.error || tr("This lane failed.") : "";
   }
 
   // Whether what it shows may change yet, as not all that it found is ranked.
@@ -144,8 +150,10 @@ export class Lane {
     this.reader.show(names, { name: readerName || tr("Graph reader"), words: names ? reader.join(", ") || tr("no answer") : "", verdict: readerVerdict, evidence, rests: spoken ? null : rests, soFar: this.soFar });
     this.model.show(spoken || status === "answering", { name: model || tr("Language model"), words: answer || (fault ? tr("no answer") : ""), verdict, streaming: status === "answering", evidence, rests });
     this.resting.refresh();
-    setHidden(this.noAnswer, !fault && (names || spoken || status === "answering"));
-    setText(this.noAnswer, fault || this.answerNote());
+    const trouble = this.failure || fault;
+    setHidden(this.noAnswer, !trouble && (names || spoken || status === "answering"));
+    this.noAnswer.className = this.failure ? "failure" : "quiet";
+    setText(this.noAnswer, trouble || this.answerNote());
     this.thumbs.show(this.data.thumb);
   }
 

@@ -98,6 +98,11 @@ class Lane:
         )
 
     @property
+    def complete(self) -> bool:
+        """Whether the lane ended well and searched everything, so that its result may be reused."""
+        return self.status == DONE and not self.state.partly
+
+    @property
     def states(self) -> tuple[State, ...]:
         return tuple(self.run.states)
 
@@ -370,7 +375,7 @@ class Comparing:
         except Cancelled:
             lane.status, lane.text = CANCELLED, "Cancelled"
         except Exception as error:
-            lane.status, lane.text, lane.error, lane.preview = FAILED, "", sentence(error), None
+            lane.status, lane.text, lane.error = FAILED, "", sentence(error)
         finally:
             lane.progress = None
         job.touch()

@@ -27,7 +27,7 @@ def ending(lane: Lane) -> str:
         return ""
     read = (
         f", with {lane.preview.text}"
-        if lane.preview is not None and lane.status == CANCELLED
+        if lane.preview is not None
         else ""
     )
     return f"{WORDS[lane.status]} {_where(lane)}{read}"

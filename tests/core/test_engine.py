@@ -112,6 +112,36 @@ def test_the_same_question_and_lanes_are_one_job(engine, kit):
     assert done(engine.compare(ask, lanes)) is engine.compare(ask, lanes)
 
 
+def test_failed_lane_is_asked_again_and_complete_lanes_are_not(engine, kit):
+    class Recovering:
+        healthy, calls = False, 0
+
+        def choose(self, task, texts, k):
+            self.calls += 1
+            if not self.healthy:
+                raise ModelFailed("502 Bad Gateway")
+            return kit.Table({}).choose(task, texts, k)
+
+    server = engine.models.choosers["bm25"] = Recovering()
+    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
+    lanes = [
+        instance("served", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"),
+        instance("local", LINE.format(keep=1)),
+    ]
+    failed = done(engine.compare(ask, lanes))
+    prompts = len(engine.models.chat().asked)
+    still_failed = done(engine.compare(ask, lanes))
+    server.healthy = True
+    healed = done(engine.compare(ask, lanes))
+
+    assert [job.comparison.lanes[0].status for job in (failed, still_failed)] == ["failed"] * 2
+    assert server.calls == 3
+    assert [lane.status for lane in healed.comparison.lanes] == ["done", "done"]
+    assert [lane.taken for lane in healed.comparison.lanes] == [False, True]
+    assert len(engine.models.chat().asked) == prompts
+    assert engine.compare(ask, lanes) is healed and server.calls == 3
+
+
 def test_cancelling_stops_the_lanes_that_are_left(engine, kit):
     reached, go = threading.Event(), threading.Event()
 

@@ -135,7 +135,7 @@ def test_a_point_shows_its_passage(noted, broken, browser, tmp_path):
     file.write_text(report(broken, Board(broken)), encoding="utf-8")
     page.goto(file.as_uri())
     lane = page.locator(".lane[data-status=failed]")
-    expect(lane.locator(".error")).to_have_text("The language model stopped.")
+    expect(lane.locator(".failure")).to_have_text("The language model stopped.")
     expect(lane.locator(".points")).to_contain_text("no answer was made from them")
     expect(lane.locator(".point")).to_have_count(3)
     page.close()
