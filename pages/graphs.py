@@ -5,14 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from core.datasets import dataset_of
-from core.datasets.own_graphs import OWNED_AS
 from pages.parts.graphs.around import around_one, further
 from pages.parts.graphs.downloads import download
+from pages.parts.graphs.removing import remove
 from pages.parts.graphs.shape import charts, counted, details, figures
 from pages.parts.graphs.upload import add_graph
 from pages.parts.graphs.upload_questions import add_questions
 from pages.parts.graphs.walk import walk
-from pages.parts.shared.people import admit, whose
+from pages.parts.shared.people import admit
 from pages.parts.shared.session import graph, graph_name
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -40,8 +40,7 @@ def page() -> None:
     with asking:
         add_questions()
     with top:
-        if known is not None and known.triples is None:
-            st.caption(plain(whose(OWNED_AS, known.name)))
+        remove(graph_name())
         opened = around_one(graph())
         if opened is None:
             return

@@ -7,6 +7,7 @@ from pathlib import Path
 from core.builds.run import open_graph
 from core.commands.terminal import OK, bar
 from core.corpus import open_corpus
+from core.datasets.own_graphs import remove_graph
 from core.errors import BadInput
 from core.graph.names.language import choose_language, graph_language
 from core.graph.writers.writing import WRITTEN, export, left_out, usual_name
@@ -52,6 +53,9 @@ def add(commands) -> None:
         help=f"as de or German; {AUTO}: as it is found (default: only say it)",
     )
     language.set_defaults(run=_language)
+    removing = parts.add_parser("remove", help="remove a graph that you added")
+    removing.add_argument("name", metavar="NAME", help="the graph's name")
+    removing.set_defaults(run=_remove)
 
 
 def _language(options) -> int:
@@ -61,6 +65,13 @@ def _language(options) -> int:
         if options.language:
             choose_language(graph, "" if options.language == AUTO else known_code(options.language))
     print(f"Language: {graph_language(graph).words()}")
+    return OK
+
+
+def _remove(options) -> int:
+    """Remove a graph of the person's own; the exit code."""
+    remove_graph(options.name)
+    print(f"Removed the graph {options.name}.")
     return OK
 
 

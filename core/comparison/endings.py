@@ -25,11 +25,7 @@ def ending(lane: Lane) -> str:
     of others."""
     if lane.status not in WORDS:
         return ""
-    read = (
-        f", with {lane.preview.text}"
-        if lane.preview is not None
-        else ""
-    )
+    read = f", with {lane.preview.text}" if lane.preview is not None else ""
     return f"{WORDS[lane.status]} {_where(lane)}{read}"
 
 

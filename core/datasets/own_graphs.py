@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from core.databases.live import Live, Settings, open_live, save_live
-from core.datasets.catalogue import datasets
+from core.datasets.catalogue import datasets, shipped
 from core.datasets.own import clean_name
-from core.errors import BadInput
+from core.errors import BadInput, StoreError, shorten
 from core.graph.building.build import Source, build
 from core.graph.protocol import KnowledgeGraph
+from core.graph.storage.write import locked
 from core.graph.store import META
+from core.io.folders import remove
 from core.io.home import graphs_folder
-from core.sharing import made
+from core.sharing import check_may_change, forget_owner, made
 from core.types import Direction
 
 OWNED_AS = "graph"
@@ -55,6 +58,43 @@ def add_live(
     save_live(graphs_folder() / name, settings)
     made(OWNED_AS, name)
     return open_live(graphs_folder() / name)
+
+
+def own_folder(name: str) -> Path | None:
+    """Return the folder of a graph that a person added, also of a damaged one; None if there is none."""
+    folder = graphs_folder() / name
+    if name in shipped() or folder.name != name or name.startswith("."):
+        return None
+    return folder if folder.is_dir() else None
+
+
+def remove_graph(name: str) -> None:
+    """Remove a graph that a person added, also a damaged one.
+
+    Question sets that were added to it stay: a graph of the same name has them again.
+
+    Raises
+    ------
+    BadInput
+        If there is no such graph of the person's own, or it comes with Hopscope.
+    NotAllowed
+        If it belongs to somebody else.
+    StoreError
+        If the disk refuses, or another process is building it.
+    """
+    if name in shipped():
+        raise BadInput(f"The graph “{name}” comes with Hopscope and cannot be removed.")
+    folder = own_folder(name)
+    if folder is None:
+        raise BadInput(f"There is no graph “{shorten(name)}” of your own.")
+    check_may_change(OWNED_AS, name)
+    with locked(folder, wait=False, check=None):
+        try:
+            remove(folder, lambda: forget_owner(OWNED_AS, name))
+        except OSError as error:
+            raise StoreError(
+                f"The graph in {folder} cannot be removed: {error.strerror or error}."
+            ) from None
 
 
 def _taken(name: str) -> str:

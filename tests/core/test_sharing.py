@@ -26,6 +26,7 @@ from core.cases import (
 from core.corpus import Document, bring, bring_questions, open_corpus, remove_corpus
 from core.datasets import add_graph, keep_set, open_graph, question_set
 from core.datasets.own import added_sets, remove_set
+from core.datasets.own_graphs import own_folder, remove_graph
 from core.environment import Environment
 from core.errors import BadInput, BadParameter, NotAllowed, StoreError
 from core.evaluation.metrics.outcome import Extracted, Outcome
@@ -148,6 +149,7 @@ THINGS = {
         ),
         _corpus_state,
     ),
+    "graph": Thing(_graph, (remove_graph,), own_folder),
     "question set": Thing(_set, (remove_set,), lambda name: added_sets().get(name)),
     "method": Thing(
         lambda: save("Mine", find(LINE).line).id, (delete_method,), lambda key: catalogue().get(key)

@@ -119,8 +119,11 @@ def graph_name() -> str:
 def graph() -> Any:
     """The chosen graph. While it is being opened or built, that is shown with its progress; a failure ends the screen."""
     name = graph_name()
+    key = f"open-{name}"
     job = engine().jobs.start(
-        f"open-{name}", lambda: Job(f"open-{name}", lambda job: engine().graph(name, job.advance))
+        key,
+        lambda: Job(key, lambda job: engine().graph(name, job.advance)),
+        again=not engine().is_open(name),  # removed, or built again, since it was opened
     )
     if not job.wait(0.2):
         follow(job, tr("Opening the graph"))
@@ -133,7 +136,9 @@ def graph() -> Any:
 def opened_graph() -> Any | None:
     """The chosen graph where it is open, without waiting for it."""
     job = engine().jobs.get(f"open-{graph_name()}")
-    return job.result if job is not None and job.ended else None
+    if job is None or not job.ended or not engine().is_open(graph_name()):
+        return None
+    return job.result
 
 
 def follow(job: Job, title: str, on_cancel: Callable[[Job], None] = Job.cancel) -> None:

@@ -453,6 +453,7 @@ class Session:
         None, "The page and query that a question set leads to, or why not; once."
     )
     upload_job: Key[str] = Key("", "The job that builds an uploaded graph.")
+    graph_trouble: Key[str] = Key("", "Why a graph could not be removed, said once.")
     looked: Keys[tuple[tuple | None, Job | None]] = Keys(
         (None, None), "The job that looked at an uploaded file, with the file, by upload."
     )

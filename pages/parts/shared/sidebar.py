@@ -8,7 +8,7 @@ from core.corpus import open_corpus
 from core.corpus.catalogue import damaged_corpora
 from core.instances.catalogue import faults
 from core.io.home import cannot_save
-from core.sources import GraphSource, sources
+from core.sources import GraphSource, Source, sources
 from pages.parts.shared.people import signed
 from pages.parts.shared.session import USES_ADDRESS, USUAL, chosen, engine, last_graph, said
 from pages.parts.shared.session_state import Session, session
@@ -35,30 +35,26 @@ def _graph() -> None:
     if session.source_wanted is not None:  # asked for by an address, before the choice is drawn
         session.source = Session.source_wanted.take()
     titles, current = sources(), chosen()
-    if current.documents and current not in titles:
-        st.warning(
-            plain(
-                tr(
-                    "There is no corpus “{current}” here; add its documents on the page Texts.",
-                    current=current.name,
-                )
-            )
-        )
     listed = list(titles)
     if current not in titles and current.here:  # the graph of one question
         titles[current] = current.title
         listed.insert(listed.index(GraphSource(current.name.partition(":")[0])) + 1, current)
-    current = current if current in titles else listed[0]
+    if current not in titles:
+        st.warning(plain(_missing(current)))
     st.selectbox(
         tr("Graph or documents"),
         listed,
-        index=listed.index(current),
+        # nothing is chosen in the place of what is missing: the question would be asked elsewhere
+        index=listed.index(current) if current in titles else None,
+        placeholder=tr("Choose a graph or documents"),
         key=Session.source.name,
         format_func=lambda one: (
             tr("{title} · texts", title=titles[one]) if one.documents else titles[one]
         ),
         on_change=_begin_anew,
     )
+    if session.source is None:
+        return
     if session.source.documents:
         _documents(session.source.name)
         return
@@ -73,6 +69,19 @@ def _graph() -> None:
             n_relations=opened.n_relations,
         )
         st.caption(counts if opened.live is None else plain(opened.live.words))
+
+
+def _missing(source: Source) -> str:
+    """Say that a graph or corpus named by the address or by the session is not here."""
+    if source.documents:
+        return tr(
+            "There is no corpus “{current}” here; choose another, or add its documents on the page Texts.",
+            current=source.name,
+        )
+    return tr(
+        "There is no graph “{current}” here; choose another, or add it on the page Graphs.",
+        current=source.name,
+    )
 
 
 def _documents(name: str) -> None:
