@@ -18,24 +18,25 @@ from core.models.llm_chooser import LLMChooser
 from core.types import Question
 from tests.core.models.chat_server import serving, stream
 
-# Seconds are measured while other tests fill the processors: what is too slow once is measured again.
-pytestmark = pytest.mark.flaky(reruns=1, only_rerun="AssertionError|TimeoutError: ")
-
 LINE = "EgoNetwork() >> ShortestPaths() >> Rank(keep={keep}) >> Answer()"
-SECONDS = 0.15  # of a reply
+SECONDS = 0.15  # of a reply, where its length matters
+HELD_SECONDS = 60  # the longest that a server holds a reply back; reached only where a test fails
 
 
 class Counted:
     """What the server saw: how many requests at a time, and each prompt as often as it was asked."""
 
-    def __init__(self):
+    def __init__(self, together):
         self.now = self.most = 0
         self.asked, self.lock = [], threading.Lock()
+        self.together, self.gathered = together, threading.Event()
 
     def __enter__(self):
         with self.lock:
             self.now += 1
             self.most = max(self.most, self.now)
+            if self.now >= self.together:
+                self.gathered.set()
 
     def __exit__(self, *_):
         with self.lock:
@@ -43,9 +44,17 @@ class Counted:
 
 
 @contextmanager
-def server(seconds=SECONDS, refuses=lambda number: False):
-    """A server whose replies take so long; the requests of which `refuses` is true are too many."""
-    seen = Counted()
+def server(seconds=0.0, refuses=lambda number: False, together=0, answers=None):
+    """Serve replies on loopback.
+
+    Parameters
+    ----------
+    seconds : how long each reply takes.
+    refuses : whether the request of a number is refused as too many.
+    together : replies are held back until so many requests are there at a time.
+    answers : an event; while it is not set, replies are held back.
+    """
+    seen = Counted(together)
 
     def answer(handler, body):
         with seen.lock:
@@ -57,6 +66,10 @@ def server(seconds=SECONDS, refuses=lambda number: False):
             handler.end_headers()
             return
         with seen:
+            if together:
+                seen.gathered.wait(HELD_SECONDS)
+            if answers is not None:
+                answers.wait(HELD_SECONDS)
             time.sleep(seconds)
         word = ["Drama", "Comedy", "Ann"][
             hashlib.sha256(seen.asked[number].encode()).digest()[0] % 3
@@ -107,43 +120,49 @@ def rows(bench, number):
 
 def test_the_rows_are_those_of_one_question_at_a_time_and_wait_together(bench):
     plan = bench.plan(questions=questions(36))
-    with server() as (address, seen):
+    with server() as (address, one_at_a_time):
         asking(bench, address, at_once=1)
         alone = evaluate(bench.engine, bench.store(), plan)
-        assert alone.wait(120) and seen.most == 1
-        asking(bench, address)
-        start = time.perf_counter()
+        assert alone.wait(120) and one_at_a_time.most == 1
+    with server(together=9) as (address, seen):
+        asking(bench, address, at_once=9)
         many = evaluate(bench.engine, bench.store(), plan, again=True)
         assert many.wait(120) and many.number != alone.number
-        elapsed = time.perf_counter() - start
     found = rows(bench, many.number)
     assert found == rows(bench, alone.number) and len(found) == 2 * 37
     assert [row[1] for row in found] == [
         one.question.id for one in plan.drawn for _ in plan.instances
     ]
-    assert seen.most > 8 and elapsed < 0.7 * 72 * SECONDS  # 72 replies
+    assert seen.most == 9
 
 
 def test_seconds_of_a_row_are_its_own(bench):
-    with server() as (address, _):
-        asking(bench, address)
-        job = bench.run(
-            bench.plan(bench.instance("one", LINE.format(keep=1)), questions=questions(30))
-        )
+    """Waiting for a place at the server is no time of the model.
+
+    Seven questions are at work at a time, three of them at the server: with the waiting, the
+    seconds of all rows would add up to seven times those of the run.
+    """
+    places = 3
+    plan = bench.plan(bench.instance("one", LINE.format(keep=1)), questions=questions(30))
+    with server(SECONDS) as (address, _):
+        asking(bench, address, at_once=places)
+        start = time.perf_counter()
+        job = bench.run(plan)
+        elapsed = time.perf_counter() - start
     found = [row for row in bench.store().rows(job.number) if row.outcome]
-    models = sorted(
+    models = [
         cost.seconds for row in found for cost in row.outcome.costs if cost.stage == "generate"
-    )
-    others = sorted(
+    ]
+    others = [
         sum(cost.seconds for cost in row.outcome.costs if cost.stage != "generate") for row in found
-    )
-    assert SECONDS <= models[0] and models[len(models) // 2] < 3 * SECONDS
-    assert others[len(others) // 2] < SECONDS / 2  # however many were at work beside
+    ]
+    assert min(models) >= SECONDS and sum(models) < (places + 2) * elapsed
+    assert min(others) < SECONDS  # a reply is no time of another operator
 
 
 @pytest.mark.parametrize("number", [1, 5])
 def test_a_number_of_requests_may_be_given(bench, number):
-    with server() as (address, seen):
+    with server(together=number) as (address, seen):
         asking(bench, address)
         job = evaluate(
             bench.engine, bench.store(), bench.plan(questions=questions(12)), at_once=number
@@ -205,15 +224,18 @@ def test_a_server_that_dies_costs_only_the_questions_that_are_left(bench):
 
 def test_cancelled_in_the_middle_nothing_is_lost_and_nothing_done_twice(bench):
     plan = bench.plan(bench.instance("one", LINE.format(keep=1)), questions=questions(40))
-    with server(0.2) as (address, seen):
+    answers = threading.Event()
+    answers.set()
+    with server(0.05, answers=answers) as (address, seen):
         asking(bench, address)
         job = evaluate(bench.engine, bench.store(), plan)
         while len(seen.asked) < 20:
             time.sleep(0.01)
-        before = time.perf_counter()
+        answers.clear()
         job.cancel()
-        assert job.wait(120) and job.status == "cancelled" and time.perf_counter() - before < 5
+        assert job.wait(HELD_SECONDS / 2) and job.status == "cancelled"  # no reply is waited for
         done = bench.store().finished(job.number)
+        answers.set()
         assert 1 <= len(done) < 40
         finished, count = {question for _, question in done}, len(seen.asked)
         again = bench.run(plan)
@@ -235,8 +257,8 @@ def test_models_of_one_address_are_one_server(bench):
 
 def test_lanes_of_one_comparison_wait_for_the_server_side_by_side(bench):
     """Three lanes that answer, and two in which the model chooses first: all five are at the server at a time."""
-    with server(1.0) as (address, seen):
-        asking(bench, address)
+    with server(together=5) as (address, seen):
+        asking(bench, address, at_once=5)
         plain = bench.models.chooser
         bench.models.chooser = lambda name: (
             LLMChooser(bench.models._chat) if name == "answer" else plain(name)
@@ -253,4 +275,4 @@ def test_lanes_of_one_comparison_wait_for_the_server_side_by_side(bench):
             drawn.open(bench.engine).ask(drawn.question, model=True), [*chosen, *ranked]
         )
         assert job.wait(60) and [lane.status for lane in job.result.lanes] == ["done"] * 5
-    assert seen.most > 3
+    assert seen.most == 5
