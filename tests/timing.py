@@ -1,17 +1,23 @@
-"""How long something takes on a busy machine."""
+"""How the time that something takes grows with its size, on a busy machine too."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
+LEAST_SECONDS = 0.002  # below it a clock's noise counts more than the work
 
-def seconds(work: Callable[[], object], tries: int = 3) -> float:
-    """The processor's time that `work` takes in this thread, the least of some tries: what other threads and garbage of other tests take
-    is not counted."""
-    spent = []
+
+def growth(small: Callable[[], object], large: Callable[[], object], tries: int = 5) -> float:
+    """How many times as long `large` takes as `small`.
+
+    Each is the least processor time of this thread over some tries, taken in turn, so that other
+    threads, garbage of other tests and the processor's speed do not matter.
+    """
+    spent: tuple[list[float], list[float]] = [], []
     for _ in range(tries):
-        begun = time.thread_time()
-        work()
-        spent.append(time.thread_time() - begun)
-    return min(spent)
+        for work, seconds in zip((small, large), spent):
+            begun = time.thread_time()
+            work()
+            seconds.append(time.thread_time() - begun)
+    return min(spent[1]) / max(min(spent[0]), LEAST_SECONDS)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 import time
 from types import SimpleNamespace
 
@@ -41,6 +42,7 @@ def far(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     write(new_folder("notes"), [Document(f"d{i:02}", text) for i, text in enumerate(TEXTS)])
     here = SimpleNamespace(corpus=open_corpus("notes"), asked=[], seconds=0.05, most=0, now=0)
+    here.together, here.gathered = 0, threading.Event()
 
     def answer(handler, body):
         text = body["messages"][-1]["content"]
@@ -48,6 +50,9 @@ def far(tmp_path, monkeypatch):
         here.asked.append(number[1] if number else text)
         here.now += 1
         here.most = max(here.most, here.now)
+        if here.now >= here.together:
+            here.gathered.set()
+        here.gathered.wait(60)
         time.sleep(here.seconds)
         here.now -= 1
         names = [f"Person{number[1]}", f"City{number[1]}"] if number else []
@@ -86,7 +91,7 @@ def far(tmp_path, monkeypatch):
         )
 
     with serving(answer) as (address, _):
-        chat = OpenAIChat(address, "m", "far")
+        chat = OpenAIChat(address, "m", "far", at_once=3)
         chat.holds_counts = False  # the prompts have more
         here.models = Priced(chat)
         yield here
@@ -114,12 +119,13 @@ def test_a_cap_stops_a_build_before_it_and_a_higher_one_goes_on(far, cap, said):
         .words()
         .endswith("Spent on it so far: 7 calls, 630 tokens in, 70 out, 1.96 EUR.")
     )
+    far.together, far.gathered = 3, threading.Event()
     graph = build(far.corpus, one, far.models, cap=Cap(100))
     assert (
         sorted(far.asked) == [f"{i:02}" for i in range(20)] and graph.n_nodes == 40
     )  # nothing is asked twice
     assert not spent_file(place(far.corpus, one)).exists()  # what the next build spends is its own
-    assert far.most > 2
+    assert far.most == 3
 
 
 def test_the_graph_is_the_one_without_a_cap(far, tmp_path, monkeypatch):
@@ -170,9 +176,10 @@ def test_a_cap_in_money_needs_a_price(far):
 
 def test_descriptions_are_summed_up_many_at_a_time_and_keep_their_places(far):
     line = LINE.replace("Merge()", "Merge(summarise=True, longest=1)")
+    far.together = 3
     graph = build(far.corpus, find(line), far.models)
     assert len(far.asked) == 20 + 40 + 20  # chunks, nodes, edges
-    assert far.most > 2 and graph.n_nodes == 40
+    assert far.most == 3 and graph.n_nodes == 40
     assert Merge(summarise=True).chats() == ("answer",) and Merge().chats() == ()
 
 

@@ -147,7 +147,7 @@ def test_a_server_writes_many_reports_at_a_time(films):
     from tests.core.evaluation.runs.test_flight import server
 
     told = []
-    with server(0.2) as (address, seen):
+    with server(together=4) as (address, seen):
         chat = OpenAIChat(address, "m", "m", at_once=4)
         each = Reports(films, Communities(np.array([0, 1, 2, 3, 4], np.int32)), lambda: chat, "a")
         assert each.prepare(range(5), lambda text, share: told.append(text), lambda: None) == (5, 0)

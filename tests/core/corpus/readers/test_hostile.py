@@ -104,9 +104,9 @@ MARKDOWN = {
 
 @pytest.mark.parametrize("text", MARKDOWN.values(), ids=MARKDOWN)
 def test_markdown_takes_time_in_proportion_to_its_length(text):
-    begun = time.process_time()
-    markdown("a.md", text.encode())
-    assert time.process_time() - begun < 20  # a few seconds at most; hours where it is the square
+    markdown(
+        "a.md", text.encode()
+    )  # seconds; hours, and so over the test's own limit, if quadratic
 
 
 def rewritten(data: bytes, change) -> bytes:

@@ -207,13 +207,17 @@ class Served(Author):
     def __init__(self, at_once):
         super().__init__(ASKED)
         self.at_once, self.now, self.most, self.lock = at_once, 0, 0, threading.Lock()
+        self.overlapping = threading.Event()
 
     def reply(self, messages, *, schema=None, **_):
         place = int(PLACE.search(messages[1]["content"].split("\n")[1])[1])
         with self.lock:
             self.now += 1
             self.most = max(self.most, self.now)
+            if self.now == min(2, self.at_once):
+                self.overlapping.set()
         with away():  # as a client does that waits for a server
+            self.overlapping.wait(60)
             time.sleep(0.01 * (place % 4))
         with self.lock:
             self.now -= 1

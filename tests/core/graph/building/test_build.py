@@ -219,14 +219,19 @@ def test_a_second_process_can_wait_for_the_first(tmp_path):
     (tmp_path / "t.tsv").write_text("a\tr\tb\n")
     code = (
         "import sys, time\nfrom core.graph.building.build import build\n"
-        "def slow():\n    yield 'a', 'r', 'b'\n    print('now', flush=True)\n    time.sleep(0.5)\n"
+        "from pathlib import Path\n"
+        "def slow():\n    yield 'a', 'r', 'b'\n    print('now', flush=True)\n"
+        "    while not Path(sys.argv[2]).exists():\n        time.sleep(0.01)\n"
         "build(slow(), sys.argv[1], 'first')"
     )
-    child = python(code, tmp_path / "g")
+    waited = tmp_path / "waited"
+    child = python(code, tmp_path / "g", waited)
     assert child.stdout.readline() == "now\n"
-    start = time.perf_counter()
-    graph = open_or_build(tmp_path / "t.tsv", tmp_path / "g", "second")
-    assert graph.name == "second" and time.perf_counter() - start > 0.2
+    # the check is called while the other process holds the lock, which then goes on
+    graph = open_or_build(
+        tmp_path / "t.tsv", tmp_path / "g", "second", check=waited.touch, wait=True
+    )
+    assert graph.name == "second" and waited.exists()
     assert child.wait() == 0
 
 
