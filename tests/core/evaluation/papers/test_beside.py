@@ -197,6 +197,6 @@ def test_graphs_by_a_language_model_are_to_be_built_first(told):
 
 def test_the_list_and_the_sources(told):
     code, out, _ = told()
-    assert code == OK and "lego-table-7" in out and "Walk&Retrieve" in out and "not made" in out
+    assert code == OK and "lego-table-7" in out and "Walk&Retrieve" in out and "Not made" in out
     assert json.loads(told("--json")[1])[0]["experiments"]
     assert "RoG-cwq" in told("lego-table-7", "--fetch")[1]
