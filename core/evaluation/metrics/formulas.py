@@ -261,7 +261,7 @@ def judged_right(outcome: Outcome, _: int | None = None) -> float | None:
 def total(
     *fields: str, stages: tuple[str, ...] = ()
 ) -> Callable[[Outcome, int | None], float | None]:
-    """The metric that sums fields of `Cost` over the operators of the line, or over those of some stages.
+    """Metric that sums fields of `Cost` over a line's operators, or over those of some stages.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Cost, Outcome

@@ -50,7 +50,19 @@ class PrintedTable:
 
 
 def read_table(id: str, paper: str, values: Mapping[str, Any]) -> PrintedTable:
-    """Read a table of a paper's file. Raises ValueError where a row has not a cell for each column."""
+    """Read a table of a paper's file.
+
+    Parameters
+    ----------
+    id : the name in `reproduce`.
+    paper : the paper's title.
+    values : the fields of `PrintedTable` as the file has them.
+
+    Raises
+    ------
+    ValueError
+        Where a row has not a cell for each column.
+    """
     head = tuple(values["head"])
     rows = tuple(tuple(row) for row in values["rows"])
     if any(len(row) != len(head) for row in rows):

@@ -40,7 +40,16 @@ def won(experiment: Experiment, name: str, summary: Summary, tally: Tally) -> Be
 def duels(experiment: Experiment, name: str, summary: Summary, tally: Tally) -> list[Beside]:
     """Return each criterion's win rates beside those that the paper prints of the set `name`.
 
-    A row is a method over another one; methods that were not asked have none.
+    Parameters
+    ----------
+    experiment : the experiment as it is asked on the set (`Experiment.asked`).
+    name : the paper's name of the set.
+    summary : the run, whose methods have rows.
+    tally : the judged pairs of its answers.
+
+    Returns
+    -------
+    A table a criterion, with a row for each method over another one.
     """
     found, none = [], Estimate(None, None, None, 0)
     for criterion, printed in experiment.duels.get(name, {}).items():

@@ -54,6 +54,8 @@ def run(server, tmp_path, monkeypatch, capsys):
         ("lego-figure-4", 2),
         ("lego-table-4", 1),
         ("lego-v1-table-6", 8),
+        ("analysis-table-8", 2),
+        ("analysis-table-9-qwen-32b", 2),
     ],
 )
 def test_a_shipped_question_of_each_set(run, id, sets):
@@ -139,6 +141,15 @@ def test_answers_by_walks(run, films, tmp_path):
     assert {row["here"]["n"] for row in rows} == {2}
 
 
+def test_seconds_of_answers_by_walks(run, films, tmp_path):
+    (tmp_path / "q.jsonl").write_text(QUESTIONS, "utf-8")
+    asked = ("--data", f"MetaQA={tmp_path / 'q.jsonl'}", "--graph", str(films.folder))
+    (table,) = run("walks-table-2-seconds", *asked, "--answer", "served")["tables"]
+    assert table["metric"] == "seconds"
+    assert [row["printed"] for row in table["rows"]] == [13.03, 22.11, 23.12, 22.37, 22.12, 21.31]
+    assert all(row["here"]["mean"] > 0 for row in table["rows"])
+
+
 def test_crag_by_its_files(run, films, tmp_path):
     about = {"query_time": "03/19/2024", "domain": "movie", "search_results": []}
     rows = [
@@ -182,13 +193,7 @@ def test_crag_by_its_files(run, films, tmp_path):
         "served",
     )
     crag = found["tables"]
-    assert [table["metric"] for table in crag] == [
-        "hits@1",
-        "accurate",
-        "hallucination",
-        "missing",
-        "seconds",
-    ]
+    assert [table["metric"] for table in crag] == ["hits@1", "accurate", "hallucination", "missing"]
     for table in crag:
         assert [row["name"] for row in table["rows"]] == list(
             experiment("walks-table-2").rows.values()
