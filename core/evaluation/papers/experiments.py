@@ -118,13 +118,13 @@ class Experiment:
             )
         builds = self.small_builds if small and self.small_builds else self.builds
         rows, instances, firsts = dict[str, str](), list(before), dict[str, str]()
-        asked = {id: one.id for id, one in there.items()}  # of the first value of each
+        ids = {id: one.id for id, one in there.items()}  # of the first value of each
         for id in chosen:
             one = variant(there[id], BuiltGraph, "build", builds[id]) if builds else there[id]
             for variation in (self.small_vary if small and self.small_vary else self.vary)[id]:
                 parameter, _, values = variation.partition("=")
                 found = varied((one,), variation)
-                asked[id] = found[0].id
+                ids[id] = found[0].id
                 firsts |= {instance.id: found[0].id for instance in found} if builds else {}
                 for instance, value in zip(found, split(values), strict=True):
                     label = (
@@ -147,7 +147,7 @@ class Experiment:
             }
             for name, columns in self.printed.items()
         }
-        duels = _renamed(self.duels, asked)
+        duels = _renamed(self.duels, ids)
         return replace(self, rows=rows, printed=printed, firsts=firsts, duels=duels), tuple(
             instances
         )
