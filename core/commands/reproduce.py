@@ -26,11 +26,21 @@ from core.evaluation.papers.beside import (
     wide,
     written,
 )
-from core.evaluation.papers.experiments import Experiment, PublishedSet, costs, experiment, papers
+from core.evaluation.papers.building import BuildingCosts
+from core.evaluation.papers.experiments import (
+    Experiment,
+    PublishedSet,
+    costs,
+    experiment,
+    papers,
+    printed_tables,
+)
 from core.evaluation.papers.gains import gains, quartiles
 from core.evaluation.papers.measures import MEASURES
+from core.evaluation.papers.printed import PrintedTable
+from core.evaluation.papers.printed_side import printed_side
 from core.evaluation.papers.walks import prepare_walks
-from core.evaluation.papers.wins import goes_with, won
+from core.evaluation.papers.wins import duels, goes_with, won
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.starting import evaluate
@@ -41,6 +51,7 @@ from core.operators.texts.built import BuiltGraph
 from core.sources import corpus_with
 
 SMALL = 5  # questions of each set
+NEEDS = "What it takes to measure them here"
 EPILOG = """Without a name it lists every table and figure of the five papers, and what makes each. A run is an evaluation for each
 set, saved as it goes: the same command goes on with it. --small asks a few shipped questions with the models of this computer, in
 minutes; its figures show that all of it runs, and say little of the methods."""
@@ -106,6 +117,9 @@ def add(commands) -> None:
         "--fetch", action="store_true", help="say where the sets are published, and run nothing"
     )
     reproduce.add_argument(
+        "--printed", action="store_true", help="show the paper's values alone, and run nothing"
+    )
+    reproduce.add_argument(
         "--out",
         metavar="FILE",
         help="write the tables as Markdown; of costs the picture beside it, as HTML",
@@ -120,10 +134,12 @@ def run(options) -> int:
     if options.name is None:
         _list(options.json)
         return OK
-    if (of_costs := costs().get(options.name)) is not None:
-        return reproduce_costs.run(options, of_costs)
-    wanted = experiment(options.name)
-    if wanted.against and options.no_llm:
+    wanted = _named(options.name)
+    if options.printed or isinstance(wanted, PrintedTable):
+        return _show_printed(options, wanted)
+    if isinstance(wanted, BuildingCosts):
+        return reproduce_costs.run(options, wanted)
+    if (wanted.against or wanted.duels) and options.no_llm:
         raise BadInput(f"{wanted.id} compares the answers of a language model; leave out --no-llm.")
     if options.fetch:
         print("\n".join(f"{name}: {wanted.sets[name].fetch}" for name in wanted.printed))
@@ -139,7 +155,8 @@ def run(options) -> int:
     )
     if not sets:
         raise BadInput(
-            f"No set of {wanted.id} is here. Name a folder or file with --data, or try it with --small."
+            f"No set of {wanted.id} is here. Name a folder or file with --data, try it with --small, "
+            "or see the paper's values with --printed."
         )
     engine = options.engine()
     if options.answer:
@@ -150,6 +167,11 @@ def run(options) -> int:
         write_text(out, markdown(wanted, tables, differs))
     _print(wanted, tables, differs, options.json)
     return OK
+
+
+def _named(id: str) -> Experiment | BuildingCosts | PrintedTable:
+    """The entry of that id. Raises BadInput with the nearest one."""
+    return costs().get(id) or printed_tables().get(id) or experiment(id)
 
 
 def _measured(
@@ -184,17 +206,36 @@ def _evaluated(
         ]
         found = gains(here, name, summary) if here.after else beside(here, name, summary)
         differs += _quartiles(here, name, summary)
-        if here.against:
-            tally = finish(start(engine, summary, against=here.against))
-            rates = won(here, name, summary, tally)
-            differs += [
-                f"{name}: {sentence}"
-                for sentence in (*tally.doubts(), *goes_with(found, rates, tally))
-            ]
-            found = [*found, rates]
+        if here.against or here.duels:
+            rates, sentences = _judged_pairs(engine, here, name, summary, found)
+            differs += [f"{name}: {sentence}" for sentence in sentences]
+            found = [*found, *rates]
         tables += [wide(found)] if here.wide else found
     differs += order_of_sets(tables) if len(wanted.rows) == 1 else []
     return tables, differs
+
+
+def _judged_pairs(
+    engine, here: Experiment, name: str, summary: Summary, found: Sequence[Beside]
+) -> tuple[list[Beside], list[str]]:
+    """The win rates of a set's answers beside the paper's, and sentences on them."""
+    tally = finish(start(engine, summary, against=here.against))
+    rates, sentences = duels(here, name, summary, tally), [*tally.doubts()]
+    if here.wins:
+        rates.insert(0, won(here, name, summary, tally))
+        sentences += goes_with(found, rates[0], tally)
+    return rates, sentences
+
+
+def _show_printed(options, wanted: Experiment | BuildingCosts | PrintedTable) -> int:
+    """Print and write the paper's values alone; the exit code."""
+    tables, needs = printed_side(wanted)
+    if options.out:
+        out = Path(options.out)
+        check_writable(out)
+        write_text(out, markdown(wanted, tables, needs, NEEDS))
+    _print(wanted, tables, needs, options.json, key="needs")
+    return OK
 
 
 def _size(options) -> int | None:
@@ -225,15 +266,15 @@ def _list(as_json: bool) -> None:
         for one in paper.experiments:
             here = ", ".join(one.small()) or "none"
             hours = f"about {one.hours} hour{'s' * (one.hours != 1)} on a graphics card"
-            print(f"  {one.id:22} {one.place}. {one.title}; {hours}; sets in small: {here}")
+            print(f"  {one.id:30} {one.place}. {one.title}; {hours}; sets in small: {here}")
         for cost in paper.costs:
             print(
-                f"  {cost.id:22} {cost.place}. {cost.title}; about {cost.hours} hours on a graphics card; in small: {cost.small}"
+                f"  {cost.id:30} {cost.place}. {cost.title}; about {cost.hours} hours on a graphics card; in small: {cost.small}"
             )
+        for table in paper.tables:
+            print(f"  {table.id:30} {table.place}. {table.title}; as printed. {table.source}")
         for place, command in paper.elsewhere.items():
-            print(f"  {'':22} {place}: {command}")
-        for place, why in paper.open.items():
-            print(f"  {'':22} {place}: not made, {why}")
+            print(f"  {'':30} {place}: {command}")
 
 
 def _sets(options, wanted: Experiment) -> dict[str, str]:
@@ -321,7 +362,7 @@ def _asked(
             asked,
             size,
             by_name,
-            abstract=wanted.abstract or bool(wanted.against),
+            abstract=wanted.abstract or bool(wanted.against or wanted.duels),
             **settings,
         )
     warn(plan.notes)
@@ -405,13 +446,17 @@ def _part(summary: Summary) -> str:
 
 
 def _print(
-    wanted: Experiment, tables: list[Beside | Measured], differs: list[str], as_json: bool
+    wanted: Experiment | BuildingCosts | PrintedTable,
+    tables: Sequence[Beside | Measured],
+    sentences: Sequence[str],
+    as_json: bool,
+    key: str = "differs",
 ) -> None:
     if as_json:
         found = {
             "experiment": wanted.id,
             "tables": [dataclasses.asdict(one) for one in tables],
-            "differs": differs,
+            key: sentences,
         }
         print(json.dumps(found, ensure_ascii=False, indent=2))
         return
@@ -426,5 +471,5 @@ def _print(
                     for i, (cell, width) in enumerate(zip(row, widths))
                 )
             )
-        print("\n".join(notes))
-    print("\n" + "\n".join(differs))
+        print(*notes, sep="\n", end="\n" if notes else "")
+    print("\n" + "\n".join(sentences))

@@ -58,6 +58,13 @@ SECONDS = (
 )
 
 
+STAGES = {
+    "extract": ("extracting the subgraph", ("extract", "filter")),
+    "retrieve": ("finding paths or passages", ("retrieve",)),
+    "refine": ("choosing among what was found", ("refine",)),
+}  # a module of LEGO-GraphRAG each, with the stages of operators that it has here
+
+
 def _ranking(part: str, title: str, items: str, convention: str, source: str) -> list[Metric]:
     """The five metrics of a ranking: of paths, or of the reader's names."""
 
@@ -269,6 +276,20 @@ DECLARED = (
         "seconds",
         "lower",
         LEGO,
+    ),
+    *(
+        Metric(
+            f"{name}_seconds",
+            f"Seconds of {what}",
+            f"The part of a question's seconds that goes into {what}.",
+            "Counted as all of the seconds are, over the operators of these stages: "
+            + f"{' and '.join(stages)}. A line without any has no figure.",
+            total("seconds", stages=stages),
+            "seconds",
+            "lower",
+            "LEGO-GraphRAG, first version, Table 6",
+        )
+        for name, (what, stages) in STAGES.items()
     ),
     Metric(
         "calls",

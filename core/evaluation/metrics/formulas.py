@@ -258,21 +258,26 @@ def judged_right(outcome: Outcome, _: int | None = None) -> float | None:
     )
 
 
-def total(*fields: str) -> Callable[[Outcome, int | None], float | None]:
-    """The metric that sums fields of `Cost` over the operators of the line.
+def total(
+    *fields: str, stages: tuple[str, ...] = ()
+) -> Callable[[Outcome, int | None], float | None]:
+    """Metric that sums fields of `Cost` over a line's operators, or over those of some stages.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Cost, Outcome
     >>> costs = Cost("Rank", "refine", 0.5, texts=40), Cost("Answer", "generate", 1.0, calls=1, tokens_in=90, tokens_out=10)
     >>> [metric(name)(Outcome(1, costs=costs)) for name in ("seconds", "calls", "tokens_in", "tokens_out", "tokens", "texts")]
     [1.5, 1.0, 90.0, 10.0, 100.0, 40.0]
+    >>> [metric(name)(Outcome(1, costs=costs)) for name in ("extract_seconds", "retrieve_seconds", "refine_seconds")]
+    [None, None, 0.5]
 
-    None for what was looked up in a file: what it cost when it was made is not known.
+    None for what was looked up in a file, as what it cost when it was made is not known, and where the line has none of the stages.
     """
 
     def sums(outcome: Outcome, _: int | None) -> float | None:
-        if outcome.looked_up:
+        counted = [cost for cost in outcome.costs if not stages or cost.stage in stages]
+        if outcome.looked_up or (stages and not counted):
             return None
-        return float(sum(getattr(cost, name) for cost in outcome.costs for name in fields))
+        return float(sum(getattr(cost, name) for cost in counted for name in fields))
 
     return sums

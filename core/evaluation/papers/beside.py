@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.evaluation.metrics.statistics import Estimate
+from core.evaluation.papers.building import BuildingCosts
 from core.evaluation.papers.experiments import Experiment
+from core.evaluation.papers.printed import PrintedTable, UpperBound
 from core.evaluation.reports.export import shown
 from core.evaluation.reports.summary import Summary
 
@@ -82,9 +84,7 @@ def beside(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
                     experiment.rows[instance],
                     known,
                     table[instance][metric],
-                    None
-                    if known is None or zero is None or instance == firsts[instance]
-                    else known - zero,
+                    None if instance == firsts[instance] else _difference(known, zero),
                     (tests[instance].difference, tests[instance].low, tests[instance].high)
                     if instance in tests
                     else None,
@@ -97,6 +97,13 @@ def beside(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
         ]
         found.append(Beside(name, summary.run.spec["set"], metric, tuple(rows), kendall(both)))
     return found
+
+
+def _difference(value: float | None, first: float | None) -> float | None:
+    """How far a printed value is from another; None where one is missing or a bound."""
+    if value is None or first is None or {type(value), type(first)} & {UpperBound}:
+        return None
+    return value - first
 
 
 def order_of_sets(tables: Sequence[Beside | Measured]) -> list[str]:
@@ -133,10 +140,16 @@ def kendall(pairs: Sequence[tuple[float, float]]) -> float | None:
 HEAD = ("method", "paper", "here", "n", "from the first, paper", "from the first, here", "agrees")
 
 
+DIFFERS = "What differs from the paper"
+
+
 def markdown(
-    experiment: Experiment, tables: Sequence[Beside | Measured], differs: Sequence[str]
+    experiment: Experiment | BuildingCosts | PrintedTable,
+    tables: Sequence[Beside | Measured],
+    sentences: Sequence[str],
+    heading: str = DIFFERS,
 ) -> str:
-    """The tables as Markdown, one a set and metric, with what differs from the paper under them."""
+    """The tables as Markdown, one a set and metric, with the sentences under a heading of their own."""
     lines = [f"# {experiment.place}: {experiment.title}", "", experiment.paper, ""]
     for one in tables:
         title, head, rows, notes = written(one)
@@ -146,13 +159,7 @@ def markdown(
         ]
         lines += ["", *notes, ""]
     return "\n".join(
-        [
-            *lines,
-            "## What differs from the paper",
-            "",
-            *(f"- {sentence}" for sentence in differs),
-            "",
-        ]
+        [*lines, f"## {heading}", "", *(f"- {sentence}" for sentence in sentences), ""]
     )
 
 
@@ -187,13 +194,14 @@ def cells(metric: str, row: Row) -> list[str]:
         else shown(metric.removeprefix("gain with "), number)
     )
     value = lambda number: "–" if number is None else f"{'−' * (number < 0)}{digits(abs(number))}"
+    printed = str(row.printed) if isinstance(row.printed, UpperBound) else value(row.printed)
     signed = lambda number: (
         "–" if number is None else f"{'−' if number < 0 else '+'}{digits(abs(number))}"
     )
     spread = lambda mean, low, high, form: f"{form(mean)} [{form(low)}, {form(high)}]"
     return [
         row.name,
-        value(row.printed),
+        printed,
         "–" if row.here.mean is None else spread(*row.here.numbers(), value),
         f"{row.here.n:,}",
         signed(row.printed_difference),

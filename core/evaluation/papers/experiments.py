@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput, nearest
+from core.evaluation.metrics.catalogue import metric
 from core.evaluation.papers.building import BuildingCosts
+from core.evaluation.papers.printed import PrintedTable, UpperBound, read_table
 from core.evaluation.reports.sensitivity import variant, varied
 from core.instances.catalogue import Instance
 from core.lines import split
@@ -20,7 +22,10 @@ from core.operators.text import operator_class
 from core.operators.texts.built import BuiltGraph
 
 FOLDER = Path(__file__).parent
+SHARES = ("share", "balance")  # units of metrics that a paper may print in per cent
 Values = Mapping[str, tuple[float | None, ...]]
+Duels = Mapping[str, Mapping[str, float]]
+"""Win rates in [0, 1] by the instance that wins and the one it is compared with."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,9 @@ class Experiment:
     `small_rows` are the instances of a small run. `after` is the instance whose first ten the others begin with, where not their figures
     are compared but how these go with what the others gain (`core.evaluation.papers.gains`). `against` is the instance whose answers a
     language model compares with those of each other one, `wins` for each set the others' win rates over it as printed
-    (`core.evaluation.papers.wins`). `vary` makes of each row one for every value of an operator's parameter, in a small run `small_vary`,
+    (`core.evaluation.papers.wins`). `duels` has for each set and criterion the printed win rates of one instance over another; the
+    answers of every two are compared for them, or those of `against` with each other's.
+    `vary` makes of each row one for every value of an operator's parameter, in a small run `small_vary`,
     by row; a printed column goes through the values of the first row, then of the next, and where it is shorter nothing is printed of
     such rows. `label` calls a value by what it counts; `builds` has the build that a row is asked on where a building operator varies,
     of a small run `small_builds`; `firsts` by instance the one that its differences are taken from, where that is not the first.
@@ -77,6 +84,7 @@ class Experiment:
     after: str = ""
     against: str = ""
     wins: Values = field(default_factory=dict)
+    duels: Mapping[str, Mapping[str, Duels]] = field(default_factory=dict)
     vary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     small_vary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     wide: bool = False
@@ -103,17 +111,20 @@ class Experiment:
         if not self.vary:
             names = {there[id].id: row for id, row in self.rows.items()}
             after, against = (there[id].id if id else "" for id in (self.after, self.against))
-            return replace(self, rows=names, after=after, against=against), (
+            duels = _renamed(self.duels, {id: one.id for id, one in there.items()})
+            return replace(self, rows=names, after=after, against=against, duels=duels), (
                 *before,
                 *(there[id] for id in chosen),
             )
         builds = self.small_builds if small and self.small_builds else self.builds
         rows, instances, firsts = dict[str, str](), list(before), dict[str, str]()
+        ids = {id: one.id for id, one in there.items()}  # of the first value of each
         for id in chosen:
             one = variant(there[id], BuiltGraph, "build", builds[id]) if builds else there[id]
             for variation in (self.small_vary if small and self.small_vary else self.vary)[id]:
                 parameter, _, values = variation.partition("=")
                 found = varied((one,), variation)
+                ids[id] = found[0].id
                 firsts |= {instance.id: found[0].id for instance in found} if builds else {}
                 for instance, value in zip(found, split(values), strict=True):
                     label = (
@@ -136,7 +147,10 @@ class Experiment:
             }
             for name, columns in self.printed.items()
         }
-        return replace(self, rows=rows, printed=printed, firsts=firsts), tuple(instances)
+        duels = _renamed(self.duels, ids)
+        return replace(self, rows=rows, printed=printed, firsts=firsts, duels=duels), tuple(
+            instances
+        )
 
     def small(self) -> dict[str, str]:
         """The shipped question sets of a small run by the paper's name of the set, the first one of those that share a shipped set."""
@@ -145,6 +159,23 @@ class Experiment:
             if self.sets[name].small not in ("", *found.values()):
                 found[name] = self.sets[name].small
         return found
+
+
+def _renamed(
+    duels: Mapping[str, Mapping[str, Duels]], names: Mapping[str, str]
+) -> dict[str, dict[str, Duels]]:
+    """The duels of instances that have other ids on the graph of a set."""
+    return {
+        name: {
+            criterion: {names[winner]: _renamed_row(row, names) for winner, row in rates.items()}
+            for criterion, rates in by_criterion.items()
+        }
+        for name, by_criterion in duels.items()
+    }
+
+
+def _renamed_row(row: Mapping[str, float], names: Mapping[str, str]) -> dict[str, float]:
+    return {names[loser]: rate for loser, rate in row.items()}
 
 
 def _on(instance: Instance, asked: PublishedSet) -> Instance:
@@ -170,14 +201,16 @@ def _retrieving(instance: Instance) -> Instance:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper's experiments and its figures of what graphs cost to build, with the tables and figures that another command makes (by place,
-    the command), and those that nothing here makes (by place, why)."""
+    """A paper's experiments, its figures of what graphs cost to build, and its tables that are shown as printed.
+
+    `elsewhere` has by place the command that makes another table or figure.
+    """
 
     title: str
     experiments: tuple[Experiment, ...]
     costs: tuple[BuildingCosts, ...] = ()
     elsewhere: Mapping[str, str] = field(default_factory=dict)
-    open: Mapping[str, str] = field(default_factory=dict)
+    tables: tuple[PrintedTable, ...] = ()
 
 
 @cache
@@ -192,8 +225,9 @@ def experiment(id: str) -> Experiment:
     """The experiment of that id. Raises BadInput with the nearest one."""
     known = {one.id: one for paper in papers() for one in paper.experiments}
     if id not in known:
+        every = (*known, *costs(), *printed_tables())
         raise BadInput(
-            f"There is no experiment “{id}”.{nearest(id, (*known, *costs()))} “reproduce” lists them."
+            f"There is no experiment “{id}”.{nearest(id, every)} “reproduce” lists them."
         )
     return known[id]
 
@@ -201,6 +235,11 @@ def experiment(id: str) -> Experiment:
 def costs() -> dict[str, BuildingCosts]:
     """The figures of what graphs cost to build, by id."""
     return {one.id: one for paper in papers() for one in paper.costs}
+
+
+def printed_tables() -> dict[str, PrintedTable]:
+    """The tables that are shown as printed, by id."""
+    return {one.id: one for paper in papers() for one in paper.tables}
 
 
 def _read(file: dict[str, Any]) -> Paper:
@@ -227,7 +266,10 @@ def _read(file: dict[str, Any]) -> Paper:
         )
         for id, one in file.get("costs", {}).items()
     )
-    return Paper(paper["title"], found, costs, file.get("elsewhere", {}), file.get("open", {}))
+    tables = tuple(
+        read_table(id, paper["title"], one) for id, one in file.get("tables", {}).items()
+    )
+    return Paper(paper["title"], found, costs, file.get("elsewhere", {}), tables)
 
 
 def _experiment(
@@ -245,13 +287,17 @@ def _experiment(
             for name, other in values.get("small_sets", {}).items()
         },
     }
-    scaled = lambda column: tuple(
-        None if math.isnan(value) else value * scale for value in column or none
+    scaled = lambda column, unit="share": tuple(
+        _number(value, scale if unit in SHARES else 1.0) for value in column or none
     )
     read = {
         "printed": {
-            name: {metric: scaled(column) for metric, column in columns.items()}
+            name: {key: scaled(column, metric(key).unit) for key, column in columns.items()}
             for name, columns in values["printed"].items()
+        },
+        "duels": {
+            name: {criterion: _duels(values["rows"], rates) for criterion, rates in by.items()}
+            for name, by in values.get("duels", {}).items()
         },
         "wins": {name: scaled(column) for name, column in values.get("wins", {}).items()},
         "vary": _by_row(values["rows"], values.get("vary", {})),
@@ -267,6 +313,22 @@ def _experiment(
         if key not in ("scale", "small_sets")
     }
     return Experiment(id, sets=sets, **about | values | read)
+
+
+def _number(value: float | str, scale: float) -> float | None:
+    """A printed number, None for nan; a text is a bound, which is not scaled."""
+    if isinstance(value, str):
+        return UpperBound.parse(value)
+    return None if math.isnan(value) else value * scale
+
+
+def _duels(rows: Mapping[str, str], rates: Mapping[str, list[float]]) -> Duels:
+    """Win rates printed in per cent: by the instance that wins a number for each row, which may be itself."""
+    read = {}
+    for winner, values in rates.items():
+        known = zip(rows, values, strict=True)
+        read[winner] = {loser: rate / 100 for loser, rate in known if not math.isnan(rate)}
+    return read
 
 
 def _by_row(

@@ -37,6 +37,44 @@ def won(experiment: Experiment, name: str, summary: Summary, tally: Tally) -> Be
     )
 
 
+def duels(experiment: Experiment, name: str, summary: Summary, tally: Tally) -> list[Beside]:
+    """Return each criterion's win rates beside those that the paper prints of the set `name`.
+
+    Parameters
+    ----------
+    experiment : the experiment as it is asked on the set (`Experiment.asked`).
+    name : the paper's name of the set.
+    summary : the run, whose methods have rows.
+    tally : the judged pairs of its answers.
+
+    Returns
+    -------
+    A table a criterion, with a row for each method over another one.
+    """
+    found, none = [], Estimate(None, None, None, 0)
+    for criterion, printed in experiment.duels.get(name, {}).items():
+        rates = tally.wins(criterion)
+        rows = tuple(
+            Row(
+                f"{winner} over {loser}",
+                f"{experiment.rows[winner]} over {experiment.rows[loser]}",
+                rate,
+                rates.get((winner, loser), none),
+            )
+            for winner, against in printed.items()
+            for loser, rate in against.items()
+            if winner != loser and {winner, loser} <= set(summary.instances)
+        )
+        both = [
+            (row.printed, row.here.mean)
+            for row in rows
+            if row.printed is not None and row.here.mean is not None
+        ]
+        metric = f"{RATE}, {criterion}"
+        found.append(Beside(name, summary.run.spec["set"], metric, rows, kendall(both)))
+    return found
+
+
 def goes_with(found: Sequence[Beside], rates: Beside, tally: Tally) -> list[str]:
     """Sentences on how the win rates of a set go with recall, over the methods and the one that they are held against, which has half a win
     against itself: Pearson's r here, and of the values that the paper prints. None where the set has no recall, one where the judge's

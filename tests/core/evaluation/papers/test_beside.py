@@ -175,13 +175,18 @@ def test_what_cannot_be_is_a_sentence(told, tmp_path):
     code, _, err = told("lego-table-7")
     assert code == WRONG and "--data" in err and "--small" in err
     assert "neither" in told("lego-table-7", "--data", "CWX=a.jsonl")[2]
-    assert "cannot be tried in small" in told("analysis-table-8", "--small")[2]
     assert "Did you mean “CWQ”" in told("lego-table-7", "--small", "--set", "CWW")[2]
     assert "A sample is" in told("lego-table-7", "--small", "--sample", "some")[2]
     assert (
         "cannot be written"
         in told("lego-table-7", "--small", "--out", str(tmp_path / "none" / "t.md"))[2]
     )
+
+
+def test_an_experiment_of_which_nothing_ships_has_no_small_run(told, monkeypatch):
+    monkeypatch.setattr("core.commands.reproduce.experiment", lambda id: MADE)
+    code, _, err = told("made", "--small")
+    assert code == WRONG and "cannot be tried in small" in err
 
 
 def test_graphs_by_a_language_model_are_to_be_built_first(told):
@@ -197,6 +202,6 @@ def test_graphs_by_a_language_model_are_to_be_built_first(told):
 
 def test_the_list_and_the_sources(told):
     code, out, _ = told()
-    assert code == OK and "lego-table-7" in out and "Walk&Retrieve" in out and "not made" in out
+    assert code == OK and "lego-table-7" in out and "Walk&Retrieve" in out and "Not made" in out
     assert json.loads(told("--json")[1])[0]["experiments"]
     assert "RoG-cwq" in told("lego-table-7", "--fetch")[1]

@@ -11,7 +11,7 @@ from core.cli import COMMANDS
 from core.datasets import question_set
 from core.errors import BadInput
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.papers.experiments import costs, experiment, papers
+from core.evaluation.papers.experiments import costs, experiment, papers, printed_tables
 from core.instances.catalogue import published
 from core.io.home import ROOT
 from core.operators.texts.built import BuiltGraph
@@ -37,6 +37,7 @@ def test_an_experiment_names_what_is_here(one):
     assert one.measures or all(
         one.asked(published(), name, small)[1] for name in one.printed for small in (True, False)
     )
+    assert set(one.duels) <= set(one.printed)
     assert not one.wins or (one.against in one.rows and set(one.wins) == set(one.printed))
     assert all(
         len(values) == len(one.rows) and None not in values[:1] for values in one.wins.values()
@@ -46,7 +47,7 @@ def test_an_experiment_names_what_is_here(one):
         for measured, values in columns.items():
             several = len(one.vary["vanilla-rag"][0].split(",")) if one.builds else 1
             assert metric(measured).name == measured and len(values) == several * len(one.rows)
-            if measured not in ("seconds", "tokens"):  # shares, whatever the paper prints
+            if metric(measured).unit == "share":  # whatever the paper prints
                 assert all(value is None or 0 <= value <= 1 for value in values)
     for name in ",".join(one.small().values()).split(","):
         assert not name or corpus_with(name) or question_set(name).questions
@@ -56,7 +57,7 @@ def test_other_commands_that_are_named_are_there():
     named = [
         command
         for paper in papers()
-        for said in paper.elsewhere.values()
+        for said in (*paper.elsewhere.values(), *(table.source for table in paper.tables))
         for command in re.findall(r"python -m core (\w+)", said)
     ]
     assert named and set(named) <= set(COMMANDS)
@@ -67,6 +68,7 @@ def test_the_page_has_each_experiment():
     assert set(re.findall(r"^\| `([a-z0-9-]+)`", page, re.M)) == {
         *(one.id for one in ALL),
         *costs(),
+        *printed_tables(),
     }
 
 

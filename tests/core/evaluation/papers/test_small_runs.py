@@ -9,6 +9,7 @@ import pytest
 
 from core.cli import OK, main
 from core.corpus import Document, write
+from core.evaluation.pairwise.verdicts import CRITERIA
 from core.evaluation.papers.experiments import experiment
 from core.types import Question
 from tests.model_server import model_server
@@ -51,7 +52,10 @@ def run(server, tmp_path, monkeypatch, capsys):
         ("lego-table-9", 2),
         ("lego-figure-3", 4),
         ("lego-figure-4", 2),
-        ("lego-v1-table-6", 2),
+        ("lego-table-4", 1),
+        ("lego-v1-table-6", 8),
+        ("analysis-table-8", 2),
+        ("analysis-table-9-qwen-32b", 2),
     ],
 )
 def test_a_shipped_question_of_each_set(run, id, sets):
@@ -59,8 +63,52 @@ def test_a_shipped_question_of_each_set(run, id, sets):
     wanted = experiment(id)
     assert len(found["tables"]) == sets
     for table in found["tables"]:
-        assert [row["instance"] for row in table["rows"]] == list(wanted.small_rows or wanted.rows)
+        assert [row["name"] for row in table["rows"]] == [
+            wanted.rows[id] for id in wanted.small_rows or wanted.rows
+        ]
         assert all(row["here"]["n"] == 1 for row in table["rows"]), table
+
+
+@pytest.mark.parametrize(
+    ("id", "sets", "metrics"),
+    [
+        ("lego-figure-5", ["CWQ"], ["subgraph_recall", "hits@1"]),
+        (
+            "lego-v1-figures-1-4",
+            ["CWQ", "WebQSP"],
+            ["subgraph_f1", "subgraph_recall", "path_f1", "path_recall"],
+        ),
+        ("lego-v1-figure-12", ["CWQ", "WebQSP"], ["hits@1", "f1"]),
+    ],
+)
+def test_figures_that_print_no_values(run, id, sets, metrics):
+    found = run(id, "--small", "--sample", "1", "--answer", "served")
+    wanted = experiment(id)
+    assert [table["title"] for table in found["tables"]] == sets
+    asked = 2 if wanted.small_vary else len(wanted.small_rows)  # two values of one row
+    for table in found["tables"]:
+        assert table["head"] == ["method", *metrics] and len(table["rows"]) == asked
+        assert all("–" not in row for row in table["rows"]), table
+
+
+@pytest.mark.parametrize(
+    ("id", "first"),
+    [
+        ("analysis-figures-6-10", ("VanillaRAG over RAPTOR", 0.58)),
+        ("analysis-figure-11", ("CheapRAG over VanillaRAG", 0.68)),
+    ],
+)
+def test_answers_to_abstract_questions_in_pairs(run, tmp_path, id, first):
+    with (tmp_path / "home" / "models.toml").open("a", encoding="utf-8") as file:
+        file.write('[roles]\njudge = "served"\n')
+    found = run(id, "--small", "--sample", "1", "--answer", "served")
+    assert [table["metric"] for table in found["tables"]] == [
+        f"win rate, {criterion}" for criterion in CRITERIA
+    ]
+    for table in found["tables"]:
+        assert len(table["rows"]) == 2 and all(row["here"]["n"] == 1 for row in table["rows"])
+    row = found["tables"][0]["rows"][0]
+    assert (row["name"], row["printed"]) == first
 
 
 def test_the_fifteen_instances_by_hops(run, films, tmp_path):
@@ -91,6 +139,15 @@ def test_answers_by_walks(run, films, tmp_path):
     rows = found["tables"][0]["rows"]
     assert [row["name"] for row in rows] == list(experiment("walks-table-2").rows.values())
     assert {row["here"]["n"] for row in rows} == {2}
+
+
+def test_seconds_of_answers_by_walks(run, films, tmp_path):
+    (tmp_path / "q.jsonl").write_text(QUESTIONS, "utf-8")
+    asked = ("--data", f"MetaQA={tmp_path / 'q.jsonl'}", "--graph", str(films.folder))
+    (table,) = run("walks-table-2-seconds", *asked, "--answer", "served")["tables"]
+    assert table["metric"] == "seconds"
+    assert [row["printed"] for row in table["rows"]] == [13.03, 22.11, 23.12, 22.37, 22.12, 21.31]
+    assert all(row["here"]["mean"] > 0 for row in table["rows"])
 
 
 def test_crag_by_its_files(run, films, tmp_path):
