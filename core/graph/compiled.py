@@ -58,7 +58,8 @@ def _compile_in_memory() -> None:
     """Let `njit(cache=True)` compile without a cache, which numba refuses where nothing can be written."""
     from numba.core.dispatcher import Dispatcher
 
-    Dispatcher.enable_caching = lambda dispatcher: None
+    # numba has no setting for it
+    Dispatcher.enable_caching = lambda dispatcher: None  # type: ignore
 
 
 def _digest(folder: Path) -> str:
