@@ -37,7 +37,8 @@ let_in()
 if shared() and st.user.get("is_logged_in"):
     go_to_wished([one.url_path for one in PAGES])
 leave_all_but(page.url_path or "compare")
-sidebar()
+if said(lambda: sidebar() or True) is None:  # a folder of another user
+    st.stop()
 try:
     page.run()
 finally:  # afterwards, so that the first page does not wait for it

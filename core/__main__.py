@@ -8,9 +8,11 @@ def begin() -> int:
     it is later on."""
     try:
         from core.cli import main
+        from core.io.console import keep_printable
         from core.io.home import keep_private
         from core.sharing import OPERATOR, asked_of
 
+        keep_printable()
         keep_private()
         asked_of(lambda: OPERATOR)  # whoever may run commands on this computer
         return main()

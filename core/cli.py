@@ -54,7 +54,8 @@ def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | 
     try:
         warn(filter(None, [cannot_save()]))
         code = options.run(options)
-        sys.stdout.flush()  # what goes wrong with it is said here, and not at the end of the process
+        if sys.stdout is not None:  # it may be closed
+            sys.stdout.flush()  # what goes wrong with it is said here, and not at the end of the process
         return code
     except (BadInput, BadParameter, UnknownEntity, StoreError) as error:
         return _complain(error, WRONG)
@@ -67,7 +68,9 @@ def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | 
         return FAILED
     except OSError as error:
         if error.errno != errno.ENOSPC:
-            raise
+            if error.filename is None:
+                raise
+            return _complain(f"{error.filename} cannot be used: {error.strerror}.", FAILED)
         os.dup2(
             os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
         )  # what is still to be printed would fail again

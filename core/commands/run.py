@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 import urllib.request
 import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from ipaddress import ip_address
 
-from core.commands.terminal import port
+import psutil
+
+from core.commands.terminal import port, warn
+from core.errors import BadInput
 from core.io.home import ROOT
 
 HOST, PORT = "127.0.0.1", 8501
+PORTS_TRIED = 20
 STARTING = 60  # seconds that the server may take until the browser is opened
 
 
@@ -30,7 +40,9 @@ def add(commands) -> None:
 def add_serving(parser) -> None:
     """`--port`, `--host` and `--no-browser`."""
     parser.add_argument(
-        "--port", type=port, default=PORT, help=f"where it listens (default: {PORT})"
+        "--port",
+        type=port,
+        help=f"where it listens (default: {PORT}, or the next one that is free)",
     )
     parser.add_argument(
         "--host", default=HOST, help=f"on which address (default: {HOST}, this computer alone)"
@@ -42,36 +54,104 @@ def run(options) -> int:
     """Prepare, then serve until it is interrupted. The exit code."""
     from core.commands.prepare import run as prepare
 
-    prepare(options)
+    with _ended_by(_die):
+        prepare(options)
     return serve(options, "")
 
 
 def serve(options, page: str) -> int:
-    """Serve the app until it ends, with a browser opened at that page of it unless none is wanted. The server's exit code."""
-    address = f"http://127.0.0.1:{options.port}"
-    where = ["--server.address", options.host, "--server.port", str(options.port)]
+    """Serve the app until it ends, with a browser opened at one of its pages unless none is wanted.
+
+    Returns
+    -------
+    The server's exit code.
+
+    Raises
+    ------
+    BadInput
+        If the port is taken: a browser would open somebody else's page.
+    """
+    number = _free_port(options.host, options.port)
+    address = f"http://{browser_host(options.host)}:{number}"
+    where = ["--server.address", options.host, "--server.port", str(number)]
     command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), *where]
     process = subprocess.Popen(command)
-    before = signal.signal(
-        signal.SIGTERM, lambda *_: process.terminate()
-    )  # else the server would go on by itself
-    print(f"{address}/{page}", flush=True)
-    if not options.no_browser:
-        threading.Thread(target=_open, args=[process, address, page], daemon=True).start()
+    with _ended_by(process.terminate):  # else the server would go on by itself
+        print(f"{address}/{page}", flush=True)
+        if not options.no_browser:
+            threading.Thread(target=_open, args=[process, address, page], daemon=True).start()
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            process.wait()  # it was interrupted too
+            raise
+
+
+@contextmanager
+def _ended_by(end: Callable[[], object]) -> Iterator[None]:
+    """Call `end` when this process is told to end. Without a handler the first process of a container ignores that."""
+    before = signal.signal(signal.SIGTERM, lambda *_: end())
     try:
-        return process.wait()
-    except KeyboardInterrupt:
-        process.wait()  # it was interrupted too
-        raise
+        yield
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
+def _die() -> None:
+    """End this process and what it started at once; what was fetched or built so far is taken up by the next start."""
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            child.kill()
+    os._exit(128 + signal.SIGTERM)
+
+
+def _free_port(host: str, wanted: int | None) -> int:
+    """Return the port to listen on: the wanted one, else the first free one from the default on."""
+    for number in [wanted] if wanted else range(PORT, PORT + PORTS_TRIED):
+        if _is_free(host, number):
+            if number != (wanted or PORT):
+                warn([f"Port {PORT} is taken, so port {number} is used."])
+            return number
+    taken = f"Port {wanted} is" if wanted else f"Ports {PORT} to {PORT + PORTS_TRIED - 1} are"
+    raise BadInput(f"{taken} taken by another program; name a free one with --port.")
+
+
+def _is_free(host: str, number: int) -> bool:
+    """Whether a server can listen there. An address that is not this computer's is left to the server to say."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except OSError:
+        return True
+    with socket.socket(family, kind, protocol) as tried:
+        if os.name != "nt":
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(address)
+        except OSError as error:
+            return error.errno != errno.EADDRINUSE
+    return True
+
+
+def browser_host(host: str) -> str:
+    """Return how a browser on this computer names a host that a server listens on."""
+    try:
+        number = ip_address(host)
+    except ValueError:
+        return host
+    if number.is_unspecified:
+        return "127.0.0.1" if number.version == 4 else "[::1]"
+    return host if number.version == 4 else f"[{host}]"
+
+
 def _open(process: subprocess.Popen, address: str, page: str) -> None:
+    """Open the browser once the server answers. This computer is asked without a proxy."""
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     until = time.monotonic() + STARTING
     while process.poll() is None and time.monotonic() < until:
         try:
-            urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).close()
+            direct.open(f"{address}/_stcore/health", timeout=1).close()
         except OSError:
             time.sleep(0.2)
         else:

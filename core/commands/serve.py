@@ -6,6 +6,7 @@ import os
 import secrets
 import sys
 
+from core.commands.run import browser_host
 from core.commands.terminal import OK, port
 from core.errors import HopscopeError
 
@@ -46,6 +47,6 @@ def run(options) -> int:
     made = api(options.engine(), key)
     if not os.environ.get(KEY):
         print(f"hopscope: the key is {key}", file=sys.stderr)
-    print(f"http://{options.host}:{options.port}/docs", flush=True)
+    print(f"http://{browser_host(options.host)}:{options.port}/docs", flush=True)
     uvicorn.run(made, host=options.host, port=options.port, log_level="warning")
     return OK

@@ -273,6 +273,8 @@ class Comparing:
                 self._job.begin()
             try:
                 work(lane)
+            except Exception as error:  # of what comes before an operator or behind it
+                self._fail(lane, error)
             finally:
                 with self._lock:
                     self._at_work.remove(lane)
@@ -375,11 +377,16 @@ class Comparing:
         except Cancelled:
             lane.status, lane.text = CANCELLED, "Cancelled"
         except Exception as error:
-            lane.status, lane.text, lane.error = FAILED, "", sentence(error)
+            self._fail(lane, error)
         finally:
             lane.progress = None
         job.touch()
         return False
+
+    def _fail(self, lane: Lane, error: Exception) -> None:
+        """End a lane with the sentence of an error."""
+        lane.status, lane.text, lane.error = FAILED, "", sentence(error)
+        self._job.touch()
 
     def _cancelled(self) -> None:
         """The job was cancelled: lanes that only wait end at once, those at work at their next check."""

@@ -10,30 +10,56 @@ from pathlib import Path
 
 from core.errors import StoreError
 
+VARIABLE = "HOPSCOPE_HOME"
 LEAST_ROOM = 1 << 18  # bytes that a disk needs to have left
 ROOT = Path(__file__).resolve().parents[2]  # the project's own folder, with data/ and assets/
 
 
 def home() -> Path:
-    """The person's folder: HOPSCOPE_HOME, else `.hopscope` in their home directory. Made when first asked for. Raises StoreError where
-    that cannot be done."""
-    folder = Path(os.environ.get("HOPSCOPE_HOME") or Path.home() / ".hopscope")
+    """Return the person's folder: HOPSCOPE_HOME, else `.hopscope` in their home directory.
+
+    It is made when first asked for, with rights for the person alone.
+
+    Raises
+    ------
+    StoreError
+        If no home directory is known, or the folder cannot be made or read.
+    """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = Path(os.environ.get(VARIABLE) or Path.home() / ".hopscope").expanduser()
+    except RuntimeError:  # HOME is not set, and the user has no entry with one
+        raise StoreError(
+            f"No home directory is known here; name a folder for Hopscope's files in {VARIABLE}."
+        ) from None
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(
-            f"The folder {folder} cannot be made: {error.strerror or error}. Name another one in HOPSCOPE_HOME."
+            f"The folder {folder} cannot be made: {error.strerror or error}. Name another one in {VARIABLE}."
         ) from None
+    return _readable(folder)
+
+
+def _readable(folder: Path) -> Path:
+    """Return the folder. Raises StoreError if it is there and belongs to somebody who lets nobody in."""
+    if folder.exists() and not os.access(folder, os.R_OK | os.X_OK):
+        raise StoreError(
+            f"The folder {folder} belongs to another user and cannot be read. "
+            f"Give it to this user, or name another folder in {VARIABLE}."
+        )
     return folder
 
 
 def keep_private() -> None:
-    """From here on what this process writes is for the person alone: others may do nothing in their folder, nor with files. For who starts
-    the app or a command. On Windows the rights of their profile's folder hold, which come down to all in it."""
+    """Keep what this process writes from here on for the person alone.
+
+    A folder named in HOPSCOPE_HOME keeps its own rights, as others may use it on purpose; what is
+    written in it is for the person alone all the same. On Windows the rights of the profile hold.
+    """
     os.umask(0o077)
-    with suppress(
-        OSError, StoreError
-    ):  # a folder of somebody else, handed over on purpose, or one that cannot be written
+    if os.environ.get(VARIABLE):
+        return
+    with suppress(OSError, StoreError):  # one that cannot be written
         folder = home()
         folder.chmod(folder.stat().st_mode & 0o700)  # one that the person may not write stays so
 
@@ -49,8 +75,8 @@ def cannot_save(folder: Path | None = None) -> str:
 
 
 def graphs_folder() -> Path:
-    """Built graph stores, one folder each."""
-    return home() / "graphs"
+    """Built graph stores, one folder each. Raises StoreError if it cannot be read."""
+    return _readable(home() / "graphs")
 
 
 def models_folder() -> Path:

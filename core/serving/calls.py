@@ -9,6 +9,13 @@ from typing import TYPE_CHECKING, Any
 from core.diagnosis.verdict.verdict_words import explain
 from core.errors import BadInput, HopscopeError, shorten
 from core.instances.catalogue import catalogue, find, one_for
+from core.io.outside import (
+    MAX_NAME_LETTERS,
+    MAX_SEED,
+    checked_number,
+    checked_text,
+    checked_texts,
+)
 from core.results import comparison_dict
 from core.sources import Ask, CorpusSource, GraphSource, Source, sources
 from core.types import Question
@@ -18,11 +25,17 @@ if TYPE_CHECKING:
 
 MAX_ITEMS, MAX_CHARACTERS = 50, 2_000  # of a lane's paths and of each kind of its hits; of a text
 MAX_QUESTIONS = 1_000  # of an evaluation
+MAX_QUESTION, MAX_SENTENCE = 20_000, 300  # characters of a question, and of a refusal
 USUAL = {
     GraphSource.kind: ("lego-12",),
     CorpusSource.kind: ("vanilla-rag",),
 }  # methods where none is named
 LOOK = 0.1  # seconds between two looks at how far work is
+
+
+def told(error: HopscopeError) -> str:
+    """Return the sentence of a refusal, of at most MAX_SENTENCE characters."""
+    return shorten(error, MAX_SENTENCE)
 
 
 def source_of(graph: str = "", corpus: str = "") -> Source:
@@ -32,6 +45,8 @@ def source_of(graph: str = "", corpus: str = "") -> Source:
     >>> source_of().name, source_of(corpus="hotpotqa").documents
     ('metaqa', True)
     """
+    checked_text(graph, "graph", MAX_NAME_LETTERS)
+    checked_text(corpus, "corpus", MAX_NAME_LETTERS)
     if graph and corpus:
         raise BadInput("A question is asked of a graph or of a corpus; name one of the two.")
     return CorpusSource(corpus) if corpus else GraphSource(graph or "metaqa")
@@ -78,6 +93,7 @@ def compare(
 ) -> dict[str, Any]:
     """The object that `ask --json` prints, with at most `items` paths and hits of each kind in a lane and texts cut at MAX_CHARACTERS;
     `verdict`, what is known of where the right answer was lost, is added. Raises HopscopeError."""
+    checked_number(items, "items", 1, MAX_ITEMS)
     comparison = _compared(
         engine, question, methods, graph, corpus, entities, answers, gold, language_model, seed
     )
@@ -97,6 +113,8 @@ def retrieve(
 ) -> dict[str, Any]:
     """What one method retrieves, without a language model's answer: `question, method, items`, each item `kind, id, text, score`, paths
     first, each kind best first. Raises HopscopeError, also where the method fails."""
+    checked_number(items, "items", 1, MAX_ITEMS)
+    checked_text(method, "method")
     comparison = _compared(
         engine, question, [method] if method else (), graph, corpus, entities, (), (), False, seed
     )
@@ -154,7 +172,7 @@ def list_methods(words: str = "") -> list[dict[str, str]]:
     >>> [method["id"] for method in list_methods("No. 12 one-shot")][:1]
     ['lego-12']
     """
-    wanted, found = words.casefold().split(), []
+    wanted, found = checked_text(words, "words").casefold().split(), []
     for key, one in catalogue().items():
         if all(
             word in f"{key} {one.short} {one.title} {one.method} {one.paper}".casefold()
@@ -197,8 +215,10 @@ def evaluate(
     from core.evaluation.runs.starting import evaluate as start
     from core.evaluation.runs.store import Store, evaluations_file
 
-    if not 1 <= sample <= MAX_QUESTIONS:
-        raise BadInput(f"A sample has 1 to {MAX_QUESTIONS:,} questions.")
+    checked_number(sample, "sample", 1, MAX_QUESTIONS)
+    checked_number(seed, "seed", 0, MAX_SEED)
+    checked_text(questions, "questions", MAX_NAME_LETTERS)
+    checked_texts(methods, "methods")
     if "/" in questions or "\\" in questions:
         raise BadInput("Name a question set; files are evaluated by the command line.")
     known, source = catalogue(), plans.source_of(questions)
@@ -231,6 +251,8 @@ def build_graph(
     from core.builds.report import BuildReport
     from core.corpus import open_corpus
 
+    for value, field in ((corpus, "corpus"), (graph, "graph"), (extractor, "extractor")):
+        checked_text(value, field, MAX_NAME_LETTERS)
     one, report = chosen(graph, extractor), BuildReport()
     made = build(open_corpus(corpus), one, engine.models, report=report)
     chunks = len(made.columns.chunks or ())
@@ -281,6 +303,15 @@ def _compared(
     model: bool,
     seed: int,
 ) -> Comparison:
+    checked_text(question, "question", MAX_QUESTION)
+    for values, field in (
+        (methods, "methods"),
+        (entities, "entities"),
+        (answers, "answers"),
+        (gold, "gold"),
+    ):
+        checked_texts(values, field)
+    checked_number(seed, "seed", 0, MAX_SEED)
     source, known = source_of(graph, corpus), catalogue()
     instances = [
         one_for(find(method, known), source, known) for method in methods or USUAL[source.kind]

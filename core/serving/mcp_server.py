@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from core import __version__
 from core.case_adapter import comparison
 from core.cases import cases, whole
-from core.errors import HopscopeError
+from core.errors import HopscopeError, shorten
+from core.io.outside import checked_text
 from core.results import comparison_dict
+from core.runtime.jobs import sentence
 from core.serving import calls
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ def server(engine: Engine) -> MCPServer:
     """The server, ready to run. Raises HopscopeError where the library is not installed."""
     try:
         from mcp.server.mcpserver import MCPServer
-        from mcp.server.mcpserver.exceptions import ToolError
+        from mcp.server.mcpserver.exceptions import ResourceError, ToolError
     except ImportError:
         raise HopscopeError(
             "The Model Context Protocol needs its library: pip install mcp"
@@ -42,7 +44,9 @@ def server(engine: Engine) -> MCPServer:
         try:
             return await asyncio.to_thread(work)
         except HopscopeError as error:
-            raise ToolError(str(error)) from None
+            raise ToolError(calls.told(error)) from None
+        except Exception as error:
+            raise ToolError(shorten(sentence(error), calls.MAX_SENTENCE)) from error
 
     @made.tool()
     async def compare(
@@ -146,9 +150,10 @@ def server(engine: Engine) -> MCPServer:
     @made.resource("hopscope://cases/{case}", mime_type="application/json")
     def saved_case(case: str) -> str:
         """One saved comparison, as `compare` returns them."""
-        return json.dumps(
-            calls.bounded(comparison_dict(comparison(whole(case))), calls.MAX_ITEMS),
-            ensure_ascii=False,
-        )
+        try:
+            found = comparison_dict(comparison(whole(checked_text(case, "case"))))
+        except HopscopeError as error:
+            raise ResourceError(calls.told(error)) from None
+        return json.dumps(calls.bounded(found, calls.MAX_ITEMS), ensure_ascii=False)
 
     return made

@@ -11,6 +11,7 @@ import streamlit as st
 from core.cases import Case
 from core.errors import BadInput
 from core.graph.edits import Edit
+from core.io.outside import whole_text
 from core.sources import CorpusSource, GraphSource, Source, source_in
 from pages.parts.shared.session import USUAL
 
@@ -84,6 +85,7 @@ def parse_link(query: Mapping[str, Sequence[str] | str]) -> Link:
         [query[key]] if isinstance(query.get(key), str) else query.get(key, ())
     )
     one = lambda key, usual: (many(key) or (usual,))[-1]
+    query = {key: [whole_text(text) for text in many(key)] for key in query}
     seed = one("seed", "0")
     source = source_in({key: one(key, "") for key in query}) or USUAL
     return Link(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -30,15 +31,44 @@ POLICY = {
     "form-action": "'self'",
     "frame-ancestors": "'none'",
 }
-HEADERS = {
-    "Content-Security-Policy": "; ".join(f"{name} {what}" for name, what in POLICY.items()),
-    "X-Frame-Options": "DENY",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
-}
-"""What a browser holds a page to: it asks nobody but this server, whatever was drawn there, and is shown in no other page."""
+HOSTS, FRAMES = "HOPSCOPE_HOSTS", "HOPSCOPE_FRAMES"
+SPACE_HOST = "SPACE_HOST"  # set by Hugging Face to the public name of a Space
 MANY_SESSIONS = 1000  # admitted ones, from which on those that ended are looked for
 _admitted: set[str] = set()
+
+
+def headers() -> dict[str, str]:
+    """Return the headers that hold a browser to the pages.
+
+    A page asks nobody but this server, whatever was drawn there. It is shown in no other page but
+    those whose origins HOPSCOPE_FRAMES names, separated by commas.
+    """
+    policy, framed = dict(POLICY), _listed(FRAMES)
+    if framed:
+        policy["frame-ancestors"] = " ".join(["'self'", *framed])
+    sent = {
+        "Content-Security-Policy": "; ".join(f"{name} {what}" for name, what in policy.items()),
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "same-origin",
+    }
+    return sent if framed else {**sent, "X-Frame-Options": "DENY"}
+
+
+def named_hosts() -> list[str]:
+    """Return the public names that this server answers to: HOPSCOPE_HOSTS, and that of a Space."""
+    return [name.lower().rstrip(".") for name in (*_listed(HOSTS), *_listed(SPACE_HOST))]
+
+
+def accept_named_hosts() -> None:
+    """Let pages of the public names connect, which Streamlit checks by their origin."""
+    if names := named_hosts():
+        origins = [f"{scheme}://{name}" for name in names for scheme in ("https", "http")]
+        known = config.get_option("server.corsAllowedOrigins") or []
+        config.set_option("server.corsAllowedOrigins", [*known, *origins])
+
+
+def _listed(variable: str) -> list[str]:
+    return [one.strip() for one in os.environ.get(variable, "").split(",") if one.strip()]
 
 
 class Door:
@@ -61,11 +91,12 @@ class Door:
 
 
 def _guarded(send: Send) -> Send:
-    """Sends a reply with `HEADERS`."""
+    """Send a reply with `headers()`."""
+    sent = headers()
 
     async def guarded(message: Message) -> None:
         if message["type"] == "http.response.start":
-            MutableHeaders(scope=message).update(HEADERS)
+            MutableHeaders(scope=message).update(sent)
         await send(message)
 
     return guarded
@@ -76,7 +107,7 @@ def _refusal(scope: Scope) -> tuple[str, int]:
     if not allowed(host):
         name = shorten(host, 100)
         return (
-            f"Hopscope does not answer to the name “{name}”. If it is its own, start it with: --server.allowedHosts {name}\n",
+            f"Hopscope does not answer to the name “{name}”. If it is its own, start it with {HOSTS}={name} in its environment.\n",
             421,
         )
     parts = scope["path"].partition(f"/{BASE_ROUTE_UPLOAD_FILE}/")
@@ -91,8 +122,11 @@ def _refusal(scope: Scope) -> tuple[str, int]:
 
 
 def allowed(host: str) -> bool:
-    """Whether a Host header names this server: by what server.allowedHosts says where it is set, else by any number (no name leads there),
-    as localhost, or by the configured address."""
+    """Whether a Host header names this server.
+
+    By what server.allowedHosts says where it is set; else by any number (no name leads there), as
+    localhost, by the configured address, or by a public name of `named_hosts`.
+    """
     if config.get_option("server.allowedHosts"):
         return is_host_allowed(host)
     try:
@@ -107,6 +141,7 @@ def allowed(host: str) -> bool:
         _number(name)
         or name == "localhost"
         or name in [one.lower().rstrip(".") for one in configured if one]
+        or name in named_hosts()
     )
 
 

@@ -6,6 +6,7 @@ Streamlit would send all of it with every change of the component's data. What i
 from __future__ import annotations
 
 import json
+import logging
 import re
 import threading
 from collections.abc import Callable, Iterable
@@ -18,6 +19,9 @@ from streamlit import runtime
 
 from core.io.home import ROOT
 from pages.parts.shared.wording import as_script, tr
+
+# Files are handed to the server by a thread that belongs to no visitor, which Streamlit warns of each time.
+logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
 
 ASSETS = ROOT / "assets"
 IMPORT = re.compile(r'^import \{[^}]*\} from "(\.[\w./-]+\.js)";\n', re.MULTILINE)

@@ -65,14 +65,74 @@ def test_it_answers_as_the_calls_do(client):
 def test_what_cannot_be_asked_is_a_sentence(client):
     wrong = client.post("/ask", json={**ASKED, "methods": ["lego-1x"]})
     assert wrong.status_code == 400 and "lego-1x" in wrong.json()["error"]
-    assert client.post("/ask", json={"question": ""}).status_code == 422
-    assert client.post("/ask", json={**ASKED, "items": 10**6}).status_code == 422
+    assert client.post("/ask", json={"question": ""}).status_code == 400
+    assert client.post("/ask", json={**ASKED, "items": 10**6}).status_code == 400
     assert (
         client.post(
             "/ask", content=b"{" * (MAX_BODY + 1), headers={"Content-Type": "application/json"}
         ).status_code
         == 413
     )
+
+
+HALF = "\\ud83d"
+LONG = "a" * 2_000
+UNFIT = {
+    "question": ("/ask", f'{{"question": "who {HALF}"}}'),
+    "entities": ("/ask", f'{{"question": "who", "entities": ["{HALF}"]}}'),
+    "graph": ("/ask", f'{{"question": "who", "graph": "{HALF}"}}'),
+    "methods": ("/ask", f'{{"question": "who", "methods": ["{HALF}"]}}'),
+    "method": ("/retrieve", f'{{"question": "who", "method": "{HALF}"}}'),
+    "a long graph": ("/ask", f'{{"question": "who", "graph": "{LONG}"}}'),
+    "a long corpus": ("/retrieve", f'{{"question": "who", "corpus": "{LONG}"}}'),
+    "seed": ("/ask", '{"question": "who", "seed": NaN}'),
+    "a seed below zero": ("/evaluate", '{"questions": "q", "methods": ["lego-1"], "seed": -1}'),
+    "questions": ("/evaluate", f'{{"questions": "{HALF}", "methods": ["lego-1"]}}'),
+    "methods as a text": ("/ask", '{"question": "who", "methods": "lego-1"}'),
+    "items": ("/retrieve", '{"question": "who", "items": 1000000000}'),
+    "a list": ("/ask", "[]"),
+    "no JSON": ("/ask", "{"),
+    "nothing": ("/ask", ""),
+    "a long line": (
+        "/ask",
+        f'{{"question": "who", "methods": ["PersonalizedPageRank() >> Beam{"9" * 1_900}"]}}',
+    ),
+}
+
+
+@pytest.mark.parametrize("path, body", UNFIT.values(), ids=UNFIT)
+def test_unfit_request_is_refused_with_a_short_sentence(client, path, body):
+    reply = client.post(path, content=body, headers={"Content-Type": "application/json"})
+    assert reply.status_code == 400 and set(reply.json()) == {"error"}
+    assert 0 < len(reply.json()["error"]) <= 300
+
+
+def test_every_other_refusal_has_the_same_form(client):
+    replies = [
+        client.post("/ask", content='{"question": "who"}'),  # without a content type
+        client.post("/ask", json={}, headers={"Authorization": "Bearer other"}),
+        client.get("/nowhere"),
+        client.delete("/ask"),
+    ]
+    assert [reply.status_code for reply in replies] == [400, 401, 404, 405]
+    assert all(set(reply.json()) == {"error"} for reply in replies)
+
+
+def test_unforeseen_fault_is_a_sentence_too(monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("loops")
+
+    monkeypatch.setattr(calls, "list_sources", broken)
+    made = api(Engine(NoModels()), "the key")
+    with TestClient(made, raise_server_exceptions=False) as opened:
+        reply = opened.get("/sources", headers={"Authorization": "Bearer the key"})
+    assert reply.status_code == 500 and set(reply.json()) == {"error"}
+
+
+def test_its_page_loads_nothing_from_elsewhere(client):
+    page = client.get("/docs").text
+    assert "POST /retrieve" in page and "language_model" in page
+    assert "http://" not in page and "https://" not in page and "<script" not in page
 
 
 def test_it_describes_itself(client):

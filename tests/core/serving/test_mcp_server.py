@@ -19,7 +19,7 @@ from core.models.base import NoModels
 from core.runtime.server_process import free_port
 
 pytest.importorskip("mcp", reason="mcp is not installed")
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 
 from core.serving.mcp_server import server
 
@@ -65,6 +65,36 @@ def test_tools_answer_and_faults_are_sentences():
         and "lego-1x" in said.content[0].text
         and "Traceback" not in said.content[0].text
     )
+
+
+@pytest.mark.parametrize(
+    "tool, given, field",
+    [
+        ("retrieve", {"question": "who", "graph": "a" * 2_000}, "graph"),
+        ("retrieve", {**ASKED, "items": 10**9}, "items"),
+        ("retrieve", {**ASKED, "items": -3}, "items"),
+        ("compare", {"question": "who", "methods": ["a" * 3_000]}, "methods"),
+        ("build_graph", {"corpus": "a" * 2_000}, "corpus"),
+    ],
+)
+def test_refusal_has_its_reason(tool, given, field):
+    made = server(Engine(NoModels()))
+
+    async def asked(client):
+        return await client.call_tool(tool, given)
+
+    said = told(made, asked)
+    text = said.content[0].text
+    assert said.is_error and len(text) <= 400 and f"“{field}”" in text
+
+
+def test_absent_case_is_a_reason():
+    async def reason(client):
+        with pytest.raises(MCPError) as refused:
+            await client.read_resource("hopscope://cases/1")
+        return str(refused.value)
+
+    assert "case" in told(server(Engine(NoModels())), reason)
 
 
 def test_cases_are_resources():

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.graph.building.build import build
 from core.io.home import ROOT
+from pages.parts.compare.permalink import parse_link
 
 MARKED = "![x](https://example.org/x.png) [y](https://example.org) <img src=x>"
 RAW = re.compile(r"(?<!\\)(\[[xy]\]|<img)")  # a link, an image or a tag whose mark is not escaped
@@ -16,6 +17,7 @@ LINKS = {
     "a lane with an unhashable key": {"lane": "PersonalizedPageRank(keep={[]:1})"},
     "a lane that draws": {"lane": MARKED},
     "half a letter in a lane": {"lane": "BuiltGraph(build='\\ud800')"},
+    "a long graph": {"graph": "a" * 2_000, "q": "who"},
     "a seed that is no number": {"seed": "²", "q": "who"},
     "an unknown graph": {"graph": MARKED, "q": "who"},
     "a graph out of the folder": {"graph": "../../etc"},
@@ -47,3 +49,8 @@ def test_a_link_ends_in_no_fault(monkeypatch, tmp_path, query):
         element.value for kind in (at.error, at.warning, at.info, at.caption) for element in kind
     ]
     assert [text for text in drawn if RAW.search(text)] == []
+
+
+def test_half_a_letter_in_a_link_is_left_out_of_the_next_one():
+    link = parse_link({"q": "who \ud83d", "e": ["\udfff"], "graph": "\ud800", "lane": "lego-1"})
+    assert "who+%3F" in link.address("http://127.0.0.1:8501/")

@@ -1,0 +1,45 @@
+"""Output on terminals and in files whose encoding lacks letters that Hopscope prints."""
+
+from __future__ import annotations
+
+import codecs
+import sys
+import unicodedata
+
+PLAIN = {
+    "→": "->",
+    "←": "<-",
+    "–": "-",
+    "—": "-",
+    "“": '"',
+    "”": '"',
+    "’": "'",
+    "…": "...",
+    "·": "*",
+}
+HANDLER = "hopscope.plain"
+
+
+def keep_printable() -> None:
+    """Let standard output and standard error replace letters that their encoding lacks.
+
+    An arrow becomes `->`, a letter with an accent loses it, any other letter becomes `?`.
+    """
+    codecs.register_error(HANDLER, _replaced)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=HANDLER)
+
+
+def _replaced(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    letters = error.object[error.start : error.end]
+    return "".join(_plain(letter) for letter in letters), error.end
+
+
+def _plain(letter: str) -> str:
+    if letter in PLAIN:
+        return PLAIN[letter]
+    decomposed = unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode()
+    return decomposed or "?"

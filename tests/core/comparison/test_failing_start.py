@@ -1,0 +1,25 @@
+"""What fails before the first operator of a lane ends the lane with a sentence."""
+
+from __future__ import annotations
+
+from core.comparison import comparing
+from core.engine import Engine
+from core.instances.catalogue import Instance
+from core.operators.text import parse_line
+from core.sources import GraphSource
+from core.types import Question
+
+
+def test_failure_before_the_first_operator_reaches_who_waits(kit, monkeypatch):
+    def broken():
+        raise RuntimeError("no locator available")
+
+    monkeypatch.setattr(comparing, "make_ready", broken)
+    engine = Engine(kit.Written(encoder=kit.Table({})))
+    ask = engine.ask(GraphSource.of(kit.graph), Question("q", entities=("One",)), model=False)
+    line = parse_line("EgoNetwork() >> ShortestPaths()")
+    job = engine.compare(ask, [Instance("a", "A", line)])
+    assert job.wait(60)
+    (lane,) = job.comparison.lanes
+    assert lane.status == "failed" and "no locator available" in lane.error
+    engine.jobs.stop()
