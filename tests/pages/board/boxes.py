@@ -10,7 +10,8 @@ FAULTS = """() => {
         const style = getComputedStyle(node);
         return style.webkitLineClamp !== 'none' || style.textOverflow === 'ellipsis' || node.matches('.goes-on');
     };
-    const seen = node => node.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !node.closest('.sr-only, .tip, .graph-message.quiet[hidden]');
+    const seen = node => node.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+        && !node.closest(".sr-only, .tip");
     const block = node => {
         let box = node.parentElement;
         while (getComputedStyle(box).display.startsWith('inline') && !box.matches('button')) box = box.parentElement;
