@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.comparison.comparing import ENDED, Comparison, Lane
-from core.comparison.endings import unfinished
+from core.comparison.endings import without_end
 from core.diagnosis.funnel import right
 from core.diagnosis.measure import READER, by_model, counted_by, lane_by_model, two_measures
 from core.diagnosis.verdict.contrast import LaneSummary, contrast
@@ -64,7 +64,7 @@ def _explain(comparison: Comparison) -> Verdict:
         return Verdict("", explanations)
     names = lane_names(comparison)
     summaries = [
-        LaneSummary(name, one, says(lane, model), unfinished(lane))
+        LaneSummary(name, one, says(lane, model), without_end(comparison.ask, lane))
         for name, lane, model, one in zip(names, lanes, models, explanations)
     ]
     others = [
