@@ -13,8 +13,6 @@ from core.diagnosis.verdict.contrast import LaneSummary, contrast
 from core.diagnosis.verdict.explanation import Explained, explained
 from core.diagnosis.verdict.verdict_texts import explained_texts, verdict_texts
 from core.diagnosis.wording import joined, sentence
-from core.operators.text import parse_line
-from core.types import Repair
 
 
 @dataclass(frozen=True)
@@ -99,36 +97,6 @@ def _otherwise(names: Sequence[str]) -> str:
         if names
         else ""
     )
-
-
-def best_repair(comparison: Comparison) -> tuple[int, str] | None:
-    """The lane whose repair brings most, of several one that keeps its operators, and a label that names the lane; None where no
-    change helps, or lanes that are there do all of them already."""
-    repaired = [
-        (i, lane, lane.repair)
-        for i, lane in enumerate(comparison.lanes)
-        if lane.repair is not None and same_line(comparison, lane.repair.spec) is None
-    ]
-    if not repaired:
-        return None
-    _, _, lane, label = min(
-        (-repair.right / repair.of, _swaps(one, repair), i, repair.label)
-        for i, one, repair in repaired
-    )
-    return lane, f"Repair {lane_names(comparison)[lane]}: {label[:1].lower()}{label[1:]}"
-
-
-def same_line(comparison: Comparison, spec: str) -> int | None:
-    """The place of the lane that runs this line, given by its canonical text; None where none does."""
-    return next(
-        (i for i, lane in enumerate(comparison.lanes) if repr(lane.instance.line) == spec), None
-    )
-
-
-def _swaps(lane: Lane, repair: Repair) -> bool:
-    """Whether the repair puts another operator in the place of one, rather than other values."""
-    operator_types = lambda line: [type(operator) for operator in line]
-    return operator_types(parse_line(repair.spec)) != operator_types(lane.instance.line)
 
 
 def lane_names(comparison: Comparison) -> list[str]:
