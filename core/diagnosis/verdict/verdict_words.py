@@ -62,7 +62,13 @@ def _explain(comparison: Comparison) -> Verdict:
         return Verdict("", explanations)
     names = lane_names(comparison)
     summaries = [
-        LaneSummary(name, one, says(lane, model), without_end(comparison.ask, lane))
+        LaneSummary(
+            name,
+            one,
+            says(lane, model),
+            without_end(comparison.ask, lane),
+            _by_reader(comparison, lane) if model else None,
+        )
         for name, lane, model, one in zip(names, lanes, models, explanations)
     ]
     others = [
@@ -78,6 +84,11 @@ def _explain(comparison: Comparison) -> Verdict:
     return Verdict(
         text, explanations, tuple(answer for answer in dict.fromkeys(answers) if answer in text)
     )
+
+
+def _by_reader(comparison: Comparison, lane: Lane) -> int | None:
+    """How many known answers a lane's graph reader names; None where it has none."""
+    return right(comparison.graph, lane.state, comparison.ask.question.answers, reader=True)
 
 
 def _beside(comparison: Comparison, lane: Lane, one: Explained) -> Explained:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from core.diagnosis.funnel import Stage
-from core.diagnosis.verdict.explanation import Explained
 from core.diagnosis.repair.offered import best_repair, twin
+from core.diagnosis.verdict.explanation import Explained
 from core.engine import Comparison, Lane
 from pages.parts.shared.wording import tr
 

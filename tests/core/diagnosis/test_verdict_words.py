@@ -115,7 +115,8 @@ def test_one_measure_counts_for_all_and_it_is_said(asked):
     wrong = explain(asked(ANSWERING, says="Comedy"))
     assert (
         wrong.text
-        == "Neither finds Drama, by the language model. Both have it in the prompt, but the model does not say so."
+        == "Only No. 1 finds Drama, by the graph reader; its language model does not name it."
+        " Both have it in the prompt, but the model does not say so."
     )
 
 
