@@ -236,6 +236,7 @@ class Board {
     cancelAnimationFrame(this.viewFrame);
     this.panel.close();
     this.together.destroy();
+    this.room.destroy();
     this.tabs.destroy();
     this.theme.destroy();
     for (const lane of this.lanes.values()) lane.destroy();

@@ -6,9 +6,22 @@ const PICTURE_SHARE = 0.4; // of a lane's height, which its picture or list keep
 // Classes of the board, in the order in which parts are left out.
 const LEFT_OUT = ["no-times", "no-replay", "no-labels", "no-lane-repairs", "short-sentences", "short-answers"];
 
+const above = (node) => node.parentElement ?? node.getRootNode().host;
+
 export class Room {
   constructor(board) {
     this.board = board;
+    this.observer = new ResizeObserver(() => this.moved());
+    for (let node = board.root.host ?? board.root; node; node = above(node)) this.observer.observe(node);
+  }
+
+  get top() {
+    return Math.round(this.board.laneBox.getBoundingClientRect().top);
+  }
+
+  // What stands above may grow after the lanes were drawn.
+  moved() {
+    if (this.board.payload.present && this.top !== this.fitted) this.fit();
   }
 
   // Sets the height, given or what the window leaves under the lanes' top, then leaves parts out until the pictures are large.
@@ -16,6 +29,7 @@ export class Room {
     const { element, lanes, payload } = this.board;
     this.leaveOut(0);
     if (!payload.present) return;
+    this.fitted = this.top;
     element.style.setProperty("--height", `${Number(payload.height) || Math.max(MIN_HEIGHT, Math.min(this.left(), innerHeight))}px`);
     if (matchMedia(SCROLLED).matches) return;
     for (let parts = 1; parts <= LEFT_OUT.length && !this.roomy; parts += 1) this.leaveOut(parts);
@@ -29,10 +43,9 @@ export class Room {
   }
 
   left() {
-    const { element, laneBox } = this.board;
     let below = 6;
-    for (let node = element; node; node = node.parentElement ?? node.getRootNode().host) below += Number.parseFloat(getComputedStyle(node).paddingBottom) || 0;
-    return innerHeight - laneBox.getBoundingClientRect().top - below;
+    for (let { element: node } = this.board; node; node = above(node)) below += Number.parseFloat(getComputedStyle(node).paddingBottom) || 0;
+    return innerHeight - this.top - below;
   }
 
   // Whether each lane's picture, or the list of passages in its place, has its share or needs less.
@@ -44,5 +57,9 @@ export class Room {
       return !main.checkVisibility() || main.clientHeight >= share || (main === found.element && main.scrollHeight <= main.clientHeight + 2);
     };
     return [...lanes.values()].every(large) && laneBox.scrollHeight <= laneBox.clientHeight + 1;
+  }
+
+  destroy() {
+    this.observer.disconnect();
   }
 }

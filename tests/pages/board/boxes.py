@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # A text is the block that holds it, clipped by what hides its overflow, as it is seen.
-FAULTS = """() => {
+FAULTS = """lanes => {
     const CONTROLS = '.stage-box, button, input, select, .bar, .times-bar';
     const hides = node => getComputedStyle(node).overflowY !== 'visible';
     const marked = node => {
@@ -29,7 +29,7 @@ FAULTS = """() => {
         return { left, top, right, bottom };
     };
     const faults = [];
-    for (const lane of document.querySelectorAll('.lane')) {
+    for (const lane of lanes) {
         const found = [];
         const add = (node, rect, text) => {
             const cut = box => marked(box) || faults.push(`cut by ${box.className}: ${text}`);
@@ -61,7 +61,7 @@ PICTURES = """() => [...document.querySelectorAll('.lane')].map(lane =>
 
 def faults(page) -> list[str]:
     """Boxes of a lane that lie over one another, and texts that are cut without a sign."""
-    return page.evaluate(FAULTS)
+    return page.locator(".lane").evaluate_all(FAULTS)
 
 
 def picture_shares(page) -> list[float]:
