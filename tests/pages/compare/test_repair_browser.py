@@ -100,22 +100,17 @@ def test_no_repair_is_offered_that_would_be_a_lane_beside_over_again(pressed):
     assert "Lane 4" in page.locator(".lane").first.locator(".repaired").inner_text()
 
 
-def test_present_shows_the_repaired_lanes_whole_on_low_screens(pressed):
+@pytest.mark.parametrize("width, height", [(1280, 720), (1366, 768)])
+def test_present_shows_the_repaired_lanes_whole_on_low_screens(pressed, width, height):
     page, _, _ = pressed
-    for number, (width, height) in enumerate(((1280, 720), (1366, 768))):
-        page.set_viewport_size({"width": width, "height": height})
-        if number == 0:
-            page.get_by_role("button", name="Present").click()
-            page.get_by_text("case 1 of").wait_for(timeout=60_000)
-        settle(page)
-        assert of_lanes(page, FAULTS) == []
-        lanes = page.locator(".lanes")
+    with open_page(page.url + "&present=1") as room:
+        room.set_viewport_size({"width": width, "height": height})
+        repaired(room)
+        assert of_lanes(room, FAULTS) == []
+        lanes = room.locator(".lanes")
         box = lanes.bounding_box()
         assert box["y"] + box["height"] <= height
         assert lanes.evaluate("box => box.scrollHeight <= box.clientHeight + 1")
-    page.keyboard.press("Escape")
-    page.set_viewport_size({"width": 1280, "height": 900})
-    repaired(page)
 
 
 def test_the_headline_stays_while_a_repair_runs_and_says_that_it_is_counted_again(app):
