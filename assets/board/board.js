@@ -13,6 +13,7 @@ import { loadCytoscape } from "./load.js";
 import { Panel } from "./panel.js";
 import { Pointing } from "./pointing.js";
 import { PromptDialog } from "./promptdiff.js";
+import { Room } from "./room.js";
 import { Band } from "./said.js";
 import { Tabs } from "./tabs.js";
 import { Theme } from "./theme.js";
@@ -81,12 +82,14 @@ class Board {
     this.band = new Band(this);
     this.tabs = new Tabs(this, this.laneBox);
     this.together = new Together(this);
+    this.room = new Room(this);
     this.element.append(this.band.element, this.together.element, this.tabs.element, this.laneBox, this.adding, this.live, this.theme.probe, this.panel.element, this.prompts.element);
     root.append(this.element);
     this.pointing = new Pointing(this);
-    this.onResize = () => this.fit();
+    this.onResize = () => this.room.fit();
     addEventListener("resize", this.onResize);
     document.fonts?.ready.then(() => {
+      this.room.fit();
       for (const lane of this.lanes.values()) lane.graph.placeLabels();
     });
   }
@@ -112,17 +115,8 @@ class Board {
     this.tabs.update();
     this.panel.update();
     this.turn(list(this.payload.lanes).some((lane) => lane.status === "running" || lane.status === "answering"));
-    this.fit();
+    this.room.fit();
     this.pointing.refresh();
-  }
-
-  // For a room: the height that is given, else what the window leaves under the lanes' top.
-  fit() {
-    if (!this.payload.present) return;
-    let below = 6;
-    for (let node = this.element; node; node = node.parentElement ?? node.getRootNode().host) below += Number.parseFloat(getComputedStyle(node).paddingBottom) || 0;
-    const left = innerHeight - this.laneBox.getBoundingClientRect().top - below;
-    this.element.style.setProperty("--height", `${Number(this.payload.height) || Math.max(440, Math.min(left, innerHeight))}px`);
   }
 
   // Counts what all lanes depend on; a lane whose data and count stay the same is left as it is.
@@ -142,7 +136,7 @@ class Board {
   // The replay that plays is the only one.
   play(replay) {
     this.pointing.pin = null;
-    this.together.pause();
+    this.together.rewind();
     for (const lane of this.lanes.values()) if (lane.replay !== replay) lane.replay.stop();
   }
 
@@ -242,6 +236,7 @@ class Board {
     cancelAnimationFrame(this.viewFrame);
     this.panel.close();
     this.together.destroy();
+    this.room.destroy();
     this.tabs.destroy();
     this.theme.destroy();
     for (const lane of this.lanes.values()) lane.destroy();

@@ -25,6 +25,13 @@ export class Found {
     this.hits = new Hits(board, (kind) => this.open(kind));
     this.points = new Points((key) => this.hits.point({ key }));
     this.element = el("div", "found", this.points.element, lane.replay.list, this.tabs, this.paths, this.hits.element);
+    this.element.addEventListener("scroll", () => this.fade(), { passive: true });
+  }
+
+  // A list that goes on below its box, as in a room, fades out there.
+  fade() {
+    const { scrollHeight, scrollTop, clientHeight } = this.element;
+    this.element.classList.toggle("goes-on", scrollHeight - scrollTop > clientHeight + 2);
   }
 
   // Of a lane that failed only what was noted before it did, and on what.

@@ -22,7 +22,7 @@ export class FullScreen {
     this.on = false;
     this.title = el("p", "full-title");
     this.title.hidden = true;
-    this.button = button("tool", "", tr("Full screen"), () => (this.on ? this.leave() : this.enter()));
+    this.button = button("tool full-screen", "", tr("Full screen"), () => (this.on ? this.leave() : this.enter()));
     this.button.append(corners());
     this.onKey = (event) => event.key === "Escape" && !event.defaultPrevented && this.leave();
   }

@@ -20,7 +20,8 @@ export function laneMarks(graph) {
   const { agreed } = board;
   for (const node of graph.nodes.values()) {
     const path = all.nodes.has(node.id);
-    const lost = ["answer", "gold"].includes(node.role) && !alive.has(node.id) && lane.retrieved && !lane.soFar ? "lost" : "";
+    const missed = lane.retrieved && !lane.soFar ? "lost" : "open"; // of a lane at work it may come yet
+    const lost = ["answer", "gold"].includes(node.role) && !alive.has(node.id) ? missed : "";
     const ghost = !path && !inside.nodes.has(node.id) ? "ghost" : "";
     const same = path && agreed.nodes.has(node.id) ? "same" : "";
     const picked = node.id === graph.clicked ? "picked" : "";

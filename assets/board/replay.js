@@ -1,6 +1,6 @@
-// The replay of a lane's story, frame by frame, in a bar over its graph.
+// The replay of a lane's story, frame by frame, in a bar over its graph. After the last frame comes what was kept, where it begins.
 
-import { button, el, reconcile, setHidden, setText } from "./dom.js";
+import { button, changed, el, reconcile, setHidden, setText } from "./dom.js";
 import { makeRow, patchRow } from "./paths.js";
 import { count, list, plural, score } from "./words.js";
 import { nouns, tr } from "../wording.js";
@@ -9,6 +9,7 @@ export class Replay {
   constructor(board, lane) {
     this.board = board;
     this.lane = lane;
+    this.memo = {};
     this.playing = false;
     this.stories = [];
     this.choice = el("select", "stories");
@@ -27,7 +28,7 @@ export class Replay {
     this.off = button("more", tr("Back to the paths that were kept"), "", () => board.pointing.clear());
     this.list = el("div", "frame-list", this.title, this.rows, this.note, this.off);
     this.choice.addEventListener("change", () => this.start(0));
-    this.slider.addEventListener("input", () => this.start(Number(this.slider.value)));
+    this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
   }
 
   get story() {
@@ -56,7 +57,7 @@ export class Replay {
     this.stories = list(this.lane.data.stories).filter((story) => list(story.frames).length);
     const shown = this.stories.length > 0;
     setHidden(this.element, !shown);
-    if (!shown) this.playing = false;
+    if (changed(this.memo, "stories", this.stories.map(({ title, frames }) => [title, frames.length]))) this.playing = false;
     setHidden(this.choice, this.stories.length < 2);
     reconcile(this.choice, this.stories, (story, index) => String(index), () => el("option"), (option, story) => setText(option, story.title));
     [...this.choice.children].forEach((option, index) => (option.value = String(index)));
@@ -68,8 +69,9 @@ export class Replay {
     setHidden(this.list, !this.playing);
     this.element.classList.toggle("playing", this.playing);
     if (!story) return;
-    const last = String(story.frames.length - 1);
-    if (this.slider.max !== last) this.slider.max = last;
+    const end = String(story.frames.length);
+    if (this.slider.max !== end) this.slider.max = end;
+    if (!this.playing) return void this.drawEnd(story, end);
     const frame = story.frames[this.index];
     if (this.spreads) return void this.drawMass(story, frame);
     const keys = list(frame.paths);
@@ -79,13 +81,11 @@ export class Replay {
     const missed = documents ? nouns("more document") : nouns("more path");
     const done = documents ? tr("read") : tr("kept");
     const kept = `${plural(keys.length, noun)} ${done}${considered}`;
-    const words = this.playing ? `${frame.title || tr("step {index}", { index: this.index + 1 })}: ${count(keys.length)}${considered} ${done}` : "";
-    setText(this.words, words);
+    setText(this.words, `${frame.title || tr("step {index}", { index: this.index + 1 })}: ${count(keys.length)}${considered} ${done}`);
     this.slider.setAttribute("aria-label", tr("Frame of {title}", { title: story.title }));
     this.words.title = kept;
     this.slider.setAttribute("aria-valuetext", tr("{title} ({index} of {frames}), {kept}", { title: frame.title ?? "", index: this.index + 1, frames: story.frames.length, kept }));
     setText(this.title, `${story.title}, ${frame.title ?? ""}: ${kept}`);
-    if (!this.playing) return;
     const known = keys.filter((key) => this.board.path(key));
     const scores = new Map(keys.map((key, index) => [key, score(list(frame.scores)[index])]));
     const row = (key) => ({ key, lead: scores.get(key), path: this.board.path(key), fate: this.board.fate(key, this.lane.data.id) });
@@ -96,13 +96,21 @@ export class Replay {
     setHidden(this.note, !this.note.textContent);
   }
 
+  // What was kept is shown: the slider stands at its end.
+  drawEnd(story, end) {
+    this.slider.value = end;
+    setText(this.words, "");
+    this.words.title = "";
+    this.slider.setAttribute("aria-label", tr("Frame of {title}", { title: story.title }));
+    this.slider.setAttribute("aria-valuetext", tr("{title}: what was kept", { title: story.title }));
+  }
+
   drawMass(story, frame) {
-    setText(this.words, this.playing ? frame.title : "");
+    setText(this.words, frame.title);
     this.words.title = "";
     this.slider.setAttribute("aria-label", tr("Frame of {title}", { title: story.title }));
     this.slider.setAttribute("aria-valuetext", tr("{title} ({index} of {frames})", { title: frame.title, index: this.index + 1, frames: story.frames.length }));
     setText(this.title, tr("{story} {frame}: where its mass is", { story: story.title, frame: frame.title }));
-    if (!this.playing) return;
     const most = list(frame.best)[0]?.share || 1;
     reconcile(this.rows, list(frame.best), (entry, index) => `mass ${index}`, massRow, (row, entry) => patchMass(row, entry, most));
     setText(this.note, "");
@@ -116,6 +124,12 @@ export class Replay {
     this.board.pointing.refresh();
   }
 
+  // A frame; what was kept after the last one.
+  go(index) {
+    if (index < this.story.frames.length) this.start(index);
+    else this.board.pointing.clear();
+  }
+
   // This frame of a story, while others may play too.
   showAt(index, story = null) {
     if (story) this.choice.value = String(this.stories.indexOf(story));
@@ -126,9 +140,10 @@ export class Replay {
     this.lane.found.fold();
   }
 
+  // The frame before or after; round from what was kept to the first.
   step(by) {
-    const last = Number(this.slider.max);
-    this.start(Math.max(0, Math.min(last, Number(this.slider.value) + (this.playing ? by : 0))));
+    const places = this.story.frames.length + 1;
+    this.go((Number(this.slider.value) + by + places) % places);
   }
 
   stop() {

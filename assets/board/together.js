@@ -1,8 +1,8 @@
 // The searches of all lanes played in step: a bar over the lanes with a button, a slider and the words of where they are.
 //
-// PageRank comes first where a lane has it, then what is searched for on what it left.
+// PageRank comes first where a lane has it, then what is searched for on what it left, and in the end what was kept.
 
-import { button, el, setHidden, setText } from "./dom.js";
+import { button, changed, el, setHidden, setText } from "./dom.js";
 import { plural } from "./words.js";
 import { tr } from "../wording.js";
 
@@ -11,13 +11,16 @@ const PACE = 1100; // milliseconds that a frame is shown
 export class Together {
   constructor(board) {
     this.board = board;
+    this.memo = {};
+    this.at = null; // the step that all lanes show; null where they do not go in step
     this.play = button("tool play-all", "", "", () => (this.timer ? this.pause() : this.begin()));
     this.slider = el("input", "slider");
     Object.assign(this.slider, { type: "range", min: "0", step: "1", value: "0" });
     this.slider.setAttribute("aria-label", tr("Step of all lanes"));
     this.slider.addEventListener("input", () => {
+      const at = Number(this.slider.value);
       this.pause();
-      this.show(Number(this.slider.value));
+      this.show(at);
     });
     this.words = el("span", "together-words");
     this.element = el("div", "together", this.play, this.slider, this.words, this.off = button("tool", tr("End"), tr("Back to what was kept"), () => board.pointing.clear()));
@@ -45,29 +48,26 @@ export class Together {
   update() {
     const shown = this.replays.length > 1 || (this.replays.length === 1 && Boolean(this.board.payload.present));
     setHidden(this.element, !shown);
+    const stories = this.replays.map(({ stories: all }) => all.map(({ title, frames }) => [title, frames.length]));
+    if (changed(this.memo, "stories", stories) && this.at !== null) this.board.pointing.clear(); // as where a lane came in
     if (!shown) this.pause();
-    const last = String(Math.max(0, this.frames - 1));
-    if (this.slider.max !== last) this.slider.max = last;
     this.draw();
   }
 
   draw() {
-    const on = this.replays.some((replay) => replay.playing);
-    const running = Boolean(this.timer);
-    setText(this.play, running ? tr("❚❚ Pause") : tr("▶ Play the searches in step"));
-    setHidden(this.off, !on);
-    setText(this.words, on ? tr("step {number} of {frames}", { number: Number(this.slider.value) + 1, frames: this.frames }) : `${plural(this.frames, "step")}`);
+    const { frames } = this;
+    const end = String(frames);
+    if (this.slider.max !== end) this.slider.max = end;
+    this.slider.value = String(this.at ?? frames);
+    setText(this.play, this.timer ? tr("❚❚ Pause") : tr("▶ Play the searches in step"));
+    setHidden(this.off, !this.replays.some((replay) => replay.playing));
+    setText(this.words, this.at === null ? plural(frames, "step") : tr("step {number} of {frames}", { number: this.at + 1, frames }));
   }
 
   begin() {
-    const last = this.frames - 1;
-    const at = Number(this.slider.value);
-    this.show(this.replays.some((replay) => replay.playing) && at < last ? at + 1 : 0);
-    this.timer = setInterval(() => {
-      const next = Number(this.slider.value) + 1;
-      if (next >= this.frames || !this.element.isConnected) this.pause();
-      else this.show(next);
-    }, PACE);
+    this.show(this.at === null ? 0 : this.at + 1);
+    if (this.at === null) return; // it was paused on the last step
+    this.timer = setInterval(() => (this.element.isConnected ? this.show(this.at + 1) : this.pause()), PACE);
     this.draw();
   }
 
@@ -77,10 +77,12 @@ export class Together {
     this.draw();
   }
 
-  // Every lane at this step. One whose search was shorter stays at its end, and one that has none in this part shows what it kept.
+  // Every lane at this step, and what was kept after the last. One whose search was shorter stays at its end, and one that has none in this
+  // part shows what it kept.
   show(index) {
+    if (index >= this.frames) return void this.board.pointing.clear();
     this.board.pointing.pin = null;
-    this.slider.value = String(index);
+    this.at = index;
     let at = index;
     for (const { stories, length } of this.parts) {
       if (at >= 0 && at < length) {
@@ -96,9 +98,9 @@ export class Together {
     this.draw();
   }
 
-  // Back to the beginning, as where nothing plays any more.
+  // The lanes go in step no more.
   rewind() {
-    this.slider.value = "0";
+    this.at = null;
     this.pause();
   }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.comparison.comparing import Lane
 from core.operators.branch import Branch
 from core.runtime.jobs import CANCELLED, FAILED
+from core.sources import Ask
 
 WORDS = {FAILED: "Failed", CANCELLED: "Cancelled"}
 
@@ -18,6 +19,19 @@ def unfinished(lane: Lane) -> str:
         if lane.status == CANCELLED and not lane.retrieved
         else ""
     )
+
+
+def is_unanswered(ask: Ask, lane: Lane) -> bool:
+    """Whether a lane was cancelled after it had retrieved and before anything answered."""
+    if lane.status != CANCELLED or not lane.retrieved or not (ask.reader or ask.model):
+        return False
+    state = lane.state
+    return state.answer is None and state.reader is None and state.excerpt is None
+
+
+def without_end(ask: Ask, lane: Lane) -> str:
+    """How a sentence says that a lane gave no answer as it failed or was cancelled; empty of others."""
+    return "was cancelled before answering" if is_unanswered(ask, lane) else unfinished(lane)
 
 
 def ending(lane: Lane) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +12,7 @@ from core.types import Step
 
 Kind = Literal["preparation", "waiting", "retrieval", "ranking", "model", "cache"]
 SHORTEST = 0.001  # seconds below which a span is left out
-NO_COST = ("preparation", "waiting")  # kinds that are no cost of the method
+NO_COST: tuple[Kind, ...] = ("preparation", "waiting")  # kinds that are no cost of the method
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,15 @@ def besides(lane: Lane) -> dict[str, float]:
     for span in spans(lane):
         if span.kind in NO_COST:
             seconds[span.label] = seconds.get(span.label, 0.0) + span.seconds
+    return seconds
+
+
+def by_kind(lane: Lane, kinds: Sequence[Kind]) -> dict[Kind, float]:
+    """Return the seconds of a lane that each of some kinds took, without those that took none."""
+    seconds: dict[Kind, float] = {}
+    for span in spans(lane):
+        if span.kind in kinds:
+            seconds[span.kind] = seconds.get(span.kind, 0.0) + span.seconds
     return seconds
 
 

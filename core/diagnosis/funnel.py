@@ -24,8 +24,11 @@ Tests = list[tuple[str, Callable[[Target], bool]]]  # by stage whether a target 
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: the targets alive in it, and those lost since the stage before, by name. `aside` where it is not on the way to
-    the answer that counts, so that nothing is lost there."""
+    """One stage: the targets alive in it, and those lost there, by name.
+
+    A target is lost at the stage behind the last one that it is alive in, so that none is lost twice. A `bypassed`
+    stage is not on the way to the answer that counts, and nothing is lost there.
+    """
 
     name: str
     alive: tuple[str, ...]
@@ -179,18 +182,23 @@ def _words(
 
 
 def _survivors(tests: Tests, targets: Sequence[Target], bypassed: str) -> tuple[Stage, ...]:
-    """The stages, each with those of the targets alive in it that pass its test; at that one called `aside` none is lost."""
-    stages, before = [], tuple(target.name for target in targets)
-    for name, test in tests:
-        alive = tuple(target.name for target in targets if test(target))
-        if name == bypassed:
-            stages.append(Stage(name, alive, (), len(targets), bypassed=True))
-            continue
-        stages.append(
-            Stage(name, alive, tuple(one for one in before if one not in alive), len(targets))
+    """Return the stages, each with the targets alive in it and those lost at it."""
+    alive_at = {
+        name: tuple(target.name for target in targets if test(target)) for name, test in tests
+    }
+    counted = [name for name in alive_at if name != bypassed]
+    lost_at: dict[str, list[str]] = {name: [] for name in alive_at}
+    for target in targets:
+        last = max(
+            (place for place, name in enumerate(counted) if target.name in alive_at[name]),
+            default=-1,
         )
-        before = alive
-    return tuple(stages)
+        if last + 1 < len(counted):
+            lost_at[counted[last + 1]].append(target.name)
+    return tuple(
+        Stage(name, alive, tuple(lost_at[name]), len(targets), bypassed=name == bypassed)
+        for name, alive in alive_at.items()
+    )
 
 
 def saved_alive(comparison: Comparison, lane: Lane) -> Mapping[str, tuple[str, ...]] | None:

@@ -57,11 +57,11 @@ def together(comparison: Comparison, found: Sequence[Beside | None]) -> str:
     another = [name for name, one in named_lanes if one.same and one.read]
     others = [name for name, one in named_lanes if one.same and not one.read]
     removed = all(edit.removes for edit in comparison.ask.source.edits)
-    otherwise, same = (
-        ("stood on it", "found another way")
-        if removed
-        else ("gave another answer", "said the same")
-    )
+    otherwise, same = ("stood on it", "found another way")
+    if not removed:
+        otherwise, same = ("gave another answer", "said the same")
+    elif comparison.ask.source.documents:  # a text follows no path, so that no way is known
+        same = "said the same, having read it"
     parts = [f"{joined(changed)} {otherwise}" if changed else f"No lane {otherwise}"]
     parts += [f"{joined(another)} {same}"] if another else []
     parts += [f"{joined(others)} had not read it"] if others else []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+ROUGH_FACTOR = 2.0  # by which one measurement may be off, either way
+MIN_DIFFERENCE_SECONDS = 0.05  # below which a scheduler alone explains a difference
 Tell = Callable[[str, float | None], None]
 MIN_SHARE, MIN_SECONDS = (
     0.01,
@@ -41,7 +43,18 @@ def between(low: float, high: float) -> str:
 
 def roughly(seconds: float) -> str:
     """An estimate by other work of the kind, in words: from half of it to twice as long."""
-    return between(seconds / 2, seconds * 2)
+    return between(seconds / ROUGH_FACTOR, seconds * ROUGH_FACTOR)
+
+
+def differ(one: float, other: float) -> bool:
+    """Whether two durations, each measured once, differ by more than a machine varies.
+
+    >>> from core.io.durations import differ
+    >>> differ(42.6, 27.9), differ(42.6, 0.4), differ(0.01, 0.05)
+    (False, True, False)
+    """
+    low, high = sorted((one, other))
+    return high > low * ROUGH_FACTOR**2 and high - low > MIN_DIFFERENCE_SECONDS
 
 
 def ago(seconds: float) -> str:

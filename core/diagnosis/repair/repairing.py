@@ -7,16 +7,20 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
-from core.comparison.comparing import Comparison, Queues
+from core.comparison.comparing import Comparison, Lane, Queues
+from core.comparison.run import LaneRun
 from core.diagnosis.influence import influence, measurable, with_influence
 from core.diagnosis.measure import lane_by_model
+from core.diagnosis.repair.offered import answers_alike, twin
 from core.diagnosis.repair.repairs import repair
 from core.diagnosis.support import rests
 from core.diagnosis.verdict.verdict_words import explain
 from core.errors import BadInput, Cancelled, ModelFailed, ModelUnavailable
 from core.instances.catalogue import Instance
 from core.runtime.jobs import DONE, Job
+from core.types import Repair
 
 PATIENCE = 10.0  # seconds, of what waits after its comparison's last lane, and of what is at work since it last had the machine to itself
 LOOK = 0.1
@@ -103,11 +107,23 @@ class Repairing:
             self._wait(job)
             by_model = lane_by_model(self._comparison, lane)
             lane.repair = repair(
-                lane.run, one.losses, by_model, lane.saved_alive, lambda: self._go_on(job)
+                lane.run,
+                one.losses,
+                by_model,
+                lane.saved_alive,
+                check=lambda: self._go_on(job),
+                known=partial(self._is_known, lane),
             )
             lane.tried = True
             if lane.repair is not None:
                 job.touch()
+
+    def _is_known(self, lane: Lane, found: Repair, trial: LaneRun) -> bool:
+        """Whether another lane has what a repair of `lane` brings, by its trial run."""
+        comparison = self._comparison
+        if twin(comparison, lane, found) is not None:
+            return True
+        return answers_alike(comparison, lane, trial)
 
     def _wait(self, job: Job) -> None:
         """Until no other lane waits or works. Raises Cancelled where that takes too long or nobody is there."""

@@ -42,16 +42,18 @@ def repair(
     saved: SavedAlive = None,
     check: Callable[[], None] = lambda: None,
     seconds: float = MOST_SECONDS,
+    known: Callable[[Repair, LaneRun], bool] = lambda repair, trial: False,
 ) -> Repair | None:
     """The first change that brings all that is wanted, else the one that brings most; None where nothing was lost or none was seen to help.
 
     `losses` are those of the lane, `kept` is that of a saved one on documents. A change has to bring more than the run did. No
-    language model is asked, and at most six changes are tried in `seconds`. Raises what `check` raises.
+    language model is asked, and at most six changes are tried in `seconds`. Raises what `check` raises. What a change brings and its run are
+    passed over where `known` says that another lane has them.
     """
     before = brought(run, by_model, saved)
     if before is None or before.right == before.of:
         return None
-    attempt = lambda change, checked: _tried(run, change, before, checked, by_model)
+    attempt = lambda change, checked: _tried(run, change, before, checked, by_model, known)
     return best(_changes(run, losses), before.right, attempt, check, seconds)
 
 
@@ -98,9 +100,14 @@ def _changes(run: LaneRun, losses: Sequence[Loss]) -> Iterator[Change]:
 
 
 def _tried(
-    run: LaneRun, change: Change, before: Brought, check: Callable[[], None], by_model: bool
+    run: LaneRun,
+    change: Change,
+    before: Brought,
+    check: Callable[[], None],
+    by_model: bool,
+    known: Callable[[Repair, LaneRun], bool],
 ) -> Repair | None:
-    """What a change brings; None where it cannot be run, or not in time."""
+    """What a change brings; None where it cannot be run, or not in time, or is `known`."""
     changed, documents = changed_line(run.line, change), run.ask.source.documents
     if changed is None:
         return None
@@ -113,9 +120,10 @@ def _tried(
     found = brought(trial, by_model)
     if found is None:
         return None
-    return Repair(
+    made = Repair(
         repr(changed),
         f"{change.words} → {replace(found, where=found.where or before.where)}",
         found.right,
         found.of,
     )
+    return None if known(made, trial) else made

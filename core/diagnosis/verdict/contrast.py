@@ -7,21 +7,24 @@ from dataclasses import dataclass
 
 from core.diagnosis.causes import PHRASES, Cause
 from core.diagnosis.matching import normalize
+from core.diagnosis.measure import MODEL, READER
 from core.diagnosis.verdict.explanation import Explained
 from core.diagnosis.wording import are, counted, every, joined, named, number, sentence
 
+CLAUSE_WORDS = ("Neither", "None", "Only", "Both", "All")  # that a head may begin with
 ADD = "Add the right answer to see where it is lost."
 
 
 @dataclass(frozen=True)
 class LaneSummary:
     """One lane as the sentence for all needs it: its name, its own explanation, what it answers, and how it ended (failed, was cancelled)
-    where it did not come to its end."""
+    where it did not come to its end. `by_reader` is how many known answers its graph reader names, where the model's are counted."""
 
     name: str
     explained: Explained | None
     says: tuple[str, ...] = ()
     ended: str = ""
+    by_reader: int | None = None
 
     @property
     def own(self) -> Explained:
@@ -74,9 +77,31 @@ def _known(lanes: Sequence[LaneSummary], answers: tuple[str, ...], by: str) -> s
     best = [lane for lane in lanes if lane.right == most]
     rest = [lane for lane in lanes if lane.right < most]
     head = sentence(f"{_head(lanes, best, most, answers)}{by}.")
+    by_reader = [lane.by_reader for lane in lanes if lane.by_reader is not None]
+    if len(by_reader) == len(lanes) and max(by_reader) > most:
+        head = _both(lanes, best, answers, max(by_reader))
     if not rest and most == of:
         return f"{head} {_beside(lanes)}".strip()
     return f"{head} {_clauses(rest or lanes, of, len(lanes))}".strip()
+
+
+def _both(
+    lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], answers: tuple[str, ...], most: int
+) -> str:
+    """Who finds how many by the graph reader, where that is more than the language models name, and what these do."""
+    readers = [lane for lane in lanes if lane.by_reader == most]
+    found = sentence(f"{_head(lanes, readers, most, answers)}, {READER};")
+    count = best[0].right
+    if len(readers) == 1 and readers[0] in best:
+        names = f"names {number(count) if count else 'none'} of them"
+        return f"{found} its language model {names if most > 1 else 'does not name it'}."
+    return f"{found} {MODEL} {_uncapitalised(_head(lanes, best, count, answers))}."
+
+
+def _uncapitalised(text: str) -> str:
+    """A clause that may stand behind another: its first word small, unless that is a name."""
+    first = text.partition(" ")[0]
+    return text[:1].lower() + text[1:] if first in CLAUSE_WORDS else text
 
 
 def _head(

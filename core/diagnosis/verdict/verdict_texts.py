@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.comparison.comparing import Comparison, Lane
-from core.comparison.endings import unfinished
+from core.comparison.endings import is_unanswered, without_end
 from core.diagnosis.causes import Loss
 from core.diagnosis.funnel import Stage, funnel
 from core.diagnosis.lost_passages import lost_passages, title_of_chunk, why
@@ -17,6 +17,9 @@ from core.diagnosis.wording import are, counted, every, joined, named, number, s
 from core.types import Repair
 
 ADD = "Add the right answer, or the documents that it rests on, to see where they are lost."
+
+
+OUTLIVES = "is in no document, but still in texts that were made from one"
 
 
 def explained_texts(comparison: Comparison, lane: Lane) -> Explained | None:
@@ -40,6 +43,9 @@ def explained_texts(comparison: Comparison, lane: Lane) -> Explained | None:
         return Explained(None, "", "It answers without documents.", right, of)
     if not stages:
         return Explained(None, "", _best(lane), right, of)
+    if is_unanswered(ask, lane):
+        held = f", with {_head(answers).rstrip(':')}" if answers else ""
+        return Explained("answer", "Not answered:", f"it was cancelled{held}.", None, of)
     if not passages:
         return _words(answers, right, of)
     lost = lost_passages(lane, passages)
@@ -100,6 +106,7 @@ def _words(stages: Sequence[Stage], right: int | None, of: int) -> Explained:
     if lost is None:
         said = f"{sentence(named([f'“{name}”' for name in stages[-1].alive]))} {are(len(stages[-1].alive))} there."
         return Explained(None, _head(stages), said, right, of)
+    name = lost.lost[0]
     where = {
         "corpus": "is in no document of the corpus",
         "graph": "is in no text of the graph",
@@ -109,7 +116,10 @@ def _words(stages: Sequence[Stage], right: int | None, of: int) -> Explained:
         if len(stages) > 1
         else "is not in the answer",
     }
-    return Explained(lost.name, _head(stages), f"“{lost.lost[0]}” {where[lost.name]}.", right, of)
+    text = f"“{name}” {where[lost.name]}."
+    if stages[0].name == "corpus" and name not in stages[0].alive and lost is not stages[0]:
+        text = f"“{name}” {OUTLIVES}; it {where[lost.name]}."
+    return Explained(lost.name, _head(stages), text, right, of)
 
 
 def _best(lane: Lane) -> str:
@@ -131,7 +141,7 @@ def _head(stages: Sequence[Stage]) -> str:
     what = {
         "corpus": "in the corpus",
         "graph": "in the graph",
-        "retrieved": "found",
+        "retrieved": "retrieved",
         "prompt": "in the prompt",
         "answer": "in the answer",
     }
@@ -147,17 +157,27 @@ def verdict_texts(comparison: Comparison, names: Sequence[str]) -> str:
         for name, one in zip(names, found)
         if one is not None and one.right is not None and one.of
     ]
-    parts = [_come([name for name, right in spoke if right], len(spoke))] if spoke else []
+    right = [name for name, is_right in spoke if is_right]
+    silent = any(is_unanswered(comparison.ask, lane) for lane in comparison.lanes)
+    parts = [_come(right, len(spoke), silent)] if spoke else []
     parts += _shown(comparison, names)
-    parts += ends((name, unfinished(lane)) for name, lane in zip(names, comparison.lanes))
+    parts += ends(
+        (name, without_end(comparison.ask, lane)) for name, lane in zip(names, comparison.lanes)
+    )
     question = comparison.ask.question
     return " ".join(parts) or (
         ADD if any(found) and not question.answers and not question.gold else ""
     )
 
 
-def _come(right: Sequence[str], of: int) -> str:
-    """Which lanes come to the known answer, of so many that say something."""
+def _come(right: Sequence[str], of: int, silent: bool) -> str:
+    """Which lanes come to the known answer, of so many that answer; `silent` where others do not."""
+    if silent and of == 1:
+        answered = "The one lane that answered"
+        return f"{answered} {'comes' if right else 'does not come'} to the known answer."
+    if silent and len(right) in (0, of):
+        all_of = f"{sentence(every(of))} lanes" if right else f"None of the {number(of)} lanes"
+        return f"{all_of} that answered {'come' if right else 'comes'} to the known answer."
     if of == 1:
         return "The known answer was found." if right else "The known answer was not found."
     if len(right) in (0, of):

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.comparison.comparing import ENDED, Comparison, Lane
-from core.comparison.endings import unfinished
+from core.comparison.endings import without_end
 from core.diagnosis.funnel import right
 from core.diagnosis.measure import READER, by_model, counted_by, lane_by_model, two_measures
 from core.diagnosis.verdict.contrast import LaneSummary, contrast
 from core.diagnosis.verdict.explanation import Explained, explained
 from core.diagnosis.verdict.verdict_texts import explained_texts, verdict_texts
 from core.diagnosis.wording import joined, sentence
-from core.operators.text import parse_line
-from core.types import Repair
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,13 @@ def _explain(comparison: Comparison) -> Verdict:
         return Verdict("", explanations)
     names = lane_names(comparison)
     summaries = [
-        LaneSummary(name, one, says(lane, model), unfinished(lane))
+        LaneSummary(
+            name,
+            one,
+            says(lane, model),
+            without_end(comparison.ask, lane),
+            _by_reader(comparison, lane) if model else None,
+        )
         for name, lane, model, one in zip(names, lanes, models, explanations)
     ]
     others = [
@@ -80,6 +84,11 @@ def _explain(comparison: Comparison) -> Verdict:
     return Verdict(
         text, explanations, tuple(answer for answer in dict.fromkeys(answers) if answer in text)
     )
+
+
+def _by_reader(comparison: Comparison, lane: Lane) -> int | None:
+    """How many known answers a lane's graph reader names; None where it has none."""
+    return right(comparison.graph, lane.state, comparison.ask.question.answers, reader=True)
 
 
 def _beside(comparison: Comparison, lane: Lane, one: Explained) -> Explained:
@@ -99,36 +108,6 @@ def _otherwise(names: Sequence[str]) -> str:
         if names
         else ""
     )
-
-
-def best_repair(comparison: Comparison) -> tuple[int, str] | None:
-    """The lane whose repair brings most, of several one that keeps its operators, and a label that names the lane; None where no
-    change helps, or lanes that are there do all of them already."""
-    repaired = [
-        (i, lane, lane.repair)
-        for i, lane in enumerate(comparison.lanes)
-        if lane.repair is not None and same_line(comparison, lane.repair.spec) is None
-    ]
-    if not repaired:
-        return None
-    _, _, lane, label = min(
-        (-repair.right / repair.of, _swaps(one, repair), i, repair.label)
-        for i, one, repair in repaired
-    )
-    return lane, f"Repair {lane_names(comparison)[lane]}: {label[:1].lower()}{label[1:]}"
-
-
-def same_line(comparison: Comparison, spec: str) -> int | None:
-    """The place of the lane that runs this line, given by its canonical text; None where none does."""
-    return next(
-        (i for i, lane in enumerate(comparison.lanes) if repr(lane.instance.line) == spec), None
-    )
-
-
-def _swaps(lane: Lane, repair: Repair) -> bool:
-    """Whether the repair puts another operator in the place of one, rather than other values."""
-    operator_types = lambda line: [type(operator) for operator in line]
-    return operator_types(parse_line(repair.spec)) != operator_types(lane.instance.line)
 
 
 def lane_names(comparison: Comparison) -> list[str]:

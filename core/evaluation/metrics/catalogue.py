@@ -72,7 +72,7 @@ def _ranking(part: str, title: str, items: str, convention: str, source: str) ->
         return lambda outcome, k: score(getattr(outcome, part), outcome.golds, k)
 
     name, one = {"paths": ("path", "path"), "reader": ("reader", "answer")}[part]
-    first = {"hit": f"First {one} right (Hits@1)"}
+    first = {"hit": f"First {one} right"}
     formulas = [
         (
             "precision",

@@ -89,7 +89,7 @@ class Metric:
 
         >>> from core.evaluation.metrics.catalogue import metric
         >>> metric("path_hit@1").described()["title"], metric("path_hit@32").described()["title"]
-        ('First path right (Hits@1)', 'Path hit ratio @32')
+        ('First path right', 'Path hit ratio @32')
         """
         return {
             "name": self.name,

@@ -77,12 +77,16 @@ class Ranks:
         }
 
     def times(self, dear: str, cheap: str) -> float:
-        """How many times the cost of another instance one has; 1 where that is not known."""
-        return (
-            self.price(dear) / self.price(cheap)
-            if dear in self.costs and cheap in self.costs
-            else 1.0
-        )
+        """Ratio of two costs as far as anybody looks at them; 1 where one is not known."""
+        if dear not in self.costs or cheap not in self.costs:
+            return 1.0
+        return self.price(dear) / self.price(cheap)
+
+    def ratio(self, dear: str, cheap: str) -> float:
+        """Ratio of two known costs; infinite where the lower one is 0."""
+        if not self.costs[cheap]:
+            return math.inf
+        return self.costs[dear] / self.costs[cheap]
 
     def price(self, instance: str) -> float:
         """The mean cost as far as anybody looks at it; infinite where it is not known."""

@@ -112,8 +112,9 @@ class _Words:
         """The figure and the cost of what is recommended, beside the dearest of the others."""
         words = f"{self._share(take)}{self._at(take)}."
         dearest = max(self.of.values, key=lambda one: self.of.times(one, take))
-        if (times := self.of.times(dearest, take)) >= DEARER:
-            words += f" {self.of.names[dearest]} costs {_times(times)} as much{self._at(dearest)}, for {figure(self.of.means[dearest])}."
+        if self.of.times(dearest, take) >= DEARER:
+            costs = _costs(self.of.ratio(dearest, take), "")
+            words += f" {self.of.names[dearest]} {costs}{self._at(dearest)}, for {figure(self.of.means[dearest])}."
         behind = [
             self.of.test(take, one)
             for one in self.of.values
@@ -140,12 +141,10 @@ class _Words:
         for group in groups.values():
             if len(group) > 1:
                 dear, cheap = max(group, key=self.of.price), min(group, key=self.of.price)
-                times = self.of.times(dear, cheap)
-                more = (
-                    f", and {self.of.names[dear]} costs {_times(times)} as much as {self.of.names[cheap]}"
-                    if times >= DEARER
-                    else ""
-                )
+                more = ""
+                if self.of.times(dear, cheap) >= DEARER:
+                    costs = _costs(self.of.ratio(dear, cheap), self.of.names[cheap])
+                    more = f", and {self.of.names[dear]} {costs}"
                 names = _listed([self.of.names[one] for one in group])
                 yield f"{names} agree in every figure of what they retrieved, on each question{more}."
 
@@ -236,9 +235,12 @@ def interval(test: Paired) -> str:
     return f"{figure(test.difference)} [{figure(test.low)}, {figure(test.high)}]"
 
 
-def _times(times: float) -> str:
-    """A ratio in words: `1.5 times`, `9 times`."""
-    return f"{times:.1f} times" if times < 3 else f"{times:,.0f} times"
+def _costs(ratio: float, other: str) -> str:
+    """A ratio of costs in words: `costs 1.5 times as much as A`; `costs more` where it is infinite."""
+    if math.isinf(ratio):
+        return f"costs more than {other}" if other else "costs more"
+    figure = f"{ratio:.1f}" if ratio < 3 else f"{ratio:,.0f}"
+    return f"costs {figure} times as much{f' as {other}' if other else ''}"
 
 
 def _rounded(questions: int) -> int:

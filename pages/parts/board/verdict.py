@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from core.diagnosis.funnel import Stage
+from core.diagnosis.repair.offered import best_repair, twin
 from core.diagnosis.verdict.explanation import Explained
-from core.diagnosis.verdict.verdict_words import best_repair, same_line
 from core.engine import Comparison, Lane
 from pages.parts.shared.wording import tr
 
 
 def repair_offered(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
-    """The change that brings a lane more; `there` says which lane makes it already, if one does."""
+    """The change that brings a lane more; `there` says which lane has that already, if one does."""
     if lane.repair is None:
         return None
-    place = same_line(comparison, lane.repair.spec)
+    place = twin(comparison, lane, lane.repair)
     return {
         "label": lane.repair.label,
         "there": None if place is None else tr("Lane {place} does this already.", place=place + 1),

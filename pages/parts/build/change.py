@@ -8,6 +8,7 @@ from typing import Any
 from core.comparison.comparing import Comparison
 from core.diagnosis.before_now import Figures, Turn, figures, strongest, turn
 from core.instances.difference import change_words
+from core.io.durations import differ
 from core.operators.base import Line
 from core.runtime.jobs import DONE
 from pages.parts.board.payload import Board
@@ -15,7 +16,6 @@ from pages.parts.shared.wording import tr
 
 ROWS = 60  # paths or passages that are listed
 ORDER: tuple[Turn, ...] = ("came", "went", "stayed", "passed")
-ALIKE = 1.2  # times as many seconds or tokens that are called the same
 Data = dict[str, Any]
 
 
@@ -105,7 +105,7 @@ def _fact(
         return None
     tone = "same"
     if old is not None and better and old != new:
-        near = better < 0 and max(old, new) <= ALIKE * min(old, new) + 0.02
+        near = better < 0 and not differ(old, new)  # only seconds are better where less
         tone = "same" if near else "good" if (new > old) == (better > 0) else "bad"
     return {
         "label": label,

@@ -136,15 +136,19 @@ def over_data(comparison: Comparison) -> Data | None:
 
 
 def _price(comparison: Comparison) -> str:
-    """What it takes, by what this question took: about 20 s, and tokens where a language model is asked."""
+    """What it takes, by what this question took: about 20 s, and tokens where a language model is asked.
+
+    What one line remembers of the other is paid once for each question.
+    """
     old, new = (lane.state.trace for lane in comparison.lanes)
     shared = next(
         (at for at, (one, other) in enumerate(zip(old, new)) if one is not other),
         min(len(old), len(new)),
     )
-    steps = [*new, *old[shared:]]
+    steps, before, now = [*new, *old[shared:]], old[shared:], new[shared:]
+    remembered = min(sum(step.saved for step in (*before, *now)), cost(before), cost(now))
     tokens = QUESTIONS * sum(step.usage.tokens_in + step.usage.tokens_out for step in steps)
-    return roughly(QUESTIONS * max(0.05, cost(steps))) + (
+    return roughly(QUESTIONS * max(0.05, cost(steps) - remembered)) + (
         tr(", about {tokens:,} tokens", tokens=tokens) if tokens else ""
     )
 

@@ -41,7 +41,7 @@ def bar_state() -> tuple[str, bool, bool]:
 
 def settle() -> None:
     """Ask what is new in the bar: a question of a set brings its entities and answers along, any other starts afresh; a changed
-    switch asks the same question again.
+    switch asks the same question again. An emptied bar is asked too, so that it is said why there is no answer.
 
     `settled` is what was asked for last, and is set last: Streamlit breaks off what it runs, callbacks included, as
     soon as the person does something else, and what was not ended is then done in the next run.
@@ -55,7 +55,8 @@ def settle() -> None:
             (list(known.entities), list(known.answers)) if known is not None else ([], [])
         )
         session.hops = known.hops if known is not None else None
-    session.submit()
+    emptied = before is not None and bool(before[0].strip()) and not session.question.strip()
+    session.submitted = emptied or bool(session.question.strip())
     session.settled = now
 
 

@@ -12,6 +12,7 @@ from core.evaluation.reports import plots
 from core.evaluation.reports.by_budget import FIGURES, by_budget
 from core.evaluation.reports.export import shown
 from core.evaluation.reports.naming import titles
+from core.evaluation.reports.ranks import quality as quality_of
 from core.evaluation.reports.sensitivity import curves, differing
 from core.evaluation.reports.steps_table import worth_html
 from core.evaluation.reports.summary import Summary
@@ -250,7 +251,9 @@ def _pictures(results: Summary) -> None:
     if not qualities:
         st.caption(tr("There is nothing to draw yet."))
         return
-    first = next((quality for _, quality in results.fronts if quality in qualities), qualities[0])
+    recommended = quality_of(results)  # the one that the sentence above goes by
+    fronts = [quality for _, quality in results.fronts]
+    first = next(name for name in (recommended, *fronts, *qualities) if name in qualities)
     with st.container(horizontal=True):
         quality = st.selectbox(
             tr("Quality"),

@@ -7,11 +7,14 @@ import streamlit as st
 from core.runtime.jobs import Job
 from pages.parts.shared.session import cancel, engine
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 
 def working(job: Job, key: str, ended: str = "", share: bool = False) -> None:
-    """The progress of a job, its percentage too with `share`; the page is drawn anew when it ends. Then its error, or the
-    sentence `ended` where there is one."""
+    """Draw the progress of a job, and draw the page anew when it ends. Then its error, or the sentence `ended` where there is one.
+
+    With `share` the percentage of the whole is said beside the text of the part at work.
+    """
     running = not job.ended
 
     @st.fragment(run_every=0.5 if running else None)
@@ -20,12 +23,8 @@ def working(job: Job, key: str, ended: str = "", share: bool = False) -> None:
             st.rerun()
         if not job.ended:
             with st.container(horizontal=True, vertical_alignment="center"):
-                percent = (
-                    f"{100 * min(1.0, job.fraction):.0f} %  ·  "
-                    if share and job.fraction is not None
-                    else ""
-                )
-                st.progress(min(1.0, job.fraction or 0.0), text=plain(f"{percent}{job.text}"))
+                whole = _whole(job.fraction) if share and job.fraction is not None else ""
+                st.progress(min(1.0, job.fraction or 0.0), text=plain(f"{whole}{job.text}"))
                 cancel(job, f"cancel-{key}", ":material/stop_circle:")
         elif job.error:
             st.error(plain(job.error))
@@ -33,6 +32,11 @@ def working(job: Job, key: str, ended: str = "", share: bool = False) -> None:
             st.caption(ended)
 
     draw()
+
+
+def _whole(fraction: float) -> str:
+    """How much of a whole job is done, as a lead to what its part at work says."""
+    return tr("{percent:.0f} % of all", percent=100 * min(1.0, fraction)) + "  ·  "
 
 
 @st.fragment(run_every=3.0)

@@ -26,7 +26,7 @@ from pages.parts.shared.working import working
 from pages.parts.texts.building_cost import building_cost
 from pages.parts.texts.chosen import language_of
 from pages.parts.texts.graph_view import look
-from pages.parts.texts.kinds import chosen_build
+from pages.parts.texts.kinds import absent_models, chosen_build
 from pages.parts.texts.mending import mended
 from pages.parts.texts.steps import ask_on, changed_build
 
@@ -231,11 +231,8 @@ def _reads(one: Build) -> bool:
 
 def _absent(one: Build, complete: bool) -> list[str]:
     """How to get the models that it asks and that are not here; language models only where not all they would tell is `complete`."""
-    models = [engine().models.info(name) for name in one.line.models()]
     return [
-        model.how_to_get
-        for model in models
-        if not model.present and not (complete and model.kind == "chat")
+        model.how_to_get for model in absent_models(one) if not (complete and model.kind == "chat")
     ]
 
 

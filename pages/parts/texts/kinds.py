@@ -8,6 +8,9 @@ from core.builds import Build, being_built, own_builds, status
 from core.builds.catalogue import BY
 from core.builds.shipped import builds_of, ships
 from core.corpus import Corpus
+from core.errors import BadParameter
+from core.models.registry import ModelInfo
+from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -140,7 +143,7 @@ def chosen_build(corpus: Corpus) -> Build:
     here = Session.texts_build[kind]
     ids = [one.id for one in some]
     if here.value not in ids:
-        here.value = next((one.id for one in some if one in there), ids[0])
+        here.value = next((one for one in some if one in there), _first(corpus, some)).id
     st.caption(
         f"{KINDS[kind][1]}{_ready([other for other, some in offered.items() if other != kind and any(one in built for one in some)])}"
     )
@@ -183,14 +186,40 @@ def _begin(corpus: Corpus, offered: dict[str, list[Build]], built: list[Build]) 
         [kinds[one.id] for one in built],
         session.texts_kind if offered.get(session.texts_kind) else "",
     )
+    if not any(_runs(corpus, one) for one in offered.get(before, ())):
+        before = ""
     session.texts_kind = there[0] if there and before not in there else before or "tkg"
     for kind, some in offered.items():
-        ready = [one.id for one in built if one in some]
-        if ready and Session.texts_build[kind].value not in ready:
-            Session.texts_build[kind].value = ready[0]
+        if not some:
+            continue
+        ready = [one for one in built if one in some]
+        keep = ready or [one for one in some if _runs(corpus, one)]
+        if Session.texts_build[kind].value not in [one.id for one in keep]:
+            Session.texts_build[kind].value = (ready or [_first(corpus, some)])[0].id
     for one in (one for some in offered.values() for one in some if being_built(corpus, one)):
         session.texts_kind = kinds[one.id]
         Session.texts_build[kinds[one.id]].value = one.id
+
+
+def absent_models(build: Build) -> list[ModelInfo]:
+    """The models that a build asks and that are not installed."""
+    models = [engine().models.info(name) for name in build.line.models()]
+    return [model for model in models if not model.present]
+
+
+def _runs(corpus: Corpus, build: Build) -> bool:
+    """Whether a build of a corpus has all that it needs."""
+    if any(operator.lacks(corpus) for operator in build.line):
+        return False
+    try:
+        return not absent_models(build)
+    except BadParameter:  # a line of one's own may name a model that was removed
+        return False
+
+
+def _first(corpus: Corpus, builds: list[Build]) -> Build:
+    """The first of some builds that can run, else the first of all."""
+    return next((build for build in builds if _runs(corpus, build)), builds[0])
 
 
 def _ready(kinds: list[str]) -> str:

@@ -12,7 +12,8 @@ from core.cases import whole
 from core.cases.case import unpack
 from core.cases.examples import DEMO, FOLDER, demo
 from core.cases.file import EXTENSION, as_file, read
-from core.diagnosis.verdict.verdict_words import best_repair, explain
+from core.diagnosis.repair.offered import best_repair, twin
+from core.diagnosis.verdict.verdict_words import explain
 
 TOLD = tomllib.loads((FOLDER / f"{DEMO}.toml").read_text("utf-8"))
 
@@ -53,6 +54,13 @@ def test_a_loss_when_ranking_is_named_with_what_repairs_it(opened):
     first = explain(opened[0])
     assert first.lanes[1].head == "Lost when ranking:" and "1985" in first.lanes[1].text
     assert best_repair(opened[0])[0] == 1 and opened[0].lanes[1].repair.right == 6
+
+
+def test_no_repair_makes_a_twin_of_a_lane_beside(opened):
+    """The beam that follows relation chains is the third lane over again."""
+    chains = [one for one in opened if one.lanes[0].repair is not None]
+    assert chains and all(twin(one, one.lanes[0], one.lanes[0].repair) == 2 for one in chains)
+    assert [best_repair(one) and best_repair(one)[0] for one in opened] == [1, None, 1, 1, None]
 
 
 def test_they_show_different_losses(opened):

@@ -11,7 +11,7 @@ import pytest
 
 from core.comparison.comparing import Lane
 from core.comparison.run import LaneRun
-from core.comparison.timing import besides, cost, spans
+from core.comparison.timing import NO_COST, besides, by_kind, cost, spans
 from core.engine import Engine
 from core.environment import Environment
 from core.instances.catalogue import Instance
@@ -155,6 +155,13 @@ def test_what_is_no_cost_of_the_method_stands_apart_by_what_it_was():
         "Loading qwen": 2.0,
     }
     assert besides(lane(RANK, reused=[0])) == {}
+
+
+def test_seconds_by_kind_are_those_of_the_waterfall():
+    waited = {"running": 0.5, "answering": 7.0}
+    told = by_kind(lane(EXTRACT, RANK, ANSWER, waited=waited), NO_COST)
+    assert told == {"waiting": 0.5 + 0.2 + 0.25 + 7.0, "preparation": 1.5 + 2.0}
+    assert by_kind(lane(RANK, reused=[0]), NO_COST) == {}
 
 
 def test_what_another_lane_had_done_is_told_with_what_it_had_cost():

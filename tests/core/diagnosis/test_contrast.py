@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from core.diagnosis.causes import PHRASES, Cause, Loss
 from core.diagnosis.verdict.contrast import LaneSummary, contrast
 from core.diagnosis.verdict.explanation import SENTENCES, Explained
@@ -137,3 +141,38 @@ def test_every_cause_has_its_phrase():
     assert len(set(heads)) == len(heads) and all(
         phrase.one and phrase.several for phrase in PHRASES.values()
     )
+
+
+@pytest.mark.parametrize(
+    "by_model, by_reader, said",
+    [
+        (
+            (0, 0, 1),
+            (0, 2, 3),
+            "Only C finds all three, by the graph reader; its language model names one of them.",
+        ),
+        (
+            (0, 0, 0),
+            (0, 2, 3),
+            "Only C finds all three, by the graph reader; its language model names none of them.",
+        ),
+        (
+            (0, 2, 1),
+            (0, 2, 3),
+            "Only C finds all three, by the graph reader; by the language model B finds most, 2 of 3.",
+        ),
+        (
+            (1, 1, 1),
+            (1, 3, 3),
+            "Only B and C find all three, by the graph reader; by the language model all three find 1 of 3.",
+        ),
+        ((0, 3, 1), (0, 2, 3), "Only B finds all three, by the language model."),
+        ((0, 0, 1), (0, None, 3), "C finds most, 1 of 3, by the language model."),
+    ],
+)
+def test_where_the_reader_names_more_than_the_model_both_are_said(by_model, by_reader, said):
+    lanes = [
+        replace(lane(name, *ABC[count:], cause=Cause.NOT_SAID), by_reader=read)
+        for name, count, read in zip("ABC", by_model, by_reader)
+    ]
+    assert contrast(lanes, ABC, "by the language model").startswith(said)

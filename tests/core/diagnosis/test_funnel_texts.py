@@ -127,3 +127,19 @@ def test_fates():
 def test_texts_that_hold_a_name_by_the_matching_of_answers(name, there):
     table = Table.of(text=["He served in the U.S. Army.", "It was spider man or Spider-Man."])
     assert holds(table, ("title", "text"), name) is there
+
+
+def test_words_that_outlive_their_document_are_lost_once(tmp_path):
+    """The document that told of the clerk is away; what the graph says of him stays."""
+    corpus = write(tmp_path / "carols", [Document("turkey", CHUNKS[3])])
+    source = CorpusSource("carols", story(), corpus)
+    prompt = Prompt(({"role": "user", "content": "Cratchit: a poor clerk."},), 0)
+    state = State(Question("q"), chunks=chunks(1), prompt=prompt, answer="nobody")
+    stages = funnel(source, story(), state, targets("answer", "Cratchit"))
+    assert [(stage.name, len(stage.alive), stage.lost) for stage in stages] == [
+        ("corpus", 0, ()),
+        ("graph", 1, ()),
+        ("retrieved", 1, ()),
+        ("prompt", 1, ()),
+        ("answer", 0, ("Cratchit",)),
+    ]

@@ -9,9 +9,10 @@ import pytest
 from core.comparison.comparing import Comparison, Lane
 from core.comparison.run import LaneRun, Prefixes, Progress
 from core.corpus import Document, write
+from core.diagnosis.repair.offered import best_repair
 from core.diagnosis.repair.passage_changes import changes
 from core.diagnosis.repair.repairs import repair
-from core.diagnosis.verdict.verdict_words import best_repair, explain
+from core.diagnosis.verdict.verdict_words import explain
 from core.engine import Engine
 from core.errors import Cancelled
 from core.instances.catalogue import Instance
@@ -123,7 +124,16 @@ def test_a_cancelled_job_ends_the_trying(lane):
         tried(ask, ran, check=cancelled, seconds=60)
 
 
-def test_a_comparison_of_documents_is_repaired_once_its_lanes_have_ended(engine, tmp_path):
+@pytest.mark.parametrize(
+    "kept, labels",
+    [
+        ((1,), ["Keep 2 passages → 2 of 2 gold passages in the prompt"]),
+        ((1, 2), [None, None]),  # the repair of the first is the second
+    ],
+)
+def test_a_comparison_of_documents_is_repaired_once_its_lanes_have_ended(
+    engine, tmp_path, kept, labels
+):
     ask = engine.ask(
         CorpusSource.of(write(tmp_path / "animals", DOCUMENTS)),
         asked("three", "two"),
@@ -132,18 +142,14 @@ def test_a_comparison_of_documents_is_repaired_once_its_lanes_have_ended(engine,
     )
     job = engine.compare(
         ask,
-        [Instance(f"k{keep}", f"K {keep}", parse_line(LINE.format(keep=keep))) for keep in (1, 2)],
+        [Instance(f"k{keep}", f"K {keep}", parse_line(LINE.format(keep=keep))) for keep in kept],
         repairs=True,
     )
     assert job.wait(60)
     until = time.monotonic() + 120
     while job.comparison.repairing and time.monotonic() < until:
         time.sleep(0.02)
-    first, second = job.comparison.lanes
-    assert (
-        first.repair.label == "Keep 2 passages → 2 of 2 gold passages in the prompt"
-        and second.repair is None
-    )
+    assert [lane.repair and lane.repair.label for lane in job.comparison.lanes] == labels
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from core.case_adapter import comparison, finished
 from core.cases.finished import freeze_finished, thaw_finished
 from core.comparison.waiters import Waiter
 from core.diagnosis.repair import repairing
-from core.diagnosis.verdict.verdict_words import best_repair
+from core.diagnosis.repair.offered import best_repair
 from core.engine import Engine
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
@@ -22,6 +22,8 @@ from core.types import Question
 ONE, TWO = "Ann -> directed_by_reverse -> One", "Ann -> directed_by_reverse -> Two"
 NARROW = "EgoNetwork() >> ShortestPaths() >> Rank(keep=1)"
 WIDE = "EgoNetwork() >> ShortestPaths() >> Rank()"
+ALL = "EgoNetwork() >> ShortestPaths()"  # other operators, and the same answers as the wide one
+NONE = "Answer(prompt='question-only')"
 
 
 @pytest.fixture
@@ -32,7 +34,7 @@ def engine(kit, tmp_path, monkeypatch):
     engine.jobs.stop()
 
 
-def compared(engine, kit, answers=("One", "Two"), **options):
+def compared(engine, kit, answers=("One", "Two"), beside=NONE, **options):
     ask = engine.ask(
         GraphSource.of(kit.graph),
         Question("films of Ann", entities=("Ann",), answers=answers),
@@ -40,7 +42,7 @@ def compared(engine, kit, answers=("One", "Two"), **options):
     )
     lanes = [
         Instance("narrow", "No. 1", parse_line(NARROW), method="Rank few"),
-        Instance("wide", "No. 2", parse_line(WIDE)),
+        Instance("beside", "No. 2", parse_line(beside)),
     ]
     job = engine.compare(ask, lanes, **options)
     assert job.wait(60) and job.status == DONE
@@ -64,6 +66,13 @@ def test_a_lane_that_lost_an_answer_is_repaired(engine, kit):
         None,
     )
     assert best_repair(job.comparison) == (0, "Repair “Rank few”: keep 64 paths → 2 of 2")
+
+
+@pytest.mark.parametrize("beside", [WIDE, ALL])
+def test_what_a_lane_beside_has_is_not_offered(engine, kit, beside):
+    job = compared(engine, kit, beside=beside, repairs=True)
+    assert repaired(job) == [None, None]
+    assert best_repair(job.comparison) is None
 
 
 def test_a_repair_is_saved_with_its_comparison(engine, kit):
@@ -132,7 +141,7 @@ def endless(monkeypatch):
     """A change that is tried until its check ends it: how often it looked, and whether it may end by itself."""
     looks, free = [], threading.Event()
 
-    def repair(run, losses, by_model, saved, check):
+    def repair(run, losses, by_model, saved, check, known):
         while not free.wait(0.005):
             check()
             looks.append(1)

@@ -182,3 +182,56 @@ def test_a_title_that_ends_with_a_full_stop_has_none_inside_a_sentence():
     )
     graph = assemble("chunks", [], [], {}, {}, chunks)
     assert [title_of_chunk(graph, row) for row in (0, 1)] == ["On turkeys", "b"]
+
+
+def told_after_cancel(corpus, *states, reader=True):
+    """The verdict on lanes of which those that say nothing were cancelled once they had retrieved."""
+    question = Question("q", answers=("turkey",))
+    ask = Ask(CorpusSource("carols", plain(), corpus), question, (), reader=reader)
+    line, lanes = parse_line("SparseChunks() >> AnswerFromTables()"), []
+    for name, state in zip("ABCD", states):
+        run = LaneRun(ask, line, Environment(Written()), states=[state.replace(question=question)])
+        status = "cancelled" if state.answer is None else "done"
+        lanes.append(Lane(Instance(name, name, line), run, status, retrieved=True))
+    return explain(Comparison(ask, lanes))
+
+
+SILENT = found(3)
+
+
+@pytest.mark.parametrize(
+    "states, verdict",
+    [
+        (
+            (found(3, answer="no"), found(3, answer="none"), SILENT, SILENT),
+            "None of the two lanes that answered comes to the known answer."
+            " “C” and “D” were cancelled before answering.",
+        ),
+        (
+            (found(3, answer="no"), SILENT),
+            "The one lane that answered does not come to the known answer."
+            " “B” was cancelled before answering.",
+        ),
+        (
+            (found(3, answer="a turkey"), found(3, answer="no"), SILENT),
+            "Only “A” comes to the known answer. “C” was cancelled before answering.",
+        ),
+    ],
+)
+def test_a_lane_that_was_cancelled_before_it_answered_is_not_counted(corpus, states, verdict):
+    found_out = told_after_cancel(corpus, *states)
+    assert found_out.text == verdict
+    silent = [one for one, state in zip(found_out.lanes, states) if state.answer is None]
+    assert all(one.stage == "answer" and one.right is None for one in silent)
+
+
+def test_the_sentence_on_words_that_outlive_their_document_contradicts_no_bar(tmp_path):
+    corpus = write(tmp_path / "turkeys", [Document("turkey", CHUNKS[3])])
+    question = Question("q", answers=("Cratchit",))
+    prompt = Prompt(({"role": "user", "content": "Cratchit: a poor clerk."},), 0)
+    state = found(1, answer="nobody").replace(prompt=prompt)
+    (one,) = compared(corpus, question, state, graph=story()).lanes
+    assert one.stage == "answer"
+    assert "in no document" in one.text and one.text.endswith(
+        "in the prompt, but not in the answer."
+    )

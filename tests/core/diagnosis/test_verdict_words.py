@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.comparison.run import LaneRun, Progress
-from core.diagnosis.verdict.verdict_words import best_repair, explain, lane_names, same_line
+from core.diagnosis.repair.offered import best_repair, twin
+from core.diagnosis.verdict.verdict_words import explain, lane_names
 from core.engine import Comparison, Lane
 from core.environment import Environment
 from core.instances.catalogue import Instance
@@ -114,7 +115,8 @@ def test_one_measure_counts_for_all_and_it_is_said(asked):
     wrong = explain(asked(ANSWERING, says="Comedy"))
     assert (
         wrong.text
-        == "Neither finds Drama, by the language model. Both have it in the prompt, but the model does not say so."
+        == "Only No. 1 finds Drama, by the graph reader; its language model does not name it."
+        " Both have it in the prompt, but the model does not say so."
     )
 
 
@@ -151,4 +153,5 @@ def test_a_repair_that_a_lane_makes_already_is_not_offered_again(asked):
     assert best_repair(compared) == (0, "Repair No. 1: keep 9 paths → 1 of 1")
     spec = repr(parse_line(LINES[1]))
     compared.lanes[0].repair = Repair(spec, "Keep all paths → 1 of 1", 1, 1)
-    assert same_line(compared, spec) == 1 and best_repair(compared) is None
+    assert twin(compared, compared.lanes[0], compared.lanes[0].repair) == 1
+    assert best_repair(compared) is None

@@ -166,3 +166,22 @@ def test_a_merge_brings_two_directors_together(asked):
     now = asked([Edit("merge", ("Two", "One"))], lines=(NEAR,))
     (one,) = beside(asked(lines=(NEAR,)), now)
     assert one.same and not one.read and one.text == "Same answer, which did not rest on it."
+
+
+def test_a_text_that_stays_the_same_has_found_no_way(engine, tmp_path):
+    """Both passages are read, and the answer is a sentence of the one that stays."""
+    documents = (Document("a", "red fox den", "A"), Document("b", "red owl", "B"))
+    corpus = write(tmp_path / "animals", documents)
+    line = "BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=2) >> AnswerFromTables()"
+
+    def run(*edits):
+        source = CorpusSource("animals", corpus=corpus, edits=edits)
+        ask = engine.ask(source, Question("red fox den", answers=("bat",)), model=False)
+        lane = LaneRun(ask, parse_line(line), engine.environment, Prefixes())
+        lane.retrieve(Progress())
+        return Comparison(ask, [Lane(Instance("v", "V", lane.line), lane, DONE, retrieved=True)])
+
+    now = run(Edit("passage", ("b",)))
+    (one,) = beside(run(), now)
+    assert one.same and one.read
+    assert "another way" not in together(now, [one]) + one.text

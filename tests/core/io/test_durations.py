@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.io.durations import ago, between, roughly, span, with_time_left
+from core.io.durations import ago, between, differ, roughly, span, with_time_left
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,11 @@ def test_time_left_counts_from_where_the_work_was_taken_up(monkeypatch):
         "Work, 30 seconds left",
         "Work",
     ]
+
+
+@pytest.mark.parametrize(
+    "one, other, apart",
+    [(1.0, 4.0, False), (1.0, 4.1, True), (4.1, 1.0, True), (0.0, 0.04, False), (0.0, 0.2, True)],
+)
+def test_two_durations_differ_where_the_ranges_of_their_estimates_are_apart(one, other, apart):
+    assert differ(one, other) == apart

@@ -445,3 +445,14 @@ def test_a_repair_that_a_lane_makes_already_is_said_and_no_button(report):
     )
     assert texts(page, ".repaired") == ["Keep 75 paths → 3 of 3. Lane 2 does this already."]
     assert page.locator(".lane button.repair").count() == 0
+
+
+def test_where_there_is_no_room_a_repair_says_that_it_takes_the_place_of_its_lane(report):
+    data = {**board_payload.finished(3), "most_lanes": 3}
+    page = report(data)
+    update = "payload => document.getElementById('board').hopscopeBoard.update(payload, { cytoscape, onRepair: () => {} })"
+    page.evaluate(update, data)
+    assert texts(page, ".main-repair")[0].endswith(", in its place")
+    assert texts(page, ".lane button.repair") == ["Keep 75 paths → 3 of 3, in this lane"]
+    page.evaluate(update, {**data, "most_lanes": 4})
+    assert texts(page, ".lane button.repair") == ["Keep 75 paths → 3 of 3"]

@@ -135,6 +135,7 @@ def test_three_lanes_for_a_room_fit_one_screen(report, width):  # noqa: F811
     assert [lane["nodes"] for lane in page.evaluate(BOXES)] == [9] * 3
     page.get_by_label("Show 5 more nodes in every lane").first.click()
     assert [lane["nodes"] for lane in page.evaluate(BOXES)] == [14] * 3
+    page.get_by_label("Frame of Beam search").press("Home")
     page.get_by_label("Frame of Beam search").press("ArrowRight")
     assert page.locator(".frame-words:visible").inner_text() == "hop 2: 2 of 212 kept"
     data["height"] = 560
@@ -322,3 +323,29 @@ def test_no_mark_lies_on_another_in_a_crowded_column_and_what_is_named_is_labell
     assert len(lanes) == 3
     for lane in lanes:
         assert len(lane["marks"]) == answers + 1 and near(lane) == []
+
+
+def test_an_answer_that_a_lane_at_work_has_not_found_yet_is_neither_found_nor_lost(report):  # noqa: F811
+    data = board_payload.finished(3)
+    found = {"alive": [4], "so_far": "9 of 99 paths read", "status": "running"}
+    data["lanes"][0].update(found)
+    page = report(data)
+    stars = """[...document.querySelectorAll('.lane')].map(({ lane }) => ['lost', 'open'].map(
+        kind => lane.graph.cy.nodes(`.answer.${kind}`).map(node => node.id())))"""
+    assert page.evaluate(stars)[0] == [[], ["n6", "n8"]]
+    data["lanes"][0].update(so_far=None, status="done")
+    page.evaluate("payload => hopscopeReport(payload)", data)
+    assert page.evaluate(stars)[0] == [["n6", "n8"], []]
+
+
+@pytest.mark.parametrize("room", [1125])  # of a window of 1440 with the sidebar
+def test_four_lanes_stand_side_by_side_in_a_window_of_1440(report, room):  # noqa: F811
+    data = board_payload.finished(4)
+    page = report({**data, "editable": True})
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.locator("#board").evaluate("(board, room) => { board.style.width = `${room}px`; }", room)
+    still(page)
+    lanes = page.locator(".lanes")
+    assert lanes.evaluate("box => box.clientWidth") == room
+    assert lanes.evaluate("box => box.scrollWidth <= box.clientWidth")
+    assert page.locator(".tabs:visible").count() == 0

@@ -9,9 +9,9 @@ import pytest
 from core.engine import Engine
 from core.instances.catalogue import find
 from core.sources import GraphSource
-from core.types import Question
+from core.types import Question, Step
 from pages.parts.board.component import as_bytes
-from pages.parts.board.payload import Board
+from pages.parts.board.payload import Board, cost
 from pages.parts.board.picture import MOST_NODES
 
 LANES = (
@@ -134,3 +134,10 @@ def test_a_step_of_before_a_parameter_was_there_tells_what_it_knew():
 )
 def test_what_the_board_is_sent_is_the_payload_as_json(payload):
     assert json.loads(as_bytes(payload)) == json.loads(json.dumps(payload))
+
+
+def test_a_cost_says_which_seconds_beside_it_are_not_in_it():
+    trace = (Step("Rank", "refine", {}, 0.04),)
+    assert cost(trace) == cost(trace, {"waiting": 0.004}) == "0.04 s"
+    said = cost(trace, {"preparation": 0.6, "waiting": 1.25})
+    assert said.startswith("0.04 s") and "0.60 s preparation" in said and "1.25 s waiting" in said

@@ -91,17 +91,62 @@ def test_all_lanes_go_in_step_and_a_shorter_search_stays_at_its_end(report, data
     assert massive(page, 0) == {} and page.locator(".replay.playing").count() == 0
 
 
-def test_they_play_by_themselves_and_stop_at_the_end(report, data):  # noqa: F811
+def test_they_play_by_themselves_and_end_on_what_was_kept(report, data):  # noqa: F811
     page = report(data)
+    kept = lit(page)
     bar = page.get_by_role("group", name="All lanes in step")
     bar.get_by_role("button", name="Play the searches in step").click()
-    assert bar.get_by_role("button", name="Pause").is_visible()
+    assert bar.get_by_role("button", name="Pause").is_visible() and playing(page) > 0
     bar.get_by_role("button", name="Play the searches in step").wait_for(timeout=20_000)
-    assert "step 5 of 5" in bar.inner_text()
-    page.keyboard.press("Escape")
-    assert (
-        page.locator(".replay.playing").count() == 0
-        and bar.get_by_role("slider").input_value() == "0"
+    assert playing(page) == 0 and lit(page) == kept
+    assert "5 steps" in bar.inner_text() and at_the_end(bar.get_by_role("slider"))
+    bar.get_by_role("slider").fill("4")
+    bar.get_by_role("button", name="Play the searches in step").click()  # on from the last step
+    assert playing(page) == 0 and at_the_end(bar.get_by_role("slider"))
+
+
+def test_every_slider_stands_where_the_picture_is(report, data):  # noqa: F811
+    page = report(data)
+    sliders = page.locator(".slider:visible")
+    assert sliders.count() == 3 and all(at_the_end(slider) for slider in sliders.all())
+    own = page.get_by_label("Frame of Beam")
+    own.fill("1")
+    assert playing(page) == 1 and at_the_end(sliders.first)
+    own.fill("3")  # past its last frame
+    assert playing(page) == 0 and all(at_the_end(slider) for slider in sliders.all())
+
+
+def test_a_lane_that_comes_in_ends_what_was_played_in_step(report, data):  # noqa: F811
+    page = report(data)
+    bar = page.get_by_role("group", name="All lanes in step")
+    bar.get_by_role("slider").fill("3")
+    assert playing(page) == 1 and "step 4 of 5" in bar.inner_text()
+    new = {**data["lanes"][2], "id": "lane-3", "title": "Beam, changed"}
+    new["stories"] = data["lanes"][1]["stories"]
+    page.evaluate("payload => hopscopeReport(payload)", {**data, "lanes": [*data["lanes"], new]})
+    assert playing(page) == 0 and at_the_end(bar.get_by_role("slider"))
+
+
+def test_a_lane_that_becomes_another_plays_no_frame_of_the_one_before(report, data):  # noqa: F811
+    page = report(data)
+    page.get_by_label("Frame of Beam").fill("2")
+    first, second, third = data["lanes"]
+    data["lanes"] = [first, {**third, "id": "lane-1"}, {**second, "id": "lane-2"}]
+    page.evaluate("payload => hopscopeReport(payload)", data)
+    assert playing(page) == 0
+
+
+def playing(page) -> int:
+    return page.locator(".replay.playing").count()
+
+
+def at_the_end(slider) -> bool:
+    return slider.input_value() == slider.get_attribute("max")
+
+
+def lit(page) -> list:
+    return page.evaluate(
+        "[...document.querySelectorAll('.lane')].map(({ lane }) => lane.graph.cy.edges('.path').map(edge => edge.id()))"
     )
 
 

@@ -11,8 +11,8 @@ from core.datasets.own import save_set
 from core.graph.building.build import build
 from core.sources import GraphSource
 from core.types import Ranking
-from pages.parts.build.change import _counts, change_data
-from pages.parts.build.over import over_data
+from pages.parts.build.change import _counts, _facts, change_data
+from pages.parts.build.over import _price, over_data
 from pages.parts.shared.session import engine
 from tests.pages.build.test_build import PAGE, bench, button, hear, idle, own  # noqa: F401
 
@@ -165,3 +165,41 @@ def test_a_difference_has_its_sign_and_zero_has_none(number, printed):
     from pages.parts.build.over import _signed
 
     assert _signed(number) == printed
+
+
+def figures_of(seconds: float) -> SimpleNamespace:
+    return SimpleNamespace(
+        alive=["Ann"], of=1, first_right=True, seconds=seconds, tokens=10, asked=False
+    )
+
+
+@pytest.mark.parametrize("now, tone", [(27.9, "same"), (2.0, "good"), (400.0, "bad")])
+def test_seconds_are_better_or_worse_only_where_no_machine_varies_so_much(now, tone):
+    facts = _facts(figures_of(42.6), figures_of(now), documents=False)
+    assert [fact["tone"] for fact in facts if fact["label"] == "Seconds"] == [tone]
+
+
+def lane_of(*steps) -> SimpleNamespace:
+    return SimpleNamespace(state=SimpleNamespace(trace=list(steps)))
+
+
+def step(seconds: float, saved: float = 0.0) -> SimpleNamespace:
+    usage = SimpleNamespace(tokens_in=0, tokens_out=0)
+    return SimpleNamespace(seconds=seconds, saved=saved, usage=usage)
+
+
+@pytest.mark.parametrize(
+    "old, new, seconds",
+    [
+        ((42.0, 0.0), (0.5, 42.0), 0.5 + 42.0),  # the same texts are read once
+        ((0.5, 42.0), (42.0, 0.0), 0.5 + 42.0),  # as after a step back
+        ((42.0, 0.0), (42.0, 0.0), 84.0),
+        ((0.5, 0.0), (10.0, 30.0), 40.0),  # remembered from another line
+    ],
+)
+def test_what_both_lines_read_is_paid_once_in_the_estimate(monkeypatch, old, new, seconds):
+    said = []
+    monkeypatch.setattr("pages.parts.build.over.roughly", lambda spent: said.append(spent) or "")
+    shared = step(1.0)
+    _price(SimpleNamespace(lanes=[lane_of(shared, step(*old)), lane_of(shared, step(*new))]))
+    assert said == [pytest.approx(40 * (1.0 + seconds))]

@@ -66,7 +66,7 @@ def test_save_on_compare_and_open_without_models_and_graph(app, movies, tmp_path
                 .count()
             )
             page.get_by_role("slider").first.focus()
-            page.keyboard.press("ArrowRight")
+            page.keyboard.press("ArrowLeft")
             page.locator(".lane").nth(1).get_by_text(re.compile("^Prompt")).click()
             assert (
                 page.locator(".lane").nth(1).get_by_text(f"Question: {QUESTION}").first.is_visible()

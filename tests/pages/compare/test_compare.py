@@ -182,6 +182,20 @@ def test_an_empty_question_says_what_to_do(movies):
     assert "Type a question first" in at.error[0].value
 
 
+def test_an_emptied_question_is_not_passed_over(movies):
+    at = opened(q=QUESTION, lane=[FAST], llm="0")
+    job(at)
+    at.text_input(key="question").set_value("").run()
+    assert "Type a question first" in at.error[0].value
+    assert any(QUESTION in one.value for one in at.caption)  # what is below is said to be earlier
+    at.text_input(key="question").set_value(QUESTION).run()
+    assert not at.error
+
+
+def test_a_first_page_with_no_question_says_nothing_of_it(movies):
+    assert not opened(llm="0").error
+
+
 def test_a_far_too_long_question_is_refused_in_a_sentence(movies):
     at = opened()
     at.text_input(key="question").set_value("x" * 20_000)

@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.pages.board.boxes import FAULTS
 from tests.server import open_page, settle
 
 pytestmark = pytest.mark.usefixtures("browser")
@@ -89,10 +90,27 @@ def test_it_is_not_offered_again(pressed):
         lane.locator(".repaired").inner_text()
         == "Keep 128 paths → 6 of 6. Lane 3 does this already."
     )
-    assert (
-        lane.locator("button.repair").count() == 0
-        and "Rank by meaning" not in page.locator(".main-repair").inner_text()
-    )
+    assert lane.locator("button.repair").count() == 0
+
+
+def test_no_repair_is_offered_that_would_be_a_lane_beside_over_again(pressed):
+    """The beam that follows relation chains: what the last lane does."""
+    page, _, _ = pressed
+    assert page.locator(".main-repair").count() == 0
+    assert "Lane 4" in page.locator(".lane").first.locator(".repaired").inner_text()
+
+
+@pytest.mark.parametrize("width, height", [(1280, 720), (1366, 768)])
+def test_present_shows_the_repaired_lanes_whole_on_low_screens(pressed, width, height):
+    page, _, _ = pressed
+    with open_page(page.url + "&present=1") as room:
+        room.set_viewport_size({"width": width, "height": height})
+        repaired(room)
+        assert of_lanes(room, FAULTS) == []
+        lanes = room.locator(".lanes")
+        box = lanes.bounding_box()
+        assert box["y"] + box["height"] <= height
+        assert lanes.evaluate("box => box.scrollHeight <= box.clientHeight + 1")
 
 
 def test_the_headline_stays_while_a_repair_runs_and_says_that_it_is_counted_again(app):
@@ -125,22 +143,6 @@ def test_reloaded_it_says_the_same_and_back_and_forward_go_to_both(pressed):
     page.go_forward()
     repaired(page)
     assert told(page) == before
-
-
-def test_with_four_lanes_a_repair_says_that_it_takes_the_place_of_its_lane(pressed):
-    """The last of this page's tests, as it changes its lanes."""
-    page, _, _ = pressed
-    button, before = page.locator(".main-repair"), told(page)[1]
-    words = button.inner_text()
-    assert words.startswith("Repair “") and words.endswith(", in its place")
-    place = next(number for number, lane in enumerate(before) if lane[0] in words)
-    button.click()
-    expect(page.locator("h3").nth(place)).to_have_text(re.compile(", changed"), timeout=60_000)
-    repaired(page)
-    after = told(page)[1]
-    assert len(after) == 4 and [
-        number for number in range(4) if after[number] != before[number]
-    ] == [place]
 
 
 def test_the_question_is_read_whole_where_there_is_little_room(app):
@@ -187,7 +189,7 @@ def test_on_present_no_star_lies_on_another_and_what_the_headline_names_has_its_
             page.get_by_text(f"case {number} of 5").wait_for(timeout=60_000)
             settle(page)
             headline = page.locator(".band-text").inner_text()
-            assert of_lanes(page, CLIPPED) == [False] * 3
+            assert of_lanes(page, CLIPPED) == [False] * 3 and of_lanes(page, FAULTS) == []
             assert (
                 of_lanes(page, ANSWERS) == [RIGHT_ANSWERS[number - 1]] * 3
             )  # as many stars as the screen says there are answers

@@ -141,3 +141,20 @@ def test_a_build_by_another_model_is_called_like_its_kind_with_the_model():
     own, other = find("kg-described"), find("kg-described").by("qwen-0.5b")
     described = READERS["described"]
     assert _words([own, other]) == [described, (f"{described[0]} (qwen-0.5b)", described[1])]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.startswith("tree")])
+def test_texts_begin_with_a_build_that_can_run(small, kind):
+    """Whatever was looked at of other texts, where a language model was at hand or its graph shipped."""
+    before = f"{kind}-described"
+    at = opened(texts_begun="others", texts_kind=kind, **{f"texts_build-{kind}": before})
+    until(at, lambda: "Build" in labels(at))
+    assert at.session_state["texts_kind"] == kind
+    assert at.session_state[f"texts_build-{kind}"] != before
+
+
+def test_a_kind_of_which_nothing_can_run_is_not_begun_with(small):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pages.parts.texts.kinds._runs", lambda corpus, build: build.graph == "tkg")
+        at = opened(texts_begun="others", texts_kind="rkg")
+    assert at.session_state["texts_kind"] == "tkg"

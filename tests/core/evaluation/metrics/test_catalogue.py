@@ -338,8 +338,8 @@ def test_hits_at_one_is_called_what_it_is():
         for name in ("reader_hit@1", "path_hit@1", "path_hit@32", "hits@1")
     }
     assert titles == {
-        "reader_hit@1": "First answer right (Hits@1)",
-        "path_hit@1": "First path right (Hits@1)",
+        "reader_hit@1": "First answer right",
+        "path_hit@1": "First path right",
         "path_hit@32": "Path hit ratio @32",
         "hits@1": "Text holds a right answer (Hits@1)",
     }

@@ -14,18 +14,18 @@ from core.types import Question
 TOKENS = {"a": 100, "b": 1_000, "c": 900}
 
 
-def answered(right: bool, tokens: int, size: int = 4) -> Outcome:
+def answered(right: bool, tokens: int, size: int = 4, seconds: float = 1.0) -> Outcome:
     first = (1,) if right else (None,)
     return Outcome(
         1,
         Extracted(size, 3, int(right), 1),
         Ranked(1, (1,) if right else (), first),
         answer=Answered("said", "language model", int(right), 1),
-        costs=(Cost("Answer", "generate", 1.0, 1, tokens, 0),),
+        costs=(Cost("Answer", "generate", seconds, 1, tokens, 0),),
     )
 
 
-def summed(of: int = 400, hops=None, model: bool = True, **rows: str) -> Summary:
+def summed(of: int = 400, hops=None, model: bool = True, seconds=None, **rows: str) -> Summary:
     """A run of instances by their rows, a letter a question: 1 right, 0 wrong, x failed; sizes of subgraphs differ by instance."""
     n = max(map(len, rows.values()))
     questions = [
@@ -47,7 +47,11 @@ def summed(of: int = 400, hops=None, model: bool = True, **rows: str) -> Summary
     stored = [
         StoredRow(key, question, None, "It went away.")
         if mark == "x"
-        else StoredRow(key, question, answered(mark == "1", TOKENS[key], ord(key)))
+        else StoredRow(
+            key,
+            question,
+            answered(mark == "1", TOKENS[key], ord(key), (seconds or {}).get(key, 1.0)),
+        )
         for key, marks in rows.items()
         for question, mark in zip(questions, marks)
     ]
@@ -217,3 +221,23 @@ def test_what_hands_on_more_passages_is_compared_over_the_first_few_and_what_it_
     assert found.metric == "passage_recall@4" and found.ranks == {"four": 1, "seven": 1}
     sentence = "With all 7 passages that it hands on, SEVEN has all gold passages of 10 of 10 questions, FOUR of 0 of 10."
     assert found.take == "four" and sentence in found.details
+
+
+@pytest.mark.parametrize(
+    "seconds, said",
+    [
+        ({"a": 0.01, "b": 0.16}, "costs 16 times as much (0.16 s a question)"),
+        ({"a": 0.1, "b": 0.16}, "costs 1.6 times as much (0.16 s a question)"),
+        ({"a": 0.0, "b": 0.4}, "costs more (0.4 s a question)"),
+    ],
+)
+def test_the_ratio_of_costs_is_that_of_the_costs_beside_it(seconds, said):
+    found = recommendation(summed(model=False, seconds=seconds, a="1" * 16, b="1" * 16))
+    assert said in found.details[0]
+
+
+def test_costs_that_nobody_notices_are_alike():
+    found = recommendation(
+        summed(model=False, seconds={"a": 0.001, "b": 0.05}, a="1" * 16, b="1" * 16)
+    )
+    assert "as much" not in found.details[0]
