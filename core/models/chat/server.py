@@ -7,6 +7,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core.errors import ModelFailed, shorten
@@ -78,7 +79,9 @@ class OpenAIServer:
                 self._has_key, key = bool(named), named or "none"
                 timeout = openai.Timeout(self.timeout, connect=CONNECT)
                 http = openai.DefaultHttpxClient(
-                    event_hooks={"response": [bound]}, follow_redirects=False
+                    event_hooks={"response": [partial(bound, seconds=self.timeout)]},
+                    headers={"Accept-Encoding": "gzip, deflate"},
+                    follow_redirects=False,
                 )
                 self._client = openai.OpenAI(
                     base_url=self.url, api_key=key, timeout=timeout, max_retries=0, http_client=http
