@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -18,6 +17,7 @@ from core.errors import BadInput, shorten
 from core.graph.edits import Edit
 from core.instances.catalogue import catalogue, find, one_for
 from core.instances.prompted import prompt_given, prompted
+from core.io.json_text import json_text
 from core.operators.asking import UNASKED
 from core.operators.languages import notes_on_language
 from core.results import comparison_dict
@@ -147,7 +147,7 @@ def run(options) -> int:
         making.stop()
         making.wait(STOPPED)
     if options.json:
-        print(json.dumps(result, ensure_ascii=False, indent=2))
+        print(json_text(result, indent=2))
     else:
         _print(result, job.comparison, found)
     return FAILED if job.error or any(lane["error"] for lane in result["lanes"]) else OK

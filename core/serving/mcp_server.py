@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +11,7 @@ from core import __version__
 from core.case_adapter import comparison
 from core.cases import cases, whole
 from core.errors import HopscopeError
+from core.io.json_text import json_text, without_nan
 from core.results import comparison_dict
 from core.serving import calls
 
@@ -40,7 +40,7 @@ def server(engine: Engine) -> MCPServer:
     async def done(work: Callable[[], T]) -> T:
         """The work's outcome, done in a thread; what a person is told is what the agent is told."""
         try:
-            return await asyncio.to_thread(work)
+            return without_nan(await asyncio.to_thread(work))
         except HopscopeError as error:
             raise ToolError(str(error)) from None
 
@@ -141,14 +141,13 @@ def server(engine: Engine) -> MCPServer:
             }
             for one in cases()
         ]
-        return json.dumps(rows, ensure_ascii=False)
+        return json_text(rows)
 
     @made.resource("hopscope://cases/{case}", mime_type="application/json")
     def saved_case(case: str) -> str:
         """One saved comparison, as `compare` returns them."""
-        return json.dumps(
+        return json_text(
             calls.bounded(comparison_dict(comparison(whole(case))), calls.MAX_ITEMS),
-            ensure_ascii=False,
         )
 
     return made
