@@ -125,6 +125,4 @@ def _lines(data: bytes) -> Iterator[tuple[int, Any]]:
 
 
 def _line(row: Mapping[str, Any]) -> bytes:
-    return (
-        json_text(row, separators=(",", ":")).encode() + b"\n"
-    )
+    return json_text(row, separators=(",", ":")).encode() + b"\n"

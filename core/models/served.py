@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
@@ -179,18 +180,23 @@ class ServedEncoder(Served):
         """float32 [n, d], and of the texts that have no vector why that is."""
         unique, faults = list(dict.fromkeys(texts)), dict[str, str]()
         with self._guard:
-            found = {text: self._vectors[text] for text in unique if text in self._vectors}
+            found: dict[str, np.ndarray | None] = {
+                text: self._vectors[text] for text in unique if text in self._vectors
+            }
         fresh = [text for text in unique if text not in found]
         advance, done = Advance(f"Encoding {counted(len(fresh), 'text')}", len(fresh)), 0
-        ask = lambda part: self._halved(part, faults, check)
+        ask = partial(self._halved, faults=faults, check=check)
         for part, vectors in self._parts(fresh, ask, check):
             found.update(zip(part, vectors, strict=True))
             done += len(part)
             advance(done)
         none = np.zeros(self.dimension, np.float32)
         with self._guard:
-            self._vectors.update((text, found[text]) for text in fresh if text not in faults)
-        rows = [found[text] if text not in faults else none for text in texts]
+            self._vectors.update(
+                (text, vector) for text in fresh if (vector := found[text]) is not None
+            )
+        faults = {text: faults[text] for text in unique if text in faults}  # whoever was first
+        rows = [none if (vector := found[text]) is None else vector for text in texts]
         return np.stack(rows) if rows else np.zeros((0, self.dimension), np.float32), faults
 
     def _halved(

@@ -100,7 +100,7 @@ def _content(content: Any) -> tuple[str, str]:
         raise ValueError("it sent a piece whose text is none")
     texts, thoughts = [], []
     for part in parts:
-        kind = "text" if isinstance(part, str) else str(part.get("type") or "text").lower()
+        kind = str(part.get("type") or "text").lower() if isinstance(part, dict) else "text"
         if "think" in kind or "reason" in kind or "thought" in kind:
             thoughts.append(_text_of(part))
         elif "text" in kind:  # others are no text: pictures, references

@@ -10,6 +10,7 @@ import pytest
 from core.errors import ModelFailed
 from core.models.base import Task
 from core.models.numbers import finite_vector, token_count, whole_number
+from core.models.rating import rate
 from core.models.served import ServedEncoder, ServedReranker
 from core.runtime.meter import metered
 from tests.core.models.chat_server import serving
@@ -82,8 +83,7 @@ def test_a_text_that_the_server_fails_for_is_left_out_and_named(status):
     assert np.flatnonzero(~found.any(axis=1)).tolist() == [5, 13]
     assert np.linalg.norm(found[0]) == pytest.approx(1.0) and requests < 24
     (note,) = meter.notes
-    assert TEXTS[5] in note or TEXTS[13] in note
-    assert "1 text more" in note and "unsupported value: NaN" in note
+    assert TEXTS[5] in note and "1 text more" in note and "unsupported value: NaN" in note
 
 
 def test_a_question_that_the_server_fails_for_is_said():
@@ -208,3 +208,18 @@ def test_numbers_from_outside():
     for wrong in ([], "12", {}, None, [float("nan")], [10**400]):
         with pytest.raises(ValueError):
             finite_vector(wrong)
+
+
+@pytest.mark.parametrize(
+    "ratings",
+    ['{"number": 1, "score": NaN}', '{"number": true, "score": 5}', '{"number": 1.5, "score": 5}'],
+)
+def test_ratings_of_a_language_model_that_are_no_numbers_are_none(ratings, recorded):
+    rated = rate(recorded(f'{{"ratings": [{ratings}]}}'), Task("who"), "Bo", ["a", "b"], 2)
+    assert all(0 <= score <= 1 for score in (rated.scores or {}).values())
+    assert not rated.scores or set(rated.scores) <= {0, 1}
+
+
+def test_ratings_written_as_texts_are_numbers(recorded):
+    said = '{"ratings": [{"number": "2", "score": "5"}]}'
+    assert rate(recorded(said), Task("who"), "Bo", ["a", "b"], 2).scores == {1: 0.5}
