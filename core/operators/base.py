@@ -219,6 +219,7 @@ class Operator(Declared):
             unusable=meter.unusable,
             fault=recorder.fault,
             partly=recorder.partly,
+            warnings=tuple(meter.notes),
             **_times(meter, seconds),
         )
         return after.replace(trace=(*trace, step))
