@@ -86,9 +86,9 @@ class VectorIndex:
         return f"{len(self):,} vectors are searched by neighbours of neighbours ({self.facts['kind']}){parts}; {share}.{changed}"
 
     @property
-    def unread(self) -> str:
+    def missing_vectors(self) -> str:
         """How many items the encoder had no vector for, as a sentence; else empty."""
-        number = self.facts.get("unread", 0)
+        number = self.facts.get("zeros", 0)
         if not number:
             return ""
         return (
@@ -199,8 +199,8 @@ def vector_index(
             index = index or build(graph, encoder, of, progress, check)
             done = str(place(graph, encoder, of) / DONE)
         shelf.values[key] = index, done
-    if index.unread:
-        tell(index.unread)
+    if index.missing_vectors:
+        tell(index.missing_vectors)
     return index
 
 
@@ -296,8 +296,8 @@ def finished(
     }
     if kind != "Flat":
         facts["recall"] = recall_of(index, blocks, check, order)
-    if unread := blocks.unread():
-        facts["unread"] = unread
+    if zeros := blocks.count_zeros():
+        facts["zeros"] = zeros
     facts |= {
         "encoded": blocks.encoded,
         "reused": blocks.reused,

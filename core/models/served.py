@@ -25,7 +25,7 @@ from core.runtime.turn import away
 LOOK = 0.1  # seconds between two looks at whether somebody cancelled
 REMEMBERED = 20_000  # texts whose vectors are remembered
 NOT_THE_TEXTS = (404, 405)  # statuses of a wrong address or an unknown model
-MAX_UNREAD = (
+MAX_FAILED_TEXTS = (
     16  # texts of a call for which a server may fail before it counts as failing altogether
 )
 Check = Callable[[], None]
@@ -213,7 +213,7 @@ class ServedEncoder(Served):
                 raise
             if len(part) == 1:
                 faults[part[0]] = str(error)
-                if len(faults) > (MAX_UNREAD if self.dimension else 1):
+                if len(faults) > (MAX_FAILED_TEXTS if self.dimension else 1):
                     raise
                 return [None]
         middle = len(part) // 2

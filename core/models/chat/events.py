@@ -96,7 +96,7 @@ def take_whole(response: Any) -> Any:
     return read_json(b"".join(data))
 
 
-def heard(
+def timely_pieces(
     pieces: Iterator[Piece], response: Any, silence: float, check: Callable[[], None] | None
 ) -> Iterator[Piece]:
     """The pieces of a reply as they come, within limits of time.

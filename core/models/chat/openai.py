@@ -184,7 +184,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
         used: tuple[int, int] | None = None
         miscounted = False
         with self._streamed(body) as stream:
-            for piece in self._heard(stream, check):
+            for piece in self._reply_pieces(stream, check):
                 used, writing.finish = piece.used or used, piece.finish or writing.finish
                 miscounted = miscounted or piece.miscounted
                 writing.tool, writing.refusal = (
@@ -233,7 +233,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
             limit = "max_completion_tokens" if "max_completion_tokens" in body else "max_tokens"
             asked = self._refusals.allowed({**body, "messages": list(messages), limit: 1})
             with self._streamed(asked) as stream:
-                for piece in self._heard(stream, check):
+                for piece in self._reply_pieces(stream, check):
                     read = piece.used[0] if piece.used else read
         except Exception as error:
             if self.failure(error) is None:
@@ -257,12 +257,12 @@ class OpenAIChat(OpenAIServer, ChatClient):
         }
         return self._ready().post("/chat/completions", body=body, stream=True, **how)
 
-    def _heard(self, stream: Any, check: Check | None) -> Iterator[Piece]:
+    def _reply_pieces(self, stream: Any, check: Check | None) -> Iterator[Piece]:
         """What a reply says piece by piece, or at once where the server does not stream.
 
         Raises ValueError for a web page, Overdue, and what `check` raises.
         """
-        from core.models.chat.events import heard, take_whole
+        from core.models.chat.events import take_whole, timely_pieces
 
         response = stream.response
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -272,4 +272,4 @@ class OpenAIChat(OpenAIServer, ChatClient):
             yield Piece.whole(take_whole(response))
             return
         pieces = map(Piece.of, stream)
-        yield from heard(pieces, response, self.timeout, check)
+        yield from timely_pieces(pieces, response, self.timeout, check)

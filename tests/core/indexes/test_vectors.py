@@ -351,8 +351,8 @@ def test_items_that_the_encoder_had_no_vector_for_are_told_whenever_they_are_sea
     graph = grown()
     for _ in range(2):  # made, then opened
         with metered() as meter:
-            assert vector_index(graph, Partly(), "nodes").facts["unread"] == 1
+            assert vector_index(graph, Partly(), "nodes").facts["zeros"] == 1
         (note,) = meter.notes
         assert f"1 of {graph.n_nodes}" in note
         forget(graph)
-    assert "unread" not in build(graph, Counting(), "triples").facts
+    assert "zeros" not in build(graph, Counting(), "triples").facts
