@@ -134,12 +134,18 @@ def timely_pieces(
             if piece.finish is not None or (ended and piece.says):
                 ended = True
                 closing.cancel()
-                closing = threading.Timer(USAGE_SECONDS, _shut, (response,))
-                closing.daemon = True
-                closing.start()
+                closing = _shut_soon(response)
             yield piece
     finally:
         closing.cancel()
+
+
+def _shut_soon(response: Any) -> threading.Timer:
+    """Have the connection of a response shut once what may follow a reply had its time."""
+    timer = threading.Timer(USAGE_SECONDS, _shut, (response,))
+    timer.daemon = True
+    timer.start()
+    return timer
 
 
 def _shut(response: Any) -> None:
