@@ -189,7 +189,8 @@ class Step:
     them: `waiting` for others' turns, what was `prepared` once for all questions (what, seconds), and `saved`, what remembered
     vectors and replies had cost when they were made. `thoughts` are what language models wrote before their replies, `unusable` how many
     replies were blank, cut, refused or unreadable, and `fault` says so of the last one that was blank or cut. `partly` is how much of what
-    is searched was there, as `31 % of the passages so far`; empty where all was.
+    is searched was there, as `31 % of the passages so far`; empty where all was. `warnings` are those of the notes without which the
+    answer would be read wrongly.
     """
 
     operator: str
@@ -210,6 +211,7 @@ class Step:
     unusable: int = 0
     fault: str = ""
     partly: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

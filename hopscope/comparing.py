@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from core.errors import BadInput, HopscopeError
 from core.instances.catalogue import Instance, catalogue, find, named, one_for
+from core.io.json_text import json_text
 from core.operators import OPERATORS
 from core.operators.base import Line, Operator
 from core.operators.generate import Answer
@@ -156,7 +156,7 @@ class Comparison:
 
     def to_json(self) -> str:
         """`data` as JSON."""
-        return json.dumps(self.data, ensure_ascii=False, indent=2)
+        return json_text(self.data, indent=2)
 
 
 def _part(item: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 from core.builds.base import STAGES, BuildLine, BuildOperator
 from core.builds.registry import OPERATORS
 from core.errors import BadParameter, nearest, shorten
+from core.io.toml_file import read_toml
 from core.lines import calls, check_row, named_values, stage_of
 from core.parameters import make, parameters, values
 
@@ -100,7 +101,7 @@ def catalogue() -> dict[str, Build]:
 def read(file: Path) -> dict[str, Build]:
     """The builds of one TOML file. Raises BadParameter."""
     try:
-        rows = tomllib.loads(file.read_text("utf-8"))
+        rows = read_toml(file)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadParameter(f"{file.name} is not valid TOML: {error}.") from None
     return {key: _build(key, row, f"{file.name}, “{key}”") for key, row in rows.items()}

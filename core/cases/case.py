@@ -14,6 +14,7 @@ from typing import Any
 from core.cases.finished import Finished
 from core.errors import BadInput, shorten
 from core.instances.catalogue import published
+from core.io.json_text import json_text
 
 LARGEST = 16_000_000  # bytes of a case's JSON
 MAX_TAGS, LONGEST_TAG, LONGEST_NOTES, LONGEST_LINK = 20, 40, 20_000, 20_000
@@ -84,9 +85,7 @@ def about(finished: Finished) -> Case:
 def pack(comparison: Mapping[str, Any]) -> bytes:
     """Plain data compressed. Raises BadInput where it is larger than a case may be, or holds half a character."""
     try:
-        text = json.dumps(
-            comparison, ensure_ascii=False, allow_nan=False, separators=(",", ":")
-        ).encode()
+        text = json_text(comparison, separators=(",", ":")).encode()
     except UnicodeEncodeError:
         raise BadInput(
             "This comparison holds text that is not Unicode; it cannot be kept."

@@ -16,6 +16,7 @@ from typing import Any
 from core.cases.case import LARGEST, LONGEST_LINK, Case, about, check_notes, check_tags, pack
 from core.cases.finished import thaw_finished
 from core.errors import BadInput, shorten
+from core.io.json_text import json_text
 
 FILE_KIND, VERSION = "hopscope-cases", 1
 EXTENSION = ".cases.gz"
@@ -124,6 +125,4 @@ def _lines(data: bytes) -> Iterator[tuple[int, Any]]:
 
 
 def _line(row: Mapping[str, Any]) -> bytes:
-    return (
-        json.dumps(row, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
-    )
+    return json_text(row, separators=(",", ":")).encode() + b"\n"

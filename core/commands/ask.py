@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from itertools import zip_longest
@@ -18,12 +17,13 @@ from core.errors import BadInput, shorten
 from core.graph.edits import Edit
 from core.instances.catalogue import catalogue, find, one_for
 from core.instances.prompted import prompt_given, prompted
+from core.io.json_text import json_text
 from core.operators.asking import UNASKED
 from core.operators.languages import notes_on_language
 from core.results import comparison_dict
 from core.serving.calls import USUAL, asked
 from core.sources import Ask, CorpusSource, GraphSource, Source
-from core.types import Beside
+from core.types import Beside, Step
 
 STOPPED = 10.0  # seconds in which what is made in the background ends
 LEAST = 0.005  # seconds below which a time is printed as none
@@ -147,10 +147,17 @@ def run(options) -> int:
         making.stop()
         making.wait(STOPPED)
     if options.json:
-        print(json.dumps(result, ensure_ascii=False, indent=2))
+        print(json_text(result, indent=2))
     else:
         _print(result, job.comparison, found)
     return FAILED if job.error or any(lane["error"] for lane in result["lanes"]) else OK
+
+
+def _worth_saying(trace: Iterable[Step]) -> Iterator[str]:
+    """The notes of steps without which the answer would be read wrongly."""
+    for step in trace:
+        yield from (note for note in step.notes if note.startswith(UNASKED))
+        yield from step.warnings
 
 
 def _measure(comparison: Comparison) -> None:
@@ -218,9 +225,7 @@ def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> N
             print(
                 f"  searched {answered['partly']}; the same command goes on from there, and --whole waits for all"
             )
-        for note in (
-            note for step in lane.state.trace for note in step.notes if note.startswith(UNASKED)
-        ):
+        for note in dict.fromkeys(_worth_saying(lane.state.trace)):
             print(f"  {note}")
         if answered["reader_answers"] is not None:
             print(f"  graph reader: {', '.join(answered['reader_answers'][:10]) or 'no answer'}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from core.case_adapter import finished
@@ -17,6 +16,7 @@ from core.datasets import datasets
 from core.diagnosis.verdict.verdict_words import explain
 from core.errors import BadInput, HopscopeError, ModelFailed
 from core.instances.catalogue import find
+from core.io.json_text import json_text
 from core.sources import CorpusSource, GraphSource
 
 
@@ -72,9 +72,8 @@ def _list(options) -> int:
             "example",
         )
         print(
-            json.dumps(
+            json_text(
                 [{name: getattr(case, name) for name in fields} for case in found],
-                ensure_ascii=False,
                 indent=2,
             )
         )

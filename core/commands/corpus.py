@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from core.evaluation.exchange.beir import write_beir
 from core.evaluation.questions.keeping import start, usual_name
 from core.evaluation.questions.linked import LINKED, LinkedWriting
 from core.evaluation.questions.writing import ROLE, Recipe, Writing
+from core.io.json_text import json_text
 from core.languages import known_code
 
 AUTO = "auto"  # the language that is found
@@ -177,7 +177,7 @@ def _show(options) -> int:
     with bar("Opening the corpus"):
         corpus = open_corpus(options.name)
     if options.json:
-        print(json.dumps(_shown(corpus), ensure_ascii=False, indent=2))
+        print(json_text(_shown(corpus), indent=2))
         return OK
     for text in filter(None, (corpus.title, corpus.source, corpus.licence)):
         print(text)

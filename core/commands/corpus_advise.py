@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -17,6 +16,7 @@ from core.evaluation.advice.roadmap import Leaf, advised, leaves, measured, ques
 from core.evaluation.advice.saved import BY_MODEL, BY_NAMES, saved_advice
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Store, evaluations_file
+from core.io.json_text import json_text
 
 LOCAL = "llama"  # the backend whose replies cost nothing
 
@@ -96,9 +96,8 @@ def run(options) -> int:
     found = answer(Summary(store.run(advice.run), store.rows(advice.run)), advice)
     if options.json:
         print(
-            json.dumps(
+            json_text(
                 {"answer": dataclasses.asdict(found), "advice": dataclasses.asdict(advice)},
-                ensure_ascii=False,
                 indent=2,
             )
         )
@@ -139,9 +138,8 @@ def _roadmap(options) -> int:
     ]
     if options.json:
         print(
-            json.dumps(
+            json_text(
                 [dataclasses.asdict(leaf) | {"sentences": said} for leaf, said in written],
-                ensure_ascii=False,
                 indent=2,
             )
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from core.datasets import question_set
 from core.diagnosis.quality import quality
 from core.errors import BadInput
 from core.graph.edits import edited
+from core.io.json_text import json_text
 from core.types import Question
 
 
@@ -55,9 +55,8 @@ def run(options) -> int:
         found[build] = quality(graph, questions, mends)
     if options.json:
         print(
-            json.dumps(
+            json_text(
                 {build: dataclasses.asdict(one) for build, one in found.items()},
-                ensure_ascii=False,
                 indent=2,
             )
         )

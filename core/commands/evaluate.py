@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -39,6 +38,7 @@ from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import RUN, catalogue, find, one_for
 from core.instances.prompted import prompt_given, prompted
+from core.io.json_text import json_text
 from core.lines import split
 from core.models.price import cap_of
 from core.retrievers.runs.formats import title_of
@@ -298,7 +298,7 @@ def report(
             "steps": [dataclasses.asdict(one) for one in worth(summary)],
         }
         said |= {"repairs": [dataclasses.asdict(one) for one in repairs]} if repairs else {}
-        print(json.dumps(data | said, ensure_ascii=False, indent=2))
+        print(json_text(data | said, indent=2))
     else:
         _print(summary, more)
         for one in repairs:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from core.commands import finetune_reranker
 from core.commands.terminal import OK, finish, warn, whole
@@ -17,6 +16,7 @@ from core.finetune.report import evaluations, lines, table, together
 from core.finetune.run import target
 from core.finetune.split import Split
 from core.finetune.triples import TripleSettings
+from core.io.json_text import json_text
 from core.runtime.jobs import Job, Jobs
 
 ENCODER = """Trains all-MiniLM-L6-v2 so that a question lies near what leads to its answers: path texts (for No. 18), triples (No. 12)
@@ -213,7 +213,7 @@ def run_encoder(options) -> int:
         training = _there(engine, run.ENCODER, "encoder")
     rows = [] if options.no_report else _report(engine, training, options)
     if options.json:
-        print(json.dumps({"training": training, "report": rows}, ensure_ascii=False, indent=2))
+        print(json_text({"training": training, "report": rows}, indent=2))
     return OK
 
 
@@ -230,7 +230,7 @@ def run_triples(options) -> int:
         ),
     )
     if options.json:
-        print(json.dumps({"training": training}, ensure_ascii=False, indent=2))
+        print(json_text({"training": training}, indent=2))
     else:
         _print_training(training)
     return OK
@@ -255,11 +255,7 @@ def run_llm(options) -> int:
             ),
         )
     if options.json:
-        print(
-            json.dumps(
-                {"training": training, "report": training["report"]}, ensure_ascii=False, indent=2
-            )
-        )
+        print(json_text({"training": training, "report": training["report"]}, indent=2))
         return OK
     _print_training(training)
     tests = ", ".join(_tests(training))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from core.commands.terminal import OK, finish, whole
 from core.errors import BadInput
 from core.finetune.reranker import RerankerSettings
 from core.finetune.reranker_run import CORPORA, RERANKER, Lessons, reranker, ship
+from core.io.json_text import json_text
 from core.runtime.jobs import Job, Jobs
 
 ABOUT = """Trains a cross-encoder from all-MiniLM-L6-v2: a question and a text read together give one number, which sets the text that the
@@ -117,7 +117,7 @@ def run(options) -> int:
     settings = RerankerSettings(epochs=options.epochs, tokens=options.tokens, seed=options.seed)
     work = lambda job: reranker(engine, lessons, settings, job.tell, job.check, options.again)
     record = finish(Jobs(workers=1).start("reranker", lambda: Job("reranker", work)))
-    print(json.dumps(record, ensure_ascii=False, indent=1)) if options.json else _print(record)
+    print(json_text(record, indent=1)) if options.json else _print(record)
     return OK
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 from core.commands.terminal import OK
 from core.instances.catalogue import catalogue, faults
 from core.instances.needs import missing
 from core.instances.page import page
+from core.io.json_text import json_text
 from core.models.registry import Registry
 
 
@@ -42,7 +42,7 @@ def run(options) -> int:
     for sentence in (*faults(), *registry.faults()):
         print(f"hopscope: left out: {sentence}", file=sys.stderr)
     if options.json:
-        print(json.dumps(rows, ensure_ascii=False, indent=2))
+        print(json_text(rows, indent=2))
     else:
         for row in rows:
             print(f"{row['id']:24} {row['title']}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from core.commands.terminal import FAILED, OK, check_writable, finish, warn, write_text
@@ -14,6 +13,7 @@ from core.evaluation.pairwise.verdicts import CRITERIA
 from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Store, evaluations_file
+from core.io.json_text import json_text
 
 EPILOG = """Both orders of every pair are asked, and every reply is saved: the same command continues where it stopped. The exit code is 1
 where no reply could be read."""
@@ -64,11 +64,7 @@ def run(options) -> int:
     if options.html:
         write_text(Path(options.html), page_html(tally, names))
     if options.json:
-        print(
-            json.dumps(
-                {"evaluation": options.evaluation, **tally.plain()}, ensure_ascii=False, indent=2
-            )
-        )
+        print(json_text({"evaluation": options.evaluation, **tally.plain()}, indent=2))
     else:
         _print(tally, names)
     return OK if tally.read else FAILED

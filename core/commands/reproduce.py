@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
-import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -47,6 +46,7 @@ from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance, catalogue
 from core.io.durations import with_time_left
+from core.io.json_text import json_text
 from core.operators.texts.built import BuiltGraph
 from core.sources import corpus_with
 
@@ -255,11 +255,7 @@ def _graph(given: Sequence[str], name: str) -> str:
 def _list(as_json: bool) -> None:
     """Every table and figure of the papers, and what makes it."""
     if as_json:
-        print(
-            json.dumps(
-                [dataclasses.asdict(paper) for paper in papers()], ensure_ascii=False, indent=2
-            )
-        )
+        print(json_text([dataclasses.asdict(paper) for paper in papers()], indent=2))
         return
     for paper in papers():
         print(f"\n{paper.title}")
@@ -458,7 +454,7 @@ def _print(
             "tables": [dataclasses.asdict(one) for one in tables],
             key: sentences,
         }
-        print(json.dumps(found, ensure_ascii=False, indent=2))
+        print(json_text(found, indent=2))
         return
     for one in tables:
         title, head, rows, notes = written(one)

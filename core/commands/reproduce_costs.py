@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import shutil
 import tempfile
@@ -27,6 +26,7 @@ from core.evaluation.papers.building import (
 )
 from core.evaluation.reports.build_plots import page
 from core.io.home import home, models_folder
+from core.io.json_text import json_text
 
 
 def run(options, wanted: BuildingCosts) -> int:
@@ -127,7 +127,7 @@ def _print(
             "graphs": [dataclasses.asdict(one) for one in costs],
             "sentences": sentences,
         }
-        print(json.dumps(found, ensure_ascii=False, indent=2))
+        print(json_text(found, indent=2))
         return
     table = [list(HEAD), *rows(costs)]
     widths = [max(map(len, column)) for column in zip(*table)]

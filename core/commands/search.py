@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -24,6 +23,7 @@ from core.evaluation.search.verdict import (
     start,
 )
 from core.instances.catalogue import catalogue, find, save
+from core.io.json_text import json_text
 from core.lines import split
 
 EPILOG = """Each line that was tried is saved in the folder searches of your Hopscope folder; the same command continues from there, and
@@ -141,9 +141,8 @@ def run(options) -> int:
     )
     if options.json:
         print(
-            json.dumps(
+            json_text(
                 search_dict(planned, points, verdict) | ({"saved": saved.id} if saved else {}),
-                ensure_ascii=False,
                 indent=2,
             )
         )

@@ -6,7 +6,6 @@ stage. Spans are made when all has ended, with the times at which it happened, s
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from core import __version__
 from core.graph.texts import hit_names, hit_texts
+from core.io.json_text import json_text
 from core.types import Ranking, State, Step
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def send(lanes: Sequence[Traced]) -> None:
     stream."""
     if os.environ.get(LOG, "").strip().lower() == "json":
         for lane in lanes:
-            print(json.dumps(_logged(lane), ensure_ascii=False), file=sys.stderr, flush=True)
+            print(json_text(_logged(lane)), file=sys.stderr, flush=True)
     if not (lanes and wanted()):
         return
     try:
@@ -145,13 +145,14 @@ def attributes(graph: Any, question: str, before: State, after: State) -> dict[s
     found: dict[str, Any] = {
         "openinference.span.kind": kind,
         "input.value": question,
-        "metadata": json.dumps(
+        "metadata": json_text(
             {
                 "parameters": dict(step.parameters),
                 "sizes": dict(step.sizes),
                 "notes": list(step.notes),
             },
             default=str,
+            ensure_ascii=True,
         ),
     }
     prefix = {"RERANKER": "reranker.output_documents"}.get(kind, "retrieval.documents")

@@ -19,6 +19,7 @@ from core.errors import BadInput, StoreError, nearest, shorten
 from core.io.folders import remove
 from core.io.home import ROOT, home
 from core.io.stamps import Remembered, described, stamp
+from core.io.toml_file import read_toml
 from core.sharing import check_may_change, forget_owner
 from core.types import Question
 
@@ -225,7 +226,7 @@ def _digest(files: Iterable[FilePath]) -> str:
 def _described(path: FilePath) -> Shipped:
     """The corpus that a `corpus.toml` tells. Raises BadInput naming the file and the key that is wrong."""
     try:
-        row = tomllib.loads(path.read_text("utf-8"))
+        row = read_toml(path)
         folder = path.parent
         if row["format"] not in FORMATS:
             raise BadInput(

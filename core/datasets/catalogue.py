@@ -24,6 +24,7 @@ from core.graph.storage.opening import open_store
 from core.graph.store import META
 from core.io.home import ROOT, graphs_folder
 from core.io.stamps import Remembered, described, tree
+from core.io.toml_file import read_toml
 from core.sharing import OPERATOR, who
 from core.types import Direction, Question
 
@@ -288,7 +289,7 @@ def _unknown(what: str, name: str, known: Mapping) -> str:
 def _shipped(path: FilePath) -> Dataset:
     """The data set that a `dataset.toml` describes. Raises BadInput naming the file and the key that is wrong."""
     try:
-        description = tomllib.loads(path.read_text("utf-8"))
+        description = read_toml(path)
         sets = {
             name: QuestionSet.described(name, row, path.parent)
             for name, row in description.get("questions", {}).items()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import tomllib
 from collections.abc import Container
 from functools import partial
 from pathlib import Path as FilePath
@@ -19,6 +18,7 @@ from core.io.home import home
 from core.io.names import no_device
 from core.io.stamps import Remembered, described
 from core.io.temporary import temporary_folder
+from core.io.toml_file import read_toml
 from core.sharing import check_may_change, forget_owner, made
 
 OWNED_AS = "question set"
@@ -54,7 +54,7 @@ def added_set(name: str) -> tuple[str, QuestionSet]:
     """The name of its graph and the set of that name. Raises StoreError where it is absent or damaged."""
     folder = sets_folder() / name
     try:
-        description = tomllib.loads((folder / DESCRIPTION).read_text("utf-8"))
+        description = read_toml(folder / DESCRIPTION)
         if FilePath(description["file"]).name != description["file"]:
             raise ValueError("its file lies elsewhere")
         return str(description["graph"]), QuestionSet.described(name, description, folder, own=True)

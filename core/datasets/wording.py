@@ -12,6 +12,7 @@ from core.datasets.catalogue import DESCRIPTION, shipped
 from core.datasets.relations import read_table
 from core.errors import BadInput
 from core.io.home import graphs_folder
+from core.io.toml_file import read_toml
 
 
 def table_of(graph_name: str) -> Mapping[str, tuple[str, str]]:
@@ -28,7 +29,7 @@ def table_of(graph_name: str) -> Mapping[str, tuple[str, str]]:
 @lru_cache(maxsize=64)
 def _own(file: FilePath, stamp: int) -> Mapping[str, tuple[str, str]]:
     try:
-        return read_table(tomllib.loads(file.read_text("utf-8")).get("relations", {}))
+        return read_table(read_toml(file).get("relations", {}))
     except OSError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, AttributeError, BadInput) as error:

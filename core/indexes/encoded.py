@@ -159,6 +159,10 @@ class Blocks:
             [self.read(number)[items[items // BLOCK == number] % BLOCK] for number in numbers]
         )
 
+    def count_zeros(self) -> int:
+        """How many vectors are zeros, as of texts that the encoder could not read."""
+        return sum(int((~self.read(number).any(axis=1)).sum()) for number in range(len(self)))
+
     def missing(self) -> list[int]:
         """The blocks that are not there yet."""
         return [

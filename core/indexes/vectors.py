@@ -24,7 +24,7 @@ from core.indexes.parts import BUILDING, INDEX, LINKS, Parts, files, read, save,
 from core.indexes.place import AT_WORK, busy_elsewhere, free, index_folder, keep, waiting
 from core.io import digests
 from core.io.durations import span
-from core.runtime.meter import spent
+from core.runtime.meter import spent, tell
 
 VERSION = 1
 SHELF = "vectors"  # where opened ones are kept on their graph
@@ -84,6 +84,17 @@ class VectorIndex:
         )
         parts = f" in {self.facts['parts']:,} parts" if self.facts.get("parts") else ""
         return f"{len(self):,} vectors are searched by neighbours of neighbours ({self.facts['kind']}){parts}; {share}.{changed}"
+
+    @property
+    def missing_vectors(self) -> str:
+        """How many items the encoder had no vector for, as a sentence; else empty."""
+        number = self.facts.get("zeros", 0)
+        if not number:
+            return ""
+        return (
+            f"{number:,} of {len(self):,} {self.facts['of']} have no vector, as the encoder could not read them: "
+            "no question is similar to them. To encode them again, delete the vectors on the page Indexes."
+        )
 
     def fits(self, vector: np.ndarray) -> None:
         """Raises BadParameter where a vector has another dimension than those that are searched."""
@@ -188,6 +199,8 @@ def vector_index(
             index = index or build(graph, encoder, of, progress, check)
             done = str(place(graph, encoder, of) / DONE)
         shelf.values[key] = index, done
+    if index.missing_vectors:
+        tell(index.missing_vectors)
     return index
 
 
@@ -283,6 +296,8 @@ def finished(
     }
     if kind != "Flat":
         facts["recall"] = recall_of(index, blocks, check, order)
+    if zeros := blocks.count_zeros():
+        facts["zeros"] = zeros
     facts |= {
         "encoded": blocks.encoded,
         "reused": blocks.reused,

@@ -16,6 +16,7 @@ from core.instances.steps import operator_of, row_of
 from core.io.durable import write_whole
 from core.io.home import home
 from core.io.locks import changing
+from core.io.toml_file import read_toml
 from core.lines import check_row
 from core.operators.base import Line, Operator
 from core.operators.generate import Answer
@@ -226,7 +227,7 @@ def read(file: Path) -> dict[str, Instance]:
 @lru_cache(maxsize=32)
 def _read(file: Path, changed: int, size: int) -> dict[str, Instance]:
     try:
-        rows = tomllib.loads(file.read_text("utf-8"))
+        rows = read_toml(file)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadParameter(f"{file.name} is not valid TOML: {error}.") from None
     return {key: _instance(key, row, f"{file.name}, “{key}”") for key, row in rows.items()}
@@ -385,7 +386,7 @@ def row(instance: Instance) -> dict[str, Any]:
 def _own_rows() -> dict[str, Any]:
     """The rows of the person's own file as they stand there. Raises BadInput where it cannot be read."""
     try:
-        return tomllib.loads(own_file().read_text("utf-8")) if own_file().exists() else {}
+        return read_toml(own_file()) if own_file().exists() else {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise BadInput(f"{own_file().name} is not valid TOML: {error}.") from None
 

@@ -97,7 +97,7 @@ def weights_of(package: str) -> Path | None:
         (
             place
             for place in [*places, models_folder() / package]
-            if (place / "config.json").is_file()
+            if os.path.isfile(place / "config.json")  # also where the folder is closed to us
         ),
         None,
     )

@@ -7,6 +7,7 @@ are left out, so that what was saved before a field existed is still read.
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -33,6 +34,8 @@ class Writer:
 
     def value(self, value: Any) -> Any:
         """A text, a number, None, or what holds them: mappings, tuples, lists, dataclasses. Raises TypeError for another."""
+        if isinstance(value, float) and not math.isfinite(value):
+            return str(value)  # for which JSON has no words; read as a float again
         if value is None or isinstance(value, bool | int | float | str):
             return value
         if dataclasses.is_dataclass(value):

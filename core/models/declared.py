@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.errors import BadParameter, nearest
+from core.errors import BadParameter, nearest, shorten
 from core.io.durable import write_whole
 from core.io.home import ROOT, home
+from core.io.toml_file import read_toml
 from core.languages import languages
 from core.models.backends import BACKENDS, Backend
 
 NAME = re.compile(r"[\w.\-]+")
 SHIPPED = ROOT / "models.toml"
+MAX_NUMBER = 1 << 53  # of a row: beyond it not every whole number is a float
 ROLES = {
     "answer": "chat",
     "choose": "chat",
@@ -129,9 +131,11 @@ def _checked(path: Path, known: Mapping[str, Row], own: bool) -> Declared:
 def _tables(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The tables [model.NAME] and [roles] of a file as they stand there, empty where it does not exist. Raises BadParameter."""
     try:
-        table = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
+        table = read_toml(path) if path.exists() else {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadParameter(f"{path} is not valid TOML: {error}.") from error
+    except OSError as error:
+        raise BadParameter(f"{path} cannot be read: {error.strerror or error}.") from error
     for key in table:
         if key not in ("model", "roles"):
             raise BadParameter(f'{path}: unknown table "{key}".{nearest(key, ("model", "roles"))}')
@@ -216,7 +220,9 @@ def _typed(label: str, key: str, value: Any, type_name: str) -> Any:
     }
     if isinstance(value, bool) or not isinstance(value, fits[type_name]):
         wanted = {"str": "text", "int | str": "a number or text"}.get(type_name, "a number")
-        raise BadParameter(f'{label}: "{key}" must be {wanted}, not {value!r}.')
+        raise BadParameter(f'{label}: "{key}" must be {wanted}, not {shorten(repr(value))}.')
+    if isinstance(value, int | float) and not abs(value) <= MAX_NUMBER:
+        raise BadParameter(f'{label}: "{key}" must be a number that is not so large.')
     return float(value) if type_name == "float" else value
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from ipaddress import ip_address
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from core.errors import BadParameter
 from core.sharing import shared
@@ -34,15 +34,47 @@ def check_host(url: str) -> None:
         raise BadParameter(
             f"Servers may stand on {', '.join(named)} alone ({VARIABLE}), not on “{host}”."
         )
-    if not named and not _loopback(host):
+    if not named and not is_loopback(host):
         raise BadParameter(
             f"Servers may stand on this computer alone, not on “{host}”, unless {VARIABLE} names it."
         )
 
 
-def _loopback(host: str) -> bool:
-    """Whether a host is this computer by its name."""
+def is_loopback(host: str) -> bool:
+    """Whether a host is this computer by its name.
+
+    >>> from core.models.hosts import is_loopback
+    >>> is_loopback("localhost"), is_loopback("127.0.0.2"), is_loopback("::1"), is_loopback("gpu")
+    (True, True, True, False)
+    """
     try:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def goes_directly(url: str) -> bool:
+    """Whether a server is asked without a proxy, as it stands on this computer."""
+    host = (_parts(url).hostname or "").rstrip(".")
+    return is_loopback(host) or host == "0.0.0.0" or host.endswith(".localhost")
+
+
+def proxy_of(url: str) -> str:
+    """The proxy by which a server is asked, without its password; empty where there is none."""
+    from urllib.request import getproxies, proxy_bypass
+
+    parts = _parts(url)
+    if not parts.hostname or goes_directly(url) or proxy_bypass(parts.netloc.rpartition("@")[2]):
+        return ""
+    proxies = getproxies()
+    found = proxies.get(parts.scheme) or proxies.get("all") or ""
+    scheme, slashes, rest = found.rpartition("://")
+    return f"{scheme}{slashes}{rest.rpartition('@')[2]}"
+
+
+def _parts(url: str) -> SplitResult:
+    """The parts of an address; empty ones where it is none."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")

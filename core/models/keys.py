@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -12,6 +11,7 @@ from core.errors import BadInput, ModelUnavailable
 from core.io.durable import write_whole
 from core.io.home import home
 from core.io.locks import changing
+from core.io.toml_file import read_toml
 
 NAME = re.compile(r"HOPSCOPE_KEY_[A-Z0-9_]+")
 HOW = 'export HOPSCOPE_KEY_MINE="https://api.example.com/v1 the-key"'
@@ -93,7 +93,7 @@ def saved_key(url: str) -> str:
 
 def _saved_keys() -> dict[str, str]:
     try:
-        found = tomllib.loads(keys_file().read_text("utf-8"))
+        found = read_toml(keys_file())
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

@@ -10,6 +10,7 @@ from typing import Any
 from core.errors import shorten
 from core.models.base import Chat, Messages, Task
 from core.models.chat.json_reply import json_reply
+from core.models.numbers import finite_number
 from core.models.reading import PLURAL
 from core.prompts import messages, numbered, plain, prompts
 from core.types import Usage
@@ -108,8 +109,18 @@ def _pairs(reply: str) -> list[tuple[int, float]] | None:
     parsed = json_reply(reply, ("ratings",))
     if parsed is not None:
         try:
-            return [(int(one["number"]), float(one["score"])) for one in parsed.value["ratings"]]
+            return [_rating(one["number"], one["score"]) for one in parsed.value["ratings"]]
         except (ValueError, KeyError, TypeError, OverflowError):
             pass  # read as numbers below
     found = PAIR.findall(reply)
     return [(int(number), float(score)) for number, score in found] or None
+
+
+def _rating(number: Any, score: Any) -> tuple[int, float]:
+    """The number of an item and its score; models write both as texts too. Raises ValueError."""
+    place, value = (
+        finite_number(float(one) if isinstance(one, str) else one) for one in (number, score)
+    )
+    if not place.is_integer():
+        raise ValueError("it is no number of an item")
+    return int(place), value

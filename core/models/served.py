@@ -6,22 +6,28 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 import numpy as np
 from cachetools import LRUCache
 
-from core.errors import ModelFailed
+from core.errors import ModelFailed, shorten
 from core.models.base import Task
-from core.models.chat.server import OpenAIServer
+from core.models.chat.server import OpenAIServer, turned_down
+from core.models.numbers import finite_number, finite_vector, read_json, whole_number
 from core.models.reading import Reading, counted
 from core.models.scorers import Scoring
-from core.runtime.meter import Advance, current, going_on
+from core.runtime.meter import Advance, current, going_on, tell
 from core.runtime.turn import away
 
 LOOK = 0.1  # seconds between two looks at whether somebody cancelled
 REMEMBERED = 20_000  # texts whose vectors are remembered
+NOT_THE_TEXTS = (404, 405)  # statuses of a wrong address or an unknown model
+MAX_FAILED_TEXTS = (
+    16  # texts of a call for which a server may fail before it counts as failing altogether
+)
 Check = Callable[[], None]
 Part = list[str]
 T = TypeVar("T")
@@ -78,7 +84,7 @@ class Served(OpenAIServer):
         pauses = self.pauses()
         while True:
             try:
-                return self.client().post(path, body=body, cast_to=object)
+                return read_json(self.client().post(path, body=body, cast_to=bytes))
             except Exception as error:
                 if self.waited(error, pauses, check):
                     continue
@@ -109,8 +115,9 @@ def _next(
 class ServedEncoder(Served):
     """An Encoder over /embeddings of a server; vectors are made unit here, and those of the last 20,000 texts are remembered.
 
-    All vectors must be as long as the first one, and as `dimension` where that is given: ModelFailed says so, as when another model was
-    put behind the same name.
+    Where the server fails for some texts alone, or sends zeros or NaN for them, their vectors are zeros,
+    which the person is told. All vectors must be as long as the first one, and as `dimension` where that
+    is given: ModelFailed says so, as when another model was put behind the same name.
     """
 
     def __init__(
@@ -142,52 +149,133 @@ class ServedEncoder(Served):
             self._vectors.clear()
 
     def encode(self, texts: Sequence[str], check: Check | None = None) -> np.ndarray:
-        """float32 [n, d], unit rows in the order of `texts`. Raises ModelFailed, ModelUnavailable, and what `check` raises."""
-        return self._encoded([self.text + text for text in texts], check)
+        """float32 [n, d], unit rows in the order of `texts`; zeros of those for which there is no vector.
+
+        Raises ModelFailed where there is none for any of them, ModelUnavailable, and what `check` raises.
+        """
+        found, faults = self._encoded([self.text + text for text in texts], check)
+        if faults and len(faults) == len(set(texts)):
+            raise ModelFailed(self._without_vectors(faults, self.text))
+        if faults:
+            tell(self._without_vectors(faults, self.text))
+        return found
 
     def encode_questions(self, questions: Sequence[str], check: Check | None = None) -> np.ndarray:
-        """As `encode`, of questions, with the prompt for these."""
-        return self._encoded([self.question + question for question in questions], check)
+        """As `encode`, of questions, with the prompt for these. Raises ModelFailed where one has no vector."""
+        found, faults = self._encoded([self.question + question for question in questions], check)
+        if faults:
+            raise ModelFailed(self._without_vectors(faults, self.question))
+        return found
 
-    def _encoded(self, texts: list[str], check: Check | None) -> np.ndarray:
-        unique = list(dict.fromkeys(texts))
+    def _without_vectors(self, faults: dict[str, str], prompt: str) -> str:
+        """A sentence on the texts that have no vector, by why that is."""
+        (first, why), *others = faults.items()
+        more = f" and {counted(len(others), 'text')} more" if others else ""
+        return (
+            f"{self.name} has no vector for “{shorten(first.removeprefix(prompt))}”{more}, "
+            f"so that nothing is similar to {'them' if others else 'it'}. {why}"
+        )
+
+    def _encoded(self, texts: list[str], check: Check | None) -> tuple[np.ndarray, dict[str, str]]:
+        """float32 [n, d], and of the texts that have no vector why that is."""
+        unique, faults = list(dict.fromkeys(texts)), dict[str, str]()
         with self._guard:
-            found = {text: self._vectors[text] for text in unique if text in self._vectors}
+            found: dict[str, np.ndarray | None] = {
+                text: self._vectors[text] for text in unique if text in self._vectors
+            }
         fresh = [text for text in unique if text not in found]
         advance, done = Advance(f"Encoding {counted(len(fresh), 'text')}", len(fresh)), 0
-        for part, vectors in self._parts(fresh, lambda part: self._embedded(part, check), check):
+        ask = partial(self._halved, faults=faults, check=check)
+        for part, vectors in self._parts(fresh, ask, check):
             found.update(zip(part, vectors, strict=True))
             done += len(part)
             advance(done)
+        none = np.zeros(self.dimension, np.float32)
         with self._guard:
-            self._vectors.update((text, found[text]) for text in fresh)
-        return (
-            np.stack([found[text] for text in texts])
-            if texts
-            else np.zeros((0, self.dimension), np.float32)
-        )
+            self._vectors.update(
+                (text, vector) for text in fresh if (vector := found[text]) is not None
+            )
+        faults = {text: faults[text] for text in unique if text in faults}  # whoever was first
+        rows = [none if (vector := found[text]) is None else vector for text in texts]
+        return np.stack(rows) if rows else np.zeros((0, self.dimension), np.float32), faults
 
-    def _embedded(self, part: Part, check: Check | None) -> np.ndarray:
-        """Unit float32 [n, d] of some texts, by one request."""
-        answer = self._answer(
-            "/embeddings", {"model": self.model, "input": part, "encoding_format": "float"}, check
-        )
+    def _halved(
+        self, part: Part, faults: dict[str, str], check: Check | None
+    ) -> list[np.ndarray | None]:
+        """The vectors of some texts, asked for in halves where the server fails for all of them together.
+
+        A text for which it fails alone has none, and is put among the `faults`.
+        """
         try:
-            rows = sorted(answer["data"], key=lambda row: row["index"])
-            vectors = np.array([row["embedding"] for row in rows], np.float32)
-        except (KeyError, TypeError, ValueError):
-            raise self._unreadable("what are no vectors") from None
-        if vectors.ndim != 2 or len(vectors) != len(part) or not np.isfinite(vectors).all():
-            raise self._unreadable(
-                f"{len(rows)} vectors for {counted(len(part), 'text')}, or some that are no numbers"
-            )
+            return self._embedded(part, faults, check)
+        except ModelFailed as error:
+            if not turned_down(error, NOT_THE_TEXTS):
+                raise
+            if len(part) == 1:
+                faults[part[0]] = str(error)
+                if len(faults) > (MAX_FAILED_TEXTS if self.dimension else 1):
+                    raise
+                return [None]
+        middle = len(part) // 2
+        halves = (part[:middle], part[middle:])
+        return [vector for half in halves for vector in self._halved(half, faults, check)]
+
+    def _embedded(
+        self, part: Part, faults: dict[str, str], check: Check | None
+    ) -> list[np.ndarray | None]:
+        """Unit float32 [d] of some texts, by one request; None of those among the `faults`."""
+        asked = {"model": self.model, "input": part, "encoding_format": "float"}
+        answer = self._answer("/embeddings", asked, check)
+        rows = answer.get("data") if isinstance(answer, dict) else None
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise self._unreadable("what are no vectors")
+        vectors: list[np.ndarray | None] = []
+        for text, row in zip(part, self._in_order(rows, len(part)), strict=True):
+            vector = self._vector(row.get("embedding"))
+            length = 0.0 if vector is None else float(np.linalg.norm(vector.astype(np.float64)))
+            if vector is None or not length:
+                what = "what are no numbers" if vector is None else "a vector of zeros"
+                faults[text] = str(self._unreadable(f"{what} for it"))
+                vectors.append(None)
+            else:
+                vectors.append((vector / max(length, 1e-12)).astype(np.float32))
+        return vectors
+
+    def _vector(self, numbers: Any) -> np.ndarray | None:
+        """float32 [d], None where numbers are missing in it. Raises ModelFailed for what is no vector."""
+        if isinstance(numbers, list) and any(map(_is_missing, numbers)):
+            return None
+        try:
+            vector = finite_vector(numbers)
+        except ValueError as error:
+            raise self._unreadable(f"a vector with what is no number: {error}") from None
         with self._guard:
-            self.dimension = self.dimension or vectors.shape[1]
-        if vectors.shape[1] != self.dimension:
+            self.dimension = self.dimension or len(vector)
+        if len(vector) != self.dimension:
             raise self._unreadable(
-                f"vectors of {vectors.shape[1]} numbers where {self.name} has {self.dimension}; is another model behind it"
+                f"vectors of {len(vector)} numbers where {self.name} has {self.dimension}; is another model behind it"
             )
-        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        return vector
+
+    def _in_order(self, rows: list[Any], number: int) -> list[Any]:
+        """The rows by their index. Raises ModelFailed where these are not those of so many texts."""
+        if len(rows) != number:
+            raise self._unreadable(f"{len(rows)} vectors for {counted(number, 'text')}")
+        places = [row.get("index") for row in rows]
+        if all(place is None for place in places):
+            return rows
+        try:
+            order = {whole_number(place, number): row for place, row in zip(places, rows)}
+        except ValueError:
+            order = {}
+        if len(order) < number:
+            raise self._unreadable("vectors whose indexes are not those of the texts")
+        return [order[place] for place in range(number)]
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a value of a vector is none, as servers write NaN."""
+    return value is None or (isinstance(value, float) and value != value)
 
 
 class ServedReranker(Served, Scoring):
@@ -235,16 +323,24 @@ class ServedReranker(Served, Scoring):
                 check,
             )
             self._texts_key = "texts"
-        rows: Any = (
-            answer.get("results", answer.get("data")) if isinstance(answer, dict) else answer
-        )
-        try:
-            numbers = {
-                int(row["index"]): float(
-                    row["relevance_score"] if "relevance_score" in row else row["score"]
-                )
-                for row in rows
-            }
-            return [numbers[place] for place in range(len(part))]
-        except (KeyError, TypeError, ValueError):
-            raise self._unreadable("no relevance for some texts") from None
+        rows = answer.get("results", answer.get("data")) if isinstance(answer, dict) else answer
+        return self._numbers(rows, len(part))
+
+    def _numbers(self, rows: Any, number: int) -> list[float]:
+        """The relevance of so many texts. Raises ModelFailed where one has none, two, or one that is no number."""
+        found: dict[int, float] = {}
+        for row in rows if isinstance(rows, list) else ():
+            row = row if isinstance(row, dict) else {}
+            try:
+                place = whole_number(row.get("index"), number)
+                relevance = finite_number(row.get("relevance_score", row.get("score")))
+            except ValueError as error:
+                raise self._unreadable(
+                    f"a relevance that is no number, or of no text: {error}"
+                ) from None
+            if place in found:
+                raise self._unreadable("two numbers for the relevance of one text")
+            found[place] = relevance
+        if len(found) < number:
+            raise self._unreadable("no relevance for some texts")
+        return [found[place] for place in range(number)]

@@ -20,6 +20,24 @@ def weights_folder(folder: str) -> Path:
     return models_folder() / Path(folder).expanduser()
 
 
+def unreadable(place: Path) -> Path | None:
+    """The first file of weights that may not be read: the place itself, or one in it; None where all may, or none is there."""
+    if not os.path.lexists(place) and not _hidden(place):
+        return None
+    if not os.access(place, os.R_OK | (os.X_OK if os.path.isdir(place) else 0)):
+        return place
+    if not os.path.isdir(place):
+        return None
+    files = sorted(entry.path for entry in os.scandir(place) if entry.is_file())
+    return next((Path(file) for file in files if not os.access(file, os.R_OK)), None)
+
+
+def _hidden(place: Path) -> bool:
+    """Whether a folder above a place may not be looked into."""
+    above = next((one for one in place.parents if os.path.isdir(one)), None)
+    return above is not None and not os.access(above, os.X_OK)
+
+
 def inside(package: str, folder: str) -> Path | None:
     """A folder of weights in an installed package, found without importing it; None where it is not there."""
     found = importlib.util.find_spec(package)

@@ -209,13 +209,17 @@ class Operator(Declared):
             self.recorded(),
             usage=recorder.usage,
             sizes=sizes(after, self.writes) | recorder.sizes,
-            notes=tuple(note if isinstance(note, str) else note() for note in recorder.notes),
+            notes=(
+                *(note if isinstance(note, str) else note() for note in recorder.notes),
+                *meter.notes,
+            ),
             frames=tuple(recorder.frames),
             before_cut=recorder.before_cut,
             thoughts=tuple(meter.thoughts),
             unusable=meter.unusable,
             fault=recorder.fault,
             partly=recorder.partly,
+            warnings=tuple(meter.notes),
             **_times(meter, seconds),
         )
         return after.replace(trace=(*trace, step))

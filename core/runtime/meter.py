@@ -55,6 +55,7 @@ class Meter:
         default_factory=list
     )  # of language models, which are no part of their replies
     unusable: int = 0  # replies that are blank, cut, refused or unreadable
+    notes: list[str] = field(default_factory=list)  # of models, for a person
 
 
 def silent(text: str, fraction: float | None = None) -> None:
@@ -146,6 +147,13 @@ def saved(seconds: float) -> None:
     meter = current()
     if meter is not None and not meter.preparing:
         meter.saved += seconds
+
+
+def tell(note: str) -> None:
+    """Tell the person of something about this work, once."""
+    meter = current()
+    if meter is not None and note not in meter.notes:
+        meter.notes.append(note)
 
 
 def replied(thought: str, usable: bool) -> None:

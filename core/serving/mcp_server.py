@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +11,7 @@ from core import __version__
 from core.case_adapter import comparison
 from core.cases import cases, whole
 from core.errors import HopscopeError, shorten
+from core.io.json_text import json_text, without_nan
 from core.io.outside import checked_text
 from core.results import comparison_dict
 from core.runtime.jobs import sentence
@@ -42,7 +42,7 @@ def server(engine: Engine) -> MCPServer:
     async def done(work: Callable[[], T]) -> T:
         """The work's outcome, done in a thread; what a person is told is what the agent is told."""
         try:
-            return await asyncio.to_thread(work)
+            return without_nan(await asyncio.to_thread(work))
         except HopscopeError as error:
             raise ToolError(calls.told(error)) from None
         except Exception as error:
@@ -145,7 +145,7 @@ def server(engine: Engine) -> MCPServer:
             }
             for one in cases()
         ]
-        return json.dumps(rows, ensure_ascii=False)
+        return json_text(rows)
 
     @made.resource("hopscope://cases/{case}", mime_type="application/json")
     def saved_case(case: str) -> str:
@@ -154,6 +154,6 @@ def server(engine: Engine) -> MCPServer:
             found = comparison_dict(comparison(whole(checked_text(case, "case"))))
         except HopscopeError as error:
             raise ResourceError(calls.told(error)) from None
-        return json.dumps(calls.bounded(found, calls.MAX_ITEMS), ensure_ascii=False)
+        return json_text(calls.bounded(found, calls.MAX_ITEMS))
 
     return made

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from core.corpus import Corpus
 from core.corpus.quoted import parts_of
 from core.errors import BadInput
+from core.io.json_text import json_text
 
 
 def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
@@ -18,9 +18,7 @@ def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
         (folder / "qrels").mkdir(parents=True, exist_ok=True)
         with (folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n") as out:
             for one in corpus:
-                out.write(
-                    f"{json.dumps({'_id': one.id, 'title': one.title, 'text': one.text}, ensure_ascii=False)}\n"
-                )
+                out.write(f"{json_text({'_id': one.id, 'title': one.title, 'text': one.text})}\n")
         counts["corpus.jsonl"] = len(corpus)
         taken: set[str] = set()
         with (folder / "queries.jsonl").open("w", encoding="utf-8", newline="\n") as out:
@@ -34,7 +32,7 @@ def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
                         "text": question.text,
                         "metadata": {"set": name, "answers": list(question.answers)},
                     }
-                    out.write(f"{json.dumps(row, ensure_ascii=False)}\n")
+                    out.write(f"{json_text(row)}\n")
                     judged += [
                         (id, document)
                         for document in dict.fromkeys(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import zipfile
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from core.evaluation.runs.plan import Drawn
 from core.evaluation.runs.store import Run, Store
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_text
+from core.io.json_text import json_text
 from core.io.names import no_device
 from core.types import Question, State
 
@@ -60,12 +60,12 @@ def run_files(
             files[_free(f"{name}.trec", files)] = _trec(found, name)
         if found:
             files[_free(f"{name}.ragas.jsonl", files)] = "".join(
-                f"{json.dumps(_ragas(one), ensure_ascii=False)}\n" for one in found
+                f"{json_text(_ragas(one))}\n" for one in found
             )
         said = [one for one in found if one.answer]
         if said:
-            files[_free(f"{name}.benchmark-qed.json", files)] = json.dumps(
-                list(map(_qed, said)), ensure_ascii=False, indent=1
+            files[_free(f"{name}.benchmark-qed.json", files)] = json_text(
+                list(map(_qed, said)), indent=1
             )
     if not files:
         raise BadInput("Nothing that could be written is kept of this evaluation.")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from core.errors import ModelUnavailable
+from core.errors import BadParameter, ModelUnavailable
 from core.models import weights
 from core.models.keys import key_for
 
@@ -59,11 +60,34 @@ class Backend:
 
 
 def no_folder(row: Row, get: str, folder: str) -> str:
-    """That a folder of weights is not there, and how to make it where that is known."""
+    """That a folder of weights is not there or cannot be read, and how to make it where that is known; empty where it can."""
+    place = weights.weights_folder(folder)
+    if said := not_readable(row, place):
+        return said
+    if os.path.isdir(place):
+        return ""
     return (
         f"{row.name} is not on this computer yet; make it with: {get}"
         if get
         else f"{row.name}: the folder {folder} does not exist."
+    )
+
+
+def check_positive(**numbers: float) -> None:
+    """Raises BadParameter for one of these keys of a row that is not above 0."""
+    for key, number in numbers.items():
+        if not number > 0:
+            raise BadParameter(f'"{key}" must be above 0, not {number:g}.')
+
+
+def not_readable(row: Row, place: Path) -> str:
+    """That weights are there and may not be read, naming the file; empty where they may, or are not there."""
+    file = weights.unreadable(place)
+    if file is None:
+        return ""
+    return (
+        f"{row.name}: {file} cannot be read by this user, as where somebody else fetched it; "
+        "have its owner run chmod a+r on it."
     )
 
 
@@ -103,7 +127,9 @@ def missing_on_hub(row: Row, name: str, library: str, install: str) -> str:
     """Why weights in a folder or of the model hub, read by a library, cannot be used here: the library first."""
     if missing := missing_library(row, library, install):
         return missing
-    if folder_or_name(name) != name or Path(name).is_dir() or weights.in_cache(name):
+    if folder_or_name(name) != name or os.path.isdir(name):
+        return not_readable(row, Path(folder_or_name(name)))
+    if weights.in_cache(name):
         return ""
     return (
         f"{row.name}: the weights {name} are not on this computer; get them with: "
@@ -114,4 +140,4 @@ def missing_on_hub(row: Row, name: str, library: str, install: str) -> str:
 def folder_or_name(name: str) -> str:
     """The local folder of that name where there is one, or that in the models folder, else the name, which is then one on the model hub."""
     folders = (Path(name).expanduser(), weights.weights_folder(name))
-    return next((str(folder) for folder in folders if folder.is_dir()), name)
+    return next((str(folder) for folder in folders if os.path.isdir(folder)), name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import shlex
 from collections.abc import Callable
@@ -13,7 +14,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from core.errors import BadParameter
 from core.models import weights
-from core.models.backends.base import Backend, folder_or_name, no_folder, to_fetch, without_key
+from core.models.backends.base import (
+    Backend,
+    check_positive,
+    folder_or_name,
+    no_folder,
+    not_readable,
+    to_fetch,
+    without_key,
+)
 from core.models.chat import vllm
 from core.models.chat.llama import LlamaChat
 from core.models.chat.openai import OpenAIChat
@@ -52,7 +61,9 @@ class Llama(Backend):
         if importlib.util.find_spec("xllamacpp") is None:
             return f"{row.name} needs the llama.cpp engine; get it with: pip install xllamacpp"
         place = weights.weights_folder(self.file)
-        if place.exists():
+        if said := not_readable(row, place):
+            return said
+        if os.path.exists(place):
             return ""
         if not self.fetchable:
             return f"{row.name}: the file {place} does not exist."
@@ -80,6 +91,7 @@ class OpenAI(Backend):
     thoughts: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
+        check_positive(timeout=self.timeout, context=self.context)
         _check_asking(self.at_once, self.thoughts)
 
     def missing(self, row: Row, rows: Rows) -> str:
@@ -171,8 +183,8 @@ class VLLM(Backend):
         )
 
     def missing(self, row: Row, rows: Rows) -> str:
-        if self.get and not weights.weights_folder(self.weights).is_dir():
-            return no_folder(row, self.get, self.weights)
+        if self.get and (said := no_folder(row, self.get, self.weights)):
+            return said
         if self.base:
             base = rows.get(self.base)
             if base is None or not isinstance(base.settings, VLLM) or base.settings.base:

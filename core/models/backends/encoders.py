@@ -12,10 +12,12 @@ from core.io.home import weights_of
 from core.models import weights
 from core.models.backends.base import (
     Backend,
+    check_positive,
     folder_or_name,
     missing_on_hub,
     no_folder,
     no_package,
+    not_readable,
     to_fetch,
     without_key,
 )
@@ -54,13 +56,11 @@ class MiniLM(Backend):
 
     def missing(self, row: Row, rows: Rows) -> str:
         if self.folder:
-            return (
-                ""
-                if weights.weights_folder(self.folder).is_dir()
-                else no_folder(row, self.get, self.folder)
-            )
-        if weights_of(self.package) is not None:
-            return ""
+            return no_folder(row, self.get, self.folder)
+        place = weights_of(self.package)
+        said = not_readable(row, place or weights.weights_folder(self.package))
+        if said or place is not None:
+            return said
         return to_fetch(row) if self.fetchable else no_package(row, self.package)
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
@@ -159,6 +159,9 @@ class ServerEmbeddings(Backend):
     timeout: float = 120.0
     batch: int = 64
     at_once: int = 8
+
+    def __post_init__(self) -> None:
+        check_positive(timeout=self.timeout, batch=self.batch, at_once=self.at_once)
 
     def missing(self, row: Row, rows: Rows) -> str:
         return without_key(row, self.key_variable, self.url)

@@ -12,6 +12,7 @@ from core.io.home import weights_of
 from core.models import cross, scorers, weights
 from core.models.backends.base import (
     Backend,
+    check_positive,
     folder_or_name,
     missing_library,
     missing_on_hub,
@@ -90,11 +91,7 @@ class Cross(Backend):
             else ("sentence_transformers", "sentence-transformers")
         )
         if self.get and importlib.util.find_spec(library) is not None:
-            return (
-                ""
-                if weights.weights_folder(self.weights).is_dir()
-                else no_folder(row, self.get, self.weights)
-            )
+            return no_folder(row, self.get, self.weights)
         return missing_on_hub(row, self.weights, library, install)
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
@@ -132,6 +129,9 @@ class ServerReranker(Backend):
     timeout: float = 120.0
     batch: int = 64
     at_once: int = 8
+
+    def __post_init__(self) -> None:
+        check_positive(timeout=self.timeout, batch=self.batch, at_once=self.at_once)
 
     def missing(self, row: Row, rows: Rows) -> str:
         return without_key(row, self.key_variable, self.url)

@@ -14,6 +14,7 @@ from core.models.chat.client import ChatRequest, Check, LocalChat
 from core.models.chat.grammar import choice_grammar
 from core.models.chat.writing import Writing
 from core.models.threads import threads
+from core.models.weights import unreadable
 from core.runtime.meter import Advance
 
 BATCH = 128  # prompt tokens between two chances to stop
@@ -39,6 +40,8 @@ def open_engine(
         raise ModelUnavailable(
             f"{name} needs the llama.cpp engine; get it with: pip install xllamacpp"
         )
+    if file := unreadable(path):
+        raise ModelUnavailable(f"{name} cannot be loaded: {file} cannot be read by this user.")
     if not path.exists():
         raise ModelUnavailable(
             f"{name} is not here ({path}); fetch it on the Models page, or with: make models"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from core.errors import ModelFailed
 from core.models.base import Messages
 from core.models.chat.client import ChatClient, ChatRequest, Check
 from core.models.chat.pauses import Pauses
-from core.models.chat.piece import WHOLE, Piece
+from core.models.chat.piece import Piece
 from core.models.chat.refusals import Refusals, SavedRefusals, said_by
 from core.models.chat.replies import estimate, estimate_tokens, fewest_tokens
 from core.models.chat.server import OpenAIServer, Passing
@@ -20,6 +19,7 @@ from core.models.chat.whole_prompts import WholePrompts
 from core.models.chat.window import Window
 from core.models.chat.writing import Writing
 from core.runtime.account import charge
+from core.runtime.meter import tell
 from core.types import Usage
 
 ENLARGE = (
@@ -144,7 +144,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
         import openai
 
         if writing.pieces or not isinstance(
-            error, openai.APIStatusError | openai.APIConnectionError
+            error, openai.APIStatusError | openai.APIConnectionError | TimeoutError
         ):
             raise error
         sending.again = True
@@ -158,7 +158,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
                 self.window.refused(sending.pauses.coming(passing.headers))
             return passing
         if (
-            isinstance(error, openai.APITimeoutError)
+            isinstance(error, openai.APITimeoutError | TimeoutError)
             and self.window.crowded
             and not sending.overdue
         ):
@@ -182,11 +182,11 @@ class OpenAIChat(OpenAIServer, ChatClient):
         """One streamed request; the tokens that the server says it read and wrote. Leaving early closes the connection, which stops the
         server's work."""
         used: tuple[int, int] | None = None
+        miscounted = False
         with self._streamed(body) as stream:
-            for piece in _pieces(stream):
-                if check:
-                    check()
+            for piece in self._reply_pieces(stream, check):
                 used, writing.finish = piece.used or used, piece.finish or writing.finish
+                miscounted = miscounted or piece.miscounted
                 writing.tool, writing.refusal = (
                     writing.tool or piece.tool,
                     writing.refusal + piece.refusal,
@@ -195,7 +195,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
                 if (piece.text and writing.add(piece.text)) or stop:
                     writing.finish = writing.finish or "stop"
                     break
-            if writing.finish is None and stream.response.extensions.get(WHOLE):
+            if writing.finish is None and stream.done:
                 writing.finish = "stop"
         if writing.finish is None:
             raise ValueError("the connection ended before the reply did")
@@ -205,6 +205,11 @@ class OpenAIChat(OpenAIServer, ChatClient):
             estimate("".join(writing.pieces)),
         )
         writing.tokens_in, writing.tokens_out = used or about
+        if miscounted and used is None:
+            tell(
+                f"How many tokens {self.name} read and wrote is not known: "
+                f"the server at {self.url} sent no such numbers. The figures are estimates."
+            )
         return used
 
     def _look_whole(
@@ -228,9 +233,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
             limit = "max_completion_tokens" if "max_completion_tokens" in body else "max_tokens"
             asked = self._refusals.allowed({**body, "messages": list(messages), limit: 1})
             with self._streamed(asked) as stream:
-                for piece in _pieces(stream):
-                    if check:
-                        check()
+                for piece in self._reply_pieces(stream, check):
                     read = piece.used[0] if piece.used else read
         except Exception as error:
             if self.failure(error) is None:
@@ -245,23 +248,28 @@ class OpenAIChat(OpenAIServer, ChatClient):
     def _streamed(self, body: dict[str, Any]) -> Any:
         """The chunks of the reply to a request, as JSON: sent as it is, since the client's checks of its form take as long as all else of
         a request together. The server checks it, and `Piece` the chunks."""
-        import openai
+        from core.models.chat.events import Events  # brings the client with it
 
         how: dict[str, Any] = {
             "options": {"security": {"bearer_auth": True}},
             "cast_to": object,
-            "stream_cls": openai.Stream[object],
+            "stream_cls": Events,
         }
         return self._ready().post("/chat/completions", body=body, stream=True, **how)
 
+    def _reply_pieces(self, stream: Any, check: Check | None) -> Iterator[Piece]:
+        """What a reply says piece by piece, or at once where the server does not stream.
 
-def _pieces(stream: Any) -> Iterator[Piece]:
-    """What a reply says piece by piece, or at once where the server does not stream. Raises ValueError for a web page."""
-    kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind == "text/html":
-        raise ValueError("it sent a web page; is the address right? It usually ends in /v1")
-    if kind == "application/json":
-        yield Piece.whole(json.loads(stream.response.read()))
-        return
-    for chunk in stream:
-        yield Piece.of(chunk)
+        Raises ValueError for a web page, Overdue, and what `check` raises.
+        """
+        from core.models.chat.events import take_whole, timely_pieces
+
+        response = stream.response
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind == "text/html":
+            raise ValueError("it sent a web page; is the address right? It usually ends in /v1")
+        if kind == "application/json":
+            yield Piece.whole(take_whole(response))
+            return
+        pieces = map(Piece.of, stream)
+        yield from timely_pieces(pieces, response, self.timeout, check)

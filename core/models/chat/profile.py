@@ -17,8 +17,8 @@ from core.io.names import no_device
 from core.io.plain import Reader, Writer
 from core.models.base import Messages, Reply
 from core.models.chat.openai import OpenAIChat, PromptCut
-from core.models.chat.pauses import BUSY
 from core.models.chat.replies import estimate
+from core.models.chat.server import turned_down
 
 SHORTEST, LONGEST = (
     512,
@@ -203,7 +203,7 @@ class _Measure:
         except ValueError:
             holds = False
         except ModelFailed as error:
-            if not refused(error):
+            if not turned_down(error):
                 raise
             holds = False
         if not holds:
@@ -239,7 +239,7 @@ class _Measure:
             try:
                 longer, tokens = self._became(size)
             except ModelFailed as error:
-                if not isinstance(error.__cause__, openai.APITimeoutError):
+                if not isinstance(error.__cause__, openai.APITimeoutError | TimeoutError):
                     raise
                 break  # too slow for longer ones
             took = time.monotonic() - started
@@ -273,7 +273,7 @@ class _Measure:
             except PromptCut:
                 return CUT, size
             except ModelFailed as error:
-                if not refused(error):
+                if not turned_down(error):
                     raise
                 return REFUSED, size
             found = SECRET in (reply.text + reply.thought).lower()
@@ -299,18 +299,6 @@ class _Measure:
             ):
                 raise
             return 0
-
-
-def refused(error: ModelFailed) -> bool:
-    """Whether a server answered a request and would not do it; not where it is gone, busy, or wants a key."""
-    import openai
-
-    cause = error.__cause__
-    return (
-        isinstance(cause, openai.APIStatusError)
-        and cause.status_code >= 400
-        and cause.status_code not in (401, 403, *BUSY)
-    )
 
 
 def _place(name: str) -> Path:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from core.errors import ModelFailed, shorten
+from core.errors import ModelFailed
+from core.io.error_text import readable_text
 from core.models.chat.pauses import BUSY, DROPS, TRIES, Pauses
-from core.models.chat.piece import bound
+from core.models.chat.piece import Overdue, bound
 from core.models.chat.refusals import said_by
+from core.models.hosts import goes_directly, proxy_of
 from core.models.keys import key_for, saved_key
 
 if TYPE_CHECKING:
@@ -47,7 +50,7 @@ class OpenAIServer:
 
     The key is read from the environment variable `key_variable` where one is named, else it is the one that was typed for the address,
     where there is one. Redirects are not followed: a server leads to no
-    host that is not allowed.
+    host that is not allowed. A server on this computer is asked without a proxy.
     """
 
     def __init__(
@@ -77,13 +80,25 @@ class OpenAIServer:
                 )
                 self._has_key, key = bool(named), named or "none"
                 timeout = openai.Timeout(self.timeout, connect=CONNECT)
-                http = openai.DefaultHttpxClient(
-                    event_hooks={"response": [bound]}, follow_redirects=False
-                )
+                http = self._http()
                 self._client = openai.OpenAI(
                     base_url=self.url, api_key=key, timeout=timeout, max_retries=0, http_client=http
                 )
             return self._client
+
+    def _http(self) -> Any:
+        """The HTTP library's client. Raises ModelFailed where the proxy is none that it can use."""
+        import openai
+
+        try:
+            return openai.DefaultHttpxClient(
+                event_hooks={"response": [partial(bound, seconds=self.timeout)]},
+                headers={"Accept-Encoding": "gzip, deflate"},
+                follow_redirects=False,
+                trust_env=not goes_directly(self.url),  # which names proxies
+            )
+        except (ImportError, ValueError) as error:
+            raise ModelFailed(self._sentence(error, "")) from error
 
     def pauses(self) -> Pauses:
         """The pauses of one request."""
@@ -120,6 +135,9 @@ class OpenAIServer:
         """What happened, in words for a person; None for an error that is none of the server's."""
         import openai
 
+        cause = error.__cause__
+        if isinstance(error, openai.APIConnectionError) and isinstance(cause, ValueError | Overdue):
+            error = cause  # it was reached, and sent too much or too slowly
         known = isinstance(
             error, openai.OpenAIError | OSError | ValueError | RecursionError
         ) or transport(error)
@@ -127,33 +145,53 @@ class OpenAIServer:
 
     def _sentence(self, error: Exception, so_far: str) -> str:
         """What happened, in words for a person."""
+        what, proxy = self._what(error, so_far), proxy_of(self.url)
+        by = f", asked by the proxy {readable_text(proxy)}," if proxy else ""
+        tail = f" What came so far: “{readable_text(so_far)}”" if so_far else ""
+        return f"The server at {self.url}{by} {what}{'' if what.endswith('?') else '.'}{tail}"
+
+    def _what(self, error: Exception, so_far: str) -> str:
+        """The part of the sentence that says what the server did."""
         import openai
 
+        said = readable_text(said_by(getattr(error, "body", None)))
         if isinstance(error, openai.APITimeoutError):
-            what = f"did not answer within {self.timeout:g} seconds"
-        elif isinstance(error, openai.APIStatusError) and 300 <= error.status_code < 400:
-            target = shorten(error.response.headers.get("Location", ""), 200) or "no address"
-            what = f"redirects to {target} ({error.status_code}), which was not followed; if that is right, give it as the address"
-        elif isinstance(error, openai.AuthenticationError):
-            what = (
-                "refused the key"
-                if self._has_key
-                else "asks for a key, and none is known for this address"
+            return f"did not answer within {self.timeout:g} seconds"
+        if isinstance(error, Overdue):
+            return str(error)
+        if isinstance(error, openai.APIStatusError) and 300 <= error.status_code < 400:
+            target = readable_text(error.response.headers.get("Location", "")) or "no address"
+            return f"redirects to {target} ({error.status_code}), which was not followed; if that is right, give it as the address"
+        if isinstance(error, openai.AuthenticationError):
+            known = "refused the key"
+            return known if self._has_key else "asks for a key, and none is known for this address"
+        if isinstance(error, openai.NotFoundError):
+            return f"does not know the model “{self.model}” or this address" + (
+                f": {said}" if said else ""
             )
-        elif isinstance(error, openai.NotFoundError):
-            said = said_by(error.body)
-            what = f"does not know the model “{self.model}” or this address" + (
-                f": {shorten(said, 200)}" if said else ""
-            )
-        elif isinstance(error, openai.APIConnectionError) and not so_far:
-            what = "cannot be reached; is it running?"
-        elif isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
-            what = f"sent what cannot be read ({shorten(str(error), 100)})"
-        else:
-            said = said_by(getattr(error, "body", None))
-            what = f"failed: {shorten(f'{error} {said}' if said not in str(error) else str(error), 200)}"
-        tail = f" What came so far: “{shorten(so_far, 200)}”" if so_far else ""
-        return f"The server at {self.url} {what}{'' if what.endswith('?') else '.'}{tail}"
+        if isinstance(error, openai.APIConnectionError) and not so_far:
+            return "cannot be reached; is it running?"
+        if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
+            return f"sent what cannot be read ({readable_text(error, 100)})"
+        words = readable_text(error)
+        if isinstance(error, openai.APIStatusError) and str(error.status_code) not in words:
+            words = f"Error code: {error.status_code} - {words}"
+        return f"failed: {readable_text(words if said in words else f'{words} {said}').rstrip('.')}"
+
+
+def turned_down(error: ModelFailed, besides: Sequence[int] = ()) -> bool:
+    """Whether a server answered a request and would not do it.
+
+    Not where it is busy or wants a key, nor with the statuses `besides`.
+    """
+    import openai
+
+    cause = error.__cause__
+    return (
+        isinstance(cause, openai.APIStatusError)
+        and cause.status_code >= 400
+        and cause.status_code not in (401, 403, *BUSY, *besides)
+    )
 
 
 def transport(error: Exception) -> bool:

@@ -151,15 +151,11 @@ class Writing:
 def read_again(reply: Reply, schema: dict[str, Any] | None) -> Reply:
     """A reply with its thought separated and without a fence around all of it; said to be unreadable where a schema was asked for and no
     such JSON is in it."""
-    if not reply.thought and "<" in reply.text:
-        thought, text, open_end = separated(reply.text)
-        if thought:
-            reply = replace(
-                reply,
-                text=text,
-                thought=thought,
-                finish="thinking" if open_end and reply.finish == "length" else reply.finish,
-            )
+    if not reply.thought:
+        cut = reply.finish == "length"
+        thought, text, open_end = separated(reply.text, whole=not cut)
+        finish = "thinking" if thought and open_end and cut else reply.finish
+        reply = replace(reply, text=text, thought=thought, finish=finish)
     if schema is None:
         return replace(reply, text=unfenced(reply.text))
     fields = schema.get("properties")

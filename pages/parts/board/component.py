@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
+from core.io.json_text import json_text
 from pages.parts.shared.edits import new_edits
 from pages.parts.shared.scripts import ASSETS, component, joined, joined_styles
 from pages.parts.shared.session_state import Session
@@ -61,7 +61,7 @@ def as_bytes(payload: dict[str, Any]) -> bytes:
     except (
         orjson.JSONEncodeError
     ):  # half a character of UTF-16 in a name, or a number of more than 64 bits
-        return json.dumps(payload).encode()
+        return json_text(payload, ensure_ascii=True).encode()
 
 
 def board(payload: dict[str, Any], key: str) -> Pressed:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from datetime import date
 
 import streamlit as st
 
 from core.datasets import datasets
 from core.engine import Comparison
+from core.io.json_text import json_text
 from core.results import comparison_dict
 from pages.parts.board.component import board
 from pages.parts.board.html_report import report_html
@@ -54,7 +54,7 @@ def downloads(comparison: Comparison, drawing: Board, name: str = "hopscope") ->
 
     st.download_button(
         tr("Data (JSON)"),
-        lambda: json.dumps(comparison_dict(comparison), ensure_ascii=False, indent=1),
+        lambda: json_text(comparison_dict(comparison), indent=1),
         f"{name}.json",
         "application/json",
         on_click="ignore",

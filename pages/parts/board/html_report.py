@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from html import escape
 from typing import Any
 
 from core.io.home import ROOT
+from core.io.json_text import json_text
 from pages.parts.board.component import script, style
 
 CYTOSCAPE = ROOT / "static" / "cytoscape.min.js"
@@ -67,7 +67,7 @@ globalThis.hopscopeReport(JSON.parse(document.getElementById("payload").textCont
 
 def script_json(value: Any) -> str:
     """JSON that is safe inside a script element."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False).translate(ESCAPES)
+    return json_text(value).translate(ESCAPES)
 
 
 def report_html(payload: Mapping[str, Any], title: str, meta: Mapping[str, Any]) -> str:

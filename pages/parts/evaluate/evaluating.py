@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 import streamlit as st
@@ -16,6 +15,7 @@ from core.evaluation.reports.summary import Summary, summary_dict
 from core.evaluation.runs.opening import planned
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import OWNED_AS, Run
+from core.io.json_text import json_text
 from core.models.price import Cap
 from core.runtime.jobs import Job
 from pages.parts.shared.people import barred, held, whose
@@ -138,7 +138,7 @@ def run_actions(run: Run) -> None:
             )
             file(
                 tr("Everything (JSON)"),
-                lambda s: json.dumps(summary_dict(s), ensure_ascii=False, indent=1),
+                lambda s: json_text(summary_dict(s), indent=1),
                 ".json",
                 "application/json",
             )

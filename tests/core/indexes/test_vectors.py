@@ -15,7 +15,17 @@ from core.errors import BadInput, Cancelled, StoreError
 from core.graph.building.build import build as build_graph
 from core.graph.edits import Edit, edited
 from core.indexes import encoded, parts, vectors
-from core.indexes.vectors import build, delete, kind_for, opened, place, searchable, vector_index
+from core.indexes.vectors import (
+    build,
+    delete,
+    forget,
+    kind_for,
+    opened,
+    place,
+    searchable,
+    vector_index,
+)
+from core.runtime.meter import metered
 from tests.films import TRIPLES, Bag
 
 
@@ -280,6 +290,7 @@ SLOW = """
 import sys, time
 from core.graph.store import Graph
 from core.indexes import encoded, vectors
+from core.runtime.meter import metered
 from tests.films import Bag
 
 class Slow(Bag):
@@ -328,3 +339,20 @@ def test_vectors_of_an_edited_graph_are_those_of_the_whole_one_and_only_what_rea
     assert not (
         place(graph, encoder, "nodes").parent.parent / rest.digest[:16]
     ).exists()  # nothing lies beside the graph
+
+
+def test_items_that_the_encoder_had_no_vector_for_are_told_whenever_they_are_searched(grown):
+    class Partly(Bag):
+        def encode(self, texts, check=None):
+            found = super().encode(texts)
+            found[[text == "Ann" for text in texts]] = 0.0
+            return found
+
+    graph = grown()
+    for _ in range(2):  # made, then opened
+        with metered() as meter:
+            assert vector_index(graph, Partly(), "nodes").facts["zeros"] == 1
+        (note,) = meter.notes
+        assert f"1 of {graph.n_nodes}" in note
+        forget(graph)
+    assert "zeros" not in build(graph, Counting(), "triples").facts

@@ -144,3 +144,11 @@ def test_it_describes_itself(client):
         if path != "/health"
         for call in calls_.values()
     )
+
+
+def test_numbers_that_are_none_are_null(client, monkeypatch):
+    odd = {"score": float("nan"), "lanes": [{"score": float("inf")}]}
+    monkeypatch.setattr(calls, "compare", lambda *_, **__: odd)
+    found = client.post("/ask", json=ASKED)
+    assert (found.status_code, found.json()) == (200, {"score": None, "lanes": [{"score": None}]})
+    assert "NaN" not in found.text and "Infinity" not in found.text

@@ -139,3 +139,17 @@ def test_over_http():
     finally:
         process.terminate()
         process.wait(20)
+
+
+def test_numbers_that_are_none_are_null(monkeypatch):
+    from core.serving import calls
+
+    odd = {"items": [{"score": float("nan")}], "cost": float("inf")}
+    monkeypatch.setattr(calls, "retrieve", lambda *_: odd)
+
+    async def asked(client):
+        return await client.call_tool("retrieve", ASKED)
+
+    found = told(server(Engine(NoModels())), asked)
+    assert found.structured_content == {"items": [{"score": None}], "cost": None}
+    assert "NaN" not in found.content[0].text and "Infinity" not in found.content[0].text

@@ -1,0 +1,41 @@
+"""Files of TOML, with a fault of any kind said as one of TOML."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+KEY = re.compile(r"(?m)^[ \t]*([\w.\"'-]{1,200})[ \t]*=")
+DIGITS = re.compile(r"\d[\d_]{999,}")
+
+
+def read_toml(file: Path) -> dict[str, Any]:
+    """The table of a file.
+
+    Raises
+    ------
+    tomllib.TOMLDecodeError : for what is no TOML, and for numbers of more digits than can be read.
+    UnicodeDecodeError, OSError : for what is no text, or cannot be read.
+    """
+    text = file.read_text("utf-8")
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        raise
+    except RecursionError:
+        raise tomllib.TOMLDecodeError("it is nested too deeply") from None
+    except ValueError as error:
+        raise tomllib.TOMLDecodeError(_where(text) or str(error)) from None
+
+
+def _where(text: str) -> str:
+    """The line and the key of the first number of very many digits; empty where there is none."""
+    number = DIGITS.search(text)
+    if number is None:
+        return ""
+    keys = [key[1] for key in KEY.finditer(text, 0, number.start())]
+    line, digits = text.count("\n", 0, number.start()) + 1, len(number[0].replace("_", ""))
+    key = f"“{keys[-1]}” is" if keys else "there is"
+    return f"{key} a number of {digits:,} digits, which is too large (at line {line})"

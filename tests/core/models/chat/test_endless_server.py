@@ -1,0 +1,206 @@
+"""Servers whose streams never end, whose counts are no numbers, and whose content comes in parts."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+
+import pytest
+
+from core.errors import Cancelled, ModelFailed
+from core.models.chat.openai import OpenAIChat
+from core.models.chat.piece import Piece
+from core.runtime.meter import metered
+from tests.core.models.chat_server import serving, stream
+
+ASK = [{"role": "user", "content": "Who bakes?"}]
+
+
+def event(content=None, finish=None, **more) -> str:
+    choice = {"index": 0, "delta": {"content": content}, "finish_reason": finish}
+    return f"data: {json.dumps({'choices': [choice], **more})}\n\n"
+
+
+def endless(start: str, again: str):
+    """A server that sends one text, then another one again and again until the connection is gone."""
+
+    def answer(handler, body):
+        pause = threading.Event()
+        try:
+            stream(handler, start)
+            for _ in itertools.repeat(None):
+                handler.wfile.write(again.encode())
+                handler.wfile.flush()
+                pause.wait(0.02)
+        except OSError:
+            return
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    "again",
+    [event(""), ": still here\n\n", ":", "event: ping\n", "\n", 'data: {"choices": []}\n\n'],
+)
+def test_what_says_nothing_for_ever_ends_at_the_timeout_with_what_came(again):
+    with serving(endless(event("Bo ba"), again)) as (url, _):
+        with pytest.raises(ModelFailed) as told:
+            OpenAIChat(url, "m", "m", timeout=0.5).reply(ASK)
+    assert "within 0.5 seconds" in str(told.value) and "“Bo ba”" in str(told.value)
+
+
+def test_a_person_can_cancel_a_stream_that_says_nothing():
+    asked = itertools.count()
+
+    def check():
+        if next(asked) > 20:
+            raise Cancelled
+
+    with serving(endless("", ": still here\n\n")) as (url, _), pytest.raises(Cancelled):
+        OpenAIChat(url, "m", "m", timeout=60).reply(ASK, check=check)
+
+
+def test_a_reply_that_comes_too_slowly_ends(monkeypatch):
+    monkeypatch.setattr("core.models.chat.piece.TOKEN_SECONDS", 0.01)
+    with serving(endless("", event("b"))) as (url, _), pytest.raises(ModelFailed) as told:
+        OpenAIChat(url, "m", "m", timeout=0.5).reply(ASK, max_tokens=20)
+    assert "within 0.7 seconds" in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        event("", "stop"),
+        event("", "stop") + "data: {broken\n\n",
+        event("", "stop") + 'data: {"choices": 5}\n\n',
+        event("", "stop").rstrip(),
+        "data: [DONE]\n",
+        event("", "stop") + event(""),
+    ],
+    ids=range(6),
+)
+def test_a_reply_that_has_ended_is_taken_though_the_connection_stays_open(end):
+    gone = threading.Event()
+
+    def answer(handler, body):
+        stream(handler, event("Bo bakes.") + end + "\n")
+        gone.wait(30)
+
+    with serving(answer) as (url, _):
+        reply = OpenAIChat(url, "m", "m", timeout=60).reply(ASK)
+        assert (reply.text, reply.finish, gone.is_set()) == ("Bo bakes.", "stop", False)
+        gone.set()
+
+
+@pytest.mark.parametrize("again", [event(""), ": still here\n\n"])
+def test_what_follows_a_reply_that_has_ended_is_not_waited_for(again):
+    with serving(endless(event("Bo bakes.", "stop"), again)) as (url, _):
+        assert OpenAIChat(url, "m", "m", timeout=60).reply(ASK).text == "Bo bakes."
+
+
+def test_text_behind_an_end_is_still_read():
+    """As of servers that name an end in each piece."""
+    pieces = "".join(event(text, "stop") for text in ("Bo ", "bakes", "."))
+    with serving(lambda handler, body: stream(handler, pieces)) as (url, _):
+        assert OpenAIChat(url, "m", "m").reply(ASK).text == "Bo bakes."
+
+
+def test_a_whole_reply_is_taken_as_soon_as_it_is_whole():
+    gone = threading.Event()
+
+    def answer(handler, body):
+        choice = {"message": {"content": "Bo {bakes}"}, "finish_reason": "stop"}
+        handler.send_response(200)
+        handler.send_header("Content-Type", "application/json")
+        handler.end_headers()
+        handler.wfile.write(json.dumps({"choices": [choice]}).encode())
+        handler.wfile.flush()
+        gone.wait(30)
+
+    with serving(answer) as (url, _):
+        assert OpenAIChat(url, "m", "m", timeout=60).reply(ASK).text == "Bo {bakes}"
+        gone.set()
+
+
+ODD_COUNTS = [
+    {"prompt_tokens": 2**63, "completion_tokens": 3},
+    {"prompt_tokens": 9, "completion_tokens": 10**25},
+    {"prompt_tokens": 9, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 2**70}},
+    {"prompt_tokens": -9, "completion_tokens": 3},
+    {"prompt_tokens": 9.5, "completion_tokens": 3},
+    {"prompt_tokens": "9", "completion_tokens": "x"},
+    {"prompt_tokens": True, "completion_tokens": 3},
+    {"prompt_tokens": float("nan"), "completion_tokens": float("inf")},
+    {"prompt_tokens": [9], "completion_tokens": {"a": 1}},
+    [9, 3],
+    "many",
+    7,
+]
+
+
+@pytest.mark.parametrize("usage", ODD_COUNTS, ids=range(len(ODD_COUNTS)))
+@pytest.mark.parametrize("together", [True, False])
+def test_an_answer_stays_whatever_the_count_of_its_tokens(usage, together):
+    last = event("", "stop", usage=usage) if together else event("", "stop")
+    more = "" if together else f"data: {json.dumps({'choices': [], 'usage': usage})}\n\n"
+    sent = event("Bo bakes.") + last + more + "data: [DONE]\n\n"
+    with serving(lambda handler, body: stream(handler, sent)) as (url, _), metered() as meter:
+        reply = OpenAIChat(url, "m", "far").reply(ASK)
+    assert reply.text == "Bo bakes." and 0 < reply.tokens_in < 100 and 0 < reply.tokens_out < 100
+    (note,) = meter.notes
+    assert "far" in note and "estimates" in note
+
+
+def test_an_answer_stays_where_a_count_has_five_thousand_digits():
+    last = event("", "stop", usage={"prompt_tokens": "N"}).replace('"N"', "1" + "0" * 5000)
+    sent = event("Bo bakes.") + last
+    with serving(lambda handler, body: stream(handler, sent)) as (url, _), metered() as meter:
+        assert OpenAIChat(url, "m", "far").reply(ASK).text == "Bo bakes."
+    assert len(meter.notes) == 1
+
+
+PARTS = [
+    [{"type": "thinking", "thinking": [{"type": "text", "text": "Eve? "}]}],
+    [{"type": "reasoning", "text": "No."}],
+    [{"type": "text", "text": "Bo "}, {"type": "reference", "reference_ids": [1]}],
+    "bakes",
+    [{"type": "output_text", "text": "."}, ""],
+]
+
+
+def test_content_in_parts_is_text_and_thought():
+    sent = "".join(map(event, PARTS)) + event("", "stop")
+    whole = [part for parts in PARTS for part in ([parts] if isinstance(parts, str) else parts)]
+
+    def at_once(handler, body):
+        choice = {"message": {"role": "assistant", "content": whole}, "finish_reason": "stop"}
+        text = json.dumps({"choices": [choice]}).encode()
+        handler.send_response(200)
+        handler.send_header("Content-Type", "application/json")
+        handler.send_header("Content-Length", str(len(text)))
+        handler.end_headers()
+        handler.wfile.write(text)
+
+    for answer in (lambda handler, body: stream(handler, sent), at_once):
+        with serving(answer) as (url, _):
+            reply = OpenAIChat(url, "m", "m").reply(ASK)
+        assert (reply.text, reply.thought) == ("Bo bakes.", "Eve? No.")
+
+
+@pytest.mark.parametrize("content", [[5], [None], [["a"]], {"type": "text", "text": "a"}, True])
+def test_content_that_is_no_text_is_refused(content):
+    with pytest.raises(ValueError):
+        Piece.of({"choices": [{"delta": {"content": content}}]})
+
+
+@pytest.mark.parametrize("packing", ["br", "zstd", "gzip, gzip", "compress"])
+def test_a_packing_that_was_not_asked_for_is_refused(packing):
+    def answer(handler, body):
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream")
+        handler.send_header("Content-Encoding", packing)
+        handler.end_headers()
+
+    with serving(answer) as (url, _), pytest.raises(ModelFailed, match="packed in a way"):
+        OpenAIChat(url, "m", "m").reply(ASK)

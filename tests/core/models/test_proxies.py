@@ -1,0 +1,107 @@
+"""Servers here are asked without a proxy; of others the sentence names the proxy."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.errors import ModelFailed
+from core.io.error_text import readable_text
+from core.models.base import Task
+from core.models.chat.openai import OpenAIChat
+from core.models.hosts import goes_directly, proxy_of
+from core.models.served import ServedEncoder, ServedReranker
+from tests.core.models.chat_server import serving, stream
+from tests.core.models.test_lying_servers import rows_of, send, vectors
+
+ASK = [{"role": "user", "content": "Who bakes?"}]
+DEAD = "http://ann:secret@127.0.0.1:9"
+NAMES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+
+
+@pytest.fixture
+def proxy(monkeypatch):
+    for name in NAMES:
+        monkeypatch.setenv(name, DEAD)
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_server_on_this_computer_is_asked_without_a_proxy(proxy):
+    def answer(handler, body):
+        if "messages" in body:
+            stream(handler, 'data: {"choices": [{"delta": {"content": "Bo."}}]}\n\ndata: [DONE]\n')
+        elif "input" in body:
+            send(handler, vectors(body))
+        else:
+            send(handler, f'{{"results": [{", ".join(rows_of())}]}}')
+
+    with serving(answer) as (url, _):
+        for address in (url, url.replace("127.0.0.1", "localhost")):
+            assert OpenAIChat(address, "m", "m").reply(ASK).text == "Bo."
+            assert ServedEncoder(address, "m", "m").encode(["a"]).shape == (1, 2)
+            assert ServedReranker(address, "m", "m").score(Task("q"), ["a", "b"]).shape == (2,)
+
+
+def test_the_sentence_names_the_proxy_without_its_password(proxy):
+    url = "http://models.example:8000/v1"
+    for ask in (
+        lambda: OpenAIChat(url, "m", "m").reply(ASK),
+        lambda: ServedEncoder(url, "m", "m").encode(["a"]),
+    ):
+        with pytest.raises(ModelFailed) as told:
+            ask()
+        assert "http://127.0.0.1:9" in str(told.value) and "secret" not in str(told.value)
+
+
+def test_which_servers_are_asked_directly(proxy, monkeypatch):
+    here = (
+        "http://127.0.0.1:1/v1",
+        "http://127.8.8.8/v1",
+        "http://[::1]:1/v1",
+        "http://LOCALHOST/",
+    )
+    assert all(map(goes_directly, (*here, "http://0.0.0.0:8000/v1", "http://ollama.localhost/v1")))
+    assert not any(map(goes_directly, ("http://10.0.0.1/v1", "http://localhost.example/v1", "")))
+    assert proxy_of("https://models.example/v1") == "http://127.0.0.1:9"
+    assert proxy_of("http://127.0.0.1:1/v1") == proxy_of("http://[") == ""
+    monkeypatch.setenv("no_proxy", "models.example")
+    assert proxy_of("http://models.example:8000/v1") == ""
+
+
+def test_a_proxy_that_cannot_be_used_is_a_sentence(proxy, monkeypatch):
+    for name in NAMES:
+        monkeypatch.setenv(name, "nonsense://127.0.0.1:9")
+    with pytest.raises(ModelFailed, match="nonsense"):
+        OpenAIChat("http://models.example/v1", "m", "m").reply(ASK)
+
+
+PAGE = (
+    "<!DOCTYPE html><html><head><title>502</title><style>p {color: red}</style></head>"
+    "<body><h1>Bad Gateway</h1><script>alert(1)</script><p>No&nbsp;engine\x1b[31m \x07here."
+    + " and so on" * 2_000
+    + "</p></body></html>"
+)
+
+
+@pytest.mark.parametrize("status", [400, 404, 418, 500, 502])
+@pytest.mark.parametrize("as_json", [True, False])
+def test_an_error_of_a_server_is_plain_and_short(status, as_json):
+    import json
+
+    text = json.dumps({"error": {"message": PAGE}}) if as_json else PAGE
+    with serving(lambda handler, body: send(handler, text, status)) as (url, _):
+        for ask in (
+            lambda: OpenAIChat(url, "m", "m").reply(ASK),
+            lambda: ServedEncoder(url, "m", "m").encode(["a"]),
+        ):
+            with pytest.raises(ModelFailed) as told:
+                ask()
+            said = str(told.value)
+            assert not set("<>\x1b\x07") & set(said) and "color: red" not in said
+            assert len(said) < 480 and (as_json or status == 404 or str(status) in said)
+
+
+def test_readable_text():
+    assert readable_text("a \x1b]0;title\x07b\x9b31mc\u202e d\ud800") == "a bc d"
+    assert readable_text("expected 1 < 2") == "expected 1 < 2"
+    assert len(readable_text("x" * 500)) == 200

@@ -1,0 +1,74 @@
+"""Weights that belong to somebody else are not listed as present, and the file is named."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from core.errors import ModelUnavailable
+from core.models.chat.llama import open_engine
+from core.models.registry import Registry
+from core.models.weights import unreadable
+
+
+@pytest.fixture
+def another_person(monkeypatch):
+    """Rights are those of everybody, also where the tests are run by root."""
+
+    def access(path, how):
+        try:
+            return os.stat(path).st_mode & how == how
+        except OSError:
+            return False
+
+    monkeypatch.setattr("core.models.weights.os.access", access)
+
+
+def test_which_file_cannot_be_read(tmp_path: Path, another_person):
+    folder, file = tmp_path / "weights", tmp_path / "weights" / "model.bin"
+    folder.mkdir()
+    file.write_bytes(b"1")
+    tmp_path.chmod(0o755)
+    folder.chmod(0o755)
+    file.chmod(0o644)
+    assert unreadable(folder) is unreadable(file) is unreadable(tmp_path / "none") is None
+    file.chmod(0o600)
+    assert unreadable(folder) == unreadable(file) == file
+    file.chmod(0o644)
+    folder.chmod(0o700)
+    assert unreadable(folder) == folder
+
+
+@pytest.mark.parametrize(
+    ("kind", "backend", "key"),
+    [("chat", "llama", "file"), ("encoder", "sentence-transformers", "weights")],
+)
+def test_such_a_model_is_not_present(own_home, another_person, monkeypatch, kind, backend, key):
+    monkeypatch.setattr("core.models.backends.base.missing_library", lambda *_: "")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    place = own_home / "others"
+    if kind == "chat":
+        place.write_bytes(b"GGUF")
+        file = place
+    else:
+        place.mkdir(mode=0o755)
+        file = place / "model.safetensors"
+        file.write_bytes(b"1")
+    registry = Registry()
+    registry.add("theirs", kind, backend, **{key: str(place)})
+    file.chmod(0o644)
+    assert registry.info("theirs").present
+    file.chmod(0o600)
+    info = registry.info("theirs")
+    assert not info.present and str(file) in info.how_to_get
+
+
+def test_loading_such_a_file_names_it(tmp_path: Path, another_person):
+    pytest.importorskip("xllamacpp")
+    file = tmp_path / "theirs.gguf"
+    file.write_bytes(b"GGUF")
+    file.chmod(0o600)
+    with pytest.raises(ModelUnavailable, match="theirs.gguf"):
+        open_engine(file, "theirs", 512, 64)
