@@ -11,6 +11,7 @@ from pathlib import Path
 from core.errors import StoreError
 
 VARIABLE = "HOPSCOPE_HOME"
+SHARED = 0o022  # that the group or others may write
 LEAST_ROOM = 1 << 18  # bytes that a disk needs to have left
 ROOT = Path(__file__).resolve().parents[2]  # the project's own folder, with data/ and assets/
 
@@ -53,15 +54,15 @@ def _readable(folder: Path) -> Path:
 def keep_private() -> None:
     """Keep what this process writes from here on for the person alone.
 
-    A folder named in HOPSCOPE_HOME keeps its own rights, as others may use it on purpose; what is
-    written in it is for the person alone all the same. On Windows the rights of the profile hold.
+    A folder that others may write keeps its rights, as it is shared on purpose; what is written
+    in it is for the person alone all the same. On Windows the rights of the profile hold.
     """
     os.umask(0o077)
-    if os.environ.get(VARIABLE):
-        return
-    with suppress(OSError, StoreError):  # one that cannot be written
+    with suppress(OSError, StoreError):  # a folder of somebody else, or one that cannot be written
         folder = home()
-        folder.chmod(folder.stat().st_mode & 0o700)  # one that the person may not write stays so
+        mode = folder.stat().st_mode
+        if not mode & SHARED:
+            folder.chmod(mode & 0o700)  # one that the person may not write stays so
 
 
 def cannot_save(folder: Path | None = None) -> str:

@@ -67,8 +67,8 @@ def test_unknown_home_is_a_sentence(monkeypatch):
 
 
 @POSIX
-@pytest.mark.parametrize("mode, after", [(0o1777, 0o1777), (0o755, 0o755)])
-def test_named_home_keeps_its_rights(tmp_path, mode, after):
+@pytest.mark.parametrize("mode, after", [(0o1777, 0o1777), (0o770, 0o770), (0o755, 0o700)])
+def test_home_that_others_may_write_keeps_its_rights(tmp_path, mode, after):
     folder = tmp_path / "shared"
     folder.mkdir()
     folder.chmod(mode)
