@@ -84,7 +84,7 @@ def choose_columns(files: list) -> Columns | None:
     if not common:
         st.caption(
             tr(
-                "These tables have no column in common, so each is read by the names of its own. Add them one after the other to choose which column holds the text."
+                "These tables have no column in common, so each is read by its own. To choose one, add them one after the other."
             )
         )
         return None
