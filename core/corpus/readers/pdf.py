@@ -16,6 +16,7 @@ from core.corpus.readers.options import USUAL, Note, Options, Step, are, counted
 from core.corpus.readers.pdf_columns import in_columns
 from core.corpus.readers.pdf_direction import in_reading_order, is_right_to_left
 from core.corpus.readers.pdf_filled import attached_files, filled_in
+from core.corpus.readers.pdf_ligatures import single_ligatures
 from core.corpus.readers.pdf_pieces import PagePieces, with_heights
 from core.corpus.readers.text import given_title, stem
 from core.errors import BadInput, HopscopeError, shorten
@@ -216,8 +217,9 @@ def _ordered(page: Any, number: int, drawn: str, seen: PagePieces, found: _Pages
     """The text of a page in the order of reading."""
     marked = with_heights(seen.pieces, seen.bars)
     if is_right_to_left(drawn):
-        shown = page.extract_text(extraction_mode="layout", layout_mode_space_vertically=False)
-        ordered = in_reading_order((shown or "").split("\n"), drawn)
+        with single_ligatures(page) as letters:
+            shown = page.extract_text(extraction_mode="layout", layout_mode_space_vertically=False)
+        ordered = in_reading_order((shown or "").split("\n"), drawn, letters)
         if ordered is None:
             found.as_shown.append(number)
             return drawn

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+from core.corpus.readers.pdf_ligatures import FIRST_SIGN, LAST_SIGN
 
 RIGHT_TO_LEFT = ("R", "AL")
 MIRRORED = dict(zip("()[]{}<>«»‹›", ")(][}{><»«›‹"))
@@ -27,7 +29,6 @@ ARABIC_NUMBER = re.compile(
 BLANKS = re.compile(r" {2,}")
 # Blanks that are none: the lines of the screen are laid out in columns of one width.
 FALSE_BLANK = re.compile(r"(?<=[(\[«]) | (?=[)\]».,،;؛:!?؟])")
-LAM = "\u0644\ufedd\ufede\ufedf\ufee0"
 
 
 def is_right_to_left(text: str) -> bool:
@@ -35,31 +36,37 @@ def is_right_to_left(text: str) -> bool:
     return not text.isascii() and any(_kind(sign) in RIGHT_TO_LEFT for sign in text)
 
 
-def in_reading_order(lines: Iterable[str], drawn: str) -> str | None:
+def in_reading_order(
+    lines: Iterable[str], drawn: str, ligatures: Mapping[int, str] | None = None
+) -> str | None:
     """Return lines as they are read.
 
     Parameters
     ----------
     lines : each from its left end to its right end, as on the screen.
     drawn : the same text as it was drawn, whose words are whole where the lines divide them.
+    ligatures : letters of signs that stand for several in the lines.
 
     Returns
     -------
     None where the two hold not the same signs.
     """
+    letters = dict(ligatures or {})
     shown = [line.strip() for line in lines if line.strip()]
-    if _signs("".join(shown)) != _signs(drawn):
+    if _signs("".join(shown).translate(letters)) != _signs(drawn):
         return None
     kinds = Counter(_kind(sign) for sign in drawn)
     right_to_left = kinds["R"] + kinds["AL"] >= kinds["L"]
     arabic = kinds["AL"] > kinds["R"]
     mirrored = _are_mirrored(shown, right_to_left, arabic)
-    ordered = [_logical(line, right_to_left, arabic, mirrored) for line in shown]
     words = _Words(drawn)
-    return "\n".join(
-        words.mended(FALSE_BLANK.sub("", BLANKS.sub(" ", line))) if is_right_to_left(line) else line
-        for line in ordered
-    )
+    ordered: list[str] = []
+    for line in shown:
+        logical = _logical(line, right_to_left, arabic, mirrored).translate(letters)
+        if is_right_to_left(logical):
+            logical = words.mended(FALSE_BLANK.sub("", BLANKS.sub(" ", logical)))
+        ordered.append(logical)
+    return "\n".join(ordered)
 
 
 def _are_mirrored(lines: Sequence[str], right_to_left: bool, arabic: bool) -> bool:
@@ -87,7 +94,7 @@ def _unbalanced(line: str) -> int:
 def _logical(line: str, right_to_left: bool, arabic: bool, mirrored: bool) -> str:
     """A line of the screen in the order of reading."""
     if not is_right_to_left(line):
-        return line
+        return line if mirrored else _balanced(line)
     if right_to_left:
         return _undone(line, arabic, mirrored)
     out, at = [], 0
@@ -95,6 +102,12 @@ def _logical(line: str, right_to_left: bool, arabic: bool, mirrored: bool) -> st
         out += [line[at:start], _undone(line[start:end], arabic, mirrored)]
         at = end
     return "".join([*out, line[at:]])
+
+
+def _balanced(text: str) -> str:
+    """A text from left to right whose brackets are named the other way round where that alone fits."""
+    other = "".join(MIRRORED.get(sign, sign) for sign in text)
+    return other if _unbalanced(other) < _unbalanced(text) else text
 
 
 def _runs_within(line: str) -> list[tuple[int, int]]:
@@ -128,7 +141,8 @@ def _undone(line: str, arabic: bool, mirrored: bool) -> str:
     at = 0
     for start, end in _parts_left_to_right(reversed_line):
         out.append(_numbers_turned(reversed_line[at:start], arabic, mirrored))
-        out.append(reversed_line[start:end][::-1])
+        part = reversed_line[start:end][::-1]
+        out.append(part if mirrored else _balanced(part))
         at = end
     out.append(_numbers_turned(reversed_line[at:], arabic, mirrored))
     return "".join(out)
@@ -180,49 +194,27 @@ class _Words:
 
     def __init__(self, drawn: str) -> None:
         self._whole = {word for word in drawn.split() if is_right_to_left(word)}
-        self._by_letters: dict[str, set[str]] = {}
-        for word in self._whole:
-            self._by_letters.setdefault("".join(sorted(word)), set()).add(word)
 
     def mended(self, line: str) -> str:
-        """Return a line with its words whole, and their ligatures in order."""
+        """Return a line with its words whole."""
         words: list[str] = []
         for word in line.split(" "):
             if words and self._is_divided(words[-1], word):
                 words[-1] += word
             else:
                 words.append(word)
-        return " ".join(map(self._in_order, words))
+        return " ".join(words)
 
     def _is_divided(self, one: str, other: str) -> bool:
         """Whether two words are one, which a mark over a letter divides."""
         marks = one[-1:] + other[:1]
         return one + other in self._whole and any(map(unicodedata.combining, marks))
 
-    def _in_order(self, word: str) -> str:
-        """A word as it was drawn where that differs by ligatures with lam, each of which is two letters."""
-        if word in self._whole or not any(sign in LAM for sign in word):
-            return word
-        known = self._by_letters.get("".join(sorted(word)), set())
-        fit = [one for one in known if _differ_by_ligatures(word, one)]
-        return fit[0] if len(fit) == 1 else word
-
-
-def _differ_by_ligatures(one: str, other: str) -> bool:
-    """Whether two words of the same letters differ by neighbours that change places, one of them lam."""
-    at = 0
-    while at < len(one):
-        pair = one[at : at + 2]
-        if one[at] == other[at]:
-            at += 1
-        elif pair == other[at : at + 2][::-1] and any(sign in LAM for sign in pair):
-            at += 2
-        else:
-            return False
-    return True
-
 
 def _kind(sign: str) -> str:
+    """The class of a sign in the algorithm; one that stands for a ligature is a letter of Arabic."""
+    if FIRST_SIGN <= ord(sign) <= LAST_SIGN:
+        return "AL"
     return unicodedata.bidirectional(sign)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
+
+import pypdf
 import pytest
 
 from core.corpus.readers.pdf import pdf
 from core.corpus.readers.pdf_direction import in_reading_order, is_right_to_left
-from tests.core.corpus.readers.test_pdf import below, read
+from tests.core.corpus.readers.test_pdf import below, drawn, read
 from tests.server import browser
 
 
@@ -37,6 +40,11 @@ def test_a_line_is_read_from_its_right_end(line, text):
     assert ordered is not None and ordered.split("\n")[0] == text
 
 
+def test_brackets_of_a_font_that_names_them_by_how_they_were_typed():
+    line = ")" + shown("כולל") + "( Graph )beta( " + shown("מירה לונד גרה")
+    assert in_reading_order([line], line) == "מירה לונד גרה Graph (beta) (כולל)"
+
+
 def test_words_the_other_way_within_a_line_from_left_to_right():
     line = f"The harbour of {shown('ميناء سكيري')} (Skerry) and {shown('נמל סקרי')}, 12 boats."
     assert (
@@ -51,8 +59,19 @@ def test_brackets_that_are_named_as_they_were_typed():
 
 
 def test_a_ligature_of_two_letters_keeps_their_order():
-    word = "السلام"  # drawn right to left, the ligature of lam and alef as one sign
-    assert in_reading_order(["ملاسلا".replace("ال", "لا", 1)], word) == word
+    assert in_reading_order(["\ufdd4 م\ufdd4سلا"], "السلام لا", {0xFDD4: "لا"}) == "السلام لا"
+
+
+def test_a_font_that_names_a_ligature_by_its_letters():
+    data = drawn(below("Xلوأ مX"))
+    reader = pypdf.PdfReader(io.BytesIO(data))
+    writer = pypdf.PdfWriter(clone_from=reader)
+    font = writer.pages[0]["/Resources"]["/Font"]["/F1"]
+    table = font["/ToUnicode"].get_object()
+    table.set_data(table.get_data().replace(b"<0058>", b"<06440627>"))
+    out = io.BytesIO()
+    writer.write(out)
+    assert pdf("a.pdf", out.getvalue())[0].text == "لام أوللا"
 
 
 def test_lines_that_do_not_hold_all_that_was_drawn_are_not_taken():
