@@ -29,6 +29,7 @@ RAISED_STYLE = re.compile(r"vertical-align\s*:\s*(super|sub)\b", re.IGNORECASE)
 FORMULA_CLASS = re.compile(r"\b(?:mwe-math|math|tex|latex)", re.IGNORECASE)  # of its picture
 TEX_STYLE = ("{\\displaystyle", "{\\textstyle")  # around a formula in TeX
 LOOK_EVERY = 10_000  # elements
+MAX_PAGE_REPEATED_LETTERS = 1 << 24  # of cells of a page that stand in further rows
 DEEPEST = 2_048  # elements within elements
 LONGEST_LABEL = 1_000  # characters of a heading as a place
 BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
@@ -75,6 +76,7 @@ class PageText:
         self._numerator: tuple[int, str] | None = None  # the last part, should a slash follow
         self._tables: list[SpannedRows] = []
         self._cells: list[int] = []  # how many parts there were before each cell that is open
+        self._repeated = 0  # letters of cells that stand in further rows
         self._formula: list[tuple[str, list[str]]] = []  # its elements that are open
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
@@ -200,8 +202,10 @@ class PageText:
     def _repeat(self, texts: Iterable[str]) -> None:
         """Put down cells of rows above that reach into this one."""
         for text in texts:
-            self._separate()
-            self._put(text)
+            self._repeated += len(text)
+            if self._repeated <= MAX_PAGE_REPEATED_LETTERS:
+                self._separate()
+                self._put(text)
 
     def _separate(self) -> None:
         if self._parts and not self._parts[-1].endswith("\n"):

@@ -18,6 +18,7 @@ class SpannedRows:
         self._next: dict[int, tuple[str, int, int]] = {}
         self._column = 0
         self._cell: tuple[int, int] = (1, 1)  # rows and columns of the cell at hand
+        self._has_own = False  # whether the row at hand has a cell of its own
 
     def begin_group(self) -> None:
         """Begin a head, body or foot of the table; no cell reaches beyond one."""
@@ -26,7 +27,7 @@ class SpannedRows:
     def begin_row(self) -> None:
         """Begin a row."""
         self._above = {column: held for column, held in self._next.items() if held[1] > 0}
-        self._next, self._column = {}, 0
+        self._next, self._column, self._has_own = {}, 0, False
 
     def repeated(self) -> list[str]:
         """Return the texts of the cells that stand at the place of the next cell, and go behind them."""
@@ -39,17 +40,18 @@ class SpannedRows:
         return texts
 
     def remaining(self) -> list[str]:
-        """Return the texts of the cells behind the last one of the row."""
+        """Return the texts of the cells behind the last one of the row; none for a row without any of its own."""
         texts = self.repeated()
         for column in sorted(self._above):
             text, rows, columns = self._above[column]
             self._next[column] = (text, rows - 1, columns)
             texts.append(text)
         self._above = {}
-        return texts
+        return texts if self._has_own else []
 
     def begin_cell(self, attributes: Mapping[str, str]) -> None:
         """Begin a cell of the row."""
+        self._has_own = True
         rows = _number(attributes.get("rowspan", ""), MAX_ROWS, MAX_ROWS)
         self._cell = (rows, max(1, _number(attributes.get("colspan", ""), MAX_COLUMNS, 1)))
 

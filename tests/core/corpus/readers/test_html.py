@@ -102,6 +102,10 @@ def test_no_cell_reaches_beyond_its_part_of_the_table():
     assert read(body)[0] == "H | a\n1 | 2"
 
 
+def test_rows_without_cells_repeat_none():
+    assert read(table("<td rowspan=9>Z</td><td>1</td>", "", "", "<td>2</td>"))[0] == "Z | 1\nZ | 2"
+
+
 def test_a_long_cell_is_not_repeated():
     long = "word " * 100
     text, _ = read(table(f"<td rowspan=2>{long}</td><td>1</td>", "<td>2</td>"))
