@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from core.builds.base import BuildContext
 from core.builds.extract.extracting import Extractor
 from core.builds.extract.labels import Links
+from core.builds.extract.markdown_prose import as_prose
 from core.builds.extract.mentions import BRACKETED, CALLED, PHRASE, TOGETHER
 from core.builds.extract.names_in_text import Mention, mentions
 from core.builds.extract.noun_phrases import BATCH_CHUNKS, NounPhrases, parser, read_english
@@ -19,7 +20,7 @@ from core.languages import is_english
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
 
-RULES = 2  # the version of what is found here: facts that were saved by another are found again
+RULES = 3  # the version of what is found here: facts that were saved by another are found again
 FAR = 10  # entities behind one in a sentence to which a label is looked for
 NEAR = 2  # entities behind one in a sentence that it appears with where there is no label
 KEYWORDS = 3
@@ -33,7 +34,7 @@ class NamesAndTerms(Extractor):
     calls another name of one (“Pelé, also known as”, “megestrol acetate (Megace)”) is related by it, for `ResolveNames` to join. Its weight
     is the number of sentences.
 
-    Documents in another language than English are read as `NounPhrases` reads them.
+    Headings and tables of Markdown are read as sentences. Documents in another language than English are read as `NounPhrases` reads them.
 
     Every spelling is an entity here, and every noun phrase a term: which are one, and which are too common to be any, depends on the
     whole corpus and is left to `ResolveNames`.
@@ -45,10 +46,12 @@ class NamesAndTerms(Extractor):
 
     def signature(self, ctx: BuildContext) -> str:
         parsed = NounPhrases().signature(ctx)
-        return f"{parsed}, rules {RULES}" if is_english(ctx.language) else parsed
+        return f"{parsed}, rules {RULES}"
 
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
-        if not is_english(ctx.language):
+        english = is_english(ctx.language)
+        texts = [as_prose(text, english) for text in texts]
+        if not english:
             yield from NounPhrases().extracted(texts, ctx)
             return
         yield from read_english(read, texts, ctx)

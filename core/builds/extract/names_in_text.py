@@ -181,7 +181,7 @@ def _type(span: Span, labels: dict[int, str]) -> str:
 def _without_role(span: Span, labels: dict[int, str]) -> Span:
     """A person's name without the role before it; one with a surname alone that is another's stays: Mrs Cratchit is not Bob."""
     start = 0
-    while start < len(span) - 1 and span[start].lower_ in ROLES:
+    while start < len(span) - 1 and _is_role(span[start], span[start + 1]):
         start += 1
     if not start or labels.get(span[start].i) != "PERSON":
         return span
@@ -192,11 +192,20 @@ def _without_role(span: Span, labels: dict[int, str]) -> Span:
     )
 
 
+def _is_role(token: Token, following: Token) -> bool:
+    """Whether a word before a name is a role; in capitals it is an acronym, as of a ship (MS Lyra)."""
+    return token.lower_ in ROLES and (not _is_acronym(token) or following.is_upper)
+
+
+def _is_acronym(token: Token) -> bool:
+    return len(token) > 1 and token.is_upper
+
+
 def _begins(token: Token, labels: dict[int, str], dated: set[int]) -> bool:
     return (
         _capital(token)
         and (token.i in labels or (token.pos_ == "PROPN" and token.i not in dated))
-        and token.lower_ not in INTERJECTIONS
+        and (token.lower_ not in INTERJECTIONS or (token.lower_ in ROLES and _is_acronym(token)))
     )
 
 

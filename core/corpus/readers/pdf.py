@@ -12,10 +12,14 @@ from typing import Any
 
 from core.corpus.document import Document, Place, sound
 from core.corpus.readers.no_memory import for_want_of_memory
-from core.corpus.readers.options import USUAL, Note, Options, Step, counted, ignored, listed
+from core.corpus.readers.options import USUAL, Note, Options, Step, are, counted, ignored, listed
 from core.corpus.readers.pdf_columns import in_columns
+from core.corpus.readers.pdf_direction import in_reading_order, is_right_to_left
+from core.corpus.readers.pdf_filled import attached_files, filled_in
+from core.corpus.readers.pdf_ligatures import single_ligatures
+from core.corpus.readers.pdf_pieces import PagePieces, with_heights
 from core.corpus.readers.text import given_title, stem
-from core.errors import BadInput, HopscopeError
+from core.errors import BadInput, HopscopeError, shorten
 
 BETWEEN = "\n\n"
 PRESENTED = [
@@ -46,7 +50,12 @@ class _Pages:
     columns: list[int] = field(
         default_factory=list
     )  # those whose columns were drawn line by line, and are read one after the other
-    fields: int = 0  # forms' fields that are filled in
+    beside: list[int] = field(default_factory=list)  # those whose raised numbers have no sign
+    as_shown: list[int] = field(default_factory=list)  # those in the order of the screen
+    damaged: list[int] = field(default_factory=list)  # those whose fields and notes are damaged
+    fields: int = 0  # of forms, those that are filled in
+    notes: int = 0  # that a person put on the pages
+    files: list[str] = field(default_factory=list)  # names of those that are attached
 
 
 def pdf(
@@ -54,7 +63,8 @@ def pdf(
 ) -> list[Document]:
     """A PDF as one document, its ligatures and words hyphenated at line ends written out; `step` receives the share of its pages read.
 
-    `note` receives which pages hold no text, and what was guessed. Raises BadInput where it is damaged, locked, or holds no text, as a
+    Values of form fields and notes put on a page come at its end. `note` receives which pages hold no text, what was guessed, and which
+    files are attached. Raises BadInput where it is damaged, locked, or holds no text, as a
     scanned one.
     """
     if not data.strip():
@@ -102,10 +112,39 @@ def _say(name: str, pages: _Pages, hyphens: int, note: Note) -> None:
         note(
             f"{name}: {_numbers(pages.columns)} {seem} to be in columns, which are read one after the other."
         )
+    if pages.as_shown:
+        note(
+            f"{name}: words on {_numbers(pages.as_shown)} run from right to left and may stand in the order of the screen."
+        )
+    if pages.beside:
+        note(
+            f"{name}: raised numbers on {_numbers(pages.beside)} stand beside the text before them without a sign."
+        )
+    _say_what_was_added(name, pages, note)
     if hyphens:
         note(
             f"{name}: {counted(hyphens, 'word')} divided at the end of a line {'is' if hyphens == 1 else 'are'} joined."
         )
+
+
+def _say_what_was_added(name: str, pages: _Pages, note: Note) -> None:
+    """The sentences on fields, notes and attached files."""
+    added = [
+        counted(number, thing)
+        for number, thing in ((pages.fields, "filled form field"), (pages.notes, "note"))
+        if number
+    ]
+    if added:
+        number = pages.fields + pages.notes
+        note(f"{name}: {listed(added)} {are(number)} read at the end of the page.")
+    if pages.damaged:
+        note(f"{name}: form fields and notes of {_numbers(pages.damaged)} cannot be read.")
+    if files := list(dict.fromkeys(pages.files)):
+        shown = [shorten(file, 40) for file in files[:NAMED]]
+        if len(files) > NAMED:
+            shown.append(f"{len(files) - NAMED:,} more")
+        left = f"{counted(len(files), 'attached file')} {are(len(files))} left out"
+        note(f"{name}: {left}: {listed(shown)}.")
 
 
 def _numbers(pages: Sequence[int]) -> str:
@@ -132,12 +171,8 @@ def _pages(name: str, data: bytes, step: Step) -> _Pages:
         total = len(reader.pages)
         for number, page in enumerate(reader.pages, 1):
             step((number - 1) / total)
-            text, columns = in_columns(page)
-            found.texts.append(_written_out(text))
-            if columns:
-                found.columns.append(number)
-            if not text.strip() and _holds_pictures(page):
-                found.pictures.add(number)
+            _read_page(page, number, found)
+        found.files += attached_files(reader)
         found.title = str((reader.metadata.title if reader.metadata else "") or "")
     except HopscopeError:
         raise
@@ -152,6 +187,50 @@ def _pages(name: str, data: bytes, step: Step) -> _Pages:
             raise MemoryError from None
         raise BadInput(f"{name} is damaged or no PDF ({type(error).__name__}).") from None
     return found
+
+
+def _read_page(page: Any, number: int, found: _Pages) -> None:
+    """Take down a page: its text in the order of reading, then what was filled in and put on it."""
+    seen = PagePieces()
+    drawn = (
+        page.extract_text(visitor_text=seen.see_text, visitor_operand_before=seen.see_operator)
+        or ""
+    )
+    text = _ordered(page, number, drawn, seen, found)
+    try:
+        filled = filled_in(page, seen.pieces)
+    except MemoryError:
+        raise
+    except Exception:  # damaged annotations may fail anywhere in the library
+        found.damaged.append(number)
+    else:
+        found.fields += len(filled.fields)
+        found.notes += len(filled.notes)
+        found.files += filled.files
+        text = "\n".join(filter(None, [text.rstrip(), *filled.fields, *filled.notes]))
+    found.texts.append(_written_out(text))
+    if not text.strip() and _holds_pictures(page):
+        found.pictures.add(number)
+
+
+def _ordered(page: Any, number: int, drawn: str, seen: PagePieces, found: _Pages) -> str:
+    """The text of a page in the order of reading."""
+    marked = with_heights(seen.pieces, seen.bars)
+    if is_right_to_left(drawn):
+        with single_ligatures(page) as letters:
+            shown = page.extract_text(extraction_mode="layout", layout_mode_space_vertically=False)
+        ordered = in_reading_order((shown or "").split("\n"), drawn, letters)
+        if ordered is None:
+            found.as_shown.append(number)
+            return drawn
+    else:
+        ordered = in_columns(page, drawn, seen.pieces)
+        if not ordered:
+            return marked
+        found.columns.append(number)
+    if marked != drawn:
+        found.beside.append(number)
+    return ordered
 
 
 def _holds_pictures(page: Any) -> bool:

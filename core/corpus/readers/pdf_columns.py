@@ -3,44 +3,45 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
+
+from core.corpus.readers.pdf_pieces import Piece
 
 LEAST_ROWS = 4  # lines side by side, from which they are columns
 GAP = 3  # blanks in a line of the page's layout that separate columns
 LEAST_WORDS = 2.5  # words in a line of a column on average; cells of tables have fewer
 MOST_ROWS = 400  # lines of a page that are looked at
 NEAR = 3.0  # points, within which two pieces of text begin on one line, or one below the other
-Piece = tuple[float, float]  # where a piece of text begins: its place across, and up
+Place = tuple[float, float]  # where a piece of text begins: across, and up
 
 
-def in_columns(page: Any) -> tuple[str, bool]:
-    """The text of a page of pypdf, and whether its columns were drawn line by line, so that they are read one after the other here."""
-    pieces: list[Piece] = []
+def in_columns(page: Any, text: str, pieces: Sequence[Piece]) -> str:
+    """Return the text of a page whose columns were drawn line by line, one after the other.
 
-    def seen(text: str, current: list[float], matrix: list[float], *_: object) -> None:
-        if text.strip():
-            across, up = matrix[4], matrix[5]
-            pieces.append(
-                (
-                    current[0] * across + current[2] * up + current[4],
-                    current[1] * across + current[3] * up + current[5],
-                )
-            )
+    Parameters
+    ----------
+    page : of pypdf.
+    text : of the page as it was drawn.
+    pieces : of that text, with their places.
 
-    text = page.extract_text(visitor_text=seen) or ""
-    if not _side_by_side(pieces):
-        return text, False
+    Returns
+    -------
+    Empty for a page without such columns.
+    """
+    if not _side_by_side([(one.x, one.y) for one in pieces if one.text.strip()]):
+        return ""
     rows = [
         line
         for line in (page.extract_text(extraction_mode="layout") or "").split("\n")
         if line.strip()
     ]
     ordered = _ordered(rows)
-    same = ordered and Counter("".join(ordered.split())) == Counter("".join(text.split()))
-    return (ordered, True) if same and ordered else (text, False)
+    same = Counter("".join(ordered.split())) == Counter("".join(text.split()))
+    return ordered if same else ""
 
 
-def _side_by_side(pieces: list[Piece]) -> bool:
+def _side_by_side(pieces: Sequence[Place]) -> bool:
     """Whether many pieces follow one to their left on the same line, and begin below one another."""
     beside = Counter(
         round(here[0] / NEAR)

@@ -11,7 +11,14 @@ from typing import Any
 
 from core.corpus.document import Document, sound
 from core.corpus.readers.delimited import NO, YES, Delimited
-from core.corpus.readers.nested import names_in, only_list, values_at
+from core.corpus.readers.nested import (
+    is_inverted_index,
+    names_in,
+    only_list,
+    row_as_sentence,
+    values_at,
+    words_in_order,
+)
 from core.corpus.readers.options import Columns, Note, counted, ignored
 from core.corpus.readers.packed import MAX_FILE_BYTES, bare
 from core.corpus.readers.recoded import as_utf8
@@ -47,6 +54,7 @@ WITHIN = {
 HEADER, HAS_HEADER = "header", {"yes": YES, "no": NO, "": ""}
 LISTS = ("data", "documents", "rows", "corpus")
 KEY = "its key"  # the name of the field that holds the key of a row in an object of rows
+MAX_EXAMPLE_LETTERS = 80  # of a row that a sentence shows
 LOOKED_AT = 100  # JSON rows whose fields are offered as columns
 MOST_COLUMNS = 10_000
 MOST_MEMORY = 1 << 30  # bytes that the documents of one file may take
@@ -77,8 +85,10 @@ def columns_of(text: str) -> dict[str, str]:
 def table(
     source: Source, columns: Columns, tell: Tell | None = None, note: Note = ignored
 ) -> list[Document]:
-    """The rows of a CSV or TSV file in UTF-8, read as they go; `tell` receives the share read. Raises BadInput where it has no column of
-    texts, or none that holds any, and where the documents take more than `MOST_MEMORY`."""
+    """Read the rows of a CSV or TSV file in UTF-8 as they go; `tell` receives the share read.
+
+    Raises BadInput where no row holds a text, and where the documents take more than `MOST_MEMORY`.
+    """
     try:
         read = Delimited(source, tell, HAS_HEADER[columns.get(HEADER, "")])
     except csv.Error as error:
@@ -95,6 +105,9 @@ def table(
         note(
             f"{read.name} has no header by its first row; of its {counted(len(names), 'column')} these are read: {which}."
         )
+    if not roles.of.get("text"):
+        read.names = _distinct(names)
+        note(f"{read.name}: its first row is taken for the names of the columns.")
     documents = documents_of(read.name, roles, read.rows(), note)
     if read.longer:
         has = "has" if read.longer == 1 else "have"
@@ -102,6 +115,15 @@ def table(
             f"{read.name}: {counted(read.longer, 'row')} {has} more cells than there are columns; these cells are left out."
         )
     return documents
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """The names of columns, each another: one that comes again, or is blank, has its number."""
+    found: list[str] = []
+    for number, name in enumerate(names, 1):
+        name = " ".join(name.split())
+        found.append(f"{name} {number}".strip() if not name or name in found else name)
+    return found
 
 
 def _of_numbers(source: Source, names: list[str]) -> dict[str, str]:
@@ -127,29 +149,61 @@ def json_lines(
     """The rows of a JSON file in UTF-8: one object a line, an array of objects, or an object that holds one, or rows by their keys; read as
     they go, once for the names of their fields and once for what they hold. Raises BadInput as `table` does, and naming the line for what
     is not JSON."""
-    name, names = bare(source.name), dict[str, None]()
+    name, fields = bare(source.name), _Fields()
     half = lambda before: (lambda share: tell(before + share / 2)) if tell else None
     for _, row in _json_rows(source, half(0), note):
-        names.update(dict.fromkeys(names_in(row)))
-        _check_number(name, list(names))
-    return documents_of(
-        name, Roles(name, list(names), columns), _json_rows(source, half(0.5)), note
-    )
+        fields.add(row)
+        _check_number(name, fields.names)
+    rows = _json_rows(source, half(0.5))
+    return documents_of(name, Roles(name, fields.names, columns, fields=fields), rows, note)
+
+
+class _Fields:
+    """The fields of some rows, and how much text the first rows hold in each."""
+
+    def __init__(self) -> None:
+        self._letters: dict[str, int] = {}
+        self._inverted: set[str] = set()
+        self._rows = 0
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._letters)
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        names = list(names_in(row))
+        self._letters |= {name: 0 for name in names if name not in self._letters}
+        self._rows += 1
+        if self._rows > LOOKED_AT:
+            return
+        for name in names:
+            values = values_at(row, name)
+            self._letters[name] += sum(len(str(value)) for value in values if value)
+            if values and is_inverted_index(values[0]):
+                self._inverted.add(name)
+
+    def most_text(self, names: Iterable[str]) -> str:
+        """The field with the most letters; empty where there is none."""
+        return max(names, key=lambda name: self._letters.get(name, 0), default="")
+
+    def inverted_index(self) -> str:
+        """The field that holds texts as words with their places; empty where none does."""
+        return self.most_text(name for name in self._letters if name in self._inverted)
 
 
 def columnar(
     name: str, path: Path, columns: Columns, tell: Tell | None = None, note: Note = ignored
 ) -> list[Document]:
     """The rows of a Parquet or Arrow file on the disk, as those of JSON. Raises BadInput as `json_lines` does, and for a damaged one."""
-    names: dict[str, None] = {}
+    fields = _Fields()
     for _, row in islice(file_rows(path, None, MAX_FILE_BYTES), LOOKED_AT):
-        names.update(dict.fromkeys(names_in(row)))
-        _check_number(name, list(names))
+        fields.add(row)
+        _check_number(name, fields.names)
     rows = (
         (str(number), row)
         for number, (_, row) in enumerate(file_rows(path, tell, MAX_FILE_BYTES), 1)
     )
-    return documents_of(name, Roles(name, list(names), columns), rows, note)
+    return documents_of(name, Roles(name, fields.names, columns, fields=fields), rows, note)
 
 
 def header(source: Source, has_header: str = "") -> list[str]:
@@ -190,16 +244,15 @@ def guessed(names: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _within(names: Iterable[str]) -> dict[str, str]:
-    """Which field within others holds the text and the title by its last name, where one alone has the name."""
+def _within(names: Iterable[str]) -> dict[str, list[str]]:
+    """Which fields within others hold the text, the title and the id by their last names."""
     last: dict[str, list[str]] = {}
     for name in names:
         last.setdefault(name.rpartition(".")[2].strip().casefold(), []).append(name)
-    found = {
+    return {
         role: next((last[key] for key in known if key in last), [])
         for role, known in WITHIN.items()
     }
-    return {role: those[0] for role, those in found.items() if len(those) == 1}
 
 
 def _json_rows(source: Source, tell: Tell | None, note: Note = ignored) -> Iterator[Row]:
@@ -272,25 +325,54 @@ def documents_of(
                 f"{name}, row {number}: the documents up to here take more than {size_text(MOST_MEMORY)} of memory; split the file: "
                 f"{len(found):,} of its rows fit."
             )
+    column = roles.of.get("text", "")
     if not found:
-        raise BadInput(f"{name} has no row with a text in its column “{roles.of['text']}”.")
+        where = f" in its column “{column}”" if column else ""
+        raise BadInput(f"{name} has no row with a text{where}.")
+    if not column:
+        first = shorten(next(iter(found.values())).text, MAX_EXAMPLE_LETTERS)
+        note(f"{name}: no column is called a text, so each row is a sentence, as “{first}”.")
     if roles.guess:
         note(f"{name}: {roles.guess}.")
     if without:
-        text, are = shorten(roles.of["text"], 40), "is" if without == 1 else "are"
-        note(
-            f"{name}: {counted(without, 'row')} without a text in the column “{text}” {are} left out."
-        )
+        are = "is" if without == 1 else "are"
+        where = f" in the column “{shorten(column, 40)}”" if column else ""
+        note(f"{name}: {counted(without, 'row')} without a text{where} {are} left out.")
     return list(found.values())
 
 
 class Roles:
-    """Which column of a table holds what, `of` each role: as it is named (an empty name: none does), else by the names that such columns
-    have. `guess` says what was taken from fields within others. Raises BadInput where none holds the text, naming those there are."""
+    """Which column of a table holds what, `of` each role, and each row's value in a role.
 
-    def __init__(self, name: str, header: list[str], columns: Columns, by_number: bool = False):
+    The columns are those that are named (an empty name: none), else those with the names that such
+    columns have. Where none holds the text, the text of a row is a sentence of all its fields.
+    `guess` says what was taken from fields within others.
+
+    Parameters
+    ----------
+    name : of the file.
+    header : the names of all columns.
+    columns : those that a person names, by role.
+    by_number : whether they may be named by their number from 1.
+    fields : how much text the columns hold, where some are within others.
+
+    Raises
+    ------
+    BadInput : a column that is named is not there, or no column has a name.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        header: list[str],
+        columns: Columns,
+        by_number: bool = False,
+        fields: _Fields | None = None,
+    ):
         self.name, self.guess = name, ""
         named = [key for key in header if key and key != KEY]
+        if not named:
+            raise BadInput(f"{name} holds no rows with named columns.")
         self.of = {role: key for role, key in guessed(named).items() if role not in columns}
         plain = {key.strip().casefold(): key for key in reversed(named)}
         for role, wanted in columns.items():
@@ -303,28 +385,22 @@ class Roles:
                 self.of[role] = (
                     plain.get(wanted.strip().casefold()) or numbered or self._refuse(wanted, named)
                 )
-        if "text" not in self.of and len(named) == 1:
+        if "text" not in self.of and len(named) == 1 and KEY not in header:
             self.of["text"] = named[0]
-        if "text" not in self.of:
-            self._take_within(named, columns)
-        if not named:
-            raise BadInput(f"{name} holds no rows with named columns.")
-        if "text" not in self.of:
-            shown = shorten(", ".join(map(sound, named)), 200)
-            hint = (
-                "; where this is no header, by number as in text=2,header=no" if by_number else ""
-            )
-            raise BadInput(
-                f"{name} has the columns {shown}; name the one that holds the text, as in text={sound(named[-1])}{hint}."
-            )
+        if "text" not in self.of and "text" not in columns:
+            self._take_within(named, columns, fields)
 
     def cell(self, number: str, row: Mapping[str, Any], role: str) -> str:
         """What a row holds in a role; several values one below the other. Raises BadInput where it is an object."""
         key = self.of.get(role, "")
+        if role == "text" and not key:
+            return sound(row_as_sentence(row, without=KEY))
         values = values_at(row, key) if key else []
         return "\n".join(filter(None, (self._text(number, key, value) for value in values)))
 
     def _text(self, number: str, key: str, value: Any) -> str:
+        if is_inverted_index(value):
+            return sound(words_in_order(value))
         if isinstance(value, dict):
             fields = ", ".join(f"{key}.{field}" for field in value)
             raise BadInput(
@@ -334,16 +410,24 @@ class Roles:
             return " ".join(filter(None, (self._text(number, key, one) for one in value)))
         return sound("" if value is None else str(value)).strip()
 
-    def _take_within(self, named: list[str], columns: Columns) -> None:
-        """Takes the columns from fields within others, where their names speak for themselves."""
-        found = {
-            role: key for role, key in _within(named).items() if role not in (*self.of, *columns)
+    def _take_within(self, named: list[str], columns: Columns, fields: _Fields | None) -> None:
+        """Take the columns from fields within others, where their names or what they hold speak for themselves."""
+        candidates = {
+            role: keys for role, keys in _within(named).items() if role not in (*self.of, *columns)
         }
-        if "text" in found:
+        found = {role: keys[0] for role, keys in candidates.items() if len(keys) == 1}
+        more = ""
+        if fields is not None and "text" not in found:
+            several = candidates.get("text", [])
+            found["text"] = fields.inverted_index() or fields.most_text(several)
+            if fields.inverted_index():
+                more = ", whose words are put in order"
+            elif several:
+                more = f", which holds the most text of {counted(len(several), 'such field')}"
+        if found.get("text"):
             self.of |= found
-            self.guess = "; ".join(
-                f"its {role} is read from {sound(key)}" for role, key in found.items()
-            )
+            read = [f"its {role} is read from {sound(key)}" for role, key in found.items()]
+            self.guess = "; ".join(read) + more
 
     def _refuse(self, wanted: str, named: list[str]) -> str:
         inner = [

@@ -19,6 +19,18 @@ OF_PROGRAMS = re.compile(  # titles that programs write unasked, and names of fi
     r"|[^ ]{0,200}\.(docx?|pdf|dvi|tex|indd|qxd|pptx?|xlsx?|odt|rtf|html?|txt|eps|ps|tiff?|jpe?g|png)\Z"
 )
 
+ADDRESS = re.compile(  # what a browser writes that prints a page without a title
+    r"[a-z][a-z0-9+.-]*://\S*"
+    r"|(?:about|blob|chrome|data|edge|file|javascript|view-source):\S*"
+    r"|www\.\S+"
+    r"|(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,})(?::\d+(?:/\S*)?|/\S*)"
+    r"|localhost"
+    r"|[a-z]:\\.*|\\\\.*|/(?:[^/ ]+/)+[^/ ]*"
+)
+WINDOW = re.compile(  # the title of a program's window: a file, and the program
+    r"\*?(?:(?:untitled|unbenannt|ohne titel|sans titre|document|dokument)[- ]?\d{0,3}|new[- ]\d{1,3}|.*\.[a-z]{2,5})\*? [-–—] .*"
+)
+
 
 def plain(
     name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
@@ -49,4 +61,9 @@ def stem(name: str) -> str:
 def given_title(title: str) -> str:
     """The title that a file states about itself on one line; empty where it is what a program writes there unasked."""
     title = " ".join(sound(title).split())
-    return "" if OF_PROGRAMS.match(title.casefold()) else title
+    return "" if _is_of_program(title.casefold()) else title
+
+
+def _is_of_program(title: str) -> bool:
+    """Whether a title is an address, the name of a file, or that of a program's window for one."""
+    return any((OF_PROGRAMS.match(title), ADDRESS.fullmatch(title), WINDOW.fullmatch(title)))

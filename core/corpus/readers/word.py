@@ -10,9 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.corpus.document import Document, Place, sound
+from core.corpus.readers.formulas import office
 from core.corpus.readers.no_memory import for_want_of_memory
+from core.corpus.readers.office_package import readable_package
 from core.corpus.readers.options import USUAL, Note, Options, Step, counted, ignored, listed
+from core.corpus.readers.raised import END, LOWERED, RAISED, SPLIT, on_one_line
 from core.corpus.readers.text import given_title, stem
+from core.corpus.readers.word_numbers import W, WordNumbers
 from core.errors import BadInput, HopscopeError
 from core.io.files import size_text
 
@@ -38,7 +42,8 @@ LEFT_OUT = {  # what is left out and said, by the name of its element
     "hidden": ("hidden passage", ""),
 }
 NOTES = ("footnote", "endnote")
-W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+HEIGHTS = {"superscript": RAISED, "subscript": LOWERED}
+LEAST_HEIGHT = 4  # half points by which a text is raised or lowered, from which it is no correction
 Line = tuple[str, bool]  # a line, and whether it is a heading
 
 
@@ -74,6 +79,10 @@ def word(
     text = "\n".join(line for line, _ in read.lines)
     if not text.strip():
         raise BadInput(f"{name} holds no text{_pictures(read)}.")
+    if read.numbers.guessed:
+        note(
+            f"{name}: numbers in the format {listed(sorted(read.numbers.guessed))} are written in digits."
+        )
     if left := [
         counted(number, *LEFT_OUT[what]) for what, number in read.counts.items() if what in LEFT_OUT
     ]:
@@ -120,8 +129,9 @@ def _read(data: bytes, step: Step) -> tuple[_Read, str]:
     """What is read of a document, and the title of its properties."""
     import docx
 
-    document = docx.Document(io.BytesIO(data))
+    document = docx.Document(io.BytesIO(readable_package(data)))
     read = _Read(document.part, step)
+    read.numbers = WordNumbers(_root(document.part, "numbering"), _root(document.part, "styles"))
     read.margin("header")
     read.blocks(document.element.body)
     read.further_notes()
@@ -148,6 +158,7 @@ class _Read:
         default_factory=list
     )  # kind and id of each note that the text refers to
     written: int = 0  # how many of these are written down
+    numbers: WordNumbers = field(default_factory=lambda: WordNumbers(None, None))
 
     def blocks(self, within: Any) -> None:
         """Take down the paragraphs and tables within an element."""
@@ -198,7 +209,9 @@ class _Read:
 
     def _text(self, paragraph: Any) -> str:
         """The text of a paragraph; its boxes and notes are put down for later."""
-        return sound("".join(self._pieces(paragraph))).replace("\xad", "")
+        number = "" if _is_deleted(paragraph) else self.numbers.before(paragraph)
+        text = on_one_line(sound("".join(self._pieces(paragraph)))).replace("\xad", "")
+        return f"{number}{text}" if text.strip() else text
 
     def _pieces(self, within: Any) -> Iterator[str]:
         for element in _children(within):
@@ -218,6 +231,10 @@ class _Read:
                 yield from self._diagram(element)
             elif left := self._left_out(element, name):
                 self.counts[left] += 1
+            elif name == "oMath":
+                yield f"{SPLIT}{office(element)}{SPLIT}"
+            elif name == "r" and (height := self._height(element)):
+                yield from (height, *self._pieces(element), END)
             elif name not in ABOUT:
                 self.counts["blip"] += name == "blip"
                 yield from self._pieces(element)
@@ -227,6 +244,20 @@ class _Read:
         if name == "r" and _is_on(element.find(f"{W}rPr/{W}vanish")):
             return "hidden" if next(self._pieces(element), "").strip() else ""
         return name if name in LEFT_OUT else ""
+
+    def _height(self, run: Any) -> str:
+        """The mark of a raised or lowered run, by itself or by its style; empty for another."""
+        properties = run.find(f"{W}rPr")
+        if properties is None:
+            return ""
+        style = properties.find(f"{W}rStyle")
+        if style is not None and (id := style.get(f"{W}val", "")) not in self._heights:
+            held = self.numbers.style(id)
+            self._heights[id] = None if held is None else _height(held.find(f"{W}rPr"))
+        own = _height(properties)
+        if own is None and style is not None:
+            own = self._heights[style.get(f"{W}val", "")]
+        return own or ""
 
     def _diagram(self, element: Any) -> Iterator[str]:
         """The texts of a diagram (SmartArt), each on a line."""
@@ -297,6 +328,7 @@ class _Read:
         return self._known_notes[kind]
 
     _known_notes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _heights: dict[str, str | None] = field(default_factory=dict)  # of styles, by their ids
 
 
 def _related(part: Any, kind: str) -> list[Any]:
@@ -307,6 +339,41 @@ def _related(part: Any, kind: str) -> list[Any]:
         if not one.is_external and one.reltype.endswith(f"/{kind}")
     }
     return [found[name] for name in sorted(found)]
+
+
+def _root(part: Any, kind: str) -> Any:
+    """The root element of the part of a kind that a part refers to; None where there is none."""
+    from lxml import etree
+
+    for related in _related(part, kind):
+        if hasattr(related, "element"):
+            return related.element
+        return etree.fromstring(related.blob, etree.XMLParser(resolve_entities=False))
+    return None
+
+
+def _is_deleted(paragraph: Any) -> bool:
+    """Whether a paragraph is deleted with its end, so that its number is another's."""
+    marks = (f"{W}pPr/{W}rPr/{W}{kind}" for kind in ("del", "moveFrom"))
+    return any(paragraph.find(mark) is not None for mark in marks)
+
+
+def _height(properties: Any) -> str | None:
+    """The mark of a raised or lowered text by its properties; None where they say nothing of it."""
+    if properties is None:
+        return None
+    align, position = properties.find(f"{W}vertAlign"), properties.find(f"{W}position")
+    if align is not None:
+        return HEIGHTS.get(align.get(f"{W}val", ""), "")
+    if position is None:
+        return None
+    try:
+        half_points = int(position.get(f"{W}val", "0"))
+    except ValueError:
+        return None
+    if abs(half_points) < LEAST_HEIGHT:
+        return None
+    return RAISED if half_points > 0 else LOWERED
 
 
 def _found(within: Any, names: tuple[str, ...]) -> Iterator[Any]:

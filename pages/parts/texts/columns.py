@@ -43,6 +43,7 @@ TEXTS = (
     ".json",
 )
 WHOLE = tr("none: a document a workbook")
+SENTENCE = tr("none: each row as a sentence")
 BY_THE_TEXT = ""
 
 
@@ -83,7 +84,7 @@ def choose_columns(files: list) -> Columns | None:
     if not common:
         st.caption(
             tr(
-                "These tables have no column in common. Add them one after the other to choose which holds the text."
+                "These tables have no column in common, so each is read by its own. To choose one, add them one after the other."
             )
         )
         return None
@@ -91,13 +92,21 @@ def choose_columns(files: list) -> Columns | None:
     whole = (
         first.name.lower().endswith(WORKBOOK) and "text" not in guess
     )  # as it is read where no column is named
-    roles = ROLES | {"text": (tr("Text"), WHOLE)} if whole else ROLES
+    if len(common) == 1 and not whole:
+        guess = {"text": common[0]} | guess
+    without = WHOLE if whole else "" if said == NO else SENTENCE
+    roles = ROLES | {"text": (tr("Text"), without)}
     with st.container(horizontal=True):
         chosen = {
             role: _column(role, roles[role], common, guess.get(role, ""), f"{known}-{said}")
             for role in roles
         }
-    return {**chosen, HEADER: said} if chosen["text"] else None
+    if not chosen["text"]:
+        if whole:
+            return None
+        if "text" not in guess:  # the reader looks within the fields before it makes sentences
+            del chosen["text"]
+    return {**chosen, HEADER: said}
 
 
 def _column(role: str, words_for: tuple[str, str], names: list[str], guess: str, key: str) -> str:

@@ -167,7 +167,7 @@ def test_german_is_read_as_noun_phrases_read_it():
     ctx = BuildContext(NoModels(), language="de")
     texts = ["Angela Merkel wohnt in Berlin."]
     assert [*NamesAndTerms().extracted(texts, ctx)] == [*NounPhrases().extracted(texts, ctx)]
-    assert NamesAndTerms().signature(ctx) == NounPhrases().signature(ctx)
+    assert NamesAndTerms().signature(ctx).startswith(NounPhrases().signature(ctx))
 
 
 def test_batches_are_read_alike():

@@ -199,7 +199,7 @@ def test_a_table_without_a_header_is_asked_about(small):
     read(at)
     assert (
         "u.csv:2" not in open_corpus("small")
-        and open_corpus("small").document("u.csv:1").text == "Bo sailed in May."
+        and open_corpus("small").document("u.csv:1").text.endswith("Bo sailed in May.")
     )
 
 
@@ -226,6 +226,7 @@ def test_fields_of_json_rows_are_chosen_and_none_may_be_the_title(small):
         ("rows.jsonl", b'{"title": "T", "said": "Some words."}\n{"said": "More.", "when": 3}\n')
     )
     assert next(one for one in at.selectbox if one.label == "Column: Text").options == [
+        "none: each row as a sentence",
         "title",
         "said",
         "when",
@@ -234,6 +235,21 @@ def test_fields_of_json_rows_are_chosen_and_none_may_be_the_title(small):
     next(one for one in at.selectbox if one.label == "Column: Title").set_value("").run()
     read(at)
     assert open_corpus("small").document("rows.jsonl:1").title == "rows"
+
+
+def test_a_table_without_a_column_of_texts_is_read_row_by_row(small):
+    at = bring(("fares.csv", b"route,adult\nVarberg-Grenaa,42\n"))
+    chosen = next(one for one in at.selectbox if one.label == "Column: Text")
+    assert (chosen.value, chosen.options[0]) == ("", "none: each row as a sentence")
+    read(at)
+    shown = texts(at)
+    assert open_corpus("small").document("fares.csv:1").text == "route: Varberg-Grenaa; adult: 42"
+    assert "each row is a sentence" in shown and "text=" not in shown and "--" not in shown
+
+
+def test_a_field_within_others_is_found_where_none_is_chosen(small):
+    read(bring(("rows.jsonl", b'{"data": {"text": "One.", "n": 1}}\n')))
+    assert open_corpus("small").document("rows.jsonl:1").text == "One."
 
 
 def test_columns_of_a_workbook_are_chosen(small):

@@ -63,7 +63,7 @@ UNSURE = [
 def test_what_is_not_sure_is_refused_with_what_it_may_be(data):
     with pytest.raises(
         BadInput,
-        match="a.txt is not UTF-8, and its encoding is not sure: .+ or .+ Name it \\(--encoding NAME",
+        match="a.txt is not UTF-8, and its encoding is not sure: .+ or .+ Name its encoding",
     ):
         text_of("a.txt", data)
 

@@ -92,12 +92,6 @@ def test_one_object_is_one_row():
     "read, data, columns, sentence",
     [
         (table, b"", {}, "x is empty"),
-        (
-            table,
-            b"a,b\n1,2\n",
-            {},
-            "has the columns a, b; name the one that holds the text, as in text=b",
-        ),
         (table, b"a,b\n1,2\n", {"text": "c"}, "no column “c”"),
         (table, b"id,text\n1,\n", {}, "no row with a text in its column “text”"),
         (json_lines, b'{"text": "a"}\n{"text": \n', {}, "x, line 2: not JSON"),
@@ -106,7 +100,7 @@ def test_one_object_is_one_row():
         (json_lines, b"[1, 2]", {}, "line 1: expected a JSON object"),
         (json_lines, b"nonsense", {}, "x, line 1: not JSON"),
         (json_lines, b"[" * 100_000, {}, "x, line 1: this JSON is nested too deep"),
-        (json_lines, b'{"n": 1, "m": 2}', {}, "has the columns n, m"),
+        (table, b"a,b\n,\n", {}, "no row with a text"),
     ],
 )
 def test_what_is_no_table_of_texts_is_refused(read, data, columns, sentence):
@@ -173,9 +167,65 @@ def test_an_object_is_no_text():
         read(read_json, mixed, {"text": "said"}, "t.jsonl")
 
 
-def test_several_fields_within_others_are_to_be_chosen():
-    with pytest.raises(BadInput, match="columns a.text, b.text; name the one that holds the text"):
-        read(read_json, b'{"a": {"text": "x"}, "b": {"text": "y"}}', name="t.jsonl")
+def test_of_several_fields_within_others_the_one_with_the_most_text_is_read():
+    rows = [
+        {
+            "title": "Tides",
+            "abstract": [{"text": "Salt.", "section": "A"}],
+            "body_text": [{"text": "We measured salt."}, {"text": "It moved."}],
+            "back_matter": [],
+        }
+    ]
+    for name in ("t.json", "t.jsonl"):
+        found, notes = read(read_json, json.dumps(rows[0]).encode(), name=name)
+        assert found == [(f"{name}:1", "Tides", "We measured salt.\nIt moved.")]
+        assert ["body_text.text" in note and "most text" in note for note in notes] == [True]
+
+
+def test_an_inverted_index_is_its_text():
+    rows = [
+        {"id": "W1", "title": "Tides", "abstract_index": {"tide.": [2], "Salt": [0], "and": [1]}},
+        {"id": "W2", "title": "Nets", "abstract_index": None},
+    ]
+    found, notes = read(read_json, json.dumps(rows).encode())
+    assert found == [("t.json:W1", "Tides", "Salt and tide.")]
+    assert (
+        "its text is read from abstract_index" in notes[0]
+        and "order" in notes[0]
+        and "1 row" in notes[1]
+    )
+
+
+@pytest.mark.parametrize(
+    "of, name, data, rows",
+    [
+        (
+            *(read_table, "t.csv", b"route;adult;note\nVarberg-Grenaa;42;\nOslo-Kiel;;closed\n"),
+            ["route: Varberg-Grenaa; adult: 42", "route: Oslo-Kiel; note: closed"],
+        ),
+        (
+            *(read_table, "t.csv", b"port,price,price,\nOslo,4,5,x\n"),
+            ["port: Oslo; price: 4; price 3: 5; 4: x"],
+        ),
+        (
+            *(
+                read_json,
+                "t.jsonl",
+                b'{"boat": "Heron", "crew": [{"name": "Ida"}, {"name": "Jon"}], "n": null}',
+            ),
+            ["boat: Heron; crew.name: Ida, Jon"],
+        ),
+        (
+            *(read_json, "t.json", b'{"Oslo": {"boats": 3}, "Kiel": {"boats": 4}}'),
+            ["Oslo; boats: 3", "Kiel; boats: 4"],
+        ),
+    ],
+)
+def test_without_a_column_of_texts_a_row_is_a_sentence(of, name, data, rows):
+    found, notes = read(of, data, name=name)
+    assert [text for _, _, text in found] == rows
+    assert any("each row is a sentence" in note and rows[0] in note for note in notes)
+    assert not any("text=" in note or "--" in note for note in notes)
 
 
 def test_turns_of_a_conversation_are_one_text():
@@ -234,8 +284,8 @@ def test_a_table_without_a_header_is_read_from_its_first_row(name, data):
 
 def test_whether_there_is_a_header_can_be_said():
     data = b"Ann,kept the book\nBo,sailed in May\n"
-    with pytest.raises(BadInput, match="where this is no header, by number as in text=2,header=no"):
-        read(read_table, data, name="t.csv")
+    _, notes = read(read_table, data, name="t.csv")
+    assert any("first row" in note for note in notes)
     rows, _ = read(read_table, data, columns_of("text=2,header=no"), "t.csv")
     assert [text for _, _, text in rows] == ["kept the book", "sailed in May"]
     rows, _ = read(

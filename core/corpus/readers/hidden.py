@@ -1,0 +1,72 @@
+"""Elements of a page that a browser does not show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+NOT_SHOWN = re.compile(
+    r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))\b", re.IGNORECASE
+)
+SHOWN = re.compile(r"(?:^|;)\s*(?:display|visibility)\s*:", re.IGNORECASE)
+BRACES = re.compile("([{}])")
+ONE_NAME = re.compile(r"[\w-]*([.#][\w-]+)")
+NAMES = re.compile(r"[.#][\w-]+")
+MAX_STYLE_LETTERS = 1 << 20  # of the styles of a page that are looked at
+
+
+class HiddenElements:
+    """Which elements are hidden, by their attributes and by the page's own styles.
+
+    Of styles, rules for one class or id are followed (`.key {display: none}`). A class that another
+    rule shows somewhere, as the open one of several tabs, counts as shown.
+    """
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._left = MAX_STYLE_LETTERS
+
+    def add_style(self, style: str) -> None:
+        """Take the rules of a style element of the page."""
+        style = style[: self._left]
+        self._left -= len(style)
+        shown: set[str] = set()
+        for selectors, body in _rules(style):
+            hides = NOT_SHOWN.search(body)
+            if not hides and not SHOWN.search(body):
+                continue
+            for selector in selectors.split(","):
+                one = ONE_NAME.fullmatch(selector.strip())
+                if hides and one:
+                    self._names.add(one[1])
+                elif not hides:
+                    shown.update(NAMES.findall(selector))
+        self._names -= shown
+
+    def hides(self, tag: str, attributes: Mapping[str, str]) -> bool:
+        """Return whether a browser shows nothing of an element."""
+        if "hidden" in attributes or NOT_SHOWN.search(attributes.get("style", "")):
+            return True
+        if tag == "dialog":
+            return "open" not in attributes
+        if not self._names:
+            return False
+        names = {f".{name}" for name in attributes.get("class", "").split()}
+        return not self._names.isdisjoint(names | {f"#{attributes.get('id', '')}"})
+
+
+def _rules(style: str) -> Iterator[tuple[str, str]]:
+    """The selectors and the body of each rule that holds in any case, not for print alone."""
+    first, *others = style.split("/*")
+    bare = "".join([first, *(part.partition("*/")[2] for part in others)])
+    around: list[str] = []  # what stands before each brace that is open
+    text = ""
+    for token in BRACES.split(bare):
+        if token == "{":
+            around.append(text.rpartition(";")[2])
+        elif token == "}":
+            selectors = around.pop() if around else "@"
+            if not around and "@" not in selectors:
+                yield selectors, text
+        else:
+            text = token

@@ -1,0 +1,299 @@
+"""The text of an HTML page, taken down while a parser goes through it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from core.corpus.document import Place, sound
+from core.corpus.readers.formulas import mathml
+from core.corpus.readers.hidden import HiddenElements
+from core.corpus.readers.html_tables import SpannedRows
+from core.corpus.readers.options import Step
+from core.corpus.readers.raised import BEFORE, SLASHES, lowered, numerator, raised
+from core.errors import BadInput
+
+DROPPED = frozenset(
+    "script style noscript template svg head iframe object "
+    "select datalist textarea".split()  # the last three hold what may be filled in
+)
+INLINE = frozenset(
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q ruby rb rt rp s samp small span strike strong "
+    "sub sup time tt u var wbr".split()
+)
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+CELLS = frozenset({"td", "th"})
+ROW_GROUPS = frozenset({"thead", "tbody", "tfoot"})
+RAISED_STYLE = re.compile(r"vertical-align\s*:\s*(super|sub)\b", re.IGNORECASE)
+FORMULA_CLASS = re.compile(r"\b(?:mwe-math|math|tex|latex)", re.IGNORECASE)  # of its picture
+TEX_STYLE = ("{\\displaystyle", "{\\textstyle")  # around a formula in TeX
+LOOK_EVERY = 10_000  # elements
+MAX_PAGE_REPEATED_LETTERS = 1 << 24  # of cells of a page that stand in further rows
+DEEPEST = 2_048  # elements within elements
+LONGEST_LABEL = 1_000  # characters of a heading as a place
+BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
+
+
+@dataclass
+class _Raised:
+    """An element whose text is raised or lowered, while it is open."""
+
+    kind: str  # `sup`, `sub`, or `a` for a link to a note
+    depth: int
+    parts_before: int
+    holds_link: bool = False
+
+
+class PageText:
+    """The text of a page, taken down while the parser goes through it: blanks as one, a line for each block.
+
+    The parser calls `start`, `end`, `data` and `close`, and makes no tree: to one, the attributes of an element are added in time that is
+    the square of their number.
+    """
+
+    def __init__(self, name: str, step: Step, hide: bool = True) -> None:
+        self.name, self._step, self._hide = name, step, hide
+        self.title: list[str] | None = None  # the parts of the first one
+        self.headings: list[tuple[str, str]] = []
+        self.hidden = 0  # passages that a browser hides
+        self._parts: list[str] = []
+        self._length = 0
+        self._places: list[Place] = []
+        self._elements = 0
+        self._depth = 0  # how many elements are open
+        self._dropped = 0  # how many of them are left out
+        self._dropped_is_hidden = False  # whether the outermost of these is one that is hidden
+        self._dropped_has_text = False
+        self._in_title = False
+        self._style: list[str] | None = None  # the parts of the style element that is open
+        self._hidden_elements = HiddenElements()
+        self._within = 0  # how many headings have begun; of one within another the outer one counts
+        self._heading = (0, 0)  # where it begins, and how many parts there were
+        self._preformatted = 0  # how many elements are open in which blanks stay as they are
+        self._links: list[int] = []  # how many parts there were before each that is open
+        self._raised: list[_Raised] = []
+        self._numerator: tuple[int, str] | None = None  # the last part, should a slash follow
+        self._tables: list[SpannedRows] = []
+        self._cells: list[int] = []  # how many parts there were before each cell that is open
+        self._repeated = 0  # letters of cells that stand in further rows
+        self._formula: list[tuple[str, list[str]]] = []  # its elements that are open
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._count()
+        if tag == "title" and self.title is None:
+            self.title, self._in_title = [], True
+        if tag == "style":
+            self._style = []
+        if self._dropped:
+            self._dropped += 1
+            return
+        hidden = self._hide and self._hidden_elements.hides(tag, attributes)
+        if hidden or tag in DROPPED:
+            self._dropped = 1
+            self._dropped_is_hidden = hidden
+            self._dropped_has_text = False
+            return
+        if tag == "math" or self._formula:
+            self._formula.append((tag, []))
+            return
+        self._preformatted += tag == "pre"
+        self._start_in_table(tag, attributes)
+        if tag not in INLINE and tag not in CELLS:
+            self._break()
+        if tag in HEADINGS:
+            self._heading = self._heading if self._within else (self._length, len(self._parts))
+            self._within += 1
+        self._start_inline(tag, attributes)
+
+    def end(self, tag: str) -> None:
+        self._in_title = False
+        if tag == "style" and self._style is not None:
+            self._hidden_elements.add_style("".join(self._style))
+            self._style = None
+        if self._dropped:
+            self._dropped -= 1
+            if not self._dropped and self._dropped_is_hidden and self._dropped_has_text:
+                self.hidden += 1
+        elif self._formula:
+            self._end_formula()
+        else:
+            self._end_inline(tag)
+            self._end_heading(tag)
+            self._end_in_table(tag)
+            if tag not in INLINE and tag not in CELLS:
+                self._break()
+            self._preformatted -= tag == "pre"
+        self._depth -= 1
+
+    def data(self, text: str) -> None:
+        text = text.replace("\xad", "")  # where a word may be divided, which shows only there
+        if self._in_title and self.title is not None:
+            self.title.append(text)
+        if self._style is not None:
+            self._style.append(text)
+        if self._dropped:
+            self._dropped_has_text = self._dropped_has_text or bool(text.strip())
+        elif self._formula:
+            if text.strip():
+                self._formula[-1][1].append(" ".join(text.split()))
+        elif self._preformatted:
+            self._put(text)
+        else:
+            text = BLANKS.sub(" ", text)
+            before = self._parts[-1][-1] if self._parts else "\n"
+            text = text.lstrip(" ") if before in " \n" else text
+            self._mend_numerator(text)
+            self._put(text)
+
+    def close(self) -> None:
+        """The parser has come to the end."""
+
+    def whole(self) -> tuple[str, tuple[Place, ...]]:
+        """The text and its places."""
+        return "".join(self._parts).rstrip(), tuple(sorted(self._places))
+
+    def _count(self) -> None:
+        if self._elements % LOOK_EVERY == 0:
+            self._step(None)
+        self._elements += 1
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise BadInput(
+                f"{self.name} has elements within elements more than {DEEPEST:,} deep; save it as plain text and bring that."
+            )
+
+    def _end_heading(self, tag: str) -> None:
+        if tag not in HEADINGS or not self._within:
+            return
+        self._within -= 1
+        if self._within:
+            return
+        start, count = self._heading
+        label = " ".join("".join(self._parts[count:]).split())[:LONGEST_LABEL].strip()
+        if label:
+            self._places.append((start, label))
+            self.headings.append((tag, label))
+
+    def _start_in_table(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag == "table":
+            self._tables.append(SpannedRows())
+        elif tag in ROW_GROUPS and self._tables:
+            self._tables[-1].begin_group()
+        elif tag == "tr" and self._tables:
+            self._tables[-1].begin_row()
+        elif tag in CELLS:
+            if self._tables:
+                self._repeat(self._tables[-1].repeated())
+                self._tables[-1].begin_cell(attributes)
+            self._separate()
+            self._cells.append(len(self._parts))
+
+    def _end_in_table(self, tag: str) -> None:
+        if tag in CELLS and self._cells:
+            count = self._cells.pop()
+            if self._tables:
+                self._tables[-1].end_cell("".join(self._parts[count:]))
+        elif tag == "tr" and self._tables:
+            self._repeat(self._tables[-1].remaining())
+        elif tag == "table" and self._tables:
+            self._tables.pop()
+
+    def _repeat(self, texts: Iterable[str]) -> None:
+        """Put down cells of rows above that reach into this one."""
+        for text in texts:
+            self._repeated += len(text)
+            if self._repeated <= MAX_PAGE_REPEATED_LETTERS:
+                self._separate()
+                self._put(text)
+
+    def _separate(self) -> None:
+        if self._parts and not self._parts[-1].endswith("\n"):
+            self._put("| " if self._parts[-1].endswith(" ") else " | ")
+
+    def _start_inline(self, tag: str, attributes: Mapping[str, str]) -> None:
+        kind = tag if tag in ("sup", "sub") else ""
+        if style := RAISED_STYLE.search(attributes.get("style", "")):
+            kind = style[1].lower()[:3]
+        if tag == "a":
+            leads_to_note = "noteref" in f"{attributes.get('role')} {attributes.get('epub:type')}"
+            self._links.append(len(self._parts))
+            for one in self._raised:
+                one.holds_link = True
+            kind = kind or tag * leads_to_note
+        elif tag == "img" and FORMULA_CLASS.search(attributes.get("class", "")):
+            self._put_formula(_tex(attributes.get("alt", "")))
+        if kind:
+            self._raised.append(_Raised(kind, self._depth, len(self._parts)))
+
+    def _end_inline(self, tag: str) -> None:
+        if self._raised and self._raised[-1].depth == self._depth:
+            self._end_raised(self._raised.pop())
+        if tag == "a" and self._links:
+            self._links.pop()
+
+    def _end_raised(self, one: _Raised) -> None:
+        """Write a raised or lowered text as one on the line."""
+        text = "".join(self._parts[one.parts_before :])
+        if not text.strip() or "\n" in text:
+            return
+        before = self._line_before(one.parts_before)
+        # A link around it alone leads to a note; one around a unit and its power does not.
+        linked = bool(self._links) and self._links[-1] == one.parts_before
+        if one.kind == "sub":
+            written = lowered(before, text)
+        else:
+            written = raised(before, text, is_note=one.kind == "a" or one.holds_link or linked)
+        self._length += len(written) - len(text)
+        self._parts[one.parts_before :] = [written]
+        is_number = one.kind == "sup" and text.strip().isdecimal()
+        self._numerator = (one.parts_before, numerator(before, text)) if is_number else None
+
+    def _mend_numerator(self, text: str) -> None:
+        """Write the raised number before a slash as the upper part of a fraction."""
+        if self._numerator is not None and text.startswith(SLASHES):
+            at, written = self._numerator
+            if at == len(self._parts) - 1:
+                self._length += len(written) - len(self._parts[at])
+                self._parts[at] = written
+        self._numerator = None
+
+    def _line_before(self, count: int) -> str:
+        """The end of the line that the first parts make, as far as it is looked at."""
+        line = ""
+        for at in range(count - 1, -1, -1):
+            line = self._parts[at][-BEFORE:] + line
+            if "\n" in line or len(line) >= BEFORE:
+                break
+        return line.rpartition("\n")[2]
+
+    def _end_formula(self) -> None:
+        tag, parts = self._formula.pop()
+        written = mathml(tag, parts)
+        if self._formula:
+            self._formula[-1][1].append(written)
+        else:
+            self._put_formula(written)
+
+    def _put_formula(self, written: str) -> None:
+        before = self._parts[-1][-1] if self._parts else "\n"
+        self._put(f" {written}" if before.isdigit() and written[:1].isdigit() else written)
+
+    def _break(self) -> None:
+        if self._parts and not self._parts[-1].endswith("\n"):
+            self._put("\n")
+
+    def _put(self, text: str) -> None:
+        if text:
+            text = sound(text)
+            self._parts.append(text)
+            self._length += len(text)
+
+
+def _tex(text: str) -> str:
+    """A formula in TeX without the style around it."""
+    text = text.strip()
+    for style in TEX_STYLE:
+        if text.startswith(style) and text.endswith("}"):
+            return text[len(style) : -1].strip()
+    return text

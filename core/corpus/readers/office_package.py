@@ -1,0 +1,89 @@
+"""Packages of Office (docx, xlsx, pptx) in the form that the libraries for them read.
+
+Word and Excel also save "Strict Open XML", in which every namespace has another name, and pass over
+relations that lead nowhere, as of a picture that was removed. The libraries refuse both.
+"""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import re
+import zipfile
+from typing import Any
+from urllib.parse import unquote
+
+STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/([A-Za-z]+)/([A-Za-z/]+)")
+RENAMED = {  # names that differ beside their beginning
+    b"extendedProperties": b"extended-properties",
+    b"customProperties": b"custom-properties",
+}
+RELATIONS = ".rels"
+MARKUP = (".xml", RELATIONS, ".vml")
+
+
+def readable_package(data: bytes) -> bytes:
+    """Return a package without strict names and without relations that lead nowhere.
+
+    One that has neither is returned as it is. Raises zipfile.BadZipFile where it is no zip.
+    """
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        names = {name.casefold() for name in package.namelist()}
+        changed = {}
+        for name in package.namelist():
+            if name.casefold().endswith(RELATIONS):
+                before = package.read(name)
+                after = _without_dangling(name, STRICT.sub(_usual, before), names)
+                if after != before:
+                    changed[name] = after
+        if not changed:
+            return data
+        return _rewritten(package, changed)
+
+
+def _rewritten(package: zipfile.ZipFile, changed: dict[str, bytes]) -> bytes:
+    """A package with some of its parts changed, and no strict name in any."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as copy:
+        for part in package.infolist():
+            content = changed.get(part.filename)
+            if content is None:
+                content = package.read(part)
+                if part.filename.casefold().endswith(MARKUP):
+                    content = STRICT.sub(_usual, content)
+            copy.writestr(part.filename, content)
+    return out.getvalue()
+
+
+def _usual(found: re.Match[bytes]) -> bytes:
+    """The usual name for a strict one."""
+    first, *others = found[2].split(b"/")
+    rest = b"/".join([RENAMED.get(first, first), *(RENAMED.get(one, one) for one in others)])
+    return b"http://schemas.openxmlformats.org/%s/2006/%s" % (found[1], rest)
+
+
+def _without_dangling(name: str, relations: bytes, names: set[str]) -> bytes:
+    """A part of relations without those that lead to no part of the package."""
+    from lxml import etree
+
+    try:
+        root = etree.fromstring(relations, etree.XMLParser(resolve_entities=False))
+    except etree.XMLSyntaxError:
+        return relations  # the library that reads it says what is wrong
+    folder = posixpath.dirname(posixpath.dirname(name))
+    dangling = [one for one in root if not _leads_somewhere(one, folder, names)]
+    if not dangling:
+        return relations
+    for one in dangling:
+        root.remove(one)
+    return etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
+
+
+def _leads_somewhere(relation: Any, folder: str, names: set[str]) -> bool:
+    if relation.get("TargetMode") == "External":
+        return True
+    target = relation.get("Target") or ""
+    path = posixpath.normpath(posixpath.join("/", folder, target.partition("#")[0])).lstrip("/")
+    if not target.partition("#")[0]:
+        return False
+    return path.casefold() in names or unquote(path).casefold() in names

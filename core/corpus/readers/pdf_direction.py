@@ -1,0 +1,222 @@
+"""Text of a PDF that runs from right to left, brought from the order of the screen into that of reading.
+
+Most programs draw a line from its left end to its right end, whatever its script. The order in which
+it is read is that of the Unicode bidirectional algorithm (UAX #9), undone here line by line.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from core.corpus.readers.pdf_ligatures import FIRST_SIGN, LAST_SIGN
+
+RIGHT_TO_LEFT = ("R", "AL")
+MIRRORED = dict(zip("()[]{}<>«»‹›", ")(][}{><»«›‹"))
+OPENING = frozenset("([{<«‹")
+EUROPEAN = r"[0-9\u06f0-\u06f9]"
+BESIDE_NUMBER = r"[#$%£€¥₪°‰]"
+# Digits with what joins them: the signs between them, and beside them the signs of a currency or a
+# share. Behind Arabic letters a hyphen and a sign of a share belong to the line instead.
+HEBREW_NUMBER = re.compile(
+    rf"{BESIDE_NUMBER}{{0,2}}{EUROPEAN}(?:[.,:/\u00a0]?{EUROPEAN}|[+\-−]{EUROPEAN})*{BESIDE_NUMBER}{{0,2}}"
+)
+ARABIC_NUMBER = re.compile(
+    r"[0-9\u0660-\u0669\u06f0-\u06f9](?:[.,:/\u066b\u066c]?[0-9\u0660-\u0669\u06f0-\u06f9])*"
+)
+BLANKS = re.compile(r" {2,}")
+# Blanks that are none: the lines of the screen are laid out in columns of one width.
+FALSE_BLANK = re.compile(r"(?<=[(\[«]) | (?=[)\]».,،;؛:!?؟])")
+
+
+def is_right_to_left(text: str) -> bool:
+    """Return whether a text has any letter that is written from right to left."""
+    return not text.isascii() and any(_kind(sign) in RIGHT_TO_LEFT for sign in text)
+
+
+def in_reading_order(
+    lines: Iterable[str], drawn: str, ligatures: Mapping[int, str] | None = None
+) -> str | None:
+    """Return lines as they are read.
+
+    Parameters
+    ----------
+    lines : each from its left end to its right end, as on the screen.
+    drawn : the same text as it was drawn, whose words are whole where the lines divide them.
+    ligatures : letters of signs that stand for several in the lines.
+
+    Returns
+    -------
+    None where the two hold not the same signs.
+    """
+    letters = dict(ligatures or {})
+    shown = [line.strip() for line in lines if line.strip()]
+    if _signs("".join(shown).translate(letters)) != _signs(drawn):
+        return None
+    kinds = Counter(_kind(sign) for sign in drawn)
+    right_to_left = kinds["R"] + kinds["AL"] >= kinds["L"]
+    arabic = kinds["AL"] > kinds["R"]
+    mirrored = _are_mirrored(shown, right_to_left, arabic)
+    words = _Words(drawn)
+    ordered: list[str] = []
+    for line in shown:
+        logical = _logical(line, right_to_left, arabic, mirrored).translate(letters)
+        if is_right_to_left(logical):
+            logical = words.mended(FALSE_BLANK.sub("", BLANKS.sub(" ", logical)))
+        ordered.append(logical)
+    return "\n".join(ordered)
+
+
+def _are_mirrored(lines: Sequence[str], right_to_left: bool, arabic: bool) -> bool:
+    """Whether brackets are named by how they look: which way they open and close in more lines."""
+    fitting = {
+        mirrored: sum(
+            _unbalanced(_logical(line, right_to_left, arabic, mirrored)) for line in lines
+        )
+        for mirrored in (True, False)
+    }
+    return fitting[True] <= fitting[False]
+
+
+def _unbalanced(line: str) -> int:
+    """How many brackets of a line close what was not opened."""
+    depth = wrong = 0
+    for sign in line:
+        if sign in MIRRORED:
+            depth += 1 if sign in OPENING else -1
+            wrong += depth < 0
+            depth = max(depth, 0)
+    return wrong
+
+
+def _logical(line: str, right_to_left: bool, arabic: bool, mirrored: bool) -> str:
+    """A line of the screen in the order of reading."""
+    if not is_right_to_left(line):
+        return line if mirrored else _balanced(line)
+    if right_to_left:
+        return _undone(line, arabic, mirrored)
+    out, at = [], 0
+    for start, end in _runs_within(line):
+        out += [line[at:start], _undone(line[start:end], arabic, mirrored)]
+        at = end
+    return "".join([*out, line[at:]])
+
+
+def _balanced(text: str) -> str:
+    """A text from left to right whose brackets are named the other way round where that alone fits."""
+    other = "".join(MIRRORED.get(sign, sign) for sign in text)
+    return other if _unbalanced(other) < _unbalanced(text) else text
+
+
+def _runs_within(line: str) -> list[tuple[int, int]]:
+    """Where in a line from left to right those parts stand that run the other way."""
+    runs: list[tuple[int, int]] = []
+    open_since, last = -1, -1
+    for at, sign in enumerate(line):
+        kind = _kind(sign)
+        if kind in RIGHT_TO_LEFT:
+            open_since = at if open_since < 0 else open_since
+            last = at
+        elif kind == "L" and open_since >= 0:
+            runs.append((open_since, last + 1))
+            open_since = -1
+    if open_since >= 0:
+        runs.append((open_since, last + 1))
+    return [(_marks_before(line, start), end) for start, end in runs]
+
+
+def _marks_before(line: str, start: int) -> int:
+    """Where the marks of a letter begin that are drawn before it."""
+    while start and unicodedata.combining(line[start - 1]):
+        start -= 1
+    return start
+
+
+def _undone(line: str, arabic: bool, mirrored: bool) -> str:
+    """A line that runs from right to left, its words and numbers in the order of reading."""
+    reversed_line = line[::-1]
+    out: list[str] = []
+    at = 0
+    for start, end in _parts_left_to_right(reversed_line):
+        out.append(_numbers_turned(reversed_line[at:start], arabic, mirrored))
+        part = reversed_line[start:end][::-1]
+        out.append(part if mirrored else _balanced(part))
+        at = end
+    out.append(_numbers_turned(reversed_line[at:], arabic, mirrored))
+    return "".join(out)
+
+
+def _parts_left_to_right(line: str) -> list[tuple[int, int]]:
+    """Where in a reversed line the parts in letters from left to right stand, with their numbers and brackets."""
+    parts: list[tuple[int, int]] = []
+    start, end, has_letters = -1, -1, False
+    for at, sign in enumerate([*line, "\u05d0"]):  # a letter the other way ends the last part
+        kind = _kind(sign)
+        if kind in RIGHT_TO_LEFT:
+            if has_letters:
+                parts.append(_with_brackets(line, start, end))
+            start, has_letters = -1, False
+        elif kind in ("L", "EN"):
+            start = at if start < 0 else start
+            end = at + 1
+            has_letters = has_letters or kind == "L"
+    return parts
+
+
+def _with_brackets(line: str, start: int, end: int) -> tuple[int, int]:
+    """A part with the brackets beside it whose other half is within it."""
+    inner = line[start:end]
+    excess = Counter(sign for sign in inner if sign in MIRRORED)
+    while start and (sign := line[start - 1]) in MIRRORED and excess[MIRRORED[sign]] > excess[sign]:
+        start -= 1
+        excess[sign] += 1
+    while (
+        end < len(line)
+        and (sign := line[end]) in MIRRORED
+        and excess[MIRRORED[sign]] > excess[sign]
+    ):
+        end += 1
+        excess[sign] += 1
+    return start, end
+
+
+def _numbers_turned(part: str, arabic: bool, mirrored: bool) -> str:
+    """A reversed part whose numbers read from left to right again, and whose brackets open and close."""
+    pattern = ARABIC_NUMBER if arabic else HEBREW_NUMBER
+    turned = pattern.sub(lambda found: found[0][::-1], part)
+    return "".join(MIRRORED.get(sign, sign) for sign in turned) if mirrored else turned
+
+
+class _Words:
+    """The words of a page as they were drawn, by which words that its lines divide are known."""
+
+    def __init__(self, drawn: str) -> None:
+        self._whole = {word for word in drawn.split() if is_right_to_left(word)}
+
+    def mended(self, line: str) -> str:
+        """Return a line with its words whole."""
+        words: list[str] = []
+        for word in line.split(" "):
+            if words and self._is_divided(words[-1], word):
+                words[-1] += word
+            else:
+                words.append(word)
+        return " ".join(words)
+
+    def _is_divided(self, one: str, other: str) -> bool:
+        """Whether two words are one, which a mark over a letter divides."""
+        marks = one[-1:] + other[:1]
+        return one + other in self._whole and any(map(unicodedata.combining, marks))
+
+
+def _kind(sign: str) -> str:
+    """The class of a sign in the algorithm; one that stands for a ligature is a letter of Arabic."""
+    if FIRST_SIGN <= ord(sign) <= LAST_SIGN:
+        return "AL"
+    return unicodedata.bidirectional(sign)
+
+
+def _signs(text: str) -> Counter[str]:
+    return Counter("".join(text.split()))

@@ -1,0 +1,175 @@
+"""What a person added to the pages of a PDF: values of form fields, notes, attached files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.corpus.document import sound
+from core.corpus.readers.pdf_pieces import Piece
+
+NOTES = frozenset(
+    "/Text /FreeText /Highlight /Underline /StrikeOut /Squiggly /Stamp /Caret /Ink /Line /Square /Circle /Polygon /PolyLine".split()
+)
+HIDDEN = 2  # the flag of an annotation that is not shown
+PUSH_BUTTON, RADIO, PASSWORD = 1 << 16, 1 << 15, 1 << 13  # flags of fields
+MAX_PARENTS = 32
+MAX_LABEL_LETTERS = 80
+MAX_FILES = 10_000
+ABOVE = 18.0  # points over a field in which its label may stand
+BESIDE = 40.0  # points behind a box to tick in which its label may begin
+NEAR_LINE = 4.0  # points by which a label's line may be beyond its field
+
+
+@dataclass
+class Filled:
+    """Lines for what was added to a page."""
+
+    fields: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+
+
+def filled_in(page: Any, pieces: Sequence[Piece]) -> Filled:
+    """Return what was added to a page of pypdf, fields with the label that is printed beside them.
+
+    Parameters
+    ----------
+    page : of pypdf.
+    pieces : of the page, among which the labels are looked for.
+    """
+    found = Filled()
+    known: set[int] = set()
+    for annotation in _annotations(page):
+        kind = annotation.get("/Subtype")
+        if kind == "/Widget":
+            holder = _holder(annotation)
+            value = _value(annotation, holder)
+            if value and id(holder) not in known:
+                known.add(id(holder))
+                found.fields.append(f"{_label(annotation, holder, pieces)}: {value}")
+        elif kind == "/FileAttachment":
+            found.files.append(_file_name(annotation.get("/FS")))
+        elif kind in NOTES and not _integer(annotation, "/F") & HIDDEN:
+            if text := _text(annotation.get("/Contents")):
+                found.notes.append(text if text.casefold().startswith("note") else f"Note: {text}")
+    return found
+
+
+def attached_files(reader: Any) -> list[str]:
+    """The names of the files that are attached to a PDF as a whole."""
+    names = []
+    for number, one in enumerate(reader.attachment_list):
+        if number == MAX_FILES:
+            break
+        names.append(sound(str(one.name)))
+    return names
+
+
+def _annotations(page: Any) -> Iterator[Any]:
+    held = page.get("/Annots")
+    held = held.get_object() if held is not None else None
+    for one in held if isinstance(held, list) else ():
+        annotation = one.get_object()
+        if isinstance(annotation, dict):
+            yield annotation
+
+
+def _holder(widget: Any) -> Any:
+    """The field that a widget shows: itself, or what is above it."""
+    for _ in range(MAX_PARENTS):
+        parent = widget.get("/Parent")
+        if "/T" in widget or parent is None:
+            break
+        widget = parent.get_object()
+    return widget
+
+
+def _inherited(held: Any, key: str) -> Any:
+    for _ in range(MAX_PARENTS):
+        if key in held:
+            return held[key]
+        parent = held.get("/Parent")
+        if parent is None:
+            return None
+        held = parent.get_object()
+    return None
+
+
+def _value(widget: Any, holder: Any) -> str:
+    """What is filled in; empty for nothing, and for what is no text."""
+    kind, value = _inherited(widget, "/FT"), _inherited(widget, "/V")
+    flags = _inherited(widget, "/Ff")
+    flags = int(flags) if isinstance(flags, int) else 0
+    if kind == "/Btn":
+        state = widget.get("/AS", value)
+        if flags & PUSH_BUTTON or state in (None, "/Off"):
+            return ""
+        return _text(state).lstrip("/") if flags & RADIO else "yes"
+    if kind not in ("/Tx", "/Ch") or flags & PASSWORD:
+        return ""
+    values = value if isinstance(value, list) else [value]
+    shown = _shown_choices(_inherited(widget, "/Opt")) if kind == "/Ch" else {}
+    texts = [_text(one) for one in values]
+    return ", ".join(shown.get(text, text) for text in texts if text)
+
+
+def _shown_choices(options: Any) -> dict[str, str]:
+    """What a list of choices shows for each value."""
+    held = options.get_object() if options is not None else ()
+    pairs = [one for one in held if isinstance(one, list) and len(one) == 2]
+    return {_text(value): _text(shown) for value, shown in pairs}
+
+
+def _label(widget: Any, holder: Any, pieces: Sequence[Piece]) -> str:
+    """The label of a field: as the form states it, as it is printed beside it, else its name."""
+    stated = _text(holder.get("/TU"))
+    printed = "" if stated else _printed(widget, pieces)
+    name = _text(holder.get("/T")).rpartition(".")[2].partition("[")[0]
+    return " ".join((stated or printed or name or "field").split())[:MAX_LABEL_LETTERS].rstrip(" :")
+
+
+def _printed(widget: Any, pieces: Sequence[Piece]) -> str:
+    """The text left of a field on its line, else right of a box to tick, else above the field."""
+    try:
+        left, bottom, right, top = (float(one) for one in widget["/Rect"])
+    except (KeyError, TypeError, ValueError):
+        return ""
+    shown = [one for one in pieces if one.is_level and any(map(str.isalpha, one.text))]
+    line = [one for one in shown if bottom - NEAR_LINE <= one.y <= top]
+    before = max((one for one in line if one.x < left), key=lambda one: one.x, default=None)
+    behind = min((one for one in line if one.x >= right), key=lambda one: one.x, default=None)
+    is_box = _inherited(widget, "/FT") == "/Btn"
+    if is_box and behind is not None and behind.x - right <= BESIDE:
+        if before is None or not before.text.rstrip().endswith(":"):
+            return behind.text
+    if before is None:
+        over = (
+            one for one in shown if top < one.y <= top + ABOVE and left - ABOVE <= one.x < right
+        )
+        before = min(over, key=lambda one: one.y, default=None)
+    return "" if before is None else before.text
+
+
+def _file_name(file: Any) -> str:
+    held = file.get_object() if file is not None else {}
+    name = held.get("/UF") or held.get("/F") if isinstance(held, dict) else held
+    return _text(name) or "a file without a name"
+
+
+def _integer(held: Any, key: str) -> int:
+    value = held.get(key, 0)
+    return int(value) if isinstance(value, int) else 0
+
+
+def _text(value: Any) -> str:
+    """A text of a PDF on one line."""
+    if value is None:
+        return ""
+    value = value.get_object()
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    elif hasattr(value, "get_data"):
+        value = value.get_data().decode("utf-8", "replace")
+    return " ".join(sound(str(value)).split())

@@ -1,0 +1,68 @@
+"""Ligatures of a PDF's fonts as single signs, while a page is read from right to left.
+
+A font may name a glyph by several letters, as lam and alef, in the order of reading. Where a line is
+turned around these have to stay as they are, so each such glyph is one sign until then.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+FIRST_SIGN, LAST_SIGN = 0xFDD4, 0xFDEF  # characters that no text holds
+SEVERAL_LETTERS = re.compile(rb"<([0-9A-Fa-f]{8,32})>")
+
+
+@contextmanager
+def single_ligatures(page: Any) -> Iterator[dict[int, str]]:
+    """Let the fonts of a page of pypdf name each ligature by one sign while the block lasts.
+
+    Yields the letters of each sign, for `str.translate`.
+    """
+    from pypdf.generic import DecodedStreamObject, NameObject
+
+    letters: dict[int, str] = {}
+    before: list[tuple[Any, Any]] = []
+    try:
+        for font in _fonts(page):
+            old = font.raw_get("/ToUnicode")
+            table = old.get_object().get_data()
+            changed = SEVERAL_LETTERS.sub(lambda found: _single(found, letters), table)
+            if changed != table:
+                stream = DecodedStreamObject()
+                stream.set_data(changed)
+                font[NameObject("/ToUnicode")] = stream
+                before.append((font, old))
+        yield letters
+    finally:
+        for font, old in before:
+            font[NameObject("/ToUnicode")] = old
+
+
+def _fonts(page: Any) -> Iterator[Any]:
+    resources = page.get("/Resources")
+    fonts = resources.get_object().get("/Font") if resources is not None else None
+    for held in fonts.get_object().values() if fonts is not None else ():
+        font = held.get_object()
+        if isinstance(font, dict) and "/ToUnicode" in font:
+            if hasattr(font["/ToUnicode"], "get_data"):
+                yield font
+
+
+def _single(found: re.Match[bytes], letters: dict[int, str]) -> bytes:
+    """One sign for several letters that run from right to left; anything else as it is."""
+    text = bytes.fromhex(found[1].decode().ljust(len(found[1]) + len(found[1]) % 2, "0")).decode(
+        "utf-16-be", "replace"
+    )
+    base = [sign for sign in text if not unicodedata.combining(sign)]
+    if len(base) < 2 or not all(unicodedata.bidirectional(sign) in ("R", "AL") for sign in base):
+        return found[0]
+    known = {held: code for code, held in letters.items()}
+    code = known.get(text, FIRST_SIGN + len(letters))
+    if code > LAST_SIGN:
+        return found[0]
+    letters[code] = text
+    return b"<%04X>" % code

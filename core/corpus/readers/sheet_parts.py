@@ -1,0 +1,126 @@
+"""What openpyxl does not tell of a workbook that it reads row by row: merged cells, raised numbers."""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.corpus.readers.raised import END, LOWERED, RAISED
+
+MERGED = re.compile(
+    rb"<(?:\w{1,20}:)?mergeCell\s[^>]{0,200}?\bref=\"([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})\""
+)
+RAISED_RUN = re.compile(
+    rb"(<(?:\w{1,20}:)?vertAlign\s+val=\"(super|sub)script\"\s*/>(?:(?!<(?:\w{1,20}:)?r>).){0,1000}?<(?:\w{1,20}:)?t(?:\s[^>]{0,100})?>)([^<]*)",
+    re.DOTALL,
+)
+MARKS = {b"super": RAISED.encode(), b"sub": LOWERED.encode()}
+OF_TEXTS = ("/sharedstrings.xml", "/worksheets/")
+MAX_MERGED = 100_000  # ranges of a sheet
+
+
+@dataclass
+class MergedCells:
+    """The cells of a sheet that reach over several rows; rows and columns count from 0."""
+
+    first_rows: dict[int, list[int]] = field(
+        default_factory=dict
+    )  # columns of those that begin in it
+    last_rows: dict[tuple[int, int], int] = field(default_factory=dict)  # by where they begin
+    _texts: dict[int, tuple[str, int]] = field(default_factory=dict)  # by column, with the last row
+
+    def fill(self, row: int, cells: list[str]) -> list[str]:
+        """Return the cells of a row with those that reach into it from above.
+
+        The rows are to come in their order. A row without cells of its own stays empty.
+        """
+        if not self.last_rows:
+            return cells
+        for column, (text, last) in list(self._texts.items()):
+            if row > last:
+                del self._texts[column]
+            elif any(cells):
+                cells = cells + [""] * (column + 1 - len(cells))
+                cells[column] = cells[column] or text
+        for column in self.first_rows.get(row, ()):
+            if column < len(cells) and cells[column]:
+                self._texts[column] = (cells[column], self.last_rows[row, column])
+        return cells
+
+
+def merged_cells(data: bytes) -> Mapping[str, MergedCells]:
+    """The merged cells of each sheet of a workbook, by its title."""
+    from openpyxl.utils import range_boundaries
+
+    found = {}
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        for title, part in _sheets(package):
+            merged = MergedCells()
+            for number, match in enumerate(MERGED.finditer(package.read(part))):
+                if number == MAX_MERGED:
+                    break
+                left, top, _, bottom = range_boundaries(match[1].decode())
+                if bottom > top:
+                    merged.first_rows.setdefault(top - 1, []).append(left - 1)
+                    merged.last_rows[top - 1, left - 1] = bottom - 1
+            found[title] = merged
+    return found
+
+
+def with_marked_heights(data: bytes) -> bytes:
+    """Return a workbook whose raised and lowered runs of text are between marks of `readers.raised`."""
+    changed = {}
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        for name in package.namelist():
+            if any(part in f"/{name.casefold()}" for part in OF_TEXTS):
+                content = package.read(name)
+                if b"vertAlign" in content:
+                    changed[name] = RAISED_RUN.sub(_marked, content)
+        if not changed:
+            return data
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as copy:
+            for part in package.infolist():
+                copy.writestr(part.filename, changed.get(part.filename) or package.read(part))
+        return out.getvalue()
+
+
+def _marked(found: re.Match[bytes]) -> bytes:
+    return found[1] + MARKS[found[2]] + found[3] + END.encode()
+
+
+def _sheets(package: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
+    """The title of each sheet, and the name of its part."""
+    relations = _relations(package, "_rels/.rels", "")
+    book = next((part for kind, part in relations.values() if kind.endswith("/officeDocument")), "")
+    if book not in package.namelist():
+        return
+    folder, file = posixpath.split(book)
+    targets = _relations(package, f"{folder}/_rels/{file}.rels".lstrip("/"), folder)
+    for sheet in _parsed(package.read(book)).iter("{*}sheet"):
+        id = next((value for key, value in sheet.attrib.items() if key.endswith("}id")), "")
+        _, part = targets.get(id, ("", ""))
+        if part in package.namelist():
+            yield sheet.get("name", ""), part
+
+
+def _relations(package: zipfile.ZipFile, name: str, folder: str) -> dict[str, tuple[str, str]]:
+    """The kind and the target of each relation of a part, by its id."""
+    if name not in package.namelist():
+        return {}
+    path = lambda target: posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+    return {
+        one.get("Id", ""): (one.get("Type", ""), path(one.get("Target", "")))
+        for one in _parsed(package.read(name))
+    }
+
+
+def _parsed(data: bytes) -> Any:
+    from lxml import etree
+
+    return etree.fromstring(data, etree.XMLParser(resolve_entities=False))

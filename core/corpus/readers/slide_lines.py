@@ -1,0 +1,79 @@
+"""The lines of a slide: of its shapes and their groups, its tables, and its notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from core.corpus.readers.formulas import office
+from core.corpus.readers.raised import END, LOWERED, RAISED, SPLIT, on_one_line
+
+
+def slide_lines(slide: Any) -> Iterator[str]:
+    """Yield the lines of a slide of python-pptx, those of its notes last."""
+    yield from _of_shapes(slide.shapes)
+    if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
+        yield from frame_text(slide.notes_slide.notes_text_frame).split("\n")
+
+
+def frame_text(frame: Any) -> str:
+    """The text of a frame, a line for each paragraph."""
+    return "\n".join(
+        on_one_line("".join(_pieces(paragraph))) for paragraph in frame._txBody.iter("{*}p")
+    )
+
+
+def _of_shapes(shapes: Iterable[Any]) -> Iterator[str]:
+    for shape in shapes:
+        if hasattr(shape, "shapes"):
+            yield from _of_shapes(shape.shapes)
+        elif getattr(shape, "has_table", False):
+            yield from _rows(shape.table)
+        elif shape.has_text_frame:
+            yield from frame_text(shape.text_frame).split("\n")
+
+
+def _rows(table: Any) -> Iterator[str]:
+    """The rows of a table; a cell over several columns once, one over several rows in each."""
+    above: dict[int, tuple[str, int]] = {}  # texts that reach down, with how many rows further
+    for row in table.rows:
+        texts = []
+        for column, cell in enumerate(row.cells):
+            text, left = above.pop(column, ("", 0))
+            if not cell.is_spanned:
+                text = " ".join(frame_text(cell.text_frame).split())
+                left = cell.span_height - 1 if cell.is_merge_origin else 0
+            elif not left:
+                continue
+            else:
+                left -= 1
+            texts.append(text)
+            if left:
+                above[column] = (text, left)
+        yield " | ".join(texts)
+
+
+def _pieces(element: Any) -> Iterator[str]:
+    """The texts of a paragraph, with marks around what is raised or lowered."""
+    for child in element:
+        name = str(child.tag).rpartition("}")[2]
+        if name in ("r", "fld"):
+            yield from _run(child)
+        elif name == "br":
+            yield "\n"
+        elif name == "oMath":
+            yield f"{SPLIT}{office(child)}{SPLIT}"
+        elif name == "AlternateContent":
+            yield from _pieces(child[0]) if len(child) else ()
+        elif name in ("m", "oMathPara", "Choice"):
+            yield from _pieces(child)
+
+
+def _run(run: Any) -> Iterator[str]:
+    text = run.findtext("{*}t") or ""
+    properties = run.find("{*}rPr")
+    height = "0" if properties is None else properties.get("baseline", "0")
+    if height.strip("-0%.") == "":
+        yield text.replace("\v", "\n")
+    else:
+        yield from (LOWERED if height.startswith("-") else RAISED, text, END)

@@ -1,0 +1,248 @@
+"""Numbers that Word writes before paragraphs by itself: `4.2`, `(b)`."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+PLACEHOLDER = re.compile(r"%([1-9])")
+LEVELS = 9
+MAX_STYLES = 20  # styles that one is based on in turn
+MAX_NUMBER = 100_000  # that is written in letters or Roman numerals
+ROMAN = (
+    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l")),
+    *((40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
+)
+ORDINALS = {1: "st", 2: "nd", 3: "rd"}
+
+
+@dataclass(frozen=True)
+class Level:
+    """How the paragraphs of one level of a list are numbered."""
+
+    start: int = 1
+    format: str = "decimal"
+    text: str = ""
+    after: str = " "  # between the number and the paragraph
+    restarts_after: int = LEVELS  # the deepest level whose paragraphs restart this one, from 1
+    is_legal: bool = False  # whether the numbers of all levels are in digits
+
+
+@dataclass
+class _List:
+    """The levels of a list, and how often each has been numbered."""
+
+    levels: dict[int, Level]
+    counts: dict[int, int] = field(default_factory=dict)
+
+
+class WordNumbers:
+    """The numbers of a document's paragraphs, to be asked for in the order of the text.
+
+    Parameters
+    ----------
+    numbering, styles : the root elements of these parts of the document; None where it has none.
+    """
+
+    def __init__(self, numbering: Any, styles: Any) -> None:
+        self.guessed: Counter[str] = Counter()  # formats that are written in digits instead
+        self._styles = {} if styles is None else _by_id(styles.iter(f"{W}style"), "styleId")
+        self._usual_style = next(filter(self._is_usual, self._styles), "")
+        held = () if numbering is None else numbering
+        self._abstract = _by_id(
+            (one for one in held if one.tag == f"{W}abstractNum"), "abstractNumId"
+        )
+        self._numbers = _by_id((one for one in held if one.tag == f"{W}num"), "numId")
+        self._lists: dict[str, _List] = {}
+        self._begun: set[str] = set()
+        self._levels: dict[str, dict[int, Level]] = {}
+
+    def style(self, id: str) -> Any:
+        """Return the element of a style; None where there is none of that id."""
+        return self._styles.get(id)
+
+    def before(self, paragraph: Any) -> str:
+        """Return the number before a paragraph with the blank behind it; empty where it has none."""
+        if not self._numbers:
+            return ""
+        number, index = self._of_paragraph(paragraph)
+        if number not in self._numbers:
+            return ""
+        abstract = self._abstract_of(number)
+        levels = self._levels_of(number)
+        if index not in levels:
+            return ""
+        counted = self._lists.setdefault(abstract, _List(levels))
+        self._begin(number, counted)
+        self._count(counted, levels, index)
+        return self._written(counted, levels, index)
+
+    def _of_paragraph(self, paragraph: Any) -> tuple[str, int]:
+        """The list of a paragraph and its level there, of its own or by its style."""
+        own = paragraph.find(f"{W}pPr/{W}numPr")
+        number, level = _value(own, "numId"), _value(own, "ilvl")
+        style = _value(paragraph.find(f"{W}pPr"), "pStyle")
+        if not number:
+            number, by_style, style = self._of_style(style or self._usual_style)
+            level = level or by_style
+            if number and not level:
+                level = self._level_for(number, style)
+        return number, int(level) if level.isdecimal() and len(level) < 3 else 0
+
+    def _is_usual(self, id: str) -> bool:
+        """Whether a style is that of paragraphs which name none."""
+        style = self._styles[id]
+        is_default = style.get(f"{W}default") in ("1", "true", "on")
+        return is_default and style.get(f"{W}type") == "paragraph"
+
+    def _of_style(self, style: str) -> tuple[str, str, str]:
+        """The list and level that a style names, itself or by what it is based on, and which one does."""
+        for _ in range(MAX_STYLES):
+            held = self._styles.get(style)
+            if held is None:
+                break
+            found = held.find(f"{W}pPr/{W}numPr")
+            if number := _value(found, "numId"):
+                return number, _value(found, "ilvl"), style
+            style = _value(held, "basedOn")
+        return "", "", ""
+
+    def _level_for(self, number: str, style: str) -> str:
+        """The level of a list that is tied to a style."""
+        held = self._abstract.get(self._abstract_of(number))
+        for level in () if held is None else held.iter(f"{W}lvl"):
+            if _value(level, "pStyle") == style:
+                return str(level.get(f"{W}ilvl", "0"))
+        return "0"
+
+    def _abstract_of(self, number: str) -> str:
+        """The id of the definition behind a list, through the style that it may point to."""
+        abstract = _value(self._numbers.get(number), "abstractNumId")
+        for _ in range(MAX_STYLES):
+            linked = _value(self._abstract.get(abstract), "numStyleLink")
+            if not linked:
+                break
+            further = _value(self._numbers.get(self._of_style(linked)[0]), "abstractNumId")
+            if further in ("", abstract):
+                break
+            abstract = further
+        return abstract
+
+    def _levels_of(self, number: str) -> dict[int, Level]:
+        """The levels of a list, with what it overrides."""
+        if number not in self._levels:
+            held = self._abstract.get(self._abstract_of(number))
+            levels = dict(_levels(() if held is None else held))
+            for override in self._numbers[number].iter(f"{W}lvlOverride"):
+                levels |= dict(_levels(override))
+            self._levels[number] = levels
+        return self._levels[number]
+
+    def _begin(self, number: str, counted: _List) -> None:
+        """Restart the levels for which a list that begins says so."""
+        if number in self._begun:
+            return
+        self._begun.add(number)
+        for override in self._numbers[number].iter(f"{W}lvlOverride"):
+            start = _value(override, "startOverride")
+            level = override.get(f"{W}ilvl", "")
+            if start.isdecimal() and level.isdecimal():
+                counted.counts[int(level)] = int(start) - 1
+
+    def _count(self, counted: _List, levels: dict[int, Level], index: int) -> None:
+        level, counts = levels[index], counted.counts
+        counts[index] = counts.get(index, level.start - 1) + 1
+        for deeper in range(index + 1, LEVELS):
+            restarts = levels[deeper].restarts_after if deeper in levels else LEVELS
+            if index < restarts:
+                counts.pop(deeper, None)
+
+    def _written(self, counted: _List, levels: dict[int, Level], index: int) -> str:
+        level = levels[index]
+        if level.format == "bullet":
+            return ""
+
+        def number(found: re.Match[str]) -> str:
+            other = int(found[1]) - 1
+            of = levels.get(other, Level())
+            count = counted.counts.get(other, of.start)
+            return self._in_format("decimal" if level.is_legal else of.format, count)
+
+        text = PLACEHOLDER.sub(number, level.text).strip()
+        return text and f"{text}{level.after}"
+
+    def _in_format(self, format: str, number: int) -> str:
+        if format == "none":
+            return ""
+        write = FORMATS.get(format)
+        if write is None:
+            self.guessed[format] += 1
+            return str(number)
+        return write(number) if 0 < number <= MAX_NUMBER else str(number)
+
+
+def _levels(held: Any) -> Iterator[tuple[int, Level]]:
+    """The levels that a definition or an override holds."""
+    for level in held:
+        index = level.get(f"{W}ilvl", "")
+        if level.tag != f"{W}lvl" or not index.isdecimal():
+            continue
+        start, restart = _value(level, "start"), _value(level, "lvlRestart")
+        legal = level.find(f"{W}isLgl")
+        yield (
+            int(index),
+            Level(
+                start=int(start) if start.isdecimal() else 0 if not start else 1,
+                format=_value(level, "numFmt") or "decimal",
+                text=_value(level, "lvlText"),
+                after="" if _value(level, "suff") == "nothing" else " ",
+                restarts_after=int(restart) if restart.isdecimal() else LEVELS,
+                is_legal=legal is not None
+                and legal.get(f"{W}val", "1") not in ("0", "false", "off"),
+            ),
+        )
+
+
+def _letters(number: int) -> str:
+    """`a` to `z`, then `aa` to `zz`, as Word has them."""
+    times, letter = divmod(number - 1, 26)
+    return chr(ord("a") + letter) * (times + 1)
+
+
+def _roman(number: int) -> str:
+    written = ""
+    for value, sign in ROMAN:
+        times, number = divmod(number, value)
+        written += sign * times
+    return written
+
+
+def _ordinal(number: int) -> str:
+    usual = number % 100 in (11, 12, 13)
+    return f"{number}{'th' if usual else ORDINALS.get(number % 10, 'th')}"
+
+
+FORMATS: dict[str, Callable[[int], str]] = {
+    "decimal": str,
+    "decimalZero": lambda number: f"{number:02}",
+    "lowerLetter": _letters,
+    "upperLetter": lambda number: _letters(number).upper(),
+    "lowerRoman": _roman,
+    "upperRoman": lambda number: _roman(number).upper(),
+    "ordinal": _ordinal,
+    "numberInDash": lambda number: f"- {number} -",
+}
+
+
+def _by_id(elements: Any, attribute: str) -> dict[str, Any]:
+    return {one.get(f"{W}{attribute}", ""): one for one in elements}
+
+
+def _value(element: Any, name: str) -> str:
+    """The value of an element within another; empty where there is none."""
+    held = None if element is None else element.find(f"{W}{name}")
+    return "" if held is None else str(held.get(f"{W}val", ""))
