@@ -197,10 +197,9 @@ def test_a_table_without_a_header_is_asked_about(small):
     at = bring(("u.csv", b"1,Ann kept the book.\n2,Bo sailed in May.\n"))
     at.checkbox[0].set_value(True).run()
     read(at)
-    assert (
-        "u.csv:2" not in open_corpus("small")
-        and open_corpus("small").document("u.csv:1").text.endswith("Bo sailed in May.")
-    )
+    assert "u.csv:2" not in open_corpus("small") and open_corpus("small").document(
+        "u.csv:1"
+    ).text.endswith("Bo sailed in May.")
 
 
 def test_columns_of_a_table_are_chosen(small):
