@@ -1,7 +1,14 @@
 """The errors a person may see. Every message is one sentence that says what is wrong and, where possible, what to do."""
 
 import difflib
+import re
 from collections.abc import Iterable
+
+# Codes for a terminal, other control signs but blanks, and marks that turn the direction of text.
+CONTROLS = re.compile(
+    "\x1b\\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]"
+)
+MARKUP = re.compile("</?[A-Za-z!][^<>:]*>")  # IRIs, which have a colon, stay
 
 
 class HopscopeError(Exception):
@@ -65,6 +72,16 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def shorten(text: object, limit: int = 80) -> str:
-    """`text` on one line, cut to `limit` characters with an ellipsis."""
-    line = " ".join(str(text).split())
+    """`text` on one line without control signs, cut to `limit` characters with an ellipsis."""
+    line = " ".join(CONTROLS.sub("", str(text)).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def plain_words(text: str, limit: int = 80) -> str:
+    """What a server says, as `shorten` has it, without markup; empty for a page of it.
+
+    >>> from core.errors import plain_words
+    >>> plain_words("Bad <b>query</b> at <http://x/a>"), plain_words("<html>Not found")
+    ('Bad query at <http://x/a>', '')
+    """
+    return "" if text.lstrip().startswith("<") else shorten(MARKUP.sub("", text), limit)
