@@ -1,6 +1,7 @@
 """The errors a person may see. Every message is one sentence that says what is wrong and, where possible, what to do."""
 
 import difflib
+import errno
 import re
 from collections.abc import Iterable
 
@@ -36,6 +37,10 @@ class StoreError(HopscopeError):
     """A graph store is missing, damaged, of another version, or just being built by another process."""
 
 
+class Unreadable(StoreError):
+    """Something that is stored is not damaged as far as is known: the system does not let it be read."""
+
+
 class ModelUnavailable(HopscopeError):
     """A model that is not here; the message says how to get it."""
 
@@ -61,6 +66,38 @@ class Cancelled(HopscopeError):
 
     def __init__(self, message: str = "Cancelled."):
         super().__init__(message)
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Return whether the system refused to read a file, as with too many open files, which says nothing of its content."""
+    return (
+        isinstance(error, OSError)
+        and error.errno is not None
+        and error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EINVAL)
+    )
+
+
+def damage(what: str, error: Exception, instead: str) -> StoreError:
+    """Return what is wrong with something that is stored and could not be read.
+
+    Parameters
+    ----------
+    what : the thing and its verb, such as “The graph in x is”.
+    error : what reading it raised.
+    instead : what to do where it is damaged.
+
+    >>> from core.errors import damage
+    >>> print(damage("The graph in x is", ValueError("short"), "build it again"))
+    The graph in x is damaged (short); build it again.
+    >>> print(damage("The graph in x is", OSError(24, "Too many open files"), "build it again"))
+    The graph in x is not readable now: Too many open files.
+    """
+    if isinstance(error, Unreadable):
+        return error
+    if is_refusal(error):
+        assert isinstance(error, OSError)
+        return Unreadable(f"{what} not readable now: {error.strerror or error}.")
+    return StoreError(f"{what} damaged ({error}); {instead}.")
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

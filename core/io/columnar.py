@@ -38,9 +38,9 @@ class ColumnFile:
     def __init__(self, path: FilePath):
         self._path = path
         with _faults(path):
-            self._file, self._map = (
-                _parquet(path) if path.suffix.lower() in PARQUET else _arrow(path)
-            )
+            found = _parquet(path) if path.suffix.lower() in PARQUET else _arrow(path)
+            self._file: Any = found[0]
+            self._map: Any = found[1]
             schema = self._file.schema_arrow if self._map is None else self._file.schema
             self.names: list[str] = list(schema.names)
 

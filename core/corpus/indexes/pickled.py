@@ -29,11 +29,12 @@ class Thing:
     """A stand-in for an object: the name of its class, what that was given, and its state."""
 
     name = ""
+    given: tuple[Any, ...]
+    state: Any = None
 
     def __new__(cls, *given: Any) -> Thing:
         self = super().__new__(cls)
-        self.given: tuple[Any, ...] = given
-        self.state: Any = None
+        self.given = given
         return self
 
     def __setstate__(self, state: Any) -> None:
