@@ -48,7 +48,7 @@ VECTORS, OF_TEXTS = (
 )  # beside it: its vectors by what they are of, and the texts that were encoded
 ABOUT = "opened.json"  # beside such a graph: what was taken, and of which documents
 MOST_MEMORY, MOST_SECONDS = 1 << 32, 600.0  # addresses and processor time of the process that reads
-LEAST_SECONDS, BYTES_A_SECOND = 60.0, 500_000  # the time of a small index, and more by its size
+LEAST_SECONDS, BYTES_A_SECOND = 30.0, 500_000  # the time of a small index, and more by its size
 Tell = Callable[[str, float | None], None]
 
 
