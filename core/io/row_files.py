@@ -30,9 +30,9 @@ def file_rows(
     if not is_columnar(path):
         yield from json_rows(path, tell, most, longest)
         return
-    told = 0.0
+    reported = 0.0
     for number, (share, row) in enumerate(column_rows(path, without, most), 1):
         yield f"row {number}", row
-        if tell and share != told:
-            told = share
+        if tell and share != reported:
+            reported = share
             tell(min(1.0, share))
