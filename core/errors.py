@@ -1,7 +1,15 @@
 """The errors a person may see. Every message is one sentence that says what is wrong and, where possible, what to do."""
 
 import difflib
+import errno
+import re
 from collections.abc import Iterable
+
+# Codes for a terminal, other control signs but blanks, and marks that turn the direction of text.
+CONTROLS = re.compile(
+    "\x1b\\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]"
+)
+MARKUP = re.compile("</?[A-Za-z!][^<>:]*>")  # IRIs, which have a colon, stay
 
 
 class HopscopeError(Exception):
@@ -27,6 +35,10 @@ class UnknownEntity(HopscopeError):
 
 class StoreError(HopscopeError):
     """A graph store is missing, damaged, of another version, or just being built by another process."""
+
+
+class Unreadable(StoreError):
+    """Something that is stored is not damaged as far as is known: the system does not let it be read."""
 
 
 class ModelUnavailable(HopscopeError):
@@ -56,6 +68,38 @@ class Cancelled(HopscopeError):
         super().__init__(message)
 
 
+def is_refusal(error: BaseException) -> bool:
+    """Return whether the system refused to read a file, as with too many open files, which says nothing of its content."""
+    return (
+        isinstance(error, OSError)
+        and error.errno is not None
+        and error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EINVAL)
+    )
+
+
+def damage(what: str, error: Exception, instead: str) -> StoreError:
+    """Return what is wrong with something that is stored and could not be read.
+
+    Parameters
+    ----------
+    what : the thing and its verb, such as “The graph in x is”.
+    error : what reading it raised.
+    instead : what to do where it is damaged.
+
+    >>> from core.errors import damage
+    >>> print(damage("The graph in x is", ValueError("short"), "build it again"))
+    The graph in x is damaged (short); build it again.
+    >>> print(damage("The graph in x is", OSError(24, "Too many open files"), "build it again"))
+    The graph in x is not readable now: Too many open files.
+    """
+    if isinstance(error, Unreadable):
+        return error
+    if is_refusal(error):
+        assert isinstance(error, OSError)
+        return Unreadable(f"{what} not readable now: {error.strerror or error}.")
+    return StoreError(f"{what} damaged ({error}); {instead}.")
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """A sentence, with a space before it, that asks for the known word nearest to `word`, or lists them all."""
     known = list(known)
@@ -65,6 +109,16 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def shorten(text: object, limit: int = 80) -> str:
-    """`text` on one line, cut to `limit` characters with an ellipsis."""
-    line = " ".join(str(text).split())
+    """`text` on one line without control signs, cut to `limit` characters with an ellipsis."""
+    line = " ".join(CONTROLS.sub("", str(text)).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def plain_words(text: str, limit: int = 80) -> str:
+    """What a server says, as `shorten` has it, without markup; empty for a page of it.
+
+    >>> from core.errors import plain_words
+    >>> plain_words("Bad <b>query</b> at <http://x/a>"), plain_words("<html>Not found")
+    ('Bad query at <http://x/a>', '')
+    """
+    return "" if text.lstrip().startswith("<") else shorten(MARKUP.sub("", text), limit)

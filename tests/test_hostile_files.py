@@ -154,6 +154,17 @@ def test_graphs(tmp_path, file, format):
         assert found and all(name.strip() for triple in found for name in triple)
 
 
+NESTED = b"<a:a> <a:b> " + b"<<( <a:a> <a:b> " * 100_000 + b"<a:c>" + b" )>>" * 100_000 + b" .\n"
+
+
+@pytest.mark.parametrize("name", ["g.nt", "g.nq", "g.ttl", "g.trig"])
+def test_triples_nested_without_end_are_a_sentence(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(NESTED)
+    with pytest.raises(BadInput, match="Triples about triples"):
+        list(read_triples(path))
+
+
 @several(400)
 @given(spoiled(RUNS), st.sampled_from(["auto", "auto", "auto", TREC, *RUN_FORMATS]))
 def test_runs(tmp_path, file, format):

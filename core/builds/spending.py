@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from core.errors import StoreError
+from core.errors import StoreError, damage
 from core.indexes.place import keep
 from core.models.price import Cap, CapReached, Spending, money, prices_of, shown
 from core.runtime.account import Account, charged_to
@@ -120,6 +120,5 @@ def _saved(file: Path | None) -> tuple[dict[str, Usage], int]:
     except FileNotFoundError:
         return {}, 0
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(
-            f"What this build has spent so far cannot be read ({error}); remove {file} to count from nothing."
-        ) from None
+        instead = f"remove {file} to count from nothing"
+        raise damage("The count of what this build has spent is", error, instead) from None

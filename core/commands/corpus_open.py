@@ -18,7 +18,7 @@ def add_part(parts) -> None:
         + "; ".join(f"{tool.title} ({tool.known_by})" for tool in TOOLS.values())
         + ". Its documents become a corpus, its chunks, entities, relations, communities and reports a graph of it. Its vectors are taken "
         "where the encoder chosen here makes the same, else made anew. "
-        "Pickled files are never loaded.",
+        "Pickled files run nothing.",
     )
     opened.add_argument("path", metavar="FOLDER", help="the folder of the index, or a zip of it")
     opened.add_argument(

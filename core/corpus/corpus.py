@@ -15,7 +15,7 @@ from core.corpus.document import Document, Origin
 from core.corpus.links import Link, links_in
 from core.corpus.links import table_of as links_table
 from core.corpus.quoted import holds, parts_of
-from core.errors import BadInput, StoreError, nearest, shorten
+from core.errors import BadInput, StoreError, damage, nearest, shorten
 from core.graph.columns import Table
 from core.io import digests
 from core.io.plain import from_plain, to_plain
@@ -74,9 +74,8 @@ class Corpus:
                     folder
                 )  # a writer may have put another state in place between our two looks
                 if newer == meta:
-                    raise StoreError(
-                        f"The corpus in {folder} is damaged ({error}); remove it and add its documents again."
-                    ) from None
+                    instead = "remove it and add its documents again"
+                    raise damage(f"The corpus in {folder} is", error, instead) from None
                 meta = newer
 
     @classmethod

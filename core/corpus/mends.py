@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from core.corpus.corpus import OWNED_AS, Corpus
 from core.corpus.stored import locked
-from core.errors import BadInput, StoreError
+from core.errors import BadInput, damage
 from core.graph.edits import Edit
 from core.io import digests
 from core.io.durable import write_whole
@@ -82,9 +82,8 @@ def mends_of(corpus: Corpus) -> Mends:
     except FileNotFoundError:
         return Mends()
     except (OSError, ValueError, KeyError, TypeError, AttributeError, BadInput) as error:
-        raise StoreError(
-            f"The merges in {file} are damaged ({error}); remove that file to go on without them."
-        ) from None
+        instead = "remove that file to go on without them"
+        raise damage(f"The merges in {file} are", error, instead) from None
 
 
 def mend(corpus: Corpus, change: Callable[[Mends], Mends]) -> Mends:

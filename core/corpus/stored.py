@@ -13,7 +13,7 @@ import numpy as np
 
 from core.corpus.document import Document, Origin, sound
 from core.corpus.links import digest_of as digest_of_links
-from core.errors import BadInput, StoreError
+from core.errors import BadInput, StoreError, damage
 from core.graph.columns import Table
 from core.io import digests, locks
 from core.io.folders import TEMPORARY, clean, place
@@ -146,9 +146,8 @@ def read_meta(folder: FilePath) -> dict[str, Any]:
     except FileNotFoundError:
         raise StoreError(f"There is no corpus in {folder}.") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(
-            f"The corpus in {folder} is damaged ({error}); remove it and add its documents again."
-        ) from None
+        instead = "remove it and add its documents again"
+        raise damage(f"The corpus in {folder} is", error, instead) from None
     if version != VERSION:
         raise StoreError(
             f"The corpus in {folder} is of version {version}, this is version {VERSION}; add its documents again."

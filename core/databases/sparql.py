@@ -4,29 +4,39 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from core.databases import sparql_rows
 from core.databases.address import Address
 from core.databases.limits import CONNECT, WAIT, Limits
-from core.errors import BadInput, shorten
+from core.databases.replies import Reply, check_packing
+from core.databases.sparql_rows import Misfit
+from core.errors import BadInput, plain_words, shorten
+from core.graph.readers.ntriples import shallow
 from core.graph.readers.rdf import LABELS, LEAVE_OUT, NO_LABELS, WIKIDATA
+from core.io.files import LONGEST_LINE
 from core.models.chat.pauses import retry_after
 
 PAGE = 10_000  # rows of a request; a server that gives fewer at a time is asked for the next ones all the same
+MOST_PAGES = 10_000
 NAMED_AT_ONCE = 150  # things whose labels one request asks for
 MOST_NAMED = 30_000  # things whose labels are asked for at all
 BUSY = (429, 502, 503, 504)
 TRIES, LONGEST_PAUSE = 4, 30.0
 ROWS, TRIPLES = "application/sparql-results+json", "application/n-triples"
+COUNT = re.compile(r"\d{1,15}", re.ASCII)
+SAID = 200  # characters of what a server says that are told
 IRI = re.compile(r"<[^<>\s]{0,2000}>")
 COMMENT = re.compile(r"(?m)#[^\n]{0,2000}$")
 FORM = re.compile(
     r"(?<![\w:?$])(SELECT|CONSTRUCT|DESCRIBE|ASK|INSERT|DELETE|LOAD|CLEAR|DROP|CREATE)(?![\w:])",
     re.IGNORECASE,
 )
+ALL_PAGES = "Ask for less, with LIMIT and OFFSET, or copy it without a query, page by page."
+REPEATS = "It gives the same rows again whatever OFFSET says, so what is behind the first page is missing."
 DEFAULT, NAMED = "?s ?p ?o", "GRAPH ?g { ?s ?p ?o }"
 NO_LITERALS = " FILTER(!isLiteral(?o))"
 
@@ -38,6 +48,8 @@ class Endpoint:
         import requests
 
         self.address, self.limits = address, limits
+        self.partial = ""  # a sentence where the last answer was a part of the rows only
+        self.overfull = False  # it had more rows than were asked for
         self._session = requests.Session()
         host = address.title.partition("/")[0].partition(":")[0]
         self._session.trust_env = host not in (
@@ -50,38 +62,57 @@ class Endpoint:
         )
         self._session.auth = _authorised(key)
 
-    def rows(self, query: str, names: tuple[str, ...] = ()) -> Iterator[tuple[Any, ...]]:
-        """The values of a SELECT, of the variables of these names, else of its first three; rows without one of them are left out."""
-        from pyoxigraph import QueryResultsFormat, QuerySolutions, parse_query_results
+    def rows(
+        self, query: str, names: tuple[str, ...] = (), most: int | None = None
+    ) -> Iterator[tuple[Any, ...]]:
+        """Read the values of a SELECT.
 
-        with self._answer(query, ROWS) as body:
-            found = self._parsed(lambda: parse_query_results(body, format=QueryResultsFormat.JSON))  # type: ignore[arg-type]
-            if not isinstance(found, QuerySolutions):
-                raise BadInput(f"{self.address.title} did not answer with rows.")
-            variables = [one.value for one in found.variables]
-            given = names or tuple(variables[:3])
-            if not given or not set(given) <= set(variables):
-                raise BadInput(
-                    f"{self.address.title} did not answer with the variables {', '.join(given)}."
-                )
-            while (row := self._parsed(lambda: next(found, None))) is not None:
-                yield tuple(row[name] for name in given)
+        Parameters
+        ----------
+        query : a SELECT.
+        names : the variables that are wanted; empty for its first three.
+        most : rows that are read; what a server sends beyond them is not.
+
+        Returns
+        -------
+        Tuples of terms, of `Misfit` for what is no term, and of None for what a row does not have.
+        Afterwards `partial` says whether the server left out some, and `overfull` whether it
+        sent more than `most`.
+        """
+        count = 0
+        with self._answer(query, ROWS) as reply:
+            for row in sparql_rows.rows(reply, self.address.title, names):
+                if count == most:
+                    self.overfull = True
+                    return
+                count += 1
+                yield row
+            self.partial = _left_out(reply.response.headers, count)
 
     def triples(self, query: str) -> Iterator[tuple[Any, ...]]:
-        """The statements of a CONSTRUCT or DESCRIBE."""
+        """The statements of a CONSTRUCT or DESCRIBE; afterwards `partial` as of `rows`."""
         from pyoxigraph import RdfFormat, parse
 
-        with self._answer(query, f"{TRIPLES}, text/turtle;q=0.9") as body:
-            format = RdfFormat.TURTLE if "turtle" in body.type else RdfFormat.N_TRIPLES
-            found = self._parsed(lambda: parse(body, format=format, base_iri=self.address.url))  # type: ignore[arg-type]
+        count = 0
+        with self._answer(query, f"{TRIPLES}, text/turtle;q=0.9") as reply:
+            format = RdfFormat.TURTLE if "turtle" in reply.type else RdfFormat.N_TRIPLES
+            source: Any = shallow(reply)
+            found = self._parsed(lambda: parse(source, format=format, base_iri=self.address.url))
             while (one := self._parsed(lambda: next(found, None))) is not None:
+                count += 1
                 yield one.subject, one.predicate, one.object
+            self.partial = _left_out(reply.response.headers, count)
+
+    def has_rows(self, pattern: str) -> bool:
+        """Return whether a pattern has rows; also where the server does not say in its time."""
+        query = f"SELECT ?s ?p ?o WHERE {{ {pattern} }} LIMIT 1"
+        return any(True for _ in self.rows(query, ("s", "p", "o"))) or bool(self.partial)
 
     def count(self, pattern: str) -> int | None:
         """How many rows a pattern has; None where the endpoint does not say in time."""
-        with suppress(BadInput, ValueError, TypeError, AttributeError):
-            [(number,)] = self.rows(f"SELECT (COUNT(*) AS ?n) WHERE {{ {pattern} }}", ("n",))
-            return int(number.value)
+        with suppress(BadInput):
+            rows = list(self.rows(f"SELECT (COUNT(*) AS ?n) WHERE {{ {pattern} }}", ("n",), 1))
+            return None if self.partial or not rows else number_of(rows[0][0])
         return None
 
     def _parsed(self, step: Any) -> Any:
@@ -93,38 +124,46 @@ class Endpoint:
             ) from None
 
     @contextmanager
-    def _answer(self, query: str, accept: str) -> Iterator[_Body]:
+    def _answer(self, query: str, accept: str) -> Iterator[Reply]:
         """The reply to a query. Asked again, a few times, where the endpoint is busy."""
         import requests
+        import urllib3
 
         who, wait = self.address.title, min(WAIT, self.limits.seconds)
+        self.partial, self.overfull = "", False
         try:
             for attempt in range(TRIES):
-                self.limits.took(0, who)
-                response = self._session.post(
-                    self.address.url,
-                    data={"query": query},
-                    headers={"Accept": accept},
-                    timeout=(CONNECT, wait),
-                    stream=True,
-                    allow_redirects=False,
-                )
-                if response.status_code not in BUSY or attempt == TRIES - 1:
-                    break
-                response.close()
+                with Reply(lambda: self._sent(query, accept, wait), self.limits, who) as reply:
+                    response = reply.response
+                    if response.status_code not in BUSY or attempt == TRIES - 1:
+                        self._check(reply)
+                        yield reply
+                        return
                 named = retry_after(response.headers)
                 self._wait(2.0**attempt if named is None else named)
-            with response:
-                self._check(response)
-                yield _Body(response, self.limits, who)
-        except requests.exceptions.SSLError:
+        except (requests.exceptions.SSLError, urllib3.exceptions.SSLError):
             raise BadInput(f"{who} has no certificate that this computer trusts.") from None
-        except requests.exceptions.Timeout:
+        except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError):
             raise BadInput(f"{who} did not answer within {wait:g} s.") from None
-        except (requests.exceptions.RequestException, UnicodeError):
+        except (
+            requests.exceptions.RequestException,
+            urllib3.exceptions.HTTPError,
+            OSError,
+            UnicodeError,
+        ):
             raise BadInput(
                 f"{who} cannot be reached, or broke off. Is the address right, and does it run?"
             ) from None
+
+    def _sent(self, query: str, accept: str, wait: float) -> Any:
+        return self._session.post(
+            self.address.url,
+            data={"query": query},
+            headers={"Accept": accept, "Accept-Encoding": "gzip, deflate"},
+            timeout=(CONNECT, wait),
+            stream=True,
+            allow_redirects=False,
+        )
 
     def _wait(self, seconds: float) -> None:
         until = time.monotonic() + min(LONGEST_PAUSE, seconds)
@@ -132,40 +171,46 @@ class Endpoint:
             self.limits.took(0, self.address.title)
             time.sleep(0.1)
 
-    def _check(self, response: Any) -> None:
+    def _check(self, reply: Reply) -> None:
         """Raises BadInput where a reply is no result of a query."""
-        who, code, kind = (
-            self.address.title,
-            response.status_code,
-            response.headers.get("Content-Type", "").lower(),
-        )
+        response = reply.response
+        who, code = self.address.title, response.status_code
+        check_packing(response, who)
         if code in (401, 403):
             raise BadInput(
                 f"{who} wants a name and password, or refuses those given: {self.address.wants_key}."
             )
         if code in (301, 302, 303, 307, 308):
-            raise BadInput(
-                f"{who} sends to another address: {shorten(response.headers.get('Location', ''))}. Use that, if you trust it."
-            )
+            target = plain_words(response.headers.get("Location", ""), 80)
+            raise BadInput(f"{who} sends to another address: {target}. Use that, if you trust it.")
         if code in BUSY:
             raise BadInput(
                 f"{who} is busy ({code}), also after {TRIES} tries; try later, or copy less."
             )
         if code != 200:
-            said = (
-                " ".join(
-                    response.raw.read(600, decode_content=True).decode("utf-8", "replace").split()
-                )
-                if "html" not in kind
-                else ""
-            )
-            raise BadInput(
-                f"{who} refuses the query ({code}){': ' + shorten(said) if said else ''}."
-            )
-        if "html" in kind:
+            said = "" if "html" in reply.type else plain_words(reply.start(600), SAID)
+            raise BadInput(f"{who} refuses the query ({code}){': ' + said if said else ''}.")
+        if "html" in reply.type:
             raise BadInput(
                 f"{who} answers with a web page. Is this the address of its SPARQL endpoint?"
             )
+
+
+def number_of(term: Any) -> int | None:
+    """Return the count that a term is; None where it is none, such as a text or a negative one."""
+    text = getattr(term, "value", "")
+    return int(text) if COUNT.fullmatch(text) else None
+
+
+def _left_out(headers: Mapping[str, str], count: int) -> str:
+    """A sentence where a server says in a header that it left out rows, as Virtuoso does."""
+    if headers.get("X-SQL-State", "").strip() not in ("", "00000"):
+        said = plain_words(headers.get("X-SQL-Message", ""), SAID).rstrip(".")
+        return f"It gave a part of the rows only{': ' + said if said else ''}."
+    most = headers.get("X-SPARQL-MaxRows", "").strip()
+    if COUNT.fullmatch(most) and 0 < int(most) <= count:
+        return f"It gives {int(most):,} rows of a query at most, so there may be more."
+    return ""
 
 
 def _authorised(key: str) -> Any:
@@ -183,30 +228,6 @@ def _authorised(key: str) -> Any:
         return request
 
     return add
-
-
-class _Body:
-    """The bytes of a reply, counted."""
-
-    def __init__(self, response: Any, limits: Limits, who: str):
-        self.type = response.headers.get("Content-Type", "").lower()
-        self._pieces, self._limits, self._who, self._rest = (
-            response.iter_content(1 << 16),
-            limits,
-            who,
-            b"",
-        )
-
-    def read(self, size: int = -1) -> bytes:
-        while not self._rest:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return b""
-            self._limits.took(len(piece), self._who)
-            self._rest = piece
-        end = len(self._rest) if size < 0 else size
-        data, self._rest = self._rest[:end], self._rest[end:]
-        return data
 
 
 def form_of(query: str) -> str:
@@ -233,11 +254,13 @@ def copy(
     found = Copied(endpoint, file)
     with file.open("wb") as out:
         if query:
-            found.own(out, query)
+            found.own(out, query, notes)
         else:
             found.all(out, NO_LITERALS if literals == LEAVE_OUT else "", notes)
         if language != NO_LABELS:
             found.labels(out, language, notes)
+    if found.labels_missing:
+        notes.append(f"Some labels are missing. {found.labels_missing}")
     if not found.written:
         raise BadInput(
             f"{endpoint.address.title} gives no triples{' for this query' if query else ''}."
@@ -261,73 +284,101 @@ class Copied:
     def __init__(self, endpoint: Endpoint, file: Path, graphs: str = DEFAULT):
         self.endpoint, self.limits, self.file, self.graphs = endpoint, endpoint.limits, file, graphs
         self.written, self.odd, self.cut = 0, 0, False
+        self.example = ""  # a term that was none
+        self.labels_missing = ""  # a sentence where the server gave a part of the labels
         self.there: int | None = None  # rows of the whole
         self._seen = set[int]()  # hashes of lines
         self._things: dict[str, None] = {}
         self._labelled: set[str] = set()
 
-    def own(self, out: BinaryIO, query: str) -> None:
+    def own(self, out: BinaryIO, query: str, notes: list[str]) -> None:
+        """The rows of a query; a note says where the server gave a part of them."""
         rows = self.endpoint.rows if form_of(query) == "SELECT" else self.endpoint.triples
         self.take(out, rows(query))
+        if self.endpoint.partial and not self.cut:
+            notes.append(f"Not all is here. {self.endpoint.partial} {ALL_PAGES}")
 
     def all(self, out: BinaryIO, rest: str, notes: list[str]) -> None:
         """Page by page, until one is empty."""
         pattern = DEFAULT + rest
-        if (
-            next(
-                iter(
-                    self.endpoint.rows(
-                        f"SELECT ?s ?p ?o WHERE {{ {pattern} }} LIMIT 1", ("s", "p", "o")
-                    )
-                ),
-                None,
-            )
-            is None
-        ):
-            pattern = NAMED + rest
+        variables: tuple[str, ...] = ("s", "p", "o")
+        if not self.endpoint.has_rows(pattern):
+            pattern, variables = NAMED + rest, ("s", "p", "o", "g")
             notes.append("Its default graph is empty; all its named graphs are read as one.")
-        self.there = self.endpoint.count(pattern)
+        self.there = self.endpoint.count(pattern) or None
+        select = f"SELECT {' '.join(f'?{one}' for one in variables)} WHERE {{ {pattern} }}"
         offset = pages = 0
-        while not self.cut:
-            query = f"SELECT ?s ?p ?o WHERE {{ {pattern} }} LIMIT {min(PAGE, self.limits.triples - self.written + 1)} OFFSET {offset}"
-            read = self.take(out, self.endpoint.rows(query, ("s", "p", "o")))
-            offset, pages = offset + read, pages + 1
-            if not read or (self.there is not None and offset >= self.there):
+        before: set[int] = set()
+        while not self.cut and offset != self.there:
+            if pages == MOST_PAGES:
+                raise BadInput(f"{self.endpoint.address.title} gives too few rows at a time.")
+            most = min(PAGE, self.limits.triples - self.written + 1)
+            rows = self.endpoint.rows(f"{select} LIMIT {most} OFFSET {offset}", variables)
+            page: set[int] = set()
+            read = self.take(out, rows, page)
+            if not read:
+                self._check_whole()
                 break
+            offset, pages = offset + read, pages + 1
+            if page <= before:
+                notes.append(REPEATS)
+                break
+            before = page
         if pages > 1:
             notes.append(
                 f"Read in {pages:,} pages in the order of the server; what it changed meanwhile may be missing."
             )
 
-    def take(self, out: BinaryIO, rows: Iterator[tuple[Any, ...]]) -> int:
-        """Writes statements until there are enough; how many rows were read."""
-        from pyoxigraph import BlankNode, Literal, NamedNode
+    def _check_whole(self) -> None:
+        """Raise BadInput where the server gave an empty page for want of time."""
+        if self.endpoint.partial:
+            raise BadInput(f"{self.endpoint.address.title} breaks off. {self.endpoint.partial}")
 
+    def take(
+        self, out: BinaryIO, rows: Iterator[tuple[Any, ...]], page: set[int] | None = None
+    ) -> int:
+        """Write statements until there are enough.
+
+        Parameters
+        ----------
+        out : the file.
+        rows : subject, predicate and object of each, and what else tells it from others.
+        page : receives a hash of each row.
+
+        Returns
+        -------
+        The number of rows read.
+        """
         number = 0
         for number, row in enumerate(rows, 1):  # noqa: B007
-            subject, predicate, object = row if len(row) == 3 else (None, None, None)
-            if not (
-                isinstance(subject, NamedNode | BlankNode)
-                and isinstance(predicate, NamedNode)
-                and isinstance(object, NamedNode | BlankNode | Literal)
-            ):
-                self.odd += 1
+            if page is not None:
+                page.add(hash(tuple(map(_key, row))))
+            line = _line(row)
+            if not line:
+                self._left_out(row)
                 continue
-            line = f"{subject} {predicate} {object} .\n"
             if hash(line) in self._seen:
                 continue
             if self.written >= self.limits.triples:
                 self.cut = True
                 break
-            out.write(line.encode())
+            out.write(line)
             self._seen.add(hash(line))
             self._noted(row)
         return number
+
+    def _left_out(self, row: tuple[Any, ...]) -> None:
+        """Count a row that is no triple, with the first term that is none."""
+        self.odd += 1
+        misfits = [term.text for term in row if isinstance(term, Misfit)]
+        if misfits and not self.example:
+            self.example = misfits[0]
 
     def _noted(self, row: tuple[Any, ...]) -> None:
         """Counts a statement that was written, and what it names."""
         from pyoxigraph import Literal, NamedNode
 
+        row = row[:3]
         self.written += 1
         if isinstance(row[2], Literal) and row[1].value in LABELS:
             self._labelled.add(row[0].value)
@@ -384,6 +435,7 @@ class Copied:
             ):
                 out.write(f"{row[0]} {row[1]} {row[2]} .\n".encode())
                 self._labelled.add(row[0].value)
+        self.labels_missing = self.labels_missing or self.endpoint.partial
 
     def said(self) -> str:
         """What was copied, and what was left out of it."""
@@ -395,9 +447,34 @@ class Copied:
             text += ", the others being the same in another graph, or not given"
         if self.cut:
             text += f", the most that were to be copied{'' if self.there is not None else '; there are more'}"
-        return (
-            f"{text}; {self.odd:,} rows that are no triples left out." if self.odd else f"{text}."
+        if not self.odd:
+            return f"{text}."
+        rows = (
+            "1 row that is no triple" if self.odd == 1 else f"{self.odd:,} rows that are no triples"
         )
+        example = f", such as one with “{self.example}”" if self.example else ""
+        return f"{text}; {rows} left out{example}."
+
+
+def _key(term: Any) -> str:
+    return f"misfit {term.text}" if isinstance(term, Misfit) else str(term)
+
+
+def _line(row: tuple[Any, ...]) -> bytes:
+    """The statement that a row is, as N-Triples; empty where it is none, or too long for a line."""
+    from pyoxigraph import BlankNode, Literal, NamedNode
+
+    if len(row) < 3:
+        return b""
+    subject, predicate, object = row[:3]
+    if not (
+        isinstance(subject, NamedNode | BlankNode)
+        and isinstance(predicate, NamedNode)
+        and isinstance(object, NamedNode | BlankNode | Literal)
+    ):
+        return b""
+    line = f"{subject} {predicate} {object} .\n".encode()
+    return line if len(line) < LONGEST_LINE else b""
 
 
 def _labelled_as(iri: str) -> str:

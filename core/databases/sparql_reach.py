@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core.databases.neighbourhood import START, Edge, Reach
-from core.databases.sparql import DEFAULT, NAMED, Copied, Endpoint, labels_pattern
+from core.databases.sparql import DEFAULT, NAMED, Copied, Endpoint, labels_pattern, number_of
 from core.errors import BadInput, shorten
 from core.graph.readers.rdf import LABELS, LEAVE_OUT, NO_LABELS
 from core.graph.readers.triple_file import TripleFile
@@ -36,11 +36,8 @@ class SparqlReach(Reach):
             language,
             literals,
         )
-        first = next(
-            iter(endpoint.rows(f"SELECT ?s ?p ?o WHERE {{ {DEFAULT} }} LIMIT 1", ("s", "p", "o"))),
-            None,
-        )
-        self._graphs = NAMED if first is None else DEFAULT
+        in_default = endpoint.has_rows(DEFAULT)
+        self._graphs = DEFAULT if in_default else NAMED
         rules = (
             []
             if language == NO_LABELS
@@ -48,7 +45,7 @@ class SparqlReach(Reach):
         )
         rules += ["!isLiteral(?o)"] if literals == LEAVE_OUT else []
         self._select = (
-            "SELECT DISTINCT" if first is None else "SELECT"
+            "SELECT" if in_default else "SELECT DISTINCT"
         )  # a statement may be in several graphs
         self._filter = f" FILTER({' && '.join(rules)})" if rules else ""
         self.batch = BATCH
@@ -90,7 +87,7 @@ class SparqlReach(Reach):
         if not found:
             ends = f'FILTER(isIRI(?s) && LCASE(REPLACE(STR(?s), "^.*[/#]", "")) IN ({wanted}))'
             query = f"SELECT DISTINCT ?s WHERE {{ {{ {self._at('?s ?p ?o')} }} UNION {{ {self._at('?x ?p ?s')} }} {ends} }} LIMIT {ALIKE}"
-            for (thing,) in self.endpoint.rows(query, ("s",)):
+            for (thing,) in self.endpoint.rows(query, ("s",), ALIKE):
                 if isinstance(thing, NamedNode):
                     found.setdefault(
                         thing.value.rstrip("/#").replace("#", "/").rpartition("/")[2], {}
@@ -103,7 +100,7 @@ class SparqlReach(Reach):
         from pyoxigraph import Literal, NamedNode
 
         query = f"SELECT DISTINCT ?s ?o WHERE {{ {pattern} }} LIMIT {NAMED_ROWS}"
-        for thing, label in self.endpoint.rows(query, ("s", "o")):
+        for thing, label in self.endpoint.rows(query, ("s", "o"), NAMED_ROWS):
             if isinstance(thing, NamedNode) and isinstance(label, Literal):
                 found.setdefault(name_of(label), {})[thing] = None
 
@@ -111,7 +108,8 @@ class SparqlReach(Reach):
         """How many statements are about things."""
         some = " ".join(map(str, things))
         query = f"SELECT ?s (COUNT(*) AS ?n) WHERE {{ VALUES ?s {{ {some} }} {self._at('?s ?p ?o')} }} GROUP BY ?s"
-        return {thing: int(number.value) for thing, number in self.endpoint.rows(query, ("s", "n"))}
+        rows = self.endpoint.rows(query, ("s", "n"), len(things))
+        return {thing: self._number(number) for thing, number in rows}
 
     def leads_on(self, thing: Any) -> bool:
         """Whether a thing has the same name in every request, which a blank node has not."""
@@ -124,7 +122,9 @@ class SparqlReach(Reach):
     def edges(self, things: Sequence[Any], each: int) -> tuple[list[Edge], set[Any]]:
         """Statements with things as subjects, then as objects. A reply that was cut is asked for again in halves."""
         rows = list(self._rows(things, each))
-        if END not in [number for number, _ in rows]:
+        if self.endpoint.overfull:
+            full = set(things)  # whose rows are cut cannot be told
+        elif END not in [number for number, _ in rows] or self.endpoint.partial:
             if len(things) > 1:
                 return self._halves(things, each)
             full = {things[0]}  # it gives fewer rows than were asked for
@@ -163,8 +163,10 @@ class SparqlReach(Reach):
                     f"{{ {self._select} ?n ?s ?p ?o WHERE {{ {given} {self._at('?s ?p ?o')}{self._filter} }} LIMIT {each + 1} }}"
                 )
         query = f"SELECT ?n ?s ?p ?o WHERE {{ {' UNION '.join(parts)} UNION {{ VALUES ?n {{ {END} }} }} }}"
-        for number, subject, predicate, object in self.endpoint.rows(query, ("n", "s", "p", "o")):
-            one = self._number(number)
+        most = len(parts) * (each + 1) + 1
+        found = self.endpoint.rows(query, ("n", "s", "p", "o"), most)
+        for number, subject, predicate, object in found:
+            one = END if _is_end(number) else self._number(number, 2 * len(things))
             triple = subject, predicate, object
             ends = isinstance(subject, NamedNode | BlankNode) and isinstance(
                 object, NamedNode | BlankNode | Literal
@@ -172,13 +174,15 @@ class SparqlReach(Reach):
             if one == END or (ends and isinstance(predicate, NamedNode)):
                 yield one, triple
 
-    def _number(self, term: Any) -> int:
-        try:
-            return int(term.value)
-        except (AttributeError, ValueError):
+    def _number(self, term: Any, below: int | None = None) -> int:
+        """The number that a term is, less than `below`. Raises BadInput where it is none."""
+        found = number_of(term)
+        if found is None or (below is not None and found >= below):
+            said = getattr(term, "value", getattr(term, "text", "nothing"))
             raise BadInput(
-                f"{self.endpoint.address.title} answers with what was not asked for: {shorten(str(term))}."
-            ) from None
+                f"{self.endpoint.address.title} answers with what was not asked for: {shorten(said)}."
+            )
+        return found
 
     def _at(self, pattern: str) -> str:
         """A pattern in the default graph, or in any named graph where that is empty."""
@@ -201,6 +205,10 @@ class SparqlReach(Reach):
             for start in starts:
                 out.write(f"{start} <urn:x:{START}> {start} .\n".encode())
         return file
+
+
+def _is_end(term: Any) -> bool:
+    return getattr(term, "value", "") == str(END)
 
 
 def _iri(name: str) -> str:

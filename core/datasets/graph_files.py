@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from core.corpus.readers.packed import zipped
-from core.errors import BadInput
+from core.errors import BadInput, HopscopeError
 from core.graph.readers.crag import crag_triples, is_crag
 from core.graph.readers.triple_file import TripleFile, gathered
 from core.io.files import size_text
+from core.runtime.meter import silent
+from core.runtime.subprocess_worker import Ended, Worker
 
 ZIP = ".zip"
+MAX_MEMORY_BYTES, MAX_CRAG_SECONDS = 1 << 33, 1800.0  # of the process that reads CRAG's folder
 
 
 def graph_files(paths: Sequence[Path], folder: Path, **how: Any) -> TripleFile:
@@ -37,9 +40,28 @@ def _inside(path: Path, folder: Path, most: int | None, notes: list[str]) -> lis
     if not is_crag(path):
         return [path]
     file = folder / f"{path.name}.tsv"
+    notes += _crag_lines(path, file)
+    return [file]
+
+
+def _crag_lines(path: Path, file: Path) -> list[str]:
+    """Write CRAG's folder as lines of triples, in a process of its own, as its pickled files and databases may be anything."""
+    try:
+        with Worker(MAX_MEMORY_BYTES) as worker:
+            work = (path.absolute(), file.absolute())
+            how: dict[str, Any] = {"progress": silent, "check": lambda: None}
+            return worker.do(_write_crag, *work, seconds=MAX_CRAG_SECONDS, **how)
+    except Ended as error:
+        raise BadInput(f"Reading {path} ends before its end. {error}") from None
+    except HopscopeError as error:
+        raise BadInput(str(error)) from None
+
+
+def _write_crag(path: Path, file: Path, progress: Any, check: Any) -> list[str]:
+    notes: list[str] = []
     with open(file, "w", encoding="utf-8", errors="replace") as out:
         out.writelines("\t".join(triple) + "\n" for triple in crag_triples(path, notes))
-    return [file]
+    return notes
 
 
 def _is_zip(path: Path) -> bool:

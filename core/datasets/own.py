@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path as FilePath
 
 from core.datasets.sets import QuestionSet
-from core.errors import BadInput, StoreError
+from core.errors import BadInput, StoreError, damage
 from core.graph.readers.formats import bare_suffix
 from core.io.durable import move
 from core.io.files import PACKED
@@ -61,9 +61,8 @@ def added_set(name: str) -> tuple[str, QuestionSet]:
     except FileNotFoundError:
         raise StoreError(f"There is no question set “{name}” of your own.") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(
-            f"The question set in {folder} is damaged ({error}); remove it and add it again."
-        ) from None
+        instead = "remove it and add it again"
+        raise damage(f"The question set in {folder} is", error, instead) from None
 
 
 def save_set(

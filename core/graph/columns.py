@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from core.errors import StoreError
+from core.errors import StoreError, damage
 
 TEXTS_HASHED = 10_000  # texts of a column put into its digest at a time
 HELD_BYTES = 64 << 20  # of a column that is being made; more goes into a temporary file
@@ -178,7 +178,7 @@ class Table:
         try:
             return cls(pa.ipc.open_file(pa.memory_map(str(file))).read_all())
         except (OSError, pa.ArrowInvalid) as error:
-            raise StoreError(f"{file} is damaged ({error}); build it again.") from None
+            raise damage(f"{file} is", error, "build it again") from None
 
     def save(self, file: FilePath) -> None:
         """Write the table as one Arrow file."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import StoreError
+from core.errors import StoreError, damage
 from core.graph import columns, degrees
 from core.graph.columns import Columns, advise
 from core.graph.fitting import check_ids, check_sizes
@@ -131,9 +131,7 @@ class Graph(KnowledgeGraph):
             if not digests.noted(data):
                 check_ids(graph)
         except (OSError, ValueError, EOFError, KeyError, TypeError, IndexError) as error:
-            raise StoreError(
-                f"The graph in {folder} is damaged ({error}); build it again."
-            ) from None
+            raise damage(f"The graph in {folder} is", error, "build it again") from None
         return graph
 
     def check_sound(self) -> None:
@@ -337,9 +335,7 @@ def read_meta(folder: FilePath) -> dict:
     except (FileNotFoundError, NotADirectoryError):
         raise StoreError(f"There is no graph in {folder}.") from None
     except (OSError, ValueError) as error:
-        raise StoreError(
-            f"The graph in {folder} is damaged ({META}: {error}); build it again."
-        ) from None
+        raise damage(f"The graph in {folder} ({META}) is", error, "build it again") from None
     if meta.get("version") != VERSION:
         raise StoreError(f"The graph in {folder} was written by another version; build it again.")
     if not isinstance(meta.get("data"), str) or FilePath(meta["data"]).name != meta["data"]:

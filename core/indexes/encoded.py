@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from core.errors import HopscopeError, StoreError
+from core.errors import HopscopeError, damage
 from core.graph.store import Graph
 from core.graph.texts import (
     chunk_label,
@@ -148,9 +148,7 @@ class Blocks:
             digests.check_sealed(file)
             return np.load(file, mmap_mode="r")
         except (OSError, ValueError, EOFError) as error:
-            raise StoreError(
-                f"{file} is damaged ({error}); delete it and build the vectors again."
-            ) from None
+            raise damage(f"{file} is", error, "delete it and build the vectors again") from None
 
     def rows(self, items: np.ndarray) -> np.ndarray:
         """float16 [n, d]: the vectors of some items, ascending. Raises StoreError as `read`."""
@@ -292,9 +290,8 @@ class Earlier:
                 digests.check_sealed(file)
                 self._blocks[file] = np.load(file, mmap_mode="r")
             except (OSError, ValueError, EOFError) as error:
-                raise StoreError(
-                    f"{file} is damaged ({error}); delete the vectors in {folder} and try again."
-                ) from None
+                instead = f"delete the vectors in {folder} and try again"
+                raise damage(f"{file} is", error, instead) from None
         return self._blocks[file]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import StoreError
+from core.errors import damage
 from core.graph.store import Graph
 from core.graph.texts import node_labels
 from core.indexes.place import index_folder, keep_if_possible
@@ -41,7 +41,7 @@ def _made(graph: Graph, model: Any, key: str, progress: Tell, check: Callable[[]
             digests.check_sealed(file)
             return load_npz(file).tocsr()
         except (OSError, ValueError, KeyError) as error:
-            raise StoreError(f"{file} is damaged ({error}); delete it and ask again.") from None
+            raise damage(f"{file} is", error, "delete it and ask again") from None
     parts = []
     for start in range(0, graph.n_nodes, BLOCK):
         progress(f"Reading nodes: {start:,} of {graph.n_nodes:,}", start / graph.n_nodes)

@@ -16,6 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from core.errors import is_refusal
+
 FILE = "files.json"
 WHOLE_BYTES = 1 << 27  # bytes of a folder that is read whole when it is opened
 TICK = 100_000_000  # nanoseconds within which a file may change again and have the same time
@@ -93,6 +95,9 @@ class Later:
         try:
             check(self.folder)
         except (ValueError, OSError) as error:
+            if is_refusal(error):
+                self._begun = False  # it says nothing of the folder, which is read at its next use
+                return
             self.damage = str(error)
         self.done = True
 

@@ -268,7 +268,7 @@ def _limit(memory: int | None) -> None:
     if sys.platform == "linux":
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if memory is not None:
-            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+            resource.setrlimit(resource.RLIMIT_AS, (allowed_memory(memory),) * 2)
         fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
 
 
@@ -276,10 +276,30 @@ def _limit_time(seconds: float | None) -> None:
     """From now on the process may take so many seconds of the processor's time; the system ends it then."""
     if sys.platform == "linux":
         _, most = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(
-            resource.RLIMIT_CPU,
-            (most if seconds is None else math.ceil(time.process_time() + seconds), most),
-        )
+        if seconds is not None:
+            seconds = math.ceil(allowed_seconds(time.process_time() + seconds))
+        resource.setrlimit(resource.RLIMIT_CPU, (most if seconds is None else seconds, most))
+
+
+def allowed_memory(wanted: int) -> int:
+    """Return the bytes that a process may take: what is wanted, or the limit of the one who began this one where that is less."""
+    return int(min(wanted, _limit_given("RLIMIT_AS")))
+
+
+def allowed_seconds(wanted: float) -> float:
+    """Return the processor time that a process may take, as `allowed_memory`.
+
+    It ends a second before the limit that was given, at which the system ends it without a reason.
+    """
+    return max(1.0, min(wanted, _limit_given("RLIMIT_CPU") - 1))
+
+
+def _limit_given(name: str) -> float:
+    """The hard limit of this process, as `ulimit` sets it; infinite where there is none."""
+    if sys.platform != "linux":
+        return math.inf
+    _, most = resource.getrlimit(getattr(resource, name))
+    return math.inf if most == resource.RLIM_INFINITY else most
 
 
 def _end_with_input(on: bool) -> None:

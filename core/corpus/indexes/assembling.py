@@ -20,6 +20,7 @@ from core.graph.building.text_graph import assemble, with_tables
 from core.graph.columns import Table
 from core.graph.store import Graph
 
+MAX_LEVEL = 1000  # of communities within communities
 RELATED = "related to"  # the name of a relation that has none, as in graphs that are built here
 
 
@@ -260,8 +261,11 @@ def _communities(
     row = {one.key: at for at, one in enumerate(retained)}
     if not retained:
         return None, row
+    levels = [one.level if 0 <= one.level <= MAX_LEVEL else 0 for one in retained]
+    wrong = sum(level != one.level for level, one in zip(levels, retained))
+    left["Left out, levels of communities that are none"] += wrong
     table = Table.of(
-        level=[max(0, one.level) for one in retained],
+        level=levels,
         parent=[row.get(one.parent, -1) for one in retained],
         title=[" ".join(one.title.split()) or f"Community {one.key}" for one in retained],
         members=[inside[one.key] for one in retained],

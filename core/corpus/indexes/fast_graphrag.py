@@ -1,4 +1,4 @@
-"""Indexes of fast-graphrag: its chunks and its igraph are pickled, and read as plain data without being unpickled."""
+"""Indexes of fast-graphrag: its pickled chunks and igraph, read as plain data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from core.corpus.indexes.files import text
+from core.corpus.indexes.files import check_weight, text
 from core.corpus.indexes.index import Chunk, Entity, Index, Relation, Text
 from core.corpus.indexes.pickled import Thing, plain
 from core.corpus.indexes.vectors import IndexVectors, hnsw_vectors, read_vectors
@@ -98,6 +98,8 @@ def _chunks(found: Any) -> tuple[list[Chunk], list[Text]]:
     rows = found[0] if isinstance(found, tuple) and found and isinstance(found[0], dict) else None
     if rows is None:
         raise BadInput(f"{CHUNKS} does not hold chunks as fast-graphrag writes them.")
+    states = (row.state for row in rows.values() if isinstance(row, Thing))
+    check_weight(CHUNKS, [state.values() for state in states if isinstance(state, dict)])
     chunks: list[Chunk] = []
     documents: dict[str, Text] = {}
     for row in rows.values():
@@ -119,6 +121,7 @@ def _graph(found: Any) -> tuple[list[str], list[tuple[str, str]], list[Relation]
     """The names of the nodes, their types and descriptions, the relations of a described igraph, and what an encoder read of each node."""
     try:
         count, ends, _, _, nodes, edges = found.given
+        check_weight(GRAPH, [*nodes.values(), *edges.values()])
         names = [
             " ".join(text(name).split()) or f"node {number}"
             for number, name in enumerate(nodes["name"])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from core.errors import BadInput, shorten
 from core.io.files import OnDisk, Source, size_text
 
 MOST_FILES, DEEPEST = 20_000, 4  # files and folders that are looked at, and folders within folders
-MOST_BYTES, MOST_ROWS = 1 << 31, 5_000_000  # of one Parquet file, once it is unpacked
+MOST_BYTES, MOST_ROWS = 1 << 30, 5_000_000  # of one file, once it is unpacked
+BATCH_ROWS = 64  # of a table that are unpacked at once, as they may share a long text
 Row = Mapping[str, Any]
 
 
@@ -82,41 +84,59 @@ def keyed(file: Source) -> dict[str, Row]:
 def rows_of(file: Source, needed: Sequence[str], more: Iterable[str] = ()) -> list[Row]:
     """The rows of a Parquet file: the columns that are `needed`, and of `more` those that it has. Raises BadInput naming the columns that
     it lacks, and where it is damaged or too large."""
-    import pyarrow as pa
-    import pyarrow.parquet
-
-    try:
-        table = pyarrow.parquet.ParquetFile(pa.BufferReader(bytes_of(file)))
+    with _parquet(file) as table:
         there = table.schema_arrow.names
         lacking = [name for name in needed if name not in there]
         if lacking:
             raise BadInput(
                 f"{file.name} lacks the column{'s' * (len(lacking) > 1)} {', '.join(lacking)}; it has {', '.join(there[:20])}."
             )
-        about = table.metadata
-        size = sum(about.row_group(at).total_byte_size for at in range(about.num_row_groups))
-        if about.num_rows > MOST_ROWS or size > MOST_BYTES:
-            raise BadInput(
-                f"{file.name} holds more than {MOST_ROWS:,} rows or {size_text(MOST_BYTES)}; that is more than can be read here."
-            )
-        return table.read([*needed, *(name for name in more if name in there)]).to_pylist()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise BadInput(
-            f"{file.name} is damaged or no Parquet file ({shorten(error, 120)})."
-        ) from None
+        found: list[Row] = []
+        taken = 0
+        columns = [*needed, *(name for name in more if name in there)]
+        for batch in table.iter_batches(BATCH_ROWS, columns=columns):
+            batch.validate(full=True)
+            taken += batch.nbytes
+            if len(found) + batch.num_rows > MOST_ROWS or taken > MOST_BYTES:
+                raise BadInput(
+                    f"{file.name} holds more than {MOST_ROWS:,} rows or {size_text(MOST_BYTES)}; that is more than can be read here."
+                )
+            found += batch.to_pylist()
+        return found
 
 
 def columns_of(file: Source) -> list[str]:
     """The names of a Parquet file's columns. Raises BadInput where it is damaged."""
+    with _parquet(file) as table:
+        return table.schema_arrow.names
+
+
+@contextmanager
+def _parquet(file: Source) -> Iterator[Any]:
+    """A Parquet file. Raises BadInput where it is damaged, also while it is read."""
     import pyarrow as pa
     import pyarrow.parquet
 
     try:
-        return pyarrow.parquet.ParquetFile(pa.BufferReader(bytes_of(file))).schema_arrow.names
+        yield pyarrow.parquet.ParquetFile(pa.BufferReader(bytes_of(file)))
     except (pa.ArrowException, OSError, ValueError) as error:
         raise BadInput(
             f"{file.name} is damaged or no Parquet file ({shorten(error, 120)})."
         ) from None
+
+
+def check_weight(file: str, columns: Iterable[Iterable[Any]]) -> None:
+    """Raise BadInput where texts and lists are too long in all, each counted wherever it is shared."""
+    weight = sum(
+        len(value)
+        for column in columns
+        for value in column
+        if isinstance(value, (str, bytes, list, tuple))
+    )
+    if weight > MOST_BYTES:
+        raise BadInput(
+            f"{file} holds more than {size_text(MOST_BYTES)} of text; that is more than can be read here."
+        )
 
 
 def text(value: Any) -> str:

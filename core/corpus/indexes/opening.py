@@ -26,9 +26,17 @@ from core.graph.building.text_graph import store
 from core.graph.store import Graph
 from core.io import digests
 from core.io.durable import write_whole
+from core.io.durations import span
 from core.io.files import size_text
 from core.runtime.meter import silent
-from core.runtime.subprocess_worker import MEMORY, TIME, Ended, Worker
+from core.runtime.subprocess_worker import (
+    MEMORY,
+    TIME,
+    Ended,
+    Worker,
+    allowed_memory,
+    allowed_seconds,
+)
 from core.sharing import check_may_change, shared
 
 FOLDER = (
@@ -40,6 +48,7 @@ VECTORS, OF_TEXTS = (
 )  # beside it: its vectors by what they are of, and the texts that were encoded
 ABOUT = "opened.json"  # beside such a graph: what was taken, and of which documents
 MOST_MEMORY, MOST_SECONDS = 1 << 32, 600.0  # addresses and processor time of the process that reads
+LEAST_SECONDS, BYTES_A_SECOND = 30.0, 500_000  # the time of a small index, and more by its size
 Tell = Callable[[str, float | None], None]
 
 
@@ -241,17 +250,19 @@ def _read(
     """The index with what is taken of it, read in another process, as its files may be anything; of `known` documents where some are
     given."""
     progress("Reading the index", None)
+    size = sum(file.size for file in files_of(path)[0].values())
+    seconds = allowed_seconds(min(MOST_SECONDS, LEAST_SECONDS + size / BYTES_A_SECOND))
     with Worker(MOST_MEMORY) as worker:
         try:
             tool, index, notes = worker.do(
-                _in_worker, path.absolute(), progress=progress, check=check, seconds=MOST_SECONDS
+                _in_worker, path.absolute(), progress=progress, check=check, seconds=seconds
             )
         except Cancelled:
             raise
         except Ended as error:
             why = {
-                MEMORY: f"takes more than {size_text(MOST_MEMORY)} of memory",
-                TIME: "takes too long",
+                MEMORY: f"takes more than {size_text(allowed_memory(MOST_MEMORY))} of memory",
+                TIME: f"takes longer than {span(seconds)}",
             }.get(error.limit, "breaks down")
             raise BadInput(
                 f"Reading the index in {path} {why}; it may be damaged, or larger than can be read here."

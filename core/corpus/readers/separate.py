@@ -19,7 +19,14 @@ from core.errors import BadInput, Cancelled, HopscopeError
 from core.io.durations import span
 from core.io.files import OnDisk, Source, size_text
 from core.runtime.meter import silent
-from core.runtime.subprocess_worker import MEMORY, TIME, Ended, Worker
+from core.runtime.subprocess_worker import (
+    MEMORY,
+    TIME,
+    Ended,
+    Worker,
+    allowed_memory,
+    allowed_seconds,
+)
 
 MOST_MEMORY = 1 << 31  # bytes that the process may take
 LEAST_SECONDS, BYTES_A_SECOND = (
@@ -61,7 +68,7 @@ class SeparateReader:
         """The documents of one file, and a sentence for each thing in it that was left out or guessed. `tell` receives the
         share read, or None, some ten times a second; what it raises ends the reading. Raises BadInput for a file that cannot be read, or
         only with more memory or time than it may take."""
-        seconds = seconds_for(source.size)
+        seconds = allowed_seconds(seconds_for(source.size))
         file = source if isinstance(source, OnDisk) else Held(source.name, _as_it_lies(source))
         shared = lambda text, share: tell(share)
         try:
@@ -80,7 +87,7 @@ class SeparateReader:
             instead = "split it, or save it as plain text and bring that"
             if error.limit == MEMORY:
                 raise BadInput(
-                    f"{name} takes more than {size_text(MOST_MEMORY)} of memory to be read; {instead}."
+                    f"{name} takes more than {size_text(allowed_memory(MOST_MEMORY))} of memory to be read; {instead}."
                 ) from None
             if error.limit == TIME:
                 raise BadInput(

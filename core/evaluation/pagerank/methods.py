@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.datasets import questions
-from core.errors import BadInput, StoreError
+from core.errors import BadInput, damage
 from core.evaluation.pagerank.trials import MethodRow, compare_methods
 from core.evaluation.runs.plan import sample
 from core.graph.names.lookup import names
@@ -145,9 +145,8 @@ def saved_comparisons(graph: Graph) -> list[MethodComparison]:
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(
-            f"The comparisons in {file} cannot be read ({error}); delete that file to begin anew."
-        ) from None
+        instead = "delete that file to begin anew"
+        raise damage(f"The comparisons in {file} are", error, instead) from None
 
 
 def _saved(one: MethodComparison) -> dict[str, Any]:

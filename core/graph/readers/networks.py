@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from typing import Any
 
 from core.errors import BadInput, shorten
 from core.graph.readers.delimited import PARTS, beside_of, check_columns, header_of
 from core.graph.readers.json_graphs import links, row_triples
 from core.graph.readers.source import Triple, TripleSource
+from core.io.columnar import ColumnFile
 from core.io.files import size_text
 from core.io.row_files import file_rows
 
 GRAPH = "graph"  # the column of questions that bring a graph each
 WHOLE = 1 << 28  # bytes of a network file, which is read at once
-ROWS = 1 << 15  # of a table that are read at once
+ROWS = 1 << 10  # of a table that are read at once, as they may share a long text
 
 
 def read_gexf(source: TripleSource) -> Iterator[Triple]:
@@ -68,71 +70,47 @@ def _network(source: TripleSource, title: str, parse: Callable[[bytes], Any]) ->
     )
 
 
-def _parquet(path: str) -> tuple[list[str], Iterator[Any]]:
-    import pyarrow.parquet
-
-    file = pyarrow.parquet.ParquetFile(path)
-    return file.schema_arrow.names, file.iter_batches(ROWS)
-
-
-def _arrow(path: str) -> tuple[list[str], Iterator[Any]]:
-    import pyarrow.ipc
-
-    data = pyarrow.memory_map(path)
-    try:
-        file = pyarrow.ipc.open_file(data)
-    except pyarrow.ArrowInvalid:  # a stream, as `datasets` saves it
-        data.seek(0)
-        stream = pyarrow.ipc.open_stream(data)
-        return stream.schema.names, iter(stream)
-    return file.schema.names, (file.get_batch(at) for at in range(file.num_record_batches))
-
-
 TABLES = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Arrow"}
 
 
-def batches_of(source: TripleSource, title: str) -> tuple[list[str], Iterator[Any]]:
-    """The names of the columns of a file in Parquet or Arrow, and its rows in batches. Both raise BadInput for what is none."""
-    from pyarrow import ArrowException
-
+def columns_of(source: TripleSource) -> tuple[list[str], Iterator[list[list[Any]]]]:
+    """The names of the columns of a file in Parquet or Arrow, and their values in batches of rows. Both raise BadInput for what is
+    none."""
     if not source.path.exists():
         raise BadInput(f"There is no file {source.path}.")
-    wrong = lambda error: BadInput(f"{source.name} is not {title} ({shorten(str(error), 120)}).")
-    try:
-        names, batches = (_parquet if title == "Parquet" else _arrow)(str(source.path))
-    except (ArrowException, OSError) as error:
-        raise wrong(error) from None
+    table = ColumnFile(source.path)
 
-    def sound() -> Iterator[Any]:
-        try:
-            yield from batches
-        except (ArrowException, OSError) as error:
-            raise wrong(error) from None
+    def batches() -> Iterator[list[list[Any]]]:
+        with closing(table):
+            for share, columns in table.lists(source.most, ROWS):
+                if source.progress:
+                    source.progress(min(1.0, share))
+                yield columns
 
-    return names, sound()
+    return table.names, batches()
 
 
 def read_parquet(source: TripleSource) -> Iterator[Triple]:
     """The rows of a Parquet file with columns of head, relation and tail under their usual names, or those that were chosen by number."""
-    return _table(source, "Parquet")
+    return _table(source)
 
 
 def read_arrow(source: TripleSource) -> Iterator[Triple]:
     """The rows of an Arrow file (Feather), as `read_parquet`."""
-    return _table(source, "Arrow")
+    return _table(source)
 
 
-def _table(source: TripleSource, title: str) -> Iterator[Triple]:
+def _table(source: TripleSource) -> Iterator[Triple]:
     check_columns(source.columns)
-    names, batches = batches_of(source, title)
+    names, batches = columns_of(source)
     if GRAPH in names and source.columns is None and header_of(list(names)) is None:
         yield from _graphs(source, names)
         return
     columns, beside = _columns(source, names)
     source.line = 0
     for batch in batches:
-        parts = [[_text(value) for value in batch.column(at).to_pylist()] for at in columns]
-        about = [batch.column(at).to_pylist() for at in beside]
+        parts = [[_text(value) for value in batch[at]] for at in columns]
+        about = [batch[at] for at in beside]
         for row, triple in enumerate(zip(*parts)):
             source.line += 1
             empty = next((what for what, part in zip(PARTS, triple) if not part.strip()), None)

@@ -12,7 +12,7 @@ from core.graph.readers.attributes import text_of
 from core.graph.readers.delimited import HEADS, TAILS, bare_key, rows_of, space_of
 from core.graph.readers.json_graphs import holds_links
 from core.graph.readers.naming import Namer
-from core.graph.readers.networks import TABLES, batches_of
+from core.graph.readers.networks import TABLES, columns_of
 from core.graph.readers.source import Triple, TripleSource, bare_suffix
 from core.io.json_rows import numbered_rows
 
@@ -160,10 +160,10 @@ def rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict[str, str]]
     keys that Neo4j's headers name. Raises BadInput for what is no such table."""
     suffix = bare_suffix(source.path)
     if suffix in TABLES:
-        names, batches = batches_of(source, TABLES[suffix])
+        names, batches = columns_of(source)
         keys = [bare_key(name) for name in names]
         for batch in batches:
-            for values in zip(*(column.to_pylist() for column in batch.columns)):
+            for values in zip(*batch):
                 source.line += 1
                 yield dict(zip(keys, values)), {}
     elif suffix in JSON:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import unquote
 
 from core.errors import BadInput
@@ -18,6 +19,7 @@ STRING = "http://www.w3.org/2001/XMLSchema#string"
 PLACE = re.compile(r"^Parser error (?:at|between) .*?: ")
 ABOUT_TRIPLES = "Triples about triples (RDF-star) are not read; leave them out of the file."
 REMEMBERED = 1 << 16  # names of terms kept ready, as heads and relations repeat
+NESTED, MAX_NESTED = re.compile(rb"<<\(|\)>>"), 500  # of triples within each other
 BOM = b"\xef\xbb\xbf"
 
 
@@ -26,6 +28,8 @@ def statements(line: bytes) -> Iterator[tuple[str, str, str]]:
     N-Triples, BadInput for triples about triples."""
     from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 
+    if line.count(b"<<(") > MAX_NESTED:
+        raise BadInput(ABOUT_TRIPLES)
     for statement in parse(line, format=RdfFormat.N_TRIPLES):
         terms = (statement.subject, statement.predicate, statement.object)
         if not all(isinstance(term, (NamedNode, BlankNode, Literal)) for term in terms):
@@ -81,6 +85,23 @@ def local_name(iri: str) -> str:
     if "%" in found:
         found = unquote(found)
     return found if found.strip() else iri
+
+
+class shallow:
+    """A stream of RDF. Reading raises BadInput for triples nested so deep that the parser dies."""
+
+    def __init__(self, source: Any):
+        self._source, self._open, self._end = source, 0, b""
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._source.read(size)
+        marks = NESTED.findall(self._end + data)
+        self._end = (self._end + data)[-2:]
+        for mark in marks:
+            self._open = max(0, self._open + (1 if mark == b"<<(" else -1))
+            if self._open > MAX_NESTED:
+                raise BadInput(ABOUT_TRIPLES)
+        return data
 
 
 class checked_lines:

@@ -19,6 +19,7 @@ from core.graph.readers.ntriples import (
     candidates,
     checked_lines,
     local_name,
+    shallow,
 )
 from core.graph.readers.source import Triple, TripleSource, bare_suffix
 from core.io.files import PACKED
@@ -309,13 +310,10 @@ def _statements(source: TripleSource, path: FilePath, syntax: str) -> Iterator[A
     with _opened(source, path) as stream:
         if syntax == "rdfxml":
             _check_entities(source, path)
-        text = checked_lines(stream) if syntax in ("ntriples", "nquads") else stream
+        text: Any = shallow(checked_lines(stream) if syntax in ("ntriples", "nquads") else stream)
         try:
-            for statement in parse(
-                text,  # type: ignore[arg-type]
-                format=getattr(RdfFormat, SYNTAXES[syntax]),
-                base_iri=BASE,
-            ):
+            form = getattr(RdfFormat, SYNTAXES[syntax])
+            for statement in parse(text, format=form, base_iri=BASE):
                 if not (
                     isinstance(statement.subject, terms) and isinstance(statement.object, terms)
                 ):

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import StoreError
+from core.errors import StoreError, damage
 from core.graph.protocol import KnowledgeGraph, Shape, Steps
 from core.graph.storage.triple_cache import Seen
 from core.graph.store import BUSIEST, columns_in, read_meta, slices
@@ -70,9 +70,7 @@ class DatabaseGraph(KnowledgeGraph):
         try:
             self._later = digests.opened(self._file.parent)
         except (ValueError, OSError) as error:
-            raise StoreError(
-                f"The graph in {folder} is damaged ({error}); build it again."
-            ) from None
+            raise damage(f"The graph in {folder} is", error, "build it again") from None
         self.columns = columns_in(self._file.parent)
         self._local, self._guard = threading.local(), threading.RLock()
         self._names: dict[int, str] = {}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput, nearest, shorten
+from core.io.columnar import column_rows
 from core.io.files import lines, opened
 from core.io.json_rows import beginning, numbered_rows
 from core.retrievers.runs.parts import RunRow, documents_in, listed, text_in, texts_in
@@ -365,20 +366,7 @@ def _table(path: Path, header: str) -> Iterator[Row]:
 
 def _columns(path: Path) -> Iterator[Row]:
     """The rows of a Parquet or Arrow file as objects."""
-    import pyarrow as pa
-    import pyarrow.feather as feather
-    import pyarrow.parquet as parquet
-
-    try:
-        table = (
-            parquet.read_table(path)
-            if path.suffix.lower() == ".parquet"
-            else feather.read_table(path)
-        )
-    except (pa.ArrowException, OSError) as error:
-        raise BadInput(f"{path.name} cannot be read: {shorten(str(error), 200)}.") from None
-    for batch in table.to_batches(1000):
-        yield from batch.to_pylist()
+    return (row for _, row in column_rows(path, most=MAX_BYTES))
 
 
 def _predictions(row: Row) -> Mapping[str, Any]:

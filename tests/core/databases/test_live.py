@@ -223,7 +223,7 @@ def test_what_was_fetched_is_not_fetched_again_until_it_is_forgotten(served):
         ((401, {}, b""), "wants a name and password"),
         (
             (500, {"Content-Type": "text/plain"}, b"out of <b>memory"),
-            "refuses the query (500): out of <b>memory",
+            "refuses the query (500): out of memory",
         ),
         ((200, {"Content-Type": "text/html"}, b"<html>"), "answers with a web page"),
         (

@@ -167,3 +167,31 @@ def test_processor_time_counts_for_each_piece_of_work():
     with Worker() as worker:
         pids = {worker.do(busy_for, 0.6, progress=quiet, check=quiet, seconds=1) for _ in range(3)}
     assert len(pids) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system sets the limits on Linux alone")
+@pytest.mark.parametrize("kernel", [True], indirect=True)
+@pytest.mark.parametrize(
+    "limit, most, work, told",
+    [
+        ("CPU", 60, "doubled, 21", "42"),
+        ("CPU", 3, "busy", TIME),
+        ("AS", 1 << 30, "doubled, 21", "42"),
+        ("AS", 1 << 30, "greedy", MEMORY),
+    ],
+)
+def test_the_limits_of_the_one_who_began_it_hold(limit, most, work, told):
+    code = (
+        "import resource\n"
+        f"resource.setrlimit(resource.RLIMIT_{limit}, ({most}, {most}))\n"
+        "from core.runtime.subprocess_worker import Ended, Worker\n"
+        "from tests.core.runtime.test_subprocess_worker import busy, doubled, greedy, quiet\n"
+        "with Worker(memory=1 << 31) as worker:\n"
+        "    try:\n"
+        f"        found = worker.do({work}, progress=quiet, check=quiet, seconds=120)\n"
+        "        print(found[0])\n"
+        "    except Ended as error:\n"
+        "        print(error.limit)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.strip() == told, done.stderr

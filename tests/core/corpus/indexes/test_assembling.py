@@ -134,3 +134,11 @@ def test_documents_of_one_title_are_called_by_their_keys():
 def test_an_index_without_texts_is_refused():
     with pytest.raises(BadInput, match="no chunk with a text"):
         assembled(small(chunks=[Chunk("c1", " \n")]), "t", "both")
+
+
+@pytest.mark.parametrize("level", [-3, 10**29, 2**40, 2**31])
+def test_a_level_that_is_none_is_left_out_and_counted(level):
+    communities = [Community("0", level, members=("Ann",)), Community("1", 2, members=("Ann",))]
+    opened = assembled(small(communities=communities), "t", "both")
+    assert opened.left_out["Left out, levels of communities that are none"] == 1
+    assert sorted(opened.graph.columns.communities.numbers("level").tolist()) == [0, 2]

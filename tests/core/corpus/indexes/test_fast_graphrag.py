@@ -12,6 +12,7 @@ from datetime import date
 import numpy as np
 import pytest
 
+from core.corpus.indexes import files, opening
 from core.corpus.indexes.assembling import RELATED
 from core.corpus.indexes.pickled import Thing, plain
 from core.errors import BadInput
@@ -70,49 +71,90 @@ def test_plain_values_are_what_unpickling_gives(protocol):
 
 
 @pytest.mark.parametrize("protocol", range(3, 6))
-def test_objects_are_described_and_not_made(protocol, tmp_path):
-    trace = tmp_path / "trace"
-    found = plain(
-        pickle.dumps([Evil(f"touch {trace}"), date(2020, 1, 2), OrderedDict(a=1)], protocol),
-        "x.pkl",
-    )
-    assert not trace.exists() and all(isinstance(one, Thing) for one in found)
-    assert (found[0].name, found[0].given) == (
-        f"{os.system.__module__}.system",
-        (f"touch {trace}",),
-    )
+def test_objects_are_described_and_not_made(protocol):
+    found = plain(pickle.dumps([date(2020, 1, 2), OrderedDict(a=1)], protocol), "x.pkl")
+    assert [one.name for one in found] == ["datetime.date", "collections.OrderedDict"]
+    assert all(isinstance(one, Thing) for one in found)
     scalar = plain(pickle.dumps(np.int64(-5), protocol), "x.pkl")
     assert scalar.name.endswith(".multiarray.scalar") and scalar.given[-1] == b"\xfb" + b"\xff" * 7
 
 
+@pytest.mark.parametrize("protocol", range(6))
+@pytest.mark.parametrize("asked", [Evil("touch x"), eval, os.system, Evil, pickle.loads])
+def test_what_is_no_data_is_refused_by_its_name(protocol, asked):
+    name = getattr(asked, "__name__", "system")
+    with pytest.raises(BadInput, match=f"x.pkl asks for .*{name}"):
+        plain(pickle.dumps([asked], protocol), "x.pkl")
+
+
 @pytest.mark.parametrize(
-    "data", [b"", b"\x80", b"(", b"e.", b"\x80\x04]\x94h\x07.", b"}(]K\x01u.", b"no pickle", b"N0."]
+    "data",
+    [
+        b"",
+        b"\x80",
+        b"(",
+        b"e.",
+        b"K\x01K\x02b.",
+        b"P1\n.",
+        b"\x82\x01.",
+        b"\x80\x04]\x94h\x07.",
+        b"}(]K\x01u.",
+        b"no pickle",
+        b"N0.",
+    ],
 )
 def test_damaged_files_are_refused(data):
     with pytest.raises(BadInput, match="x.pkl"):
         plain(data, "x.pkl")
 
 
-def test_what_says_nothing_harmful_is_read_as_it_is():
-    assert (
-        plain(b"].", "x.pkl") == [] and plain(b"K\x01K\x02b.", "x.pkl") == 1
-    )  # an empty list; one that is set to two
+# Pairs of pairs, each hashed twice by the next: hashing the key takes 2 to the power of 120 steps.
+HASH = (
+    b"\x80\x04)\x94"
+    + b"".join(b"h%ch%c\x86\x94" % (at - 1, at - 1) for at in range(1, 120))
+    + b"N}(h\x77K\x01u0."
+)
+
+
+@pytest.mark.parametrize(
+    "data, said",
+    [
+        (HASH, "takes longer"),
+        (b"\x80\x04" + b"N0" * 3_000_000 + b"N.", "does not hold chunks"),
+        (b"\x80\x04Nr\xff\xff\xff\x7f.", "memory"),
+        (b"\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\x0fN.", "memory|damaged"),
+    ],
+    ids=["hash", "steps", "memo", "length"],
+)
+def test_files_that_take_time_and_memory_without_end(tmp_path, monkeypatch, data, said):
+    monkeypatch.setattr(opening, "LEAST_SECONDS", 3.0)
+    folder = shutil.copytree(FAST, tmp_path / "endless")
+    (folder / "chunks_kv_data.pkl").write_bytes(data)
+    with pytest.raises(BadInput, match=said):
+        opening.look(folder)
+
+
+def test_a_text_that_all_share_is_counted_for_each(monkeypatch):
+    monkeypatch.setattr(files, "MOST_BYTES", 1_000_000)
+    shared = "x" * 10_000
+    with pytest.raises(BadInput, match="holds more than 1 MB of text"):
+        files.check_weight("g.pkl", [[shared] * 101])
+    files.check_weight("g.pkl", [[shared] * 100])
 
 
 def test_what_holds_something_else_is_refused_and_a_command_in_it_not_run(tmp_path):
     folder, trace = shutil.copytree(FAST, tmp_path / "evil"), tmp_path / "trace"
     (folder / "chunks_kv_data.pkl").write_bytes(pickle.dumps(Evil(f"touch {trace}")))
-    with pytest.raises(
-        BadInput, match="chunks_kv_data.pkl does not hold chunks as fast-graphrag writes them"
-    ):
+    with pytest.raises(BadInput, match="chunks_kv_data.pkl asks for .*system"):
         opened_from(folder)
     shutil.copy(FAST / "chunks_kv_data.pkl", folder)
     (folder / "graph_igraph_data.pklz").write_bytes(
         gzip.compress(pickle.dumps(Evil(f"touch {trace}")))
     )
-    with pytest.raises(
-        BadInput, match="graph_igraph_data.pklz does not hold a graph as fast-graphrag writes it"
-    ):
+    with pytest.raises(BadInput, match="graph_igraph_data.pklz asks for .*system"):
+        opened_from(folder)
+    (folder / "graph_igraph_data.pklz").write_bytes(gzip.compress(pickle.dumps({})))
+    with pytest.raises(BadInput, match="graph_igraph_data.pklz does not hold a graph"):
         opened_from(folder)
     (folder / "graph_igraph_data.pklz").write_bytes(b"no gzip")
     with pytest.raises(BadInput, match="graph_igraph_data.pklz.*gzip file is damaged"):

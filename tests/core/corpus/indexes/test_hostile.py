@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.corpus.indexes.assembling import assembled
+from core.corpus.indexes.opening import MOST_MEMORY
 from core.corpus.indexes.tools import TOOLS
 from core.corpus.readers.packed import Held
-from core.errors import BadInput
+from core.errors import BadInput, HopscopeError
+from core.runtime.meter import silent
+from core.runtime.subprocess_worker import Ended, Worker
 from tests.core.corpus.indexes.kit import RECORDED
 from tests.core.corpus.indexes.test_youtu import CHUNKS, ROWS, json
 
@@ -46,9 +50,20 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.data())
-def test_spoiled_files_give_a_sentence_or_a_graph(data):
+@pytest.fixture(scope="module")
+def worker():
+    """A process as the one that reads indexes, whose pickles may ask for all memory."""
+    with Worker(MOST_MEMORY) as worker:
+        yield worker
+
+
+def index_of(tool, files, progress, check):
+    return TOOLS[tool].read({name: Held(name, content) for name, content in files.items()})
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_spoiled_files_give_a_sentence_or_a_graph(worker, data):
     tool = data.draw(st.sampled_from(sorted(FILES)))
     files = dict(FILES[tool])
     name = data.draw(st.sampled_from(sorted(files)))
@@ -60,12 +75,10 @@ def test_spoiled_files_give_a_sentence_or_a_graph(data):
             + files[name][at + data.draw(st.integers(0, 8)) :]
         )
     try:
-        opened = assembled(
-            TOOLS[tool].read({name: Held(name, content) for name, content in files.items()}),
-            tool,
-            "spoiled",
-        )
-    except BadInput as error:
+        index = worker.do(index_of, tool, files, progress=silent, check=lambda: None)
+        opened = assembled(index, tool, "spoiled")
+    except HopscopeError as error:
+        assert isinstance(error, Ended) or type(error) in (BadInput, HopscopeError)
         assert str(error)
     else:
         columns = opened.graph.columns

@@ -284,8 +284,8 @@ def test_tables_of_parquet_and_arrow(tmp_path):
 @pytest.mark.parametrize(
     ("name", "data", "words"),
     [
-        ("g.parquet", b"PAR1 no", "is not Parquet"),
-        ("g.feather", b"", "is not Arrow"),
+        ("g.parquet", b"PAR1 no", "cannot be read as Parquet"),
+        ("g.feather", b"", "cannot be read as Arrow"),
         ("g.gexf", b"<html", "is not GEXF"),
         ("g.gml", b"graph [ node [ id", "is not GML"),
         ("g.gexf", b'<!DOCTYPE g [<!ENTITY a "ha">]><gexf/>', "declares XML entities"),

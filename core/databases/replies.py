@@ -1,0 +1,132 @@
+"""Replies of a server over HTTP, read by a thread, so that one which is silent can be left."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from queue import Empty, Full, Queue
+from typing import Any
+
+from core.databases.limits import Limits
+from core.errors import BadInput
+from core.io.files import size_text
+
+LOOK_SECONDS = 0.1  # between two looks at whether a person has cancelled
+PIECE_BYTES, PIECES_AHEAD = 1 << 16, 8
+GRACE_SECONDS, MIN_BYTES_PER_SECOND = 60.0, 1000  # slower than this after the grace is left
+# A page of rows shrinks by 80 times at most, as each has a part of its own.
+MAX_EXPANSION, EXPANSION_FROM_BYTES = 200, 1 << 24
+PACKINGS = ("", "identity", "gzip", "x-gzip", "deflate")
+
+
+class Reply:
+    """A reply of a server and its bytes after unpacking, counted by `limits`.
+
+    Reading raises what the limits raise, BadInput for a reply that is too slow or unpacks to far
+    more than was sent, and what `send` and the connection raise.
+    """
+
+    def __init__(self, send: Callable[[], Any], limits: Limits, who: str):
+        self._limits, self._who = limits, who
+        self._pieces: Queue[Any] = Queue(PIECES_AHEAD)
+        self._left = threading.Event()
+        self._rest, self._ended = b"", False
+        self._count, self._received = 0, 0
+        threading.Thread(target=self._fetch, args=(send,), daemon=True).start()
+        try:
+            self.response = self._next()
+        except BaseException:
+            self._left.set()
+            raise
+        self._began = time.monotonic()
+
+    def __enter__(self) -> Reply:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._left.set()  # the thread closes the connection
+
+    @property
+    def type(self) -> str:
+        """The type of its content, in lower case."""
+        return self.response.headers.get("Content-Type", "").lower()
+
+    @property
+    def name(self) -> str:
+        """The beginning of sentences on what is wrong in it."""
+        return f"{self._who} answers with what cannot be read"
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, some `PIECE_BYTES` at most where `size` is larger; empty at the end."""
+        wanted = PIECE_BYTES if size < 0 else min(size, PIECE_BYTES)
+        while len(self._rest) < wanted and not self._ended:
+            piece, self._received = self._next()
+            self._ended = not piece
+            self._take(piece)
+        data, self._rest = self._rest[:wanted], self._rest[wanted:]
+        return data
+
+    def start(self, size: int) -> str:
+        """The first bytes as text; what cannot be read of them is left out."""
+        with suppress(Exception):
+            return self.read(size).decode("utf-8", "replace")
+        return ""
+
+    def _take(self, piece: bytes) -> None:
+        self._rest += piece
+        self._count += len(piece)
+        if self._count > max(EXPANSION_FROM_BYTES, MAX_EXPANSION * self._received):
+            raise BadInput(
+                f"{self._who} sends what unpacks to over {MAX_EXPANSION} times its size; "
+                f"it is not read beyond {size_text(self._count)}."
+            )
+        self._limits.took(len(piece), self._who)
+
+    def _next(self) -> Any:
+        """What the thread comes to next. Raises what it raised."""
+        while True:
+            self._limits.took(0, self._who)
+            try:
+                found = self._pieces.get(timeout=LOOK_SECONDS)
+            except Empty:
+                self._check_speed()
+                continue
+            if isinstance(found, Exception):
+                raise found
+            self._check_speed()
+            return found
+
+    def _check_speed(self) -> None:
+        began = getattr(self, "_began", None)
+        if began is None:
+            return
+        late = time.monotonic() - began - GRACE_SECONDS
+        if late > 0 and self._count < late * MIN_BYTES_PER_SECOND:
+            raise BadInput(f"{self._who} sends its answer too slowly; it was left.")
+
+    def _fetch(self, send: Callable[[], Any]) -> None:
+        """In the thread: the response, then its pieces, each with the bytes received so far."""
+        try:
+            with send() as response:
+                self._put(response)
+                raw = response.raw
+                piece = b"."
+                while piece and not self._left.is_set():
+                    piece = raw.read1(PIECE_BYTES, decode_content=True)
+                    self._put((piece, raw.tell()))
+        except Exception as error:  # whatever the connection raises is said by who waits
+            self._put(error)
+
+    def _put(self, what: Any) -> None:
+        while not self._left.is_set():
+            with suppress(Full):
+                return self._pieces.put(what, timeout=LOOK_SECONDS)
+
+
+def check_packing(response: Any, who: str) -> None:
+    """Raise BadInput where a reply is packed in a way that was not asked for, or twice."""
+    packed = response.headers.get("Content-Encoding", "").strip().lower()
+    if packed not in PACKINGS:
+        raise BadInput(f"{who} packs its answer as “{packed[:40]}”, which was not asked for.")

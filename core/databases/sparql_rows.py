@@ -1,0 +1,138 @@
+"""Rows of SPARQL results in JSON, read one by one; a term that is not as the standard has it spoils no other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from core.errors import BadInput, shorten
+from core.io.json_pieces import Pieces
+
+PLAIN_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+STRING = "http://www.w3.org/2001/XMLSchema#string"
+NO_ROWS = "{who} did not answer with rows."
+
+
+class Misfit:
+    """A term that RDF does not have, such as an IRI with a blank; `text` is what it says."""
+
+    def __init__(self, text: Any):
+        self.text = shorten(text)
+
+
+def rows(source: Any, who: str, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Return the values of each row, of the variables of these names, else of the first three.
+
+    Parameters
+    ----------
+    source : the bytes; its `name` begins sentences on what is no JSON.
+    who : the server.
+    names : variables; empty for the first three that the reply names.
+
+    Returns
+    -------
+    A term of pyoxigraph for each variable, None where the row has none, or a `Misfit`.
+
+    Raises
+    ------
+    BadInput for what is not JSON, no rows, or without such variables.
+    """
+    pieces, variables, found = Pieces(source), None, False
+    waiting: list[Any] = []  # rows that come before the variables, while these are needed
+    for key in pieces.keys():
+        if key == "head":
+            variables = _variables(who, pieces.value(), names)
+        elif key == "results" and not found:
+            found = True
+            for row in _bindings(who, pieces):
+                if variables or names:
+                    yield _values(row, variables or names)
+                else:
+                    waiting.append(row)
+        else:
+            pieces.value()
+    if not found or variables is None:
+        raise BadInput(NO_ROWS.format(who=who))
+    if pieces.next():
+        raise BadInput(f"{source.name}: more text follows after its rows have ended.")
+    for row in waiting:
+        yield _values(row, variables)
+
+
+def _variables(who: str, head: Any, names: Sequence[str]) -> Sequence[str]:
+    given = head.get("vars", []) if isinstance(head, dict) else []
+    given = [one for one in given if isinstance(one, str)] if isinstance(given, list) else []
+    wanted = tuple(names) or tuple(given[:3])
+    if not wanted or not set(wanted) <= set(given):
+        raise BadInput(f"{who} did not answer with the variables {', '.join(wanted)}.")
+    return wanted
+
+
+def _bindings(who: str, pieces: Pieces) -> Iterator[Any]:
+    """The rows of the object under `results`."""
+    if pieces.next() != "{":
+        raise BadInput(NO_ROWS.format(who=who))
+    for key in pieces.keys():
+        if key == "bindings" and pieces.next() == "[":
+            for _ in pieces.items():
+                yield pieces.value()
+        else:
+            pieces.value()
+
+
+def _values(row: Any, names: Sequence[str]) -> tuple[Any, ...]:
+    if not isinstance(row, dict):
+        return tuple(Misfit(row) for _ in names)
+    return tuple(term_of(row[name]) if name in row else None for name in names)
+
+
+def term_of(given: Any) -> Any:
+    """Return the term that a value of a row is, or a `Misfit` where it is none.
+
+    Blank nodes get a name that N-Triples allow, each another. A triple is a misfit.
+
+    >>> from core.databases.sparql_rows import term_of
+    >>> term_of({"type": "bnode", "value": "nodeID://b1"}).value
+    'nodeID_3a__2f__2f_b1'
+    """
+    from pyoxigraph import BlankNode, NamedNode
+
+    if not isinstance(given, Mapping):
+        return Misfit(given)
+    kind, value = given.get("type"), given.get("value")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str) or (kind == "bnode" and not value):
+        return Misfit(value)
+    try:
+        if kind == "bnode" or (kind == "uri" and value.startswith("_:")):
+            return BlankNode(_label(value.removeprefix("_:")))
+        if kind == "uri":
+            return NamedNode(value)
+        if kind in ("literal", "typed-literal"):
+            return _literal(value, given)
+    except ValueError:
+        pass  # said by the misfit
+    return Misfit(value)
+
+
+def _literal(value: str, given: Mapping[str, Any]) -> Any:
+    from pyoxigraph import Literal, NamedNode
+
+    language, type = given.get("xml:lang"), given.get("datatype")
+    value.encode()  # half a pair of surrogates is no text
+    if isinstance(language, str) and language:
+        return Literal(value, language=language)
+    if isinstance(type, str) and type not in ("", STRING):
+        return Literal(value, datatype=NamedNode(type))
+    return Literal(value)
+
+
+def _label(given: str) -> str:
+    """A label of a blank node as N-Triples allow it, another one for each that is given."""
+    if PLAIN_LABEL.fullmatch(given):
+        return given
+    first = "" if given[:1].isalpha() and given[:1].isascii() else "_"
+    escaped = re.sub("[^A-Za-z0-9]", lambda sign: f"_{ord(sign[0]):x}_", given)
+    return first + escaped

@@ -1,0 +1,103 @@
+"""Tables whose inside lies about itself: a sentence, and no death of the process."""
+
+from __future__ import annotations
+
+import struct
+from contextlib import closing
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from core.errors import BadInput
+from core.graph.readers.triple_file import read_triples
+from core.io.columnar import ColumnFile, column_rows
+from core.io.row_files import file_rows
+from core.questions.reading import read_questions
+from core.retrievers.runs.formats import read_run_file
+
+FIRST = "MARKERMARKER"
+COLUMNS = {"head": [FIRST, "b"], "question": ["r", "q"], "relation": ["r", "r"], "tail": ["c", "d"]}
+
+
+def arrow(path, columns, stream=False):
+    table = pa.table(columns)
+    make = pa.ipc.new_stream if stream else pa.ipc.new_file
+    with pa.OSFile(str(path), "wb") as sink, make(sink, table.schema) as writer:
+        writer.write_table(table)
+
+
+def lying(path, wrong, stream=False):
+    """An Arrow file whose first text ends at `wrong`."""
+    arrow(path, COLUMNS, stream)
+    data = bytearray(path.read_bytes())
+    at = data.find(struct.pack("<iii", 0, 12, 13))
+    data[at + 4 : at + 8] = struct.pack("<i", wrong)
+    path.write_bytes(data)
+
+
+def rows_of(path):
+    return [row for _, row in column_rows(path)]
+
+
+READERS = [
+    rows_of,
+    lambda path: list(file_rows(path)),
+    lambda path: list(read_triples(path)),
+    lambda path: read_questions(path),
+    lambda path: read_run_file(path),
+]
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("wrong", [2_000_000_000, 3000, -5])
+def test_an_offset_that_lies_is_a_sentence(tmp_path, wrong, stream, read):
+    path = tmp_path / "g.arrow"
+    lying(path, wrong, stream)
+    with pytest.raises(BadInput, match=r"g\.arrow cannot be read as Arrow"):
+        read(path)
+
+
+@pytest.mark.parametrize("name", ["g.arrow", "g.parquet"])
+def test_bytes_that_are_no_text_are_a_sentence(tmp_path, name):
+    path = tmp_path / name
+    if name == "g.parquet":
+        pq.write_table(pa.table(COLUMNS), path, compression="none", use_dictionary=False)
+    else:
+        arrow(path, COLUMNS)
+    path.write_bytes(path.read_bytes().replace(FIRST.encode(), b"\xff" * len(FIRST)))
+    with pytest.raises(BadInput, match=r"cannot be read as"):
+        rows_of(path)
+
+
+def test_a_value_that_python_does_not_have_is_a_sentence(tmp_path):
+    path = tmp_path / "g.parquet"
+    times = pa.array([2**60], pa.timestamp("us"))
+    pq.write_table(pa.table({"question": ["a"], "at": times}), path)
+    with pytest.raises(BadInput, match="cannot be read as Parquet"):
+        rows_of(path)
+
+
+@pytest.mark.parametrize("name", ["g.arrow", "g.parquet"])
+def test_a_long_text_that_rows_share_counts_for_each(tmp_path, name):
+    path, text = tmp_path / name, "x" * 1_000_000
+    if name == "g.parquet":
+        pq.write_table(pa.table({"text": [text] * 200}), path)
+        assert path.stat().st_size < 2_000_000
+    else:
+        arrow(path, {"text": [text] * 200})
+    with pytest.raises(BadInput, match="holds more than 64 MB"):
+        for _ in column_rows(path, most=1 << 26):
+            pass
+
+
+def test_batches_of_some_columns(tmp_path):
+    for name in ("g.arrow", "g.parquet"):
+        path = tmp_path / name
+        table = {"a": list(range(150)), "b": ["x"] * 150}
+        arrow(path, table) if name == "g.arrow" else pq.write_table(pa.table(table), path)
+        with closing(ColumnFile(path)) as file:
+            sizes = [batch.num_rows for _, batch in file.batches(["a"])]
+        assert sum(sizes) == 150 and max(sizes) == 64
+        assert [row for _, row in column_rows(path, without=("b",))][149] == {"a": 149}
