@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from core.corpus.sentences import sentences
-from core.diagnosis.matching import BARE, normalize
+from core.diagnosis.matching import BARE
 from core.diagnosis.passages import retrieved_chunks, shown_chunks
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_text, hit_names
+from core.languages.spelling import normalize
 from core.models.base import Encoder
 from core.types import Rest, State
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.diagnosis.causes import PHRASES, Cause
-from core.diagnosis.matching import normalize
 from core.diagnosis.verdict.explanation import Explained
 from core.diagnosis.wording import are, counted, every, joined, named, number, sentence
+from core.languages.spelling import normalize
 
 ADD = "Add the right answer to see where it is lost."
 
