@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from core.corpus.quoted import halves, squeezed
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_label, chunk_text
+from core.languages.spelling import fold
 from core.retrievers.reply import GivenDocument, examples
 
 NEAREST = 20  # chunks in which a quotation is looked for: those that share the most of its words
@@ -173,7 +175,7 @@ def _overlaps(inner: str, outer: str) -> bool:
 
 
 def _words(text: str) -> str:
-    return squeezed(text).casefold()
+    return squeezed(fold(text))
 
 
 def _names(graph: KnowledgeGraph) -> _Names:
@@ -185,8 +187,8 @@ def _names(graph: KnowledgeGraph) -> _Names:
         titles: dict[str, dict[str, None]] = {}
         for row, (document, title) in enumerate(zip(table.texts("document"), table.texts("title"))):
             documents.setdefault(document, []).append(row)
-            if title:
-                titles.setdefault(_words(title), {})[document] = None
+            called = title or PurePosixPath(document).stem  # that of its file
+            titles.setdefault(_words(called), {})[document] = None
         chunks = {id: row for row, id in enumerate(table.texts("id"))}
         return _Names(
             chunks,
