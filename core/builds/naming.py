@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import lru_cache
 from typing import Literal
+
+from core.languages.spelling import fold
 
 Reading = Literal["unicode", "code"]
 READINGS = ("unicode", "code")
@@ -14,8 +15,10 @@ LONGEST_CACHED = 100  # characters: names come again and again, texts do not
 
 
 def folded(name: str, reading: str = "unicode") -> str:
-    """What names of one entity have in common: case and white space folded, all letters kept; read as the published code does, everything
-    but A-Z, a-z, 0-9 becomes white space first, so that a name in other letters is empty.
+    """Return what names of one entity have in common: case, typography and white space folded.
+
+    Read as the published code does, everything but A-Z, a-z, 0-9 becomes white space first, so that a
+    name in other letters is empty.
 
     >>> from core.builds.naming import folded
     >>> folded(" José  DÍAZ-2 "), folded(" José  DÍAZ-2 ", "code")
@@ -27,7 +30,7 @@ def folded(name: str, reading: str = "unicode") -> str:
 def _folded(name: str, reading: str) -> str:
     if reading == "code":
         return " ".join(OTHERS.sub(" ", name.lower()).split())
-    return " ".join(unicodedata.normalize("NFC", name).split()).casefold()
+    return " ".join(fold(name).split())
 
 
 _cached = lru_cache(maxsize=1 << 15)(_folded)

@@ -112,11 +112,22 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text.lower().replace("`", "'")
+    return unicodedata.normalize("NFC", signs(text).casefold().replace("i\u0307", "i"))
+
+
+def signs(text: str) -> str:
+    """Return a text without typography; case, letters and accents stay.
+
+    >>> from core.languages.spelling import signs
+    >>> signs("“Ann” O’Neil") == signs('"Ann" O`Neil'), signs("Stone–Hill")
+    (True, 'Stone-Hill')
+    """
+    if text.isascii():
+        return text.replace("`", "'")
     text = unicodedata.normalize("NFC", _replaced(text, invisible=True))
     text = LOWERED.sub(lambda found: found[0].translate(SUBSCRIPTS), text)
-    text = _replaced(MIXED.sub(" ", MARKS.sub("", text))).casefold()
-    text = text.replace("\u0e4d\u0e32", "\u0e33").replace("\u0ecd\u0eb2", "\u0eb3")
-    return unicodedata.normalize("NFC", text.replace("i\u0307", "i"))
+    text = _replaced(MIXED.sub(" ", MARKS.sub("", text)))
+    return text.replace("\u0e4d\u0e32", "\u0e33").replace("\u0ecd\u0eb2", "\u0eb3")
 
 
 def fold_with_places(text: str) -> tuple[str, Sequence[int]]:
@@ -156,6 +167,22 @@ def unaccented(text: str) -> str:
         return folded
     letters = unicodedata.normalize("NFD", folded)
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
+def written_forms(name: str) -> list[str]:
+    """Return a name as keyboards and as books write it, itself first, for programs that compare signs.
+
+    >>> from core.languages.spelling import written_forms
+    >>> written_forms("Ann"), written_forms("O'Neil"), len(written_forms("Jo’Ann Stone–Hill"))
+    (['Ann'], ["O'Neil", 'O’Neil'], 6)
+    """
+    plain = unicodedata.normalize("NFC", signs(name))
+    forms = [name]
+    for apostrophe in "'’":
+        for dash in "-\u2011–":
+            form = plain.replace("'", apostrophe).replace("-", dash)
+            forms += [form, unicodedata.normalize("NFD", form)]
+    return list(dict.fromkeys(forms))
 
 
 def name_key(name: str) -> str:

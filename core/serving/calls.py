@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from core.diagnosis.verdict.verdict_words import explain
 from core.errors import BadInput, HopscopeError, shorten
 from core.instances.catalogue import catalogue, find, one_for
+from core.languages.spelling import holds_words
 from core.results import comparison_dict
 from core.sources import Ask, CorpusSource, GraphSource, Source, sources
 from core.types import Question
@@ -154,12 +155,9 @@ def list_methods(words: str = "") -> list[dict[str, str]]:
     >>> [method["id"] for method in list_methods("No. 12 one-shot")][:1]
     ['lego-12']
     """
-    wanted, found = words.casefold().split(), []
+    found = []
     for key, one in catalogue().items():
-        if all(
-            word in f"{key} {one.short} {one.title} {one.method} {one.paper}".casefold()
-            for word in wanted
-        ):
+        if holds_words(f"{key} {one.short} {one.title} {one.method} {one.paper}", words):
             asks = "documents" if one.documents else "a graph"
             found.append(
                 {
