@@ -92,8 +92,12 @@ BULLET = re.compile(r"^(\s*)-(?=[0-9])", re.MULTILINE)
 POINT, DASH, SLASH, COLON, OTHER = "\x01\x02\x03\x04\x05"
 SHOWN = ((POINT, "."), (DASH, "-"), (SLASH, "/"), (COLON, ":"), (OTHER, "'"))
 
-# What may stand between two letters of a word, as RE2 writes it.
-BETWEEN_LETTERS = "[\\pP\\pS\\pM\\pZ\\pC\\s\\x{0640}\\x{02B9}-\\x{02BF}Ꞌꞌ]*"
+# What may stand between two letters of a word, as RE2 writes it: all but most letters and ASCII
+# digits. Few ranges, as each pattern is compiled for each column that is searched.
+BETWEEN_LETTERS = (
+    "[^0-9A-Za-z\u0391-\u03f5\u0400-\u0481\u048a-\u052f\u05d0-\u05ea\u0620-\u063f\u0641-\u064a\u0671-\u06d3"
+    "\u0904-\u0939\u0e01-\u0e30\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]*"
+)
 PUNCTUATION = str.maketrans("", "", string.punctuation)
 # Symbols that are part of names: C++ is not C.
 NAME_PUNCTUATION = str.maketrans("", "", "!\"'(),-./:;?[\\]_`{}")
@@ -265,6 +269,7 @@ def holds_words(text: str, words: str) -> bool:
     return all(word in folded for word in fold(words).split())
 
 
+@lru_cache(1 << 10)
 def row_pattern(wanted: str) -> str:
     """Return a pattern of RE2 that finds every text in which `holds` finds a normalised answer.
 

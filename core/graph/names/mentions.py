@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, SupportsInt, TypeVar
+from typing import Any, Protocol, SupportsInt, TypeVar
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from core.languages.spelling import (
     fold,
     fold_with_places,
     name_key,
+    normalize,
     place_behind,
+    row_pattern,
     unaccented,
 )
 
@@ -90,25 +92,30 @@ class Vocabulary:
 
     def keyed(self, name: str) -> tuple[int, ...]:
         """The nodes whose name is this one but for case, typography and punctuation, ascending."""
-        key = name_key(name)
-        return self._by_key.get(key, ()) if key else ()
+        import pyarrow.compute as pc
+
+        key, pattern = name_key(name), row_pattern(normalize(name))
+        if not pattern:
+            return ()
+        near = pc.match_substring_regex(self._column, pattern, ignore_case=True)
+        nodes = np.flatnonzero(near.to_numpy(zero_copy_only=False)).tolist()
+        return tuple(node for node in nodes if name_key(self._every[node]) == key)
 
     def alike(self, name: str) -> tuple[int, ...]:
         """The nodes whose name is this one but for case, typography and accents, ascending."""
         return self._unaccented.get(unaccented(name), ())
 
     @cached_property
-    def _by_key(self) -> dict[str, tuple[int, ...]]:
-        return self._by(name_key)
+    def _column(self) -> Any:
+        import pyarrow as pa
+
+        return pa.array(list(self._every), pa.large_string())
 
     @cached_property
     def _unaccented(self) -> dict[str, tuple[int, ...]]:
-        return self._by(unaccented)
-
-    def _by(self, form: Callable[[str], str]) -> dict[str, tuple[int, ...]]:
         found: dict[str, tuple[int, ...]] = {}
         for node, name in enumerate(self._every):
-            key = form(name)
+            key = unaccented(name)
             found[key] = (*found.get(key, ()), node)
         return found
 
