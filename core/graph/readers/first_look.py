@@ -20,7 +20,7 @@ def looked_at(triples: Iterable[Triple], whole: bool, numbers: bool = False) -> 
     >>> looked_at([("1", "acted in", "2"), ("1", "acted in", "3")], whole=True)[0]
     '2 triples, 3 entities, 1 relation.'
     >>> looked_at([("O'Neil", "knows", "Ann"), ("O’Neil", "knows", "ann")], whole=True)[1][:76]
-    'Entities that differ from another by case, blanks or typography alone: 2, s'
+    'Entities that differ from another by case, blanks or typography alone: 2, su'
     """
     number, entities, relations = 0, set[str](), set[str]()
     for head, relation, tail in triples:
