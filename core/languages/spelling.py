@@ -356,11 +356,11 @@ def _numbers(text: str) -> str:
 def _number(found: re.Match[str]) -> str:
     """Return digits with marks between them in one form."""
     digits, marks = re.split(r"\D", found[0]), re.sub(r"\d", "", found[0])
-    *before, last = marks
+    before, last = marks[:-1], marks[-1]
     fraction = ""
     if last in ".," and last not in before and (not before or _groups(digits[:-1], before)):
         if before or not _groups(digits, marks):
-            fraction, digits, marks = digits[-1], digits[:-1], "".join(before)
+            fraction, digits, marks = digits[-1], digits[:-1], before
     if not marks or _groups(digits, marks):
         whole = "".join(digits)
         return whole if len(fraction) < 3 and not fraction.strip("0") else whole + POINT + fraction
