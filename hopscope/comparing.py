@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import BadInput, HopscopeError
 from core.instances.catalogue import Instance, catalogue, find, named, one_for
 from core.io.json_text import json_text
+from core.languages.spelling import holds_words
 from core.operators import OPERATORS
 from core.operators.base import Line, Operator
 from core.operators.generate import Answer
@@ -209,13 +210,8 @@ def methods(words: str = "") -> dict[str, str]:
     >>> list(hs.methods("hipporag 2 filter"))[:1]
     ['hipporag-2-filter-corpus-graph']
     """
-    wanted = words.casefold().split()
     titles = {key: instance.title for key, instance in catalogue().items()}
-    return {
-        key: title
-        for key, title in titles.items()
-        if all(word in f"{key} {title}".casefold() for word in wanted)
-    }
+    return {key: title for key, title in titles.items() if holds_words(f"{key} {title}", words)}
 
 
 def instance_of(method: Method, source: Source) -> Instance:

@@ -9,6 +9,7 @@ from typing import Any
 
 from core.errors import shorten
 from core.graph.algorithms.dice import dice
+from core.languages.spelling import name_key, normalize
 
 LISTED = 5  # paths or hits that a card names
 DRAWN = 24  # nodes of the picture
@@ -90,9 +91,9 @@ def _answer(lane: Mapping[str, Any], known: Sequence[str]) -> str:
         or ", ".join((lane["reader_answers"] or [])[:3])
         or (lane["excerpt"] or {}).get("text", "")
     )
-    right = {name.casefold() for name in known}
+    right = set(map(normalize, known))
     first = lane["answer"] or next(iter(lane["reader_answers"] or []), "")
-    mark = "" if not right or not first else " ✓" if first.casefold() in right else " ✗"
+    mark = "" if not right or not first else " ✓" if normalize(first) in right else " ✗"
     return escape(shorten(found, 240)) + mark if found else '<span class="small">no answer</span>'
 
 
@@ -120,8 +121,8 @@ def svg(data: Mapping[str, Any]) -> str:
         return ""
     places = _places(list(nodes), steps)
     answers, starts = (
-        {name.casefold() for name in data["answers"]},
-        {name.casefold() for name in data["entities"]},
+        set(map(name_key, data["answers"])),
+        set(map(name_key, data["entities"])),
     )
     drawn = []
     for (head, tail, relation), lanes in steps.items():
@@ -134,7 +135,7 @@ def svg(data: Mapping[str, Any]) -> str:
                 f'<line {line} stroke="{COLOURS[lane % len(COLOURS)]}" stroke-width="2" opacity=".75">{title}</line>'
             )
     for name, (x, y) in places.items():
-        low = name.casefold()
+        low = name_key(name)
         colour = "#2e7d4f" if low in answers else "#1d4e71" if low in starts else "#9aa5b1"
         size = 7 if low in answers or low in starts else 5
         drawn.append(

@@ -14,12 +14,12 @@ from core.corpus.mends import Mends, pair
 from core.graph.columns import Table
 from core.graph.edits import Edit
 from core.graph.store import Graph
+from core.languages.spelling import fold
 from core.models.base import Encoder
 
 ALIKE = 0.9  # the least cosine of two names that are alike
 COMPARED = 4_000  # names whose vectors are compared: those of the entities with the most relations
 NEAREST = 3  # of each name
-APOSTROPHES = re.compile(r"[’'`´ʼ‘]")
 OTHERS = re.compile(r"[^\w]+|_")
 DIGITS = re.compile(r"\d+")
 PLURAL = 4  # letters of a word at least whose plural is folded
@@ -46,11 +46,9 @@ def spellings(name: str) -> tuple[str, ...]:
     """
     case = " ".join(unicodedata.normalize("NFC", name).split()).casefold()
     accents = "".join(
-        letter
-        for letter in unicodedata.normalize("NFKD", case)
-        if not unicodedata.combining(letter)
+        letter for letter in unicodedata.normalize("NFD", case) if not unicodedata.combining(letter)
     )
-    marks = " ".join(OTHERS.sub(" ", APOSTROPHES.sub("", accents)).split())
+    marks = " ".join(OTHERS.sub(" ", fold(accents).replace("'", "")).split())
     return case, accents, marks, " ".join(map(_singular, marks.split()))
 
 

@@ -14,8 +14,11 @@ LONGEST_CACHED = 100  # characters: names come again and again, texts do not
 
 
 def folded(name: str, reading: str = "unicode") -> str:
-    """What names of one entity have in common: case and white space folded, all letters kept; read as the published code does, everything
-    but A-Z, a-z, 0-9 becomes white space first, so that a name in other letters is empty.
+    """Return what names of one entity have in common: case and white space folded, all letters kept.
+
+    Read as the published code does, everything but A-Z, a-z, 0-9 becomes white space first, so that a
+    name in other letters is empty. It is not `core.languages.spelling.fold`, as saved facts and graphs
+    that ship are put together by it; names in other typography are joined by a mend.
 
     >>> from core.builds.naming import folded
     >>> folded(" José  DÍAZ-2 "), folded(" José  DÍAZ-2 ", "code")

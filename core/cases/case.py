@@ -15,6 +15,7 @@ from core.cases.finished import Finished
 from core.errors import BadInput, shorten
 from core.instances.catalogue import published
 from core.io.json_text import json_text
+from core.languages.spelling import holds_words
 
 LARGEST = 16_000_000  # bytes of a case's JSON
 MAX_TAGS, LONGEST_TAG, LONGEST_NOTES, LONGEST_LINK = 20, 40, 20_000, 20_000
@@ -55,8 +56,7 @@ class Case:
             *self.instances,
             *self.labels,
         )
-        text = "\n".join(said).casefold()
-        return all(word.casefold() in text for word in words)
+        return holds_words("\n".join(said), " ".join(words))
 
 
 @lru_cache(maxsize=1)

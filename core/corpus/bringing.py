@@ -11,7 +11,7 @@ from core.corpus.catalogue import SAFE_NAME, corpora, new_folder, own_corpus
 from core.corpus.corpus import Asked, Corpus, write
 from core.corpus.document import Document, Origin
 from core.corpus.found import FILES, Tell, found_in
-from core.corpus.quoted import parts_of, passage_name
+from core.corpus.quoted import alike, parts_of, passage_name
 from core.corpus.readers import Read
 from core.corpus.readers.options import Columns, counted
 from core.errors import BadInput, shorten
@@ -223,6 +223,7 @@ class _ById:
     def __init__(self, documents: Iterable[Document]):
         self._ids: set[str] = set()
         self._titles: dict[str, str] = {}
+        self._alike: dict[str, str] = {}  # ids and titles without case and typography
         self._passages: dict[tuple[str, str], str] = {}
         rows: dict[str, set[str]] = {}
         for document in documents:
@@ -230,6 +231,8 @@ class _ById:
             if document.source and document.id.startswith(f"{document.source}:"):
                 rows.setdefault(document.id[len(document.source) + 1 :], set()).add(document.id)
             self._titles.setdefault(document.title, document.id)
+            for name in filter(None, (document.id, document.title)):
+                self._alike.setdefault(alike(name), document.id)
             self._passages.setdefault((document.title, _digest(document.text)), document.id)
         self._titles = {
             row: next(iter(ids)) for row, ids in rows.items() if len(ids) == 1
@@ -247,9 +250,13 @@ class _ById:
             return name
         title, text = parts_of(name)
         if not text:
-            return self._titles.get(name, name)
-        document = title if title in self._ids else self._titles.get(title, title)
+            return self._document(name)
+        document = title if title in self._ids else self._document(title)
         return self._passages.get((title, _digest(text))) or passage_name(document, text)
+
+    def _document(self, title: str) -> str:
+        """Return the id of the document of a title; the title where there is none."""
+        return self._titles.get(title) or self._alike.get(alike(title), title)
 
 
 def _digest(text: str) -> str:

@@ -113,7 +113,7 @@ def _table(documents: Iterable[Document], cut: Cut, check: Check | None) -> Tabl
         for number, (start, end, size) in enumerate(spans):
             rows["id"].append(chunk_id(document.id, number, len(spans)))
             rows["document"].append(document.id)
-            rows["title"].append(document.title)
+            rows["title"].append(document.heading)
             rows["place"].append(document.place_at(start))
             rows["text"].append(document.text[start:end])
             rows["tokens"].append(size)

@@ -7,6 +7,7 @@ import json
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePosixPath
 
 Place = tuple[int, str]
 
@@ -34,6 +35,17 @@ class Document:
         """The label of the place of a character; empty before the first and where there are none."""
         before = bisect_right(self.places, offset, key=lambda place: place[0])
         return self.places[before - 1][1] if before else ""
+
+    @property
+    def heading(self) -> str:
+        """The title as an encoder and a language model read it; empty where it is the name of the file.
+
+        >>> from core.corpus import Document
+        >>> Document("p1.txt", "Once.", "p1", "p1.txt").heading, Document("b", "Once.", "Ann", "b.md").heading
+        ('', 'Ann')
+        """
+        file = PurePosixPath(self.source.replace("\\", "/"))
+        return "" if self.title in (self.source, file.name, file.stem) else self.title
 
     @cached_property
     def digest(self) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from core.languages.spelling import fold
+
 MARK = "\n"
 
 
@@ -33,8 +35,11 @@ def parts_of(passage: str) -> tuple[str, str]:
 
 
 def holds(text: str, quote: str) -> bool:
-    """Whether a text holds a quotation, whatever blanks are between its words; any text holds an empty one."""
-    return quote in squeezed(text)
+    """Return whether a text holds a quotation, case, typography and blanks between its words aside.
+
+    Any text holds an empty one.
+    """
+    return quote in squeezed(text) or alike(quote) in alike(text)
 
 
 def halves(quote: str) -> tuple[str, str]:
@@ -46,6 +51,12 @@ def halves(quote: str) -> tuple[str, str]:
     """
     words = quote.split()
     return " ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :])
+
+
+@lru_cache(maxsize=4096)
+def alike(text: str) -> str:
+    """Return what texts have in common that differ in case, typography and blanks."""
+    return squeezed(fold(text))
 
 
 @lru_cache(maxsize=4096)

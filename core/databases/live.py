@@ -11,7 +11,7 @@ import re
 import tempfile
 import threading
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from core.graph.protocol import Fetched
 from core.graph.readers.rdf import TRIPLES, check_language, check_literals
 from core.graph.store import Graph
 from core.io.durable import write_whole
+from core.languages.spelling import fold, written_forms
 from core.sharing import shared
 from core.types import Direction
 
@@ -199,19 +200,19 @@ class Live:
         found = reach.named(asked)
         missing = [name for name in asked if not found.get(name)]
         alike = (
-            {name.casefold(): things for name, things in reach.alike(missing).items()}
+            {fold(name): things for name, things in reach.alike(_written(missing)).items()}
             if missing
             else {}
         )
         for name in missing:
-            if name.casefold() not in alike:
+            if fold(name) not in alike:
                 raise UnknownEntity(
                     name,
                     (),
                     f"“{shorten(name)}” was not found by its name at {self.address.title}.",
                 )
         return tuple(
-            self._best(reach, name, found.get(name) or alike[name.casefold()]) for name in asked
+            self._best(reach, name, found.get(name) or alike[fold(name)]) for name in asked
         )
 
     def _mentioned(self, reach: Reach, text: str) -> tuple[tuple[str, Id, int], ...]:
@@ -221,7 +222,9 @@ class Live:
         found = reach.named(
             list(dict.fromkeys(spelt for part in parts for spelt in _spellings(part)))
         )
-        found = {name: things for name, things in found.items() if things} or reach.alike(parts)
+        found = {name: things for name, things in found.items() if things} or reach.alike(
+            _written(parts)
+        )
         if not found:
             raise UnknownEntity(
                 text,
@@ -322,6 +325,11 @@ def _parts(text: str) -> Iterator[str]:
         yield from dict.fromkeys(
             (text[start : ends[end]], text[start : ends[end]].rstrip("?.,;:"), text[start:end])
         )
+
+
+def _written(names: Iterable[str]) -> list[str]:
+    """Return names in the typography that keyboards and books have, as a database cannot fold it."""
+    return list(dict.fromkeys(form for name in names for form in written_forms(name)))
 
 
 def _spellings(part: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from core.datasets.sets import QuestionSet
 from core.errors import shorten
 from core.graph.names.lookup import names
 from core.graph.protocol import KnowledgeGraph
+from core.languages.spelling import name_key
 from core.types import Question
 
 OWN = "graphs of their own"  # where questions are asked on the graphs of their own rows
@@ -73,8 +74,8 @@ def own_fit(known: QuestionSet, questions: Iterable[Question]) -> Fit:
     for question in questions:
         triples = known.own_triples(question.id)
         if triples:
-            here = {name.casefold() for head, _, tail in triples for name in (head, tail)}
-            placed.append((question, lambda name, here=here: name.strip().casefold() in here))
+            here = {name_key(name) for head, _, tail in triples for name in (head, tail)}
+            placed.append((question, lambda name, here=here: name_key(name) in here))
         else:
             alone += 1
     return _fit(placed, alone)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from core.languages.spelling import fold, fold_with_places, place_behind
 from core.types import Path, State
 
 MOST = 50  # words of one lane
@@ -48,16 +49,18 @@ def evidence(graph, state: State, answer: str = "") -> tuple[Evidence, ...]:
 
 def _in_text(answer: str, named: dict[int, str]) -> list[tuple[str, int]]:
     """The names that stand in a text as words of their own, longer ones first where they overlap, in the text's order."""
-    plain, found = answer.casefold(), []
-    taken = [False] * len(answer)
+    folded, places = fold_with_places(answer)
+    found, taken = list[tuple[int, str, int]](), [False] * len(answer)
     for node, name in sorted(named.items(), key=lambda pair: -len(pair[1])):
-        if not name.strip() or name.casefold() not in plain:
+        wanted = fold(name)
+        if not wanted.strip() or wanted not in folded:
             continue
-        flags = re.NOFLAG if len(name) < SHORT else re.IGNORECASE
-        for match in re.finditer(_whole(name), answer, flags):
-            if not any(taken[match.start() : match.end()]):
-                taken[match.start() : match.end()] = [True] * (match.end() - match.start())
-                found.append((match.start(), match[0], node))
+        for match in re.finditer(_whole(wanted), folded):
+            start, end = places[match.start()], place_behind(places, match.end())
+            own = len(name) >= SHORT or answer[start:end] == name
+            if own and not any(taken[start:end]):
+                taken[start:end] = [True] * (end - start)
+                found.append((start, answer[start:end], node))
     return [(text, node) for _, text, node in sorted(found)]
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from core.comparison.comparing import Comparison, Lane
 from core.diagnosis.held_words import in_corpus, in_graph
-from core.diagnosis.matching import BARE, match, normalize, says
+from core.diagnosis.matching import BARE, match, says
 from core.diagnosis.passages import chunk_rows, described, retrieved_chunks, shown_chunks
 from core.diagnosis.targets import Target, answers_of, passages_of
 from core.graph.names.lookup import names as names_of
 from core.graph.texts import hit_names, hit_texts
+from core.languages.spelling import normalize
 from core.sources import CorpusSource, GraphSource, Source
 from core.types import Path, State
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from core.diagnosis.matching import match, normalize
+from core.diagnosis.matching import match
 from core.graph.columns import Table
 from core.graph.protocol import KnowledgeGraph
+from core.languages.spelling import normalize, row_pattern
 from core.sources import Source
 
 REMEMBERED = 1024  # names of which it is known whether texts hold them
@@ -33,7 +35,7 @@ def in_graph(graph: KnowledgeGraph, name: str) -> bool:
     """Whether a chunk, a node's name or a description holds a name's words; looked up once for each name."""
 
     def seek() -> bool:
-        columns, word = graph.columns, _longest(name)
+        columns = graph.columns
         tables = [
             (columns.chunks, ("title", "text")),
             (columns.nodes, ("description",)),
@@ -41,22 +43,17 @@ def in_graph(graph: KnowledgeGraph, name: str) -> bool:
         ]
         if any(table is not None and holds(table, fields, name) for table, fields in tables):
             return True
-        return any(match(node, name) for node in _node_names(graph) if word in node.casefold())
+        return _column_holds(_node_names(graph), name)
 
     return graph.derived.once("in the graph", name, seek, REMEMBERED)
 
 
-def _longest(name: str) -> str:
-    """The longest word of a name, casefolded, by which its texts are sought; empty where it has none."""
-    return max(
-        "".join(char if char.isalnum() else " " for char in name.casefold()).split(),
-        key=len,
-        default="",
-    )
+def _node_names(graph: KnowledgeGraph) -> Any:
+    """Return the names of all nodes as a column of Arrow."""
+    import pyarrow as pa
 
-
-def _node_names(graph: KnowledgeGraph) -> list[str]:
-    return graph.derived.once("every name", None, lambda: graph.names(range(graph.n_nodes)))
+    names = lambda: pa.array(graph.names(range(graph.n_nodes)), pa.large_string())
+    return graph.derived.once("every name", None, names)
 
 
 def holds(table: Table, fields: Sequence[str], name: str) -> bool:
@@ -64,15 +61,16 @@ def holds(table: Table, fields: Sequence[str], name: str) -> bool:
 
     Rows are first sought by the longest word, by compiled code.
     """
+    columns = [table.arrow.column(field) for field in fields if table.has(field)]
+    return any(_column_holds(column, name) for column in columns)
+
+
+def _column_holds(column: Any, name: str) -> bool:
+    """Return whether a text of a column of Arrow holds a name's words."""
     import pyarrow.compute as pc
 
-    word = _longest(name)
-    if not normalize(name) or not word:
+    pattern = row_pattern(normalize(name))
+    if not pattern:
         return False
-    for field in fields:
-        if table.has(field):
-            column = table.arrow.column(field)
-            rows = pc.filter(column, pc.match_substring(column, word, ignore_case=True))
-            if any(match(row.as_py(), name) for row in rows):
-                return True
-    return False
+    rows = pc.filter(column, pc.match_substring_regex(column, pattern, ignore_case=True))
+    return any(match(row.as_py(), name) for row in rows)

@@ -14,12 +14,13 @@ from itertools import combinations
 from math import ceil, comb, log2
 
 from core.comparison.comparing import Lane
-from core.diagnosis.matching import normalize, says
+from core.diagnosis.matching import says
 from core.diagnosis.passages import chunk_rows
 from core.diagnosis.prompt_items import Item, item_at, items_of, read, shown, without
 from core.diagnosis.wording import counted, joined
 from core.errors import BadInput, shorten
 from core.graph.texts import leaves
+from core.languages.spelling import normalize
 from core.operators.base import Context, Operator
 from core.operators.generate import about_tokens
 from core.types import Influence, State, Weight

@@ -11,9 +11,11 @@ import numpy as np
 from core.builds.mending import by_spelling
 from core.corpus.mends import Mends
 from core.diagnosis.funnel import gold_nodes
+from core.diagnosis.matching import BARE
 from core.diagnosis.passages import chunk_rows
 from core.graph.algorithms.neighbourhood import component_labels
 from core.graph.store import Graph
+from core.languages.spelling import normalize
 from core.types import Question
 
 
@@ -100,10 +102,7 @@ def quality(
     )
     asked = list(questions)
     answers = {
-        answer: one
-        for one in asked
-        for answer in one.answers
-        if answer.casefold() not in ("yes", "no")
+        answer: one for one in asked for answer in one.answers if normalize(answer) not in BARE
     }
     golds = (
         dict.fromkeys(passage for one in asked for passage in one.gold)

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from core.corpus.sentences import sentences
-from core.diagnosis.matching import BARE, normalize
+from core.diagnosis.matching import BARE
 from core.diagnosis.passages import retrieved_chunks, shown_chunks
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_text, hit_names
+from core.languages.spelling import fold, fold_with_places, normalize, place_behind
 from core.models.base import Encoder
 from core.types import Rest, State
 
@@ -125,20 +126,24 @@ def _likeness(
 
 
 def marks(text: str, names: Iterable[str]) -> tuple[Span, ...]:
-    """Where a text holds the words of one of the names, case, punctuation and articles aside; ascending, none inside another.
+    """Return where a text holds the words of one of the names; ascending, none inside another.
+
+    Case, typography, punctuation and articles do not count.
 
     >>> from core.diagnosis.support import marks
     >>> text = "Scrooge, the miser, met Tim. Tiny Tim!"
     >>> [text[start:end] for start, end in marks(text, ["tiny tim", "Tim", "a miser"])]
     ['miser', 'Tim', 'Tiny Tim']
     """
+    folded, places = fold_with_places(text)
     words = [
-        (match.start(), match.end(), match.group().casefold()) for match in WORD.finditer(text)
+        (places[match.start()], place_behind(places, match.end()), match.group())
+        for match in WORD.finditer(folded)
     ]
     plain = [word for word in words if word[2] not in ARTICLES]
     found: list[Span] = []
     for name in names:
-        wanted = [word for word in map(str.casefold, WORD.findall(name)) if word not in ARTICLES]
+        wanted = [word for word in WORD.findall(fold(name)) if word not in ARTICLES]
         for at in range(len(plain) - len(wanted) + 1) if wanted else ():
             if [word for _, _, word in plain[at : at + len(wanted)]] == wanted:
                 found.append((plain[at][0], plain[at + len(wanted) - 1][1]))

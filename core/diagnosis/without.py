@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from core.comparison.comparing import Comparison, Lane
-from core.diagnosis.matching import normalize
 from core.diagnosis.measure import lane_by_model
 from core.diagnosis.path_outcome import prompt_paths
 from core.diagnosis.verdict.verdict_words import explain, lane_names, says
 from core.diagnosis.wording import joined, named, sentence
 from core.graph.edits import Edit, carried, unmatched
 from core.graph.texts import chunk_lists
+from core.languages.spelling import normalize
 from core.runtime.jobs import DONE
 from core.types import Beside, Path
 

@@ -30,6 +30,8 @@ class Group:
 def half(question: Question) -> int:
     """0 for the questions that train, 1 for those that nothing is ever trained on: by a hash of the text, the same whatever else is asked.
 
+    It stays as it is where `core.languages.spelling` changes, as models are trained by it.
+
     >>> from core.finetune.reranker_data import half
     >>> from core.types import Question
     >>> [half(Question(text)) for text in ("Who?", "What?", "Where?", "When?")]

@@ -134,7 +134,10 @@ class Split:
 
 
 def text(one: Drawn) -> str:
-    """A question's text by which it is told from others, case and spaces aside."""
+    """Return a question's text by which it is told from others, case and spaces aside.
+
+    Splits are drawn by it, so it stays as it is where `core.languages.spelling` changes.
+    """
     return " ".join(one.question.text.lower().split())
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 
 import numpy as np
 
 from core.graph.protocol import KnowledgeGraph
+from core.languages.spelling import unaccented
 
 COMPARED = 2000  # names of each graph alone, those with the most relations, that are held against each other
 ALIKE = 88.0  # of 100, from which on two names may mean the same
@@ -108,17 +108,14 @@ def union(first: KnowledgeGraph, second: KnowledgeGraph, most: int) -> Union:
 
 
 def name_key(name: str) -> str:
-    """A name as two graphs are compared by: without case, accents, and the blanks and marks around its words.
+    """Return a name as two graphs are compared by: without case, typography, accents and marks around its words.
 
     >>> from core.graph.difference import name_key
     >>> name_key("  Émile  ZOLA. "), name_key("O’Brien") == name_key("o'brien"), name_key("北京")
     ('emile zola', True, '北京')
     """
-    plain = unicodedata.normalize("NFKD", name.replace("’", "'"))
-    letters = "".join(letter for letter in plain if not unicodedata.combining(letter)).casefold()
-    return " ".join(word.strip('.,;:!?"()[]') for word in letters.split()).strip() or " ".join(
-        name.split()
-    )
+    words = (word.strip('.,;:!?"()[]') for word in unaccented(name).split())
+    return " ".join(words).strip() or " ".join(name.split())
 
 
 def _links(graph: KnowledgeGraph, keys: list[str]) -> set[tuple[str, str]]:

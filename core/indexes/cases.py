@@ -87,7 +87,10 @@ def key_of(question: Question) -> str:
 
 
 def asked(question: Question) -> str:
-    """The part of a key that two solutions of the same question share."""
+    """Return the part of a key that two solutions of the same question share.
+
+    It is stored, so it stays as it is where `core.languages.spelling` changes.
+    """
     return hashlib.sha256(
         question.text.replace("[", "").replace("]", "").casefold().encode()
     ).hexdigest()[:16]

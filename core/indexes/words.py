@@ -26,7 +26,7 @@ from core.languages import is_english
 from core.languages.terms import terms
 from core.runtime.meter import silent, spent
 
-VERSION = 1
+VERSION = 2  # 2: words are folded by core.languages.spelling
 SHELF = "words"  # where opened ones are found on their graph
 SAVED_FROM = (
     5_000  # texts from which their words are saved; those of fewer are read in less than a second

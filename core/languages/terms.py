@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import cache, lru_cache
 from typing import Any
 
 from core.languages.language import Language, language
 from core.languages.scripts import UNSPACED_LETTERS
+from core.languages.spelling import SIGNS, fold
 
 WORD = re.compile(r"[^\W_]+")
 LETTER = f"{UNSPACED_LETTERS}\uac00-\ud7af"  # of scripts whose words are cut into letters: those without blanks, and Korean, of long words
 PARTS, LETTERS = re.compile(f"[{LETTER}]+|[^{LETTER}]+"), re.compile(f"[{LETTER}]")
-SIGNS = "".join(
-    chr(code) for code in range(0x0300, 0x1A00) if unicodedata.category(chr(code)) in ("Mn", "Mc")
-)  # over and under letters
 MARKED_WORD = rf"(?:[^\W_]|[{SIGNS}])+"
 MARKED, WORDS = re.compile(f"[{SIGNS}]"), re.compile(MARKED_WORD)
 CONTENT = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々〇ァ-ヶー]+|[a-z0-9]+")
-MARKS = re.compile(
-    "[\u0640\u0610-\u061a\u064b-\u065f\u0670\u0591-\u05bd\u05bf-\u05c7]"
-)  # vowels and lengtheners that are seldom written
 STEMS = 1 << 16  # words whose stems are remembered
 
 
@@ -32,10 +26,10 @@ def plain_words(text: str) -> list[str]:
     >>> plain_words("who.directed_by -> X"), plain_words("हिन्दी में"), plain_words("كَتَبَ")
     (['who', 'directed', 'by', 'x'], ['हिन्दी', 'में'], ['كتب'])
     """
-    folded = text.casefold()
+    folded = fold(text)
     if folded.isascii() or not MARKED.search(folded):
         return WORD.findall(folded)
-    return WORDS.findall(MARKS.sub("", unicodedata.normalize("NFC", folded)))
+    return WORDS.findall(folded)
 
 
 def terms(text: str, code: str = "") -> list[str]:
@@ -75,7 +69,7 @@ def content_words(text: str, code: str) -> list[str]:
     known = language(code)
     if known is None:
         return plain_words(text)
-    found = plain_words(text) if known.spaced else _unspaced_words(text.casefold(), known)
+    found = plain_words(text) if known.spaced else _unspaced_words(fold(text), known)
     return [word for word in found if word not in known.common and len(word) > 1]
 
 

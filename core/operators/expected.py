@@ -19,6 +19,7 @@ from core.graph.names.phrases import doer, phrase
 from core.graph.names.word_index import words_of
 from core.graph.protocol import KnowledgeGraph
 from core.languages import Language, language
+from core.languages.spelling import fold
 from core.types import Path
 
 PERSON, TIME, NUMBER, THING = "person", "time", "number", "thing"
@@ -79,9 +80,9 @@ def _in_language(
     graph: KnowledgeGraph, question: str, known: Language, names: Iterable[str]
 ) -> Expected:
     """What a question in a language asks for by its first question word; one that is a function word as well asks only at its beginning."""
-    text = question.casefold()
+    text = fold(question)
     for name in sorted(names, key=len, reverse=True):
-        text = text.replace(name.casefold(), " ")
+        text = text.replace(fold(name), " ")
     found = [(at, phrase) for phrase in known.asks if (at := _place(text, phrase, known)) >= 0]
     if not found:
         return Expected()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 import numpy as np
 
-from core.corpus.quoted import halves, squeezed
+from core.corpus.quoted import alike, halves
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_label, chunk_text
 from core.retrievers.reply import GivenDocument, examples
@@ -91,8 +92,8 @@ def placed_documents(
 
 def covered(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int, ...]:
     """Of some chunks those of which a text, such as a prompt, holds the whole or half of the words."""
-    whole = _words(text)
-    return tuple(row for row in rows if _overlaps(_words(chunk_text(graph, row)), whole))
+    whole = alike(text)
+    return tuple(row for row in rows if _overlaps(alike(chunk_text(graph, row)), whole))
 
 
 def _rows(
@@ -112,7 +113,7 @@ def _rows(
         return (known.chunks[id],)
     among: tuple[int, ...] = known.documents.get(id, ())
     if not among and title:
-        documents = known.titles.get(_words(title), ())
+        documents = known.titles.get(alike(title), ())
         among = tuple(row for document in documents for row in known.documents[document])
         if len(documents) > 1 and not one.text:
             counts["ambiguous"] += 1
@@ -151,12 +152,12 @@ def _quoted(graph: KnowledgeGraph, text: str, by_words: ByWords) -> tuple[int, .
 
 def _holding(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int, ...]:
     """Of some chunks the first that holds a text, else those that the text holds, wholly or half of their words."""
-    quote = _words(text)
-    texts = {row: _words(chunk_text(graph, row)) for row in rows}
+    quote = alike(text)
+    texts = {row: alike(chunk_text(graph, row)) for row in rows}
     holding = (
         row
         for row, chunk in texts.items()
-        if quote in chunk or quote == _words(chunk_label(graph, row))
+        if quote in chunk or quote == alike(chunk_label(graph, row))
     )
     if (whole := next(holding, None)) is not None:
         return (whole,)
@@ -172,10 +173,6 @@ def _overlaps(inner: str, outer: str) -> bool:
     return any(half in outer for half in halves(inner) if half.count(" ") + 1 >= SHORTEST_HALF)
 
 
-def _words(text: str) -> str:
-    return squeezed(text).casefold()
-
-
 def _names(graph: KnowledgeGraph) -> _Names:
     def make() -> _Names:
         table = graph.columns.chunks
@@ -185,8 +182,8 @@ def _names(graph: KnowledgeGraph) -> _Names:
         titles: dict[str, dict[str, None]] = {}
         for row, (document, title) in enumerate(zip(table.texts("document"), table.texts("title"))):
             documents.setdefault(document, []).append(row)
-            if title:
-                titles.setdefault(_words(title), {})[document] = None
+            called = title or PurePosixPath(document).stem  # that of its file
+            titles.setdefault(alike(called), {})[document] = None
         chunks = {id: row for row, id in enumerate(table.texts("id"))}
         return _Names(
             chunks,

@@ -16,6 +16,7 @@ from core.io.outside import (
     checked_text,
     checked_texts,
 )
+from core.languages.spelling import holds_words
 from core.results import comparison_dict
 from core.sources import Ask, CorpusSource, GraphSource, Source, sources
 from core.types import Question
@@ -172,12 +173,10 @@ def list_methods(words: str = "") -> list[dict[str, str]]:
     >>> [method["id"] for method in list_methods("No. 12 one-shot")][:1]
     ['lego-12']
     """
-    wanted, found = checked_text(words, "words").casefold().split(), []
+    checked_text(words, "words")
+    found = []
     for key, one in catalogue().items():
-        if all(
-            word in f"{key} {one.short} {one.title} {one.method} {one.paper}".casefold()
-            for word in wanted
-        ):
+        if holds_words(f"{key} {one.short} {one.title} {one.method} {one.paper}", words):
             asks = "documents" if one.documents else "a graph"
             found.append(
                 {

@@ -22,7 +22,8 @@ from core.builds.extract.mentions import CROWDED, LONGEST, NEAR, PHRASE, TOGETHE
 from core.builds.facts import Facts, Relation
 from core.corpus.sentences import sentences
 from core.languages import Language
-from core.languages.terms import MARKED_WORD, MARKS
+from core.languages.spelling import MARKS
+from core.languages.terms import MARKED_WORD
 
 EDITION = 1  # counts the rules; another one reads the chunks again
 NAME, WORK = "name", "work"

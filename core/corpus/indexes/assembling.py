@@ -155,7 +155,7 @@ def _texts(
             values = (
                 chunk_id(document.id, 0, 1) if whole else f"{document.id}#{tool}-{number}",
                 document.id,
-                document.title,
+                document.heading,
                 "",
             )
             for column, value in zip(columns, (*values, chunk.text, len(tokens(chunk.text)))):
@@ -171,29 +171,35 @@ def _unique(chunks: Iterable[Chunk]) -> list[Chunk]:
 def _documents(
     given: Sequence[Text], chunks: dict[str, list[Chunk]], notes: list[str]
 ) -> dict[str, Document]:
-    """The documents by the tool's key, called by their titles where no two share one; a text that the index lacks is put together of its
-    chunks."""
+    """Return the documents by the tool's key, called by their titles or files where no two share one.
+
+    A text that the index lacks is put together of its chunks.
+    """
     known = {one.key: one for one in given} | {
         key: Text(key) for key in chunks if key not in {one.key for one in given}
     }
-    titles = Counter(" ".join(one.title.split()) for one in known.values())
+    titles = Counter(_called(one) for one in known.values())
     found: dict[str, Document] = {}
     joined = 0
     for key, one in known.items():
-        title = " ".join(one.title.split())
-        text = one.text
+        title, text = _called(one), one.text
         if not text.strip():
             text = "\n\n".join(chunk.text for chunk in chunks.get(key, ()))
             joined += len(chunks.get(key, ())) > 1
         if text.strip():
             id = title if title and titles[title] == 1 else key
-            found[key] = Document(id, text, title)
+            found[key] = Document(id, text, title, one.file)
     if joined:
         notes.append(
             f"The index does not hold the text of {joined:,} document{'s' * (joined > 1)}; it was put together of the chunks, so what they "
             "have in common is there twice."
         )
     return found
+
+
+def _called(one: Text) -> str:
+    """Return what a document is called: its title, else the name of its file."""
+    return " ".join((one.title or one.file).split())
 
 
 def _nodes(index: Index, rows: dict[str, int], left: Counter[str]) -> dict[str, _Gathered]:

@@ -112,7 +112,7 @@ def _chunks(found: Any) -> tuple[list[Chunk], list[Text]]:
             else ""
         )
         document = named or key
-        documents.setdefault(document, Text(document, named))
+        documents.setdefault(document, Text(document, file=named))
         chunks.append(Chunk(key, text(state.get("content")), document))
     return chunks, list(documents.values())
 

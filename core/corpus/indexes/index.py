@@ -10,11 +10,15 @@ from core.corpus.indexes.vectors import IndexVectors
 
 @dataclass(frozen=True)
 class Text:
-    """A document of an index: the tool's `key`, a `title` such as its file's name, and the text, empty where the index has none."""
+    """A document of an index: the tool's `key`, a title, the text and the name of its file.
+
+    What the index does not have is empty.
+    """
 
     key: str
     title: str = ""
     text: str = ""
+    file: str = ""
 
 
 @dataclass(frozen=True)

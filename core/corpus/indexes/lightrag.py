@@ -105,7 +105,7 @@ def _texts_and_graph(files: Mapping[str, Source]) -> Index:
     ]
     if DOCUMENTS in files:
         index.documents = [
-            Text(key, _file(row), text(row.get("content")))
+            Text(key, text=text(row.get("content")), file=_file(row))
             for key, row in keyed(files[DOCUMENTS]).items()
         ]
     nodes, edges = attributed(files[GRAPH])

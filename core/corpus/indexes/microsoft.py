@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import PurePosixPath
 from typing import Any
 
 from core.corpus.indexes.files import Row, columns_of, number, rows_of, text, texts
 from core.corpus.indexes.index import Chunk, Community, Entity, Index, Relation, Text
 from core.corpus.indexes.vectors import IndexVectors, parquet_vectors, read_vectors
+from core.corpus.readers.files import KINDS
 from core.io.files import Source
 
 TABLES = ("entities", "relationships", "text_units")  # without which there is no index
@@ -53,14 +56,7 @@ def read(files: Mapping[str, Source]) -> Index:
     ]
     if "documents" in tables:
         rows = rows_of(tables["documents"], ["id"], ["title", "text", "raw_content"])
-        found.documents = [
-            Text(
-                text(row["id"]),
-                text(row.get("title")),
-                text(row.get("text") or row.get("raw_content")),
-            )
-            for row in rows
-        ]
+        found.documents = [_document(text(row["id"]), text(row.get("title")), row) for row in rows]
     found.communities = _communities(tables, names)
     by_id = {text(row["id"]): (text(row[called]), row) for row in entities}
     found.vectors = _vectors(
@@ -71,6 +67,15 @@ def read(files: Mapping[str, Source]) -> Index:
     return found
 
 
+def _document(id: str, title: str, row: Row) -> Text:
+    """Return a document; GraphRAG calls one of a file by the name of the file."""
+    content = text(row.get("text") or row.get("raw_content"))
+    if PurePosixPath(ROW_NUMBER.sub("", title)).suffix.lower() in KINDS:
+        return Text(id, text=content, file=title)
+    return Text(id, title, content)
+
+
+ROW_NUMBER = re.compile(r" \(\d+\)\Z")  # behind the name of a table
 VECTORS = {
     "nodes": "entity.description",
     "communities": "community.full_content",

@@ -18,6 +18,7 @@ import numpy as np
 
 from core.cases.feedback import Rating
 from core.graph.protocol import KnowledgeGraph
+from core.languages.spelling import fold
 from core.types import Question
 
 USUAL, LEAST, MOST = 1000, 50, 20_000  # nodes
@@ -120,7 +121,7 @@ def form(question: Question) -> str:
     text = question.text
     for name in sorted(question.entities, key=lambda name: (-len(name), name)):
         text = re.sub(re.escape(name), "X", text, flags=re.IGNORECASE) if name else text
-    return " ".join(re.findall(r"[\w']+", text.casefold()))
+    return " ".join(re.findall(r"[\w']+", fold(text)))
 
 
 def _density(graph: KnowledgeGraph, spread: float, steps: int, edges: int) -> tuple[int, str]:

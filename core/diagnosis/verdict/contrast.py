@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.diagnosis.causes import PHRASES, Cause
-from core.diagnosis.matching import normalize
 from core.diagnosis.measure import MODEL, READER
 from core.diagnosis.verdict.explanation import Explained
 from core.diagnosis.wording import are, counted, every, joined, named, number, sentence
+from core.languages.spelling import normalize
 
 CLAUSE_WORDS = ("Neither", "None", "Only", "Both", "All")  # that a head may begin with
 ADD = "Add the right answer to see where it is lost."

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from core.diagnosis.matching import match, normalize, says
+from core.diagnosis.matching import match, says
 from core.evaluation.metrics.options import chosen_right
+from core.languages.spelling import answer_words, normalize
 from core.types import State
 
 MODEL, READER, EXCERPT, OWN = (
@@ -91,7 +92,7 @@ def _nearest(text: str, names: Sequence[str]) -> str:
 
 
 def exact(text: str, answers: Sequence[str]) -> bool:
-    """Whether a text is one of the known answers, both normalised (SQuAD's exact match).
+    """Return whether a text is one of the known answers, both normalised (SQuAD's exact match).
 
     >>> from core.evaluation.metrics.answering import exact
     >>> exact("The Ann.", ["Ann", "Bob"]), exact("It was Ann", ["Ann"]), exact("", [""])
@@ -105,14 +106,17 @@ def shared_words(text: str, gold: str) -> float:
     """The share of the words of the known answer that a text has, each as often as it has it (SQuAD's token recall; in-depth analysis).
     With the two in each other's place it is SQuAD's token precision.
 
-    Both are normalised. Where one of them is yes, no or noanswer and the other is not the same, it is 0.
+    Both are normalised, and of a script without blanks each letter is a word, as in the scorers of DRCD
+    and CMRC. Where one of them is yes, no or noanswer and the other is not the same, it is 0.
 
     >>> from core.evaluation.metrics.answering import shared_words
     >>> shared_words("The poor clerk Bob", "Bob Cratchit"), shared_words("No, he was not.", "no"), shared_words("no", "No!")
     (0.5, 0.0, 1.0)
+    >>> shared_words("答案是北京大学。", "北京大学")
+    1.0
     """
     said, wanted = normalize(text), normalize(gold)
     if said != wanted and {said, wanted} & WHOLE:
         return 0.0
-    words = Counter(wanted.split())
-    return sum((words & Counter(said.split())).values()) / words.total() if words else 0.0
+    words = Counter(answer_words(gold))
+    return sum((words & Counter(answer_words(text))).values()) / words.total() if words else 0.0

@@ -223,8 +223,9 @@ DECLARED = (
         "token_recall",
         "Answer token recall",
         "Share of the words of the known answers, all taken together, that the generated text has.",
-        "In lower case and without punctuation and articles, each word as often as both have it. Where one of both is yes, no or noanswer "
-        "and they differ, 0. Where no language model is asked the text is the reader's. A question without known answers is left out.",
+        "In lower case and without articles and punctuation of any script, each word as often as both have it; in a script without blanks "
+        "each letter is a word, as in the scorers of DRCD and CMRC. Ways to write the same count as one. Where one of both is yes, no or "
+        "noanswer and they differ, 0. Where no language model is asked the text is the reader's. A question without known answers is left out.",
         token_recall,
         source="In-depth Analysis of Graph-based RAG (Recall); SQuAD",
     ),

@@ -21,7 +21,9 @@ from core.evaluation.metrics.metric import Metric
 
 BY_ANSWER = (
     "An answer counts as found if, in lower case and without punctuation and articles, it is a substring of the text (one way only); one "
-    "that is nothing but these is found only where the texts are the same. Where the set has aliases of an answer, any of them counts. "
+    "that is nothing but these is found only where the texts are the same. Ways to write the same, as other quotation marks, dashes, "
+    "full-width or decomposed letters, count as one; a number is not found within another one. "
+    "Where the set has aliases of an answer, any of them counts. "
     "Where no language model is asked, the text is the graph reader's names, one a line, or on documents the nearest sentence, and the "
     "table says so. A text that repeats the question counts as right where an answer is part of it. A question without known answers is "
     "left out."

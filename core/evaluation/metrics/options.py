@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from string import ascii_uppercase
 
-from core.diagnosis.matching import normalize
+from core.languages.spelling import normalize
 from core.types import Question
 
 ALONE = re.compile(r"^\W*([A-Z])\W*$")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.diagnosis.funnel import funnel, gold_nodes
-from core.diagnosis.matching import match, normalize
+from core.diagnosis.matching import match
 from core.diagnosis.targets import answers_of
 from core.evaluation.metrics.answering import Answered, answered
 from core.evaluation.metrics.budgets import Budgets, budgets
@@ -24,6 +24,7 @@ from core.evaluation.metrics.supported import Supported
 from core.evaluation.metrics.topology import Nearing, nearing, ranked_gold_nodes
 from core.graph.algorithms.neighbourhood import connected_components
 from core.io.plain import Reader, Writer, from_plain
+from core.languages.spelling import holds, normalize
 from core.operators.read import relations_of
 from core.operators.retrieve.external import NAMED, UNPLACED
 from core.operators.retrieve.filed import FileAnswer, FileDocuments, FilePaths
@@ -277,7 +278,7 @@ def ranked_texts(graph, paths: Ranking, answers: Sequence[Sequence[str]]) -> Ran
                 [
                     i
                     for i, name, gold in wanted
-                    if (gold in text if gold else match(graph.text(path), name))
+                    if (holds(text, gold) if gold else match(graph.text(path), name))
                 ]
             )
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.evaluation.metrics.metric import Metric
 from core.evaluation.metrics.outcome import Outcome
+from core.languages.spelling import normalize
 
 REFUSAL = "i do not know the answer"  # what Walk&Retrieve's prompt asks for, in lower case
 SOURCE = "Walk&Retrieve, section 3, after CRAG"
@@ -80,11 +81,11 @@ def truthfulness(outcome: Outcome, _: int | None = None) -> float | None:
 
 def _declined(text: str) -> bool:
     """Whether an answer is the refusal and nothing else, of which a short known answer may be a piece."""
-    return " ".join(text.casefold().split()).strip(" .!\"'“”") == REFUSAL
+    return normalize(text) == normalize(REFUSAL)
 
 
 def _withheld(text: str) -> bool:
-    return not text.strip() or REFUSAL in " ".join(text.casefold().split())
+    return not text.strip() or normalize(REFUSAL) in normalize(text)
 
 
 DECLARED = (

@@ -25,6 +25,7 @@ from core.evaluation.questions.from_names import MadeQuestions
 from core.evaluation.questions.named_sentences import spans_of
 from core.evaluation.questions.writing import ASKS, LONGEST
 from core.graph.columns import Table
+from core.languages.spelling import fold
 from core.models.chat.json_reply import json_reply
 from core.models.chat.saved_replies import CachedChat
 from core.prompts import messages, plain
@@ -115,10 +116,10 @@ class ModelQuestions:
                 made, ended = waiting.pop(ended), ended + 1
                 if isinstance(made, str):
                     left[made] += 1
-                elif made.text.casefold() in asked:
+                elif fold(made.text) in asked:
                     left[SAME] += 1
                 else:
-                    asked.add(made.text.casefold())
+                    asked.add(fold(made.text))
                     found.append(
                         Question(
                             made.text,

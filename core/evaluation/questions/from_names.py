@@ -23,6 +23,7 @@ import numpy as np
 
 from core.corpus.corpus import Check
 from core.evaluation.questions.named_sentences import NamedSentence, SentenceTable, spans_of
+from core.languages.spelling import fold
 from core.types import Question
 
 GAP = "_____"
@@ -83,10 +84,10 @@ def from_names(
             made = make(table, table.named[row])
             if isinstance(made, str):
                 left[made] += 1
-            elif made.text.casefold() in asked:
+            elif fold(made.text) in asked:
                 left[SAME] += 1
             else:
-                asked.add(made.text.casefold())
+                asked.add(fold(made.text))
                 pool.append(made)
         pools[kind] = pool
     taken = shares({kind: len(pool) for kind, pool in pools.items()}, SHARES, wanted)
@@ -136,7 +137,7 @@ def shared(table: SentenceTable, sentence: NamedSentence) -> Question | str:
         for a, b in product(_rare(table, sentence, joint), _rare(table, other, joint)):
             reason = _no_pair(table, sentence, other, joint, a, b)
             if not reason:
-                one, two = sorted((a, b), key=str.casefold)
+                one, two = sorted((a, b), key=fold)
                 text = f"Which name is mentioned together with “{one}” in one sentence, and together with “{two}” in another?"
                 return Question(
                     text,
@@ -155,7 +156,7 @@ def bridge(table: SentenceTable, sentence: NamedSentence) -> Question | str:
         return fault
     reasons: list[str] = []
     for joint, other in _joined(table, sentence):
-        beside = [name for name in other.names if name.casefold() != joint.casefold()]
+        beside = [name for name in other.names if fold(name) != fold(joint)]
         if _leaks(sentence.text, joint) or not _known_by(table, sentence, joint):
             reasons.append(ALONE)
         elif table.where(joint) != {sentence.row, other.row} or len(beside) != 1:
@@ -222,9 +223,7 @@ def _known_by(table: SentenceTable, sentence: NamedSentence, name: str) -> bool:
 
 def _rare(table: SentenceTable, sentence: NamedSentence, beside: str) -> list[str]:
     """The proper names of a sentence, other than one, that few sentences hold."""
-    others = (
-        name for name in sentence.names if name.casefold() != beside.casefold() and proper(name)
-    )
+    others = (name for name in sentence.names if fold(name) != fold(beside) and proper(name))
     return [
         name
         for name in others
@@ -242,7 +241,7 @@ def _joined(table: SentenceTable, sentence: NamedSentence) -> Iterator[tuple[str
             other = table.named.get(row)
             if other is None or unfit(table, other) or set(other.chunks) & set(sentence.chunks):
                 continue
-            if name.casefold() in (known.casefold() for known in other.once):
+            if fold(name) in (fold(known) for known in other.once):
                 yield name, other
 
 
@@ -251,7 +250,7 @@ def _no_pair(
 ) -> str:
     """Why two names ask for no joint of theirs; empty where neither passage holds both, and the joint alone is named with each, once."""
     if (
-        a.casefold() == b.casefold()
+        fold(a) == fold(b)
         or spans_of(table.around(first), b)
         or spans_of(table.around(second), a)
         or _with(table, a, b)
@@ -259,7 +258,7 @@ def _no_pair(
         return BOTH
     if _with(table, joint, a) != {first.row} or _with(table, joint, b) != {second.row}:
         return ELSEWHERE
-    return "" if _neighbours(table, a) & _neighbours(table, b) == {joint.casefold()} else OTHERS
+    return "" if _neighbours(table, a) & _neighbours(table, b) == {fold(joint)} else OTHERS
 
 
 def _with(table: SentenceTable, a: str, b: str) -> frozenset[int]:
@@ -270,7 +269,7 @@ def _with(table: SentenceTable, a: str, b: str) -> frozenset[int]:
 def _neighbours(table: SentenceTable, name: str) -> set[str]:
     """The names that share a sentence with one, in small letters."""
     rows = (table.named[row] for row in table.where(name) if row in table.named)
-    return {other.casefold() for sentence in rows for other in sentence.names} - {name.casefold()}
+    return {fold(other) for sentence in rows for other in sentence.names} - {fold(name)}
 
 
 def _numbered(kind: str, number: int, question: Question) -> Question:

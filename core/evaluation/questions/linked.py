@@ -20,6 +20,7 @@ from core.graph.columns import Table
 from core.graph.store import Graph
 from core.graph.texts import leaves
 from core.io.durations import with_time_left
+from core.languages.spelling import fold
 from core.models.base import Models
 from core.models.chat.json_reply import json_reply
 from core.models.chat.saved_replies import CachedChat, SavedReplies
@@ -93,12 +94,12 @@ class LinkedWriting:
             tell(f"{len(found):,} of {self.count:,} questions written", len(found) / self.count)
             for pair, reply in zip(batch, self._replies(chat, batch, job)):
                 text, fault = question_in(reply)
-                fault = fault or (SAME if text.casefold() in found else "")
+                fault = fault or (SAME if fold(text) in found else "")
                 if fault:
                     left[fault] += 1
                 else:
                     gold = tuple(gold_name(self._chunks, row) for row in pair)
-                    found[text.casefold()] = Question(
+                    found[fold(text)] = Question(
                         text, f"{LINKED}-{len(found) + 1}", gold=gold, abstract=True
                     )
             asked += len(batch)

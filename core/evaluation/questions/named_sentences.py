@@ -17,6 +17,7 @@ from core.corpus import Corpus
 from core.corpus.quoted import passage_name, squeezed
 from core.corpus.sentences import sentences
 from core.graph.columns import Table
+from core.languages.spelling import fold, fold_with_places, place_behind
 
 NAMED = frozenset(TYPES.values()) - {
     "group",
@@ -115,14 +116,12 @@ class SentenceTable:
         )
 
     def around(self, sentence: NamedSentence) -> str:
-        """The texts of all chunks that hold a sentence, in small letters."""
-        return "\n".join(
-            squeezed(self.chunks.text("text", row)) for row in sentence.chunks
-        ).casefold()
+        """Return the texts of all chunks that hold a sentence, without case and typography."""
+        return fold("\n".join(squeezed(self.chunks.text("text", row)) for row in sentence.chunks))
 
     def where(self, name: str) -> frozenset[int]:
         """The rows of all sentences that hold a name as words of their own, in whatever case."""
-        known = name.casefold()
+        known = fold(name)
         if known not in self._found:
             rows = min(
                 (self._by_word.get(word, EMPTY) for word in WORD.findall(known)),
@@ -137,7 +136,7 @@ class SentenceTable:
         """The rows of the sentences that hold each word, in small letters."""
         found: dict[str, list[int]] = {}
         for row, text in enumerate(self.texts):
-            for word in set(WORD.findall(text.casefold())):
+            for word in set(WORD.findall(fold(text))):
                 found.setdefault(word, []).append(row)
         return found
 
@@ -152,7 +151,7 @@ def names_in(text: str, names: Sequence[str]) -> dict[str, int]:
     found: dict[str, list[tuple[int, int]]] = {}
     taken: list[tuple[int, int]] = []
     for name in sorted(
-        {squeezed(name).casefold() for name in names}, key=lambda name: (-len(name), name)
+        {squeezed(fold(name)) for name in names}, key=lambda name: (-len(name), name)
     ):
         spans = [
             span
@@ -173,24 +172,15 @@ def spans_of(text: str, name: str) -> list[tuple[int, int]]:
     >>> spans_of("Oban, OBAN and Obanite", "oban")
     [(0, 4), (6, 10)]
     """
-    whole, wanted, found = _small(text), _small(name), list[tuple[int, int]]()
+    whole, places = fold_with_places(text)
+    wanted, found = fold(name), list[tuple[int, int]]()
     at = whole.find(wanted) if wanted else -1
     while at >= 0:
         end = at + len(wanted)
         if not (_goes_on(whole, at) or _goes_on(whole, end)):
-            found.append((at, end))
+            found.append((places[at], place_behind(places, end)))
         at = whole.find(wanted, end)
     return found
-
-
-def _small(text: str) -> str:
-    """A text in small letters, of the same length; letters that have none of one letter stay."""
-    small = text.lower()
-    return (
-        small
-        if len(small) == len(text)
-        else "".join(one if len(one) == 1 else old for old, one in zip(text, map(str.lower, text)))
-    )
 
 
 def _goes_on(text: str, at: int) -> bool:

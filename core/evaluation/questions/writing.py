@@ -12,6 +12,7 @@ from core.corpus import Corpus
 from core.corpus.sentences import sentences
 from core.errors import BadInput, shorten
 from core.io.durations import with_time_left
+from core.languages.spelling import fold
 from core.models.base import Models
 from core.models.chat.json_reply import json_reply
 from core.models.chat.saved_replies import CachedChat, SavedReplies
@@ -107,10 +108,10 @@ class Writing:
                 for number, text in enumerate(known, 1):
                     if not ASKS.search(text):
                         none += 1
-                    elif text.casefold() in texts:
+                    elif fold(text) in texts:
                         same += 1
                     else:
-                        texts.add(text.casefold())
+                        texts.add(fold(text))
                         found.append(
                             Question(
                                 text, f"u{user_number}-t{task_number}-q{number}", abstract=True
@@ -236,7 +237,7 @@ def read(name: str, reply: str) -> tuple[str, ...] | None:
         ]
         if len(said) == len(parts):
             line = ": ".join(said)
-            lines.setdefault(line.casefold(), line)
+            lines.setdefault(fold(line), line)
     return tuple(lines.values()) or None
 
 

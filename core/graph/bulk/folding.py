@@ -1,4 +1,4 @@
-"""The names of a large graph by their case-folded form, in order on disk: for look-up without case, by prefix and by spelling."""
+"""The names of a large graph by their folded form, in order on disk: for look-up without case and typography, by prefix and by spelling."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ import numpy as np
 
 from core.graph.bulk.journal import HEADER, Growing
 from core.graph.bulk.name_files import CHUNK, NameFiles, read_names, write_in_order
+from core.languages.spelling import fold
 
-FOLDED, FOLDED_ENDS, FOLDED_NODES = "folded.bin", "folded_offsets.npy", "folded_nodes.npy"
+# Named for the form of the names: where `fold` changes, they are written anew under other names.
+FOLDED, FOLDED_ENDS, FOLDED_NODES = "folded-2.bin", "folded-2-ends.npy", "folded-2-nodes.npy"
+
+BACKTICK, APOSTROPHE = ord("`"), ord("'")
 
 
 def write_folded(
@@ -22,7 +26,7 @@ def write_folded(
     tell: Callable[[float], None] = lambda share: None,
     check: Callable[[], None] = lambda: None,
 ) -> None:
-    """Writes the case-folded names in order into a folder: their bytes, where each ends, and whose each is (by node where alike)."""
+    """Writes the folded names in order into a folder: their bytes, where each ends, and whose each is (by node where alike)."""
     count, loose = len(offsets) - 1, (folder / "loose.bin", folder / "loose_offsets.npy")
     unordered = NameFiles(*loose)
     for first in range(0, count, CHUNK):
@@ -45,7 +49,7 @@ def write_folded(
 
 
 def _folded(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The case-folded names of a stretch, one behind the other, and their sizes."""
+    """The folded names of a stretch, one behind the other, and their sizes."""
     text = np.array(data[offsets[0] : offsets[-1]])
     ends = offsets - offsets[0]
     other = _lower(text, ends)
@@ -55,7 +59,7 @@ def _folded(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarr
     raw, at = text.tobytes(), 0
     for name in other.tolist():
         parts.append(raw[at : cuts[name]])
-        folded = raw[cuts[name] : cuts[name + 1]].decode("utf-8").casefold().encode("utf-8")
+        folded = fold(raw[cuts[name] : cuts[name + 1]].decode("utf-8")).encode("utf-8")
         parts.append(folded)
         sizes[name], at = len(folded), cuts[name + 1]
     parts.append(raw[at:])
@@ -77,4 +81,6 @@ def _lower(text, ends):
         for at in range(ends[name], ends[name + 1]):
             if 65 <= text[at] <= 90:
                 text[at] += 32
+            elif text[at] == BACKTICK:
+                text[at] = APOSTROPHE
     return other[:count]

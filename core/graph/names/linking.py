@@ -174,7 +174,7 @@ def _others(
 
 
 def _twins(vocabulary: Vocabulary, text: str, node: int) -> tuple[int, ...]:
-    return tuple(other for other in vocabulary.nodes(text.casefold()) if other != node)[:OTHERS]
+    return tuple(other for other in vocabulary.nodes(text) if other != node)[:OTHERS]
 
 
 def _mention(one: _Candidate) -> Mention:
@@ -206,6 +206,7 @@ class _Judge:
         worth = sum(self.weight(word.text) for word in inside) or _unspaced(text)
         wrong = [word for word, count in zip(inside, spelt.errors) if count]
         worth -= sum(self.cost(word, like) for word, like in self.errors(inside, spelt, name))
+        # Not folded: of two names that differ in typography the one written as here is meant.
         differs = text.casefold() != name.casefold()
         worth -= WRITTEN * (differs and not wrong)
         proper, typed = _capital(name), _capital(text)

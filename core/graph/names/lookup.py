@@ -30,16 +30,23 @@ class Names:
         self._lock = threading.RLock()
 
     def exact(self, name: str) -> tuple[int, ...]:
-        """The nodes of this very name, else those whose name differs by case only, ascending; none where unknown.
+        """Return the nodes of this very name, else those of the same name as people write it.
+
+        In turn: names that differ in case and typography only, then in punctuation and the writing of
+        numbers too. Ascending; none where unknown. Of a graph too large to hold punctuation counts.
 
         >>> from core.graph.names.lookup import names
         >>> names(toy).exact("a"), names(toy).exact("F")
         ((0,), ())
         """
-        return self.graph.nodes_named(name) or self.vocabulary.nodes(name.casefold())
+        return (
+            self.graph.nodes_named(name)
+            or self.vocabulary.nodes(name)
+            or self.vocabulary.keyed(name)
+        )
 
     def alike(self, name: str) -> tuple[int, ...]:
-        """The nodes of this name as `exact` finds them, else those that differ in apostrophes and accents alone; none where unknown. Of a
+        """The nodes of this name as `exact` finds them, else those that differ in accents alone; none where unknown. Of a
         graph too large to hold accents count.
 
         >>> from core.graph.names.lookup import names

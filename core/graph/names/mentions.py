@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import re
 import threading
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, SupportsInt, TypeVar
+from typing import Any, Protocol, SupportsInt, TypeVar
 
 import numpy as np
 
 from core.graph.names.word_index import Word, WordIndex
 from core.graph.order import top_k
 from core.languages.scripts import UNSPACED
+from core.languages.spelling import (
+    fold,
+    fold_with_places,
+    name_key,
+    normalize,
+    place_behind,
+    row_pattern,
+    unaccented,
+)
 
 Value = TypeVar("Value", covariant=True)
 BRACKETS = re.compile(r"\[([^\[\]]+)\]")
@@ -34,7 +42,6 @@ COMMON = frozenset(
 )
 # Korean, whose particles follow a name without a blank.
 KOREAN = re.compile(r"[\uac00-\ud7a3]")
-APOSTROPHES = str.maketrans("’‘ʼ＇`´", "''" + "'" * 4)  # however an apostrophe is set, it is one
 FUZZY_LETTERS = 3  # typed letters from which a name is looked for that differs; one more where a name has the word as it is
 FUZZY_WORDS = 60  # of a text that are read as mistyped
 
@@ -67,7 +74,7 @@ class ByNode(Protocol[Value]):
 
 
 class Vocabulary:
-    """The names of a graph by their case-folded form. Each part is prepared when first used; threads may share it."""
+    """The names of a graph by their folded form. Each part is prepared when first used; threads may share it."""
 
     def __init__(self, names: Sequence[str], degrees: np.ndarray):
         self.names: ByNode[str] = names
@@ -79,13 +86,30 @@ class Vocabulary:
         for node, name in enumerate(self.folded):
             self._nodes[name] = self._nodes.get(name, ()) + (node,)
 
-    def nodes(self, folded: str) -> tuple[int, ...]:
-        """The nodes whose case-folded name this is, ascending, whatever the apostrophes."""
-        return self._nodes.get(folded.translate(APOSTROPHES), ())
+    def nodes(self, name: str) -> tuple[int, ...]:
+        """The nodes whose name is this one but for case and typography, ascending."""
+        return self._nodes.get(fold(name), ())
+
+    def keyed(self, name: str) -> tuple[int, ...]:
+        """The nodes whose name is this one but for case, typography and punctuation, ascending."""
+        import pyarrow.compute as pc
+
+        key, pattern = name_key(name), row_pattern(normalize(name))
+        if not pattern:
+            return ()
+        near = pc.match_substring_regex(self._column, pattern, ignore_case=True)
+        nodes = np.flatnonzero(near.to_numpy(zero_copy_only=False)).tolist()
+        return tuple(node for node in nodes if name_key(self._every[node]) == key)
 
     def alike(self, name: str) -> tuple[int, ...]:
-        """The nodes whose name is this one but for case, apostrophes and accents, ascending."""
+        """The nodes whose name is this one but for case, typography and accents, ascending."""
         return self._unaccented.get(unaccented(name), ())
+
+    @cached_property
+    def _column(self) -> Any:
+        import pyarrow as pa
+
+        return pa.array(list(self._every), pa.large_string())
 
     @cached_property
     def _unaccented(self) -> dict[str, tuple[int, ...]]:
@@ -115,13 +139,9 @@ class Vocabulary:
         nodes, best = top_k(np.arange(len(scores)), np.round(scores, 4), k)
         return list(zip(nodes.tolist(), best.tolist()))
 
-    def fold(self, text: str) -> str:
-        """A text as the names are folded."""
-        return fold(text)
-
     def choose(self, text: str) -> int | None:
         """The node a piece of text names: in its very case, else the one with most edges; None where there is none."""
-        nodes = self.nodes(text.casefold())
+        nodes = self.nodes(text)
         if not nodes:
             return None
         return min(
@@ -160,10 +180,7 @@ class Vocabulary:
     def _at_words(self, question: str) -> list[Spelt]:
         """Every name in the text that begins and ends at a word's boundary, case aside, overlaps included. In scripts without blanks any
         place is one; a Korean name may end anywhere in a word."""
-        letters = [
-            (folded, at) for at, letter in enumerate(question) for folded in self.fold(letter)
-        ]
-        text = "".join(folded for folded, _ in letters)
+        text, places = fold_with_places(question)
         bounds = [
             at
             for at in range(len(text) + 1)
@@ -173,14 +190,14 @@ class Vocabulary:
         for first, last in self._spans(text, bounds):
             if _inside_word(text, first):
                 continue
-            start, end = letters[first][1], letters[last - 1][1] + 1
-            nodes = self.nodes(question[start:end].casefold())
+            start, end = places[first], place_behind(places, last)
+            nodes = self.nodes(question[start:end])
             if nodes:
                 found[start, end] = Spelt(start, end, nodes)
         return list(found.values())
 
     def _spans(self, text: str, bounds: list[int]) -> Iterator[tuple[int, int]]:
-        """The names in a case-folded text that begin and end at one of the bounds, as (start, end)."""
+        """The names in a folded text that begin and end at one of the bounds, as (start, end)."""
         with self._lock:
             ends = list(self._automaton.iter(text)) if len(self._automaton) else []
         allowed = set(bounds)
@@ -200,35 +217,8 @@ class Vocabulary:
         return automaton
 
 
-def fold(text: str) -> str:
-    """A text without case, its apostrophes all alike.
-
-    >>> from core.graph.names.mentions import fold
-    >>> fold("O’Neil") == fold("o'NEIL")
-    True
-    """
-    return text.casefold().translate(APOSTROPHES)
-
-
-def unaccented(text: str) -> str:
-    """A text without case and accents, its apostrophes all alike; marks and blanks stay.
-
-    >>> from core.graph.names.mentions import unaccented
-    >>> unaccented("Café Noir"), unaccented("C++")
-    ('cafe noir', 'c++')
-    """
-    folded = fold(text)
-    if folded.isascii():
-        return folded
-    return "".join(
-        letter
-        for letter in unicodedata.normalize("NFKD", folded)
-        if not unicodedata.combining(letter)
-    )
-
-
 def likeness(wanted: str, name: str) -> float:
-    """How near a case-folded name is to a case-folded text, 0 to 100; see `Names.search`.
+    """How near a folded name is to a folded text, 0 to 100; see `Names.search`.
 
     >>> from core.graph.names.mentions import likeness
     >>> likeness("film", "film noir") > likeness("film", "a film") > likeness("film", "microfilm") > likeness("film", "fila")

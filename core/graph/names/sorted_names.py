@@ -15,6 +15,7 @@ from core.graph.names.mentions import COMMON, Spelt, Vocabulary, likeness
 from core.graph.names.word_index import Word, words_of
 from core.graph.store import Graph
 from core.io.durable import move
+from core.languages.spelling import fold, name_key
 
 EDITS, BUDGET, FOUND = (
     (1, 2),
@@ -39,22 +40,23 @@ class SortedNames(Vocabulary):
         self._lock = threading.RLock()
         self._data, self._ends, self._order = folded_files(graph)
 
-    def nodes(self, folded: str) -> tuple[int, ...]:
-        """The nodes whose case-folded name this is, ascending."""
-        first, last = self._range(folded.encode("utf-8", "surrogatepass"), True)
+    def nodes(self, name: str) -> tuple[int, ...]:
+        """The nodes whose name is this one but for case and typography, ascending."""
+        first, last = self._range(fold(name).encode("utf-8", "surrogatepass"), True)
         return tuple(self._order[first:last].tolist())
 
-    def fold(self, text: str) -> str:
-        return text.casefold()
+    def keyed(self, name: str) -> tuple[int, ...]:
+        """None: names without their punctuation are not in order on disk."""
+        return ()
 
     def alike(self, name: str) -> tuple[int, ...]:
-        return self.nodes(name.casefold())
+        return self.nodes(name)
 
     def search(self, text: str, k: int) -> list[tuple[int, float]]:
         """The nearest names: (node, score in 0..100) by (-score, node); scores as `Vocabulary.search` has them."""
         from core.graph.bytes.spelling import shortest  # brings numba
 
-        wanted = text.casefold().strip()
+        wanted = fold(text).strip()
         if not wanted or k < 1:
             return []
         first, last = self._range(wanted.encode("utf-8", "surrogatepass"), False)
@@ -93,7 +95,7 @@ class SortedNames(Vocabulary):
                     or run[-1].text in COMMON
                 ):
                     continue
-                for place in self._near(question[start:end].casefold()):
+                for place in self._near(fold(question[start:end])):
                     near.setdefault((start, end, _errors(run, self._name(place))), []).append(
                         int(self._order[place])
                     )
@@ -156,12 +158,13 @@ class NumberedNames(Vocabulary):
         self.graph, self.names, self.degrees = graph, _Names(graph), _Degrees(graph)
         self._lock = threading.RLock()
 
-    def nodes(self, folded: str) -> tuple[int, ...]:
+    def nodes(self, name: str) -> tuple[int, ...]:
         """The node of this number."""
-        return self.graph.nodes_named(folded)
+        return self.graph.nodes_named(fold(name))
 
-    def fold(self, text: str) -> str:
-        return text.casefold()
+    def keyed(self, name: str) -> tuple[int, ...]:
+        """The node of this number, also with marks between its thousands or a zero behind a point."""
+        return self.graph.nodes_named(name_key(name))
 
     def alike(self, name: str) -> tuple[int, ...]:
         return self.nodes(name)
@@ -221,7 +224,7 @@ class _Degrees:
 
 
 def folded_files(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(bytes, ends, nodes) of a graph's case-folded names in order; written beside its arrays first where they are not there."""
+    """(bytes, ends, nodes) of a graph's folded names in order; written beside its arrays first where they are not there."""
     from core.graph.bulk.folding import (
         FOLDED,
         FOLDED_ENDS,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+from core.languages.spelling import APOSTROPHES, MARKED_LETTER, unaccented
+
+PLAIN_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")  # of an ASCII text
+WORD = re.compile(rf"[^\W_]{MARKED_LETTER}*(?:[{APOSTROPHES}]{MARKED_LETTER}+)*")
 LONGEST = 16  # words of a name
 RUN = 8  # words of a text that are read as one name whose words are divided otherwise
 ERRORS, LONG = 1, 12  # typing errors in a name; one more where it has so many letters
@@ -41,7 +43,8 @@ def words_of(text: str) -> list[Word]:
     >>> words_of("Le Été")
     [Word(start=0, end=2, text='le'), Word(start=3, end=6, text='ete')]
     """
-    return [Word(match.start(), match.end(), bare(match[0])) for match in WORD.finditer(text)]
+    pattern = PLAIN_WORD if text.isascii() else WORD
+    return [Word(match.start(), match.end(), bare(match[0])) for match in pattern.finditer(text)]
 
 
 def bare(word: str) -> str:
@@ -51,15 +54,7 @@ def bare(word: str) -> str:
     >>> bare("L’Été")
     'lete'
     """
-    folded = word.casefold()
-    if folded.isascii():
-        return folded.replace("'", "")
-    decomposed = unicodedata.normalize("NFKD", folded)
-    return (
-        "".join(letter for letter in decomposed if not unicodedata.combining(letter))
-        .replace("'", "")
-        .replace("’", "")
-    )
+    return unaccented(word).replace("'", "")
 
 
 class WordIndex:
@@ -71,7 +66,8 @@ class WordIndex:
         self._known: set[str] = set()
         self._joined: dict[str, tuple[int, ...]] = {}  # the names by their words run together
         for node, name in enumerate(names):
-            words = [bare(word) for word in WORD.findall(name)]
+            pattern = PLAIN_WORD if name.isascii() else WORD
+            words = [bare(word) for word in pattern.findall(name)]
             if 0 < len(words) <= LONGEST:
                 self._add(node, words)
         by_length: dict[int, list[str]] = {}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from core.errors import shorten
+from core.languages.spelling import fold
 
 Triple = tuple[str, str, str]
-APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼʹ′`´", "'"))
 NUMBERED = 0.75  # of the entities are called by numbers where they may well be ids
 
 
@@ -20,7 +20,7 @@ def looked_at(triples: Iterable[Triple], whole: bool, numbers: bool = False) -> 
     >>> looked_at([("1", "acted in", "2"), ("1", "acted in", "3")], whole=True)[0]
     '2 triples, 3 entities, 1 relation.'
     >>> looked_at([("O'Neil", "knows", "Ann"), ("O’Neil", "knows", "ann")], whole=True)[1][:76]
-    'Entities that differ from another by case, blanks or apostrophes alone: 2, s'
+    'Entities that differ from another by case, blanks or typography alone: 2, su'
     """
     number, entities, relations = 0, set[str](), set[str]()
     for head, relation, tail in triples:
@@ -49,14 +49,12 @@ def _alike(entities: Iterable[str]) -> list[str]:
     """A sentence on entities whose names are one but for case, blanks and apostrophes; none where there are none."""
     spellings: dict[str, list[str]] = {}
     for name in entities:
-        spellings.setdefault(" ".join(name.translate(APOSTROPHES).casefold().split()), []).append(
-            name
-        )
+        spellings.setdefault(" ".join(fold(name).split()), []).append(name)
     several = sorted(sorted(names) for names in spellings.values() if len(names) > 1)
     if not several:
         return []
     others = sum(len(names) - 1 for names in several)
     pairs = " and ".join(f"“{shorten(name, 40)}”" for name in several[0][:2])
     return [
-        f"Entities that differ from another by case, blanks or apostrophes alone: {others:,}, such as {pairs}. Each is its own entity."
+        f"Entities that differ from another by case, blanks or typography alone: {others:,}, such as {pairs}. Each is its own entity."
     ]

@@ -9,6 +9,7 @@ from core.graph.names.language import code_of
 from core.graph.names.lookup import names
 from core.graph.names.mentions import COMMON
 from core.graph.texts import node_chunks
+from core.languages.spelling import fold
 from core.languages.terms import content_words
 from core.models.base import question_vectors
 from core.models.chat.json_reply import json_reply
@@ -168,7 +169,7 @@ class ExtractKeywords(Operator):
             others = (
                 word
                 for word in content_words(text, code)
-                if word not in named and not any(word in name.casefold() for name in low)
+                if word not in named and not any(word in fold(name) for name in low)
             )
         else:
             others = (

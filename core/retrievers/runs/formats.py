@@ -14,6 +14,7 @@ from core.errors import BadInput, nearest, shorten
 from core.io.columnar import column_rows
 from core.io.files import lines, opened
 from core.io.json_rows import beginning, numbered_rows
+from core.languages.spelling import fold
 from core.retrievers.runs.parts import RunRow, documents_in, listed, text_in, texts_in
 from core.retrievers.runs.paths import KEYS as PATH_KEYS
 from core.retrievers.runs.paths import paths_in
@@ -325,7 +326,7 @@ def _whole(name: str, format: str, rows: Iterable[RunRow]) -> ReadRun:
     found: dict[tuple[str, str], RunRow] = {}
     nameless = empty = again = odd = 0
     for row in rows:
-        key = (row.id, " ".join(row.question.split()).casefold())
+        key = (row.id, " ".join(fold(row.question).split()))
         nameless += not any(key)
         empty += any(key) and not row.holds
         again += any(key) and key in found

@@ -344,7 +344,10 @@ def _free_name(file: str) -> str:
 
 
 def _text(text: str) -> str:
-    """A question's text as it is compared: brackets of entities, blanks and case aside."""
+    """Return a question's text as it is compared: brackets of entities, blanks and case aside.
+
+    It is stored with the rows of runs, so it stays as it is where `core.languages.spelling` changes.
+    """
     return squeezed(text.replace("[", "").replace("]", "")).casefold()
 
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.errors import HopscopeError
 from core.graph.names.seeds import seeds_of
+from core.languages.spelling import holds_words
 from core.sources import Source
 from core.types import Question
 from pages.parts.shared.session import source
@@ -125,20 +126,14 @@ def _sets() -> None:
         on_click=_draw,
         args=(known, chosen),
     )
-    words = (
-        st.text_input(
-            tr("Search the set"),
-            key="set_search",
-            persist_state="session",
-            placeholder=tr("some words of it, a name …"),
-            live=True,
-        )
-        .casefold()
-        .split()
-    )
-    found = (
-        [q for q in questions if all(word in q.text.casefold() for word in words)] if words else []
-    )
+    words = st.text_input(
+        tr("Search the set"),
+        key="set_search",
+        persist_state="session",
+        placeholder=tr("some words of it, a name …"),
+        live=True,
+    ).strip()
+    found = [q for q in questions if holds_words(q.text, words)] if words else []
     if words:
         st.caption(
             many(len(found), "question") if found else tr("No question holds all these words.")

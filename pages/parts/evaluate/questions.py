@@ -16,6 +16,7 @@ from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.opening import opened
 from core.evaluation.runs.plan import Drawn
 from core.evaluation.runs.store import Run
+from core.languages.spelling import holds_words
 from pages.parts.board.finished import downloads, finished_board
 from pages.parts.compare.permalink import MOST_LANES
 from pages.parts.shared.session import engine, store
@@ -42,15 +43,11 @@ def question_table(summary: Summary) -> None:
         differ = st.toggle(
             tr("Only where they differ"), key="questions_differ", persist_state="session"
         )
-        words = (
-            st.text_input(
-                tr("Words of the question"),
-                width=240,
-                key="questions_words",
-                persist_state="session",
-            )
-            .casefold()
-            .split()
+        words = st.text_input(
+            tr("Words of the question"),
+            width=240,
+            key="questions_words",
+            persist_state="session",
         )
     found: dict[str, dict] = {}
     for row in summary.rows:
@@ -64,7 +61,7 @@ def question_table(summary: Summary) -> None:
     rows = {
         key: line
         for key, line in found.items()
-        if all(word in line[tr("Question")].casefold() for word in words)
+        if holds_words(line[tr("Question")], words)
         and (not differ or len({line.get(name) for name in names.values()}) > 1)
     }
     if not rows:

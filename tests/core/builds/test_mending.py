@@ -48,6 +48,8 @@ def merges(found):
         ("Zoë Noël", "Zoe Noel", "accents"),
         ("Scrooge’s", "Scrooges", "apostrophes and punctuation"),
         ("Spider-Man", "Spider Man", "apostrophes and punctuation"),
+        ("Stone\u2011Hill", "Stone–Hill", "apostrophes and punctuation"),
+        ("ＨＡＬＥ", "Hale", "apostrophes and punctuation"),
         ("spirit", "Spirits", "plural"),
         ("Scrooge's house", "Scrooge houses", "plural"),
         ("city", "cities", "plural"),
@@ -68,6 +70,8 @@ def test_names_that_differ_in_their_spelling_alone(name, other, reason):
         ("bus", "bu"),
         ("C", "C++ programs"),
         ("?", "!"),
+        ("10⁶", "106"),
+        ("x²", "x2"),
     ],
 )
 def test_names_that_are_not_the_same(name, other):

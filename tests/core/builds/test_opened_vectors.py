@@ -10,6 +10,7 @@ import pytest
 from core.builds import build, status
 from core.corpus.indexes.opening import FOLDER, open_index, opened_vectors
 from core.environment import Environment
+from core.graph.texts import chunk_title
 from core.indexes.encoded import texts
 from core.indexes.vectors import opened, place, vector_index
 from core.models.base import NoModels
@@ -57,7 +58,29 @@ def test_vectors_of_the_encoder_are_taken(corpus):
         index.source
         == "The vectors of entities are those of the index of LightRAG: 5. 5 were made again and are the same."
     )
-    assert notes(corpus) == [index.source, index.source.replace("entities", "relations")]
+    chunks = vector_index(graph, models, "chunks").source
+    relations = index.source.replace("entities", "relations")
+    assert notes(corpus) == [index.source, relations, chunks]
+    assert chunks.startswith("The vectors of chunks are those of the index of LightRAG: 4.")
+
+
+def test_passages_come_in_the_order_of_the_index(corpus):
+    models = Theirs()
+    graph = build(corpus, "opened-lightrag", models)
+    given = opened_vectors(corpus, "lightrag", "chunks")
+    asked = ENCODER.encode(["Who owns the Marie?"])[0]
+    scores = given.matrix.astype(np.float64) @ asked.astype(np.float64)
+    found, cosines = vector_index(graph, models, "chunks").nearest(asked, 4)
+    assert found.tolist() == np.lexsort((np.arange(4), -scores)).tolist()
+    assert np.allclose(cosines, scores[found], atol=1e-3)
+
+
+def test_an_encoder_does_not_read_the_name_of_a_file(corpus):
+    graph = build(corpus, "opened-lightrag", Reading())
+    own = graph.columns.chunks.texts("text")
+    assert texts(graph, "chunks", range(4)) == own
+    assert chunk_title(graph, 0).startswith("harbour.txt")
+    assert {one.title for one in corpus} == {"harbour.txt", "ship.txt"}
 
 
 def test_vectors_of_another_encoder_are_not(corpus):
@@ -65,7 +88,7 @@ def test_vectors_of_another_encoder_are_not(corpus):
     why = "are not taken: they have 384 numbers each, and those of the encoder here 16. They are made anew."
     assert notes(corpus) == [
         f"The vectors of {what} in the index of LightRAG {why}"
-        for what in ("entities", "relations")
+        for what in ("entities", "relations", "chunks")
     ]
     index = vector_index(graph, Reading(), "nodes")
     assert not index.source and np.allclose(
@@ -80,7 +103,7 @@ def test_vectors_of_one_length_by_another_encoder_are_not(corpus):
 
     build(corpus, "opened-lightrag", Turned())
     assert (
-        len(notes(corpus)) == 2
+        len(notes(corpus)) == 3
         and "of 5 texts that were encoded again, one has a cosine of " in notes(corpus)[0]
     )
 

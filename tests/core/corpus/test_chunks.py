@@ -80,6 +80,23 @@ def test_a_chunk_tells_its_document_title_and_place():
     ]
 
 
+@pytest.mark.parametrize(
+    ("title", "source", "read"),
+    [
+        ("p000", "p000.txt", ""),
+        ("p000.txt", "p000.txt", ""),
+        ("p000", "notes/p000.txt", ""),
+        ("notes\\p000.txt", "notes\\p000.txt", ""),
+        ("The Heron", "p000.txt", "The Heron"),
+        ("Node.js", "pages.jsonl", "Node.js"),
+        ("Varna", "", "Varna"),
+    ],
+)
+def test_the_name_of_a_file_is_no_title(title, source, read):
+    table = as_given([Document("d", "A boat.", title, source)])
+    assert table.texts("title") == [read]
+
+
 def test_marks_stay_as_they_are():
     wild = "<script>alert('{x}')</script> {braces} {{}} %s \\n &amp; “quoted”"
     for table in (

@@ -74,3 +74,17 @@ def test_questions_may_bring_parts_of_documents_by_title(corpus, tmp_path):
         "a.md\nNot so.",
     )
     assert any("does not have: “a.md Not so.”, 1 in all" in note for note in brought.notes)
+
+
+def test_gold_titles_and_quotations_are_found_in_other_typography(corpus, tmp_path):
+    corpus.put([Document("c.md", "“Jo’Ann” kept\u00a0the light.", "O’Neil’s Light\u2011House")])
+    file = tmp_path / "asked.jsonl"
+    file.write_text(
+        '{"question": "Who?", "answer": "Jo", "gold": ["o\'neil\'s light-house"]}\n'
+        '{"question": "What?", "answer": "Jo", "gold": ["c.md\\n\\"Jo\'Ann\\" kept the light."]}\n'
+    )
+    brought = bring_questions("coast", file)
+    assert [one.gold[0].split("\n")[0] for one in brought.corpus.questions("coast")] == ["c.md"] * 2
+    assert not any("does not have" in note for note in brought.notes)
+    quoted = brought.corpus.questions("coast")[1].gold[0]
+    assert len(chunk_rows(cut(brought.corpus, 100), quoted)) == 1

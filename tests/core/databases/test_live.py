@@ -92,6 +92,21 @@ def test_a_name_with_signs_is_found_in_a_question(served):
     assert live(served).around("who knows Dan <b>?").fetched.starts == ("Dan <b>",)
 
 
+@pytest.mark.parametrize(
+    ("label", "typed"),
+    [
+        ("Jo’Ann O’Neil", "Jo'Ann O'Neil"),
+        ("Jo'Ann O'Neil", "jo’ann o’neil"),
+        ("Stone–Hill", "Stone\u2011Hill"),
+        ("Kru\u0308ger", "Krüger"),
+    ],
+)
+def test_a_label_in_other_typography_is_found(served, label, typed):
+    served.load(PREFIXES + f':a :r :b . :a rdfs:label "{label}" . :b rdfs:label "Bob" .')
+    assert live(served).around("", [typed]).fetched.starts == (label,)
+    assert live(served).around(f"who knows {typed}?").fetched.starts == (label,)
+
+
 def test_a_thing_without_a_label_is_found_by_the_end_of_its_iri(served):
     served.load(FILMS)
     assert live(served).around("", ["f2"]).fetched.starts == ("f2",)

@@ -77,3 +77,16 @@ def test_marked_words(text, names, held):
 def test_a_short_answer_rests_on_what_holds_its_words(answer, chunk, sure):
     (one,) = rests(plain(), told(answer), Bag())
     assert (one.chunk, sureness(one)) == (chunk, sure)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "held"),
+    [
+        ("by Jo’Ann O’Neil, of", "Jo'Ann O'Neil", "Jo’Ann O’Neil"),
+        ("a Kru\u0308ger there", "Krüger", "Kru\u0308ger"),
+        ("the ｏﬃce\u00a0cat", "office cat", "ｏﬃce\u00a0cat"),
+        ("in 10⁶ days", "106", ""),
+    ],
+)
+def test_words_are_marked_in_other_typography(text, name, held):
+    assert "".join(text[start:end] for start, end in marks(text, [name])) == held

@@ -89,7 +89,7 @@ def test_a_real_index_has_its_texts_entities_relations_and_communities():
     found = index_in(REAL)
     assert found.form == "version 3" and found.left_out == {"Left out, claims (covariates)": 2}
     (document,) = found.documents
-    assert document.title == "dulce.txt" and all(
+    assert (document.title, document.file) == ("", "dulce.txt") and all(
         one.document == document.key and one.text in document.text for one in found.chunks
     )
     mercer = next(one for one in found.entities if one.name == "ALEX MERCER")

@@ -13,7 +13,7 @@ def test_names_that_differ_by_case_blanks_or_apostrophes_are_said_as_each_become
     ]
     (said,) = looked_at(triples, whole=True)[1:]  # an accent makes another letter
     assert said.startswith(
-        "Entities that differ from another by case, blanks or apostrophes alone: 3, such as “ADA QUILL” and “Ada Quill”."
+        "Entities that differ from another by case, blanks or typography alone: 3, such as “ADA QUILL” and “Ada Quill”."
     )
 
 

@@ -1,0 +1,448 @@
+"""Normalise texts of people, so that two ways to write the same compare as equal.
+
+All comparisons of names, answers, titles and search words go through one of these forms:
+
+==============  ===========================================================================
+`fold`          without case and typography; letters, accents and punctuation stay
+`unaccented`    as `fold`, without accents
+`name_key`      as `fold`, without punctuation; one way to write a number
+`normalize`     as `name_key`, without the words a, an, the and ASCII symbols (SQuAD)
+`answer_words`  the words of `normalize`; each letter of a script without blanks is one
+==============  ===========================================================================
+
+Notes
+-----
+`fold` reads as one: all quotation marks, apostrophes, dashes and blanks of a kind; composed and
+decomposed letters; compatibility forms (full-width letters, ligatures, presentation forms) and
+their plain letters; decimal digits of all scripts. Invisible characters, and the vowel signs of
+Arabic and Hebrew, are left out. Dotted and dotless I of Turkish are one letter.
+
+Values that differ stay different. Superscripts stay superscripts, so that x² is not x2 and 10⁶
+is not 106; 10^6 is 10⁶. Subscripts behind a letter are digits (CO₂ is CO2), others stay. A
+fraction is its numerator, a slash and its denominator (½ is 1/2). Circled and bracketed numbers stay.
+
+A mark between two digits stays where it makes another number of them: 3.5 is 3,5 and not 35, and
+5-10 is not 510. Marks before groups of three digits group thousands and are left out, and so are
+decimals that are all zeros (1984.0 is 1984).
+"""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from core.languages.scripts import UNSPACED, UNSPACED_LETTERS
+
+MAX_CACHED_CHARACTERS = 200  # of a text whose forms are remembered with those of other names
+LOOKED_BACK = 16  # characters before a number, to tell a minus from a dash
+MAX_PATTERN_LETTERS = 24  # of a word by which rows are sought
+
+SIGNS = "".join(
+    chr(code) for code in range(0x0300, 0x1A00) if unicodedata.category(chr(code)) in ("Mn", "Mc")
+)  # over and under letters
+# Vowels and lengtheners that are seldom written.
+MARKS = re.compile("[\u0640\u0610-\u061a\u064b-\u065f\u0670\u0591-\u05bd\u05bf-\u05c7]")
+
+APOSTROPHES = "'`´‘’‚‛′‵ʹʻʼʽʾʿ\u1fbd\u1fbfꞋꞌ՚׳"  # the last five: Greek, of languages of Mexico, Armenian, Hebrew
+QUOTES = "“”„‟«»″‶〝〞〟״"
+OTHERS = {
+    **dict.fromkeys(APOSTROPHES, "'"),
+    **dict.fromkeys(QUOTES, '"'),
+    **dict.fromkeys("−⁃˗", "-"),
+    **dict.fromkeys("⁄∕", "/"),
+    "\u066b": ".",
+    "\u066c": ",",
+    "\u2028": " ",
+    "\u2029": " ",
+    "\x85": " ",
+    "İ": "i",
+    "ı": "i",
+    "\u034f": "",
+}
+KEPT_FORMS = ("<super>", "<sub>", "<circle>")  # decompositions that change what is said
+NOT_DECOMPOSED = "\u0e33\u0eb3"  # Thai and Lao am: a letter for everybody who writes it
+DIGITS, RAISED, LOW = "0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", "₀₁₂₃₄₅₆₇₈₉"
+SUPERSCRIPTS = str.maketrans(f"{DIGITS}+-", f"{RAISED}⁺⁻")
+SUBSCRIPTS = str.maketrans(LOW, DIGITS)
+LOWERED = re.compile("(?<=[^\\W\\d_])[₀-₉]+(?![0-9])")  # subscripts behind a letter
+INVISIBLE = (
+    "\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff"
+)
+COMBINING = f"{SIGNS}\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\uff9e\uff9f"
+# A letter with all that is written on it: what `fold` reads together.
+CLUSTER = re.compile(
+    f"[^\\W\\d_][{COMBINING}{INVISIBLE}]*[₀-₉]+(?![0-9])|.[{COMBINING}{INVISIBLE}]*", re.DOTALL
+)
+MARKED_LETTER = rf"(?:[^\W_]|[{COMBINING}{INVISIBLE}])"
+FRACTIONS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒↉⅟"
+MIXED = re.compile(f"(?<=[0-9])(?=[{FRACTIONS}])")
+THIN = re.compile("(?<=[0-9])[\u00a0\u2007\u2009\u202f](?=[0-9]{3}(?![0-9]))")
+
+MARKED_DIGIT = re.compile(r"[!-/:-@\[-`{-~][0-9]")
+POWER = re.compile(r"\^\{?([+-]?[0-9]+)\}?")
+NUMBERS = re.compile(r"[0-9]+(?:[.,'/:~-][0-9]+)+")
+BETWEEN = re.compile(r"(?<=[0-9])[!-/:-@\[-`{-~]+(?=[0-9])")
+MINUS = re.compile(r"(?<![\w.)\]'\"%-])-(?=\.?[0-9])")
+POINTED = re.compile(r"(?<![^\s(\[$+-])\.(?=[0-9])")  # a decimal without its zero
+BULLET = re.compile(r"^(\s*)-(?=[0-9])", re.MULTILINE)
+# Marks that stay while punctuation is deleted, by control characters that no text has.
+POINT, DASH, SLASH, COLON, OTHER = "\x01\x02\x03\x04\x05"
+SHOWN = ((POINT, "."), (DASH, "-"), (SLASH, "/"), (COLON, ":"), (OTHER, "'"))
+
+# What may stand between two letters of a word, as RE2 writes it: all but most letters and ASCII
+# digits. Few ranges, as each pattern is compiled for each column that is searched.
+BETWEEN_LETTERS = (
+    "[^0-9A-Za-z\u0391-\u03f5\u0400-\u0481\u048a-\u052f\u05d0-\u05ea\u0620-\u063f\u0641-\u064a\u0671-\u06d3"
+    "\u0904-\u0939\u0e01-\u0e30\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]*"
+)
+PUNCTUATION = str.maketrans("", "", string.punctuation)
+# Symbols that are part of names: C++ is not C.
+NAME_PUNCTUATION = str.maketrans("", "", "!\"'(),-./:;?[\\]_`{}")
+ARTICLES = re.compile(r"\b(a|an|the)\b")
+UNSPACED_GAP = re.compile(f"(?<=[{UNSPACED_LETTERS}])\\s+(?=[{UNSPACED_LETTERS}])")
+UNSPACED_WORD = re.compile(f"[{UNSPACED_LETTERS}][{SIGNS}]*|[^{UNSPACED_LETTERS}]+")
+PAUSES = str.maketrans(dict.fromkeys("—―…", " "))  # marks that part words, though without blanks
+
+
+def fold(text: str) -> str:
+    """Return a text without case and typography.
+
+    >>> from core.languages.spelling import fold
+    >>> fold("O’Neil") == fold("o'NEIL"), fold("ＡＢＣ‑１"), fold("10⁶"), fold("CO₂")
+    (True, 'abc-1', '10⁶', 'co2')
+    """
+    if text.isascii():
+        return text.lower().replace("`", "'")
+    return unicodedata.normalize("NFC", signs(text).casefold().replace("i\u0307", "i"))
+
+
+def signs(text: str) -> str:
+    """Return a text without typography; case, letters and accents stay.
+
+    >>> from core.languages.spelling import signs
+    >>> signs("“Ann” O’Neil") == signs('"Ann" O`Neil'), signs("Stone–Hill")
+    (True, 'Stone-Hill')
+    """
+    if text.isascii():
+        return text.replace("`", "'")
+    text = unicodedata.normalize("NFC", _replaced(text, invisible=True))
+    text = LOWERED.sub(lambda found: found[0].translate(SUBSCRIPTS), text)
+    text = _replaced(MIXED.sub(" ", MARKS.sub("", text)))
+    return text.replace("\u0e4d\u0e32", "\u0e33").replace("\u0ecd\u0eb2", "\u0eb3")
+
+
+def fold_with_places(text: str) -> tuple[str, Sequence[int]]:
+    """Return a folded text, and the place in the text of each of its characters and of its end.
+
+    >>> from core.languages.spelling import fold_with_places
+    >>> fold_with_places("ﬁ ﬂ")
+    ('fi fl', [0, 0, 1, 2, 2, 3])
+    """
+    if text.isascii():
+        return fold(text), range(len(text) + 1)
+    letters, places = list[str](), list[int]()
+    for cluster in CLUSTER.finditer(text):
+        folded = fold(cluster[0])
+        letters.append(folded)
+        places.extend([cluster.start()] * len(folded))
+    return "".join(letters), [*places, len(text)]
+
+
+def place_behind(places: Sequence[int], end: int) -> int:
+    """Return where in a text the folded character before `end` ends."""
+    last = places[end - 1]
+    while places[end] == last:
+        end += 1
+    return places[end]
+
+
+def unaccented(text: str) -> str:
+    """Return a text without case, typography and accents; punctuation and blanks stay.
+
+    >>> from core.languages.spelling import unaccented
+    >>> unaccented("Café Noir"), unaccented("C++"), unaccented("x²")
+    ('cafe noir', 'c++', 'x²')
+    """
+    folded = fold(text)
+    if folded.isascii():
+        return folded
+    letters = unicodedata.normalize("NFD", folded)
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
+def written_forms(name: str) -> list[str]:
+    """Return a name as keyboards and as books write it, itself first, for programs that compare signs.
+
+    >>> from core.languages.spelling import written_forms
+    >>> written_forms("Ann"), written_forms("O'Neil"), len(written_forms("Jo’Ann Stone–Hill"))
+    (['Ann'], ["O'Neil", 'O’Neil'], 6)
+    """
+    plain = unicodedata.normalize("NFC", signs(name))
+    forms = [name]
+    for apostrophe in "'’":
+        for dash in "-\u2011–":
+            form = plain.replace("'", apostrophe).replace("-", dash)
+            forms += [form, unicodedata.normalize("NFD", form)]
+    return list(dict.fromkeys(forms))
+
+
+def name_key(name: str) -> str:
+    """Return what names have in common that differ in case, typography and punctuation.
+
+    Symbols that are part of names stay, as in C++ and C#. Empty for a name without any letter.
+
+    >>> from core.languages.spelling import name_key
+    >>> name_key("The “Spider–Rock”, No. 2"), name_key("C++"), name_key("1984.0"), name_key("3.5")
+    ('the spiderrock no 2', 'c++', '1984', '3.5')
+    """
+    return " ".join(_bare(name, NAME_PUNCTUATION).split())
+
+
+def normalize(text: str) -> str:
+    """Return a text as answers are compared.
+
+    Case and typography are folded, punctuation of all scripts and ASCII symbols deleted, then the words
+    a, an, the; blanks are squeezed, and left out between letters of scripts without blanks. Deleting
+    punctuation joins words: "U.S." becomes "us". Of ASCII texts this is SQuAD's normalisation but for
+    marks between digits.
+
+    >>> from core.languages.spelling import normalize
+    >>> normalize("The U.S."), normalize("“The Heron”"), normalize("北京大学。"), normalize("1,984.0")
+    ('us', 'heron', '北京大学', '1984')
+    """
+    return _normalized_name(text) if len(text) <= MAX_CACHED_CHARACTERS else _normalized_text(text)
+
+
+def _normalize(text: str) -> str:
+    return " ".join(ARTICLES.sub(" ", _bare(text, PUNCTUATION)).split())
+
+
+_normalized_name = lru_cache(1 << 16)(_normalize)
+_normalized_text = lru_cache(64)(_normalize)
+
+
+def answer_words(text: str) -> list[str]:
+    """Return the words of a text as answers are compared word by word.
+
+    Each letter of a script without blanks is a word, as in the scorers of DRCD and CMRC.
+
+    >>> from core.languages.spelling import answer_words
+    >>> answer_words("The Heron—a boat"), answer_words("在 PKU 北京。")
+    (['heron', 'boat'], ['在', 'pku', '北', '京'])
+    """
+    words = normalize(text.translate(PAUSES) if not text.isascii() else text).split()
+    if text.isascii() or not UNSPACED.search(text):
+        return words
+    return [piece for word in words for piece in UNSPACED_WORD.findall(word)]
+
+
+def holds(text: str, wanted: str) -> bool:
+    """Return whether a normalised text contains a normalised answer.
+
+    A number is not found within another one: 12 is neither in 2012 nor in 12.5.
+
+    >>> from core.languages.spelling import holds
+    >>> holds("on 31 may 1984", "1984"), holds("in 2012", "12"), holds("3.5 m", "3"), holds("10⁶", "10")
+    (True, False, False, False)
+    """
+    at = text.find(wanted)
+    if at < 0 or not (wanted[:1].isdigit() or wanted[-1:].isdigit()):
+        return at >= 0
+    while at >= 0:
+        if not _goes_on(text, at, at + len(wanted)):
+            return True
+        at = text.find(wanted, at + 1)
+    return False
+
+
+def holds_words(text: str, words: str) -> bool:
+    """Return whether a text contains each of the words that a person typed to search.
+
+    >>> from core.languages.spelling import holds_words
+    >>> holds_words("Jo’Ann O’Neil", "o'neil JO"), holds_words("Ann", "ann bob")
+    (True, False)
+    """
+    folded = fold(text)
+    return all(word in folded for word in fold(words).split())
+
+
+@lru_cache(1 << 10)
+def row_pattern(wanted: str) -> str:
+    """Return a pattern of RE2 that finds every text in which `holds` finds a normalised answer.
+
+    It may find others. Case is to be ignored. It looks for the longest word, whatever is written
+    between its letters; empty where the answer has no letter.
+    """
+    words = ("".join(filter(str.isalnum, word)) for word in wanted.split())
+    word = max(words, key=len, default="")[:MAX_PATTERN_LETTERS]
+    forms, several = _forms()
+    optional = {
+        at + further
+        for at in range(len(word))
+        for size in (2, 3, 4)
+        if word[at : at + size] in several
+        for further in range(1, size)
+    }
+    parts = []
+    for at, letter in enumerate(word):
+        base = unicodedata.normalize("NFD", letter)[0]
+        several_forms = "".join(sorted({*forms.get(letter, ""), *forms.get(base, "")}))
+        kind = f"[{letter}{base}{several_forms}]"
+        parts.append(f"{kind}?" if at in optional else kind)
+    return BETWEEN_LETTERS.join(parts)
+
+
+@lru_cache(1)
+def _forms() -> tuple[dict[str, str], frozenset[str]]:
+    """Return the characters that are read as each letter, and what single characters are read as several."""
+    found = {digit: [raised, low] for digit, raised, low in zip(DIGITS, RAISED, LOW)}
+    found |= {raised: [digit] for digit, raised in zip(DIGITS, RAISED)}  # 10^6 is 10⁶
+    several = set()
+    for code in range(0x80, 0x1F200):
+        sign = chr(code)
+        decomposed = unicodedata.decomposition(sign).startswith("<")
+        if not (decomposed or sign in OTHERS or sign.casefold() != sign or sign.isdecimal()):
+            continue
+        read = "".join(filter(str.isalnum, fold(sign)))
+        if len(read) > 1:
+            several.add(read)
+        for letter in read:
+            found.setdefault(letter, []).append(sign)
+    return {letter: "".join(signs) for letter, signs in found.items()}, frozenset(several)
+
+
+def _bare(text: str, punctuation: dict[int, int | None]) -> str:
+    """Return a folded text without punctuation, its numbers written in one way."""
+    if not text.isascii():
+        text = fold(THIN.sub(",", text))
+    else:
+        text = text.lower()
+    marked = MARKED_DIGIT.search(text) is not None
+    if marked:
+        text = _numbers(text)
+    text = text.translate(punctuation) if text.isascii() else _unpunctuated(text, punctuation)
+    if marked:
+        for sign, shown in SHOWN:
+            text = text.replace(sign, shown)
+    return text
+
+
+def _unpunctuated(text: str, punctuation: dict[int, int | None]) -> str:
+    for sign in set(text):
+        code = ord(sign)
+        if (
+            code in punctuation
+            or code > 127
+            and (unicodedata.category(sign)[0] == "P" or sign in "™®")
+        ):
+            text = text.replace(sign, "")
+    return UNSPACED_GAP.sub("", text) if UNSPACED.search(text) else text
+
+
+def _numbers(text: str) -> str:
+    """Return a folded text with numbers in one form; marks that belong to them are control characters."""
+    if "^" in text:
+        text = POWER.sub(lambda found: found[1].translate(SUPERSCRIPTS), text)
+    if "\n" in text:
+        text = BULLET.sub(r"\1 ", text)
+    text = NUMBERS.sub(_number, POINTED.sub("0.", text))
+    text = MINUS.sub(DASH, text)
+    return BETWEEN.sub(" ", text)
+
+
+def _number(found: re.Match[str]) -> str:
+    """Return digits with marks between them in one form."""
+    digits, marks = re.split(r"\D", found[0]), re.sub(r"\d", "", found[0])
+    before, last = marks[:-1], marks[-1]
+    fraction = ""
+    if last in ".," and last not in before and (not before or _groups(digits[:-1], before)):
+        if before or not _groups(digits, marks):
+            fraction, digits, marks = digits[-1], digits[:-1], before
+    if not marks or _groups(digits, marks):
+        whole = "".join(digits)
+        return whole if len(fraction) < 3 and not fraction.strip("0") else whole + POINT + fraction
+    if fraction or len(marks) > 1:
+        parts = [*digits, fraction] if fraction else digits
+        return DASH.join(parts)  # a date, a version, a telephone number
+    sign = {"-": DASH, "~": DASH, "/": SLASH, ":": COLON}.get(marks, OTHER)
+    return sign.join(digits)
+
+
+def _groups(digits: list[str], marks: Iterable[str]) -> bool:
+    """Return whether equal marks part groups of three digits, or of two and three as in India."""
+    kinds = set(marks)
+    if len(kinds) != 1 or not kinds <= {".", ",", "'"}:
+        return False
+    first, *middle, last = digits
+    sizes = {len(one) for one in middle}
+    return (
+        len(last) == 3
+        and 0 < len(first) <= 3
+        and first[0] != "0"
+        and (sizes <= {3} or sizes == {2} and kinds == {","})
+    )
+
+
+def _goes_on(text: str, start: int, end: int) -> bool:
+    """Return whether the number at either edge of a stretch is part of a longer one."""
+    if _digit(text[start]):
+        before = text[max(0, start - LOOKED_BACK) : start]
+        if _digit(before[-1:]) or before[-1:] == "." and _digit(before[-2:-1]):
+            return True
+        if before[-1:] == "-" and not _digit(before[:-1].rstrip()[-1:]):
+            return before[-2:-1] in ("", " ")  # a minus
+    behind = text[end : end + 2]
+    return _digit(text[end - 1]) and (
+        _digit(behind[:1]) or behind[:1] == "." and _digit(behind[1:2])
+    )
+
+
+def _digit(sign: str) -> bool:
+    """Return whether a character is a digit, raised and lowered ones included."""
+    return bool(sign) and (sign.isdigit() or sign in "⁻⁺")
+
+
+def _replaced(text: str, invisible: bool = False) -> str:
+    """Return a text with its characters replaced, each kind of them at once."""
+    for sign in set(text):
+        if sign > "\x7f" or sign == "`":
+            other = ("" if _invisible(sign) else sign) if invisible else _plain(sign)
+            if other != sign:
+                text = text.replace(sign, other)
+    return text
+
+
+@lru_cache(1 << 16)
+def _invisible(sign: str) -> bool:
+    """Return whether a character shows nothing: joiners, direction marks, variants of letters."""
+    code = ord(sign)
+    return (
+        unicodedata.category(sign) == "Cf"
+        or 0xFE00 <= code <= 0xFE0F
+        or 0xE0100 <= code <= 0xE01EF
+        or sign == "\u034f"
+        or 0x180B <= code <= 0x180F
+    )
+
+
+@lru_cache(1 << 16)
+def _plain(sign: str) -> str:
+    """Return what one character is written as in all its forms, case aside."""
+    if sign in OTHERS:
+        return OTHERS[sign]
+    category = unicodedata.category(sign)
+    if category == "Pd":
+        return "-"
+    if category == "Zs":
+        return " "
+    if category == "Nd":
+        return str(unicodedata.decimal(sign))
+    kind, *codes = unicodedata.decomposition(sign).split() or [""]
+    if not kind.startswith("<") or kind in KEPT_FORMS or category == "Sk" or sign in NOT_DECOMPOSED:
+        return sign
+    if category == "No" and kind != "<fraction>":
+        return sign
+    return "".join(map(_plain, (chr(int(code, 16)) for code in codes)))
