@@ -217,7 +217,8 @@ DECLARED = (
         "token_recall",
         "Answer token recall",
         "Share of the words of the known answers, all taken together, that the generated text has.",
-        "Of an answer with aliases the name with most words in common counts. In lower case and without punctuation and articles, each word as often as both have it. Where one of both is yes, no or noanswer "
+        "Of an answer with aliases the name with most words in common counts. "
+        "In lower case and without punctuation and articles, each word as often as both have it. Where one of both is yes, no or noanswer "
         "and they differ, 0. Where no language model is asked the text is the reader's. A question without known answers is left out.",
         token_recall,
         source="In-depth Analysis of Graph-based RAG (Recall); SQuAD",

@@ -210,13 +210,19 @@ def test_chunk_sizes_each_on_a_graph_of_its_own(run, harbour, monkeypatch):
 
 
 def test_summaries_among_what_is_found_in_a_tree(run, harbour):
-    found = run("analysis-exp-4", "--data", f"MultihopQA={harbour}")
+    found = run("analysis-exp-4", "--data", f"MultihopQA={harbour}", "--build", "noun-phrases")
+    assert "MultihopQA: Graphs: tree-noun-phrases for RAPTOR." in found["differs"]
     (row,) = found["tables"][0]["rows"]
     assert (
         row["printed"] == pytest.approx(0.407)
         and row["here"]["n"] == 1
         and 0 <= row["here"]["mean"] <= 1
     )
+
+
+def test_a_graph_by_a_language_model_is_built_first(run, harbour, capsys):
+    assert main(["reproduce", "analysis-exp-4", "--data", f"MultihopQA={harbour}"]) != OK
+    assert "corpus build harbour --graph tree-paper\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
