@@ -199,7 +199,7 @@ def _evaluated(
             graphs = graphs_of(open_corpus(source.name), instances, here.rows)
             differs += [f"{name}: {graphs}"] if graphs else []
         found = gains(here, name, summary) if here.after else beside(here, name, summary)
-        differs += _quartiles(here, name, summary)
+        differs += _quartiles(here, wanted.after, name, summary)
         if here.against:
             tally = finish(start(engine, summary, against=here.against))
             rates = won(here, name, summary, tally)
@@ -403,13 +403,14 @@ def _small(options, wanted: Experiment, sets: dict[str, str]) -> list[str]:
     ]
 
 
-def _quartiles(wanted: Experiment, name: str, summary: Summary) -> list[str]:
-    """For each instance its recall in four parts of the questions, in a sentence; none where gains are not looked at."""
+def _quartiles(wanted: Experiment, after: str, name: str, summary: Summary) -> list[str]:
+    """For each row its recall in four parts of the questions, in a sentence; none where gains are not looked at."""
+    began = next((one.short for one in catalogue().values() if one.id == after), after)
     return [
-        f"{name}, {wanted.rows.get(id, id)}: recall at 10 by quarters of the Topological Recall of {wanted.after}, "
+        f"{name}, {row}: recall at 10 by quarters of the Topological Recall of {began}, "
         + ", ".join(f"{recall:.2f} ({near:.2f}, n = {n:,})" for near, recall, n in found)
         + "."
-        for id in (summary.instances if wanted.after else ())
+        for id, row in (wanted.rows.items() if after else ())
         if (found := quartiles(summary, wanted.after, id))
     ]
 

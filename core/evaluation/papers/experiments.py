@@ -28,8 +28,8 @@ Values = Mapping[str, tuple[float | None, ...]]
 class PublishedSet:
     """A question set of a paper. `files` are patterns of the names of its published files, `set` its name where it ships whole. `small` is
     the shipped set of a small run, and `small_is` a sentence where that is another set; `fetch` says where it is published. `build` is the
-    graph that it is asked on, where it is not that of the rows. `only` is a field that rows of its file must hold as true, and `vary` the
-    value of an operator's parameter that the paper takes for it."""
+    graph that it is asked on, where it is not that of the rows, and `methods` the instances that some rows have there. `only` is a field
+    that rows of its file must hold as true, and `vary` the value of an operator's parameter that the paper takes for it."""
 
     name: str
     fetch: str
@@ -38,6 +38,7 @@ class PublishedSet:
     small: str = ""
     small_is: str = ""
     build: str = ""
+    methods: Mapping[str, str] = field(default_factory=dict)
     only: str = ""
     vary: str = ""
 
@@ -90,6 +91,7 @@ class Experiment:
     small_builds: Mapping[str, str] = field(default_factory=dict)
     firsts: Mapping[str, str] = field(default_factory=dict)
     extractor: str = ""
+    metric_unknown: str = ""
 
     def asked(
         self,
@@ -102,9 +104,10 @@ class Experiment:
 
         `wanted` are builds and extractors in the place of the paper's (`core.evaluation.papers.graphs.on_builds`).
         """
+        asked = self.sets[name]
         graphs = wanted or ((self.extractor,) if self.extractor and not small else ())
         there = {
-            id: on_builds(_on(known[id], self.sets[name]), graphs)
+            id: on_builds(_on(known[asked.methods.get(id, id)], asked), graphs)
             for id in (*filter(None, [self.after]), *self.rows)
         }
         there = {id: _retrieving(one) for id, one in there.items()} if self.retrieval else there

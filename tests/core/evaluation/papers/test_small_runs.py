@@ -44,20 +44,20 @@ def run(server, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("id", "sets"),
+    ("id", "tables"),
     [
-        ("lego-table-7", 2),
-        ("lego-table-8", 2),
-        ("lego-table-9", 2),
+        ("lego-table-7", 4),
+        ("lego-table-8", 4),
+        ("lego-table-9", 4),
         ("lego-figure-3", 4),
         ("lego-figure-4", 2),
         ("lego-v1-table-6", 2),
     ],
 )
-def test_a_shipped_question_of_each_set(run, id, sets):
+def test_a_shipped_question_of_each_set(run, id, tables):
     found = run(id, "--small", "--sample", "1", "--answer", "served")
     wanted = experiment(id)
-    assert len(found["tables"]) == sets
+    assert len(found["tables"]) == tables
     for table in found["tables"]:
         assert [row["instance"] for row in table["rows"]] == list(wanted.small_rows or wanted.rows)
         assert all(row["here"]["n"] == 1 for row in table["rows"]), table
