@@ -82,6 +82,20 @@ def test_neighbours_take_the_score_of_what_they_lie_beside(told):
     }
 
 
+def test_hits_come_before_their_neighbours(told):
+    found = at(told, Tim=0.9, Fred=0.5)  # beside Tim lies Cratchit, beside Fred Scrooge
+    after = step(told, "NeighbourNodes", found, order="hits first")
+    assert told.names(after) == ["Tim", "Fred", "Cratchit", "Scrooge"]
+    assert after.nodes.scores == (0.9, 0.5, 0.5, 0.5)  # no neighbour above the last hit
+    assert told.names(step(told, "NeighbourNodes", found, order="hits first", keep=3)) == [
+        "Tim",
+        "Fred",
+        "Cratchit",
+    ]
+    alone = step(told, "NeighbourNodes", found, order="hits first", itself=False)
+    assert told.names(alone) == ["Cratchit", "Scrooge"]
+
+
 def test_neighbours_without_those_found(told):
     assert told.names(step(told, "NeighbourNodes", at(told, Tim=1.0), itself=False)) == ["Cratchit"]
 
