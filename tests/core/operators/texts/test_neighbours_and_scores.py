@@ -77,10 +77,10 @@ def test_pagerank_restarts_by_similarity_or_by_specificity(told):
     # entities; with nothing handed on it is the PageRank: 0.9 and 0.3 give 3/4 and 1/4. By HippoRAG's
     # specificity Scrooge has three chunks and Tim one: 1/4 and 3/4.
     state = at(told, Scrooge=0.9, Tim=0.3)
-    for reset, scores in (("scores", (0.75, 0.25)), ("specificity", (0.25, 0.75))):
+    for reset, wanted in (("scores", (0.75, 0.25)), ("specificity", (0.25, 0.75))):
         after = step(told, "PageRankNodes", state, reset=reset, damping=0.0)
         found = dict(zip(told.names(after), after.nodes.scores))
-        assert (found["Scrooge"], found["Tim"]) == pytest.approx(scores)
+        assert (found["Scrooge"], found["Tim"]) == pytest.approx(wanted)
 
 
 def test_neighbours_take_the_score_of_what_they_lie_beside(told):

@@ -11,8 +11,8 @@ from core.graph.building.build import in_memory
 from core.operators import OPERATORS
 from core.operators.base import Context
 from core.types import Question, Ranking, State
-from tests.films import Written
 from tests.core.operators.texts.test_neighbours_and_scores import at, step
+from tests.films import Written
 
 
 def test_the_recorded_path():
