@@ -249,6 +249,24 @@ def test_recall_of_the_analysis_is_of_words(id):
         assert recalls == ([f"token_recall{joined}"] if "accuracy" in columns else [])
 
 
+def test_the_rates_of_walk_and_retrieve_add_up_to_what_is_said_of_them():
+    table = experiment("walks-table-2")
+    rates = [table.printed["MetaQA"][name] for name in ("accurate", "hallucination", "missing")]
+    sums = [100 * sum(row) for row in zip(*rates)]
+    said = next(one for one in table.differs if "add up" in one)
+    named = [float(number) for number in re.findall(r"[0-9]+\.[0-9]", said)]
+    assert named == pytest.approx(sums, abs=0.051)
+
+
+def test_table_8_begins_with_the_beam_that_nothing_filters():
+    # B.8 adds EEMs-PF, a filter before the language model, to SBE+ISAR-LLMs, which so has none
+    rows = {
+        name: repr(published()[id].line) for id, name in experiment("lego-table-8").rows.items()
+    }
+    assert "prefilter" not in rows["SBE+ISAR-LLMs"]
+    assert "prefilter" in rows["SBE+ISAR-LLMs (EEMs-PF)"]
+
+
 def test_an_unknown_experiment_is_a_sentence():
     with pytest.raises(BadInput, match="Did you mean “lego-table-7”"):
         experiment("lego-tabel-7")
