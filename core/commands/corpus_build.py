@@ -147,11 +147,11 @@ def _build(options) -> int:
         f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {len(chunks or ()):,} chunks, in {span(sum(report.seconds.values()))}"
     )
     _tell(report.plain())
-    warn(_unread(corpus, one))
+    warn(_other_build(corpus, one))
     return OK
 
 
-def _unread(corpus: Corpus, one: Build) -> list[str]:
+def _other_build(corpus: Corpus, one: Build) -> list[str]:
     """A sentence where methods that name this build's kind of graph read another build."""
     read = build_for(corpus, one.graph) if one.graph else one
     if read.id == one.id:

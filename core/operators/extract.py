@@ -157,8 +157,8 @@ class PageRank(Operator):
         settings = (graph.n_nodes, self.damping, self.direction, "exact")
         make = lambda: top_pagerank(graph, range(graph.n_nodes), *settings, check=ctx.check)
         nodes, scores = graph.derived.once("pagerank of all nodes", settings, make)
-        kept = (np.arange(len(nodes)) < self.keep) | np.isin(nodes, seeds)
-        return state.replace(subgraph=subgraph_on(graph, nodes[kept], scores[kept]))
+        chosen = (np.arange(len(nodes)) < self.keep) | np.isin(nodes, seeds)
+        return state.replace(subgraph=subgraph_on(graph, nodes[chosen], scores[chosen]))
 
     def words(self) -> str:
         return f"PageRank of all nodes, {self.keep:,}"
