@@ -179,7 +179,8 @@ def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> Build:
     """The build that is meant by an id, a kind of graph or a line: of a kind (kg, tkg ...) the first that is built of the documents as
     they are or (`shipped`) came with them, an opened index first and noun phrases last, or else serves while it is built anew; where none
     is, the one that asks no language model, and that the corpus has all for: by noun phrases where what a parser found in these documents
-    came with them, else the first. Raises BadParameter."""
+    came with them, else the first. An id that is a kind's name as well, as `chunks`, is that build, whatever else of its kind is built: a
+    line that names it asks the same graph wherever it runs. Raises BadParameter."""
     known = builds_of(corpus)
     kind = sorted(
         (one for one in known.values() if one.graph == spec),

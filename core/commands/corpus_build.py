@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from core.builds import build, chosen, own_builds, status
+from core.builds import build, build_for, chosen, own_builds, status
 from core.builds.base import LANES
 from core.builds.catalogue import EXTRACTORS, KINDS, Build, find
 from core.builds.cost import cost
@@ -147,7 +147,17 @@ def _build(options) -> int:
         f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {len(chunks or ()):,} chunks, in {span(sum(report.seconds.values()))}"
     )
     _tell(report.plain())
+    warn(_other_build(corpus, one))
     return OK
+
+
+def _other_build(corpus: Corpus, one: Build) -> list[str]:
+    """A sentence where methods that name this build's kind of graph read another build."""
+    read = build_for(corpus, one.graph) if one.graph else one
+    if read.id == one.id:
+        return []
+    instead = f'--vary "BuiltGraph.build={one.id}", reproduce --build "{one.id}"'
+    return [f"Methods on this kind of graph read the build {read.id}. To ask this one: {instead}"]
 
 
 def _replies(options) -> int:

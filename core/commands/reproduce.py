@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.builds import find, status
+from core.builds import build_for, status
+from core.builds.shipped import ships
 from core.commands import reproduce_costs
 from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import OK, bar, check_writable, finish, warn, write_text
@@ -35,6 +36,7 @@ from core.evaluation.papers.experiments import (
     printed_tables,
 )
 from core.evaluation.papers.gains import gains, quartiles
+from core.evaluation.papers.graphs import check_builds, graphs_of, kind_of_graph
 from core.evaluation.papers.measures import MEASURES
 from core.evaluation.papers.printed import PrintedTable
 from core.evaluation.papers.printed_side import printed_side
@@ -52,6 +54,7 @@ from core.sources import corpus_with
 
 SMALL = 5  # questions of each set
 NEEDS = "What it takes to measure them here"
+SMALL_GRAPHS = "Graphs in small are those that ship or that need no language model, not the paper's (--build paper)."
 EPILOG = """Without a name it lists every table and figure of the five papers, and what makes each. A run is an evaluation for each
 set, saved as it goes: the same command goes on with it. --small asks a few shipped questions with the models of this computer, in
 minutes; its figures show that all of it runs, and say little of the methods."""
@@ -85,6 +88,13 @@ def add(commands) -> None:
         default=[],
         metavar="NAME",
         help="the graph that questions without graphs of their own are asked on, or CRAG=NAME for one set of the paper; may be repeated",
+    )
+    reproduce.add_argument(
+        "--build",
+        action="append",
+        default=[],
+        metavar="WHICH",
+        help="graphs of the rows on documents: an extractor, as names, or a build, as kg-names; may be repeated (default: the paper's)",
     )
     reproduce.add_argument(
         "--small",
@@ -147,6 +157,9 @@ def run(options) -> int:
     out = Path(options.out) if options.out else None
     if out is not None:
         check_writable(out)
+    if options.build:
+        asked = (one for name in wanted.printed for one in wanted.asked(catalogue(), name)[1])
+        check_builds(options.build, map(kind_of_graph, asked))
     sets = _sets(options, wanted)
     missing = [name for name in options.set or wanted.printed if name not in sets]
     warn(
@@ -197,15 +210,18 @@ def _evaluated(
     tables: list[Beside | Measured] = []
     differs = _differs(options, wanted, sets, engine)
     for name, asked in sets.items():
-        here, instances = wanted.asked(catalogue(), name, options.small)
-        _check_built(asked, instances if here.builds else ())
+        here, instances = wanted.asked(catalogue(), name, options.small, options.build)
+        _check_built(asked, instances)
         summary = _asked(options, engine, here, instances, name, asked)
         differs += [
             f"{name}: {sentence}"
             for sentence in filter(None, [_part(summary), summary.so_far(), *summary.failed()])
         ]
+        if (source := corpus_with(asked)) is not None and not here.vary:
+            graphs = graphs_of(open_corpus(source.name), instances, here.rows)
+            differs += [f"{name}: {graphs}"] if graphs else []
         found = gains(here, name, summary) if here.after else beside(here, name, summary)
-        differs += _quartiles(here, name, summary)
+        differs += _quartiles(here, wanted.after, name, summary)
         if here.against or here.duels:
             rates, sentences = _judged_pairs(engine, here, name, summary, found)
             differs += [f"{name}: {sentence}" for sentence in sentences]
@@ -331,9 +347,11 @@ def _check_built(asked: str, instances: Sequence[Instance]) -> None:
     for operator in (
         operator for one in instances for operator in one.line if isinstance(operator, BuiltGraph)
     ):
-        one = find(operator.build)
-        if one.line.asks_chat and not status(corpus, one).serves:
-            missing[f'python -m core corpus build {corpus.name} --graph "{one.line!r}"'] = None
+        one = build_for(corpus, operator.build)
+        here = status(corpus, one).serves or ships(corpus, one)
+        if one.line.asks_chat and not here:
+            graph = f'"{one.line!r}"' if one.own else one.id
+            missing[f"python -m core corpus build {corpus.name} --graph {graph}"] = None
     if missing:
         first = f"{len(missing)} graphs are to be built first, each by a language model (--estimate says its cost):"
         raise BadInput("\n".join([first, *missing]))
@@ -413,6 +431,7 @@ def _small(options, wanted: Experiment, sets: dict[str, str]) -> list[str]:
     )
     return [
         *(f"{name}: {said}." for name in sets if (said := wanted.sets[name].small_is)),
+        *([SMALL_GRAPHS] if wanted.extractor and not options.build else []),
         *([f"Left out in small: {', '.join(left)}."] if left else []),
         *(
             f"Values in small: {few.partition('=')[2]} of {all.partition('=')[2]}."
@@ -421,13 +440,14 @@ def _small(options, wanted: Experiment, sets: dict[str, str]) -> list[str]:
     ]
 
 
-def _quartiles(wanted: Experiment, name: str, summary: Summary) -> list[str]:
-    """For each instance its recall in four parts of the questions, in a sentence; none where gains are not looked at."""
+def _quartiles(wanted: Experiment, after: str, name: str, summary: Summary) -> list[str]:
+    """For each row its recall in four parts of the questions, in a sentence; none where gains are not looked at."""
+    began = next((one.short for one in catalogue().values() if one.id == after), after)
     return [
-        f"{name}, {wanted.rows.get(id, id)}: recall at 10 by quarters of the Topological Recall of {wanted.after}, "
+        f"{name}, {row}: recall at 10 by quarters of the Topological Recall of {began}, "
         + ", ".join(f"{recall:.2f} ({near:.2f}, n = {n:,})" for near, recall, n in found)
         + "."
-        for id in (summary.instances if wanted.after else ())
+        for id, row in (wanted.rows.items() if after else ())
         if (found := quartiles(summary, wanted.after, id))
     ]
 

@@ -10,6 +10,7 @@ TERMS = {
     "NamesInQuestion": f"{ANALYSIS}: entities",
     "ExtractKeywords": "LightRAG: keywords",
     "PersonalizedPageRank": f"{LEGO}: SBE-PPR",
+    "PageRank": f"{LEGO} v1: PageRank",
     "RandomWalks": f"{LEGO} v1: RWR",
     "EgoNetwork": f"{LEGO}: KSE, Ego",
     "VectorSearch": f"{LEGO}: B.7",

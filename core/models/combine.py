@@ -117,8 +117,9 @@ class Rescore:
 class Rounds:
     """A chooser asked once for each `window` of candidates, then once more over all that it picked (the papers' M-LLMs).
 
-    Map, then reduce, as in the report's code; its text calls it an iterative refinement. Where one window holds every
-    candidate there is one call, and where nothing was picked no last one.
+    The report's B.9 asks several times “to iteratively refine the generated paths” and says no more; its code, which is followed here,
+    maps and then reduces: only the last call sees what the others picked. Where one window holds every candidate there is one call, and
+    where nothing was picked no last one.
     """
 
     chooser: Chooser

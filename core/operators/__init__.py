@@ -1,7 +1,7 @@
 """One module a stage; each operator is a small frozen dataclass."""
 
 from core.operators.decoded import DecodedPaths
-from core.operators.extract import EgoNetwork, PersonalizedPageRank, RandomWalks
+from core.operators.extract import EgoNetwork, PageRank, PersonalizedPageRank, RandomWalks
 from core.operators.filter import FilterSubgraph
 from core.operators.generate import Answer
 from core.operators.loop import Loop
@@ -81,6 +81,7 @@ OPERATORS = {
         NamesInQuestion,
         ExtractKeywords,
         PersonalizedPageRank,
+        PageRank,
         RandomWalks,
         EgoNetwork,
         VectorSearch,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.graph.algorithms.neighbourhood import induced, nearest
+from core.graph.algorithms.neighbourhood import induced, nearest, seed_array
 from core.graph.algorithms.walks import random_walks
 from core.graph.pagerank.best import METHODS, PageRankReport, top_pagerank
 from core.indexes.communities import clusters
@@ -115,6 +115,53 @@ class PersonalizedPageRank(Operator):
         return f"PageRank {self.keep:,}" + (
             f" by {self.method}" if self.method in (*DRAWN, "partition") else ""
         )
+
+
+@dataclass(frozen=True, repr=False)
+class PageRank(Operator):
+    """The subgraph induced on the seeds and on the nodes with the largest PageRank of the whole graph.
+
+    LEGO-GraphRAG v1, Table 2, lists PageRank without personalisation beside PPR and says no more of it: here
+    p = damping * P^T p + (1 - damping) / n, the same nodes for every question, with the question's entities put to them as
+    paths start there. It is computed once for a graph.
+
+    >>> part = retrieve("PageRank(keep=2, damping=0.5, direction='out')", "A").subgraph
+    >>> toy.names(part.nodes), (29 * part.scores).round(1)  # D and C are the best; A is the seed
+    (['A', 'C', 'D'], array([6. , 6.6, 9.1]))
+    """
+
+    stage = "extract"
+    title = "PageRank of all nodes"
+    plain = "takes the {keep:,} best connected nodes of the graph"
+    reads, writes = ("seeds",), ("subgraph",)
+
+    keep: int = param(
+        1000,
+        "Nodes to keep",
+        "How many nodes of the largest PageRank make the subgraph, the entities aside.",
+        low=1,
+        high=1_000_000,
+    )
+    damping: float = param(
+        0.8,
+        "Damping",
+        "Probability of following an edge; the rest jumps to any node.",
+        low=0.01,
+        high=0.999,
+    )
+    direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        ctx.progress("PageRank of the whole graph", None)
+        graph, seeds = ctx.graph, np.unique(seed_array(ctx.graph, state.seeds))
+        settings = (graph.n_nodes, self.damping, self.direction, "exact")
+        make = lambda: top_pagerank(graph, range(graph.n_nodes), *settings, check=ctx.check)
+        nodes, scores = graph.derived.once("pagerank of all nodes", settings, make)
+        chosen = (np.arange(len(nodes)) < self.keep) | np.isin(nodes, seeds)
+        return state.replace(subgraph=subgraph_on(graph, nodes[chosen], scores[chosen]))
+
+    def words(self) -> str:
+        return f"PageRank of all nodes, {self.keep:,}"
 
 
 @dataclass(frozen=True, repr=False)

@@ -20,6 +20,9 @@ class FilterSubgraph(Operator):
     unit "relation": the distinct relation names are ranked, and the edges of the best `keep` stay (LEGO-GraphRAG,
     technical report, SAE: its max_edge 64 counts relation types). "triple": each edge as `A -> r -> B` (the report's
     code for MetaQA). "node": names; the edges between the kept nodes stay.
+    v1's section 4.1 scores nodes and edges against the question's entities and relations, S(v, e_q), and keeps those above two
+    thresholds; its code ranks relations against the whole question and keeps the best, which is done here, as an entity's name alone says
+    little of what is asked. Thresholds are `model="above(encoder, 0.3)"`.
     mode "edges" keeps the picked edges and their ends (the report); "induced" keeps every edge between these ends (v1).
 
     >>> part = retrieve("EgoNetwork() >> FilterSubgraph(keep=2)", "A", models=scores({"r1": 0.9, "r4": 0.8})).subgraph

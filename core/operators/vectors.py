@@ -34,9 +34,10 @@ class VectorSearch(Operator):
     nodes at a distance of `hops` or less from these.
 
     LEGO-GraphRAG, technical report, B.7 (3): the names of nodes encoded, the most similar retrieved, their one-hop
-    neighbours merged; it proposes triples and more hops besides. It says neither how many are retrieved nor which way
-    neighbours lie. A node's score is the cosine of the match that leads to it, that of the question's entities 1. Where
-    there are more than `keep` nodes, these entities come first, then matches, then what is fewer steps from a better match.
+    neighbours merged. The question's entities are no part of it there; they are added here, as paths start at them. It proposes
+    triples and more hops besides. It says neither how many are retrieved nor which way neighbours lie. A node's score is the
+    cosine of the match that leads to it, that of the question's entities 1. Where there are more than `keep` nodes, these
+    entities come first, then matches, then what is fewer steps from a better match.
     `connected` is Hopscope's own: the report leaves its 12.86 pieces as they are.
 
     >>> part = retrieve("VectorSearch(matches=1, hops=0)", "A", question="D", models=scores({})).subgraph

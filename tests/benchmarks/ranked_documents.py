@@ -57,7 +57,9 @@ LINES = {
     "IRCoT": ("EmbedQuery() >> ReasonAndRetrieve(steps=2, keep=5)", False),
     f"HippoRAG 2{ADAPTED}": ("EmbedQuery() >> SimilarPageRank(keep={n})", False),
     f"LightRAG{ADAPTED}": (
-        "ExtractKeywords() >> EmbedQuery(text='low keywords') >> VectorNodes(keep=60) >> NeighbourNodes(keep={n})",
+        KEYWORDS
+        + " >> VectorNodes(keep=60) >> SetAside() >> EmbedQuery(text='high keywords')"
+        + " >> VectorNodes(keep=60) >> Merge() >> NeighbourNodes(keep={n}, order='hits first')",
         False,
     ),
     f"PathRAG{ADAPTED}": (

@@ -35,9 +35,12 @@ SIZE = 10  # chunks of a cluster of balanced k-means
 
 @dataclass(frozen=True, repr=False)
 class Tree(BuildOperator):
-    """RAPTOR's tree: chunks are its leaves; each layer's texts are clustered by their vectors, and each cluster, one of a single text as
-    well, is summed up in a node of the next, which goes on for `layers` layers or until one has 11 nodes or fewer. A layer that would have
-    as many nodes as the one below is left out, and the tree ends there; RAPTOR's code goes on.
+    """RAPTOR's tree: chunks are its leaves; each layer's texts are clustered by their vectors, and each cluster is summed up in a node of the
+    next, which goes on for `layers` layers or until one has 11 nodes or fewer. A layer that would have as many nodes as the one below is
+    left out, and the tree ends there; RAPTOR's code goes on.
+
+    A cluster of a single text is summed up as well, as in RAPTOR's code. Section 4 of the in-depth analysis gives a summary to clusters of
+    more than two texts alone, and clusters those without one again in the next layer: that is `fewest` 3, as `tree-paper` has it.
 
     A cluster whose texts exceed `longest` tokens is clustered again by itself. Summaries are a language model's, or with `summaries`
     “extractive” the sentences nearest to the mean vector of the cluster's sentences. Edges run from a summary to what it sums up.
@@ -71,6 +74,13 @@ class Tree(BuildOperator):
     )
     layers: int = param(
         5, "Layers", "How many layers of summaries there are at most.", low=1, high=20
+    )
+    fewest: int = param(
+        1,
+        "Fewest texts",
+        "Texts in smaller clusters get no summary and are clustered again in the next layer.",
+        low=1,
+        high=100,
     )
     longest: int = param(
         3500,
@@ -114,11 +124,14 @@ class Tree(BuildOperator):
                 ctx,
                 sought,
             )
-            clusters = [layer[one] for one in found]
-            if len(clusters) >= len(layer):
+            clusters = [layer[one] for one in found if len(one) >= self.fewest]
+            waiting = layer[:0]
+            if self.fewest > 1:
+                waiting = np.setdiff1d(layer, np.concatenate([*clusters, waiting]))
+            if not clusters or len(clusters) + len(waiting) >= len(layer):
                 break
             texts = self._summed_up([[grown.texts[node] for node in one] for one in clusters], ctx)
-            layer = grown.add(level, clusters, texts)
+            layer = np.concatenate([waiting, grown.add(level, clusters, texts)])
         ctx.report.counts["summaries"] = len(grown.texts) - len(made.chunks)
         return made.replace(graph=grown.graph(made.corpus.name, made.chunks))
 

@@ -37,6 +37,7 @@ class Answered:
     own_tokens: float | None = None  # share of its own words that the known answers have
     exact: bool | None = None  # whether the whole text is a known answer and nothing else
     parts: float | None = None  # share of the parts of the known answer of which it has a name
+    joined_tokens: float | None = None  # share of the words of all names of the known answers
 
 
 def answered(graph, state: State) -> Answered | None:
@@ -83,6 +84,7 @@ def answered(graph, state: State) -> Answered | None:
         own,
         whole,
         fmean(map(has, question.parts)),
+        shared_words(text, " ".join(name for names in named for name in names)),
     )
 
 

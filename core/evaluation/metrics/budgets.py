@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from core.diagnosis.passages import chunk_rows
-from core.evaluation.metrics.topology import known_nodes, links_to_known
+from core.evaluation.metrics.topology import costs_to_known, known_nodes
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_lists, node_chunks
 from core.types import Ranking, State, Step
@@ -51,21 +53,18 @@ def budgets(graph: KnowledgeGraph, state: State) -> Budgets | None:
     golds, among = _known(graph, state.question.gold)
     if not orders or not golds:
         return None
-    of, found, near, costs = (
-        tuple(sorted(orders)),
-        list[int](),
-        list[float](),
-        links_to_known(graph, state.question.gold),
-    )
+    of = tuple(sorted(orders))
+    retrieved = list(dict.fromkeys(node for budget in of for node in orders[budget][:budget]))
+    column = {node: at for at, node in enumerate(retrieved)}
+    costs = costs_to_known(graph, state.question.gold, retrieved)
+    found, near = list[int](), list[float]()
     for budget in of:
         order = orders[budget]
         found.append(among(order[:SHOWN]))
-        if costs:
-            least = [
-                min((float(cost[node]) for node in order[:budget]), default=float("inf"))
-                for cost in costs
-            ]
-            near.append(round(sum(1 / (1 + cost) for cost in least) / len(least), 6))
+        if len(costs):
+            columns = [column[node] for node in order[:budget]]
+            least = costs[:, columns].min(axis=1, initial=np.inf)
+            near.append(round(float(np.mean(1 / (1 + least))), 6))
     return Budgets(golds, of, tuple(found), tuple(near))
 
 

@@ -29,7 +29,7 @@ WALK = (
     "u is the sum of ln(1 + degree) over the nodes of the shortest path from a retrieved document to the known one, except that one; the "
     "least over those retrieved. Links count both ways and once; of shortest paths the one with the least sum is taken. A document that no "
     "path leads to counts 0. In a graph of entities its nodes take the place of documents, and gold nodes that of known ones. "
-    f"{GOLD_NODES} The first 200 of a question count."
+    f"{GOLD_NODES} All of them count, exactly."
 )
 BY_NODE = (
     f"{GOLD_NODES} Over the first k nodes that the line kept; where it keeps fewer than k, over all of them and by the same divisor. A "

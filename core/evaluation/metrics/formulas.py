@@ -180,6 +180,18 @@ def token_recall(outcome: Outcome, _: int | None = None) -> float | None:
     return outcome.answer.tokens if outcome.answer and outcome.golds else None
 
 
+def token_recall_joined(outcome: Outcome, _: int | None = None) -> float | None:
+    """Share of the words of all names of the known answers, aliases included, that the answer's text has.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> given = Answered("Bob", "language model", found=1, lines=1, tokens=1.0, joined_tokens=0.25)
+    >>> metric("token_recall_joined")(Outcome(golds=1, answer=given))
+    0.25
+    """
+    return outcome.answer.joined_tokens if outcome.answer and outcome.golds else None
+
+
 def token_f1(outcome: Outcome, _: int | None = None) -> float | None:
     """Harmonic mean of the share of the known answers' words that the answer's text has and of its own words that they have.
 

@@ -1,4 +1,8 @@
-"""A judging model's verdict on two answers, asked in both orders."""
+"""A judging model's verdict on two answers, asked in both orders.
+
+It may say tie, which the prompt that the papers follow (LightRAG's) does not offer: their two rates of a pair add up to 98 to 100 %. A judge
+that sees no difference would else name whatever stands first, and with a tie as half a win for both a pair adds up to 100 % as well.
+"""
 
 from __future__ import annotations
 

@@ -39,13 +39,15 @@ class Row:
 @dataclass(frozen=True)
 class Beside:
     """A metric on a set: a row a method. `tau` is Kendall's tau-b of the two orders over the methods that have both values; None where
-    there are fewer than three of these, or all are equal in one of them."""
+    there are fewer than three of these, or all are equal in one of them. `metric_unknown` says why the paper's values may be of another
+    metric, in which case nothing is said on whether differences agree."""
 
     set: str
     asked: str
     metric: str
     rows: tuple[Row, ...]
     tau: float | None
+    metric_unknown: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,8 @@ def beside(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
             for row in rows
             if row.printed is not None and row.here.mean is not None
         ]
-        found.append(Beside(name, summary.run.spec["set"], metric, tuple(rows), kendall(both)))
+        asked, unknown = summary.run.spec["set"], experiment.metric_unknown
+        found.append(Beside(name, asked, metric, tuple(rows), kendall(both), unknown))
     return found
 
 
@@ -172,9 +175,15 @@ def written(
     return (
         f"{one.set}, {one.metric}",
         HEAD,
-        [cells(one.metric, row) for row in one.rows],
+        [_cells_of(one, row) for row in one.rows],
         [agreement(one)],
     )
+
+
+def _cells_of(one: Beside, row: Row) -> list[str]:
+    """A row as texts, without a verdict where the paper's metric is not known."""
+    found = cells(one.metric, row)
+    return [*found[:-1], "–"] if one.metric_unknown else found
 
 
 def wide(tables: Sequence[Beside]) -> Measured:
@@ -229,6 +238,8 @@ def agreement(one: Beside) -> str:
         if sum(row.printed_difference is None for row in one.rows if row.printed is not None) > 1
         else ""
     )
+    if one.metric_unknown:
+        return " ".join((f"{n:,} questions of {one.asked}.", order, one.metric_unknown))
     within = (
         f"For {sum(compared)} of {len(compared)} the paper's difference from the first row{own} lies in the interval here."
         if compared

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 from core.errors import BadInput, nearest
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.papers.building import BuildingCosts
+from core.evaluation.papers.graphs import on_builds
 from core.evaluation.papers.printed import PrintedTable, UpperBound, read_table
 from core.evaluation.reports.sensitivity import variant, varied
 from core.instances.catalogue import Instance
@@ -32,8 +33,8 @@ Duels = Mapping[str, Mapping[str, float]]
 class PublishedSet:
     """A question set of a paper. `files` are patterns of the names of its published files, `set` its name where it ships whole. `small` is
     the shipped set of a small run, and `small_is` a sentence where that is another set; `fetch` says where it is published. `build` is the
-    graph that it is asked on, where it is not that of the rows. `only` is a field that rows of its file must hold as true, and `vary` the
-    value of an operator's parameter that the paper takes for it."""
+    graph that it is asked on, where it is not that of the rows, and `methods` the instances that some rows have there. `only` is a field
+    that rows of its file must hold as true, and `vary` the value of an operator's parameter that the paper takes for it."""
 
     name: str
     fetch: str
@@ -42,6 +43,7 @@ class PublishedSet:
     small: str = ""
     small_is: str = ""
     build: str = ""
+    methods: Mapping[str, str] = field(default_factory=dict)
     only: str = ""
     vary: str = ""
 
@@ -63,7 +65,8 @@ class Experiment:
     such rows. `label` calls a value by what it counts; `builds` has the build that a row is asked on where a building operator varies,
     of a small run `small_builds`; `firsts` by instance the one that its differences are taken from, where that is not the first.
     `abstract` says whether all are asked as abstract questions, `retrieval` whether rows end with what they retrieve, `wide` whether the
-    metrics of a set are columns of one table.
+    metrics of a set are columns of one table. `extractor` is the one by which the paper's graphs are built, of all rows but those of a small
+    run (`core.evaluation.papers.graphs`).
     `measures` names what is taken in the place of an evaluation (`core.evaluation.papers.measures`).
     """
 
@@ -95,13 +98,25 @@ class Experiment:
     builds: Mapping[str, str] = field(default_factory=dict)
     small_builds: Mapping[str, str] = field(default_factory=dict)
     firsts: Mapping[str, str] = field(default_factory=dict)
+    extractor: str = ""
+    metric_unknown: str = ""
 
     def asked(
-        self, known: Mapping[str, Instance], name: str, small: bool = False
+        self,
+        known: Mapping[str, Instance],
+        name: str,
+        small: bool = False,
+        wanted: Sequence[str] = (),
     ) -> tuple[Experiment, tuple[Instance, ...]]:
-        """The experiment on the set of that name, with a row for every instance that is asked, and these instances."""
+        """The experiment on the set of that name, with a row for every instance that is asked, and these instances.
+
+        `wanted` are builds and extractors in the place of the paper's (`core.evaluation.papers.graphs.on_builds`).
+        """
+        asked = self.sets[name]
+        graphs = wanted or ((self.extractor,) if self.extractor and not small else ())
         there = {
-            id: _on(known[id], self.sets[name]) for id in (*filter(None, [self.after]), *self.rows)
+            id: on_builds(_on(known[asked.methods.get(id, id)], asked), graphs)
+            for id in (*filter(None, [self.after]), *self.rows)
         }
         there = {id: _retrieving(one) for id, one in there.items()} if self.retrieval else there
         chosen = [
@@ -120,7 +135,9 @@ class Experiment:
         rows, instances, firsts = dict[str, str](), list(before), dict[str, str]()
         ids = {id: one.id for id, one in there.items()}  # of the first value of each
         for id in chosen:
-            one = variant(there[id], BuiltGraph, "build", builds[id]) if builds else there[id]
+            one = there[id]
+            if builds:
+                one = on_builds(variant(one, BuiltGraph, "build", builds[id]), wanted)
             for variation in (self.small_vary if small and self.small_vary else self.vary)[id]:
                 parameter, _, values = variation.partition("=")
                 found = varied((one,), variation)
@@ -251,6 +268,7 @@ def _read(file: dict[str, Any]) -> Paper:
     about = {
         "paper": paper["title"],
         "answers": paper["answers"],
+        "extractor": paper.get("extractor", ""),
         "differs": tuple(paper.get("differs", ())),
     }
     scale = paper.get("scale", 1.0)

@@ -15,6 +15,7 @@ from core.models.backends.encoders import (
 from core.models.backends.scorers import (
     BM25,
     Cross,
+    DensePassages,
     LateInteraction,
     NGram,
     NoSettings,
@@ -33,6 +34,7 @@ BACKENDS: dict[str, type[Backend]] = {
     "mean-pooling": Pooled,
     "sentence-transformers": Sentence,
     "splade": SparseEncoder,
+    "dpr": DensePassages,
     "bm25": BM25,
     "n-gram": NGram,
     "lsa": Topics,

@@ -20,6 +20,7 @@ from core.models.backends.base import (
     no_package,
     without_key,
 )
+from core.models.dpr import DPR, PassageHalf, QuestionHalf
 from core.models.encoders import minilm
 from core.models.served import ServedReranker
 from core.models.splade import Splade
@@ -179,6 +180,30 @@ class SparseEncoder(Backend):
             self.batch,
             self.max_tokens,
         )
+
+
+@dataclass(frozen=True)
+class DensePassages(Backend):
+    """DPR: `weights` is the encoder of passages and `questions` that of questions, each a local folder or a name on the model hub."""
+
+    kinds: ClassVar = ("scorer",)
+
+    weights: str
+    questions: str
+    batch: int = 32
+    max_tokens: int = 256
+
+    def missing(self, row: Row, rows: Rows) -> str:
+        halves = (self.questions, self.weights)
+        reasons = (
+            missing_on_hub(row, half, "transformers", "torch transformers") for half in halves
+        )
+        return next(filter(None, reasons), "")
+
+    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        how = (row.name, self.batch, self.max_tokens)
+        questions = QuestionHalf(folder_or_name(self.questions), *how)
+        return DPR(questions, PassageHalf(folder_or_name(self.weights), *how))
 
 
 @dataclass(frozen=True)

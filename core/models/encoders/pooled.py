@@ -31,7 +31,7 @@ class PooledEncoder(Pretrained):
             def means(rows: list[int]) -> np.ndarray:
                 if check:
                     check()
-                return _means(net, padded(tokenizer, codes, rows, net.device))
+                return self.pool(net, padded(tokenizer, codes, rows, net.device))
 
             for rows, vectors in self._batches.run([len(ids) for ids in codes["input_ids"]], means):
                 found.update(
@@ -45,11 +45,11 @@ class PooledEncoder(Pretrained):
             else np.zeros((0, 0), np.float32)
         )
 
+    def pool(self, net: Any, given: Any) -> np.ndarray:
+        """Of a padded batch one vector a text, float32 [n, d]."""
+        import torch
 
-def _means(net: Any, given: Any) -> np.ndarray:
-    import torch
-
-    with torch.inference_mode():
-        tokens = net(**given).last_hidden_state.float()
-    mask = given["attention_mask"][..., None]
-    return ((tokens * mask).sum(1) / mask.sum(1)).cpu().numpy()
+        with torch.inference_mode():
+            tokens = net(**given).last_hidden_state.float()
+        mask = given["attention_mask"][..., None]
+        return ((tokens * mask).sum(1) / mask.sum(1)).cpu().numpy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.graph.algorithms.expansion import joins
@@ -14,11 +15,13 @@ from core.types import Path, Ranking, State
 
 @dataclass(frozen=True, repr=False)
 class KhopPaths(Operator):
-    """Paths that lead from a linked entity to the nearest other one, from there to the nearest that is left, and so on.
+    """Paths between linked entities, each a shortest one from an entity to the nearest other one within `hops` edges.
 
-    DALK (in-depth analysis, subgraph operator KhopPath): each step along a shortest path of at most `hops` edges; where
-    none is in reach a new chain begins with the next entity, and an entity that is joined with none is no path. Of equally near entities
-    the one linked better comes first. The analysis' code searches 5 hops whatever is set and prints no path at all; here paths are paths.
+    In-depth analysis, section 6.1, subgraph operator KhopPath: once a path is found its entities are removed, and the next one is sought
+    among those that are left; a path that is part of another one is merged with it. By `reading` “code”, DALK's own, a path goes on from
+    its end to the nearest entity that is left, as one chain, until none is in reach. An entity that is joined with none is no path. Of
+    equally near entities the one linked better comes first. The analysis' code searches 5 hops whatever is set and prints no path at all;
+    here paths are paths.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> KhopPaths()"
     >>> story.texts(retrieve(line, graph=story, question="Tim and Scrooge", models=scores({})).paths.items)
@@ -32,28 +35,68 @@ class KhopPaths(Operator):
 
     hops: int = param(5, "Hops", "The longest path between two entities.", low=1, high=8)
     direction: str = param("both", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+    reading: str = param(
+        "paper",
+        "Reading",
+        "paper: a path between two entities; code: it goes on to the next one, as in DALK's.",
+        choices=("paper", "code"),
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.progress("Paths between the question's entities", None)
-        waiting, chains = list(state.linked.items if state.linked else ()), []
+        waiting = list(state.linked.items if state.linked else ())
+        chains: list[Path] = []
         while waiting:
-            chain = Path((waiting.pop(0),))
-            while waiting:
-                found = joins(
-                    ctx.graph, (chain.end,), waiting, self.hops, self.direction, ctx.check
-                )
-                if not found:
-                    break
-                end = min(found, key=lambda node: (len(found[node]), waiting.index(node)))
-                chain = _along(ctx.graph, chain, found[end], self.direction)
-                waiting.remove(end)
-            chains.append(chain)
-        joined = tuple(chain for chain in chains if len(chain))
+            chain = self._grown(Path((waiting[0],)), waiting[1:], ctx)
+            waiting = [node for node in waiting if node not in chain.nodes]
+            if len(chain):
+                chains.append(chain)
+        joined = chains if self.reading == "code" else merged(chains)
         recorder.notes.append(f"{len(joined)} chains join {len(state.linked or ())} entities.")
-        return state.replace(paths=Ranking("path", joined))
+        return state.replace(paths=Ranking("path", tuple(joined)))
+
+    def _grown(self, chain: Path, waiting: list[int], ctx: Context) -> Path:
+        """The path from its start to the nearest entity that waits, by DALK's reading from one to the next."""
+        while waiting:
+            found = joins(ctx.graph, (chain.end,), waiting, self.hops, self.direction, ctx.check)
+            if not found:
+                break
+            nearness = {node: (len(found[node]), waiting.index(node)) for node in found}
+            end = min(found, key=nearness.__getitem__)
+            chain = _along(ctx.graph, chain, found[end], self.direction)
+            waiting = [node for node in waiting if node not in chain.nodes]
+            if self.reading == "paper":
+                break
+        return chain
 
     def words(self) -> str:
         return f"chains of the entities, {self.hops} hops"
+
+
+def merged(paths: Sequence[Path]) -> list[Path]:
+    """The paths without those whose nodes another one passes in a row, in either direction.
+
+    >>> from core.operators.texts.khop import merged
+    >>> from core.types import Path
+    >>> one, two = Path((1, 2, 3), (0, 1), (True, True)), Path((1, 2, 3, 4), (0, 1, 2), (True,) * 3)
+    >>> merged([one, two]) == [two]
+    True
+    """
+    return [
+        path
+        for at, path in enumerate(paths)
+        if not any(
+            _within(path.nodes, other.nodes) and (len(other) > len(path) or place < at)
+            for place, other in enumerate(paths)
+            if place != at
+        )
+    ]
+
+
+def _within(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    """Whether the nodes of one path stand in a row in another one, forwards or backwards."""
+    runs = [whole[start : start + len(part)] for start in range(len(whole) - len(part) + 1)]
+    return part in runs or part[::-1] in runs
 
 
 def _along(graph: KnowledgeGraph, chain: Path, nodes: list[int], direction: str) -> Path:

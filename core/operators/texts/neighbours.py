@@ -24,6 +24,8 @@ from core.operators.texts.hits import (
 from core.parameters import param
 from core.types import Ranking, State
 
+HITS_FIRST = "hits first"
+ORDERS = ("score", HITS_FIRST)
 BUDGET_HELP = "How many tokens their descriptions may have together; 0 is no limit."
 
 
@@ -32,7 +34,8 @@ class NeighbourNodes(Operator):
     """The entities within `hops` steps of those found, with these where `itself`.
 
     In-depth analysis, node operator Onehop. A neighbour has the score of the best entity that it lies beside, an entity found
-    before keeps its own, and of equal scores those found before come first.
+    before keeps its own, and of equal scores those found before come first. With `order` “hits first” all that were found before come
+    first, and a neighbour's score is at most that of the last of them: else the neighbours of the best push the others out.
 
     >>> state = retrieve("NamesInQuestion() >> LinkNames() >> NeighbourNodes()", graph=story, question="Fred", models=scores({}))
     >>> story.names(state.nodes.items)
@@ -50,6 +53,9 @@ class NeighbourNodes(Operator):
     )
     itself: bool = param(True, "With those found", "The entities found before stay among the hits.")
     direction: str = param("both", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+    order: str = param(
+        "score", "Order", "By score, or the entities found before them.", choices=ORDERS
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.nodes is not None
@@ -63,10 +69,16 @@ class NeighbourNodes(Operator):
             )
             for one in near.tolist():
                 best.setdefault(one, float(scores[one] if one in before else scores[node]))
-        allowed = [node for node in best if self.itself or node not in before]
-        order = sorted(
-            allowed, key=lambda node: (-round(best[node], DIGITS), node not in before, node)
-        )[: self.keep]
+        allowed = {node for node in best if self.itself or node not in before}
+        by_score = lambda node: (-round(best[node], DIGITS), node not in before, node)
+        order = sorted(allowed, key=by_score)
+        if self.order == HITS_FIRST:
+            hits = [node for node in state.nodes.items if node in allowed]
+            others = [node for node in order if node not in before]
+            worst = min((best[node] for node in before), default=0.0)
+            best |= {node: min(best[node], worst) for node in others}
+            order = hits + others
+        order = order[: self.keep]
         return state.replace(
             nodes=Ranking("node", tuple(order), tuple(round(best[node], DIGITS) for node in order))
         )

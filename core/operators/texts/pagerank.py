@@ -21,7 +21,8 @@ RESETS = ("specificity", "sum", "max", "scores")
 RESET_HELP = (
     "specificity: each linked entity by one over the number of its chunks (HippoRAG); sum: the scores of the linked entities and of the "
     "entities found, each scaled to one, added (FastGraphRAG as the in-depth analysis has it); max: 1 for each linked entity, for each "
-    "found its share of their scores, these moved from -1 .. 1 to 0 .. 1 (FastGraphRAG's own code); scores: those of the entities found."
+    "found its share of their scores, these moved from -1 .. 1 to 0 .. 1 (FastGraphRAG's own code); scores: those of the entities found, "
+    "behind names linked their similarity to these (the in-depth analysis, section 6.1)."
 )
 
 
@@ -29,9 +30,11 @@ RESET_HELP = (
 class PageRankNodes(Operator):
     """The entities of largest personalised PageRank from those of the question, along edges by their weights.
 
-    In-depth analysis, node operator PPR, both ways, p = damping * P^T p + (1 - damping) * s. s by `reset`: HippoRAG's
-    node specificity, 1 / (number of chunks of the entity), 1 where it has none; FastGraphRAG's sum of two normalised vectors, or in its
-    own code their maximum. Without an entity to start from all are equal (HippoRAG), or by `without` none is found (FastGraphRAG). The
+    In-depth analysis, node operator PPR, both ways, p = damping * P^T p + (1 - damping) * s. s by `reset`, of which the analysis has two
+    readings: its section 6.1 restarts by the similarity to the question's entities (“scores” behind `LinkNames`, the row hipporag-paper);
+    its code, HippoRAG's paper and HippoRAG's code by node specificity, 1 / (number of chunks of the entity), 1 where it has none, which is
+    the default and that of the rows with HippoRAG's own values. FastGraphRAG has the sum of two normalised vectors, or in its own code
+    their maximum. Without an entity to start from all are equal (HippoRAG), or by `without` none is found (FastGraphRAG). The
     analysis' code restarts with 0.9 whatever is set, as `damping` 0.1 says here; its papers follow an edge with 0.5. Its code also lists
     the best last. On a graph of more than `SOLVED_UP_TO` edges the best `keep` are found by a push, as a note says.
 

@@ -102,6 +102,34 @@ def test_three_far_groups_are_three_summaries(tmp_path):
     assert [text[0] for text in graph.columns.nodes.texts("description") if text] == ["a", "b", "c"]
 
 
+def test_by_the_analysis_reading_clusters_of_two_wait_for_the_next_layer(tmp_path, monkeypatch):
+    groups = [np.arange(9), np.arange(9, 11), np.array([11])]
+    monkeypatch.setattr(Tree, "_clusters", lambda *_: groups)
+    # Section 4: “for each cluster with more than two nodes” there is a summary. Nine a, two b, one c: by
+    # RAPTOR's code three summaries, by the analysis one, and the three others have no parent yet.
+    chunks = chunks_of(("a", 9), ("b", 2), ("c", 1))
+    every, _ = grown(Tree(summaries="extractive", layers=1), chunks, tmp_path)
+    paper, ctx = grown(Tree(summaries="extractive", layers=1, fewest=3), chunks, tmp_path)
+    assert every.n_nodes == 12 + 3 and paper.n_nodes == 12 + 1
+    assert ctx.report.counts["summaries"] == 1
+    heads, _, tails = paper.triples(np.arange(paper.n_edges))
+    assert {name for name in paper.names(tails)} == {f"c{row:02}" for row in range(9)}
+
+
+def test_what_has_no_summary_is_clustered_again_with_those_of_the_layer(tmp_path, monkeypatch):
+    # Twelve texts; first layer: three clusters of three, and three single ones. Then all six together.
+    layers = [[range(3), range(3, 6), range(6, 9), [9], [10], [11]], [range(6)]]
+    found = iter([[np.array(one) for one in layer] for layer in layers])
+    monkeypatch.setattr(Tree, "_clusters", lambda *_: next(found))
+    monkeypatch.setattr(tree, "FEW", 5)
+    graph, _ = grown(
+        Tree(summaries="extractive", layers=2, fewest=3), chunks_of(("a", 12)), tmp_path
+    )
+    heads, _, tails = graph.triples(np.arange(graph.n_edges))
+    below = [b for a, b in zip(graph.names(heads), graph.names(tails)) if a == "Summary 2.1"]
+    assert sorted(below) == ["Summary 1.1", "Summary 1.2", "Summary 1.3", "c09", "c10", "c11"]
+
+
 def test_a_language_model_is_asked_once_a_cluster_and_its_replies_are_kept(tmp_path):
     models, chunks = Blocks(), chunks_of(("a", 8), ("b", 8))
     first, _ = grown(Tree(), chunks, tmp_path, models)

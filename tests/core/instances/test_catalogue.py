@@ -169,8 +169,8 @@ def test_a_lines_text_reads_back():
             ["x.toml", "operator 1", "dampnig", "damping"],
         ),
         (
-            '["x"]\ntitle = "X"\nline = [{ extract = "PageRank" }]',
-            ["no operator “PageRank”", "PersonalizedPageRank"],
+            '["x"]\ntitle = "X"\nline = [{ extract = "PersonalPageRank" }]',
+            ["no operator “PersonalPageRank”", "PersonalizedPageRank"],
         ),
         (
             '["x"]\ntitle = "X"\nline = [{ refine = "PersonalizedPageRank" }]',

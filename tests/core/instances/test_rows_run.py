@@ -96,7 +96,7 @@ def test_every_row_with_the_real_models_on_five_nodes(kit, row):
         info.how_to_get for name in sorted(needed) if not (info := registry().info(name)).present
     ]
     if absent:
-        with pytest.raises(ModelUnavailable, match="is not on this computer|cannot run here"):
+        with pytest.raises(ModelUnavailable, match="not on this computer|cannot run here"):
             run(kit.graph, registry(), row, (kit.node("One"),), "what genre is the film One")
         pytest.skip(absent[0])
     answer = row in ANSWERED

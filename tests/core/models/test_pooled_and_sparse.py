@@ -9,6 +9,7 @@ from core.errors import ModelUnavailable
 from core.models.backends import SparseEncoder
 from core.models.base import Task
 from core.models.declared import Row
+from core.models.dpr import DPR, PassageHalf, QuestionHalf
 from core.models.encoders.pooled import PooledEncoder
 from core.models.registry import Registry
 from core.models.splade import Splade, alike
@@ -126,3 +127,58 @@ def test_what_is_not_here_is_told(tmp_path):
         "facebook/contriever are not on this computer" in Registry().info("contriever").how_to_get
         or Registry().info("contriever").present
     )
+
+
+@pytest.fixture(scope="module")
+def halves(tiny, tmp_path_factory):
+    """Folders with DPR's two encoders, of one layer of 16 with random numbers, and the tokenizer of letters."""
+    import torch
+    from transformers import AutoTokenizer, DPRConfig, DPRContextEncoder, DPRQuestionEncoder
+
+    shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = DPRConfig(
+        vocab_size=11,
+        max_position_embeddings=64,
+        intermediate_size=32,
+        initializer_range=0.5,
+        **shape,
+    )
+    folders = {}
+    for seed, kind in enumerate((DPRQuestionEncoder, DPRContextEncoder)):
+        torch.manual_seed(seed)
+        folders[kind.__name__] = tmp_path_factory.mktemp(kind.__name__)
+        kind(config).eval().save_pretrained(folders[kind.__name__])
+        AutoTokenizer.from_pretrained(tiny).save_pretrained(folders[kind.__name__])
+    return folders
+
+
+def test_dpr_is_the_dot_product_of_the_first_tokens_of_two_encoders(halves):
+    passages, questions = halves["DPRContextEncoder"], halves["DPRQuestionEncoder"]
+    model = DPR(QuestionHalf(str(questions), "dpr"), PassageHalf(str(passages), "dpr", batch=2))
+    question = outputs(questions, "ab cab", "DPRQuestionEncoder").pooler_output[0].numpy()
+    wanted = [
+        outputs(passages, text, "DPRContextEncoder").pooler_output[0].numpy() @ question
+        for text in TEXTS
+    ]
+    assert model.score(Task("ab cab"), TEXTS) == pytest.approx(wanted, abs=1e-4)
+    assert model.loaded and model.score(Task("a"), []).shape == (0,)
+
+
+def test_an_encoder_of_another_kind_is_refused_in_the_place_of_dprs(halves, tiny):
+    for folder in (tiny, halves["DPRQuestionEncoder"]):
+        with pytest.raises(ModelUnavailable, match="holds no DPRContextEncoder"):
+            PassageHalf(str(folder), "dpr").encode(["a"])
+
+
+def test_dpr_comes_from_two_folders_and_is_told_missing_otherwise(halves, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    row = f"""[model.dpr]
+kind = "scorer"
+backend = "dpr"
+weights = "{halves["DPRContextEncoder"].as_posix()}"
+questions = "{halves["DPRQuestionEncoder"].as_posix()}"
+"""
+    assert "facebook/dpr-question_encoder" in Registry().info("dpr").how_to_get
+    (tmp_path / "models.toml").write_text(row, "utf-8")
+    assert Registry().info("dpr").present
+    assert len(Registry().scorer("dpr").score(Task("ab"), ["a", "b"])) == 2

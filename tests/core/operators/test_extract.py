@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 
+from core.environment import Environment
 from core.errors import BadParameter
+from core.graph.building.build import in_memory
+from core.models.base import NoModels
 from core.models.combine import Above
-from core.operators import EgoNetwork, FilterSubgraph, PersonalizedPageRank, RandomWalks
-from core.operators.base import Line
+from core.operators import EgoNetwork, FilterSubgraph, PageRank, PersonalizedPageRank, RandomWalks
+from core.operators.base import Context, Line
 from core.operators.text import parse_line
+from core.types import Question, State
 
 
 def names(kit, state):
@@ -200,3 +204,24 @@ def test_a_language_model_that_picks_nothing_leaves_the_seeds(kit):
 def test_unfit_parameters_are_refused(given, told):
     with pytest.raises(BadParameter, match=told):
         PersonalizedPageRank(**given)
+
+
+def five():
+    """A to B, B to C, C to A, D to A, and E by itself."""
+    return in_memory([(a, "r", b) for a, b in ("AB", "BC", "CA", "DA", "EE")], "five")
+
+
+def test_pagerank_of_all_nodes_is_the_same_for_every_question_and_has_its_entities():
+    # Along the triples with a half: p(D) = .1, p(E) = .1 + p(E) / 2 = .2, and around the ring
+    # A = .1 + C / 2 + D / 2, B = .1 + A / 2, C = .1 + B / 2: A = .225 * 8 / 7, B = .1 + A / 2, C = .1 + B / 2.
+    graph, a = five(), 1.8 / 7
+    wanted = {"A": a, "B": 0.1 + a / 2, "C": 0.15 + a / 4, "D": 0.1, "E": 0.2}
+    parts = {}
+    for name in "DE":
+        state = State(Question("q"), seeds=tuple(graph.nodes_named(name)))
+        operator = PageRank(keep=2, damping=0.5, direction="out")
+        part = operator(state, Context(graph, Environment(NoModels()))).subgraph
+        parts[name] = dict(zip(graph.names(part.nodes), part.scores))
+    assert set(parts["D"]) == {"A", "B", "D"} and set(parts["E"]) == {"A", "B", "E"}
+    for found in parts.values():
+        assert found == pytest.approx({name: wanted[name] for name in found})

@@ -12,7 +12,7 @@ from core.operators import Answer, EgoNetwork, ShortestPaths
 from core.operators.text import parse_line
 from core.operators.texts.answer.generate import AnswerFromTables
 from core.operators.texts.answer.passages import AnswerFromPassages
-from core.prompts import LONGEST_TEMPLATE, choosing_prompts
+from core.prompts import LONGEST_TEMPLATE, choosing_prompts, prompts
 from tests.core.operators.scripted import Script
 
 TEXTS = ["A -> r -> B", "A -> s -> C", "A -> t -> D"]
@@ -33,6 +33,13 @@ def order(text: str, *parts: str) -> bool:
         and places == sorted(places)
         and all(text.count(part) == 1 for part in parts)
     )
+
+
+def test_no_title_says_that_a_paper_prints_what_are_our_words():
+    for file in ("answer", "choose"):
+        assert not [
+            row["title"] for row in prompts(file).values() if "print" in row.get("title", "")
+        ]
 
 
 def test_the_report_s_zero_shot_prompt_is_persona_paths_question(kit, paths):

@@ -120,7 +120,16 @@ def test_without_a_model_the_reader_answers_one_name_a_line(kit, last):
     state = last("Two", "Drama").replace(answer=None)
     outcome = observe(kit.graph, state)
     assert outcome.answer == Answered(
-        "Two", "graph reader", 1, 1, tokens=0.5, joined=False, own_tokens=1.0, exact=True, parts=0.5
+        "Two",
+        "graph reader",
+        1,
+        1,
+        tokens=0.5,
+        joined=False,
+        own_tokens=1.0,
+        exact=True,
+        parts=0.5,
+        joined_tokens=0.5,
     )  # of the words two and drama
     assert scores(outcome, "reader_hit@1", "reader_recall", "hits@1") == [1, 1 / 2, 1]
 

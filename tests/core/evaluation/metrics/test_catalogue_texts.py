@@ -164,6 +164,16 @@ def test_the_words_of_an_alias_are_those_of_the_answer():
     assert exact is True
 
 
+def test_the_joined_recall_is_of_the_words_of_all_names():
+    # Daei of Iran, Ali Daei: five words, of which “It was Ali Daei” has Ali and one of two Daei.
+    asked = Question("Who?", answers=("Daei of Iran",), aliases=(("Daei of Iran", "Ali Daei"),))
+    told = state().replace(question=asked, answer="It was Ali Daei")
+    assert scores(told, "token_recall", "token_recall_joined") == [1, 2 / 5]
+    one_name = state("The clerk Bob", ("Bob Cratchit",))
+    assert scores(one_name, "accuracy", "recall") == [0, 0]
+    assert scores(one_name, "token_recall", "token_recall_joined") == [1 / 2, 1 / 2]
+
+
 def test_the_prompt_holds_an_answer_by_any_of_its_names():
     asked = Question(
         "Who was dead?", answers=("the partner", "Bob"), aliases=(("the partner", "Marley"),)

@@ -8,7 +8,7 @@ import pytest
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.outcome import Outcome, observe
 from core.evaluation.metrics.ranking import Ranked, ranked
-from core.evaluation.metrics.topology import Nearing, falls, known_nodes, links_to_known, nearing
+from core.evaluation.metrics.topology import Nearing, costs_to_known, falls, known_nodes, nearing
 from core.graph.algorithms.simple import simple
 from core.graph.algorithms.uncertainty import uncertainty
 from core.sources import CorpusSource
@@ -185,16 +185,39 @@ def test_where_documents_are_nodes_gold_nodes_are_the_documents():
 
 
 def test_the_distances_to_gold_nodes_are_the_same_shared_or_not(monkeypatch):
-    shared = links_to_known(STORY, [TIM])
+    retrieved = list(range(STORY.n_nodes))
+    shared = costs_to_known(STORY, [TIM], retrieved)
     monkeypatch.setattr("core.evaluation.metrics.topology.MAX_SHARED", 0)
-    assert (
-        np.array_equal(shared, links_to_known(STORY, [TIM]))
-        and links_to_known(STORY, [TIM])[0] is not shared[0]
-    )
+    assert np.array_equal(shared, costs_to_known(STORY, [TIM], retrieved))
 
 
 def test_nothing_retrieved_is_near_to_nothing():
-    assert falls([uncertainty(simple(GRAPH), 0)], (), 0).at(10) == [math.inf]
+    assert falls(np.empty((1, 0)), 0).at(10) == [math.inf]
+
+
+@pytest.mark.parametrize("names", ["a", "e", "be", "abf", "gg"])
+def test_a_search_from_what_was_retrieved_gives_the_same_distances(monkeypatch, names):
+    gold, retrieved = list("abcdefg") + ["gone"], named(GRAPH, *names)
+    before = costs_to_known(GRAPH, gold, retrieved)
+    monkeypatch.setattr("core.evaluation.metrics.topology.MAX_SEARCHES_FROM_GOLD", 0)
+    assert costs_to_known(GRAPH, gold, retrieved) == pytest.approx(before)
+    assert (before == 0).sum() == len(names)
+
+
+def test_all_gold_nodes_count_however_many_there_are():
+    # A hub h with 250 gold neighbours, of which 50 were found: by corollary 1 Topological Recall is
+    # 50 / 250, and of the 200 others each 1 / (1 + ln 2 + ln 251): past a found leaf and the hub.
+    leaves = [f"leaf{number}" for number in range(250)]
+    graph = corpus_graph({name: name for name in ["h", *leaves]}, [("h", leaf) for leaf in leaves])
+    first = tuple(graph.nodes_named(leaf)[0] for leaf in leaves[200:])
+    state = State(Question("?", gold=tuple(leaves)), nodes=Ranking("node", first))
+    outcome = observe(graph, state, source=CorpusSource("fruit"))
+    missed = 200 / 250 / (1 + math.log(2) + math.log(251))
+    assert metric("node_recall")(outcome) == 0.2
+    assert metric("miss_tr")(outcome) == pytest.approx(missed, abs=1e-6)
+    assert metric("topological_recall")(outcome) == pytest.approx(0.2 + missed, abs=1e-6)
+    one_found = metric("topological_recall@1")(outcome)
+    assert one_found == pytest.approx((1 + 249 * missed / 0.8) / 250, abs=1e-6)
 
 
 def test_ranked_documents_agree_with_ir_measures():

@@ -18,6 +18,7 @@ from core.evaluation.papers.beside import (
     markdown,
     order_of_sets,
     wide,
+    written,
 )
 from core.evaluation.papers.experiments import Experiment, PublishedSet
 from core.evaluation.reports.summary import Summary
@@ -68,6 +69,14 @@ def test_differences_from_the_first_row_and_whether_they_agree():
 def test_few_questions_say_nothing_on_agreement():
     (found,) = beside(MADE, "Films", summary(4))
     assert found.rows[1].agrees is None and "fewer than 20" in agreement(found)
+
+
+def test_where_the_papers_metric_is_not_known_nothing_is_said_on_agreement():
+    unknown = dataclasses.replace(MADE, metric_unknown="It does not name the metric.")
+    (found,) = beside(unknown, "Films", summary(40))
+    _, head, rows, notes = written(found)
+    assert [row[head.index("agrees")] for row in rows] == ["–", "–"]
+    assert "It does not name the metric." in notes[0] and "1 of 1" not in notes[0]
 
 
 def test_a_difference_outside_of_the_interval_does_not_agree():
@@ -155,13 +164,11 @@ def test_a_table_is_made_from_published_files_and_taken_up_again(told, films, tm
     code, out, err = told(*asked, "--out", str(tmp_path / "t.md"), "--json")
     found = json.loads(out)
     assert code == OK and "WebQSP is left out" in err
-    (table,) = found["tables"]
-    assert table["set"].startswith("CWQ") and [row["printed"] for row in table["rows"]] == [
-        0.183,
-        0.224,
-        0.133,
-    ]
-    assert all(row["here"]["n"] == 2 for row in table["rows"])
+    assert [table["metric"] for table in found["tables"]] == ["f1", "path_f1@32"]
+    for table in found["tables"]:
+        assert table["set"].startswith("CWQ") and table["metric_unknown"]
+        assert [row["printed"] for row in table["rows"]] == [0.183, 0.224, 0.133]
+        assert all(row["here"]["n"] == 2 for row in table["rows"])
     assert any("graph reader" in sentence for sentence in found["differs"])
     assert "# Table 7, B.8" in (tmp_path / "t.md").read_text("utf-8")
     again = told(*asked)

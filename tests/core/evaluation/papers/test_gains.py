@@ -54,7 +54,7 @@ def summary():
 
 def test_gains_by_hand(summary):
     recall, missing = gains(MADE, "Films", summary)
-    # begun 0, .5, .5, 1; gained 0, .5, 0, 0; what MissTR gives: the second passage of q2 is one step away, so 1 / 2 of one of two
+    # R@10 to begin with 0, .5, .5, 1; gained 0, .5, 0, 0; what MissTR gives: the second passage of q2 is one step away, so 1 / 2 of one of two
     assert recall.rows[0].here.mean == pytest.approx(pearsonr([0, 0.5, 0.5, 1], [0, 0.5, 0, 0])[0])
     assert missing.rows[0].here.mean == pytest.approx(pearsonr([0, 0.25, 0, 0], [0, 0.5, 0, 0])[0])
     assert (recall.rows[0].printed, missing.rows[0].printed) == (
@@ -87,25 +87,25 @@ def test_the_interval_is_scipys():
     )
 
 
-def test_what_is_gained_counts_all_nodes_retrieved_and_not_the_ten_handed_on():
-    # Of two gold nodes `b` finds one at place 2 and one at place 15 of 20; of the documents it hands on ten.
-    nodes = Ranked(20, (2, 15), (2, 15))
-    rows = []
-    for i in range(4):
-        asked = Question(f"q{i}", f"q{i}", gold=("x", "y"))
-        begun = Outcome(
-            0,
-            nodes=Ranked(
-                10,
-                tuple(range(1, 1 + i % 3)),
-                tuple(1 + place if place < i % 3 else None for place in range(2)),
-            ),
-        )
-        rows += [
-            StoredRow("a", asked, begun),
-            StoredRow("b", asked, Outcome(0, nodes=nodes, passages=Ranked(10, (2,), (2, None)))),
-        ]
+def ranked_at(*places, count):
+    """So many nodes found, with the gold nodes at these places; None for one that was not found."""
+    return Ranked(count, tuple(place for place in places if place), places)
+
+
+def test_the_gain_is_capped_recall_at_100_less_that_at_10():
+    # Of twelve gold nodes `a` finds 0 to 3 among ten, R@10 n / 10 as ten places hold ten at most. Of `b`'s 147
+    # nodes those behind place 100 are not counted: six of twelve, the seventh stands at 147, so R@100 is 6 / 12.
+    rows, gold = [], tuple(f"d{n}" for n in range(12))
+    at_end = ranked_at(2, 15, 30, 40, 50, 100, 147, *[None] * 5, count=147)
+    for n in range(4):
+        asked = Question(f"q{n}", f"q{n}", gold=gold)
+        begun = ranked_at(*range(1, 1 + n), *[None] * (12 - n), count=10)
+        rows.append(StoredRow("a", asked, Outcome(0, nodes=begun)))
+        late = at_end if n else ranked_at(2, *[None] * 11, count=147)  # q0: 1 / 12
+        rows.append(StoredRow("b", asked, Outcome(0, nodes=late)))
     summary = Summary(Run(7, "key", SPEC | {"of": 4, "sample": 4}, 0.0, "done", 8, 0), rows)
     made = dataclasses.replace(MADE, printed={"Films": {"node_recall@10": (0.5,)}})
     (found,) = gains(made, "Films", summary)
-    assert found.rows[0].here.mean == pytest.approx(-1)  # 1 less what was there to begin with
+    gained = [1 / 12, 6 / 12 - 1 / 10, 6 / 12 - 2 / 10, 6 / 12 - 3 / 10]
+    recall = [n / 12 for n in range(4)]  # the column Recall is that of corollary 1, without a cap
+    assert found.rows[0].here.mean == pytest.approx(pearsonr(recall, gained)[0])

@@ -72,6 +72,17 @@ def test_a_name_of_the_graph_may_mean_another_entity_where_it_is_searched():
     assert OPERATORS["LinkNames"](spelt=False, least=0.6)(state, context).seeds == ()
 
 
+def test_pagerank_restarts_by_similarity_or_by_specificity(told):
+    # In-depth analysis, section 6.1: the restart probability of a node is its similarity to the question's
+    # entities; with nothing handed on it is the PageRank: 0.9 and 0.3 give 3/4 and 1/4. By HippoRAG's
+    # specificity Scrooge has three chunks and Tim one: 1/4 and 3/4.
+    state = at(told, Scrooge=0.9, Tim=0.3)
+    for reset, wanted in (("scores", (0.75, 0.25)), ("specificity", (0.25, 0.75))):
+        after = step(told, "PageRankNodes", state, reset=reset, damping=0.0)
+        found = dict(zip(told.names(after), after.nodes.scores))
+        assert (found["Scrooge"], found["Tim"]) == pytest.approx(wanted)
+
+
 def test_neighbours_take_the_score_of_what_they_lie_beside(told):
     after = step(told, "NeighbourNodes", at(told, Tim=0.9, Fred=0.5))
     assert dict(zip(told.names(after), after.nodes.scores)) == {
@@ -80,6 +91,20 @@ def test_neighbours_take_the_score_of_what_they_lie_beside(told):
         "Fred": 0.5,
         "Scrooge": 0.5,
     }
+
+
+def test_hits_come_before_their_neighbours(told):
+    found = at(told, Tim=0.9, Fred=0.5)  # beside Tim lies Cratchit, beside Fred Scrooge
+    after = step(told, "NeighbourNodes", found, order="hits first")
+    assert told.names(after) == ["Tim", "Fred", "Cratchit", "Scrooge"]
+    assert after.nodes.scores == (0.9, 0.5, 0.5, 0.5)  # no neighbour above the last hit
+    assert told.names(step(told, "NeighbourNodes", found, order="hits first", keep=3)) == [
+        "Tim",
+        "Fred",
+        "Cratchit",
+    ]
+    alone = step(told, "NeighbourNodes", found, order="hits first", itself=False)
+    assert told.names(alone) == ["Cratchit", "Scrooge"]
 
 
 def test_neighbours_without_those_found(told):

@@ -5,9 +5,14 @@ import itertools
 import numpy as np
 import pytest
 
+from core.environment import Environment
 from core.graph.algorithms.steiner import prize_collecting_tree
+from core.graph.building.build import in_memory
+from core.operators import OPERATORS
+from core.operators.base import Context
 from core.types import Question, Ranking, State
 from tests.core.operators.texts.test_neighbours_and_scores import at, step
+from tests.films import Written
 
 
 def test_the_recorded_path():
@@ -113,7 +118,7 @@ def test_chains_lead_from_one_entity_to_the_nearest_next(told):
     state = State(
         Question("q"), linked=Ranking("node", (2, 4, 0), (1.0, 0.9, 0.8))
     )  # Marley, Tim, Cratchit
-    (chain,) = step(told, "KhopPaths", state).paths.items
+    (chain,) = step(told, "KhopPaths", state, reading="code").paths.items
     # from Marley Cratchit is two steps away, Tim three; then from Cratchit one
     assert (
         told.graph.text(chain)
@@ -125,6 +130,32 @@ def test_entities_out_of_reach_begin_a_chain_of_their_own(told):
     state = State(
         Question("q"), linked=Ranking("node", (2, 3, 4), (1.0, 0.9, 0.8))
     )  # Marley, Scrooge, Tim
-    after = step(told, "KhopPaths", state, hops=1)
+    after = step(told, "KhopPaths", state, hops=1, reading="code")
     assert told.graph.texts(after.paths.items) == ["Marley -> partner of_reverse -> Scrooge"]
-    assert step(told, "KhopPaths", state, hops=2).paths.items[0].end == 4
+    assert step(told, "KhopPaths", state, hops=2, reading="code").paths.items[0].end == 4
+
+
+def paths_between(triples, linked, **settings):
+    """The names along each path of KhopPaths on a graph of these links, from these entities."""
+    graph = in_memory([(one, "to", other) for one, other in triples], "five")
+    nodes = tuple(graph.nodes_named(name)[0] for name in linked)
+    state = State(Question("q"), linked=Ranking("node", nodes, (1.0,) * len(nodes)))
+    after = OPERATORS["KhopPaths"](**settings)(state, Context(graph, Environment(Written())))
+    return ["".join(graph.names(path.nodes)) for path in after.paths.items]
+
+
+@pytest.mark.parametrize(
+    ("triples", "linked", "paper", "code"),
+    [
+        # Section 6.1: the entities of a path are removed once it is found. C has nobody left to be joined with.
+        (("AB", "AC"), "ABC", ["AB"], ["ABAC"]),
+        # A and B are joined, then C and D, though B and C lie two steps apart.
+        (("AB", "CD", "Bx", "xC"), "ABCD", ["AB", "CD"], ["ABxCD"]),
+        # C is joined with D past A and B, whose own path is a part of that one: both are merged.
+        (("AB", "CA", "BD"), "ABCD", ["CABD"], ["ABDBAC"]),
+        (("AB", "xC"), "AC", [], []),
+    ],
+)
+def test_paths_by_the_papers_reading_and_by_dalks(triples, linked, paper, code):
+    assert paths_between(triples, linked) == paper
+    assert paths_between(triples, linked, reading="code") == code

@@ -1,0 +1,83 @@
+"""Which build of each kind of graph a paper's rows stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from core.builds import build_for, find
+from core.builds.catalogue import EXTRACTORS, KINDS, catalogue, of_kind
+from core.corpus import Corpus
+from core.errors import BadInput, BadParameter
+from core.evaluation.reports.sensitivity import variant
+from core.instances.catalogue import Instance
+from core.operators.texts.built import BuiltGraph
+
+
+def kind_of_graph(instance: Instance) -> str:
+    """Return the kind of graph of an instance's line; empty where it names none."""
+    for operator in instance.line.parts():
+        if isinstance(operator, BuiltGraph):
+            return operator.build if operator.build in KINDS else find(operator.build).graph
+    return ""
+
+
+def on_builds(instance: Instance, wanted: Sequence[str]) -> Instance:
+    """Return the instance on the build that is wanted of its kind of graph, else as it is.
+
+    Parameters
+    ----------
+    wanted : builds (ids or lines) and extractors; of those that fit the last one counts. An
+        extractor stands for its build of each kind, and for the chunks alone, which nobody reads.
+
+    >>> from core.evaluation.papers.graphs import on_builds
+    >>> from core.instances.catalogue import published
+    >>> wanted = ("paper", "kg-names")
+    >>> [repr(on_builds(published()[id], wanted).line.operators[0]) for id in ("dalk", "vanilla-rag")]
+    ["BuiltGraph(build='kg-names')", "BuiltGraph(build='chunks-paper')"]
+    """
+    kind = kind_of_graph(instance)
+    for one in reversed(wanted if kind else ()):
+        build = _of_extractor(kind, one) if one in EXTRACTORS else one
+        if build and find(build).graph == kind:
+            return variant(instance, BuiltGraph, "build", build)
+    return instance
+
+
+def _of_extractor(kind: str, extractor: str) -> str:
+    """The id of the build of that kind by an extractor, or by none; empty where there is neither."""
+    by = {one.extractor: one.id for one in of_kind(kind)}
+    return by.get(extractor) or by.get("", "")
+
+
+def check_builds(wanted: Iterable[str], kinds: Iterable[str]) -> None:
+    """Raise BadInput where one is neither an extractor nor a build of one of these kinds."""
+    there = set(kinds)
+    for one in wanted:
+        if one in EXTRACTORS:
+            continue
+        if one in KINDS and one not in catalogue():
+            rows = ", ".join(row.id for row in of_kind(one))
+            raise BadInput(f"“{one}” is a kind of graph; name one of its builds: {rows}.")
+        try:
+            kind = find(one).graph
+        except BadParameter as error:
+            raise BadInput(str(error)) from None
+        if kind not in there:
+            raise BadInput(f"No row stands on a graph of the kind of “{one}”.")
+
+
+def graphs_of(corpus: Corpus, instances: Sequence[Instance], names: Mapping[str, str]) -> str:
+    """A sentence on the build that each row was asked on; empty where none names a graph.
+
+    Parameters
+    ----------
+    names : the paper's name of a row by its instance; others are left out.
+    """
+    rows: dict[str, list[str]] = {}
+    for instance in instances:
+        for operator in instance.line.parts():
+            if isinstance(operator, BuiltGraph) and instance.id in names:
+                build = build_for(corpus, operator.build).id
+                rows.setdefault(build, []).append(names[instance.id])
+    listed = "; ".join(f"{build} for {', '.join(those)}" for build, those in rows.items())
+    return f"Graphs: {listed}." if listed else ""

@@ -1,0 +1,59 @@
+"""Dense passage retrieval: questions and passages read by two encoders of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from core.errors import ModelUnavailable
+from core.models.base import Task
+from core.models.encoders.pooled import PooledEncoder
+from core.models.scorers import Scoring
+
+
+class _Half(PooledEncoder):
+    """One of the two encoders: the hidden state of a text's first token."""
+
+    def _load(self) -> tuple[Any, Any]:
+        net, tokenizer = super()._load()
+        # transformers fills an encoder of another architecture with random numbers, and only logs it
+        if self.kind not in (getattr(net.config, "architectures", None) or ()):
+            raise ModelUnavailable(f"{self.name}: {self.weights} holds no {self.kind}.")
+        return net, tokenizer
+
+    def pool(self, net: Any, given: Any) -> np.ndarray:
+        import torch
+
+        with torch.inference_mode():
+            return net(**given).pooler_output.float().cpu().numpy()
+
+
+class QuestionHalf(_Half):
+    """DPR's encoder of questions."""
+
+    kind = "DPRQuestionEncoder"
+
+
+class PassageHalf(_Half):
+    """DPR's encoder of passages."""
+
+    kind = "DPRContextEncoder"
+
+
+class DPR(Scoring):
+    """Dot product of a question's and a text's vectors (Karpukhin et al., EMNLP 2020)."""
+
+    def __init__(self, questions: QuestionHalf, passages: PassageHalf):
+        self.questions, self.passages = questions, passages
+
+    @property
+    def loaded(self) -> bool:
+        return self.questions.loaded and self.passages.loaded
+
+    def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
+        if not len(texts):
+            return np.zeros(0)
+        (question,) = self.questions.encode([task.query], task.check)
+        return (self.passages.encode(texts, task.check) @ question).astype(np.float64)
