@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.io.files import Tell, size_text
+from core.io.files import Source, Tell, size_text
 from core.io.json_rows import Row, beginning, json_rows
 
 PARQUET, ARROW = (".parquet",), (".arrow", ".feather")
@@ -17,18 +17,18 @@ BATCH_ROWS = 64  # of a columnar file that become objects at once
 Wanted = Callable[[str], bool]
 
 
-def is_columnar(path: FilePath) -> bool:
+def is_columnar(file: FilePath | Source) -> bool:
     """Whether a file is a table of columns, by the suffix of its name."""
-    return path.suffix.lower() in COLUMNAR
+    return FilePath(file.name).suffix.lower() in COLUMNAR
 
 
-def holds_rows(path: FilePath, most: int | None = None) -> bool:
+def holds_rows(path: FilePath | Source, most: int | None = None) -> bool:
     """Whether a file holds rows: it is Parquet or Arrow by its name, or begins with a JSON object or an array of them."""
     return is_columnar(path) or beginning(path, 2, most).startswith(("{", "[{", "[]"))
 
 
 def file_rows(
-    path: FilePath,
+    path: FilePath | Source,
     tell: Tell | None = None,
     most: int | None = None,
     without: Container[str] = (),
@@ -37,7 +37,7 @@ def file_rows(
     """The rows of a file, each with its place: those of JSON as `core.io.json_rows.json_rows` gives them, of Parquet and Arrow one object
     for each row, its columns as keys. Columns `without` which a reader does well are not decoded. Raises BadInput as `json_rows` does,
     and for a columnar file that is damaged or decodes to more than `most` bytes."""
-    if not is_columnar(path):
+    if not isinstance(path, FilePath) or not is_columnar(path):
         yield from json_rows(path, tell, most, longest)
         return
     from pyarrow import ArrowException

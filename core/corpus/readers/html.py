@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from core.corpus.document import Document, Place, sound
-from core.corpus.readers.encoding import decoded
 from core.corpus.readers.no_memory import for_want_of_memory
 from core.corpus.readers.options import USUAL, Note, Options, Step, ignored
 from core.corpus.readers.text import given_title, stem
 from core.errors import BadInput
+from core.io.encoding import decoded
 
 DROPPED = frozenset(
     {"script", "style", "noscript", "template", "svg", "head", "iframe", "object", "math"}
