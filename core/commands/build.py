@@ -9,7 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.commands.terminal import OK, bar, file_of, whole
+from core.commands.terminal import ENCODING_HELP, OK, bar, file_of, whole
 from core.databases.address import address_of, is_address
 from core.databases.copying import copied
 from core.databases.limits import TRIPLES as MOST_TRIPLES
@@ -22,6 +22,7 @@ from core.graph.building import build as arrays
 from core.graph.building.export import build_database
 from core.graph.readers.first_look import looked_at
 from core.graph.readers.formats import AUTO, format_list
+from core.graph.readers.header import NO, YES
 from core.graph.readers.rdf import LARGE, LITERALS, TRIPLES, check_language
 from core.graph.readers.triple_file import TripleFile, columns_of, size_of
 
@@ -77,6 +78,13 @@ def add(commands) -> None:
         metavar="1,2,3",
         help="the columns of head, relation and tail, from 1, where lines of text hold more than three",
     )
+    build.add_argument(
+        "--header",
+        choices=(YES, NO),
+        default="",
+        help="whether the first row of lines of text names the columns (default: by what is in it)",
+    )
+    build.add_argument("--encoding", metavar="NAME", default="", help=ENCODING_HELP)
     build.add_argument(
         "--store",
         choices=("arrays", "cypher"),
@@ -210,10 +218,12 @@ def _of_database(options, folder: Path) -> TripleFile:
         or options.columns
         or options.integers
         or options.labels
+        or options.header
+        or options.encoding
         or options.format != AUTO
     ):
         raise BadInput(
-            "A graph is copied from one database, without files, --format, --columns, --integers and --labels beside it."
+            "A graph is copied from one database, without files, --format, --columns, --header, --encoding, --integers and --labels beside it."
         )
     address = address_of(options.triples[0])
     check_language(options.language)
@@ -253,6 +263,8 @@ def _of_files(options, unpacked: Path) -> TripleFile:
         language=options.language,
         labels=Path(options.labels) if options.labels else None,
         literals=options.literals,
+        header=options.header,
+        encoding=options.encoding,
     )
 
 

@@ -9,7 +9,7 @@ from core.builds import build_for, open_graph
 from core.builds.shipped import shipped
 from core.commands import corpus_advise, corpus_build, corpus_mend, corpus_open, corpus_quality
 from core.commands.questions import print_brought
-from core.commands.terminal import OK, bar, file_of, finish, warn, whole
+from core.commands.terminal import ENCODING_HELP, OK, bar, file_of, finish, warn, whole
 from core.corpus import Corpus, bring, bring_questions, corpora, open_corpus, remove_corpus
 from core.corpus.found import FILES
 from core.corpus.published import FORMATS
@@ -58,12 +58,7 @@ def add(commands) -> None:
         default=FILES,
         help=f"{FILES}, or for one that is published: {', '.join(FORMATS)}",
     )
-    into.add_argument(
-        "--encoding",
-        default="",
-        metavar="NAME",
-        help="of texts that are not UTF-8, as cp1251 or shift_jis (default: by the text)",
-    )
+    into.add_argument("--encoding", default="", metavar="NAME", help=ENCODING_HELP)
     into.add_argument(
         "--replace",
         action="store_true",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.commands.terminal import OK, bar, file_of, warn
+from core.commands.terminal import ENCODING_HELP, OK, bar, file_of, warn
 from core.corpus import BroughtQuestions, bring_questions
 from core.datasets import datasets, keep_set
 from core.datasets.fit import fit, own_fit
@@ -45,6 +45,7 @@ def add(commands) -> None:
         metavar="NAMES",
         help="the columns of a file without a header, in their order: question,answers,entities,gold,options,id,hops, - for others",
     )
+    questions.add_argument("--encoding", metavar="NAME", default="", help=ENCODING_HELP)
     questions.add_argument(
         "--own-graphs", action="store_true", help="ask each question on the graph of its own row"
     )
@@ -64,12 +65,14 @@ def run(options) -> int:
                 f"There is already a question set “{options.name}” of a graph; choose another name."
             )
         how = {"set": options.name, "format": options.format, "columns": options.columns}
+        how["encoding"] = options.encoding
         print_brought(bring_questions(options.corpus, file, options.title, **how))
         return OK
     if not options.name:
         raise BadInput("Give the set a name, as in --name my-questions.")
     graphs = "question" if options.own_graphs else "union"
     how = {"format": options.format, "columns": options.columns, "graphs": graphs}
+    how |= {"encoding": options.encoding} if options.encoding else {}
     known = keep_set(Path(file), options.name, options.title, options.graph, **how)
     found = known.questions()
     print(f"{len(found):,} questions of {options.graph} are saved as {known.name}")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from core.corpus.catalogue import SAFE_NAME, corpora, new_folder, own_corpus
 from core.corpus.corpus import Asked, Corpus, write
 from core.corpus.document import Document, Origin
 from core.corpus.found import FILES, Tell, found_in
-from core.corpus.quoted import alike, parts_of, passage_name
+from core.corpus.quoted import alike, parts_of, passage_name, squeezed
 from core.corpus.readers import Read
 from core.corpus.readers.options import Columns, counted
 from core.errors import BadInput, shorten
@@ -158,14 +160,17 @@ def bring_questions(
     set: str = "",
     format: str = "auto",
     columns: str = "",
+    encoding: str = "",
 ) -> BroughtQuestions:
     """The questions of a file, kept as a set of a corpus of one's own, in the place of the one before; its name is that of the corpus where
-    none is given. `format` and `columns` are as `core.questions.read_file` has them. Raises BadInput where there is no such corpus or
+    none is given. `format`, `columns` and `encoding` are as `core.questions.read_file` has them. Raises BadInput where there is no such corpus or
     the file holds no question, StoreError."""
     before = own_corpus(name)
     if before is None:
         raise BadInput(f"There is no corpus “{name}” of your own; bring its documents first.")
-    found = read_file(file, set or name, format=format, columns=columns, gold=GOLD)
+    found = read_file(
+        file, set or name, format=format, columns=columns, gold=GOLD, encoding=encoding
+    )
     found.check_known()
     questions = _ById(before).put(found.questions)
     set = _set_of(before, set or name)
@@ -218,9 +223,10 @@ def _set_of(corpus: Corpus, name: str) -> str:
 
 class _ById:
     """The passages that are named by ids of documents, by their titles, by ids of rows without their file where one file has them, or by id
-    or title and the text, or a part of it, on the next line."""
+    or title and the text, or a part of it, on the next line; without either by the text alone, in the first document that holds it."""
 
     def __init__(self, documents: Iterable[Document]):
+        self._documents = documents
         self._ids: set[str] = set()
         self._titles: dict[str, str] = {}
         self._alike: dict[str, str] = {}  # ids and titles without case and typography
@@ -252,11 +258,29 @@ class _ById:
         if not text:
             return self._document(name)
         document = title if title in self._ids else self._document(title)
+        document = document or self._holding(text)
         return self._passages.get((title, _digest(text))) or passage_name(document, text)
 
     def _document(self, title: str) -> str:
         """Return the id of the document of a title; the title where there is none."""
         return self._titles.get(title) or self._alike.get(alike(title), title)
+
+    def _holding(self, text: str) -> str:
+        """The first document that holds a text, whatever blanks are between its words; empty where none does."""
+        starts, ids, texts = self._texts
+        at = texts.find(squeezed(text))
+        return ids[bisect_right(starts, at) - 1] if at >= 0 else ""
+
+    @cached_property
+    def _texts(self) -> tuple[list[int], list[str], str]:
+        """Where the text of each document begins, the documents' ids, and their texts one behind the other."""
+        starts, ids, texts, size = list[int](), list[str](), list[str](), 0
+        for document in self._documents:
+            starts.append(size)
+            ids.append(document.id)
+            texts.append(" ".join(document.text.split()))
+            size += len(texts[-1]) + 1
+        return starts, ids, "\n".join(texts)
 
 
 def _digest(text: str) -> str:

@@ -16,7 +16,7 @@ from core.databases.replies import Reply, check_packing
 from core.databases.sparql_rows import Misfit
 from core.errors import BadInput, plain_words, shorten
 from core.graph.readers.ntriples import shallow
-from core.graph.readers.rdf import LABELS, LEAVE_OUT, NO_LABELS, WIKIDATA
+from core.graph.readers.rdf import LABELS, LEAVE_OUT, NO_LABELS, WIKIDATA, languages_of_labels
 from core.io.files import LONGEST_LINE
 from core.models.chat.pauses import retry_after
 
@@ -387,11 +387,9 @@ class Copied:
             whole = min(self.limits.triples, self.there or self.limits.triples)
             self.limits.progress(f"{self.written:,} triples", min(0.9, 0.9 * self.written / whole))
 
-    def labels(
-        self, out: BinaryIO, language: str, notes: list[str], any_language: bool = False
-    ) -> None:
-        """Labels of what was copied that has none yet, in the language, English or without one; where `any_language`, those of things that
-        have none of these too. Where the endpoint fails at it, that is a sentence."""
+    def labels(self, out: BinaryIO, language: str, notes: list[str]) -> None:
+        """Labels of what was copied that has none yet: in the language, in all languages at once (“mul”), in English or without one; of
+        things that have none of these in any. Where the endpoint fails at it, that is a sentence."""
         wanted = dict.fromkeys(
             one
             for thing in self._things
@@ -407,9 +405,9 @@ class Copied:
                 f"Labels were asked for of {MOST_NAMED:,} of {len(wanted):,} things without one."
             )
         tags = " || ".join(
-            f'LANGMATCHES(LANG(?o), "{tag}")' for tag in dict.fromkeys((language or "en", "en"))
+            f'LANGMATCHES(LANG(?o), "{tag}")' for tag in languages_of_labels(language)
         )
-        rules = [f'FILTER(LANG(?o) = "" || {tags})', *([""] if any_language else [])]
+        rules = [f'FILTER(LANG(?o) = "" || {tags})', ""]
         for rule in rules:
             left = [one for one in asked if one not in self._labelled]
             for at in range(0, len(left), NAMED_AT_ONCE):

@@ -201,7 +201,7 @@ class SparqlReach(Reach):
         with file.path.open("wb") as out:
             copied.take(out, (edge.row for edge in edges))
             if self.language != NO_LABELS:
-                copied.labels(out, self.language, file.tally.notes, any_language=True)
+                copied.labels(out, self.language, file.tally.notes)
             for start in starts:
                 out.write(f"{start} <urn:x:{START}> {start} .\n".encode())
         return file

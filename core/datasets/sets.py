@@ -16,9 +16,10 @@ from core.graph.readers.json_graphs import row_triples
 from core.graph.readers.source import Triple
 from core.graph.store import Graph
 from core.io.home import ROOT
-from core.io.row_files import file_rows
+from core.io.recoded import readable
+from core.io.row_files import file_rows, is_columnar
+from core.questions.forms import ANSWERABLE, rows_within
 from core.questions.reading import (
-    ANSWERABLE,
     FORMATS,
     LONGEST_ROW,
     MAX_BYTES,
@@ -28,7 +29,6 @@ from core.questions.reading import (
     read_lines,
     rows_with_graphs,
 )
-from core.questions.rows import rows_within
 from core.types import Direction, Question
 
 GRAPHS = ("union", "question")
@@ -40,7 +40,7 @@ class QuestionSet:
 
     `graphs` is "union" where all questions are asked on the data set's graph, and "question" where each is asked on the
     `graph` of its own row. `only` names a field that rows must hold as true to belong to the set. `own` where a person added it.
-    `columns` names those of a file of columns, as `read_questions` takes them.
+    `columns` names those of a file of columns, and `encoding` that of a text, as `read_questions` takes them.
     """
 
     name: str
@@ -53,6 +53,7 @@ class QuestionSet:
     only: str = ""
     own: bool = False
     columns: str = ""
+    encoding: str = ""
 
     @classmethod
     def described(cls, name: str, row: Mapping, folder: FilePath, own: bool = False) -> QuestionSet:
@@ -79,6 +80,7 @@ class QuestionSet:
             only,
             own,
             columns,
+            row.get("encoding", ""),
         )
 
     def questions(self) -> Sequence[Question]:
@@ -103,11 +105,12 @@ class QuestionSet:
                 self.format,
                 self.only,
                 self.columns,
+                self.encoding,
             )
 
     def named(self, text: str) -> Question | None:
         """The question of exactly that text, of several the last. Where the file does not hold the text its questions are not read."""
-        bare = _bare_text(self.file, _stamp(self.file), self.format, self.columns)
+        bare = _bare_text(self.file, _stamp(self.file), self.format, self.columns, self.encoding)
         if bare is not None and text.replace("[", "").replace("]", "") not in bare:
             return None
         return _by_text(self, _stamp(self.file)).get(text)
@@ -151,9 +154,16 @@ _reading = threading.Lock()  # so that two who ask at once do not both read a fi
 
 @lru_cache(maxsize=64)
 def _questions(
-    file: FilePath, stamp: tuple, name: str, hops: int | None, format: str, only: str, columns: str
+    file: FilePath,
+    stamp: tuple,
+    name: str,
+    hops: int | None,
+    format: str,
+    only: str,
+    columns: str,
+    encoding: str,
 ) -> QuestionFile:
-    return read_file(file, name, hops, format, only, columns=columns)
+    return read_file(file, name, hops, format, only, columns=columns, encoding=encoding)
 
 
 @lru_cache(maxsize=64)
@@ -162,8 +172,10 @@ def _lines(file: FilePath, stamp: tuple) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16)
-def _bare_text(file: FilePath, stamp: tuple, format: str, columns: str) -> str | None:
-    return bare_text(file, format, columns)
+def _bare_text(
+    file: FilePath, stamp: tuple, format: str, columns: str, encoding: str
+) -> str | None:
+    return bare_text(file, format, columns, encoding)
 
 
 @lru_cache(maxsize=16)
@@ -184,7 +196,8 @@ def _places(known: QuestionSet, stamp: tuple) -> dict[str, int]:
 @lru_cache(maxsize=4)
 def _packed_graphs(file: FilePath, stamp: tuple, only: str) -> tuple[bytes, ...]:
     """The triples of each row that belongs to a set, packed, as a file may hold millions of them."""
-    rows = file_rows(file, most=MAX_BYTES, longest=LONGEST_ROW)
+    text = file if is_columnar(file) else readable(file, most=MAX_BYTES)
+    rows = file_rows(text, most=MAX_BYTES, longest=LONGEST_ROW)
     return tuple(
         zlib.compress(json.dumps(row_triples(file.name, where, one)).encode(), 1)
         for where, row in rows

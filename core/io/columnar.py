@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.io.files import size_text
+from core.io.files import Source, size_text
 
 PARQUET, ARROW = (".parquet",), (".arrow", ".feather")
 COLUMNAR = (*PARQUET, *ARROW)
@@ -17,9 +17,9 @@ BATCH_ROWS = 64  # that become objects at once; each may be a long text that is 
 FAULTS = (OSError, ValueError, TypeError, OverflowError, SystemError, MemoryError, KeyError)
 
 
-def is_columnar(path: FilePath) -> bool:
+def is_columnar(path: FilePath | Source) -> bool:
     """Whether a file is a table of columns, by the suffix of its name."""
-    return path.suffix.lower() in COLUMNAR
+    return FilePath(path.name).suffix.lower() in COLUMNAR
 
 
 def title_of(path: FilePath) -> str:

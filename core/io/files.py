@@ -5,12 +5,14 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
+from pathlib import PurePosixPath
 from typing import BinaryIO, Protocol
 
 from core.errors import BadInput
@@ -22,6 +24,9 @@ LOOK_EVERY, REPORT_EVERY = (
     1 << 14,
     1 << 18,
 )  # bytes unpacked between two looks at their number, and two words of progress
+EXCEL_SEPARATOR = re.compile(
+    r"\Asep=([^\s]|\t)\s*\Z", re.IGNORECASE
+)  # a first line with which Excel names it
 Tell = Callable[[float], None]
 
 
@@ -57,6 +62,9 @@ class OnDisk:
         return open(self.path, "rb")
 
 
+File = str | FilePath | Source
+
+
 class Unpacked:
     """The bytes of a file after unpacking. Reading raises BadInput once more than `most` bytes have come out, or where a line has more than
     `longest`."""
@@ -86,7 +94,7 @@ class Unpacked:
 
     def skip(self, count: int) -> None:
         """Passes over the next bytes."""
-        if self._stream is self._raw:
+        if self._stream is self._raw and self._raw.seekable():
             self._raw.seek(count, 1)
             return
         while count > 0 and (passed := len(self._stream.read(min(count, LONGEST_LINE)))):
@@ -220,7 +228,14 @@ def lines(
 def not_utf8(name: str, line: int, byte: int) -> BadInput:
     """What is wrong with a file that has a byte, counted from 0 within its line, that is not UTF-8."""
     return BadInput(
-        f"{name}, line {line}: byte {byte + 1} is not UTF-8 text; expected a text file saved as UTF-8."
+        f"{name}, line {line}: byte {byte + 1} is not UTF-8 text; save the file as UTF-8, or name its encoding."
+    )
+
+
+def bare(name: str) -> str:
+    """The name of a file without the suffix of its packing."""
+    return (
+        name[: -len(suffix)] if (suffix := PurePosixPath(name).suffix).lower() in PACKINGS else name
     )
 
 

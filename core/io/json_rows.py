@@ -9,13 +9,16 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.io.files import LONGEST_LINE, Source, Tell, lines, opened
+from core.io.files import LONGEST_LINE, File, Tell, lines, opened
 from core.io.json_pieces import Pieces, not_json
 
 HOLDS_ROWS = (
     "Questions",
     "questions",
     "data",
+    "examples",
+    "goldens",
+    "items",
 )  # keys under which a JSON file may hold its list of rows
 OF_A_ROW = (
     "question",
@@ -27,7 +30,7 @@ OF_A_ROW = (
     "utterance",
 )  # keys of a row, whatever lists it holds
 OPENING = 1 << 16  # bytes that are read at once in search of the first that is not blank
-File = str | FilePath | Source
+
 Row = tuple[str, dict[str, Any]]
 Numbered = tuple[int, str, dict[str, Any]]
 

@@ -6,19 +6,19 @@ from collections.abc import Container, Iterator
 from pathlib import Path as FilePath
 
 from core.io.columnar import ARROW, COLUMNAR, PARQUET, column_rows, is_columnar
-from core.io.files import Tell
+from core.io.files import Source, Tell
 from core.io.json_rows import Row, beginning, json_rows
 
 __all__ = ["ARROW", "COLUMNAR", "PARQUET", "file_rows", "holds_rows", "is_columnar"]
 
 
-def holds_rows(path: FilePath, most: int | None = None) -> bool:
+def holds_rows(path: FilePath | Source, most: int | None = None) -> bool:
     """Whether a file holds rows: it is Parquet or Arrow by its name, or begins with a JSON object or an array of them."""
     return is_columnar(path) or beginning(path, 2, most).startswith(("{", "[{", "[]"))
 
 
 def file_rows(
-    path: FilePath,
+    path: FilePath | Source,
     tell: Tell | None = None,
     most: int | None = None,
     without: Container[str] = (),
@@ -27,7 +27,7 @@ def file_rows(
     """The rows of a file, each with its place: those of JSON as `core.io.json_rows.json_rows` gives them, of Parquet and Arrow one object
     for each row, its columns as keys. Columns `without` which a reader does well are not decoded. Raises BadInput as `json_rows` does,
     and for a columnar file that is damaged or decodes to more than `most` bytes."""
-    if not is_columnar(path):
+    if not isinstance(path, FilePath) or not is_columnar(path):
         yield from json_rows(path, tell, most, longest)
         return
     reported = 0.0

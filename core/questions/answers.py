@@ -14,8 +14,21 @@ ONE = (
     "ground_truth",
     "reference_answer",
     "expected_answer",
-)  # usual keys of an answer, beside `answer`
+    "reference",
+    "expected_output",
+    "expected_response",
+    "expected",
+    "ideal",
+)  # usual keys of an answer, beside `answer`; the last are those of tools that evaluate
 ANY = ("possible_answers", "golden_answers")  # lists of names of one answer: PopQA's, FlashRAG's
+NAMES = (
+    "value",
+    "answer",
+    "name",
+    "text",
+    "spans",
+)  # keys of the name in an answer that is an object
+ALSO = ("aliases", "alias")  # and of its other names
 OBJECT = ("obj", "o_wiki_title", "o_aliases")  # names of the same in PopQA
 Known = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
 
@@ -61,7 +74,7 @@ def _groups(row: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, list[list
     if short:
         return SHORT, short if all(isinstance(group, list) for group in short) else [short]
     key = next((key for key in keys if row.get(key) is not None), "")
-    groups = [_listed(name) for name in _listed(row.get(key))]
+    groups = _groups_in(row.get(key))
     if not groups and (any_of := next((key for key in ANY if row.get(key)), "")):
         return any_of, [
             [
@@ -73,6 +86,31 @@ def _groups(row: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, list[list
     return key, [[*groups[0], *(name for key in ALIASES for name in _listed(row.get(key)))]] if len(
         groups
     ) == 1 else groups
+
+
+def _groups_in(value: Any) -> list[list[Any]]:
+    """The groups of names in what a row has as its answers: texts, lists of names, objects, or yes and no.
+
+    Texts in objects are one answer as several people gave it (SQuAD, NarrativeQA); other objects are an answer each (TriviaQA).
+    """
+    found = listed(value) if isinstance(value, Mapping) else _listed(value)
+    if found and all(
+        isinstance(one, Mapping) and isinstance(one.get("text"), str) for one in found
+    ):
+        return [[name for one in found for name in _names_in(one)]]
+    return [_names_in(one) for one in found]
+
+
+def _names_in(value: Any) -> list[Any]:
+    """The names of one answer; an object without any is left as it is."""
+    if isinstance(value, bool):
+        return ["yes" if value else "no"]
+    if not isinstance(value, Mapping):
+        return _listed(value)
+    names = next((_listed(value[key]) for key in NAMES if value.get(key)), [])
+    return (
+        [*names, *(name for key in ALSO for name in listed(value.get(key)))] if names else [value]
+    )
 
 
 def _listed(value: Any) -> list[Any]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from core.questions.forms import contexts_of
 from core.questions.values import Row, Unfit, listed, text_of
 
 GOLD = (
@@ -82,13 +83,16 @@ def passages(row: Row) -> list[Passage]:
 
 def gold_of(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
     """The passages that the answer rests on, as the first of `keys` that holds some has them: ids or titles, or objects with them, one
-    with a text as its title and the text on lines of their own. Else those marked in the row's passages: the titles of its
+    with a text as its title and the text on lines of their own. Else the texts of its reference contexts, without a title (RAGAS), or
+    those marked in the row's passages: the titles of its
     `supporting_facts` (HotpotQA), title and text of those that are `is_supporting` (MuSiQue), or the id of the one text of the row."""
     for key in keys:
         if found := tuple(
             dict.fromkeys(name for one in listed(row.get(key)) for name in _named(one, key))
         ):
             return found
+    if texts := contexts_of(row):
+        return tuple(dict.fromkeys(f"\n{text}" for text in texts))
     if facts := listed(row.get(FACTS)):
         return tuple(dict.fromkeys(_title_of(fact) for fact in facts))
     marked = [

@@ -11,12 +11,17 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from core.errors import BadInput, nearest, shorten
-from core.io.files import Tell, lines
+from core.io.encoding import Note, ignored
+from core.io.files import Source, Tell, lines
+from core.io.json_rows import beginning, numbered_rows
+from core.io.recoded import readable
 from core.io.row_files import file_rows, holds_rows, is_columnar
 from core.questions.collected import Collected
+from core.questions.forms import ANSWERABLE, rows_within
 from core.questions.gold import GOLD
-from core.questions.rows import ANSWERS, ROW_FORMATS, question_of_row, rows_within
+from core.questions.rows import ANSWERS, ROW_FORMATS, question_of_row
 from core.questions.table import columns_of, is_table, table_questions
+from core.questions.topics import are_queries, is_topics, query, topics
 from core.types import Question
 
 BRACKETS = re.compile(r"\[([^\[\]]+)\]")
@@ -28,8 +33,11 @@ END, LOOKED_AT, LOOKED_THROUGH = "<end>", 100, 1 << 20  # lines, and characters 
 FREEBASE = "www.freebase.com/"
 
 CSV = "csv"
+TOPICS = "topics"
 GRAPH = "graph"  # the key of a graph of a row's own, which is read elsewhere
-ANSWERABLE = "answerable"  # the key by which a set marks questions that have no answer
+BY_IDS = (
+    '{"queries":{'  # the beginning of LlamaIndex's sets for embeddings, one object over many lines
+)
 NAMED = 12  # keys that a sentence names
 
 FORMATS = {
@@ -37,13 +45,15 @@ FORMATS = {
     "metaqa": "MetaQA: question with its [entity], tab, answers separated by “|”",
     "pathquestion": "PathQuestion: question, answer(answers/), path",
     "simplequestions-text": "SimpleQuestions: subject, relation, object, question",
+    "queries": "Queries of MS MARCO, BEIR or pyserini: id, tab, query; no answers",
+    TOPICS: "Topics of TREC: number, title; no answers",
     **ROW_FORMATS,
 }
 
 
 @dataclass(frozen=True)
 class QuestionFile:
-    """The questions of a file, the keys or columns of it that hold something and were not read, and a sentence for each kind of thing that
+    """The questions of a file, the keys or columns of it that hold something and were not read, and sentences on how it was read and what
     was left out."""
 
     questions: tuple[Question, ...]
@@ -91,6 +101,7 @@ def read_file(
     columns: str = "",
     tell: Tell | None = None,
     gold: Sequence[str] = (),
+    encoding: str = "",
 ) -> QuestionFile:
     """The questions of a file, plain or packed.
 
@@ -100,25 +111,29 @@ def read_file(
     Answers keep their order, repeats dropped. `hops` holds for questions that do not tell theirs. `only` names a field that
     JSON rows must hold as true to be taken. `tell` hears the share read. `gold` are the keys under which rows may name the documents that
     their answer rests on, for questions that are asked of documents; a table has the columns `gold` or `gold_titles` for them.
+    `encoding` names that of a file which is not UTF-8.
 
     Raises BadInput, naming file and line, for what cannot be read so, a file without questions, more than `most` bytes of text, and
     more than `core.questions.collected.MAX_BYTES` bytes of memory.
     """
-    path = FilePath(path)
+    path, notes = FilePath(path), list[str]()
     if format != "auto" and format not in FORMATS:
         raise BadInput(f"There is no format “{format}” of questions.{nearest(format, FORMATS)}")
     named = columns_of(columns)
     if named and format not in ("auto", CSV):
         raise BadInput(f"Columns can be named where the format is that of a table, not “{format}”.")
-    chosen = _chosen(path, most, bool(named)) if format == "auto" else format
+    file = _text(path, most, encoding, notes.append)
+    chosen = _chosen(file, most, bool(named)) if format == "auto" else format
     collected = Collected(path.name, name or path.name.split(".")[0], hops)
     if chosen in TEXTS:
-        found = _text_questions(path, chosen, most, tell)
+        found = _text_questions(file, chosen, most, tell)
+    elif chosen == TOPICS:
+        found = topics(file, most, tell)
     elif chosen == CSV:
-        found = table_questions(path, collected, most, named, tell, bool(gold))
+        found = table_questions(file, collected, most, named, tell, bool(gold))
     else:
         collected.seen |= {GRAPH, ANSWERABLE, only}
-        found = _row_questions(path, collected, chosen, only, most, tell, gold)
+        found = _row_questions(file, collected, chosen, only, most, tell, gold)
     for where, question in found:
         collected.add(where, question)
     if not collected.questions:
@@ -127,13 +142,20 @@ def read_file(
         tuple(collected.questions),
         path.name,
         collected.ignored(),
-        collected.left_out(),
+        (*notes, *collected.left_out()),
         tuple(collected.there),
     )
 
 
+def _text(
+    path: FilePath, most: int | None, encoding: str = "", note: Note = ignored
+) -> FilePath | Source:
+    """A file of questions as UTF-8; a table of columns as it is."""
+    return path if is_columnar(path) else readable(path, note, encoding, most)
+
+
 def _row_questions(
-    path: FilePath,
+    path: FilePath | Source,
     collected: Collected,
     format: str,
     only: str,
@@ -142,7 +164,10 @@ def _row_questions(
     gold: Sequence[str],
 ) -> Iterator[tuple[str, Question]]:
     """The questions of rows; what the rows hold, and what was read of it, is noted."""
-    for where, row in file_rows(path, tell, most, (GRAPH,), LONGEST_ROW):
+    rows = file_rows(path, tell, most, (GRAPH,), LONGEST_ROW)
+    if not is_columnar(path) and beginning(path, len(BY_IDS), most) == BY_IDS:
+        rows = ((where, row) for _, where, row in numbered_rows(path, tell, most, (), single=True))
+    for where, row in rows:
         if not only or row.get(only) in (True,):  # 1 too, as CRAG's `split` has it
             yield from questions_in(row, path.name, where, collected, format, gold)
 
@@ -168,29 +193,32 @@ def rows_with_graphs(
     path: str | FilePath, most: int | None = MAX_BYTES, tell: Tell | None = None
 ) -> int:
     """How many rows of a file of questions bring a graph along. Raises BadInput where it cannot be read."""
-    path = FilePath(path)
+    file = _text(FilePath(path), most)
     return (
-        sum(bool(row.get(GRAPH)) for _, row in file_rows(path, tell, most, longest=LONGEST_ROW))
-        if holds_rows(path, most)
+        sum(bool(row.get(GRAPH)) for _, row in file_rows(file, tell, most, longest=LONGEST_ROW))
+        if holds_rows(file, most)
         else 0
     )
 
 
 def read_lines(path: str | FilePath) -> tuple[str, ...]:
     """The lines of a text file, plain or gzipped, in order; blank ones are left out."""
-    return tuple(text for _, text in lines(path, most=MAX_BYTES))
+    return tuple(text for _, text in lines(readable(FilePath(path)), most=MAX_BYTES))
 
 
-def bare_text(path: str | FilePath, format: str = "auto", columns: str = "") -> str | None:
+def bare_text(
+    path: str | FilePath, format: str = "auto", columns: str = "", encoding: str = ""
+) -> str | None:
     """The text of a file of questions on one line, brackets left out, to look whether a question can be among them before all
     are read; None for JSON and CSV, whose text may be written in other ways. Raises BadInput where it cannot be read."""
-    path = FilePath(path)
-    if (_chosen(path, MAX_BYTES, bool(columns)) if format == "auto" else format) not in TEXTS:
+    file = _text(FilePath(path), MAX_BYTES, encoding)
+    if (_chosen(file, MAX_BYTES, bool(columns)) if format == "auto" else format) not in TEXTS:
         return None
-    return " ".join(" ".join(read_lines(path)).replace("[", "").replace("]", "").split())
+    texts = (text for _, text in lines(file, most=MAX_BYTES))
+    return " ".join(" ".join(texts).replace("[", "").replace("]", "").split())
 
 
-def _chosen(path: FilePath, most: int | None, named: bool) -> str:
+def _chosen(path: FilePath | Source, most: int | None, named: bool) -> str:
     """The format that a file's first lines tell: `auto` for JSON, whose rows are looked at one by one, `csv` for a table, by its header
     or where its columns are `named`, else the text that most of the lines are. Raises BadInput where they are none that is known."""
     if holds_rows(path, most):
@@ -200,9 +228,13 @@ def _chosen(path: FilePath, most: int | None, named: bool) -> str:
             )
         return "auto"
     first = [line.split("\t") for line in _first_lines(path, most)]
+    if first and is_topics(first[0][0]):
+        return TOPICS
     if named or (first and is_table(path.name, "\t".join(first[0]))):
         return CSV
-    fitting = {format: sum(map(SHAPES[format], first)) for format in TEXTS}
+    if are_queries(first):
+        return "queries"
+    fitting = {format: sum(map(shape, first)) for format, shape in SHAPES.items()}
     best = max(fitting, key=fitting.__getitem__)
     width = Counter(map(len, first)).most_common(1)[0][0] if first else 0
     if 2 * fitting[best] < len(first) and width > 2:
@@ -213,7 +245,7 @@ def _chosen(path: FilePath, most: int | None, named: bool) -> str:
     return best if fitting[best] else "metaqa"
 
 
-def _first_lines(path: FilePath, most: int | None) -> Iterator[str]:
+def _first_lines(path: FilePath | Source, most: int | None) -> Iterator[str]:
     """The lines that tell a file's format: one or more, as long as they are few and short."""
     size = 0
     for _, line in islice(lines(path, most=most), LOOKED_AT):
@@ -224,7 +256,7 @@ def _first_lines(path: FilePath, most: int | None) -> Iterator[str]:
 
 
 def _text_questions(
-    path: FilePath, format: str, most: int | None, tell: Tell | None
+    path: FilePath | Source, format: str, most: int | None, tell: Tell | None
 ) -> Iterator[tuple[str, Question]]:
     expected, read = TEXTS[format]
     for number, line in lines(path, tell, most):
@@ -290,6 +322,7 @@ TEXTS: dict[str, tuple[str, Callable[[list[str]], Question | None]]] = {
         _pathquestion,
     ),
     "simplequestions-text": ("subject, relation, object and question, separated by tabs", _simple),
+    "queries": ("an id, a tab and a query", query),
 }
 SHAPES: dict[str, Callable[[list[str]], bool]] = {
     "metaqa": lambda columns: len(columns) == 2,

@@ -27,9 +27,10 @@ QUESTIONS = (
     "query",
     "ambiguous_question",
     "claim",
+    "user_input",
     "input",
     "text",
-)  # of `input` those of UltraDomain
+)  # `input` is UltraDomain's, `user_input` RAGAS's
 IDS = (
     "id",
     "_id",
@@ -40,7 +41,6 @@ IDS = (
     "question_unique_id",
     "interaction_id",
 )
-NESTED = "questions"  # the key of several questions in one row, as QuALITY has them
 RIGHT = "gold_label"  # the number of the right option, from 1 (QuALITY)
 ANSWERS = ("answer", "answers", "a_entity", "targetValue", "Parses", SHORT, PAIRS, *ONE, *ANY)
 LIKE_ANSWERS = (
@@ -119,25 +119,6 @@ def question_of_row(
         return replace(question, gold=gold_of(noting, gold)) if gold else question
     except Unfit as error:
         raise BadInput(f"{file}, {where}: {error}.") from None
-
-
-def rows_within(row: Row) -> list[Row]:
-    """The questions of a row: itself, or those that it holds under `questions`, each with what it says of all of them.
-
-    >>> from core.questions.rows import rows_within
-    >>> rows_within({"article": "Once.", "questions": [{"question": "When?"}, {"question": "Who?"}]})
-    [{'article': 'Once.', 'question': 'When?'}, {'article': 'Once.', 'question': 'Who?'}]
-    """
-    within = row.get(NESTED)
-    if (
-        not isinstance(within, list)
-        or not all(isinstance(one, Mapping) for one in within)
-        or any(key in row for key in QUESTIONS)
-    ):
-        return [row]
-    return [
-        {**{key: value for key, value in row.items() if key != NESTED}, **one} for one in within
-    ]
 
 
 def format_of_row(row: Row) -> str:

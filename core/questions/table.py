@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path as FilePath
+from typing import Any
 
 from core.errors import BadInput, nearest, shorten
-from core.io.files import LONGEST_LINE, Tell, lines, size_text
+from core.io.files import EXCEL_SEPARATOR, LONGEST_LINE, Source, Tell, lines, size_text
 from core.questions.answers import ANY, ONE, known_answers
 from core.questions.collected import Collected
+from core.questions.forms import CONTEXTS, rows_within, usual_name
 from core.questions.gold import GOLD, gold_of
-from core.questions.rows import like_answers, with_options
+from core.questions.rows import IDS, like_answers, with_options
 from core.questions.values import listed, text_of
 from core.types import Question
 
@@ -33,10 +35,12 @@ COLUMNS = {
     "any of": ANY,
     "entities": ("entities", "entity", "q_entity", "subj"),
     "hops": ("hops",),
-    "id": ("id", "_id"),
+    "id": IDS,
     "options": ("options",),
     "gold": GOLD,
+    "contexts": CONTEXTS,
 }
+OF_TOOLS = {"question": ("user_input", "input")}  # taken where no column has a usual name
 SEPARATORS = ",;\t"  # a spreadsheet of some languages writes semicolons
 SEVERAL, LEFT_OUT = "|", "-"
 LONGEST_CELL = 1 << 20
@@ -52,7 +56,8 @@ def is_table(name: str, first: str) -> bool:
 def separator(header: str) -> str | None:
     """What parts the columns of a file whose first line this is; None where no column is called “question”."""
     for mark in SEPARATORS:
-        if any(name in COLUMNS["question"] for name in _names(header, mark)):
+        known = (*COLUMNS["question"], *OF_TOOLS["question"])
+        if any(name in known for name in _names(header, mark)):
             return mark
     return None
 
@@ -78,7 +83,7 @@ def columns_of(text: str) -> tuple[str, ...]:
 
 
 def table_questions(
-    path: str | FilePath,
+    path: str | FilePath | Source,
     collected: Collected,
     most: int | None = None,
     columns: Sequence[str] = (),
@@ -93,7 +98,7 @@ def table_questions(
     Where `columns` names them, as `columns_of` gives them, no header is needed; one is passed over. Raises BadInput, naming file and
     row, for what cannot be read so.
     """
-    path = FilePath(path)
+    path = FilePath(path) if isinstance(path, str) else path
     rows = _rows(path, most, tell)
     number, header = next(rows, (1, []))
     if columns:
@@ -127,6 +132,10 @@ def table_questions(
 
 
 def _question(file: str, where: str, row: dict[str, str]) -> Question:
+    within = rows_within({"input": row["question"], "expected_output": row.get("answers", "")})[0]
+    row = {**row, "question": _text(within, "question", "input")}
+    if "expected_output" not in within:
+        row["answers"] = _text(within, "answer")
     text, hops = " ".join(row["question"].split()), row.get("hops", "")
     if not text:
         raise BadInput(f"{file}, {where}: the question is empty.")
@@ -142,7 +151,8 @@ def _question(file: str, where: str, row: dict[str, str]) -> Question:
         ("answers",),
         text_of,
     )
-    gold = gold_of({"gold": list(_several(row.get("gold", "")))}, ("gold",))
+    judged = {"gold": _several(row.get("gold", "")), CONTEXTS[0]: _several(row.get("contexts", ""))}
+    gold = gold_of({key: list(texts) for key, texts in judged.items()}, ("gold",))
     id = row.get("id", "")
     return Question(
         with_options(text, options),
@@ -156,6 +166,10 @@ def _question(file: str, where: str, row: dict[str, str]) -> Question:
     )
 
 
+def _text(row: Mapping[str, Any], *keys: str) -> str:
+    return next((str(row[key]) for key in keys if row.get(key) is not None), "")
+
+
 def _several(cell: str) -> tuple[str, ...]:
     """The parts of a cell that is a list as JSON or Python writes it, or whose parts a bar separates."""
     parts = listed(cell) if cell.startswith("[") else cell.split(SEVERAL)
@@ -163,7 +177,9 @@ def _several(cell: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part for part in map(str.strip, texts) if part))
 
 
-def _rows(path: FilePath, most: int | None, tell: Tell | None) -> Iterator[tuple[int, list[str]]]:
+def _rows(
+    path: FilePath | Source, most: int | None, tell: Tell | None
+) -> Iterator[tuple[int, list[str]]]:
     """Every row that is not blank with its number, the header first. Raises BadInput naming the row that cannot be read."""
     taken: list[int] = []  # the lines of the row that is being read
 
@@ -180,9 +196,11 @@ def _rows(path: FilePath, most: int | None, tell: Tell | None) -> Iterator[tuple
 
     source = recorded()
     header = next(source, "")
-    mark = separator(header) or _usual(header)
+    named = EXCEL_SEPARATOR.match(header)
+    header = next(source, "") if named else header
+    mark = named[1] if named else separator(header) or _usual(header)
     csv.field_size_limit(LONGEST_CELL)
-    yield (taken or [1])[0], _cells(header, mark)
+    yield (taken or [1])[-1], _cells(header, mark)
     reader, within = (
         csv.reader(source, delimiter=mark, strict=True, skipinitialspace=True),
         0,
@@ -215,23 +233,28 @@ def _cells(line: str, mark: str) -> list[str]:
 
 
 def _names(header: str, mark: str) -> list[str]:
-    return [" ".join(cell.casefold().split()) for cell in _cells(header, mark)]
+    return list(map(usual_name, _cells(header, mark)))
 
 
 def _places(file: str, header: Sequence[str], gold: bool) -> tuple[dict[str, int], int]:
     """The place of each known column, and the number of columns. Raises BadInput where the question's is missing, and where one comes
     twice or is misspelt."""
-    names = [" ".join(cell.casefold().split()) for cell in header]
+    names = list(map(usual_name, header))
     places: dict[str, int] = {}
-    expected = {column: known for column, known in COLUMNS.items() if gold or column != "gold"}
+    of_gold = ("gold", "contexts")
+    expected = {column: known for column, known in COLUMNS.items() if gold or column not in of_gold}
     for column, known in expected.items():
         found = [place for place, name in enumerate(names) if name in known]
+        if not found:
+            found = [names.index(name) for name in OF_TOOLS.get(column, ()) if name in names][:1]
         if len(found) > 1:
             raise BadInput(
                 f"{file}, row 1: there are {len(found)} columns of {column}; one is expected."
             )
         if found:
             places[column] = found[0]
+    if gold and "gold" not in places and "expected_output" in names and "context" in names:
+        places["contexts"] = names.index("context")  # DeepEval
     if "question" not in places:
         raise BadInput(
             f"{file}, row 1: no column is called “question”. The first row should be: question,answers,entities."

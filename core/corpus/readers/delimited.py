@@ -9,11 +9,10 @@ from itertools import chain, islice
 
 from core.corpus.readers.packed import MAX_FILE_BYTES, bare
 from core.errors import BadInput
-from core.io.files import LONGEST_LINE, Source, Tell, opened
+from core.io.files import EXCEL_SEPARATOR, LONGEST_LINE, Source, Tell, opened
 
 DELIMITERS = ",;\t|"
 LOOKED_AT = 20  # lines by which the separator is found
-EXCEL = re.compile(r"\Asep=([^\s]|\t)\s*\Z", re.IGNORECASE)  # a line with which Excel names it
 NUMBER = re.compile(r"\A\s*[-+]?[\d.,:/-]{1,30}\s*\Z")
 SENTENCE_ENDS = (".", "!", "。", "！", "…", ".”", '."', "।")
 LEAST_WORDS = 3
@@ -32,7 +31,7 @@ class Delimited:
         self.name, self.longer, self.line = bare(source.name), 0, 0
         lines = _lines(source, tell)
         beginning = list(islice(lines, LOOKED_AT))
-        named = EXCEL.match(beginning[0]) if beginning else None
+        named = EXCEL_SEPARATOR.match(beginning[0]) if beginning else None
         beginning = beginning[1:] if named else beginning
         tabbed = self.name.lower().endswith(".tsv")
         self._rows = csv.reader(

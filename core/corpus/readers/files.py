@@ -7,17 +7,25 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from core.corpus.document import Document, Origin, sound
-from core.corpus.readers.encoding import known_encoding
 from core.corpus.readers.markdown import markdown
 from core.corpus.readers.options import Columns, Note, Options, Step
-from core.corpus.readers.packed import Within, bare, bytes_of, file_at, on_disk, zipped
-from core.corpus.readers.recoded import as_utf8
+from core.corpus.readers.packed import (
+    MAX_FILE_BYTES,
+    Within,
+    bare,
+    bytes_of,
+    file_at,
+    on_disk,
+    zipped,
+)
 from core.corpus.readers.separate import LIBRARIES, SeparateReader
 from core.corpus.readers.table import columnar, json_lines, table
 from core.corpus.readers.text import plain
 from core.errors import BadInput, shorten
+from core.io.encoding import known_encoding
 from core.io.files import Source
 from core.io.files import Tell as Share
+from core.io.recoded import as_utf8
 from core.io.row_files import COLUMNAR
 
 SUFFIXES = tuple(
@@ -129,7 +137,9 @@ def _documents(
         with on_disk(source) as path:
             return columnar(bare(name), path, options.columns, tell, note)
     if suffix in ROWS:
-        rows = as_utf8(Within(name, source), lambda share: tell(None), note, options.encoding)
+        rows = as_utf8(
+            Within(name, source), lambda share: tell(None), note, options.encoding, MAX_FILE_BYTES
+        )
         return ROWS[suffix](rows, options.columns, tell, note)
     return WHOLE[suffix](bare(name), bytes_of(source, MOST_TEXT), tell, note, options)
 

@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass
 
 from core.corpus.document import Document
-from core.corpus.readers.encoding import decoded
 from core.corpus.readers.html_page import PageText
 from core.corpus.readers.no_memory import for_want_of_memory
 from core.corpus.readers.options import USUAL, Note, Options, Step, are, counted, ignored
 from core.corpus.readers.text import given_title, stem
 from core.errors import BadInput
+from core.io.encoding import decoded
 
 CHARSET = re.compile(
     rb"<meta[^<>]+?charset=[\"']?\s*([\w-]+)|<\?xml[^<>]+?encoding=[\"']([\w-]+)", re.IGNORECASE

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from core.io.encoding import Note as Note
+from core.io.encoding import ignored as ignored
+
 Columns = Mapping[str, str]
 Step = Callable[[float | None], None]  # receives the share of a file that is read, or None
-Note = Callable[[str], None]  # receives a sentence on what was left out, guessed or not understood
 
 
 @dataclass(frozen=True)
@@ -19,10 +21,6 @@ class Options:
 
 
 USUAL = Options()
-
-
-def ignored(_: object) -> None:
-    """Receives what nobody asks for."""
 
 
 def listed(parts: list[str]) -> str:

@@ -13,7 +13,8 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
 from core.errors import BadInput, shorten
-from core.io.files import PACKINGS, OnDisk, Source, opened, size_text
+from core.io.files import OnDisk, Source, opened, size_text
+from core.io.files import bare as bare
 from core.io.temporary import temporary_folder
 
 MAX_FILE_BYTES, MOST_TOGETHER, MOST_FILES = (
@@ -119,13 +120,6 @@ def on_disk(source: Source) -> Iterator[Path]:
         yield path
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def bare(name: str) -> str:
-    """The name of a file without the suffix of its packing."""
-    return (
-        name[: -len(suffix)] if (suffix := PurePosixPath(name).suffix).lower() in PACKINGS else name
-    )
 
 
 def bytes_of(source: Source, most: int = MAX_FILE_BYTES) -> bytes:

@@ -21,12 +21,12 @@ from core.corpus.readers.nested import (
 )
 from core.corpus.readers.options import Columns, Note, counted, ignored
 from core.corpus.readers.packed import MAX_FILE_BYTES, bare
-from core.corpus.readers.recoded import as_utf8
 from core.corpus.readers.text import stem
 from core.errors import BadInput, nearest, shorten
 from core.io.files import Source, Tell, opened, size_text
 from core.io.json_pieces import Pieces
 from core.io.json_rows import numbered_rows
+from core.io.recoded import as_utf8
 from core.io.row_files import file_rows
 
 KNOWN = {
@@ -214,7 +214,7 @@ def header(source: Source, has_header: str = "") -> list[str]:
     >>> header(Held("mails.csv", b"Re,Message")), header(Held("a.json", b'{"data": {"text": "x"}}'))
     (['Re', 'Message'], ['data.text'])
     """
-    source = as_utf8(source)
+    source = as_utf8(source, most=MAX_FILE_BYTES)
     if PurePosixPath(bare(source.name).lower()).suffix in (".csv", ".tsv"):
         return [sound(key) for key in Delimited(source, header=has_header).names if key]
     first = islice(_json_rows(source, None), LOOKED_AT)
@@ -231,7 +231,7 @@ def has_header(source: Source) -> bool:
     >>> has_header(Held("a.csv", b"id,text")), has_header(Held("a.csv", b"1,Ann kept the book."))
     (True, False)
     """
-    return Delimited(as_utf8(source)).has_header
+    return Delimited(as_utf8(source, most=MAX_FILE_BYTES)).has_header
 
 
 def guessed(names: Iterable[str]) -> dict[str, str]:

@@ -6,9 +6,9 @@ import re
 from pathlib import PurePosixPath
 
 from core.corpus.document import Document, sound
-from core.corpus.readers.encoding import check_first_bytes, decoded
 from core.corpus.readers.options import USUAL, Note, Options, Step, ignored
 from core.errors import BadInput
+from core.io.encoding import check_first_bytes, decoded
 
 OF_PROGRAMS = re.compile(  # titles that programs write unasked, and names of files
     r"[(<\[]?(untitled|anonymous|unbenannt|ohne titel|sans titre|unknown|no title|none|null)[^a-z]{0,9}([a-z]{1,12}[- ]?\d{0,3})?[)>\]]?\Z"

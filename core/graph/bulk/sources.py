@@ -99,6 +99,7 @@ class TextSource:
             file.language,
             str(file.labels or ""),
             *([file.literals] if file.literals != TRIPLES else []),
+            *([file.header, file.encoding] if file.header or file.encoding else []),
             *map(str, file.nodes),
         ]
 

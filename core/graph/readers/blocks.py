@@ -6,18 +6,23 @@ import csv
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import chain, islice
-from pathlib import Path as FilePath
+from itertools import chain
 
 import numpy as np
 
 from core.errors import BadInput
-from core.graph.readers.delimited import QUOTED, SEPARATORS, SNIFFED, look, not_quoted, triple_of
+from core.graph.readers.delimited import (
+    QUOTED,
+    SEPARATORS,
+    first_lines,
+    look,
+    not_quoted,
+    triple_of,
+)
 from core.graph.readers.source import TripleSource
 from core.graph.readers.textkernels import split
-from core.io.files import LONGEST_LINE, Unpacked, opened, size_text
+from core.io.files import LONGEST_LINE, Unpacked, not_utf8, size_text
 
-BOM = b"\xef\xbb\xbf"
 LINES = re.compile(rb"[^\n]*\n|[^\n]+$")
 
 
@@ -76,17 +81,16 @@ class DelimitedBlocks:
 
     def _look(self) -> None:
         """Finds out how the file is written from its first lines, as the small reader does."""
-        with opened(self._path) as source:
-            first = list(islice(_texts(source), SNIFFED))
+        with self.source.opened() as source:
+            first = first_lines(_texts(source))
         opening = look(self.source, first)
         self._form, self._head = opening.form, opening.columns
-        self._opening = first[0][0] if opening.header else 0
+        self._opening = opening.before
 
     def _sliced(self, data: np.ndarray, place: Place) -> Block:
-        bom = len(BOM) if place.offset == 0 and data[: len(BOM)].tobytes() == BOM else 0
         fault = self._drop_undecodable(data, place)
         if place.line < self._opening:
-            self._hide_header(data, self._opening - place.line)
+            self._hide_lines(data, self._opening - place.line)
         most = int(np.count_nonzero(data == 10)) + 1
         wanted = self._columns or self._head
         starts, lengths = np.empty(3 * most, np.int64), np.empty(3 * most, np.int64)
@@ -94,8 +98,8 @@ class DelimitedBlocks:
         columns = np.array(wanted or (1, 2, 3), np.int64) - 1
         separator = ord(SEPARATORS[self._form])
         found, strange, lines = split(
-            data[bom:],
-            len(data) - bom,
+            data,
+            len(data),
             separator,
             columns,
             wanted is None,
@@ -107,10 +111,9 @@ class DelimitedBlocks:
         for line, start, end, reason in odd[:strange].tolist():
             if fault and place.line + line + 1 > fault[0]:
                 break
-            self._bad(place.line + line + 1, data[bom + start : bom + end].tobytes(), reason)
+            self._bad(place.line + line + 1, data[start:end].tobytes(), reason)
         if fault:
-            raise _not_text(self._path, *fault)
-        starts[: 3 * found] += bom
+            raise not_utf8(self._path.name, fault[0], fault[1].start)
         after = Place(place.offset + len(data), place.line + lines)
         return Block(
             data, starts[: 3 * found], lengths[: 3 * found], numbers[:found] + place.line + 1, after
@@ -147,12 +150,13 @@ class DelimitedBlocks:
             start += len(line) + 1
         return None
 
-    def _hide_header(self, data: np.ndarray, line: int) -> None:
-        """Blanks out the line that names the columns: line `line` of the block, from 1."""
+    def _hide_lines(self, data: np.ndarray, count: int) -> None:
+        """Blanks out the first lines of the block, which are no triples."""
         start = 0
-        for _ in range(line - 1):
-            start = _line_end(data, start) + 1
-        data[start : _line_end(data, start)] = 32
+        for _ in range(count):
+            end = _line_end(data, start)
+            data[start:end] = 32
+            start = end + 1
 
     def _quoted(self, chunks: Iterator[bytes], place: Place) -> Iterator[Block]:
         """The blocks of comma-separated rows from a place on, read by the csv module from chunks of whole lines."""
@@ -163,10 +167,10 @@ class DelimitedBlocks:
             for line in (line for chunk in chunks for line in LINES.findall(chunk)):
                 at = Place(at.offset + len(line), at.line + 1, True)
                 try:
-                    text = line.decode("utf-8-sig" if at.line == 1 else "utf-8").rstrip("\r\n")
+                    text = line.decode("utf-8").rstrip("\r\n")
                 except UnicodeDecodeError as error:
                     if not self._tally.skip("not UTF-8", at.line):
-                        raise _not_text(self._path, at.line, error) from None
+                        raise not_utf8(self._path.name, at.line, error.start) from None
                     continue
                 if text.strip():
                     yield text + "\n"
@@ -244,7 +248,7 @@ def _texts(source: Unpacked) -> Iterator[tuple[int, str]]:
     """The lines that are not blank and are UTF-8, with their numbers."""
     for line in source.lines():
         try:
-            text = line.decode("utf-8-sig" if source.line == 1 else "utf-8").rstrip("\r\n")
+            text = line.decode("utf-8").rstrip("\r\n")
         except UnicodeDecodeError:
             continue
         if text.strip():
@@ -254,9 +258,3 @@ def _texts(source: Unpacked) -> Iterator[tuple[int, str]]:
 def _line_end(data: np.ndarray, start: int) -> int:
     ends = np.flatnonzero(data[start:] == 10)
     return start + int(ends[0]) if len(ends) else len(data)
-
-
-def _not_text(path: FilePath, number: int, error: UnicodeDecodeError) -> BadInput:
-    return BadInput(
-        f"{path.name}, line {number}: byte {error.start + 1} is not UTF-8 text; expected a text file saved as UTF-8."
-    )

@@ -11,8 +11,9 @@ from pathlib import Path as FilePath
 
 from core.errors import BadInput, shorten
 from core.graph.readers.attributes import OF_EDGES, ONLY_TRIPLES
+from core.graph.readers.header import NO, YES, Verdict, verdict
 from core.graph.readers.source import Triple, TripleSource
-from core.io.files import LONGEST_LINE, size_text
+from core.io.files import EXCEL_SEPARATOR, LONGEST_LINE, size_text
 
 Columns = tuple[int, int, int]  # of head, relation and tail, from 1
 Row = tuple[int, list[str]]  # line number and columns
@@ -59,14 +60,15 @@ GUESSED = (
     "comma",
     "semicolon",
 )  # that first lines are looked at for, the first of equals
-HEADS = (
-    *("head", "subject", "source", "from", "start", "entity1", "entity_1", "e1", "node1", "src"),
-    *(":start_id", "start_id", "head_entity", "~from"),
+ENDS = (
+    *(("head", "tail"), ("subject", "object"), ("source", "target"), ("from", "to")),
+    *(("start", "end"), ("entity1", "entity2"), ("entity_1", "entity_2"), ("e1", "e2")),
+    *(("node1", "node2"), ("src", "dst"), ("src", "tgt"), (":start_id", ":end_id")),
+    *(("start_id", "end_id"), ("head_entity", "tail_entity"), ("~from", "~to")),
 )
-TAILS = (
-    *("tail", "object", "target", "to", "end", "entity2", "entity_2", "e2", "node2", "dst", "tgt"),
-    *(":end_id", "end_id", "tail_entity", "~to"),
-)
+"""Names of the columns of both ends, those that name nothing else first."""
+HEADS = tuple(dict.fromkeys(head for head, _ in ENDS))
+TAILS = tuple(tail for _, tail in ENDS)
 RELATIONS = (
     *(
         "relation",
@@ -84,7 +86,9 @@ RELATIONS = (
     *("property", "type", "~label", "description", "keywords"),
 )
 PARTS = ("head", "relation", "tail")
-SNIFFED = 20
+SNIFFED = 20  # lines by which the separator is found
+COMPARED = 1000  # lines that a first row is compared with, which may be a header
+COMPARED_CHARACTERS = 1 << 20  # of them
 EDGES = "edges"  # the format of links without relations
 LINKED = "connected_to"  # their relation
 
@@ -92,32 +96,36 @@ LINKED = "connected_to"  # their relation
 @dataclass(frozen=True)
 class Opening:
     """What the first lines of a file say: how it is separated, which columns hold head, relation and tail, where they say or were chosen,
-    whether the first line is a header, of so many columns, and which of them, by place from 0, speak of the edge, each with its key."""
+    whether the first row is a header, of so many columns, up to which line there are no triples, and which columns, by place from 0, speak
+    of the edge, each with its key."""
 
     form: str
     columns: Columns | None
     header: int = 0
+    before: int = 0
     beside: Mapping[int, str] = field(default_factory=dict)
 
 
 def read(source: TripleSource) -> Iterator[Triple]:
     """The triples of a delimited file. Its format is tab, bar, comma, semicolon or tab-quoted; `auto` goes by the first lines.
 
-    Only the last three know quotes; in the others a name passes unchanged, spaces included. Blank lines are skipped. A first line that
-    names its columns, one of `HEADS`, one of `RELATIONS` and one of `TAILS`, is no triple, and its names say where they are, so that such
-    a file may hold more columns; the tally says which were taken. Raises BadInput, naming file and line, for a missing or empty file, a
+    Only the last three know quotes; in the others a name passes unchanged, spaces included. Blank lines are skipped, and a first line with
+    which Excel names the separator. A first row that names its columns is no triple. By names as `ENDS` and `RELATIONS` have them it says
+    where head, relation and tail are, so that such a file may hold more columns; by others it is known as `core.graph.readers.header` has
+    it, unless the source says whether it is one. The tally says what was decided.
+
+    Raises BadInput, naming file and line, for a missing or empty file, a
     wrong number of columns, an empty name, bytes that are not UTF-8, and what looks like links without relations.
     """
     path = source.path
     check_columns(source.columns)
     texts = source.lines()
-    first = list(islice(texts, SNIFFED))
+    first = first_lines(texts)
     opening = look(source, first)
-    rows = (_quoted_rows if opening.form in QUOTED else _plain_rows)(
-        source, chain(first, texts), opening.form
-    )
+    triples = ((number, text) for number, text in chain(first, texts) if number > opening.before)
+    rows = (_quoted_rows if opening.form in QUOTED else _plain_rows)(source, triples, opening.form)
     found, doubled = False, 0
-    for number, row in islice(rows, 1, None) if opening.header else rows:
+    for number, row in rows:
         found = True
         if opening.header and not source.columns and len(row) > opening.header:
             quoted = (
@@ -160,20 +168,25 @@ def read_edges(source: TripleSource) -> Iterator[Triple]:
     blanks; a third one that is a number is the link's weight, and further ones are not read, which the tally says. Lines that begin with #
     are comments. Raises BadInput for a line of one column."""
     texts = source.lines()
-    first = list(islice(texts, SNIFFED))
-    rows = [text for _, text in first if not text.startswith("#")]
+    first = first_lines(texts)
+    _, before = _named_separator(source, first)
+    rows = [line for line in first if line[0] > before and not line[1].startswith("#")]
     separator = next(
-        (mark for mark in ("\t", ",", ";") if rows and all(mark in text for text in rows)), None
+        (
+            mark
+            for mark in ("\t", ",", ";")
+            if rows and all(mark in text for _, text in rows[:SNIFFED])
+        ),
+        None,
     )
+    if _edges_header(source, [_row(text, separator) for _, text in rows]):
+        before = rows[0][0]
     wider = False
     source.tally.note(f"Links without relations: each is called {LINKED}.")
-    for at, (number, text) in enumerate(chain(first, texts)):
-        if text.startswith("#"):
+    for number, text in chain(first, texts):
+        if number <= before or text.startswith("#"):
             continue
         row = _row(text, separator)
-        names = [name.strip().casefold() for name in row]
-        if not at and len(names) > 1 and names[0] in HEADS and names[1] in TAILS:
-            continue
         if len(row) < 2 or not row[0].strip() or not row[1].strip():
             source.bad(
                 "no two ends", number, f"expected the two ends of a link, found “{shorten(text)}”."
@@ -186,6 +199,18 @@ def read_edges(source: TripleSource) -> Iterator[Triple]:
             wider = True
             source.tally.note("Columns after the second that are no weights are not read.")
         yield row[0].strip(), LINKED, row[1].strip()
+
+
+def _edges_header(source: TripleSource, rows: list[list[str]]) -> bool:
+    """Whether the first row of an edge list names its columns, which the tally hears: as a person says, by known names, else as it looks."""
+    ends = [[cell.strip() for cell in row[:2]] for row in rows if len(row) > 1]
+    if not ends or len(rows[0]) < 2 or source.header == NO:
+        return False
+    known = ends[0][0].casefold() in HEADS and ends[0][1].casefold() in TAILS
+    if known or source.header == YES or verdict(ends[0], ends[1:]) is Verdict.HEADER:
+        source.tally.note(f"The first line is a header: {', '.join(ends[0])}.")
+        return True
+    return False
 
 
 def _weight(row: list[str]) -> str:
@@ -214,61 +239,139 @@ def check_columns(columns: Columns | None) -> None:
         )
 
 
+def first_lines(texts: Iterator[tuple[int, str]]) -> list[tuple[int, str]]:
+    """The lines by which a file is known, as long as they are few and short."""
+    found, size = list[tuple[int, str]](), 0
+    for number, text in islice(texts, COMPARED):
+        found.append((number, text))
+        size += len(text)
+        if size > COMPARED_CHARACTERS:
+            break
+    return found
+
+
 def look(source: TripleSource, first: list[tuple[int, str]]) -> Opening:
     """What the first lines say; the tally is told of a header. Raises BadInput where they can be no triples."""
     path, columns = source.path, source.columns
+    named, before = _named_separator(source, first)
+    first = [line for line in first if line[0] > before]
     if not first:
         raise BadInput(f"{path.name} is empty; expected lines of head, relation and tail.")
-    form = form_of(path, first, columns) if source.format == "auto" else source.format
+    form = source.format
+    if form == "auto":
+        form = named or form_of(path, first[:SNIFFED], columns)
     rows = [_cells(text, form) for _, text in first]
-    header = header_of(rows[0])
+    known = header = None if source.header == NO else header_of(rows[0], rows[1:])
     if columns is None and header is None:
-        _refuse_edges(path, rows)
-    if columns and header is None and _names_ends(rows[0], columns):
+        _refuse_edges(path, rows[:SNIFFED], source.header != NO)
+    if columns and header is None and source.header != NO and _names_ends(rows[0], columns):
         header = columns
+    if header is None and _is_header(source, rows, columns or (1, 2, 3)):
+        header = columns or (1, 2, 3)
     if header is None:
-        return Opening(form, columns)
+        return Opening(form, columns, before=before)
     taken = columns or header
+    beside = _tell_header(source, rows[0], taken)
+    if known is None and not source.header:
+        source.tally.note(
+            "It is taken for one as no other row is like it; with --header no, or the choice of the first row, it is a triple."
+        )
+    return Opening(form, taken, len(rows[0]), first[0][0], beside)
+
+
+def _named_separator(source: TripleSource, first: list[tuple[int, str]]) -> tuple[str, int]:
+    """The form that a first line of Excel names, and the number of that line; empty and 0 without one."""
+    found = (
+        EXCEL_SEPARATOR.match(first[0][1])
+        if first and source.format in ("auto", *SEPARATORS)
+        else None
+    )
+    if found is None:
+        return "", 0
+    forms = {SEPARATORS[form]: form for form in ("bar", *QUOTED)}
+    return forms.get(found[1], ""), first[0][0]
+
+
+def _is_header(source: TripleSource, rows: list[list[str]], columns: Columns) -> bool:
+    """Whether the first row names the columns by no known names: as a person says, else as it looks. Where it may be one, the tally warns."""
+    if source.header:
+        return source.header == YES
+    cells = [[row[at - 1] for at in columns] for row in rows if len(row) >= max(columns)]
+    if len(rows[0]) < max(columns) or not all(map(str.strip, cells[0])):
+        return False
+    found = verdict(cells[0], cells[1:])
+    if found is Verdict.UNSURE:
+        source.tally.warn(
+            f"The first row, “{shorten(', '.join(cells[0]), 80)}”, was read as a triple. If it names the columns, say so: --header yes, or "
+            "the choice of the first row."
+        )
+    return found is Verdict.HEADER
+
+
+def _tell_header(source: TripleSource, names: list[str], taken: Columns) -> dict[int, str]:
+    """Tell the tally which columns are taken, by the names in a header; the columns that speak of the edge, as `beside_of` gives them."""
     source.spaces = tuple(
-        space_of(rows[0][at - 1]) if at <= len(rows[0]) else "" for at in (taken[0], taken[2])
+        space_of(names[at - 1]) if at <= len(names) else "" for at in (taken[0], taken[2])
     )  # type: ignore[assignment]
-    beside = beside_of(source, rows[0], taken)
+    beside = beside_of(source, names, taken)
     words = [
-        f"{part} from “{shorten(rows[0][column - 1].strip(), 40)}”"
+        f"{part} from “{shorten(names[column - 1].strip(), 40)}”"
         for part, column in zip(PARTS, taken)
-        if column <= len(rows[0])
+        if column <= len(names)
     ]
     others = [
         shorten(name.strip(), 40)
-        for at, name in enumerate(rows[0])
+        for at, name in enumerate(names)
         if at + 1 not in taken and at not in beside and name.strip()
     ]
     source.attributes.ignored = others
-    if others or tuple(name.strip().casefold() for name in rows[0]) not in (
-        (*PARTS,),
-        ("subject", "predicate", "object"),
-    ):
+    usual = (PARTS, ("subject", "predicate", "object"))
+    if others or tuple(name.strip().casefold() for name in names) not in usual:
         ignored = (
             f"; not read: {', '.join(others[:12])}{' …' * (len(others) > 12)}" if others else ""
         )
         source.tally.note(f"The first line is a header: {', '.join(words)}{ignored}.")
-    return Opening(form, taken, len(rows[0]), beside)
+    return beside
 
 
-def header_of(row: list[str]) -> Columns | None:
-    """Where a header line says that head, relation and tail are, or None where the line is none.
+def header_of(row: Sequence[str], rows: Sequence[Sequence[str]] = ()) -> Columns | None:
+    """Where a header says that head, relation and tail are, or None where the row is none.
+
+    Of several names of ends those that belong together count. Beside two ends a third column without a known name is the relation, where
+    the other `rows` hold words in it rather than numbers.
 
     >>> from core.graph.readers.delimited import header_of
     >>> header_of(["id", "Source", "Target", "Type", "Label"]), header_of([":START_ID", ":END_ID", ":TYPE"]), header_of(["Ann", "is", "to"])
     ((2, 5, 3), (1, 3, 2), None)
+    >>> header_of(["subject", "predicate", "object", "source"]), header_of(["source", "kind", "target"], [["a", "knows", "b"]])
+    ((1, 2, 3), (1, 2, 3))
     """
     columns = [bare_key(column) for column in row]
-    found = [
-        [name for name in names if columns.count(name) == 1] for names in (HEADS, RELATIONS, TAILS)
-    ]
-    if not all(found) or len(found[0]) != 1 or len(found[2]) != 1:
+    ends = _ends_of(columns)
+    if ends is None:
         return None
-    return tuple(columns.index(names[0]) + 1 for names in found)  # type: ignore[return-value]
+    relation = next((name for name in RELATIONS if columns.count(name) == 1), None)
+    if relation is not None:
+        return ends[0], columns.index(relation) + 1, ends[1]
+    others = {1, 2, 3} - set(ends)
+    if len(columns) != 3 or len(others) != 1:
+        return None
+    place = others.pop()
+    values = [other[place - 1].strip() for other in rows if len(other) == 3]
+    if not values or not all(value[:1].isalpha() for value in values):
+        return None
+    return ends[0], place, ends[1]
+
+
+def _ends_of(columns: Sequence[str]) -> tuple[int, int] | None:
+    """The places, from 1, of the columns of both ends: those that belong together, else the only head and the only tail."""
+    heads, tails = (
+        [name for name in names if columns.count(name) == 1] for names in (HEADS, TAILS)
+    )
+    pairs = [(head, tail) for head, tail in ENDS if head in heads and tail in tails]
+    if not pairs and len(heads) == len(tails) == 1:
+        pairs = [(heads[0], tails[0])]
+    return (columns.index(pairs[0][0]) + 1, columns.index(pairs[0][1]) + 1) if pairs else None
 
 
 def bare_key(cell: str) -> str:
@@ -318,6 +421,8 @@ def rows_of(source: TripleSource) -> Iterator[Row]:
     """The rows of a delimited file of any columns, with their line numbers; separated by what makes the most columns of its first line."""
     texts = source.lines()
     first = list(islice(texts, 1))
+    if first and EXCEL_SEPARATOR.match(first[0][1]):
+        first = list(islice(texts, 1))
     if first:
         form = (
             source.format
@@ -335,16 +440,12 @@ def _names_ends(row: list[str], columns: Columns) -> bool:
     return len(cells) == 3 and cells[0] in HEADS and cells[2] in TAILS
 
 
-def _refuse_edges(path: FilePath, rows: list[list[str]]) -> None:
-    """Raises BadInput where the rows are links without relations: of two columns named as ends are, or with a number in the third and ends
-    in the second that begin other rows."""
+def _refuse_edges(path: FilePath, rows: list[list[str]], has_names: bool) -> None:
+    """Raises BadInput where the rows are links without relations: of two columns named as ends are, unless it has no names;
+    or with a number in the third and ends in the second that begin other rows."""
     cells = [[cell.strip() for cell in row] for row in rows]
     ends = [name.casefold() for name in cells[0]]
-    named = (
-        len(set(ends) & set(HEADS)) == 1
-        and len(set(ends) & set(TAILS)) == 1
-        and len(ends) in (2, 3)
-    )
+    named = has_names and _ends_of(ends) is not None and len(ends) in (2, 3)
     heads = {row[0] for row in cells if row}
     weighted = len(cells) > 1 and all(len(row) == 3 and NUMBER.fullmatch(row[2]) for row in cells)
     if named or (

@@ -64,7 +64,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
     hyperedges.
     """
     found = _Found(source.name)
-    with source.opened() as unpacked:
+    with source.opened_raw() as unpacked:
         _parse(unpacked, found)
     yield from _triples(source, found)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice, product
 from typing import Any
 
 from core.errors import BadInput, shorten
@@ -18,6 +19,7 @@ from core.io.json_rows import HOLDS_ROWS, beginning, numbered_rows
 WHOLE = 1 << 28  # bytes of a file with nodes and links, which is read at once
 EXTRACTED = "extracted_triples"  # what OpenIE gives of a passage, as HippoRAG writes it
 IDS = ("id", "key", "_id", "name", "label")  # of nodes, the first that is there
+LINKS = ("links", "edges", "rels", "relationships")  # keys of the links of one object with nodes
 READ = (
     "rows with head, relation and tail; rows with a “graph” of [head, relation, tail]; one object with “nodes” and “links” or “edges” "
     "(networkx, D3, Cytoscape.js, vis.js); HippoRAG's file of OpenIE, with “docs”"
@@ -27,17 +29,22 @@ Row = Mapping[str, Any]
 
 def read(source: TripleSource) -> Iterator[Triple]:
     """The triples of a JSON file, in its order: of rows (one a line, an array, or an object that holds one) that have a head, a relation
-    and a tail under one of their usual names, a `graph` of triples, or HippoRAG's `extracted_triples`; or the links of one object that
-    has nodes. A link's relation is its relation, label, predicate, interaction, type, keywords or name, else `connected_to`. The tally says
-    what was taken how. Raises BadInput for what is none of these."""
+    and a tail under one of their usual names, a `graph` of triples, or HippoRAG's `extracted_triples`; the links of one object that
+    has nodes; or nodes and relationships as APOC exports them, a row each. A link's relation is its relation, label, predicate, interaction,
+    type, keywords or name, else `connected_to`. The tally says what was taken how. Raises BadInput for what is none of these."""
     whole = _whole(source)
     if whole is not None:
         yield from links(source, *whole)
         return
     read_any, keys = False, Counter[str]()
-    for number, where, row in numbered_rows(
-        source.path, source.progress, source.most, (*HOLDS_ROWS, "docs"), single=True
-    ):
+    rows = numbered_rows(
+        source.text, source.progress, source.most, (*HOLDS_ROWS, "docs"), single=True
+    )
+    first = list(islice(rows, 1))
+    if first and is_property_graph(first[0][2]):
+        yield from links(source, *property_graph(row for _, _, row in chain(first, rows)))
+        return
+    for number, where, row in chain(first, rows):
         source.line = number
         try:
             triples, known = _of_row(source, where, row)
@@ -60,7 +67,7 @@ def row_triples(name: str, where: str, row: Row) -> list[Triple]:
     return _list_of(name, where, row, "graph")
 
 
-def _of_row(source: TripleSource, where: str, row: Row) -> tuple[list[Triple], bool]:
+def _of_row(source: TripleSource, where: str, row: Row) -> tuple[Iterable[Triple], bool]:
     """The triples of a row, and whether it is one of those that have some. Raises BadInput."""
     if "graph" in row:
         return row_triples(source.name, where, row), True
@@ -72,14 +79,40 @@ def _of_row(source: TripleSource, where: str, row: Row) -> tuple[list[Triple], b
     source.tally.note(
         f"Each row is a triple: head from “{keys[0]}”, relation from “{keys[1]}”, tail from “{keys[2]}”."
     )
-    parts = tuple(_text(row[key]) for key in keys)
-    if not all(parts):
+    names = tuple(names_in(row[key]) for key in keys)
+    if not all(names):
         raise BadInput(f"{source.name}, {where}: head, relation or tail is empty.")
-    source.attributes.edge(_folded(row), *(key.casefold() for key in keys))
-    for part, key in zip(parts, keys):
+    for part, key in zip(names, keys):
         if isinstance(row[key], Mapping):
-            source.attributes.node(part, _folded(row[key]))
-    return [parts], True  # type: ignore[list-item]
+            source.attributes.node(part[0], _folded(row[key]))
+    return _with_attributes(source, each_of(source, names), row, keys), True
+
+
+def _with_attributes(
+    source: TripleSource, triples: Iterable[Triple], row: Row, keys: Sequence[str]
+) -> Iterator[Triple]:
+    """Triples of a row, of each of which the source hears what the row says beside its `keys`."""
+    for triple in triples:
+        source.attributes.edge(_folded(row), *(key.casefold() for key in keys))
+        yield triple
+
+
+def names_in(value: Any) -> list[str]:
+    """The names that a cell holds: that of a value, or those of a list of values."""
+    values = value if isinstance(value, list) else [value]
+    return [name for one in values if (name := _name(one)).strip()]
+
+
+def _name(value: Any) -> str:
+    """A part of a triple as text: the name of an object, else any value as it is written."""
+    return _text(value) if isinstance(value, Mapping | str) else "" if value is None else str(value)
+
+
+def each_of(source: TripleSource, names: Sequence[Sequence[str]]) -> Iterator[Triple]:
+    """A triple for each of the names of head, relation and tail; the tally hears of lists."""
+    if max(map(len, names)) > 1:
+        source.tally.note("Cells that hold lists: each of the names is a triple.")
+    yield from product(*names)
 
 
 def _columns(row: Row) -> tuple[str, str, str] | None:
@@ -141,12 +174,11 @@ def _extracted(source: TripleSource, triples: Any) -> list[Triple]:
 
 def _whole(source: TripleSource) -> tuple[list[Row], list[Row]] | None:
     """The nodes and the links of a file that is one object with both; None for another file. Raises BadInput for one that is too large."""
-    if beginning(source.path, 1, source.most) != "{":
+    if beginning(source.text, 1, source.most) != "{":
         return None
-    head = beginning(source.path, 4096, source.most)
+    head = beginning(source.text, 4096, source.most)
     if not any(
-        f'"{key}"' in head
-        for key in ("nodes", "links", "edges", "elements", "directed", "multigraph")
+        f'"{key}"' in head for key in ("nodes", *LINKS, "elements", "directed", "multigraph")
     ):
         return None
     with source.opened() as stream:
@@ -154,7 +186,7 @@ def _whole(source: TripleSource) -> tuple[list[Row], list[Row]] | None:
         while len(data) <= WHOLE and (more := stream.read(WHOLE + 1 - len(data))):
             data += more
     try:
-        found = json.loads(data.decode("utf-8-sig")) if len(data) <= WHOLE else None
+        found = json.loads(data.decode("utf-8")) if len(data) <= WHOLE else None
     except (ValueError, RecursionError):
         return None  # several objects, or none: it is read as rows, which says what is wrong
     if found is None:
@@ -175,7 +207,10 @@ def _nodes_and_links(found: Any) -> tuple[list[Row], list[Row]] | None:
         found = found["elements"]
     elif isinstance(found.get("graph"), Mapping) and "nodes" in found["graph"]:
         found = found["graph"]
-    nodes, edges = found.get("nodes"), found.get("links", found.get("edges"))
+    nodes = found.get("nodes")
+    edges = next((found[key] for key in LINKS if key in found), None)
+    if isinstance(edges, Mapping):
+        edges = list(edges.values())
     if isinstance(nodes, Mapping):
         nodes = [
             {"id": id, **(one if isinstance(one, Mapping) else {})} for id, one in nodes.items()
@@ -185,7 +220,54 @@ def _nodes_and_links(found: Any) -> tuple[list[Row], list[Row]] | None:
     inner = lambda one: (
         one["data"] if isinstance(one, Mapping) and isinstance(one.get("data"), Mapping) else one
     )
-    return [inner(one) for one in nodes], [inner(one) for one in edges]
+    found_nodes, links_of = [inner(one) for one in nodes], [inner(one) for one in edges]
+    if links_of and all(
+        isinstance(one, Mapping) and is_property_graph(one) for one in links_of[:1]
+    ):
+        return property_graph([*found_nodes, *links_of])
+    return found_nodes, links_of
+
+
+def is_property_graph(row: Row) -> bool:
+    """Whether a row is a node or a relationship as Neo4j's APOC and Memgraph export them.
+
+    >>> from core.graph.readers.json_graphs import is_property_graph
+    >>> is_property_graph({"type": "node", "id": "0", "labels": ["Boat"]}), is_property_graph({"type": "node", "name": "a"})
+    (True, False)
+    """
+    kind = row.get("type")
+    return "id" in row and (
+        (kind == "node" and ("labels" in row or "properties" in row))
+        or (kind == "relationship" and "start" in row and "end" in row)
+    )
+
+
+def property_graph(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
+    """The nodes and links of exported nodes and relationships, in any order; ends that are no node of the file are taken as they are."""
+    nodes, edges = dict[str, Row](), list[Row]()
+    for row in rows:
+        if row.get("type") != "relationship":
+            id = str(row.get("id"))
+            nodes[id] = {**nodes.get(id, {}), **_flat(row)}
+            continue
+        link = _flat(row)
+        for end, name in (("start", "source"), ("end", "target")):
+            about = row[end] if isinstance(row.get(end), Mapping) else {"id": row.get(end)}
+            id = link[name] = str(about.get("id"))
+            nodes[id] = {**_flat(about), **nodes.get(id, {})}
+        edges.append(
+            {key: value for key, value in link.items() if key not in ("start", "end", "id")}
+        )
+    return list(nodes.values()), edges
+
+
+def _flat(row: Row) -> dict[str, Any]:
+    """A node or relationship with its properties among its keys, its own keys first; labels are types."""
+    properties = row.get("properties")
+    found = {**properties} if isinstance(properties, Mapping) else {}
+    found |= {key: value for key, value in row.items() if key not in ("properties", "type")}
+    labels = found.pop("labels", None)
+    return {**found, "type": labels} if labels else found
 
 
 def links(source: TripleSource, nodes: Sequence[Row], edges: Sequence[Row]) -> Iterator[Triple]:

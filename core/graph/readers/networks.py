@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
 from core.errors import BadInput, shorten
 from core.graph.readers.delimited import PARTS, beside_of, check_columns, header_of
-from core.graph.readers.json_graphs import links, row_triples
+from core.graph.readers.json_graphs import each_of, links, names_in, row_triples
 from core.graph.readers.source import Triple, TripleSource
 from core.io.columnar import ColumnFile
 from core.io.files import size_text
 from core.io.row_files import file_rows
 
 GRAPH = "graph"  # the column of questions that bring a graph each
+GML_GRAPH = re.compile(r'"[^"]*"|\bgraph\s*\[')  # where the graph begins, texts aside
+GML_SEVERAL = re.compile(r"\bmultigraph\s+[01]\b")
 WHOLE = 1 << 28  # bytes of a network file, which is read at once
 ROWS = 1 << 10  # of a table that are read at once, as they may share a long text
 
@@ -24,7 +27,7 @@ def read_gexf(source: TripleSource) -> Iterator[Triple]:
     """The edges of a GEXF file; see `core.graph.readers.json_graphs.links` for names. Raises BadInput for what is not GEXF."""
     import networkx
 
-    return _network(source, "GEXF", lambda data: networkx.read_gexf(io.BytesIO(data)))
+    return _network(source, "GEXF", lambda data: networkx.read_gexf(io.BytesIO(data)), xml=True)
 
 
 def read_gml(source: TripleSource) -> Iterator[Triple]:
@@ -32,8 +35,20 @@ def read_gml(source: TripleSource) -> Iterator[Triple]:
     import networkx
 
     return _network(
-        source, "GML", lambda data: networkx.parse_gml(data.decode("utf-8"), label="id")
+        source,
+        "GML",
+        lambda data: networkx.parse_gml(_several_edges(data.decode("utf-8")), label="id"),
     )
+
+
+def _several_edges(text: str) -> str:
+    """GML in which two nodes may have several edges, which networkx reads only where the file says so, and only networkx says it."""
+    opens = next((one for one in GML_GRAPH.finditer(text) if one[0][0] != '"'), None)
+    if opens is None:
+        return text
+    end = opens.end()
+    about = text[end : end + len(text[end:].partition("[")[0])]
+    return f"{text[:end]} multigraph 1 {GML_SEVERAL.sub('', about)}{text[end + len(about) :]}"
 
 
 def read_pajek(source: TripleSource) -> Iterator[Triple]:
@@ -41,12 +56,14 @@ def read_pajek(source: TripleSource) -> Iterator[Triple]:
     import networkx
 
     return _network(
-        source, "Pajek", lambda data: networkx.parse_pajek(data.decode("utf-8-sig").splitlines())
+        source, "Pajek", lambda data: networkx.parse_pajek(data.decode("utf-8").splitlines())
     )
 
 
-def _network(source: TripleSource, title: str, parse: Callable[[bytes], Any]) -> Iterator[Triple]:
-    with source.opened() as stream:
+def _network(
+    source: TripleSource, title: str, parse: Callable[[bytes], Any], xml: bool = False
+) -> Iterator[Triple]:
+    with source.opened_raw() if xml else source.opened() as stream:
         data = b""
         while len(data) <= WHOLE and (more := stream.read(WHOLE + 1 - len(data))):
             data += more
@@ -54,7 +71,7 @@ def _network(source: TripleSource, title: str, parse: Callable[[bytes], Any]) ->
         raise BadInput(
             f"{source.name}: a file in {title} may hold {size_text(WHOLE)}; this one holds more. Write it as N-Triples or a table."
         )
-    if b"<!ENTITY" in data[: 1 << 20]:
+    if xml and b"<!ENTITY" in data[: 1 << 20]:
         raise BadInput(f"{source.name}: it declares XML entities; those are not read.")
     try:
         graph = parse(data)
@@ -109,11 +126,11 @@ def _table(source: TripleSource) -> Iterator[Triple]:
     columns, beside = _columns(source, names)
     source.line = 0
     for batch in batches:
-        parts = [[_text(value) for value in batch[at]] for at in columns]
+        parts = [[names_in(value) for value in batch[at]] for at in columns]
         about = [batch[at] for at in beside]
-        for row, triple in enumerate(zip(*parts)):
+        for row, cells in enumerate(zip(*parts)):
             source.line += 1
-            empty = next((what for what, part in zip(PARTS, triple) if not part.strip()), None)
+            empty = next((what for what, part in zip(PARTS, cells) if not part), None)
             if empty:
                 source.bad(
                     "an empty name",
@@ -121,11 +138,12 @@ def _table(source: TripleSource) -> Iterator[Triple]:
                     f"the {empty} is empty; expected head, relation and tail.",
                 )
                 continue
-            if beside:
-                source.attributes.edge(
-                    {key: values[row] for key, values in zip(beside.values(), about)}
-                )
-            yield triple[0], triple[1], triple[2]
+            for triple in each_of(source, cells):
+                if beside:
+                    source.attributes.edge(
+                        {key: values[row] for key, values in zip(beside.values(), about)}
+                    )
+                yield triple
 
 
 def _graphs(source: TripleSource, names: Sequence[str]) -> Iterator[Triple]:
@@ -157,7 +175,3 @@ def _columns(source: TripleSource, names: Sequence[str]) -> tuple[list[int], dic
     ignored = f"; not read: {', '.join(others[:12])}" if others else ""
     source.tally.note(f"Columns: {', '.join(words)}{ignored}.")
     return [at - 1 for at in found], beside
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else " ".join(str(value).split())

@@ -168,7 +168,7 @@ def rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict[str, str]]
                 yield dict(zip(keys, values)), {}
     elif suffix in JSON:
         for number, _, row in numbered_rows(
-            source.path, source.progress, source.most, ("nodes", "entities", "data"), single=True
+            source.text, source.progress, source.most, ("nodes", "entities", "data"), single=True
         ):
             source.line = number
             yield {bare_key(str(key)): value for key, value in row.items()}, {}

@@ -20,7 +20,6 @@ PLACE = re.compile(r"^Parser error (?:at|between) .*?: ")
 ABOUT_TRIPLES = "Triples about triples (RDF-star) are not read; leave them out of the file."
 REMEMBERED = 1 << 16  # names of terms kept ready, as heads and relations repeat
 NESTED, MAX_NESTED = re.compile(rb"<<\(|\)>>"), 500  # of triples within each other
-BOM = b"\xef\xbb\xbf"
 
 
 def statements(line: bytes) -> Iterator[tuple[str, str, str]]:
@@ -105,16 +104,13 @@ class shallow:
 
 
 class checked_lines:
-    """A file's bytes without the mark that some editors put first. Reading raises BadInput for a line that is too long."""
+    """A file's bytes. Reading raises BadInput for a line that is too long."""
 
     def __init__(self, source: Unpacked):
-        self._source, self._first, self._since = source, True, 0
+        self._source, self._since = source, 0
 
     def read(self, size: int = -1) -> bytes:
         data = self._source.read(size)
-        if self._first:
-            self._first = False
-            data = data.removeprefix(BOM) or self._source.read(size)
         ended = data.rfind(b"\n")
         self._since = len(data) - ended - 1 if ended >= 0 else self._since + len(data)
         if self._since > LONGEST_LINE:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path as FilePath
@@ -22,7 +24,7 @@ from core.graph.readers.ntriples import (
     shallow,
 )
 from core.graph.readers.source import Triple, TripleSource, bare_suffix
-from core.io.files import PACKED
+from core.io.files import PACKED, Unpacked
 
 SYNTAXES = {
     "ntriples": "N_TRIPLES",
@@ -68,6 +70,7 @@ WIKIDATA = re.compile(
 )
 """Relations of Wikidata, which have the labels of their properties."""
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+ALL_LANGUAGES = "mul"  # the tag with which Wikidata marks a name that is the same in all languages
 NO_LABELS = "none"  # in the place of a language
 BASE = "http://localhost/"  # of relative IRIs
 LARGE = 1 << 27  # bytes of text up to which labels are looked for unasked
@@ -89,10 +92,10 @@ def read(source: TripleSource) -> Iterator[Triple]:
     """The triples of an RDF file, in its order; of named graphs, all as one.
 
     A thing and a relation is called by its rdfs:label, skos:prefLabel or schema:name, the first of these that it has, in the `language` of
-    the source, else English, else without a language, else any; such statements are no triples then. What has no label, and all things
-    where the language is “none”, is named as `core.graph.readers.ntriples.read` says. Wikidata's relations (wdt:P50, p:P50, ps:P50) have
-    the labels of their properties (wd:P50). What becomes of other literals `literals` of the source says. Raises BadInput, naming file and
-    line, for what is not of the syntax.
+    the source, else in “mul” (one name for all languages), English, without a language, or any; such statements are no triples then. What
+    has no label, and all things where the language is “none”, is named as `core.graph.readers.ntriples.read` says. Wikidata's relations
+    (wdt:P50, p:P50, ps:P50) have the labels of their properties (wd:P50). What becomes of other literals `literals` of the source says.
+    Raises BadInput, naming file and line, for what is not of the syntax.
     """
     from pyoxigraph import DefaultGraph, Literal
 
@@ -252,7 +255,7 @@ def has_labels(source: TripleSource, path: FilePath, syntax: str) -> bool:
     """Whether a file seems to hold labels: one of their relations is written out somewhere in it, or its prefix is."""
     words = [label.encode() for label in LABELS]
     words += [] if syntax == "ntriples" else [b"rdf-schema#", b"skos/core#", b"schema.org"]
-    with _opened(source, path) as stream:
+    with _opened(source, path, syntax) as stream:
         rest = b""
         while data := stream.read(SCANNED):
             if any(word in rest + data for word in words):
@@ -284,14 +287,19 @@ def syntax_of(path: FilePath) -> str:
     return SUFFIXES[suffix]
 
 
+def languages_of_labels(wanted: str) -> tuple[str, ...]:
+    """The languages in which labels are looked for, the best one first; those without a language come behind, then any."""
+    return tuple(dict.fromkeys((wanted or "en", ALL_LANGUAGES, "en")))
+
+
 def _language_rank(language: str | None, wanted: str) -> int:
-    """How far a label's language is from the wanted one."""
-    tags, chosen = (language or "").lower(), wanted.lower() or "en"
-    if tags == chosen:
+    """How far a label's language is from the wanted one: that, its variants, “mul”, English, none, any."""
+    tag, order = (language or "").lower(), languages_of_labels(wanted.lower())
+    if tag == order[0]:
         return 0
-    if tags.partition("-")[0] == chosen.partition("-")[0]:
-        return 1
-    return 2 if tags.partition("-")[0] == "en" else 3 if not tags else 4
+    bases = [*(one.partition("-")[0] for one in order), ""]
+    base = tag.partition("-")[0]
+    return 1 + (bases.index(base) if base in bases else len(bases))
 
 
 def _languages(wanted: str, seen: Counter[str]) -> str:
@@ -307,7 +315,7 @@ def _statements(source: TripleSource, path: FilePath, syntax: str) -> Iterator[A
     from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 
     terms = (NamedNode, BlankNode, Literal)
-    with _opened(source, path) as stream:
+    with _opened(source, path, syntax) as stream:
         if syntax == "rdfxml":
             _check_entities(source, path)
         text: Any = shallow(checked_lines(stream) if syntax in ("ntriples", "nquads") else stream)
@@ -339,15 +347,15 @@ def _title(syntax: str) -> str:
     }.get(syntax, syntax.title())
 
 
-def _opened(source: TripleSource, path: FilePath) -> Any:
-    from core.io.files import opened
-
-    return opened(path, source.progress if path == source.path else None, source.most)
+def _opened(source: TripleSource, path: FilePath, syntax: str) -> AbstractContextManager[Unpacked]:
+    """A file of the source, as UTF-8 unless it is XML, which says its encoding itself."""
+    file = source if path == source.path else replace(source, path=path, progress=None)
+    return file.opened_raw() if syntax == "rdfxml" else file.opened()
 
 
 def _check_entities(source: TripleSource, path: FilePath) -> None:
     """Raises BadInput for XML that declares entities which hold others or lie elsewhere; those could grow without end."""
-    with _opened(source, path) as stream:
+    with _opened(source, path, "rdfxml") as stream:
         head = stream.read(SCANNED)
     if ENTITY.search(head):
         raise BadInput(

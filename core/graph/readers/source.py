@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path as FilePath
 
 from core.errors import BadInput
 from core.graph.readers.attributes import Attributes
 from core.graph.readers.skip_report import Tally
-from core.io.files import PACKED, Unpacked, not_utf8, opened
+from core.io.files import PACKED, Source, Unpacked, not_utf8, opened
+from core.io.recoded import readable
 
 Triple = tuple[str, str, str]  # head, relation, tail
 
@@ -19,12 +21,21 @@ Triple = tuple[str, str, str]  # head, relation, tail
 class TripleSource:
     """A file of triples, how it is read, and the line that the reading has come to.
 
-    `format` is a name in the table of formats, or `auto` for delimited text. `columns` are those of head, relation and tail, from 1, where
-    they were chosen. `progress` hears the share of bytes read; `most` bounds the bytes of text after unpacking. `tally` says whether bad
-    lines may be left out, and counts them; `attributes` is given what the file says beside its triples. Of RDF, `language` is that of the
-    labels that things are called by, “none” for no labels, `labels` another file that has some, and `literals` what becomes of other
-    literals: triples, attributes of their things, or left out. `nodes` are tables of nodes, by whose
-    labels the ends of edges are called.
+    Parameters
+    ----------
+    format : a name in the table of formats, or `auto` for delimited text.
+    columns : those of head, relation and tail, from 1, where they were chosen.
+    progress : receives the share of bytes read.
+    most : bytes of text that the file may unpack to.
+    tally : says whether bad lines may be left out, and counts them.
+    line : the line that the reading has come to.
+    language, labels, literals : of RDF, the language of the labels that things are called by (“none” for no labels), another file
+        that has some, and what becomes of other literals: triples, attributes of their things, or left out.
+    nodes : tables of nodes, by whose labels the ends of edges are called.
+    attributes : receives what the file says beside its triples.
+    header : “yes” or “no” where a person says whether the first row of delimited text names its columns.
+    encoding : that of text which is not UTF-8, where a person names it.
+    spaces : those of the ids of heads and of tails, where a header of Neo4j names them.
     """
 
     path: FilePath
@@ -39,17 +50,29 @@ class TripleSource:
     literals: str = "triples"
     nodes: tuple[FilePath, ...] = ()
     attributes: Attributes = field(default_factory=Attributes)
-    spaces: tuple[str, str] = (
-        "",
-        "",
-    )  # of the ids of heads and of tails, where a header of Neo4j names them
+    header: str = ""
+    encoding: str = ""
+    spaces: tuple[str, str] = ("", "")
 
     @property
     def name(self) -> str:
         return self.path.name
 
+    @cached_property
+    def text(self) -> Source:
+        """The file as UTF-8; the tally hears in which encoding it was read.
+
+        Damaged UTF-8 and what is of no sure encoding stays as it is, for the readers to name the line: names must not be guessed.
+        Raises BadInput for an encoding that is not known.
+        """
+        return readable(self.path, self.tally.note, self.encoding, self.most, strict=True)
+
     def opened(self) -> AbstractContextManager[Unpacked]:
-        """The bytes of the file, unpacked. Raises BadInput where it cannot be read."""
+        """The text of the file as UTF-8. Raises BadInput where it cannot be read."""
+        return opened(self.text, self.progress, self.most)
+
+    def opened_raw(self) -> AbstractContextManager[Unpacked]:
+        """The bytes of the file, unpacked: for XML, which says its encoding itself. Raises BadInput where it cannot be read."""
         return opened(self.path, self.progress, self.most)
 
     def lines(self) -> Iterator[tuple[int, str]]:
@@ -59,7 +82,7 @@ class TripleSource:
             for data in bytes_of.lines():
                 self.line = bytes_of.line
                 try:
-                    text = data.decode("utf-8-sig" if self.line == 1 else "utf-8").rstrip("\r\n")
+                    text = data.decode("utf-8").rstrip("\r\n")
                 except UnicodeDecodeError as error:
                     self.bad("not UTF-8", self.line, not_utf8(self.name, self.line, error.start))
                     continue

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import BadInput
-from core.graph.readers.blocks import BOM, Block, Place, bytes_of, whole_lines
+from core.graph.readers.blocks import Block, Place, bytes_of, whole_lines
 from core.graph.readers.ntriples import fault_of, statements
 from core.graph.readers.source import TripleSource
 from core.graph.readers.termkernels import split_terms
@@ -32,8 +32,6 @@ class TermBlocks:
 
     def _terms(self, text: bytes, place: Place) -> Block:
         data = np.frombuffer(bytearray(text), np.uint8)
-        if place.offset == 0 and text.startswith(BOM):
-            data[:3] = 32
         most = int(np.count_nonzero(data == 10)) + 1
         starts, lengths = np.empty(3 * most, np.int64), np.empty(3 * most, np.int64)
         numbers, odd = np.empty(most, np.int64), np.empty((most, 3), np.int64)

@@ -34,7 +34,8 @@ class TripleFile:
     unless `keep` is off. Of RDF, things are called by their labels in `language`, from this file and a file of `labels`; of “none” by
     their identifiers; other `literals` are triples, attributes of their things, or left out. `more` are further files of edges, read behind
     it in the same way. Where there are tables of `nodes`, the ends of edges are ids in them. `attributes` is given what the files say
-    beside the triples.
+    beside the triples. `header` is “yes” or “no” where a person says whether the first row of delimited text names its columns, and
+    `encoding` names that of text which is not UTF-8.
     """
 
     path: FilePath
@@ -51,6 +52,8 @@ class TripleFile:
     literals: str = TRIPLES
     more: tuple[FilePath, ...] = ()
     nodes: tuple[FilePath, ...] = ()
+    header: str = ""
+    encoding: str = ""
     tally: Tally = field(default_factory=Tally, compare=False)
     attributes: Attributes = field(default_factory=Attributes, compare=False)
 
@@ -104,6 +107,8 @@ class TripleFile:
             literals=self.literals,
             nodes=self.nodes,
             attributes=self.attributes,
+            header=self.header,
+            encoding=self.encoding,
         )
 
 
@@ -159,15 +164,13 @@ def gathered(paths: Sequence[FilePath], **how: Any) -> TripleFile:
     """How to read several files of one graph: those with columns of a table of nodes, beside those that `nodes` names, an RDF file of
     nothing but labels, and files of edges. Raises BadInput where none holds edges."""
     known, several = tuple(how.pop("nodes", ())), len(paths) > 1
-    tables = [
-        path
-        for path in paths
-        if several and is_node_table(TripleSource(path, most=how.get("most")))
-    ]
+    text = {"most": how.get("most"), "encoding": how.get("encoding", "")}
+    source = lambda path: TripleSource(path, **text)
+    tables = [path for path in paths if several and is_node_table(source(path))]
     edges = [path for path in paths if path not in tables]
     if several and not how.get("labels"):
         how["labels"] = next(
-            (path for path in edges if is_label_file(TripleSource(path, most=how.get("most")))),
+            (path for path in edges if is_label_file(source(path))),
             None,
         )
         edges = [path for path in edges if path != how["labels"]]

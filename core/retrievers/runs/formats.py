@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput, nearest, shorten
-from core.io.columnar import column_rows
-from core.io.files import lines, opened
+from core.io.columnar import column_rows, is_columnar
+from core.io.files import EXCEL_SEPARATOR, Source, lines, opened
 from core.io.json_rows import beginning, numbered_rows
+from core.io.recoded import readable
 from core.languages.spelling import fold
 from core.retrievers.runs.parts import RunRow, documents_in, listed, text_in, texts_in
 from core.retrievers.runs.paths import KEYS as PATH_KEYS
@@ -274,39 +275,38 @@ def title_of(format: str) -> str:
 def read_run_file(path: str | Path, format: str = AUTO) -> ReadRun:
     """The run in a file, plain or packed: TREC's six columns, JSON (an array, lines, or an object that holds rows), CSV with a header, or
     Parquet. Raises BadInput for a format that is not known, and naming the file for what holds no run."""
-    path = Path(path)
+    path, said = Path(path), list[str]()
     if format not in (AUTO, TREC, *FORMATS):
         raise BadInput(
             f"There is no format “{shorten(format, 40)}” of finished runs.{nearest(format, (TREC, *FORMATS))}"
         )
+    columns = is_columnar(path)
+    file = path if columns else readable(path, said.append, most=MAX_BYTES)
     if format == TREC:
-        return _whole(path.name, TREC, read_run(lines(path, most=MAX_BYTES), path.name))
-    first = beginning(path, 1, MAX_BYTES)
-    columns = bool(
-        {".parquet", ".arrow", ".feather"} & {suffix.lower() for suffix in path.suffixes[-1:]}
-    )
+        return _whole(path.name, TREC, read_run(lines(file, most=MAX_BYTES), path.name), said)
+    first = beginning(file, 1, MAX_BYTES)
     if not columns and first not in ("{", "["):
         line = next(
-            (text for _, text in islice(lines(path, most=MAX_BYTES), LOOKED_AT) if text.strip()), ""
+            (text for _, text in islice(lines(file, most=MAX_BYTES), LOOKED_AT) if text.strip()), ""
         )
         if format == AUTO and is_run(line):
-            return _whole(path.name, TREC, read_run(lines(path, most=MAX_BYTES), path.name))
+            return _whole(path.name, TREC, read_run(lines(file, most=MAX_BYTES), path.name), said)
         if format == AUTO and is_qrels(line):
             raise BadInput(
                 f"{path.name} holds judgements of relevance rather than a run; give it as the qrels of a run."
             )
-        rows = _table(path, line)
+        rows = _table(file, line)
     else:
         rows = (
             _columns(path)
             if columns
-            else (row for _, _, row in numbered_rows(path, None, MAX_BYTES, HELD, single=True))
+            else (row for _, _, row in numbered_rows(file, None, MAX_BYTES, HELD, single=True))
         )
     looked = list(islice(rows, LOOKED_AT))
     chosen = (
         format if format != AUTO else _format(path.name, looked, first == "{" and len(looked) == 1)
     )
-    return _whole(path.name, chosen, FORMATS[chosen].read(chain(looked, rows)))
+    return _whole(path.name, chosen, FORMATS[chosen].read(chain(looked, rows)), said)
 
 
 def _format(name: str, looked: Sequence[Row], single: bool) -> str:
@@ -321,8 +321,8 @@ def _format(name: str, looked: Sequence[Row], single: bool) -> str:
     )
 
 
-def _whole(name: str, format: str, rows: Iterable[RunRow]) -> ReadRun:
-    """The rows of which each is of a question of its own; how many were left out and why is noted."""
+def _whole(name: str, format: str, rows: Iterable[RunRow], said: list[str]) -> ReadRun:
+    """The rows of which each is of a question of its own; how many were left out and why is noted behind what was `said` of the file."""
     found: dict[tuple[str, str], RunRow] = {}
     nameless = empty = again = odd = 0
     for row in rows:
@@ -346,20 +346,23 @@ def _whole(name: str, format: str, rows: Iterable[RunRow]) -> ReadRun:
         f"Left out, as an earlier row has their question: {rows_of(again)}." if again else "",
         f"Left out of their paths, as they are neither triples nor paths: {odd:,}." if odd else "",
     ]
-    return ReadRun(format, tuple(found.values()), tuple(filter(None, notes)))
+    return ReadRun(format, tuple(found.values()), tuple(filter(None, (*said, *notes))))
 
 
-def _table(path: Path, header: str) -> Iterator[Row]:
+def _table(path: Path | Source, header: str) -> Iterator[Row]:
     """The rows of a delimited file with a header as objects."""
+    named = EXCEL_SEPARATOR.match(header)
     mark = "\t" if "\t" in header else ";" if header.count(";") > header.count(",") else ","
     with (
         opened(path, most=MAX_BYTES) as source,
         io.TextIOWrapper(io.BytesIO(source.read()), "utf-8-sig", "replace", newline="") as text,
     ):
         try:
+            if named:
+                next(text)
             yield from (
                 {key: value for key, value in row.items() if key and value}
-                for row in csv.DictReader(text, delimiter=mark)
+                for row in csv.DictReader(text, delimiter=named[1] if named else mark)
             )
         except csv.Error as error:
             raise BadInput(f"{path.name} cannot be read as a table: {error}.") from None

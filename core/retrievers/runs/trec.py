@@ -7,6 +7,7 @@ from pathlib import Path
 
 from core.errors import BadInput, shorten
 from core.io.files import lines
+from core.io.recoded import readable
 from core.retrievers.reply import GivenDocument
 from core.retrievers.runs.parts import MOST_DOCUMENTS, RunRow, number
 
@@ -64,7 +65,7 @@ def read_qrels(path: str | Path) -> dict[str, tuple[str, ...]]:
     """The relevant documents of each judged question, the most relevant first; none of one whose documents are all judged irrelevant.
     TREC's four columns, or BEIR's three. Raises BadInput."""
     found: dict[str, dict[str, int]] = {}
-    for line, text in lines(path, most=MAX_BYTES):
+    for line, text in lines(readable(Path(path)), most=MAX_BYTES):
         parts = text.split("\t") if "\t" in text else text.split()
         if not text.strip() or parts[:2] == ["query-id", "corpus-id"]:
             continue

@@ -11,7 +11,9 @@ from pathlib import Path
 import streamlit as st
 
 from core.datasets.graph_files import ZIP, graph_files
+from core.graph.readers.delimited import EDGES
 from core.graph.readers.formats import AUTO, FORMATS, format_named
+from core.graph.readers.header import NO, YES
 from core.graph.readers.rdf import NO_LABELS, SUFFIXES, SYNTAXES, TRIPLES
 from core.graph.readers.source import bare_suffix
 from core.graph.readers.triple_file import TripleFile, columns_of
@@ -21,7 +23,8 @@ from core.runtime.jobs import Job
 from pages.parts.graphs.adding import LITERAL_WORDS, Looked, begin, form, looked_of, watch
 from pages.parts.graphs.from_database import from_database
 from pages.parts.graphs.looking import looked_at, reading
-from pages.parts.shared.hub_set import hub_set
+from pages.parts.shared.encoding import choose_encoding
+from pages.parts.shared.hub_set import HubSet, hub_set
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
@@ -29,18 +32,25 @@ from pages.parts.shared.wording import tr
 
 LONGEST_FILE_NAME = 80
 MOST_TEXT = 2 << 30  # bytes that an uploaded file may unpack to
+FIRST_ROW = {
+    "": tr("By what is in it"),
+    YES: tr("Names the columns"),
+    NO: tr("Is a triple"),
+}
 ORIGINS = (tr(":material/upload_file: Files"), tr(":material/database: A database"))
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are to be read: the format, the columns in words, empty where they are as usual, and of RDF what becomes of literals and
-    the language of labels, empty for the usual one."""
+    """How files are to be read: the format, the columns in words, of RDF what becomes of literals and the language of labels, whether the
+    first row names the columns, and the encoding; each empty for the usual one."""
 
     format: str
     columns: str
     literals: str
     language: str = ""
+    header: str = ""
+    encoding: str = ""
 
 
 def add_graph() -> None:
@@ -120,6 +130,15 @@ def _reading(files: list) -> Reading:
                 "For lines or tables that hold more than three columns, or in another order. Counted from 1."
             ),
         )
+        header = st.selectbox(
+            tr("First row"),
+            list(FIRST_ROW),
+            format_func=FIRST_ROW.__getitem__,
+            key="upload_header",
+            width=200,
+            disabled=not format_named(format).delimited and format != EDGES,
+            help=tr("Whether the first row of lines of text names the columns."),
+        )
         of_rdf = format in SYNTAXES or (
             format == AUTO and any(bare_suffix(Path(file.name)) in SUFFIXES for file in files)
         )
@@ -148,7 +167,12 @@ def _reading(files: list) -> Reading:
             )
     one = format_named(format)
     return Reading(
-        format, columns.strip() if one.delimited or one.table else "", literals, language.strip()
+        format,
+        columns.strip() if one.delimited or one.table else "",
+        literals,
+        language.strip(),
+        header if one.delimited or format == EDGES else "",
+        choose_encoding([file for file in files if not isinstance(file, HubSet)]),
     )
 
 
@@ -175,9 +199,10 @@ def _look(files: list, how: Reading) -> Looked:
 def _source(files: list, folder: Path, how: Reading) -> TripleFile:
     paths = [saved_upload(file, _numbered(folder, number)) for number, file in enumerate(files)]
     columns = columns_of(how.columns) if how.columns else None
+    of_text = {"header": how.header, "encoding": how.encoding, "columns": columns}
     of_rdf = {"literals": how.literals, "language": how.language}
     return graph_files(
-        paths, folder, format=how.format, columns=columns, most=MOST_TEXT, keep=False, **of_rdf
+        paths, folder, format=how.format, most=MOST_TEXT, keep=False, **of_text, **of_rdf
     )
 
 

@@ -88,7 +88,12 @@ def _form(chosen: Chosen) -> None:
             icon=":material/library_add:",
             on_click=_keep,
             args=(file, title, graph),
-            kwargs={"format": chosen.format, "columns": chosen.columns, "graphs": graphs},
+            kwargs={
+                "format": chosen.format,
+                "columns": chosen.columns,
+                "encoding": chosen.encoding,
+                "graphs": graphs,
+            },
         )
     if problem := _misfit(graph if graphs == "union" else "", chosen):
         st.warning(plain(problem))

@@ -17,6 +17,7 @@ from core.questions.table import EXAMPLE, GOLD_EXAMPLE
 from core.runtime.jobs import Job
 from pages.parts.graphs.looking import looked_at, reading
 from pages.parts.graphs.upload import saved_upload
+from pages.parts.shared.encoding import choose_encoding
 from pages.parts.shared.hub_set import HubSet, hub_set
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -47,13 +48,14 @@ class Chosen:
     file: Any
     format: str
     columns: str
+    encoding: str
     found: QuestionFile
     graphs: int
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> tuple[str, str, str, str]:
         """What it is known by: another file, or another way to read it, is another one."""
-        return self.file.file_id, self.format, self.columns
+        return self.file.file_id, self.format, self.columns, self.encoding
 
 
 def choose_questions(key: str, documents: bool = False) -> tuple[Any, Chosen | None]:
@@ -107,18 +109,20 @@ def choose_questions(key: str, documents: bool = False) -> tuple[Any, Chosen | N
             "For lines of text without a first row that names them: what each column holds, in order, - for one to leave out."
         ),
     )
-    looked = _look(f"{key}_looked", file, format, columns, documents)
+    encoding = "" if isinstance(file, HubSet) else choose_encoding([file], f"{key}_encoding")
+    how = {"format": format, "columns": columns, "encoding": encoding}
+    looked = _look(f"{key}_looked", file, how, documents)
     if looked.error:
         st.error(plain(looked.error))
         st.caption(tr("Correct the file, or how it is read, and choose it again."))
     if looked.error or not looked.result:
         return file, None
-    chosen = Chosen(file, format, columns, *looked.result)
+    chosen = Chosen(file, format, columns, encoding, *looked.result)
     _preview(chosen, documents)
     return file, chosen
 
 
-def _look(name: str, file, format: str, columns: str, documents: bool) -> Job:
+def _look(name: str, file, how: dict[str, str], documents: bool) -> Job:
     """What the file holds, as a job that has ended. Looked at once, until the file or how it is read changes."""
 
     def work(job: Job) -> tuple[QuestionFile, int]:
@@ -136,16 +140,14 @@ def _look(name: str, file, format: str, columns: str, documents: bool) -> Job:
         with tempfile.TemporaryDirectory() as folder:
             path = saved_upload(file, Path(folder))
             gold = GOLD if documents else ()
-            found = read_file(
-                path, format=format, most=most, columns=columns, tell=reading(job), gold=gold
-            )
+            found = read_file(path, most=most, tell=reading(job), gold=gold, **how)
             if documents:
                 found.check_known()
             return found, 0 if documents else rows_with_graphs(
                 path, most, reading(job, tr("Looking for graphs"))
             )
 
-    return looked_at(name, (file.file_id, format, columns), work)
+    return looked_at(name, (file.file_id, *how.values()), work)
 
 
 def _preview(chosen: Chosen, documents: bool) -> None:

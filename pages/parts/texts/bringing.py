@@ -20,6 +20,7 @@ from core.io.temporary import temporary_folder
 from core.runtime.jobs import DONE, Job
 from core.sharing import shared
 from pages.parts.graphs.upload import saved_upload
+from pages.parts.shared.encoding import choose_encoding
 from pages.parts.shared.hub_set import HubSet, hub_set
 from pages.parts.shared.people import barred, held, whose
 from pages.parts.shared.session import engine
@@ -28,7 +29,7 @@ from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.shared.working import working
 from pages.parts.texts.building import at_work
-from pages.parts.texts.columns import choose_columns, choose_encoding
+from pages.parts.texts.columns import choose_columns
 from pages.parts.texts.known import bring_known
 from pages.parts.texts.opening import begin_opened, open_another
 
@@ -95,7 +96,9 @@ def _form(files: list, here: str) -> None:
         if isinstance(corpus, Corpus) and corpus.own and not barred(OWNED_AS, name)
     ]
     fetched = isinstance(files[0], HubSet)
-    columns, encoding = (None, "") if fetched else (choose_columns(files), choose_encoding(files))
+    columns, encoding = (
+        (None, "") if fetched else (choose_columns(files), choose_encoding(files, "texts_encoding"))
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         into = NEW
         if own:

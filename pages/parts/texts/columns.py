@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import streamlit as st
 
 from core.corpus.published import TITLES, form_of
 from core.corpus.readers.delimited import NO, YES
-from core.corpus.readers.encoding import ENCODINGS, encodings_that_fit, in_other_bits, marked
 from core.corpus.readers.options import Columns
 from core.corpus.readers.packed import Held
 from core.corpus.readers.separate import sheet_columns
@@ -27,24 +26,8 @@ ROLES = {
     "title": (tr("Title"), tr("none: the file's name")),
     "id": (tr("Id"), tr("none: the row's number")),
 }
-TEXTS = (
-    ".txt",
-    ".text",
-    ".log",
-    ".rst",
-    ".tex",
-    ".md",
-    ".markdown",
-    ".html",
-    ".htm",
-    ".csv",
-    ".tsv",
-    ".jsonl",
-    ".json",
-)
 WHOLE = tr("none: a document a workbook")
 SENTENCE = tr("none: each row as a sentence")
-BY_THE_TEXT = ""
 
 
 def choose_columns(files: list) -> Columns | None:
@@ -143,47 +126,6 @@ def _has_header(id: str, name: str, _file) -> bool:
         return has_header(Held(name, _file.getvalue()))
     except BadInput:
         return True
-
-
-def choose_encoding(files: list) -> str:
-    """The encoding that is chosen where one of the files is not UTF-8; empty where none is to be chosen or it is to be recognised."""
-    texts = [file for file in files if PurePath(file.name.lower()).suffix in TEXTS]
-    other = next(
-        ((file.name, fit) for file in texts if (fit := _that_fit(file.file_id, file))), None
-    )
-    if other is None:
-        return BY_THE_TEXT
-    name, fit = other
-    words = lambda encoding: (
-        f"{encoding}, {ENCODINGS[encoding]}: {fit[encoding]}"
-        if encoding
-        else tr("recognised by the text")
-    )
-    chosen = st.selectbox(
-        tr("Encoding of texts that are not UTF-8"),
-        [BY_THE_TEXT, *fit],
-        format_func=words,
-        key=f"texts_encoding_{name}",
-        width=520,
-        help=tr(
-            "One that cannot be recognised for sure is refused. Choose the one in which the words read right."
-        ),
-    )
-    st.caption(plain(tr("{name} is not UTF-8. Each choice shows how its words read.", name=name)))
-    return chosen
-
-
-@st.cache_data(max_entries=32, show_spinner=tr("Looking at the letters …"))
-def _that_fit(id: str, _file) -> dict[str, str]:
-    """The encodings that fit a file, each with some of its words; none where it is UTF-8, or states its encoding by a mark."""
-    data = _file.getvalue()
-    if marked(data):
-        return {}
-    try:
-        data.decode("utf-8")
-        return dict(encodings_that_fit(data)) if in_other_bits(data) else {}
-    except UnicodeDecodeError:
-        return dict(encodings_that_fit(data))
 
 
 @st.cache_data(max_entries=32, show_spinner=tr("Looking at the rows …"))

@@ -51,7 +51,11 @@ def _keep(name: str, chosen: Chosen) -> None:
     folder = temporary_folder()
     try:
         brought = bring_questions(
-            name, saved_upload(chosen.file, folder), format=chosen.format, columns=chosen.columns
+            name,
+            saved_upload(chosen.file, folder),
+            format=chosen.format,
+            columns=chosen.columns,
+            encoding=chosen.encoding,
         )
     except HopscopeError as error:
         st.error(plain(str(error)))

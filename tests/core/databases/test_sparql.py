@@ -50,6 +50,20 @@ def test_labels_in_a_language(tmp_path, language, name):
         assert name in {head for head, _, _ in triples}
 
 
+@pytest.mark.parametrize(
+    "labels, name",
+    [
+        ('"Ann Lee"@mul , "Lee Ann"@hu', "Ann Lee"),
+        ('"Ann Lee"@en , "A. Lee"@mul', "Ann Lee"),
+        ('"Lee Ann"@hu', "Lee Ann"),
+    ],
+)
+def test_labels_of_all_languages_and_of_any(tmp_path, labels, name):
+    with endpoint() as served:
+        served.load(f'{PREFIXES} :f1 :r :f2 . :f1 rdfs:label {labels} . :f2 rdfs:label "Gull"@en .')
+        assert read(served, tmp_path, literals="leave-out")[0] == {(name, "r", "Gull")}
+
+
 def test_relations_of_wikidata_have_the_labels_of_their_properties(tmp_path):
     with endpoint() as served:
         served.load(

@@ -99,7 +99,7 @@ def test_graphs_a_person_built(home):
         ("who\n", "line 1"),
         ("who [A]\tB\n\tB\n", "line 2"),
         ("", "no questions"),
-        (b"who\tB\n\xff\tC\n", "line 2"),
+        (b"who\tB\n\xff\0\tC\n", "line 2"),
     ],
 )
 def test_bad_question_files_are_told(tmp_path, text, told):

@@ -129,7 +129,7 @@ def test_missing_cells_blank_rows_and_cells_of_several_lines(tmp_path):
         ("question,answers,Answer\nwho,B,C\n", "row 1: there are 2 columns of answers"),
         ("question,hops\nwho,two\n", "row 2: “hops” should be a whole number"),
         ("question,answers\n", "holds no questions"),
-        (b"question,answers\nwho,\xff\n", "line 2: byte 5 is not UTF-8"),
+        (b"question,answers\nwho,\xff\0\n", "line 2: byte 5 is not UTF-8"),
     ],
 )
 def test_what_is_wrong_is_told_by_row(tmp_path, text, told):

@@ -348,3 +348,13 @@ def test_the_table_of_formats_is_the_documents(tmp_path):
     from core.retrievers.runs.formats import format_page
 
     assert format_page() in (ROOT / "docs" / "formats.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_runs_and_judgements_of_other_encodings(tmp_path, encoding):
+    (tmp_path / "r.trec").write_bytes("q1 Q0 möwe.txt 1 2.0 x\n".encode(encoding))
+    found = read_run_file(tmp_path / "r.trec")
+    assert found.rows[0].documents[0].id == "möwe.txt"
+    assert any(encoding in note for note in found.notes) == (encoding == "utf-16")
+    (tmp_path / "qrels.txt").write_bytes("q1 0 möwe.txt 1\n".encode(encoding))
+    assert read_qrels(tmp_path / "qrels.txt") == {"q1": ("möwe.txt",)}

@@ -9,11 +9,11 @@ import pytest
 
 from core.corpus.readers import read_files
 from core.corpus.readers.packed import Held
-from core.corpus.readers.recoded import as_utf8
 from core.corpus.readers.table import columns_of, guessed, header
 from core.corpus.readers.table import json_lines as read_json
 from core.corpus.readers.table import table as read_table
 from core.errors import BadInput
+from core.io.recoded import as_utf8
 
 
 def table(name, data, columns):

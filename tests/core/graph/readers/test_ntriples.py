@@ -87,7 +87,7 @@ def test_local_names(iri, name):
         (b'<http://a> <http://b> "open .', "line 2"),
         (b'<http://a> <http://b> "\\q" .', "line 2"),
         (b'<http://a> <http://b> "\\uD800" .', "D800"),
-        (b'<http://a> <http://b> "\xff" .', "UTF-8"),
+        ('<http://a> <http://b> "ÄÖÜß'.encode() + b'\xff" .', "UTF-8"),
         (b'<http://a> <http://b> <<( <http://a> <http://b> "1" )>> .', "RDF-star"),
         (b"A\tr\tB", "line 2"),
     ],

@@ -56,7 +56,7 @@ def test_comma_files_know_quotes(tmp_path):
         ("t.csv", b"A,r,B\nA,r,B,C\n", ("line 2", "4 columns")),
         ("t.csv", b'A,r,"B" x\n', ("line 1", "comma-separated")),
         ("t.txt", b"A|r|B\nA|r|\n", ("line 2", "tail is empty")),
-        ("t.tsv", b"A\tr\tB\nA\t\xff\tB\n", ("line 2", "UTF-8")),
+        ("t.tsv", "A\tr\tÄÖÜß\n".encode() + b"A\t\xff\tB\n", ("line 2", "UTF-8")),
         ("t.txt", b"hello world\n", ("line 1", "separated by tabs")),
         ("t.txt", b"\n\n", ("is empty",)),
         ("t.csv", b"head,relation,tail\n", ("no triples",)),

@@ -5,14 +5,15 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from core.corpus.readers.options import Note, ignored
 from core.errors import BadInput, nearest, shorten
 
+MARKED_UTF8 = "utf-8-sig"
+Note = Callable[[str], None]  # receives a sentence on what was left out, guessed or not understood
 BOMS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF8, MARKED_UTF8),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -94,6 +95,10 @@ FOREIGN = {
     b"{\\rtf": "a document in RTF",
     b"\x89PNG": "a picture",
 }
+
+
+def ignored(_: object) -> None:
+    """Receive what nobody asks for."""
 
 
 class Encoding(NamedTuple):

@@ -1,4 +1,4 @@
-"""Text files of rows as UTF-8, read as they go."""
+"""Text files that people give as UTF-8, read as they go, whatever their encoding."""
 
 from __future__ import annotations
 
@@ -6,52 +6,95 @@ import codecs
 import io
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO, cast
 
-from core.corpus.readers.encoding import (
+from core.errors import BadInput
+from core.io.encoding import (
     LOOKED_AT,
+    MARKED_UTF8,
     UTF8,
     Encoding,
+    Note,
     check_first_bytes,
     checked,
     found_encoding,
+    ignored,
     in_other_bits,
+    known_encoding,
     marked,
     no_text,
     not_so_encoded,
     telling,
 )
-from core.corpus.readers.options import Note, ignored
-from core.corpus.readers.packed import MAX_FILE_BYTES, bare
-from core.errors import BadInput
-from core.io.files import Source, Tell, Unpacked, opened
+from core.io.files import OnDisk, Source, Tell, Unpacked, bare, opened
 
 PIECE = 1 << 20  # bytes read at once
+CHECKED_BYTES = 1 << 27  # of a large file that are looked at for what is not UTF-8
 
 
 def as_utf8(
-    source: Source, tell: Tell | None = None, note: Note = ignored, named: str = ""
+    source: Source,
+    tell: Tell | None = None,
+    note: Note = ignored,
+    named: str = "",
+    most: int | None = None,
+    checks: int | None = None,
 ) -> Source:
-    """A file of rows as UTF-8 with the line ends of today, read as it goes, its encoding found or `named` as
-    `core.corpus.readers.encoding.found_encoding` has it. Raises BadInput as that does, and where the file is blank or no text."""
+    """A text file as UTF-8 with the line ends of today and without a byte order mark.
+
+    Parameters
+    ----------
+    source : the file, plain or packed.
+    tell : receives the share that was looked at.
+    note : receives a sentence on the encoding that was found.
+    named : the encoding of a file that is not UTF-8, where a person names it.
+    most : bytes that the file may unpack to.
+    checks : bytes that are looked at for what is not UTF-8; all where it is None.
+
+    Raises
+    ------
+    BadInput
+        As `core.io.encoding.found_encoding` does, and for a file that is blank or no text.
+    """
     name = bare(source.name)
-    with opened(source, tell, MAX_FILE_BYTES) as stream:
+    with opened(source, tell, most) as stream:
         head = stream.read(LOOKED_AT)
         check_first_bytes(name, head)
         encoding = Encoding(marked(head))
         if not encoding.name:
-            other = head if in_other_bits(head) else _beyond_utf8(name, head, stream)
+            other = head if in_other_bits(head) else _beyond_utf8(name, head, stream, checks)
             encoding = (
                 found_encoding(name, telling(other), named, note) if other else Encoding(UTF8)
             )
+        elif encoding.name != MARKED_UTF8:
+            note(f"{name} was read as {encoding.name}, which its byte order mark says.")
     beginning = checked(name, codecs.getincrementaldecoder(encoding.name)("replace").decode(head))
     if not beginning.strip() and len(head) < LOOKED_AT:
         raise BadInput(f"{name} is empty.")
-    if encoding in (Encoding(UTF8), Encoding("utf-8-sig")) and not (
-        "\r" in beginning and "\n" not in beginning
-    ):
+    if encoding == Encoding(UTF8) and not ("\r" in beginning and "\n" not in beginning):
         return source
-    return Recoded(name, source, encoding)
+    return Recoded(name, source, encoding, most)
+
+
+def readable(
+    path: Path, note: Note = ignored, named: str = "", most: int | None = None, strict: bool = False
+) -> Source:
+    """A text file as UTF-8 where its encoding is sure; else as it is, so that its reader can name the line.
+
+    `strict` leaves damaged UTF-8 as it is too. The other parameters are those of `as_utf8`. Raises BadInput for an encoding that is not
+    known.
+    """
+    file, notes, encoding = OnDisk(path), list[str](), known_encoding(named)
+    try:
+        found = as_utf8(file, None, notes.append, encoding, most, CHECKED_BYTES)
+    except BadInput:
+        return file
+    if strict and isinstance(found, Recoded) and found.encoding.errors != "strict":
+        return file
+    for sentence in notes:
+        note(sentence)
+    return found
 
 
 @dataclass(frozen=True)
@@ -61,6 +104,7 @@ class Recoded:
     name: str
     source: Source
     encoding: Encoding
+    most: int | None = None  # bytes that it may unpack to
 
     @property
     def size(self) -> int:
@@ -75,7 +119,7 @@ class _RecodedBytes(io.RawIOBase):
 
     def __init__(self, of: Recoded):
         self._of, self._closing = of, ExitStack()
-        self._stream = self._closing.enter_context(opened(of.source, most=MAX_FILE_BYTES))
+        self._stream = self._closing.enter_context(opened(of.source, most=of.most))
         self._decode = io.IncrementalNewlineDecoder(
             codecs.getincrementaldecoder(of.encoding.name)(of.encoding.errors), translate=True
         ).decode
@@ -109,11 +153,13 @@ class _RecodedBytes(io.RawIOBase):
         super().close()
 
 
-def _beyond_utf8(name: str, head: bytes, stream: Unpacked) -> bytes:
-    """The first piece of a text that is not UTF-8, of which the beginning was read; empty where all is. Raises BadInput where it holds
-    what no text does."""
+def _beyond_utf8(name: str, head: bytes, stream: Unpacked, checks: int | None) -> bytes:
+    """The first piece of a text that is not UTF-8, of which the beginning was read; empty where none of the first `checks` bytes is.
+    Raises BadInput where it holds what no text does."""
     decode, before, data = codecs.getincrementaldecoder(UTF8)().decode, b"", head
-    while data or before:
+    looked_at = 0
+    while (data or before) and (checks is None or looked_at < checks):
+        looked_at += len(data)
         if b"\0" in data:
             raise no_text(name)
         try:

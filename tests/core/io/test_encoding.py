@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from core.corpus.readers import read_files
-from core.corpus.readers.encoding import ENCODINGS, encodings_that_fit, known_encoding
 from core.corpus.readers.options import Options
 from core.corpus.readers.text import text_of
 from core.errors import BadInput
+from core.io.encoding import ENCODINGS, encodings_that_fit, known_encoding
 
 POLISH = "Żółty dom stoi przy ulicy Łąkowej. Córka źle spała, więc wstała później niż zwykle."
 RUSSIAN = "Осенью старый рыбак чинил сети на берегу и рассказывал внукам о море."

@@ -1,0 +1,70 @@
+"""Queries as retrieval people keep them: an id, a tab and the query on a line, or TREC's topics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from core.errors import BadInput
+from core.io.files import File, Tell, opened, size_text
+from core.types import Question
+
+MAX_BYTES = 1 << 26  # of a file of TREC's topics, which is read at once
+ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:#/-]*")
+TOPIC = re.compile(r"<top(?:ic)?(?=[\s>])[^>]{0,200}>", re.IGNORECASE)
+FIELD = re.compile(r"<(num|title|desc|query|question)(?=[\s>])[^>]{0,200}>", re.IGNORECASE)
+LABEL = re.compile(r"\A(?:number|topic|description) ?:", re.IGNORECASE)
+NUMBER = re.compile(r"""number\s*=\s*["']([^"']{1,100})""", re.IGNORECASE)
+TEXTS = ("title", "query", "question", "desc")  # fields that may be asked, the first that is there
+
+
+def are_queries(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether lines are queries with an id each: ids without blanks, all different, and texts of several words.
+
+    >>> from core.questions.topics import are_queries
+    >>> are_queries([["301", "Who sails?"], ["302", "Who mends nets?"]]), are_queries([["who sails [A]?", "Bo Lee"]])
+    (True, False)
+    """
+    ids = [row[0].strip() for row in rows]
+    return (
+        bool(rows)
+        and all(len(row) == 2 for row in rows)
+        and all(map(ID.fullmatch, ids))
+        and len(set(ids)) == len(ids)
+        and all(len(row[1].split()) > 1 or not row[1].isascii() for row in rows)
+    )
+
+
+def query(columns: Sequence[str]) -> Question | None:
+    """The query of a line, with its id; None where the line has other columns."""
+    return Question(columns[1].strip(), columns[0].strip()) if len(columns) == 2 else None
+
+
+def is_topics(line: str) -> bool:
+    """Whether a first line opens a topic of TREC, or a file of them in XML."""
+    return bool(TOPIC.match(line.strip())) or line.strip().casefold().startswith("<topics")
+
+
+def topics(file: File, most: int | None, tell: Tell | None) -> Iterator[tuple[str, Question]]:
+    """TREC's topics with their places: the number is the id, the title the query, else the description. Raises BadInput."""
+    with opened(file, tell, most) as stream:
+        data = stream.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise BadInput(f"{stream.name}: a file of topics may hold {size_text(MAX_BYTES)}.")
+    text = data.decode("utf-8", "replace")
+    opens = list(TOPIC.finditer(text))
+    for begin, end in zip(opens, [*(one.start() for one in opens[1:]), len(text)]):
+        where = f"line {text.count(chr(10), 0, begin.start()) + 1}"
+        yield where, _topic(stream.name, where, begin[0], text[begin.end() : end])
+
+
+def _topic(name: str, where: str, opening: str, text: str) -> Question:
+    fields: dict[str, str] = {}
+    for field in FIELD.finditer(text):
+        words = " ".join(text[field.end() :].partition("<")[0].split())
+        fields.setdefault(field[1].casefold(), LABEL.sub("", words).strip())
+    number = NUMBER.search(opening)
+    asked = next((fields[key] for key in TEXTS if fields.get(key)), "")
+    if not asked:
+        raise BadInput(f"{name}, {where}: this topic has neither a title nor a description.")
+    return Question(asked, fields.get("num") or (number[1] if number else ""))
