@@ -235,7 +235,7 @@ def _suggestions(corpus: Corpus, graph: Graph, now: Graph, mends: Mends, why: st
     done = job is not None and job.ended and not job.error
     found = [
         *_by_spelling(now.digest, mends.refused, now, mends),
-        *(_left(job.result, now, mends) if done else []),
+        *(_left(job.result, now, mends) if job is not None and done else []),
     ]
     shown = session.mend_shown or SHOWN
     st.markdown(f"**{many(len(found), 'suggestion')}**")
