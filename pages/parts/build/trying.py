@@ -234,8 +234,8 @@ def _drawn(on: Source, set_name: str, seed: int) -> str:
 
 def _lane(job: Job, lane: Lane, bench: Bench) -> None:
     """Everything the line did so far."""
-    if lane.error or job.error:
-        st.error(plain(lane.error or job.error or ""))
+    if error := lane.error or job.error:
+        st.error(plain(error))
     if lane.status == "cancelled":
         st.info(tr("Cancelled. What was done until then is below."), icon=":material/stop_circle:")
     opened, state = lane.graph, lane.state
