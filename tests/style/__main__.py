@@ -8,7 +8,6 @@ import sys
 from tests.style.limits import (
     COMMAND,
     EXCEPTIONS,
-    RATES,
     ROWS,
     needed_exceptions,
     problems,
@@ -23,8 +22,9 @@ def table(project: Project) -> str:
     packages = project.packages.values()
     lines = [line("", [package.name for package in packages])]
     for row in ROWS:
-        label = f"{row.label}, per 1,000 lines" if row.label in RATES else row.label
-        lines.append(line(label, [number(row.figure(package)) for package in packages]))
+        lines.append(
+            line(row.label + row.unit, [number(row.figure(package)) for package in packages])
+        )
     per_row = project.packages["core"].counts["code lines"] / project.method_rows
     lines.append(line("rows of the catalogue", [number(project.method_rows)]))
     lines.append(line("code lines of core for each row", [number(per_row)]))

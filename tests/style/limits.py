@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tests.style.project import Package, Project
@@ -29,6 +30,7 @@ class Row:
     figure: Callable[[Package], float]
     limit: float | dict[str, float] = math.inf  # by package where it is not the same for all
     step: float = 1  # to which a ceiling is rounded up
+    unit: str = ""  # behind the label in the table
 
     @property
     def key(self) -> str:
@@ -58,7 +60,8 @@ def counted(name: str, limit: float | dict[str, float] = math.inf, step: float =
 
 def rate(name: str, limit: float = math.inf, step: float = 1) -> Row:
     """Return the row of a number of things for each 1,000 non-blank lines."""
-    return Row(name, lambda package: package.per_thousand_lines(name), limit, step)
+    figure = partial(Package.per_thousand_lines, name=name)
+    return Row(name, figure, limit, step, unit=", per 1,000 lines")
 
 
 def names(places: set[tuple[str, str]]) -> int:
@@ -89,7 +92,6 @@ ROWS = (
     Row("class names that occur twice", lambda package: names(package.repeated_classes)),
     Row("constants in two modules", lambda package: names(package.repeated_constants), 20, 5),
 )
-RATES = frozenset(row.label for row in ROWS[10:17])  # for each 1,000 non-blank lines
 
 
 @dataclass(frozen=True)
