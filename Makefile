@@ -1,4 +1,5 @@
 # make run: everything needed, then the app on 127.0.0.1:8501. make test: everything needed, then all tests. make lint: style, floors, types.
+# make measure: how large and how readable the code is.
 # make docs: the documents as a site, in site/. make strings: the texts of the screens for translators (docs/translating.md).
 # make test-peers: programs of others asked anew, and compared. make test-vllm: vLLM itself, on processors.
 # GPU=1 takes requirements-gpu.txt (vLLM) in an environment of its own.
@@ -19,7 +20,7 @@ PEERS := .venv-peers
 VLLM := .venv-vllm
 DOCS := .venv-docs
 
-.PHONY: run test test-peers test-vllm lint linters install prepare models browser benchmarks docs gallery strings clean
+.PHONY: run test test-peers test-vllm lint measure linters install prepare models browser benchmarks docs gallery strings clean
 
 run: prepare
 	$(PY) -m streamlit run app.py
@@ -68,12 +69,17 @@ $(VLLM)/.installed: tests/vllm/requirements.txt | install
 	@$(VLLM)/bin/python tests/vllm/mend_install.py
 	@touch $@
 
-# Style, the floors of core, and its types.
+# Style and its limits (tests/style), the floors of core, and types.
 lint: linters
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check --quiet .
 	$(VENV)/bin/lint-imports
+	$(PY) -m tests.style --check
 	$(VENV)/bin/mypy
+
+# How large and how readable the code is, as one table.
+measure: linters
+	@$(PY) -m tests.style
 
 linters: $(LINTERS)
 

@@ -315,7 +315,7 @@ def draw(on_screen: Shown) -> None:
             board(show_thumbs(on_screen.comparison, drawn) if ended else drawn, key="board"),
             drawn["paths"],
         )
-        if (running and ended) or (repairing and not job.comparison.repairing):
+        if (running and ended) or (job is not None and repairing and not job.comparison.repairing):
             st.rerun()
         if running or repairing:
             news(on_screen)

@@ -38,6 +38,7 @@ class Job:
 
     comparison: Any  # of a job that compares: what it fills, which is of a floor above
     number: int  # of a job that evaluates: its run's in the store
+    written: str  # of a job whose model writes: the reply as far as it has come
     evaluation: Any  # of a job that evaluates: its work, which is of a floor above
 
     def __init__(self, key: str, work: Callable[[Job], Any] = lambda job: None):

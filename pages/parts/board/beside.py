@@ -20,7 +20,8 @@ def beside_data(one: Beside | None) -> dict[str, Any] | None:
     counted = (
         not one.same and before is not None and now is not None and before != now
     )  # of two merged answers one is left to count
-    tone = ("good" if now > before else "bad") if counted else "same" if one.same else "changed"
+    rose = (now or 0) > (before or 0)
+    tone = ("good" if rose else "bad") if counted else "same" if one.same else "changed"
     said = "" if one.same else shorten(", ".join(one.said), LONGEST)
     return {
         "text": one.text,

@@ -70,7 +70,9 @@ class DocumentView:
                 story(f"lane-{i}", lane, self._comparison.ask.question.gold)
                 for i, lane in enumerate(lanes)
             ]
-            paths, fates = {**walked.paths, **pointed(lanes, data)}, {**walked.fates, **data}
+            paths = {**walked.paths, **pointed(lanes, data)}
+            fates: dict[str, Any] = {**walked.fates}
+            fates.update(data.items())
             for _, more, said in stories:
                 paths, fates = {**paths, **more}, {**fates, **said}
             every = [[*hops, *batches] for hops, (batches, _, _) in zip(walked.stories, stories)]

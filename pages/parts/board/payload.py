@@ -52,7 +52,9 @@ class Board:
             comparison, lanes=[dataclasses.replace(lane, preview=None) for lane in comparison.lanes]
         )  # as the screen shows its lanes now
         view = DocumentView if comparison.ask.source.documents else TripleView
-        self._view = view(self._shown, {} if earlier is None else earlier._view.places)
+        self._view: DocumentView | TripleView = view(
+            self._shown, {} if earlier is None else earlier._view.places
+        )
         self._explained: tuple[tuple, Verdict] | None = None
 
     def at(self, version: int) -> dict[str, Any]:
@@ -272,5 +274,5 @@ def _progress(graph, how: HowFar) -> dict[str, Any]:
     best, table = how.best, table_of(graph.name)
     for name in graph.relation_names if best and " -> " in best else ():
         for printed, forward in ((f" -> {name} -> ", True), (f" -> {name}_reverse -> ", False)):
-            best = best.replace(printed, f" {relation_words(name, forward, table)} ")
+            best = (best or "").replace(printed, f" {relation_words(name, forward, table)} ")
     return {**dataclasses.asdict(how), "best": best}

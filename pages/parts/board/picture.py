@@ -144,7 +144,7 @@ class Picture:
         for node, name in zip(nodes, graph.names(nodes)):
             x, y = self._places[node]
             role = "question" if node in seeds else "answer" if node in answers else "plain"
-            at = {"at": list(large[node])} if node in large else {}
+            at: dict[str, Any] = {"at": list(large[node])} if node in large else {}
             at |= {"named": True} if node in named else {}
             drawn.append(
                 {

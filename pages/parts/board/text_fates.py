@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from core.diagnosis.causes import Fate
@@ -34,12 +35,7 @@ def hit_fates(
     lane that has retrieved."""
     found = [{hit.key: hit for hit in hits_of(lane)} for lane in lanes]
     on_paths = [_on_paths(ways) for ways in paths or [()] * len(lanes)]
-    keys = list(
-        dict.fromkeys(
-            [Key("chunk", id) for id in gold]
-            + [key for part in (*found, *on_paths) for key in part]
-        )
-    )
+    keys = list(dict.fromkeys([Key("chunk", id) for id in gold] + list(chain(*found, *on_paths))))
     fates: dict[Key, dict[str, Data]] = {key: {} for key in keys}
     for i, (lane, hits) in enumerate(zip(lanes, found)):
         if lane.retrieved:
@@ -58,9 +54,9 @@ def hit_fates(
     return fates
 
 
-def _on_paths(paths: Sequence[Mapping[str, Any]]) -> dict[str, Data]:
+def _on_paths(paths: Sequence[Mapping[str, Any]]) -> dict[Key, Data]:
     """What is said of the nodes on some paths, the best first."""
-    places: dict[str, int] = {}
+    places: dict[Key, int] = {}
     for place, path in enumerate(paths, 1):
         places |= {key: place for key in path["nodes"] if key not in places}
     return {

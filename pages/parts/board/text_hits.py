@@ -133,7 +133,9 @@ def tables(lane: Lane, gold: Sequence[str], shown: dict[str, int]) -> list[dict[
         kind = "node" if hit.kind == "summary" else hit.kind
         beyond = kind in shown and hit.place > shown[kind]
         found.setdefault(hit.kind, []).append({**_row(lane.graph, hit, passages), "unread": beyond})
-    more = {hits.kind: {"more": hits.unlisted} for hits in lane.state.hits if hits.unlisted}
+    more: dict[str, dict[str, Any]] = {
+        hits.kind: {"more": hits.unlisted} for hits in lane.state.hits if hits.unlisted
+    }
     return [
         {"kind": KINDS[kind], "rows": found[kind], **more.get(kind, {})}
         for kind in KINDS
@@ -144,7 +146,7 @@ def tables(lane: Lane, gold: Sequence[str], shown: dict[str, int]) -> list[dict[
 def _row(graph, hit: Hit, gold: frozenset[int]) -> dict[str, Any]:
     kind = "node" if hit.kind == "summary" else hit.kind
     text = hit_texts(graph, kind, [hit.item])[0][:LONG]
-    row = {
+    row: dict[str, Any] = {
         "key": hit.key,
         "score": hit.score,
         "text": text,
@@ -175,9 +177,9 @@ def _row(graph, hit: Hit, gold: frozenset[int]) -> dict[str, Any]:
         }
     if hit.kind == "triple":
         name = _relation(graph, hit.item)
-    data = chunk_lists(graph, "edges" if hit.kind == "triple" else "nodes", [hit.item])[0]
-    sources = [passage(graph, chunk, gold) for chunk in data[:SOURCES]]
-    more = tr("and {more:,} more passages", more=len(data) - SOURCES) if len(data) > SOURCES else ""
+    rows = chunk_lists(graph, "edges" if hit.kind == "triple" else "nodes", [hit.item])[0]
+    sources = [passage(graph, chunk, gold) for chunk in rows[:SOURCES]]
+    more = tr("and {more:,} more passages", more=len(rows) - SOURCES) if len(rows) > SOURCES else ""
     return row | {
         "title": name,
         "sources": [{key: one[key] for key in ("id", "title", "gold")} for one in sources],

@@ -62,7 +62,7 @@ class TextPicture:
         self,
         lanes: Sequence[Lane],
         gold: Mapping[str, str],
-        fates: Mapping[str, Any],
+        fates: Mapping[Key, Any],
         paths: LanePaths,
     ) -> dict[str, Any]:
         """`layout`, as the board draws it, and `kept`: for each lane its share. `gold` are titles by chunk id, and `paths` the best of each

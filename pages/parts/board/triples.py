@@ -74,7 +74,7 @@ class TripleView:
             s.name: stage_data(s)
             for s in funnel(ask.source, graph, state, answers_of(ask.question), model)
         }
-        empty = {
+        empty: dict[str, Any] = {
             "alive": None,
             "of": None,
             "lost": [],
@@ -158,7 +158,7 @@ class TripleView:
 
 def _hits(comparison: Comparison) -> dict[str, dict[str, Any]]:
     """The nodes and relations that lanes rank, by key, as the board knows paths: of a relation both ends and what joins them."""
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     for hit in (hit for lane in comparison.lanes for hit in hits_of(lane)):
         nodes, edges = [hit.item], list[int]()
         if hit.kind == "triple":

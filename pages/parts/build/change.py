@@ -54,7 +54,7 @@ def change_data(comparison: Comparison, before: Line | None, now: Line | None) -
 
 def _counts(comparison: Comparison, rows: Sequence[Data]) -> dict[str, int]:
     """How many paths or hits the change did what to: of all that the lanes retained where they walk one graph, else of those drawn."""
-    drawn = {name: sum(row["turn"] == name for row in rows) for name in ORDER}
+    drawn: dict[str, int] = {name: sum(row["turn"] == name for row in rows) for name in ORDER}
     found = [lane.state.paths for lane in comparison.lanes]
     if (
         found[-1] is None
@@ -84,11 +84,15 @@ def _facts(*both: Figures, documents: bool) -> list[Data]:
             1,
         ),
         _fact(
-            tr("Seconds"), old and old.seconds, new.seconds, lambda seconds: f"{seconds:.2f}", -1
+            tr("Seconds"),
+            old.seconds if old else None,
+            new.seconds,
+            lambda seconds: f"{seconds:.2f}",
+            -1,
         ),
         _fact(
             tr("Tokens") if new.asked else tr("Prompt tokens"),
-            old and old.tokens,
+            old.tokens if old else None,
             new.tokens,
             lambda count: f"{count:,}",
             0,

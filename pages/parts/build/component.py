@@ -16,7 +16,7 @@ def _component():
 
 
 def bricks(
-    data: dict[str, Any], take: Callable[[dict[str, Any]], None], said: Key[Any] = Session.bricks
+    data: dict[str, Any], take: Callable[[dict[str, Any]], object], said: Key[Any] = Session.bricks
 ) -> None:
     """Draw the line; `take` is handed what the browser says under the key `said`, before the next run of the page draws."""
     _component()(

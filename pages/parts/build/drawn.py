@@ -277,11 +277,11 @@ def _palette(
                 else tr("then {reason}", reason=reason),
                 [],
             ).append(title)
-    where = (
-        tr("In the place of {heading}", heading=heading(current))
-        if current is not None
-        else _capital(_slot_words(draft, place))
-    )  # type: ignore[arg-type]
+    where = ""
+    if isinstance(place, Slot):
+        where = _capital(_slot_words(draft, place))
+    elif current is not None:
+        where = tr("In the place of {heading}", heading=heading(current))
     return {
         "where": where,
         "count": len(fitting),
@@ -321,18 +321,19 @@ def stage_of(cls: type[Any]) -> str:
 
 def _targets(draft: Draft, names: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
     """For each operator the slots that it may be dragged into, and the bricks that it may replace; found once for operators alike."""
+    operators: Mapping[str, type] = draft.vocabulary.operators
     found: dict[Any, dict[str, list[Any]]] = {}
     for name in names:
-        if (alike := _alike(draft.vocabulary.operators[name])) not in found:
+        if (alike := _alike(operators[name])) not in found:
             found[alike] = {
                 "slots": [str(slot) for slot in slots_for(draft, name)],
                 "bricks": list(bricks_for(draft, name)),
             }
-    return {name: found[_alike(draft.vocabulary.operators[name])] for name in names}
+    return {name: found[_alike(operators[name])] for name in names}
 
 
 @cache
-def _alike(cls: type[Any]) -> tuple[Any, ...]:
+def _alike(cls: type) -> tuple[Any, ...]:
     """What decides where an operator fits."""
     if cls is Branch or "lines" in vars(cls):
         return (cls,)
@@ -340,9 +341,7 @@ def _alike(cls: type[Any]) -> tuple[Any, ...]:
     return one.stage, one.reads, getattr(one, "reads_any", ()), one.writes
 
 
-def entry(
-    cls: type[Any], current: Brick | None, targets: Mapping[str, list[Any]]
-) -> dict[str, Any]:
+def entry(cls: type, current: Brick | None, targets: Mapping[str, list[Any]]) -> dict[str, Any]:
     """An operator as the palette has it, with the slots and bricks that it may be dragged to."""
     return {
         "name": cls.__name__,
@@ -356,7 +355,7 @@ def entry(
 
 
 @cache
-def about(cls: type[Any]) -> dict[str, Any]:
+def about(cls: type) -> dict[str, Any]:
     """What an operator is in more words: its description, what it reads and gives, and the methods of papers or kinds of graph that have
     it."""
     if cls is Branch:

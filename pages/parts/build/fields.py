@@ -40,7 +40,9 @@ EXPRESSION_HELP = tr(
 def sentence_of(operator: Declared) -> str:
     """What an operator does: the first sentence of its description, with the values of the parameters it names."""
     text = (
-        " ".join(inspect.getdoc(type(operator)).split("\n\n")[0].split()).split(". ")[0].rstrip(".")
+        " ".join((inspect.getdoc(type(operator)) or "").split("\n\n")[0].split())
+        .split(". ")[0]
+        .rstrip(".")
         + "."
     )
     current = values(operator)

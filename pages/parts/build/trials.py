@@ -106,11 +106,10 @@ def ready(bench: Bench) -> bool:
 def waits_for_nothing() -> bool:
     """Whether a run begins at once, as the graph or the documents are open."""
     on = source()
-    return (
-        engine().is_open(on.name)
-        if not on.documents
-        else trial_job() is not None and trial_job().comparison.ask.source == on
-    )
+    if not on.documents:
+        return engine().is_open(on.name)
+    job = trial_job()
+    return job is not None and job.comparison.ask.source == on
 
 
 def keep_up(bench: Bench, known: Mapping[str, Instance], pressed: bool) -> bool:

@@ -109,7 +109,7 @@ def _line(bench: Bench, job: Job | None) -> None:
     here = job is not None and _same_question()
     found, extra = (
         outcomes(job.comparison, job.comparison.lanes[-1], bench.draft, _steps(job), waits)
-        if here
+        if job is not None and here
         else ({}, [])
     )
     with st.container(key="build-line"):
@@ -127,7 +127,7 @@ def _line(bench: Bench, job: Job | None) -> None:
         bricks(
             {
                 **data,
-                "change": _change(job) if here else None,
+                "change": _change(job) if job is not None and here else None,
                 "running": job is not None and not job.ended,
                 "held": bench.held,
             },
@@ -234,8 +234,8 @@ def _drawn(on: Source, set_name: str, seed: int) -> str:
 
 def _lane(job: Job, lane: Lane, bench: Bench) -> None:
     """Everything the line did so far."""
-    if lane.error or job.error:
-        st.error(plain(lane.error or job.error))
+    if error := lane.error or job.error:
+        st.error(plain(error))
     if lane.status == "cancelled":
         st.info(tr("Cancelled. What was done until then is below."), icon=":material/stop_circle:")
     opened, state = lane.graph, lane.state

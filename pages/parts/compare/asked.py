@@ -202,7 +202,8 @@ def here(on_screen: Shown | None) -> Link | None:
     if on_screen is None:
         return address()
     link = session.address
-    return link if on_screen.case is None or on_screen.case.id == link.case else None
+    case = on_screen.case
+    return link if link is None or case is None or case.id == link.case else None
 
 
 def shown() -> Shown | None:

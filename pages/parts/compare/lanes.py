@@ -120,7 +120,7 @@ def _method(lane: int, known: Mapping[str, Instance]) -> None:
     picked = chooser(
         known, engine().models, current, key=f"chooser-{lane}", answering=session.model
     )
-    if picked in known:
+    if picked is not None and picked in known:
         changed([*lanes[:lane], picked, *lanes[lane + 1 :]])
         _close()
         st.rerun()

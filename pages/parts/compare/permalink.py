@@ -81,11 +81,15 @@ def read_link() -> Link:
 
 def parse_link(query: Mapping[str, Sequence[str] | str]) -> Link:
     """The link of query parameters, as `Link.parameters` gives them; unreadable parts are as usual."""
-    many = lambda key: tuple(
-        [query[key]] if isinstance(query.get(key), str) else query.get(key, ())
-    )
-    one = lambda key, usual: (many(key) or (usual,))[-1]
-    query = {key: [whole_text(text) for text in many(key)] for key in query}
+
+    def many(key: str) -> tuple[str, ...]:
+        value = query.get(key, ())
+        texts = (value,) if isinstance(value, str) else value
+        return tuple(whole_text(text) for text in texts)
+
+    def one(key: str, usual: str) -> str:
+        return (many(key) or (usual,))[-1]
+
     seed = one("seed", "0")
     source = source_in({key: one(key, "") for key in query}) or USUAL
     return Link(

@@ -136,7 +136,7 @@ def _lanes(on_screen: Shown, repair: Callable[[Comparison, int], None]) -> None:
         )
         if clicked.repair is not None:
             repair(on_screen.comparison, int(clicked.repair))
-        if running and job.ended and not on_screen.comparison.repairing:
+        if job is not None and running and job.ended and not on_screen.comparison.repairing:
             st.rerun()
         if running:
             news(on_screen)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
+from typing import Any
 
 import streamlit as st
 
@@ -59,7 +60,11 @@ def _between(results: Summary, names: dict[str, str]) -> tuple[str, str]:
     taken = advice.take if advice is not None and advice.take != results.instances[0] else ""
     options = list(names)
     with st.container(horizontal=True):
-        chosen = {"format_func": names.__getitem__, "width": 420, "persist_state": "session"}
+        chosen: dict[str, Any] = {
+            "format_func": names.__getitem__,
+            "width": 420,
+            "persist_state": "session",
+        }
         a = st.selectbox(tr("From"), options, 0, key=f"flow_from_{results.run.id}", **chosen)
         b = st.selectbox(
             tr("To"),

@@ -131,7 +131,7 @@ def _table(results: Summary) -> None:
             key="figures_hops",
             persist_state="session",
         )
-        part = results if which in ("all",) else hops.get(which, results)
+        part = results if isinstance(which, str) else hops.get(which, results)
     figures = part.table(names)
     spec = titles(results.run)
     advice = advised(results.run) if part is results else None
@@ -308,7 +308,7 @@ def _tests(results: Summary) -> None:
     base = st.selectbox(
         tr("Tested against"),
         list(names),
-        format_func=names.get,
+        format_func=names.__getitem__,
         width=320,
         key="figures_base",
         persist_state="session",

@@ -100,6 +100,10 @@ def open_question(question: str) -> None:
     st.query_params["question"] = question
 
 
+def _back_to_evaluation() -> None:
+    st.query_params.pop("question", None)
+
+
 def one_question(number: int, question: str) -> None:
     """A question of a run as Compare shows it, from what was kept: no model is asked."""
     run = store().run(number)
@@ -107,7 +111,7 @@ def one_question(number: int, question: str) -> None:
         tr("The evaluation"),
         icon=":material/arrow_back:",
         type="tertiary",
-        on_click=lambda: st.query_params.pop("question", None),
+        on_click=_back_to_evaluation,
     )
     drawn = next((one for one in store().drawn(number) if one.question.id == question), None)
     if drawn is None:
@@ -126,7 +130,7 @@ def one_question(number: int, question: str) -> None:
                 tr("Lanes"),
                 list(names),
                 list(names)[:MOST_LANES],
-                format_func=names.get,
+                format_func=names.__getitem__,
                 max_selections=MOST_LANES,
                 key=f"lanes-{number}",
             )

@@ -93,7 +93,7 @@ def _form() -> dict[str, Any] | None:
     if not known:
         no_questions(on)
         return None
-    titled = {
+    titled: dict[str, Any] = {
         "format_func": known.__getitem__,
         "placeholder": tr("choose one or more sets"),
         "wrap": True,
@@ -277,8 +277,8 @@ def _shown(planned: SearchPlan) -> None:
             tr("Go on searching"),
             key="search-on",
             icon=":material/play_arrow:",
-            on_click=start,
-            args=(engine(), store(), planned),
+            on_click=_go_on,
+            args=(planned,),
         )
     points, verdict = (
         job.result if job is not None and job.result else (planned.search.points(), None)
@@ -312,6 +312,10 @@ def _shown(planned: SearchPlan) -> None:
     chosen = _table(points, best, config)
     if chosen is not None:
         _save(chosen, planned, verdict)
+
+
+def _go_on(planned: SearchPlan) -> None:
+    start(engine(), store(), planned)
 
 
 def _judged(verdict: SearchVerdict) -> None:

@@ -20,6 +20,7 @@ from core.graph.readers.rdf import ATTRIBUTES, LEAVE_OUT, TRIPLES
 from core.graph.readers.triple_file import TripleFile
 from core.runtime.jobs import DONE, Job
 from core.sources import GraphSource
+from core.types import Direction
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
@@ -36,7 +37,11 @@ LITERAL_WORDS = {
     ATTRIBUTES: tr("describe their things"),
     LEAVE_OUT: tr("are left out"),
 }
-WAYS = {"both": tr("Both ways"), "out": tr("Along the triples"), "in": tr("Against the triples")}
+WAYS: dict[Direction, str] = {
+    "both": tr("Both ways"),
+    "out": tr("Along the triples"),
+    "in": tr("Against the triples"),
+}
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ def looked_of(source: TripleFile, progress: Callable[[float], None] | None = Non
     return Looked(triples, said.first(min(PREVIEWED, len(triples))), nodes, notes, warnings)
 
 
-def form(looked: Looked, name: str, key: str) -> tuple[str, str] | None:
+def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
     """Draw what was seen and the form below it, `name` in it; the name and the way of searches of the graph once its button is pressed."""
     if looked.notes:
         st.info("\n".join(f"- {plain(note)}" for note in looked.notes))
@@ -129,7 +134,7 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, str] | None:
     return (name, way) if pressed else None
 
 
-def begin(name: str, way: str, folder: Path, source: Callable[[Job], TripleFile]) -> None:
+def begin(name: str, way: Direction, folder: Path, source: Callable[[Job], TripleFile]) -> None:
     """Start the job that builds a graph of the source, which lies in the temporary folder; an error is drawn."""
     try:
         name = free_name(name)

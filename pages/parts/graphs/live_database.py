@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from core.databases.address import EXAMPLES, SPARQL, address_of
@@ -116,7 +118,7 @@ def live_database() -> None:
         scheme = (
             "sparql+" if found.kind == SPARQL and not address.strip().startswith("sparql+") else ""
         )
-        bounds = {
+        bounds: dict[str, Any] = {
             "hops": int(hops),
             "each": int(each),
             "edges": int(edges),

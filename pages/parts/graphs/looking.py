@@ -27,7 +27,7 @@ def looked_at(
     """The job, once it has ended, that looks at an upload or a database; the same one until `key` changes, kept in the page's state as
     `name`."""
     known, job = Session.looked[name].value
-    if known != key:
+    if job is None or known != key:
         if job is not None:
             job.cancel()
         id = f"look-{uuid.uuid4().hex}"

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -81,15 +82,15 @@ def _from_files() -> None:
         )
     )
     st.caption(tr("Formats: {formats}.", formats=" · ".join(one.title for one in FORMATS.values())))
-    files = st.file_uploader(
+    uploaded = st.file_uploader(
         tr("Files of a graph"),
         type=_types(),
         key="upload",
         label_visibility="collapsed",
         accept_multiple_files=True,
     )
-    hub = hub_set("upload_hub", "hf:rmanluo/RoG-webqsp") if not files else None
-    files = files or ([hub] if hub else [])
+    hub = hub_set("upload_hub", "hf:rmanluo/RoG-webqsp") if not uploaded else None
+    files: list[Any] = [*uploaded] or ([hub] if hub else [])
     if files:
         how = _reading(files)
         looked = _look(files, how)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 
 from core.datasets import QuestionSet
@@ -15,7 +17,12 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
-def ways_on(known: QuestionSet, graph: str, key: str, type: str = "secondary") -> None:
+def ways_on(
+    known: QuestionSet,
+    graph: str,
+    key: str,
+    type: Literal["primary", "secondary", "tertiary"] = "secondary",
+) -> None:
     """Two buttons: ask a question of the set, evaluate the set. The screen that has them draws `go_on` as well."""
     with st.container(horizontal=True, width="content"):
         st.button(

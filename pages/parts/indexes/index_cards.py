@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -38,7 +39,7 @@ from pages.parts.shared.text import plain, size
 from pages.parts.shared.wording import tr
 from pages.parts.shared.working import working
 
-BADGES = {
+BADGES: dict[str, tuple[Literal["green", "blue", "red", "gray"], str | None]] = {
     READY: ("green", ":material/check:"),
     PARTLY: ("blue", ":material/clock_loader_40:"),
     DAMAGED: ("red", ":material/error:"),
@@ -92,7 +93,7 @@ def _card(graph: Any, one: Prepared) -> None:
     with st.container(border=True, key=f"index-{kind.name}"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**{tr(kind.title)}**", width="content")
-            if at_work and job.status == WAITING:
+            if job is not None and at_work and job.status == WAITING:
                 st.badge(tr("waiting"), color="orange", icon=":material/hourglass_empty:")
             elif at_work:
                 st.badge(tr("being built"), color="orange", icon=":material/construction:")
@@ -146,7 +147,9 @@ def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
         and not at_work
         and one.kind.build is not None
     ):
-        missing = 1 - one.parts[0] / max(1, one.parts[1]) if one.state == PARTLY else 1
+        missing = 1.0
+        if one.state == PARTLY and one.parts is not None:
+            missing -= one.parts[0] / max(1, one.parts[1])
         takes = one.kind.takes(graph, engine().environment, missing)
         lines.append(
             tr("Building the rest takes {takes}.", takes=takes)
@@ -271,7 +274,7 @@ def _leftovers(graph: Any, left: list[Leftover]) -> None:
                     f"left-{one.path.name}",
                     question,
                     tr("Yes, delete it"),
-                    lambda one=one: delete_leftover(graph, one),
+                    partial(delete_leftover, graph, one),
                     ""
                     if who().administrator
                     else tr("Only the administrator deletes what is left over."),

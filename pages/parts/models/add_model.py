@@ -186,7 +186,7 @@ def _form() -> Given:
         kind = st.selectbox(
             tr("What it is"),
             list(KINDS),
-            format_func=KINDS.get,
+            format_func=KINDS.__getitem__,
             key=Session.server_kind.name,
             width=160,
             persist_state="session",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from core.models.declared import ROLES
+from core.models.registry import ModelInfo
 from core.sharing import who
 from pages.parts.shared.session import engine, said
 from pages.parts.shared.session_state import Session
@@ -42,6 +45,10 @@ def choose_roles() -> None:
                 def chosen(role: str = role) -> None:
                     said(lambda: registry.set_role(role, Session.role[role].value, save=True))
 
+                def words(name: str, fit: Mapping[str, ModelInfo] = fit) -> str:
+                    title = fit[name].title.split(",")[0].split(" (")[0]
+                    return title if fit[name].present else title + tr(" · not installed")
+
                 st.selectbox(
                     label,
                     list(fit),
@@ -50,10 +57,7 @@ def choose_roles() -> None:
                     on_change=chosen,
                     disabled=not mine,
                     width=225,
-                    format_func=lambda name, fit=fit: (
-                        fit[name].title.split(",")[0].split(" (")[0]
-                        + ("" if fit[name].present else tr(" · not installed"))
-                    ),
+                    format_func=words,
                 )
         if not mine:
             st.caption(

@@ -87,10 +87,10 @@ def choose_questions(key: str, documents: bool = False) -> tuple[Any, Chosen | N
             text_size=size_text(MOST_TEXT),
         )
     )
-    file = st.file_uploader(
+    uploaded = st.file_uploader(
         tr("File of questions"), type=TYPES, key=key, max_upload_size=MOST_MEGABYTES
     )
-    file = file or hub_set(f"{key}_hub", "hf:rmanluo/RoG-webqsp")
+    file = uploaded or hub_set(f"{key}_hub", "hf:rmanluo/RoG-webqsp")
     if file is None:
         return None, None
     format = st.selectbox(
@@ -173,7 +173,7 @@ def _preview(chosen: Chosen, documents: bool) -> None:
     st.caption(f"{many(len(known), 'question')}, {', '.join(counts)}{end}")
     if note := chosen.found.note():
         st.caption(plain(note))
-    columns = {
+    columns: dict[str, list[Any]] = {
         tr("Question"): [q.text for q in head],
         tr("Starts from"): [", ".join(q.entities) for q in head],
         tr("Answers"): [", ".join(q.answers) for q in head],

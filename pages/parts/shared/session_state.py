@@ -528,7 +528,9 @@ class Session:
         "",
         "The job that asks the line before the last change and the line now over more questions.",
     )
-    change: Made[dict[str, Any]] = Made("What the last change did, as it is drawn, by that job.")
+    change: Made[dict[str, Any] | None] = Made(
+        "What the last change did, as it is drawn, by that job."
+    )
     try_outcomes: Made[Sequence[StepOutcome]] = Made(
         "What came of each step of that run, by the job and how far it is."
     )

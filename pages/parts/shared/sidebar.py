@@ -98,7 +98,7 @@ def _documents(name: str) -> None:
 def _begin_anew() -> None:
     """Another graph was chosen by hand: a question of the former one, and what was found there, are let go."""
     session.begin_anew()
-    named = session.source.parameters if session.source != USUAL else {}
+    named = session.source.parameters if session.source not in (None, USUAL) else {}
     st.query_params.from_dict(named if session.page == USES_ADDRESS else {})
 
 

@@ -86,12 +86,13 @@ def as_script() -> str:
     forms: dict[str, dict[int, str]] = {}
     plurals: list[int] = []
     if isinstance(found, GNUTranslations):
-        for key, text in found._catalog.items():
+        state = vars(found)  # of which typeshed declares nothing
+        for key, text in state["_catalog"].items():
             if isinstance(key, tuple):
                 forms.setdefault(key[0], {})[key[1]] = text
             elif key:
                 texts[key] = text
-        plurals = [found.plural(count) for count in range(200)]
+        plurals = [state["plural"](count) for count in range(200)]
     tables = {
         "texts": {key: tr(key) for key in forms} | texts,
         "nouns": {key: [some[number] for number in sorted(some)] for key, some in forms.items()},

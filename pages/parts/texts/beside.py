@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
 
 from core.builds import Build, own_builds, status
 from core.builds.shipped import builds_of
@@ -271,7 +272,7 @@ def _lists(found: GraphDifference, first: Graph, second: Graph, one: Build, othe
     )
 
 
-def _alike() -> object:
+def _alike() -> ColumnConfig:
     return st.column_config.NumberColumn(
         width=80, help=tr("How much of the letters agree, of 100, whatever the order of the words")
     )
@@ -361,7 +362,7 @@ def on_one_graph(row: Instance, *builds: Build) -> bool:
 def on_build(row: Instance, build: Build) -> Instance:
     """The method on the graph of this build."""
     first, *others = row.line.operators
-    return named(Line((replace(first, build=build.id), *others)), instances())  # type: ignore[type-var]  # operators are dataclasses
+    return named(Line((replace(first, build=build.id), *others)), instances())
 
 
 def _begin(rows: list[Instance], questions: str, size: int) -> None:

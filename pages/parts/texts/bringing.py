@@ -215,7 +215,8 @@ def _watch(job: Job) -> None:
 
 def _missing(brought: Brought) -> None:
     """Say which documents the files had earlier and no longer have, with a way to remove those that the corpus still has."""
-    name, left = brought.corpus.name, ()
+    name = brought.corpus.name
+    left: tuple[str, ...] = ()
     if brought.missing and (corpus := own_corpus(name)) is not None:
         left = tuple(id for id in brought.missing if id in corpus)
     if not left:

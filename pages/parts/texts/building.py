@@ -75,7 +75,7 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
         st.markdown(f"**{plain(now.build.title)}**", width="content")
         if at_work:
             st.badge(
-                tr("waiting") if job.status == WAITING else tr("being built"),
+                tr("waiting") if job is not None and job.status == WAITING else tr("being built"),
                 color="orange",
                 icon=":material/construction:",
             )
@@ -110,7 +110,7 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
             tr("Make all vectors now"),
             key=_button(now),
             icon=":material/play_arrow:",
-            on_click=start,
+            on_click=_build,
             args=(corpus, now.build),
         )
     if now.current and not at_work:
@@ -141,7 +141,7 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
             key=_button(now),
             type="primary",
             icon=":material/play_arrow:",
-            on_click=start,
+            on_click=_build,
             args=(corpus, now.build),
         )
         return
@@ -185,7 +185,7 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
             key=_button(now),
             type="primary",
             icon=":material/play_arrow:",
-            on_click=start,
+            on_click=_build,
             args=(corpus, now.build, cap),
             disabled=not valid,
         )
@@ -205,7 +205,7 @@ def _gaps(corpus: Corpus, now: Status) -> None:
         key=_button(now),
         type="primary",
         icon=":material/refresh:",
-        on_click=start,
+        on_click=_build,
         args=(corpus, now.build),
     )
     st.caption(tr("Only these replies are asked for again."))
@@ -250,6 +250,11 @@ def counted(job: Job) -> None:
     if job.ended or job.wait(0.3):
         st.rerun()
     st.caption(tr(":material/hourglass_empty: Counting what is to be read …"))
+
+
+def _build(corpus: Corpus, one: Build, cap: Cap | None = None) -> None:
+    """Begin the job that builds, at the press of a button."""
+    start(corpus, one, cap)
 
 
 def start(corpus: Corpus, one: Build, cap: Cap | None = None) -> Job:

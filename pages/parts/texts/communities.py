@@ -21,7 +21,7 @@ MEMBERS = 25  # on one page
 
 def communities(graph: Graph) -> None:
     """Draw the way down, the map of what lies within, and the report of the community that is open."""
-    table = graph.columns.communities
+    table = graph.columns.tables()["communities"]
     way = way_down(graph)
     _way(graph, table, way)
     here = way[-1] if way else -1

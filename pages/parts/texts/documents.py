@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from core.builds import chosen
+from core.builds.chunking import Chunker
 from core.corpus import Corpus
 from core.graph.columns import Table
 from pages.parts.shared.session_state import Key, Session, session
@@ -170,6 +171,7 @@ def _one(corpus: Corpus, id: str) -> None:
 def _cut(corpus: Corpus, row: int | None = None) -> Table | None:
     """The chunks of the corpus, or of the document of a row alone, as builds cut them; None where that failed, which is said."""
     cutter = chosen("chunks").line.operators[0]
+    assert isinstance(cutter, Chunker)
     some = corpus if row is None else [corpus.at(row)]
     key = f"cut-{corpus.digest}-{'' if row is None else row}"
     job = awaited(

@@ -58,7 +58,7 @@ def entity(graph: Graph, node: int) -> None:
     )
     with described:
         if row is not None:
-            passage(graph.columns.chunks, row)
+            passage(graph.columns.tables()["chunks"], row)
         else:
             _described(graph, node)
             if not tree:
@@ -87,7 +87,7 @@ def _grouped(graph: Graph, node: int) -> None:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.caption(tr("In the community"), width="content")
             for at, row in enumerate(way):
-                words = plain(short(community_title(graph.columns.communities, row)))
+                words = plain(short(community_title(graph.columns.tables()["communities"], row)))
                 st.button(
                     words,
                     key=f"texts-in-{row}",

@@ -73,7 +73,7 @@ def _view(graph: Graph) -> str:
     views += [BESIDE] if of_chunks(graph) else [CHUNKS, BESIDE]
     if session.texts_view not in views:
         session.texts_view = ENTITIES
-    return st.segmented_control(
+    view = st.segmented_control(
         tr("What is looked at"),
         views,
         key=Session.texts_view.name,
@@ -81,6 +81,8 @@ def _view(graph: Graph) -> str:
         persist_state="session",
         label_visibility="collapsed",
     )
+    assert view is not None  # one is required
+    return view
 
 
 def _figures(graph: Graph) -> None:
@@ -118,11 +120,17 @@ def ordered(digest: str, type: str | None, _graph: Graph) -> np.ndarray:
         nodes = nodes if type is None else np.flatnonzero(np.array(levels(_graph)) == type)
         return nodes[
             np.lexsort(
-                (nodes, -_graph.degrees(nodes), -_graph.columns.nodes.numbers("level")[nodes])
+                (
+                    nodes,
+                    -_graph.degrees(nodes),
+                    -_graph.columns.tables()["nodes"].numbers("level")[nodes],
+                )
             )
         ]
     if type is not None:
-        nodes = np.flatnonzero(pc.equal(_graph.columns.nodes.arrow.column("type"), type).to_numpy())
+        nodes = np.flatnonzero(
+            pc.equal(_graph.columns.tables()["nodes"].arrow.column("type"), type).to_numpy()
+        )
     return nodes[np.lexsort((nodes, -_graph.degrees(nodes)))]
 
 
@@ -175,10 +183,12 @@ def _named(graph: Graph, typed: str) -> np.ndarray:
 
 def _telling(graph: Graph, typed: str) -> np.ndarray:
     """The chunks and summaries that hold some words."""
-    words, chunks, nodes = " ".join(typed.split()), graph.columns.chunks, graph.columns.nodes
+    words = " ".join(typed.split())
+    tables = graph.columns.tables()
+    chunks = tables["chunks"]
     rows = found(f"chunks of {graph.digest}", words, ("title", "text"), chunks)
     leaf = [node for id in chunks.texts("id", rows) for node in graph.nodes_named(id)]
-    described = found(f"nodes of {graph.digest}", words, ("description",), nodes)
+    described = found(f"nodes of {graph.digest}", words, ("description",), tables["nodes"])
     return np.unique(np.concatenate([np.array(leaf, np.int64), described]))
 
 

@@ -45,7 +45,7 @@ def chunk_by_chunk(graph: Graph) -> None:
     adds = growth.adds(row)
     left, right = st.columns(2, gap="large")
     with left:
-        passage(graph.columns.chunks, row, *graph.names([*adds.fresh, *adds.known]))
+        passage(graph.columns.tables()["chunks"], row, *graph.names([*adds.fresh, *adds.known]))
         st.caption(tr("Marked: the names that the texts spell as the graph does."))
     with right:
         _entities(graph, tr("New with this chunk"), adds.fresh, tr("No new entity."))

@@ -139,6 +139,7 @@ def chosen_build(corpus: Corpus) -> Build:
         persist_state="session",
         format_func=lambda kind: KINDS[kind][0],
     )
+    assert kind is not None  # one is required
     some = offered[kind]
     here = Session.texts_build[kind]
     ids = [one.id for one in some]

@@ -232,11 +232,9 @@ def _suggestions(corpus: Corpus, graph: Graph, now: Graph, mends: Mends, why: st
         st.caption(plain(tr("This graph has more than {how}", how=how)))
         return
     job = engine().jobs.get(_alike_key(graph))
-    done = job is not None and job.ended and not job.error
-    found = [
-        *_by_spelling(now.digest, mends.refused, now, mends),
-        *(_left(job.result, now, mends) if done else []),
-    ]
+    found = list(_by_spelling(now.digest, mends.refused, now, mends))
+    if job is not None and job.ended and not job.error:
+        found += _left(job.result, now, mends)
     shown = session.mend_shown or SHOWN
     st.markdown(f"**{many(len(found), 'suggestion')}**")
     if not found:

@@ -41,14 +41,14 @@ def of_chunks(graph: Graph) -> bool:
 
 def is_tree(graph: Graph) -> bool:
     """Whether some nodes are summaries of others."""
-    return of_chunks(graph) and bool(graph.columns.nodes.numbers("level").any())
+    return of_chunks(graph) and bool(graph.columns.tables()["nodes"].numbers("level").any())
 
 
 def levels(graph: Graph) -> list[str]:
     """What each node of a tree is, in words."""
     return [
         tr("chunk") if level == 0 else tr("summary, level {level}", level=level)
-        for level in graph.columns.nodes.numbers("level").tolist()
+        for level in graph.columns.tables()["nodes"].numbers("level").tolist()
     ]
 
 
@@ -74,7 +74,7 @@ def label(graph: Graph, node: int) -> str:
     return (
         graph.node_name(node)
         if row is None
-        else ", ".join(filter(None, where(graph.columns.chunks, row)))
+        else ", ".join(filter(None, where(graph.columns.tables()["chunks"], row)))
     )
 
 

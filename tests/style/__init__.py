@@ -1,0 +1,1 @@
+"""How large and how readable this project is, and the limits that it keeps."""
