@@ -38,9 +38,9 @@ def besides(lane: Lane) -> dict[str, float]:
     return seconds
 
 
-def by_kind(lane: Lane, kinds: Sequence[Kind]) -> dict[Kind, float]:
+def by_kind(lane: Lane, kinds: Sequence[Kind]) -> dict[str, float]:
     """Return the seconds of a lane that each of some kinds took, without those that took none."""
-    seconds: dict[Kind, float] = {}
+    seconds: dict[str, float] = {}
     for span in spans(lane):
         if span.kind in kinds:
             seconds[span.kind] = seconds.get(span.kind, 0.0) + span.seconds

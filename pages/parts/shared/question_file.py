@@ -122,7 +122,7 @@ def choose_questions(key: str, documents: bool = False) -> tuple[Any, Chosen | N
     return file, chosen
 
 
-def _look(name: str, file, how: dict[str, str], documents: bool) -> Job:
+def _look(name: str, file, how: dict[str, Any], documents: bool) -> Job:
     """What the file holds, as a job that has ended. Looked at once, until the file or how it is read changes."""
 
     def work(job: Job) -> tuple[QuestionFile, int]:
