@@ -158,7 +158,7 @@ class Engine:
     ) -> Job:
         """A job whose `comparison` fills with the lanes' results; the same question and lanes share one job, unless a
         lane asks anew each time. Lanes that `before` has done already, on the same question, are taken from it and not run again.
-        Of an ended job only complete lanes are kept: those that failed, were cancelled or searched a part are run again.
+        Of an ended job only complete lanes are kept: those that failed, were cancelled, searched a part or got no answer are run again.
 
         With a `waiter` it is cancelled once nobody waits for it: a waiter waits for one comparison at a time, until they `leave`
         or are no longer alive. With `repairs`, once all lanes have ended, changes of one step are tried, and on documents it is looked

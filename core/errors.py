@@ -100,12 +100,24 @@ def damage(what: str, error: Exception, instead: str) -> StoreError:
     return StoreError(f"{what} damaged ({error}); {instead}.")
 
 
+LISTED_NAMES = 8  # of those that are known, where none is near
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
-    """A sentence, with a space before it, that asks for the known word nearest to `word`, or lists them all."""
+    """A sentence, with a space before it, that asks for the known word nearest to `word`, or lists some.
+
+    >>> from core.errors import nearest
+    >>> nearest("beem", ["beam", "rank"]), nearest("x", map(str, range(40)))
+    (' Did you mean “beam”?', ' Known: 0, 1, 2, 3, 4, 5, 6, 7 and 32 more.')
+    """
     known = list(known)
     inside = [name for name in known if len(word) > 3 and word.casefold() in name.casefold()]
     close = inside or difflib.get_close_matches(word, known, 1, 0.5)
-    return f" Did you mean “{close[0]}”?" if close else f" Known: {', '.join(known)}."
+    if close:
+        return f" Did you mean “{close[0]}”?"
+    listed = known if len(known) <= LISTED_NAMES + 1 else known[:LISTED_NAMES]
+    more = f" and {len(known) - len(listed)} more" if len(listed) < len(known) else ""
+    return f" Known: {', '.join(listed)}{more}."
 
 
 def shorten(text: object, limit: int = 80) -> str:

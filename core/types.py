@@ -424,6 +424,13 @@ class State:
         return next((step.partly for step in self.trace if step.partly), "")
 
     @property
+    def unanswered(self) -> bool:
+        """Whether a language model was asked for the answer and sent nothing that can be used."""
+        return not (self.answer or "").strip() and any(
+            step.fault for step in self.trace if step.stage == "generate"
+        )
+
+    @property
     def hits(self) -> tuple[Ranking, ...]:
         """The rankings of what is no path."""
         return tuple(ranking for kind, ranking in self.ranked.items() if kind != "path")

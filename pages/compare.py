@@ -47,6 +47,7 @@ from pages.parts.shared.session import (
     opened_graph,
     said,
     source,
+    stop_where_missing,
     waiter,
 )
 from pages.parts.shared.session_state import Session, session
@@ -77,6 +78,8 @@ def page() -> None:
         entities = st.container(width="stretch")
         actions = st.container(horizontal=True, width="content", gap="small")
     above, results = st.container(), st.container()
+    if shown() is None:
+        stop_where_missing(source())
     stopped = Session.stopped.take()
     with above:
         lanes = chosen(known)

@@ -99,8 +99,8 @@ class Lane:
 
     @property
     def complete(self) -> bool:
-        """Whether the lane ended well and searched everything, so that its result may be reused."""
-        return self.status == DONE and not self.state.partly
+        """Whether the lane ended well, searched everything and was answered, so that its result may be reused."""
+        return self.status == DONE and not self.state.partly and not self.state.unanswered
 
     @property
     def states(self) -> tuple[State, ...]:

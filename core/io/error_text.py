@@ -19,22 +19,25 @@ TURNING = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u206
 
 
 class _Words(HTMLParser):
-    """The text of a page without its scripts and styles."""
+    """The text of a page without its scripts and styles, and its title, which its heading repeats."""
 
     def __init__(self) -> None:
         super().__init__()
         self.words: list[str] = []
+        self.title: list[str] = []
         self._hidden = ""
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
         self.words.append(" ")
-        self._hidden = self._hidden or (tag if tag in ("script", "style") else "")
+        self._hidden = self._hidden or (tag if tag in ("script", "style", "title") else "")
 
     def handle_endtag(self, tag: str) -> None:
         self.words.append(" ")
         self._hidden = "" if tag == self._hidden else self._hidden
 
     def handle_data(self, data: str) -> None:
+        if self._hidden == "title":
+            self.title.append(data)
         self.words += [] if self._hidden else [data]
 
 
@@ -51,7 +54,8 @@ def readable_text(text: object, limit: int = MAX_LETTERS) -> str:
     if MARKUP.search(words):
         parser = _Words()
         parser.feed(words)
-        words = TERMINAL.sub("", "".join(parser.words))
+        words = "".join(parser.words)
+        words = TERMINAL.sub("", words if words.strip() else "".join(parser.title))
     shown = (
         " " if unicodedata.category(letter) in UNSEEN else letter
         for letter in words

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,18 @@ LOOK = 0.1  # seconds between two looks at how far work is
 def told(error: HopscopeError) -> str:
     """Return the sentence of a refusal, of at most MAX_SENTENCE characters."""
     return shorten(error, MAX_SENTENCE)
+
+
+def unfit(where: Iterable[object], kind: str, why: str) -> str:
+    """Say what is wrong with a field of a request.
+
+    Parameters
+    ----------
+    where : the field, and the places within it.
+    kind, why : the type and the message of pydantic's error.
+    """
+    field = ".".join(map(str, where))
+    return f"There is no field “{field}”." if kind == "extra_forbidden" else f"“{field}”: {why}."
 
 
 def source_of(graph: str = "", corpus: str = "") -> Source:

@@ -10,7 +10,7 @@ from fastapi import Depends, FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from core import __version__
@@ -29,7 +29,13 @@ BEARER = HTTPBearer(auto_error=False)
 Given = Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]
 
 
-class Asked(BaseModel):
+class Sent(BaseModel):
+    """The body of a request: a field that no call has is refused, as it would change nothing."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Asked(Sent):
     """A question, and what it is asked of."""
 
     question: str = Field(min_length=1, max_length=calls.MAX_QUESTION)
@@ -55,7 +61,7 @@ class Retrieved(Asked):
     method: Name = ""
 
 
-class Evaluated(BaseModel):
+class Evaluated(Sent):
     """Methods over a sample of a question set."""
 
     questions: Name
@@ -163,8 +169,7 @@ def _unfit(error: RequestValidationError) -> str:
         first["loc"]
     ) < 2 + (first["type"] == "json_invalid"):
         return "Send a JSON object, with the header “Content-Type: application/json”."
-    field = ".".join(str(part) for part in first["loc"][1:])
-    return f"“{field}”: {first['msg']}."
+    return calls.unfit(first["loc"][1:], first["type"], first["msg"])
 
 
 def docs_page(schema: dict[str, Any]) -> str:

@@ -33,11 +33,33 @@ def server(engine: Engine) -> MCPServer:
     try:
         from mcp.server.mcpserver import MCPServer
         from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+        from pydantic import ValidationError
     except ImportError:
         raise HopscopeError(
             "The Model Context Protocol needs its library: pip install mcp"
         ) from None
-    made = MCPServer("hopscope", version=__version__, instructions=ABOUT)
+
+    class Refusing(MCPServer):
+        """Refuses arguments that do not fit with a sentence, and those that a tool does not have."""
+
+        async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+            for tool in await self.list_tools():
+                unknown = set(arguments) - set(tool.input_schema["properties"])
+                if tool.name == name and unknown:
+                    raise ToolError(calls.unfit([min(unknown)], "extra_forbidden", ""))
+            try:
+                return await super().call_tool(name, arguments, context)
+            except ToolError as error:
+                if not isinstance(error.__cause__, ValidationError):
+                    raise
+                first = error.__cause__.errors()[0]
+                raise ToolError(
+                    shorten(
+                        calls.unfit(first["loc"], first["type"], first["msg"]), calls.MAX_SENTENCE
+                    )
+                ) from error
+
+    made = Refusing("hopscope", version=__version__, instructions=ABOUT)
 
     async def done(work: Callable[[], T]) -> T:
         """The work's outcome, done in a thread; what a person is told is what the agent is told."""

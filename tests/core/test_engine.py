@@ -8,8 +8,10 @@ import pytest
 from core.engine import Engine
 from core.errors import BadInput, ModelFailed, UnknownEntity
 from core.instances.catalogue import Instance
+from core.models.base import Reply
 from core.operators.text import parse_line
 from core.results import comparison_dict
+from core.runtime.meter import replied
 from core.sources import GraphSource
 from core.types import Question
 
@@ -140,6 +142,25 @@ def test_failed_lane_is_asked_again_and_complete_lanes_are_not(engine, kit):
     assert [lane.taken for lane in healed.comparison.lanes] == [False, True]
     assert len(engine.models.chat().asked) == prompts
     assert engine.compare(ask, lanes) is healed and server.calls == 3
+
+
+@pytest.mark.parametrize(
+    "reply, asked", [(Reply(""), 2), (Reply("", finish="filter"), 2), (Reply("Drama"), 1)]
+)
+def test_lane_whose_model_sent_nothing_is_asked_again(engine, kit, monkeypatch, reply, asked):
+    calls = []
+
+    def send(*_, **__):
+        calls.append(1)
+        replied("", reply.usable)
+        return reply
+
+    monkeypatch.setattr(engine.models.chat(), "reply", send)
+    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
+    lanes = [instance("a", LINE.format(keep=2))]
+    for _ in range(2):
+        assert done(engine.compare(ask, lanes)).comparison.lanes[0].status == "done"
+    assert len(calls) == asked
 
 
 def test_cancelling_stops_the_lanes_that_are_left(engine, kit):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
 import threading
@@ -173,10 +174,25 @@ class OpenAIServer:
             return "cannot be reached; is it running?"
         if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
             return f"sent what cannot be read ({readable_text(error, 100)})"
+        if isinstance(error, openai.APIStatusError):
+            return f"failed: {status_words(error.status_code, said)}"
         words = readable_text(error)
-        if isinstance(error, openai.APIStatusError) and str(error.status_code) not in words:
-            words = f"Error code: {error.status_code} - {words}"
         return f"failed: {readable_text(words if said in words else f'{words} {said}').rstrip('.')}"
+
+
+def status_words(status: int, said: str) -> str:
+    """A status with its name, once, then what a server says of it.
+
+    Examples
+    --------
+    >>> from core.models.chat.server import status_words
+    >>> status_words(502, "502 Bad Gateway nginx")
+    '502 Bad Gateway: nginx'
+    """
+    name = http.client.responses.get(status, "")
+    more = said.removeprefix(str(status)).lstrip(" :-")
+    more = more.removeprefix(name).strip(" :-.")
+    return f"{status} {name}".strip() + (f": {more}" if more else "")
 
 
 def turned_down(error: ModelFailed, besides: Sequence[int] = ()) -> bool:

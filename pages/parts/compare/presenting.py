@@ -11,9 +11,9 @@ from core.cases.examples import demo
 from core.engine import Comparison
 from core.errors import HopscopeError
 from pages.parts.board.component import board
-from pages.parts.compare.asked import Shown, open_case, show_case, shown
+from pages.parts.compare.asked import Shown, open_case, show_case, shown, take
 from pages.parts.compare.drawn import drawable, news, payload, with_wait
-from pages.parts.compare.permalink import MOST_LANES
+from pages.parts.compare.permalink import MOST_LANES, read_link
 from pages.parts.compare.without import with_before
 from pages.parts.shared.edits import new_edits
 from pages.parts.shared.scripts import ASSETS, component
@@ -55,14 +55,9 @@ def present(repair: Callable[[Comparison, int], None]) -> None:
         st.info(tr("There is nothing to present yet: ask a question on Compare, or save a case."))
         st.button(tr("Leave the presentation"), on_click=leave)
         return
-    places = (
-        ["", *listed]
-        if on_screen.case is None
-        else listed
-        if on_screen.case.id in listed
-        else [on_screen.case.id, *listed]
-    )
-    _head(on_screen, places, places.index(on_screen.case.id if on_screen.case else ""))
+    at = on_screen.case.id if on_screen.case else ""
+    places = _places(at, listed, asked="q" in st.query_params)
+    _head(on_screen, places, places.index(at))
     _lanes(on_screen, repair)
 
 
@@ -73,6 +68,12 @@ def leave() -> None:
         return
     for key in ("present", "show"):
         st.query_params.pop(key, None)
+
+
+def _places(at: str, listed: list[str], asked: bool) -> list[str]:
+    """Ids of the cases that the keys go through: the question of the address first, which has none."""
+    places = ["", *listed] if asked or not at else listed
+    return places if at in places else [at, *places]
 
 
 def _first(listed: list[str]) -> Shown | None:
@@ -110,12 +111,12 @@ def _head(on_screen: Shown, places: list[str], at: int) -> None:
 
 
 def _go(case: str) -> None:
-    """To another case of the list; to what was asked last where none is named."""
+    """To another case of the list; to the question of the address where none is named."""
     if case:
         st.query_params["show"] = case
     else:
         st.query_params.pop("show", None)
-        del session.case
+        take(read_link())
     st.rerun()
 
 

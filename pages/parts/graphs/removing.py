@@ -8,7 +8,7 @@ from core.datasets.own_graphs import OWNED_AS, own_folder, remove_graph
 from core.errors import HopscopeError
 from pages.parts.shared.people import barred, held, whose
 from pages.parts.shared.session import engine
-from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.session_state import USUAL, Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
@@ -45,6 +45,8 @@ def _remove(name: str) -> None:
         session.graph_trouble = str(error)
         return
     engine().forget(name)
-    del session.source, session.last_graph
+    session.source = session.last_graph = (
+        USUAL  # a choice that is deleted stays as it is in the browser
+    )
     session.begin_anew()
     st.query_params.clear()

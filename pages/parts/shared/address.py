@@ -46,6 +46,12 @@ def in_place(parameters: Mapping[str, Sequence[str] | str], page: str = "") -> N
         )
 
 
+def ask_on_enter(label: str) -> None:
+    """Let Enter in the text box of this label press Ask, also where its text is unchanged."""
+    with st.container(key="enter"):  # which takes no room
+        _component("enter")(key="on_enter", data={"label": label})
+
+
 def keep_wished() -> None:
     """Keep the address that a person came with, in this tab of their browser, until they have signed in there."""
     _wished({"keep": True})

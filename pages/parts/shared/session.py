@@ -116,9 +116,17 @@ def graph_name() -> str:
     return last_graph().name
 
 
+def stop_where_missing(source: Source) -> None:
+    """End the screen where what it asks is not here, which the sidebar says."""
+    if not source.here:
+        st.info(tr("Choose a graph or documents at the left."))
+        st.stop()
+
+
 def graph() -> Any:
     """The chosen graph. While it is being opened or built, that is shown with its progress; a failure ends the screen."""
     name = graph_name()
+    stop_where_missing(last_graph())
     key = f"open-{name}"
     job = engine().jobs.start(
         key,

@@ -19,12 +19,13 @@ from core.io.row_files import COLUMNAR
 from core.io.temporary import temporary_folder
 from core.runtime.jobs import DONE, Job
 from core.sharing import shared
+from core.sources import CorpusSource
 from pages.parts.graphs.upload import saved_upload
 from pages.parts.shared.encoding import choose_encoding
 from pages.parts.shared.hub_set import HubSet, hub_set
 from pages.parts.shared.people import barred, held, whose
 from pages.parts.shared.session import engine
-from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.session_state import USUAL, Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.shared.working import working
@@ -281,6 +282,10 @@ def _remove(corpus: Corpus) -> None:
     if at_work(corpus):
         raise BadInput(tr("A graph of these texts is being built; cancel that first."))
     remove_corpus(corpus.name)
+    st.query_params.pop("corpus", None)
+    if session.source == CorpusSource(corpus.name):
+        session.source = USUAL
+        session.begin_anew()
 
 
 def remove_document(corpus: Corpus, id: str) -> None:

@@ -101,7 +101,30 @@ def test_an_error_of_a_server_is_plain_and_short(status, as_json):
             assert len(said) < 480 and (as_json or status == 404 or str(status) in said)
 
 
+@pytest.mark.parametrize(
+    "status, text, said",
+    [
+        (
+            502,
+            "<html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1>"
+            "</center><hr><center>nginx</center></body></html>",
+            "failed: 502 Bad Gateway: nginx.",
+        ),
+        (500, "", "failed: 500 Internal Server Error."),
+        (400, '{"error": {"message": "Too long."}}', "failed: 400 Bad Request: Too long."),
+        (599, "<title>Gone for lunch</title>", "failed: 599: Gone for lunch."),
+    ],
+)
+def test_a_status_is_named_once(status, text, said):
+    with serving(lambda handler, body: send(handler, text, status)) as (url, _):
+        with pytest.raises(ModelFailed) as told:
+            OpenAIChat(url, "m", "m").reply(ASK)
+    assert str(told.value).endswith(f" {said}")
+
+
 def test_readable_text():
+    assert readable_text("<title>Down</title>") == "Down"
+    assert readable_text("<title>Down</title><p>until noon") == "until noon"
     assert readable_text("a \x1b]0;title\x07b\x9b31mc\u202e d\ud800") == "a bc d"
     assert readable_text("expected 1 < 2") == "expected 1 < 2"
     assert len(readable_text("x" * 500)) == 200

@@ -89,6 +89,8 @@ UNFIT = {
     "a seed below zero": ("/evaluate", '{"questions": "q", "methods": ["lego-1"], "seed": -1}'),
     "questions": ("/evaluate", f'{{"questions": "{HALF}", "methods": ["lego-1"]}}'),
     "methods as a text": ("/ask", '{"question": "who", "methods": "lego-1"}'),
+    "an unknown field": ("/ask", '{"question": "who", "llm": true}'),
+    "an unknown field of a set": ("/evaluate", '{"questions": "q", "methods": ["a"], "model": 1}'),
     "items": ("/retrieve", '{"question": "who", "items": 1000000000}'),
     "a list": ("/ask", "[]"),
     "no JSON": ("/ask", "{"),

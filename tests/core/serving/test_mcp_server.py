@@ -75,6 +75,9 @@ def test_tools_answer_and_faults_are_sentences():
         ("retrieve", {**ASKED, "items": -3}, "items"),
         ("compare", {"question": "who", "methods": ["a" * 3_000]}, "methods"),
         ("build_graph", {"corpus": "a" * 2_000}, "corpus"),
+        ("compare", {"question": ["who"]}, "question"),
+        ("compare", {"question": "who", "llm": True}, "llm"),
+        ("retrieve", {}, "question"),
     ],
 )
 def test_refusal_has_its_reason(tool, given, field):
@@ -86,6 +89,7 @@ def test_refusal_has_its_reason(tool, given, field):
     said = told(made, asked)
     text = said.content[0].text
     assert said.is_error and len(text) <= 400 and f"“{field}”" in text
+    assert "pydantic" not in text and "\n" not in text
 
 
 def test_absent_case_is_a_reason():

@@ -62,3 +62,18 @@ def test_leaving_is_done_whatever_else_was_pressed(says):
 @pytest.mark.parametrize("by", [2, "1", None, [1], {"by": 1}, float("nan")])
 def test_what_is_no_step_is_none(says, by):
     assert says({"n": 1, "by": by}) == []
+
+
+@pytest.mark.parametrize(
+    "at, asked, places",
+    [
+        ("", True, ["", "a", "b"]),
+        ("", False, ["", "a", "b"]),
+        ("a", True, ["", "a", "b"]),
+        ("a", False, ["a", "b"]),
+        ("c", False, ["c", "a", "b"]),
+        ("c", True, ["c", "", "a", "b"]),
+    ],
+)
+def test_the_question_of_the_address_stays_among_the_cases(at, asked, places):
+    assert presenting._places(at, ["a", "b"], asked) == places

@@ -113,6 +113,20 @@ def test_present_shows_the_repaired_lanes_whole_on_low_screens(pressed, width, h
         assert lanes.evaluate("box => box.scrollHeight <= box.clientHeight + 1")
 
 
+def test_arrows_of_present_come_back_to_the_repaired_lanes(pressed):
+    page, _, _ = pressed
+    with open_page(page.url + "&present=1") as room:
+        repaired(room)
+        before = told(room)
+        for key, place in (("ArrowRight", 2), ("ArrowLeft", 1), ("ArrowLeft", 6)):
+            room.keyboard.press(key)
+            room.get_by_text(f"case {place} of 6").wait_for(timeout=60_000)
+            settle(room)
+            if place == 1:
+                repaired(room)
+                assert told(room) == before
+
+
 def test_the_headline_stays_while_a_repair_runs_and_says_that_it_is_counted_again(app):
     with open_page(app) as page:
         first_page(page)

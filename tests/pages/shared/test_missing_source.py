@@ -38,6 +38,7 @@ def test_missing_source_is_said_and_no_other_is_asked(monkeypatch, kind):
     assert any("elsewhere" in warning.value for warning in at.sidebar.warning)
     assert at.sidebar.selectbox(key="source").value is None
     assert asked == []
+    assert not at.error and len(at.main.info) == 1
 
 
 def test_graph_is_removed_on_its_page(home):
@@ -47,7 +48,7 @@ def test_graph_is_removed_on_its_page(home):
     at.button(key="graph_remove").click().run()
     assert not at.exception
     assert not (home / "graphs" / "boats").exists()
-    at.session_state.source = USUAL
+    assert at.session_state.source == USUAL  # a value that is set, so that the browser shows it
     assert not [one for one in at.run().button if one.key == "graph_remove"]
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from core.corpus import corpora, open_corpus, questions
 from core.io.fetched import place_of
+from core.sources import CorpusSource
+from pages.parts.shared.session_state import USUAL
 from tests.core.corpus.readers.test_converted import saved, sheets
 from tests.core.corpus.readers.test_hostile import SLOW
 from tests.core.corpus.readers.test_marked import made_pdf
@@ -167,7 +169,12 @@ def test_a_title_in_other_letters_gets_a_name_with_a_number(small):
 
 
 def test_a_document_and_then_the_texts_are_removed(small):
-    at = opened(texts_open=":material/description: Documents", texts_document=("small", "town"))
+    at = opened(
+        texts_open=":material/description: Documents",
+        texts_document=("small", "town"),
+        source=CorpusSource("small"),
+    )
+    at.query_params["corpus"] = "small"
     until(at, lambda: at.get("html"))
     at.button(key="texts_remove_one").click().run()
     assert not at.exception and "town" not in open_corpus("small")
@@ -177,6 +184,7 @@ def test_a_document_and_then_the_texts_are_removed(small):
         and "small" not in corpora()
         and at.session_state["texts_corpus"] == "christmas-carol"
     )
+    assert at.session_state.source == USUAL and not at.warning and not at.error
 
 
 def test_shipped_texts_are_not_removed(small):
