@@ -165,3 +165,26 @@ def test_files_of_those_who_did_not_sign_in_are_refused(tmp_path):
 def test_files_of_visitors_are_taken_where_nobody_can_sign_in(tmp_path):
     with server(HOPSCOPE_SHARED="1", HOPSCOPE_HOME=str(tmp_path)) as (url, _):
         assert sent(url) == (204, "")
+
+
+@pytest.fixture(scope="module")
+def public():
+    """A server with public names, one of which is that of a Space, and a page that may frame it."""
+    names = {"HOPSCOPE_HOSTS": "hopscope.example.com", "SPACE_HOST": "ann-hopscope.example.net"}
+    with server(**names, HOPSCOPE_FRAMES="https://hub.example.org") as (url, _):
+        yield url
+
+
+@pytest.mark.parametrize("name", ["hopscope.example.com", "ann-hopscope.example.net"])
+def test_public_name_is_answered_and_its_pages_connect(public, name):
+    assert asked(public, "/", name).status == 200
+    with opened(public, name, f"https://{name}"):
+        pass
+    assert asked(public, "/", STRANGER).status == 421
+
+
+def test_named_page_may_frame_it(public):
+    headers = asked(public, "/", "hopscope.example.com").headers
+    policy = headers["Content-Security-Policy"]
+    assert "frame-ancestors 'self' https://hub.example.org" in policy
+    assert headers["X-Frame-Options"] is None
