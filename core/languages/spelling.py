@@ -62,7 +62,7 @@ OTHERS = {
     "ı": "i",
     "\u034f": "",
 }
-KEPT_FORMS = ("<super>", "<sub>", "<circle>")  # decompositions that change what is said
+STABLE_FORMS = ("<super>", "<sub>", "<circle>")  # decompositions that change what is said
 NOT_DECOMPOSED = "\u0e33\u0eb3"  # Thai and Lao am: a letter for everybody who writes it
 DIGITS, RAISED, LOW = "0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", "₀₁₂₃₄₅₆₇₈₉"
 SUPERSCRIPTS = str.maketrans(f"{DIGITS}+-", f"{RAISED}⁺⁻")
@@ -441,7 +441,7 @@ def _plain(sign: str) -> str:
     if category == "Nd":
         return str(unicodedata.decimal(sign))
     kind, *codes = unicodedata.decomposition(sign).split() or [""]
-    if not kind.startswith("<") or kind in KEPT_FORMS or category == "Sk" or sign in NOT_DECOMPOSED:
+    if not kind.startswith("<") or kind in STABLE_FORMS or category == "Sk" or sign in NOT_DECOMPOSED:
         return sign
     if category == "No" and kind != "<fraction>":
         return sign

@@ -34,7 +34,7 @@ USUAL = {
 LOOK = 0.1  # seconds between two looks at how far work is
 
 
-def told(error: HopscopeError) -> str:
+def refusal(error: HopscopeError) -> str:
     """Return the sentence of a refusal, of at most MAX_SENTENCE characters."""
     return shorten(error, MAX_SENTENCE)
 

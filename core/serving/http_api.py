@@ -147,7 +147,7 @@ def _refuse_in_sentences(made: FastAPI) -> None:
     @made.exception_handler(HopscopeError)
     async def refused(request: Request, error: HopscopeError) -> JSONResponse:
         wrong = isinstance(error, BadInput | BadParameter | UnknownEntity)
-        return JSONResponse({"error": calls.told(error)}, 400 if wrong else 503)
+        return JSONResponse({"error": calls.refusal(error)}, 400 if wrong else 503)
 
     @made.exception_handler(RequestValidationError)
     async def unfit(request: Request, error: RequestValidationError) -> JSONResponse:

@@ -66,7 +66,7 @@ def server(engine: Engine) -> MCPServer:
         try:
             return without_nan(await asyncio.to_thread(work))
         except HopscopeError as error:
-            raise ToolError(calls.told(error)) from None
+            raise ToolError(calls.refusal(error)) from None
         except Exception as error:
             raise ToolError(shorten(sentence(error), calls.MAX_SENTENCE)) from error
 
@@ -175,7 +175,7 @@ def server(engine: Engine) -> MCPServer:
         try:
             found = comparison_dict(comparison(whole(checked_text(case, "case"))))
         except HopscopeError as error:
-            raise ResourceError(calls.told(error)) from None
+            raise ResourceError(calls.refusal(error)) from None
         return json_text(calls.bounded(found, calls.MAX_ITEMS))
 
     return made

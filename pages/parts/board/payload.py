@@ -220,13 +220,13 @@ def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, An
     }
 
 
-def cost(trace: Iterable[Step], apart: Mapping[str, float] = MappingProxyType({})) -> str:
+def cost(trace: Iterable[Step], left_out: Mapping[str, float] = MappingProxyType({})) -> str:
     """What a run cost, in a few words: `0.9 s, apart from 0.6 s preparation · 948 texts scored · 612 + 14 tokens`.
 
-    `apart` has the seconds that are shown beside it and are no cost of the method, by kind.
+    `left_out` has the seconds that are shown beside it and are no cost of the method, by kind.
     """
     trace = list(trace)
-    parts = [f"{method_seconds(trace):.2f} s{_apart(apart)}"] if trace else []
+    parts = [f"{method_seconds(trace):.2f} s{_left_out(left_out)}"] if trace else []
     texts = sum(step.usage.texts for step in trace)
     tokens_in, tokens_out = (
         sum(s.usage.tokens_in for s in trace),
@@ -237,7 +237,7 @@ def cost(trace: Iterable[Step], apart: Mapping[str, float] = MappingProxyType({}
     return " · ".join(parts)
 
 
-def _apart(seconds: Mapping[str, float]) -> str:
+def _left_out(seconds: Mapping[str, float]) -> str:
     """The seconds that a cost leaves out, where they are large enough to be shown."""
     said = [
         tr("{seconds:.2f} s {kind}", seconds=spent, kind=tr(kind))
