@@ -35,7 +35,7 @@ from pages.parts.compare.thumbs import press_thumb, show_thumbs
 from pages.parts.compare.unbuilt import unbuilt
 from pages.parts.compare.without import WAYS, before_job, change, changes, with_before
 from pages.parts.compare.without import running as at_work
-from pages.parts.shared.address import in_place
+from pages.parts.shared.address import ask_on_enter, in_place
 from pages.parts.shared.live import AROUND, fetched_text, near
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import (
@@ -74,6 +74,7 @@ def page() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
         pressed = question_bar()
         options()
+    ask_on_enter(tr("Question"))
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="facts"):
         entities = st.container(width="stretch")
         actions = st.container(horizontal=True, width="content", gap="small")

@@ -162,6 +162,7 @@ def test_next_free_port_is_taken_where_none_was_named(monkeypatch, capsys):
 
 
 PREPARING = """
+import time
 from argparse import Namespace
 from core.commands import prepare, run
 

@@ -177,6 +177,7 @@ def open_case(case: Case) -> None:
 def clear() -> None:
     """Go to an empty question, with the lanes as they are."""
     session.question, session.entities, session.answers, session.edits = "", [], [], []
+    session.settled = bar_state()  # nothing is asked by it
     del session.case, session.trouble
     session.address = address()
     write_link(session.address)

@@ -9,7 +9,6 @@ from core.graph.names.seeds import seeds_of
 from core.languages.spelling import holds_words
 from core.sources import Source
 from core.types import Question
-from pages.parts.shared.address import ask_on_enter
 from pages.parts.shared.session import source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
@@ -80,7 +79,6 @@ def question_bar() -> bool:
         width="stretch",
         persist_state="session",
     )
-    ask_on_enter(tr("Question"))
     clicked = st.button(tr("Ask"), type="primary", key="ask")
     with st.popover(tr("Example questions"), key=Session.examples_open.name, on_change="rerun"):
         _sets()
