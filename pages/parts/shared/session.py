@@ -19,7 +19,7 @@ from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance, catalogue
 from core.io.home import cannot_save
 from core.runtime.jobs import Job
-from core.sources import Source, source_in
+from core.sources import Source, source_in, sources
 from pages.parts.shared.ending import end_soon
 from pages.parts.shared.people import held
 from pages.parts.shared.session_state import USUAL, session
@@ -117,8 +117,11 @@ def graph_name() -> str:
 
 
 def stop_where_missing(source: Source) -> None:
-    """End the screen where what it asks is not here, which the sidebar says."""
-    if not source.here:
+    """End the screen where what it asks is not here, which the sidebar says.
+
+    What is here and damaged goes on: opening it says what is wrong.
+    """
+    if not source.here and source not in sources():
         st.info(tr("Choose a graph or documents at the left."))
         st.stop()
 
