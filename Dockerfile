@@ -11,4 +11,4 @@ USER hopscope
 VOLUME /data
 EXPOSE 8501
 # The container's port is published by whoever runs it; on 127.0.0.1 alone in the lines above.
-CMD ["hopscope", "run", "--no-browser", "--host", "0.0.0.0"]
+CMD ["hopscope", "run", "--no-browser", "--host", "0.0.0.0", "--port", "8501"]
