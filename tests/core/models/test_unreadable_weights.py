@@ -18,6 +18,8 @@ def another_person(monkeypatch):
     """Rights are those of everybody, also where the tests are run by root."""
 
     def access(path, how):
+        if str(path) == os.environ["HOPSCOPE_HOME"]:
+            return True
         try:
             return os.stat(path).st_mode & how == how
         except OSError:

@@ -62,5 +62,5 @@ def test_what_was_retrieved_is_presented_on_one_screen(page, app, width, height)
             expect(part).to_be_in_viewport(ratio=1.0)
     assert lanes.first.locator(".graph").is_visible() == (height > 880)
     expect(lanes.nth(0).locator(".said")).to_contain_text(
-        "Never read “First for Women”: only 1 is kept, it was place 2; to keep 2 passages brings it in."
+        "Never read “First for Women”: only 1 is kept, it was place 2."
     )
