@@ -55,7 +55,8 @@ def test_such_a_model_is_not_present(own_home, another_person, monkeypatch, kind
         place.write_bytes(b"GGUF")
         file = place
     else:
-        place.mkdir(mode=0o755)
+        place.mkdir()
+        place.chmod(0o755)  # whatever the umask of earlier tests
         file = place / "model.safetensors"
         file.write_bytes(b"1")
     registry = Registry()
