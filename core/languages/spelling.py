@@ -441,7 +441,12 @@ def _plain(sign: str) -> str:
     if category == "Nd":
         return str(unicodedata.decimal(sign))
     kind, *codes = unicodedata.decomposition(sign).split() or [""]
-    if not kind.startswith("<") or kind in STABLE_FORMS or category == "Sk" or sign in NOT_DECOMPOSED:
+    if (
+        not kind.startswith("<")
+        or kind in STABLE_FORMS
+        or category == "Sk"
+        or sign in NOT_DECOMPOSED
+    ):
         return sign
     if category == "No" and kind != "<fraction>":
         return sign
