@@ -89,7 +89,7 @@ def serve(options, page: str) -> int:
 
 @contextmanager
 def _ended_by(end: Callable[[], object]) -> Iterator[None]:
-    """Call `end` when this process is told to end. Without a handler the first process of a container ignores that."""
+    """Call `end` on SIGTERM, which the first process of a container ignores without a handler."""
     before = signal.signal(signal.SIGTERM, lambda *_: end())
     try:
         yield
@@ -117,7 +117,7 @@ def _free_port(host: str, wanted: int | None) -> int:
 
 
 def _is_free(host: str, number: int) -> bool:
-    """Whether a server can listen there. An address that is not this computer's is left to the server to say."""
+    """Return whether the port is free. Other faults of the address are left to the server to report."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

@@ -99,7 +99,7 @@ class Lane:
 
     @property
     def complete(self) -> bool:
-        """Whether the lane ended well, searched everything and was answered, so that its result may be reused."""
+        """Return whether the result may be reused: the lane is done, searched everything and was answered."""
         return self.status == DONE and not self.state.partly and not self.state.unanswered
 
     @property

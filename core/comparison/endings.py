@@ -22,7 +22,7 @@ def unfinished(lane: Lane) -> str:
 
 
 def is_unanswered(ask: Ask, lane: Lane) -> bool:
-    """Whether a lane was cancelled after it had retrieved and before anything answered."""
+    """Return whether a lane was cancelled between retrieval and answer."""
     if lane.status != CANCELLED or not lane.retrieved or not (ask.reader or ask.model):
         return False
     state = lane.state
@@ -30,7 +30,7 @@ def is_unanswered(ask: Ask, lane: Lane) -> bool:
 
 
 def without_end(ask: Ask, lane: Lane) -> str:
-    """How a sentence says that a lane gave no answer as it failed or was cancelled; empty of others."""
+    """Return why a lane has no answer: it failed or was cancelled. Empty for other lanes."""
     return "was cancelled before answering" if is_unanswered(ask, lane) else unfinished(lane)
 
 

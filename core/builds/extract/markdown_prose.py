@@ -70,7 +70,7 @@ def _cells(line: str, loose: bool = True) -> list[str]:
 
 
 def _is_rule(line: str) -> bool:
-    """Whether a line is that between the header of a table and its rows."""
+    """Return whether a line is the dashed rule below a table's header."""
     parts = [part.strip() for part in line.split("|")]
     return "|" in line and any(parts) and all(RULE_CELL.fullmatch(one) for one in parts if one)
 
@@ -98,7 +98,7 @@ def _row(cells: Sequence[str], header: Sequence[str], english: bool) -> str:
 
 
 def _is_short(*texts: str) -> bool:
-    """Whether texts are names and figures rather than sentences."""
+    """Return whether all texts are short, such as names and figures."""
     return all(len(text.split()) <= MAX_CELL_WORDS and not text.endswith(ENDS) for text in texts)
 
 

@@ -193,7 +193,10 @@ def _without_role(span: Span, labels: dict[int, str]) -> Span:
 
 
 def _is_role(token: Token, following: Token) -> bool:
-    """Whether a word before a name is a role; in capitals it is an acronym, as of a ship (MS Lyra)."""
+    """Return whether a word is a role, such as Captain.
+
+    In capitals before a name that is not, it is an acronym, as MS in MS Lyra.
+    """
     return token.lower_ in ROLES and (not _is_acronym(token) or following.is_upper)
 
 
