@@ -67,7 +67,7 @@ def test_nobody_finds_any():
         == "Neither finds any of the three answers. Both leave all three out of their subgraphs."
     )
     assert contrast([lane("A", *ABC, cause=Cause.NOT_SAID)], ABC) == (
-        "A does not find any of the three. A has all three in the prompt, but the model does not say so."
+        "A does not find any of the three. It has all three in the prompt, but the model does not say so."
     )
 
 
