@@ -10,7 +10,8 @@ from typing import Any
 
 from core.errors import BadInput, shorten
 from core.graph.readers.delimited import PARTS, beside_of, check_columns, header_of
-from core.graph.readers.json_graphs import each_of, links, names_in, row_triples
+from core.graph.readers.json_graphs import links, names_in, row_triples
+from core.graph.readers.list_cells import each_of
 from core.graph.readers.source import Triple, TripleSource
 from core.io.files import size_text
 from core.runtime.row_files import file_rows
