@@ -6,7 +6,6 @@ import threading
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import lru_cache, partial
 from pathlib import Path as FilePath
 
@@ -17,7 +16,7 @@ from core.databases.live import Settings, open_live
 from core.datasets.own import added_set, added_sets, save_set, sets_folder
 from core.datasets.relations import read_table
 from core.datasets.sets import QuestionSet
-from core.errors import BadInput, HopscopeError, StoreError
+from core.errors import BadInput, HopscopeError, StoreError, nearest, shorten
 from core.graph.building.build import open_or_build
 from core.graph.protocol import KnowledgeGraph
 from core.graph.storage.opening import open_store
@@ -281,9 +280,7 @@ def _owners() -> dict[str, Dataset]:
 
 
 def _unknown(what: str, name: str, known: Mapping) -> str:
-    near = get_close_matches(name, known, 1)
-    hint = f" Did you mean {near[0]}?" if near else ""
-    return f"There is no {what} “{name}”.{hint} Known: {', '.join(known) or 'none'}."
+    return f"There is no {what} “{shorten(name)}”.{nearest(name, known)}"
 
 
 def _shipped(path: FilePath) -> Dataset:

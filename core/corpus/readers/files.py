@@ -26,7 +26,7 @@ from core.io.encoding import known_encoding
 from core.io.files import Source
 from core.io.files import Tell as Share
 from core.io.recoded import as_utf8
-from core.io.row_files import COLUMNAR
+from core.runtime.row_files import COLUMNAR
 
 SUFFIXES = tuple(
     f".{kind}"

@@ -160,7 +160,7 @@ def _steps(lane: int, comparison: Comparison | None) -> None:
 
 def _about(instance: Instance) -> None:
     """Where the method comes from, and how it was read where its source leaves something open."""
-    heading = " · ".join(filter(None, (tr(instance.label), instance.number_in_heading)))
+    heading = " · ".join(filter(None, (tr(instance.label), instance.number)))
     st.markdown(f"**{plain(heading)}**")
     for text in (instance.paper, instance.notes):
         if text:

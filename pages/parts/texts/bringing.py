@@ -15,9 +15,9 @@ from core.corpus.readers.options import Columns
 from core.datasets.own import clean_name
 from core.errors import BadInput, HopscopeError
 from core.io.files import PACKED
-from core.io.row_files import COLUMNAR
 from core.io.temporary import temporary_folder
 from core.runtime.jobs import DONE, Job
+from core.runtime.row_files import COLUMNAR
 from core.sharing import shared
 from core.sources import CorpusSource
 from pages.parts.graphs.upload import saved_upload

@@ -67,12 +67,25 @@ def test_drawing_is_the_same_for_the_same_seed(home):
 
 
 def test_unknown_names_bring_the_known_ones(home):
-    with pytest.raises(BadInput, match="Did you mean metaqa-1hop-dev"):
+    with pytest.raises(BadInput, match="Did you mean “metaqa-1hop-dev”"):
         questions("metaqa-1hop-de")
     with pytest.raises(BadInput, match="metaqa-3hop-test"):
         datasets()["metaqa"].questions("other")
-    with pytest.raises(BadInput, match="Known: .*metaqa"):
+    with pytest.raises(BadInput, match="Did you mean “metaqa”"):
         open_graph("metaq")
+
+
+def test_of_many_graphs_a_few_are_named_and_the_others_counted(home):
+    for number in range(30):
+        build([("a", "r", "b")], home / "graphs" / f"private-{number}", "x", "out")
+    with pytest.raises(BadInput) as near:
+        open_graph("privat-7")
+    assert str(near.value).count("private-") == 1
+    with pytest.raises(BadInput) as none:
+        open_graph("zzz")
+    named = str(none.value).count("private-")
+    assert named < 9
+    assert f"and {len(datasets()) - 8} more" in str(none.value)
 
 
 def test_graphs_a_person_built(home):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from pathlib import Path as FilePath
 
-from core.io.columnar import ARROW, COLUMNAR, PARQUET, column_rows, is_columnar
+from core.io.columnar import ARROW, COLUMNAR, PARQUET, is_columnar
 from core.io.files import Source, Tell
 from core.io.json_rows import Row, beginning, json_rows
+from core.runtime.separate_columns import column_rows
 
 __all__ = ["ARROW", "COLUMNAR", "PARQUET", "file_rows", "holds_rows", "is_columnar"]
 
