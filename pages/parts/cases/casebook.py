@@ -10,8 +10,8 @@ import streamlit as st
 from core.cases import Case, cases, duplicate, examples, export, load, tags
 from core.cases.store import OWNED_AS
 from core.errors import HopscopeError
-from pages.parts.compare.permalink import case_link
 from pages.parts.compare.presenting import offer
+from pages.parts.question.permalink import case_link
 from pages.parts.shared.people import whose
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from core.models.discovery import FoundServer
     from core.runtime.jobs import Job
     from pages.parts.board.payload import Board
+    from pages.parts.bringing.database_copy import DatabaseForm
     from pages.parts.build.bench import Bench
     from pages.parts.build.trials import Trials
-    from pages.parts.compare.permalink import Link
-    from pages.parts.graphs.from_database import Asked
+    from pages.parts.question.permalink import Link
 
 USUAL = GraphSource("metaqa")  # what is chosen to begin with
 T = TypeVar("T")
@@ -457,7 +457,7 @@ class Session:
     looked: Keys[tuple[tuple | None, Job | None]] = Keys(
         (None, None), "The job that looked at an uploaded file, with the file, by upload."
     )
-    database_asked: Key[Asked | None] = Key(
+    database_asked: Key[DatabaseForm | None] = Key(
         None, "The database that is looked at before its graph is copied, without its key."
     )
     questions_error: Key[str] = Key("", "Why a file of questions was not taken, said once.")

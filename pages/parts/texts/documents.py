@@ -13,11 +13,11 @@ from core.graph.columns import Table
 from pages.parts.shared.session_state import Key, Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
-from pages.parts.texts.bringing import remove_document
 from pages.parts.texts.chosen import about, awaited
 from pages.parts.texts.finding import found
 from pages.parts.texts.paging import page_of, pager
 from pages.parts.texts.passage import passage
+from pages.parts.texts.removing import remove_document
 
 ROWS, PASSAGES = 50, 10  # on one page
 WHAT = (tr("Documents"), tr("Chunks"))

@@ -10,8 +10,8 @@ from core.datasets import QuestionSet
 from core.errors import HopscopeError
 from core.sources import GraphSource
 from core.types import Question
-from pages.parts.compare.asking import take
-from pages.parts.compare.permalink import DEFAULT_LANES, Link
+from pages.parts.question.permalink import DEFAULT_LANES, Link
+from pages.parts.question.question_bar import take
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr

@@ -8,7 +8,7 @@ from core.datasets import datasets, sets
 from core.datasets.sets import QuestionSet
 from core.errors import BadInput
 from core.sources import GraphSource
-from pages.parts.compare import asking
+from pages.parts.question import question_bar
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def read(monkeypatch):
     """The sets whose questions are read."""
     names, questions = [], QuestionSet.questions
     sets._by_text.cache_clear()
-    monkeypatch.setattr(asking, "source", lambda: GraphSource("metaqa"))
+    monkeypatch.setattr(question_bar, "source", lambda: GraphSource("metaqa"))
     monkeypatch.setattr(
         QuestionSet, "questions", lambda known: names.append(known.name) or questions(known)
     )
@@ -24,11 +24,15 @@ def read(monkeypatch):
 
 
 def test_question_sets_are_read_only_where_they_hold_the_question(read):
-    assert asking.known_question("") is None and asking.known_question("  ") is None and not read
-    assert asking.known_question("who is it, and why") is None and not read
+    assert (
+        question_bar.known_question("") is None
+        and question_bar.known_question("  ") is None
+        and not read
+    )
+    assert question_bar.known_question("who is it, and why") is None and not read
     one = datasets()["metaqa"].sets["metaqa-2hop-dev"].questions()[17]
     read.clear()
-    assert asking.known_question(f"  {one.text} ") == one and read == ["metaqa-2hop-dev"]
+    assert question_bar.known_question(f"  {one.text} ") == one and read == ["metaqa-2hop-dev"]
 
 
 def test_a_set_that_cannot_be_read_is_left_out(read, monkeypatch):
@@ -38,4 +42,4 @@ def test_a_set_that_cannot_be_read_is_left_out(read, monkeypatch):
     one = datasets()["metaqa"].sets["metaqa-2hop-dev"].questions()[18]
     sets._by_text.cache_clear()
     monkeypatch.setattr(QuestionSet, "questions", broken)
-    assert asking.known_question(one.text) is None
+    assert question_bar.known_question(one.text) is None

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.graph.building.build import build
 from core.io.home import ROOT
-from pages.parts.compare.permalink import parse_link
+from pages.parts.question.permalink import parse_link
 
 MARKED = "![x](https://example.org/x.png) [y](https://example.org) <img src=x>"
 RAW = re.compile(r"(?<!\\)(\[[xy]\]|<img)")  # a link, an image or a tag whose mark is not escaped

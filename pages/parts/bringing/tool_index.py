@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from itertools import count
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import streamlit as st
 
@@ -18,12 +17,12 @@ from core.corpus.corpus import OWNED_AS
 from core.corpus.indexes.opening import Taken, look, open_index, opened_tools
 from core.corpus.indexes.tools import TOOLS, build_of
 from core.datasets.own import clean_name
-from core.errors import BadInput, HopscopeError, shorten
+from core.errors import HopscopeError
 from core.io.temporary import temporary_folder
 from core.runtime.jobs import Job
 from core.sharing import shared
-from pages.parts.graphs.looking import looked_at
-from pages.parts.graphs.upload import saved_upload
+from pages.parts.bringing.inspection import inspect_upload
+from pages.parts.bringing.uploads import save_folder, save_upload
 from pages.parts.shared.people import barred
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
@@ -35,8 +34,7 @@ NEW = ""
 FOLDER, ZIP, PATH = tr("A folder"), tr("A zip of it"), tr("A path on this computer")
 ENDS = ["parquet", "json", "graphml", "pkl", "pklz", "txt"]  # of the files that the readers look at
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-ODD = re.compile(r"[^\w.\- ]")
-LONGEST, DEEPEST = 80, 6  # characters of a title and of a part of a path, and parts of one
+MAX_TITLE_LETTERS = 80
 Held = Callable[
     [], AbstractContextManager[Path]
 ]  # what lays down what was chosen, and takes it away at the end
@@ -81,7 +79,7 @@ def open_another(new_name: Callable[[str], str]) -> None:
             with held() as path:
                 return look(path, job.tell, job.check)
 
-        job = looked_at("index_looked", key, work)
+        job = inspect_upload("index_looked", key, work)
         if job.error:
             st.error(plain(job.error))
         elif job.result is not None:
@@ -138,35 +136,9 @@ def _uploaded(files: list) -> Iterator[Path]:
     folder = temporary_folder()
     try:
         zipped = len(files) == 1 and files[0].name.lower().endswith(".zip")
-        yield saved_upload(files[0], folder) if zipped else laid_down(files, folder)
+        yield save_upload(files[0], folder) if zipped else save_folder(files, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def laid_down(files: list, folder: Path) -> Path:
-    """The folder with these uploads in it, each at its path within the folder that was dropped, made harmless. Raises BadInput where one
-    has the name of a folder."""
-    for file in files:
-        parts = [
-            ODD.sub("_", part).lstrip(".")[-LONGEST:]
-            for part in PurePosixPath(file.name.replace("\\", "/")).parts
-            if part != "/"
-        ]
-        place = folder.joinpath(*list(filter(None, parts))[-DEEPEST:] or ["_"])
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            with open(place, "wb") as out:
-                file.seek(0)
-                shutil.copyfileobj(file, out)
-        except OSError as error:
-            raise BadInput(
-                tr(
-                    "{name} cannot be laid down: {reason}.",
-                    name=shorten(file.name),
-                    reason=error.strerror or error,
-                )
-            ) from None
-    return folder
 
 
 def _form(taken: Taken, key: tuple[str, ...], held: Held, new_name: Callable[[str], str]) -> None:
@@ -211,7 +183,7 @@ def _form(taken: Taken, key: tuple[str, ...], held: Held, new_name: Callable[[st
                 tr("Title"),
                 value=_free(TOOLS[taken.tool].title),
                 key=f"index_title-{'-'.join(key)}",
-                max_chars=LONGEST,
+                max_chars=MAX_TITLE_LETTERS,
                 width=300,
             )
         pressed = st.button(

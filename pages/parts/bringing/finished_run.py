@@ -13,7 +13,7 @@ from core.retrievers.runs.formats import title_of
 from core.retrievers.runs.saved import OWNED_AS, FileRun, bring, remove, runs
 from core.sharing import why_not
 from core.sources import Source
-from pages.parts.graphs.upload import saved_upload
+from pages.parts.bringing.uploads import save_upload
 from pages.parts.shared.session import said
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -85,8 +85,8 @@ def _brought(on: Source, file, qrels) -> None:
 
     def work() -> FileRun:
         with tempfile.TemporaryDirectory() as folder, st.spinner(tr("Reading the run")):
-            judged = saved_upload(qrels, _new(Path(folder) / "qrels")) if qrels is not None else ""
-            return bring(saved_upload(file, _new(Path(folder) / "run")), on, qrels=judged)
+            judged = save_upload(qrels, _new(Path(folder) / "qrels")) if qrels is not None else ""
+            return bring(save_upload(file, _new(Path(folder) / "run")), on, qrels=judged)
 
     run = said(work)
     if run is not None:

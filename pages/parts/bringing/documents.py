@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.corpus import Brought, Corpus, bring, corpora, open_corpus, own_corpus, remove_corpus
+from core.corpus import Brought, Corpus, bring, corpora, open_corpus, own_corpus
 from core.corpus.corpus import OWNED_AS
 from core.corpus.readers import SUFFIXES
 from core.corpus.readers.options import Columns
@@ -19,20 +19,19 @@ from core.io.row_files import COLUMNAR
 from core.io.temporary import temporary_folder
 from core.runtime.jobs import DONE, Job
 from core.sharing import shared
-from core.sources import CorpusSource
-from pages.parts.graphs.upload import saved_upload
-from pages.parts.shared.encoding import choose_encoding
-from pages.parts.shared.hub_set import HubSet, hub_set
-from pages.parts.shared.people import barred, held, whose
+from pages.parts.bringing.document_columns import choose_columns
+from pages.parts.bringing.document_questions import bring_known
+from pages.parts.bringing.encoding import choose_encoding
+from pages.parts.bringing.hub_set import HubSet, hub_set
+from pages.parts.bringing.tool_index import begin_opened, open_another
+from pages.parts.bringing.uploads import save_uploads
+from pages.parts.shared.people import barred
 from pages.parts.shared.session import engine
-from pages.parts.shared.session_state import USUAL, Session, session
+from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.shared.working import working
-from pages.parts.texts.building import at_work
-from pages.parts.texts.columns import choose_columns
-from pages.parts.texts.known import bring_known
-from pages.parts.texts.opening import begin_opened, open_another
+from pages.parts.texts.removing import tried
 
 TYPES = [
     *(suffix.removeprefix(".") for suffix in dict.fromkeys((*SUFFIXES, *COLUMNAR, *PACKED))),
@@ -155,14 +154,7 @@ def start(
 ) -> None:
     """Begin reading the files into the corpus of that name, and draw the page anew."""
     folder = temporary_folder()
-    paths = []
-    for number, file in enumerate(files):
-        if isinstance(file, HubSet):
-            paths.append(file.path)
-            continue
-        place = folder / str(number)
-        place.mkdir()
-        paths.append(saved_upload(file, place))
+    paths = save_uploads(files, folder)
 
     def work(job: Job) -> Brought:
         try:
@@ -246,81 +238,3 @@ def _open(name: str) -> None:
     session.texts_wanted = name
     del session.texts_open, session.texts_tabs  # the first tab is open again
     del session.texts_job
-
-
-def remove(corpus: Corpus) -> None:
-    """A way to remove texts of a person's own, which is asked first."""
-    if not corpus.own:
-        return
-    if by := whose(OWNED_AS, corpus.name):
-        st.caption(plain(by), width="content")
-    with st.popover(
-        tr("Remove"),
-        icon=":material/delete:",
-        type="tertiary",
-        **held(barred(OWNED_AS, corpus.name)),
-    ):
-        st.write(
-            plain(
-                tr(
-                    "Remove {corpus} with its {documents} and every graph built of it?",
-                    corpus=corpus.title,
-                    documents=many(corpus.n_documents, "document"),
-                )
-            )
-        )
-        st.button(
-            tr("Yes, remove it"),
-            key="texts_remove",
-            type="primary",
-            on_click=tried,
-            args=(lambda: _remove(corpus),),
-        )
-
-
-def _remove(corpus: Corpus) -> None:
-    if at_work(corpus):
-        raise BadInput(tr("A graph of these texts is being built; cancel that first."))
-    remove_corpus(corpus.name)
-    st.query_params.pop("corpus", None)
-    if session.source == CorpusSource(corpus.name):
-        session.source = USUAL
-        session.begin_anew()
-
-
-def remove_document(corpus: Corpus, id: str) -> None:
-    """A way to take one document out of texts of a person's own, which is asked first."""
-    if not corpus.own or len(corpus) < 2:
-        return
-    with st.popover(
-        tr("Remove this document"),
-        icon=":material/delete:",
-        type="tertiary",
-        **held(barred(OWNED_AS, corpus.name)),
-    ):
-        st.write(
-            tr(
-                "Remove it? Graphs of these texts are to be built again; only what depends on it is made anew."
-            )
-        )
-        st.button(
-            tr("Yes, remove it"),
-            key="texts_remove_one",
-            type="primary",
-            on_click=tried,
-            args=(lambda: corpus.remove([id]),),
-        )
-
-
-def tried(action) -> None:
-    """Do it; what stands in the way is said when the page is drawn."""
-    try:
-        action()
-    except HopscopeError as error:
-        session.texts_trouble = str(error)
-
-
-def trouble() -> None:
-    """Say what stood in the way."""
-    if said := Session.texts_trouble.take():
-        st.error(plain(said))

@@ -16,9 +16,9 @@ from core.errors import HopscopeError
 from core.io.temporary import temporary_folder
 from core.runtime.jobs import Job
 from core.sharing import shared
-from pages.parts.graphs.adding import LITERAL_WORDS, Looked, begin, form, looked_of
-from pages.parts.graphs.live_database import live_database
-from pages.parts.graphs.looking import looked_at
+from pages.parts.bringing.graph_form import LITERAL_WORDS, Looked, begin, form, looked_of
+from pages.parts.bringing.inspection import inspect_upload
+from pages.parts.bringing.live_database import live_database
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -30,8 +30,8 @@ LONGEST_QUERY = 20_000  # characters
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a person asked to look at, the how-manieth time: an address, a query, and what becomes of literals. No key is in it."""
+class DatabaseForm:
+    """The form as it was sent the `number`-th time; it holds no key."""
 
     address: Address
     query: str
@@ -153,12 +153,12 @@ def from_database() -> None:
         begin(*chosen, folder, make)
 
 
-def _asked(address: str, query: str, literals: str) -> Asked:
+def _asked(address: str, query: str, literals: str) -> DatabaseForm:
     """What was sent, checked. Raises BadInput and BadParameter."""
     found, before = address_of(address), session.database_asked
     if found.kind == BOLT and missing():
         st.info(plain(missing()), icon=":material/info:")
-    return Asked(found, query.strip(), literals, before.number + 1 if before else 1)
+    return DatabaseForm(found, query.strip(), literals, before.number + 1 if before else 1)
 
 
 def _limits(job: Job, triples: int) -> Limits:
@@ -169,8 +169,8 @@ def _limits(job: Job, triples: int) -> Limits:
     )
 
 
-def _look(asked: Asked, key: str) -> Looked:
-    """The first triples of the database. Asked once, until the form is sent again."""
+def _look(asked: DatabaseForm, key: str) -> Looked:
+    """The first triples of the database, read once until the form is sent again."""
 
     def work(job: Job) -> Looked:
         with tempfile.TemporaryDirectory() as folder:
@@ -185,7 +185,7 @@ def _look(asked: Asked, key: str) -> Looked:
                 )
             )
 
-    job = looked_at(
+    job = inspect_upload(
         "database_looked", (asked,), work, tr("Asking the database"), tr("press “Look at it” again")
     )
     if job.error:

@@ -10,9 +10,9 @@ from core.corpus import Corpus, bring_questions, corpora
 from core.corpus.corpus import OWNED_AS
 from core.errors import HopscopeError
 from core.io.temporary import temporary_folder
-from pages.parts.graphs.upload import saved_upload
+from pages.parts.bringing.question_file import Chosen, choose_questions
+from pages.parts.bringing.uploads import save_upload
 from pages.parts.shared.people import barred
-from pages.parts.shared.question_file import Chosen, choose_questions
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -52,7 +52,7 @@ def _keep(name: str, chosen: Chosen) -> None:
     try:
         brought = bring_questions(
             name,
-            saved_upload(chosen.file, folder),
+            save_upload(chosen.file, folder),
             format=chosen.format,
             columns=chosen.columns,
             encoding=chosen.encoding,

@@ -10,11 +10,11 @@ from streamlit.testing.v1 import AppTest
 from core.databases.live import FILE, Settings
 from core.datasets.own_graphs import add_live
 from core.sources import GraphSource
-from pages.parts.graphs.from_database import WAYS
-from pages.parts.graphs.upload import ORIGINS
+from pages.parts.bringing.database_copy import WAYS
+from pages.parts.bringing.graph_files import ORIGINS
 from tests.core.databases.endpoint import endpoint
 from tests.core.databases.test_live import FIVE
-from tests.pages.graphs.test_uploads import PAGE, button, opened, own
+from tests.pages.bringing.test_uploads import PAGE, button, opened, own
 
 __all__ = ["own"]
 COMPARE = (

@@ -14,7 +14,7 @@ from core.corpus.readers.packed import Held
 from core.corpus.readers.separate import sheet_columns
 from core.corpus.readers.table import HEADER, guessed, has_header, header
 from core.errors import BadInput
-from pages.parts.graphs.upload import saved_upload
+from pages.parts.bringing.uploads import save_upload
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
@@ -132,4 +132,4 @@ def _has_header(id: str, name: str, _file) -> bool:
 def _form(id: str, name: str, _file) -> str:
     """The format of a published set that a file is recognised by; empty for another file."""
     with tempfile.TemporaryDirectory() as folder:
-        return form_of(saved_upload(_file, Path(folder)))
+        return form_of(save_upload(_file, Path(folder)))

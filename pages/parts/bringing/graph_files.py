@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,17 +19,17 @@ from core.graph.readers.triple_file import TripleFile, columns_of
 from core.io.files import PACKED, size_text
 from core.io.temporary import temporary_folder
 from core.runtime.jobs import Job
-from pages.parts.graphs.adding import LITERAL_WORDS, Looked, begin, form, looked_of, watch
-from pages.parts.graphs.from_database import from_database
-from pages.parts.graphs.looking import looked_at, reading
-from pages.parts.shared.encoding import choose_encoding
-from pages.parts.shared.hub_set import HubSet, hub_set
+from pages.parts.bringing.database_copy import from_database
+from pages.parts.bringing.encoding import choose_encoding
+from pages.parts.bringing.graph_form import LITERAL_WORDS, Looked, begin, form, looked_of, watch
+from pages.parts.bringing.hub_set import HubSet, hub_set
+from pages.parts.bringing.inspection import inspect_upload, reading_progress
+from pages.parts.bringing.uploads import save_uploads
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-LONGEST_FILE_NAME = 80
 MOST_TEXT = 2 << 30  # bytes that an uploaded file may unpack to
 FIRST_ROW = {
     "": tr("By what is in it"),
@@ -188,9 +186,9 @@ def _look(files: list, how: Reading) -> Looked:
 
     def work(job: Job) -> Looked:
         with tempfile.TemporaryDirectory() as folder:
-            return looked_of(_source(files, Path(folder), how), reading(job))
+            return looked_of(_source(files, Path(folder), how), reading_progress(job))
 
-    job = looked_at("upload_looked", (tuple(file.file_id for file in files), how), work)
+    job = inspect_upload("upload_looked", (tuple(file.file_id for file in files), how), work)
     if job.error:
         st.error(plain(job.error))
         st.caption(tr("Correct the file, or how it is read, and choose it again."))
@@ -198,29 +196,10 @@ def _look(files: list, how: Reading) -> Looked:
 
 
 def _source(files: list, folder: Path, how: Reading) -> TripleFile:
-    paths = [saved_upload(file, _numbered(folder, number)) for number, file in enumerate(files)]
+    paths = save_uploads(files, folder)
     columns = columns_of(how.columns) if how.columns else None
     of_text = {"header": how.header, "encoding": how.encoding, "columns": columns}
     of_rdf = {"literals": how.literals, "language": how.language}
     return graph_files(
         paths, folder, format=how.format, most=MOST_TEXT, keep=False, **of_text, **of_rdf
     )
-
-
-def _numbered(folder: Path, number: int) -> Path:
-    """A folder for one of several uploads, whose names may be the same."""
-    place = folder / str(number)
-    place.mkdir()
-    return place
-
-
-def saved_upload(file, folder: Path) -> Path:
-    """The upload as a file of its own name, made harmless, in `folder`."""
-    path = folder / (
-        re.sub(r"[^\w.\- ]", "_", Path(file.name).name).lstrip(".")[-LONGEST_FILE_NAME:]
-        or "upload.txt"
-    )
-    with open(path, "wb") as out:
-        file.seek(0)
-        shutil.copyfileobj(file, out)
-    return path

@@ -6,10 +6,10 @@ import pytest
 
 from core.datasets import datasets
 from core.graph.store import Graph
-from pages.parts.graphs.upload import ORIGINS
+from pages.parts.bringing.graph_files import ORIGINS
 from tests.core.databases.endpoint import endpoint
 from tests.core.databases.test_sparql import FILMS, chain
-from tests.pages.graphs.test_uploads import built, button, opened, own
+from tests.pages.bringing.test_uploads import built, button, opened, own
 
 __all__ = ["own"]
 HOSTILE = '<http://x/a> <http://x/r> <http://x/b> . <http://x/a> <http://www.w3.org/2000/01/rdf-schema#label> "<img src=x onerror=alert(1)>" .'

@@ -13,7 +13,7 @@ from core.graph.edits import Edit
 from core.runtime.jobs import Job
 from core.sources import CorpusSource
 from core.types import Question
-from pages.parts.compare.asking import known_question
+from pages.parts.question.question_bar import known_question
 from pages.parts.shared.session import engine, follow, said, source
 from pages.parts.shared.session_state import Key, Session, session
 from pages.parts.shared.text import isolated, many, plain

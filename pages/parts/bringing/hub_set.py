@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
@@ -10,33 +11,24 @@ from core.errors import BadInput
 from core.io.fetched import HUB, Fetched, fetched, is_id
 from core.runtime.jobs import Job
 from core.sharing import shared
-from pages.parts.graphs.looking import looked_at
+from pages.parts.bringing.inspection import inspect_upload
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 LONGEST = 200  # characters of an id
 
 
+@dataclass(frozen=True)
 class HubSet:
-    """A fetched set with what pages read of an upload: its name, a key, its size and its bytes. `path` is a file, or a folder of BEIR."""
+    """A fetched set with the key and the name of an upload; its path is a file or a folder."""
 
-    def __init__(self, id: str, path: Path):
-        self.file_id, self.path = id, path
-        self.name = path.name
-        self.size = path.stat().st_size if path.is_file() else 0
-        self._at = 0
+    file_id: str
+    path: Path
 
-    def seek(self, at: int) -> None:
-        """Go on reading from there."""
-        self._at = at
-
-    def read(self, size: int = -1) -> bytes:
-        """The next bytes, all that are left by default."""
-        with open(self.path, "rb") as file:
-            file.seek(self._at)
-            data = file.read(size)
-        self._at += len(data)
-        return data
+    @property
+    def name(self) -> str:
+        """The name of its file or folder."""
+        return self.path.name
 
 
 def hub_set(key: str, example: str, folders: bool = False) -> HubSet | None:
@@ -74,7 +66,7 @@ def hub_set(key: str, example: str, folders: bool = False) -> HubSet | None:
             )
         return fetched(id, job.tell)
 
-    job = looked_at(f"{key}_fetched", (id,), work, tr("Fetching the set"), tr("change the id"))
+    job = inspect_upload(f"{key}_fetched", (id,), work, tr("Fetching the set"), tr("change the id"))
     if job.error:
         st.error(plain(job.error))
     if job.result is None:

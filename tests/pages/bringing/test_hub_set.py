@@ -14,11 +14,11 @@ from core.io.fetched import place_of
 def page() -> None:
     import streamlit as st
 
-    from pages.parts.shared.hub_set import hub_set
+    from pages.parts.bringing.hub_set import hub_set
 
     found = hub_set("field", "hf:x/y")
     if found is not None:
-        st.write(f"read {found.name}: {found.read(4)!r} then {found.read()!r}")
+        st.write(f"read {found.name}: {found.path.read_bytes()!r}")
 
 
 @pytest.fixture
@@ -49,8 +49,7 @@ def test_a_set_that_was_fetched_is_read_like_an_upload(field):
     saved("hf:a/b", b"PAR1rest")
     said = field("hf:a/b")
     assert (
-        "read hf-a-b.parquet: b'PAR1' then b'rest'" in said
-        and "remove that file to fetch it again" in said
+        "read hf-a-b.parquet: b'PAR1rest'" in said and "remove that file to fetch it again" in said
     )
 
 

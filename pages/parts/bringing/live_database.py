@@ -13,7 +13,7 @@ from core.datasets.own_graphs import add_live, free_name
 from core.errors import HopscopeError
 from core.runtime.jobs import Job
 from core.sharing import shared
-from pages.parts.graphs.adding import LITERAL_WORDS, WAYS, begin_with
+from pages.parts.bringing.graph_form import LITERAL_WORDS, WAYS, begin_with
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr

@@ -11,10 +11,10 @@ from core.datasets import datasets, keep_set
 from core.datasets.fit import OWN, fit, rows_fit
 from core.datasets.own import OWNED_AS, added_sets, clean_name, remove_set
 from core.errors import HopscopeError
-from pages.parts.graphs.upload import saved_upload
-from pages.parts.graphs.ways import go_on, ways_on
+from pages.parts.bringing.question_file import Chosen, choose_questions
+from pages.parts.bringing.uploads import save_upload
+from pages.parts.question.set_actions import go_on, ways_on
 from pages.parts.shared.people import barred, held, whose
-from pages.parts.shared.question_file import Chosen, choose_questions
 from pages.parts.shared.session import engine, graph_name, said
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
@@ -104,7 +104,7 @@ def _keep(file, title: str, graph: str, **how: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         try:
             known = keep_set(
-                saved_upload(file, Path(folder)), clean_name(title), title, graph, **how
+                save_upload(file, Path(folder)), clean_name(title), title, graph, **how
             )
         except HopscopeError as error:
             session.questions_error = str(error)

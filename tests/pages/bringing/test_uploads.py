@@ -18,9 +18,9 @@ from core.io.fetched import place_of
 from core.io.home import ROOT
 from core.runtime.jobs import CANCELLED, Job
 from core.sources import GraphSource
-from pages.parts.graphs import upload
-from pages.parts.graphs.looking import reading
-from pages.parts.shared import question_file
+from pages.parts.bringing import graph_files, question_file
+from pages.parts.bringing.inspection import reading_progress
+from pages.parts.bringing.uploads import save_upload
 
 PAGE = str(ROOT / "pages" / "graphs.py")
 HOSTILE = "<img src=x onerror=alert(1)> **bold** [x](javascript:alert(2))"
@@ -86,7 +86,7 @@ def test_more_columns_are_chosen(own):
 
 
 def test_bombs_are_refused(own, monkeypatch):
-    monkeypatch.setattr(upload, "MOST_TEXT", 1 << 20)
+    monkeypatch.setattr(graph_files, "MOST_TEXT", 1 << 20)
     monkeypatch.setattr(question_file, "MOST_TEXT", 1 << 20)
     bomb = gzip.compress(b"A" * (3 << 20) + b"\tr\tB\n")
     at = add(opened(), "upload", "bomb.tsv.gz", bomb)
@@ -223,7 +223,7 @@ def test_names_of_uploads_are_made_harmless(tmp_path):
 
     for name in ("../../etc/passwd", "..", "", "a" * 300 + ".tsv.gz", "ü <b>.tsv"):
         file = SimpleNamespace(name=name, seek=lambda at: None, read=lambda size=-1: b"")
-        path = upload.saved_upload(file, tmp_path)
+        path = save_upload(file, tmp_path)
         assert (
             path.parent == tmp_path
             and path.is_file()
@@ -238,11 +238,13 @@ def test_looking_at_a_file_is_a_job_that_can_be_cancelled(own):
         begun.append(job)
         while True:
             time.sleep(0.01)
-            reading(job)(0.5)
+            reading_progress(job)(0.5)
             job.cancel()
 
     at = AppTest.from_string(
-        "import streamlit as st\nfrom pages.parts.graphs.looking import looked_at\nlooked_at('looked', (1,), st.session_state['work'])",
+        "import streamlit as st\n"
+        "from pages.parts.bringing.inspection import inspect_upload\n"
+        "inspect_upload('looked', (1,), st.session_state['work'])",
         default_timeout=30,
     )
     at.session_state["work"] = endless

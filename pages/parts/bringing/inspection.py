@@ -1,4 +1,4 @@
-"""Looking at an uploaded file: a job beside the page, which can be cancelled."""
+"""Inspection of an upload or a database in a job that can be cancelled."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ from pages.parts.shared.wording import tr
 BAR_AFTER = 0.3  # seconds in which most files are looked at, without a bar
 
 
-def looked_at(
+def inspect_upload(
     name: str,
     key: tuple,
     work: Callable[[Job], Any],
     said: str = tr("Reading the file"),
     again: str = tr("choose the file again"),
 ) -> Job:
-    """The job, once it has ended, that looks at an upload or a database; the same one until `key` changes, kept in the page's state as
-    `name`."""
+    """Return the ended job that inspects an upload or a database.
+
+    It is kept in the session as `name`, and the same one is returned until `key` changes.
+    """
     known, job = Session.looked[name].value
     if job is None or known != key:
         if job is not None:
@@ -43,6 +45,6 @@ def looked_at(
     return job
 
 
-def reading(job: Job, text: str = tr("Reading the file")) -> Callable[[float], None]:
-    """What tells a job the share that is read, and ends the reading where the job was cancelled."""
+def reading_progress(job: Job, text: str = tr("Reading the file")) -> Callable[[float], None]:
+    """A callback that tells a job the share that is read, and raises once it was cancelled."""
     return lambda share: job.advance(text, share)

@@ -15,10 +15,10 @@ from core.questions import GOLD, QuestionFile, read_file
 from core.questions.reading import FORMATS, rows_with_graphs
 from core.questions.table import EXAMPLE, GOLD_EXAMPLE
 from core.runtime.jobs import Job
-from pages.parts.graphs.looking import looked_at, reading
-from pages.parts.graphs.upload import saved_upload
-from pages.parts.shared.encoding import choose_encoding
-from pages.parts.shared.hub_set import HubSet, hub_set
+from pages.parts.bringing.encoding import choose_encoding
+from pages.parts.bringing.hub_set import HubSet, hub_set
+from pages.parts.bringing.inspection import inspect_upload, reading_progress
+from pages.parts.bringing.uploads import save_upload
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
@@ -138,16 +138,16 @@ def _look(name: str, file, how: dict[str, Any], documents: bool) -> Job:
                 )
             )
         with tempfile.TemporaryDirectory() as folder:
-            path = saved_upload(file, Path(folder))
+            path = save_upload(file, Path(folder))
             gold = GOLD if documents else ()
-            found = read_file(path, most=most, tell=reading(job), gold=gold, **how)
+            found = read_file(path, most=most, tell=reading_progress(job), gold=gold, **how)
             if documents:
                 found.check_known()
             return found, 0 if documents else rows_with_graphs(
-                path, most, reading(job, tr("Looking for graphs"))
+                path, most, reading_progress(job, tr("Looking for graphs"))
             )
 
-    return looked_at(name, (file.file_id, *how.values()), work)
+    return inspect_upload(name, (file.file_id, *how.values()), work)
 
 
 def _preview(chosen: Chosen, documents: bool) -> None:

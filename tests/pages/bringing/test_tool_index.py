@@ -16,13 +16,14 @@ from core.instances.catalogue import find
 from core.sources import CorpusSource
 from core.types import Question
 from pages.parts.board.text_picture import TextPicture
+from pages.parts.bringing.tool_index import PATH, ZIP
+from pages.parts.bringing.uploads import save_folder
 from pages.parts.shared.session import engine
 from pages.parts.texts.beside import one_layout
-from pages.parts.texts.opening import PATH, ZIP, laid_down
 from pages.parts.texts.walking import BESIDE
 from tests.core.corpus.indexes.kit import RECORDED
 from tests.core.operators.texts.kit import story
-from tests.pages.texts.test_bringing import ADD
+from tests.pages.bringing.test_documents import ADD
 from tests.pages.texts.texts_kit import button, labels, opened, texts, until
 
 
@@ -107,7 +108,7 @@ def test_where_others_reach_the_page_no_path_is_asked_for(small, monkeypatch):
     monkeypatch.setattr(
         "streamlit.get_option", lambda name: "0.0.0.0" if name == "server.address" else None
     )
-    from pages.parts.texts.opening import _on_this_computer
+    from pages.parts.bringing.tool_index import _on_this_computer
 
     assert not _on_this_computer()
     monkeypatch.setattr("streamlit.get_option", lambda name: "127.0.0.1")
@@ -143,7 +144,7 @@ def test_uploads_stay_in_their_folder(tmp_path):
         "a/\0/<b>.json",
         "d/" * 300 + "deep.json",
     ]
-    laid_down([Upload(name, b"{}") for name in names], inside)
+    save_folder([Upload(name, b"{}") for name in names], inside)
     assert [
         path for path in tmp_path.rglob("*") if path.is_file() and inside not in path.parents
     ] == []
@@ -151,7 +152,7 @@ def test_uploads_stay_in_their_folder(tmp_path):
         list(inside.rglob("*.json"))
     ) == len(names) - 1
     with pytest.raises(BadInput, match="cannot be laid down"):
-        laid_down([Upload("index", b"")], inside)
+        save_folder([Upload("index", b"")], inside)
 
 
 def test_the_opened_graph_is_on_one_layout_with_ours(small):
