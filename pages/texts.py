@@ -12,7 +12,7 @@ from pages.parts.texts.advising import advice
 from pages.parts.texts.building import builds
 from pages.parts.texts.chosen import ask_about, choose, missed, opened
 from pages.parts.texts.documents import documents
-from pages.parts.texts.removing import remove, trouble
+from pages.parts.texts.removing import remove
 
 TABS = (
     tr(":material/hub: Graph"),
@@ -29,7 +29,6 @@ def page() -> None:
         name = choose()
         ask_about(name)
     missed()
-    trouble()
     # A `default` that follows the open tab would make another widget of the tabs, and the click on it would be lost.
     if not session.texts_tabs:
         session.texts_tabs = session.texts_open or TABS[0]

@@ -13,7 +13,7 @@ from core.corpus.corpus import OWNED_AS
 from core.corpus.readers import SUFFIXES
 from core.corpus.readers.options import Columns
 from core.datasets.own import clean_name
-from core.errors import BadInput, HopscopeError
+from core.errors import BadInput
 from core.io.files import PACKED
 from core.io.row_files import COLUMNAR
 from core.io.temporary import temporary_folder
@@ -26,12 +26,12 @@ from pages.parts.bringing.hub_set import HubSet, hub_set
 from pages.parts.bringing.tool_index import begin_opened, open_another
 from pages.parts.bringing.uploads import save_uploads
 from pages.parts.shared.people import barred
+from pages.parts.shared.problems import attempt, shown_errors
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.shared.working import working
-from pages.parts.texts.removing import tried
 
 TYPES = [
     *(suffix.removeprefix(".") for suffix in dict.fromkeys((*SUFFIXES, *COLUMNAR, *PACKED))),
@@ -124,10 +124,8 @@ def _form(files: list, here: str) -> None:
             tr("Read them"), type="primary", key="texts_read", icon=":material/play_arrow:"
         )
     if pressed:
-        try:
+        with shown_errors():
             start(files, into or new_name(title), title, columns, encoding)
-        except HopscopeError as error:
-            st.error(plain(str(error)))
 
 
 def new_name(title: str) -> str:
@@ -229,7 +227,7 @@ def _missing(brought: Brought) -> None:
         tr("Remove {documents}", documents=many(len(left), "document")),
         key="texts_missing",
         icon=":material/delete:",
-        on_click=tried,
+        on_click=attempt,
         args=(remove_them,),
     )
 

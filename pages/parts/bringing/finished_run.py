@@ -7,13 +7,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.errors import HopscopeError
 from core.instances.catalogue import RUN
 from core.retrievers.runs.formats import title_of
 from core.retrievers.runs.saved import OWNED_AS, FileRun, bring, remove, runs
 from core.sharing import why_not
 from core.sources import Source
 from pages.parts.bringing.uploads import save_upload
+from pages.parts.shared.problems import attempt
 from pages.parts.shared.session import said
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -126,13 +126,6 @@ def _row(one: FileRun) -> None:
             type="tertiary",
             disabled=bool(why),
             help=why or tr("Evaluations that used it keep their figures."),
-            on_click=_remove,
-            args=(one.name,),
+            on_click=attempt,
+            args=(lambda: remove(one.name),),
         )
-
-
-def _remove(name: str) -> None:
-    try:
-        remove(name)
-    except HopscopeError as error:
-        session.evaluate_problem = str(error)

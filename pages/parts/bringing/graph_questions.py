@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -10,11 +11,11 @@ import streamlit as st
 from core.datasets import datasets, keep_set
 from core.datasets.fit import OWN, fit, rows_fit
 from core.datasets.own import OWNED_AS, added_sets, clean_name, remove_set
-from core.errors import HopscopeError
 from pages.parts.bringing.question_file import Chosen, choose_questions
 from pages.parts.bringing.uploads import save_upload
 from pages.parts.question.set_actions import go_on, ways_on
 from pages.parts.shared.people import barred, held, whose
+from pages.parts.shared.problems import attempt, noted_errors
 from pages.parts.shared.session import engine, graph_name, said
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
@@ -30,8 +31,6 @@ def add_questions() -> None:
     file, chosen = choose_questions("upload_questions")
     if chosen:
         _form(chosen)
-    if error := Session.questions_error.take():
-        st.error(plain(error))
     _save(file)
     _added()
 
@@ -101,15 +100,10 @@ def _form(chosen: Chosen) -> None:
 
 def _keep(file, title: str, graph: str, **how: str) -> None:
     """Keep the file as a set; what stands in the way is told on the next drawing."""
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            known = keep_set(
-                save_upload(file, Path(folder)), clean_name(title), title, graph, **how
-            )
-        except HopscopeError as error:
-            session.questions_error = str(error)
-            return
-    session.questions_added = (known.name, file.file_id)
+    with noted_errors(), tempfile.TemporaryDirectory() as folder:
+        path = save_upload(file, Path(folder))
+        known = keep_set(path, clean_name(title), title, graph, **how)
+        session.questions_added = (known.name, file.file_id)
 
 
 def _save(file) -> None:
@@ -157,14 +151,7 @@ def _added() -> None:
                 key=f"questions_remove_{name}",
                 type="tertiary",
                 icon=":material/delete:",
-                on_click=_remove,
-                args=(name,),
+                on_click=attempt,
+                args=(partial(remove_set, name),),
                 **how,
             )
-
-
-def _remove(name: str) -> None:
-    try:
-        remove_set(name)
-    except HopscopeError as error:
-        session.questions_error = str(error)

@@ -17,13 +17,13 @@ from core.corpus.corpus import OWNED_AS
 from core.corpus.indexes.opening import Taken, look, open_index, opened_tools
 from core.corpus.indexes.tools import TOOLS, build_of
 from core.datasets.own import clean_name
-from core.errors import HopscopeError
 from core.io.temporary import temporary_folder
 from core.runtime.jobs import Job
 from core.sharing import shared
 from pages.parts.bringing.inspection import inspect_upload
 from pages.parts.bringing.uploads import save_folder, save_upload
 from pages.parts.shared.people import barred
+from pages.parts.shared.problems import shown_errors
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
@@ -190,10 +190,8 @@ def _form(taken: Taken, key: tuple[str, ...], held: Held, new_name: Callable[[st
             tr("Open it"), type="primary", key="index_open", icon=":material/play_arrow:"
         )
     if pressed:
-        try:
+        with shown_errors():
             _start(held, into or new_name(title), title)
-        except HopscopeError as error:
-            st.error(plain(str(error)))
 
 
 def _free(title: str) -> str:

@@ -11,6 +11,7 @@ from core.case_adapter import finished
 from core.cases import get, save, tags
 from core.engine import Comparison
 from core.errors import HopscopeError
+from pages.parts.shared.problems import noted_errors
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -55,8 +56,6 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
             on_click=_save,
             args=(key, comparison, dict(link)),
         )
-        if trouble := Session.case_trouble.take():
-            st.error(plain(trouble))
 
 
 def _there(case: str) -> bool:
@@ -68,10 +67,7 @@ def _there(case: str) -> bool:
 
 
 def _save(key: str, comparison: Comparison, link: dict[str, Any]) -> None:
-    try:
+    with noted_errors():
         case = save(finished(comparison), link, session.case_notes, session.case_tags)
-    except HopscopeError as error:
-        session.case_trouble = str(error)
-    else:
         session.saved_case = (key, case.id)
         session.case_notes, session.case_tags = "", []

@@ -6,10 +6,11 @@ import streamlit as st
 
 from core.corpus import Corpus, remove_corpus
 from core.corpus.corpus import OWNED_AS
-from core.errors import BadInput, HopscopeError
+from core.errors import BadInput
 from core.sources import CorpusSource
-from pages.parts.shared.people import barred, held, whose
-from pages.parts.shared.session_state import USUAL, Session, session
+from pages.parts.shared.people import barred, whose
+from pages.parts.shared.problems import ask_first
+from pages.parts.shared.session_state import USUAL, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.texts.building import at_work
@@ -21,28 +22,18 @@ def remove(corpus: Corpus) -> None:
         return
     if by := whose(OWNED_AS, corpus.name):
         st.caption(plain(by), width="content")
-    with st.popover(
+    ask_first(
         tr("Remove"),
-        icon=":material/delete:",
-        type="tertiary",
-        **held(barred(OWNED_AS, corpus.name)),
-    ):
-        st.write(
-            plain(
-                tr(
-                    "Remove {corpus} with its {documents} and every graph built of it?",
-                    corpus=corpus.title,
-                    documents=many(corpus.n_documents, "document"),
-                )
-            )
-        )
-        st.button(
-            tr("Yes, remove it"),
-            key="texts_remove",
-            type="primary",
-            on_click=tried,
-            args=(lambda: _remove(corpus),),
-        )
+        tr(
+            "Remove {corpus} with its {documents} and every graph built of it?",
+            corpus=corpus.title,
+            documents=many(corpus.n_documents, "document"),
+        ),
+        tr("Yes, remove it"),
+        lambda: _remove(corpus),
+        "texts_remove",
+        why_not=barred(OWNED_AS, corpus.name),
+    )
 
 
 def _remove(corpus: Corpus) -> None:
@@ -59,35 +50,13 @@ def remove_document(corpus: Corpus, id: str) -> None:
     """A way to take one document out of texts of a person's own, which is asked first."""
     if not corpus.own or len(corpus) < 2:
         return
-    with st.popover(
+    ask_first(
         tr("Remove this document"),
-        icon=":material/delete:",
-        type="tertiary",
-        **held(barred(OWNED_AS, corpus.name)),
-    ):
-        st.write(
-            tr(
-                "Remove it? Graphs of these texts are to be built again; only what depends on it is made anew."
-            )
-        )
-        st.button(
-            tr("Yes, remove it"),
-            key="texts_remove_one",
-            type="primary",
-            on_click=tried,
-            args=(lambda: corpus.remove([id]),),
-        )
-
-
-def tried(action) -> None:
-    """Do it; what stands in the way is said when the page is drawn."""
-    try:
-        action()
-    except HopscopeError as error:
-        session.texts_trouble = str(error)
-
-
-def trouble() -> None:
-    """Say what stood in the way."""
-    if said := Session.texts_trouble.take():
-        st.error(plain(said))
+        tr(
+            "Remove it? Graphs of these texts are to be built again; only what depends on it is made anew."
+        ),
+        tr("Yes, remove it"),
+        lambda: corpus.remove([id]),
+        "texts_remove_one",
+        why_not=barred(OWNED_AS, corpus.name),
+    )
