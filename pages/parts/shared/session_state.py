@@ -364,8 +364,8 @@ class Session:
     mend_model: Widget[bool] = Widget(False)
     # The evaluation before and after that was begun last, by corpus.
     mend_run: Keys[int] = Keys(0)
-    # A table of Texts, by what it lists.
-    texts_table: Cells = Cells()
+    # The tables of which a cell can be clicked, by what they list.
+    table_cells: Cells = Cells()
 
     # Graphs
     # The entity whose neighbourhood is shown of a database that is asked live.
@@ -382,8 +382,6 @@ class Session:
     walk_refused: Key[tuple[str, str] | None] = Key(None)
     # The picture of a neighbourhood: `walk` is the entity that was clicked.
     walk_picture: Widget[Any] = Widget(None)
-    # The table of steps, by where it is and what it lists.
-    walk_table: Cells = Cells()
     # The large graph that is to be counted, by digest.
     count_asked: Key[str] = Key("")
     # The page and query that a question set leads to, or why not; once.

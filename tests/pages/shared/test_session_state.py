@@ -63,10 +63,10 @@ def test_a_key_for_each_id(state):
 
 
 def test_the_row_of_the_cell_that_was_clicked(state):
-    state["walk_table-here"] = {"selection": {"cells": [(3, "Name")]}}
-    assert Session.walk_table.row("here", 4) == 3 and Session.walk_table.row("here", 3) is None
-    state["walk_table-here"] = {"selection": {"cells": []}}
-    assert Session.walk_table.row("here", 4) is None
+    state["table_cells-here"] = {"selection": {"cells": [(3, "Name")]}}
+    assert Session.table_cells.row("here", 4) == 3 and Session.table_cells.row("here", 3) is None
+    state["table_cells-here"] = {"selection": {"cells": []}}
+    assert Session.table_cells.row("here", 4) is None
 
 
 def test_a_name_that_is_not_declared_is_refused():

@@ -1,10 +1,14 @@
-"""Long lists, a page at a time."""
+"""Tables whose rows can be clicked, long lists a page at a time, and the way back."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
 import streamlit as st
 
-from pages.parts.shared.session_state import Key
+from pages.parts.shared.session_state import Key, Session
+from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
@@ -44,3 +48,37 @@ def _button(words: str, icon: str, page: Key[int], to: int, off: bool) -> None:
         on_click=page.put,
         args=(to,),
     )
+
+
+def clickable_table(
+    columns: Mapping[str, Sequence[Any]],
+    rows: int,
+    pick: Callable[[int], None],
+    key: str,
+    *,
+    formats: Mapping[str, Any] | None = None,
+    max_height: int = 560,
+) -> None:
+    """Draw a table of so many rows, and call `pick` with the row that is clicked."""
+
+    def clicked() -> None:
+        row = Session.table_cells.row(key, rows)
+        if row is not None:
+            pick(row)
+
+    st.dataframe(
+        columns,
+        key=Session.table_cells[key].name,
+        hide_index=True,
+        on_select=clicked,
+        selection_mode="single-cell",
+        height=min(max_height, 38 + 35 * rows),
+        column_config=formats,
+    )
+
+
+def way_back(places: Iterable[tuple[str, Any]], key: str, go: Callable[[Any], None]) -> None:
+    """Draw a button for each earlier place, (its name, what `go` takes), with an arrow behind it."""
+    for number, (name, place) in enumerate(places):
+        st.button(plain(name), key=f"{key}-{number}", type="tertiary", on_click=go, args=(place,))
+        st.caption("›", width="content")
