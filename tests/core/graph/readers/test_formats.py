@@ -82,9 +82,9 @@ def test_the_command_and_the_page_know_a_new_format(dot, tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["build", "--help"])
     assert "dot (Edges in DOT, .dot .gv)" in re.sub(r"\s+", " ", capsys.readouterr().out)
-    from pages.parts.graphs import upload
+    from pages.parts.bringing import graph_files
 
-    assert {"dot", "gv", "txt", "gz"} <= set(upload._types())
+    assert {"dot", "gv", "txt", "gz"} <= set(graph_files._types())
 
 
 def test_every_format_is_built_alike_at_once_and_in_blocks(tmp_path):
