@@ -30,7 +30,7 @@ an example that the tests run. The site that `make docs` makes has all of them u
 """
 PARAMETERS_HEAD = """## Parameters
 
-*All* means every operator that has a parameter of this name."""
+Defaults are in the tables above; values or a range are in brackets. Several operators share these:"""
 INSTANCES_HEAD = f"""## Instances
 
 Models are those beside {" and ".join(f"`{model}`" for model in USUAL_MODELS)}, the roles that most lines use."""
@@ -99,26 +99,36 @@ def _flow(cls: type[Operator]) -> str:
 
 
 def _parameters() -> Iterator[str]:
-    """Yield one row for each name and meaning of a parameter."""
-    users: dict[tuple[str, str, str], list[str]] = {}
-    operators_of: dict[str, int] = {}
+    """Yield a table of the parameters that several operators share, and one of the others."""
+    users: dict[tuple[str, str], list[str]] = {}
     for cls in OPERATORS.values():
         for one in parameters(cls):
-            users.setdefault((one.name, _meaning(one), _values(one)), []).append(cls.__name__)
-            operators_of[one.name] = operators_of.get(one.name, 0) + 1
-    yield "| parameter | of | means | values |"
-    yield "|---|---|---|---|"
-    for (name, meaning, values), names in sorted(users.items()):
-        shared = len(names) > 1 and len(names) == operators_of[name]
-        of = "all" if shared else ", ".join(f"`{one}`" for one in names)
-        yield _row(f"`{name}`", of, meaning, values)
+            users.setdefault((one.name, _meaning(one)), []).append(cls.__name__)
+    shared = {key: names for key, names in users.items() if len(names) > 1}
+    yield "| parameter | operators | means |"
+    yield "|---|---|---|"
+    for (name, meaning), names in sorted(shared.items()):
+        yield _row(f"`{name}`", ", ".join(f"`{one}`" for one in names), meaning)
+    yield ""
+    yield "The others belong to one operator:\n"
+    yield "| operator | parameter | means |"
+    yield "|---|---|---|"
+    for cls in OPERATORS.values():
+        title = f"`{cls.__name__}`"
+        for one in parameters(cls):
+            if (one.name, _meaning(one)) not in shared:
+                yield _row(title, f"`{one.name}`", _meaning(one))
+                title = ""
 
 
 def _meaning(parameter: Parameter) -> str:
-    """Return the help of a parameter, with its label where the help is short."""
-    if len(parameter.help.split()) < MIN_HELP_WORDS:
-        return f"{parameter.label}: {parameter.help}"
-    return parameter.help
+    """Return the help of a parameter and its values, with its label where the help is short."""
+    text = parameter.help
+    if len(text.split()) < MIN_HELP_WORDS:
+        text = f"{parameter.label}: {text}"
+    unsaid = [choice for choice in parameter.choices or () if choice not in text]
+    values = _values(parameter) if unsaid or not parameter.choices else ""
+    return f"{text.removesuffix('.')} ({values})" if values else text.removesuffix(".")
 
 
 def _values(parameter: Parameter) -> str:
@@ -137,7 +147,7 @@ def _instances() -> Iterator[str]:
     groups: dict[str, list[Instance]] = {}
     for instance in published().values():
         groups.setdefault(instance.group, []).append(instance)
-    counts = Counter(_work(one.paper) for one in published().values())
+    counts = Counter(work_of(one.paper) for one in published().values())
     works = [work for work, count in counts.items() if count >= MIN_USES_OF_NUMBER]
     yield "Sources: " + "; ".join(f"[{n}] {work}" for n, work in enumerate(works, 1)) + ".\n"
     yield "| id | method | line | models | source |"
@@ -150,7 +160,7 @@ def _instances() -> Iterator[str]:
 
 def _instance_row(instance: Instance, works: list[str]) -> str:
     source = instance.paper
-    work = _work(source)
+    work = work_of(source)
     if work in works:
         source = f"[{works.index(work) + 1}]{source[len(work) :].replace(',', '', 1)}"
     method = instance.label
@@ -162,10 +172,11 @@ def _instance_row(instance: Instance, works: list[str]) -> str:
     return _row(f"`{instance.id}`", method, f"`{instance.line!r}`", ", ".join(models), source)
 
 
-def _work(source: str) -> str:
+def work_of(source: str) -> str:
     """Return the paper or program of a source, without the place in it.
 
-    >>> _work("LEGO-GraphRAG, technical report, No. 2 (SAE-EEMs)"), _work("FastInsight, IRCoT")
+    >>> from core.instances.page import work_of
+    >>> work_of("LEGO-GraphRAG, technical report, No. 2 (SAE-EEMs)"), work_of("FastInsight, IRCoT")
     ('LEGO-GraphRAG, technical report', 'FastInsight')
     """
     parts = re.split(r"[,;:] (?=No\.|[A-Z]\.\d|[Tt]able|[Ss]ection|[Ff]igure|v1)", source)
