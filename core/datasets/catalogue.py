@@ -7,8 +7,9 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path as FilePath
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -60,7 +61,7 @@ class Dataset:
         """The graph, built first where its store is absent, damaged or of another state of the file; waits for another
         process that builds it. Raises StoreError or BadInput where that fails."""
         if self.live:
-            return _open_live(self.folder, (self.folder / LIVE).stat().st_mtime_ns)
+            return _shared(self.folder, (self.folder / LIVE).stat().st_mtime_ns, open_live)
         if self.triples is None:
             return _opened(self.folder)
         with _opening:  # the threads of one process build once
@@ -312,19 +313,22 @@ def _shipped(path: FilePath) -> Dataset:
         raise BadInput(f"{path.parent.name}/{path.name} cannot be read: {error}.") from None
 
 
-@lru_cache(maxsize=16)
-def _open_store(folder: FilePath, stamp: int) -> KnowledgeGraph:
-    return open_store(folder)
+_held: WeakValueDictionary[tuple[FilePath, int], KnowledgeGraph] = WeakValueDictionary()
 
 
-@lru_cache(maxsize=16)
-def _open_live(folder: FilePath, stamp: int) -> KnowledgeGraph:
-    return open_live(folder)
+def _shared(
+    folder: FilePath, stamp: int, load: Callable[[FilePath], KnowledgeGraph]
+) -> KnowledgeGraph:
+    """What `load` opens in a folder, one object for all who hold it at the same time and state of the folder."""
+    graph = _held.get((folder, stamp))
+    if graph is None:
+        graph = _held[folder, stamp] = load(folder)
+    return graph
 
 
 def _opened(folder: FilePath) -> KnowledgeGraph:
     """The store in a folder, one object as long as it is not built anew."""
     try:
-        return _open_store(folder, (folder / META).stat().st_mtime_ns)
+        return _shared(folder, (folder / META).stat().st_mtime_ns, open_store)
     except FileNotFoundError:
         raise StoreError(f"There is no graph in {folder}.") from None
