@@ -61,13 +61,16 @@ class Dataset:
         """The graph, built first where its store is absent, damaged or of another state of the file; waits for another
         process that builds it. Raises StoreError or BadInput where that fails."""
         if self.live:
-            return _shared(self.folder, (self.folder / LIVE).stat().st_mtime_ns, open_live)
+            return _shared(self.folder / LIVE, open_live)
         if self.triples is None:
             return _opened(self.folder)
+        before = _changed(self.folder / META)
         with _opening:  # the threads of one process build once
-            return open_or_build(
+            graph = open_or_build(
                 self.triples, self.folder, self.name, self.direction, progress, check, wait=True
             )
+        state = (self.folder / META, before)
+        return _held.setdefault(state, graph) if before == _changed(state[0]) else graph
 
     def questions(self, set_name: str) -> Sequence[Question]:
         """The questions of one of its sets, read when first asked for. Raises BadInput for an unknown set."""
@@ -316,19 +319,25 @@ def _shipped(path: FilePath) -> Dataset:
 _held: WeakValueDictionary[tuple[FilePath, int], KnowledgeGraph] = WeakValueDictionary()
 
 
-def _shared(
-    folder: FilePath, stamp: int, load: Callable[[FilePath], KnowledgeGraph]
-) -> KnowledgeGraph:
-    """What `load` opens in a folder, one object for all who hold it at the same time and state of the folder."""
-    graph = _held.get((folder, stamp))
+def _shared(mark: FilePath, load: Callable[[FilePath], KnowledgeGraph]) -> KnowledgeGraph:
+    """What `load` opens in the folder of the file `mark`: one object for all who hold it, as long as that file stays as it is."""
+    state = (mark, _changed(mark))
+    graph = _held.get(state)
     if graph is None:
-        graph = _held[folder, stamp] = load(folder)
+        graph = _held[state] = load(mark.parent)
     return graph
 
 
-def _opened(folder: FilePath) -> KnowledgeGraph:
-    """The store in a folder, one object as long as it is not built anew."""
+def _changed(file: FilePath) -> int:
+    """When a file was last changed, in ns; -1 for one that is absent."""
     try:
-        return _shared(folder, (folder / META).stat().st_mtime_ns, open_store)
+        return file.stat().st_mtime_ns
     except FileNotFoundError:
-        raise StoreError(f"There is no graph in {folder}.") from None
+        return -1
+
+
+def _opened(folder: FilePath) -> KnowledgeGraph:
+    """The store in a folder, one object for all who hold it as long as it is not built anew."""
+    if not (folder / META).exists():
+        raise StoreError(f"There is no graph in {folder}.")
+    return _shared(folder / META, open_store)
