@@ -6,8 +6,9 @@ import threading
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path as FilePath
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -59,13 +60,16 @@ class Dataset:
         """The graph, built first where its store is absent, damaged or of another state of the file; waits for another
         process that builds it. Raises StoreError or BadInput where that fails."""
         if self.live:
-            return _open_live(self.folder, (self.folder / LIVE).stat().st_mtime_ns)
+            return _shared(self.folder / LIVE, open_live)
         if self.triples is None:
             return _opened(self.folder)
+        before = _changed(self.folder / META)
         with _opening:  # the threads of one process build once
-            return open_or_build(
+            graph = open_or_build(
                 self.triples, self.folder, self.name, self.direction, progress, check, wait=True
             )
+        state = (self.folder / META, before)
+        return _held.setdefault(state, graph) if before == _changed(state[0]) else graph
 
     def questions(self, set_name: str) -> Sequence[Question]:
         """The questions of one of its sets, read when first asked for. Raises BadInput for an unknown set."""
@@ -309,19 +313,28 @@ def _shipped(path: FilePath) -> Dataset:
         raise BadInput(f"{path.parent.name}/{path.name} cannot be read: {error}.") from None
 
 
-@lru_cache(maxsize=16)
-def _open_store(folder: FilePath, stamp: int) -> KnowledgeGraph:
-    return open_store(folder)
+_held: WeakValueDictionary[tuple[FilePath, int], KnowledgeGraph] = WeakValueDictionary()
 
 
-@lru_cache(maxsize=16)
-def _open_live(folder: FilePath, stamp: int) -> KnowledgeGraph:
-    return open_live(folder)
+def _shared(mark: FilePath, load: Callable[[FilePath], KnowledgeGraph]) -> KnowledgeGraph:
+    """What `load` opens in the folder of the file `mark`: one object for all who hold it, as long as that file stays as it is."""
+    state = (mark, _changed(mark))
+    graph = _held.get(state)
+    if graph is None:
+        graph = _held[state] = load(mark.parent)
+    return graph
+
+
+def _changed(file: FilePath) -> int:
+    """When a file was last changed, in ns; -1 for one that is absent."""
+    try:
+        return file.stat().st_mtime_ns
+    except FileNotFoundError:
+        return -1
 
 
 def _opened(folder: FilePath) -> KnowledgeGraph:
-    """The store in a folder, one object as long as it is not built anew."""
-    try:
-        return _open_store(folder, (folder / META).stat().st_mtime_ns)
-    except FileNotFoundError:
-        raise StoreError(f"There is no graph in {folder}.") from None
+    """The store in a folder, one object for all who hold it as long as it is not built anew."""
+    if not (folder / META).exists():
+        raise StoreError(f"There is no graph in {folder}.")
+    return _shared(folder / META, open_store)

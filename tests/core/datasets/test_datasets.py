@@ -1,8 +1,11 @@
 import gzip
+import weakref
+from dataclasses import replace
 
 import pytest
 
 from core.datasets import datasets, draw, open_graph, questions, read_questions
+from core.datasets.catalogue import Dataset
 from core.errors import BadInput, StoreError
 from core.graph.building.build import build
 
@@ -134,3 +137,21 @@ def test_plain_and_gzipped_questions(tmp_path):
     )
     assert (second.text, second.answers, second.id) == ("and", (), "q-3")
     assert read_questions(tmp_path / "q.txt", "q", 1) == (first, second)
+
+
+@pytest.mark.parametrize("triples", [True, False])
+def test_a_graph_is_one_object_for_all_who_hold_it_and_goes_with_the_last(tmp_path, triples):
+    """Else each who opens it would prepare its names anew; and one that nobody holds would take memory for nothing."""
+    source = tmp_path / "t.tsv"
+    source.write_text("a\tr\tb\n", "utf-8")
+    known = Dataset("g", "g", "", "both", source, tmp_path / "g")
+    known.open()  # builds it
+    known = known if triples else replace(known, triples=None)
+    first, second = known.open(), known.open()
+    assert first is second
+    source.write_text("a\tr\tc\n", "utf-8")
+    other = replace(known, triples=source).open()
+    assert other is not first and other.names([1]) == ["c"]
+    gone = weakref.ref(first)
+    del first, second
+    assert gone() is None
