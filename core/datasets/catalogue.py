@@ -20,8 +20,7 @@ from core.datasets.sets import QuestionSet
 from core.errors import BadInput, HopscopeError, StoreError
 from core.graph.building.build import open_or_build
 from core.graph.protocol import KnowledgeGraph
-from core.graph.storage.opening import open_store
-from core.graph.store import META
+from core.graph.store import META, Graph
 from core.io.home import ROOT, graphs_folder
 from core.io.stamps import Remembered, described, tree
 from core.io.toml_file import read_toml
@@ -134,7 +133,7 @@ def _own(folder: FilePath) -> Dataset | None:
 def _read_own(folder: FilePath) -> Dataset | None:
     try:
         if (folder / META).is_file():
-            store = open_store(folder)
+            store = Graph.open(folder)
             return Dataset(folder.name, store.name, "", store.direction, None, folder)
         if (folder / LIVE).is_file():
             settings = Settings.read(folder / LIVE)
@@ -314,7 +313,7 @@ def _shipped(path: FilePath) -> Dataset:
 
 @lru_cache(maxsize=16)
 def _open_store(folder: FilePath, stamp: int) -> KnowledgeGraph:
-    return open_store(folder)
+    return Graph.open(folder)
 
 
 @lru_cache(maxsize=16)

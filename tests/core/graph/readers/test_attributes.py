@@ -289,13 +289,6 @@ def said_graph(tmp_path):
     return build(TripleFile(tmp_path / "g.json"), tmp_path / "g", "g")
 
 
-def test_a_graph_in_a_database_has_the_same_columns(tmp_path, said_graph):
-    from core.graph.building.export import build_database
-
-    found = build_database(TripleFile(tmp_path / "g.json"), tmp_path / "db", "g")
-    assert found.digest == said_graph.digest and columns_of(found) == SHOULD
-
-
 def test_columns_are_part_of_what_a_case_saves(said_graph):
     from core.graph.storage.excerpt import ExcerptGraph, cut
 
