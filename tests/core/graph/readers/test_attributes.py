@@ -317,7 +317,7 @@ def test_edited_graphs_have_the_columns_of_what_is_left(said_graph, kind, names,
 
 
 def test_what_a_large_file_says_beside_its_triples_is_said_not_to_be_taken(tmp_path, monkeypatch):
-    monkeypatch.setattr("core.graph.bulk.sources.SMALL", 10)
+    monkeypatch.setattr("core.graph.large.sources.SMALL", 10)
     (tmp_path / "e.csv").write_text(
         "Source,Label,Target,Weight,Description\nAnna,sails,The Gull,2,She sails it.\n"
     )
