@@ -20,8 +20,7 @@ from core.datasets.sets import QuestionSet
 from core.errors import BadInput, HopscopeError, StoreError, nearest, shorten
 from core.graph.building.build import open_or_build
 from core.graph.protocol import KnowledgeGraph
-from core.graph.storage.opening import open_store
-from core.graph.store import META
+from core.graph.store import META, Graph
 from core.io.home import ROOT, graphs_folder
 from core.io.stamps import Remembered, described, tree
 from core.io.toml_file import read_toml
@@ -137,7 +136,7 @@ def _own(folder: FilePath) -> Dataset | None:
 def _read_own(folder: FilePath) -> Dataset | None:
     try:
         if (folder / META).is_file():
-            store = open_store(folder)
+            store = Graph.open(folder)
             return Dataset(folder.name, store.name, "", store.direction, None, folder)
         if (folder / LIVE).is_file():
             settings = Settings.read(folder / LIVE)
@@ -337,4 +336,4 @@ def _opened(folder: FilePath) -> KnowledgeGraph:
     """The store in a folder, one object for all who hold it as long as it is not built anew."""
     if not (folder / META).exists():
         raise StoreError(f"There is no graph in {folder}.")
-    return _shared(folder / META, open_store)
+    return _shared(folder / META, Graph.open)

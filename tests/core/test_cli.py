@@ -284,11 +284,6 @@ def test_a_wrong_column_names_the_line_and_leaves_no_graph(tmp_path, capsys):
     code, _, err = told(capsys, "build", str(file), "--out", str(tmp_path / "bad"))
     assert code == WRONG and "line 2" in err
     assert [entry.name for entry in tmp_path.iterdir()] == ["bad.tsv"]
-    assert (
-        told(capsys, "build", str(file), "--out", str(tmp_path / "bad"), "--store", "cypher")[0]
-        == WRONG
-    )
-    assert [entry.name for entry in tmp_path.iterdir()] == ["bad.tsv"]
     assert main(["ask", "a", "--graph", str(tmp_path / "bad"), "--no-llm"]) == WRONG
 
 

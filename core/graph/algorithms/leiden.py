@@ -21,7 +21,7 @@ from core.runtime.subprocess_worker import in_subprocess
 from core.runtime.weight import free_memory
 
 if TYPE_CHECKING:
-    from core.graph.algorithms.large_leiden import Links
+    from core.graph.large import Links
 
 SEED = 0
 CLUSTER = (
@@ -84,7 +84,7 @@ def detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], None
     nodes is split again by Leiden on the subgraph that it induces, until it is small enough or Leiden leaves it whole.
     Microsoft's GraphRAG clusters only the largest connected component; here every node belongs to a community.
 
-    igraph does it for up to `LARGEST` edges, `core.graph.algorithms.large_leiden` for more.
+    igraph does it for up to `LARGEST` edges, `core.graph.large.array_leiden` for more.
     """
     refusal = too_large(graph)
     if refusal:
@@ -126,7 +126,7 @@ def _detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], Non
     tell = lambda text: progress(text, None)
     whole: Any
     if graph.n_edges > LARGEST:
-        from core.graph.algorithms.large_leiden import Links
+        from core.graph.large import Links
 
         whole = _Large(Links(*graph.adjacency()))
     else:
@@ -175,7 +175,7 @@ class _Large:
 
     def communities(self, tell: Callable[[str], None], check: Callable[[], None]) -> np.ndarray:
         """The community of each node."""
-        from core.graph.algorithms.large_leiden import leiden
+        from core.graph.large import leiden
 
         return leiden(self.links, tell, check)
 
@@ -183,7 +183,7 @@ class _Large:
         """The subgraph on the nodes at these places: igraph's, where it is small enough for it."""
         import igraph
 
-        from core.graph.algorithms.large_leiden import inner_edges, linked
+        from core.graph.large import inner_edges, linked
 
         edges = inner_edges(self.links, among, self.place)
         return (

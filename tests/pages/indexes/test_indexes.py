@@ -170,9 +170,9 @@ def test_a_damaged_store_is_in_the_list_and_says_what_is_wrong(films):
     at = AppTest.from_function(beside, default_timeout=60)
     at.session_state.source = GraphSource("indexed")
     at.run()
-    assert "indexed (damaged)" in at.selectbox[0].options and at.selectbox[0].value == GraphSource(
-        "indexed"
-    )
+    assert "indexed (cannot be opened)" in at.selectbox[0].options and at.selectbox[
+        0
+    ].value == GraphSource("indexed")
     at = opened()
     assert (
         not at.exception

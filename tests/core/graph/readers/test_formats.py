@@ -11,7 +11,7 @@ from core.graph.building.build import build, in_memory
 from core.graph.readers import formats
 from core.graph.readers.formats import FORMATS, Format
 from core.graph.readers.triple_file import TripleFile, read_triples
-from tests.core.graph.test_bulk import same
+from tests.core.graph.test_large import same
 from tests.test_docs import blocks_of
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from core.errors import BadInput, Cancelled
 from core.graph.building.build import build, in_memory
-from core.graph.bulk.sources import Numbers
+from core.graph.large.sources import Numbers
 from core.graph.readers.skip_report import Tally
 from core.graph.readers.triple_file import TripleFile, read_triples, size_of
 from core.graph.storage.digest import verify
@@ -99,7 +99,7 @@ def test_a_file_gives_the_same_ids_below_and_above_the_size_read_at_once(
 ):
     (tmp_path / name).write_text(text or "\n".join(NT), "utf-8")
     below = build(tmp_path / name, tmp_path / "below", "g")
-    monkeypatch.setattr("core.graph.bulk.sources.SMALL", 0)
+    monkeypatch.setattr("core.graph.large.sources.SMALL", 0)
     above = build(tmp_path / name, tmp_path / "above", "g")
     assert (
         same(above, below)

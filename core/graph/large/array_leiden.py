@@ -49,7 +49,7 @@ class Links(NamedTuple):
 def leiden(links: Links, tell: Callable[[str], None], check: Callable[[], None]) -> np.ndarray:
     """The community of each node, int32 [n] from 0 on, each connected; the same for the same graph.
 
-    >>> from core.graph.algorithms.large_leiden import leiden, linked
+    >>> from core.graph.large.array_leiden import leiden, linked
     >>> edges = np.array([[0, 1], [0, 2], [1, 2], [2, 3], [3, 4], [3, 5], [4, 5]])  # two triangles, and the edge 2-3
     >>> leiden(linked(6, edges), lambda text: None, lambda: None).tolist()
     [0, 0, 0, 1, 1, 1]
@@ -74,7 +74,7 @@ def leiden(links: Links, tell: Callable[[str], None], check: Callable[[], None])
 def modularity(links: Links, labels: np.ndarray) -> float:
     """Newman's modularity of groups, in [-0.5, 1): the share of edges inside them, less what chance would have there.
 
-    >>> from core.graph.algorithms.large_leiden import Links, modularity
+    >>> from core.graph.large.array_leiden import Links, modularity
     >>> pair = Links(np.array([0, 1, 1]), np.array([1]), np.array([0, 0, 1]), np.array([0]))
     >>> modularity(pair, np.array([0, 0])), modularity(pair, np.array([0, 1]))  # an edge: 1 - 1, and 0 - 2 (1/2)^2
     (0.0, -0.5)

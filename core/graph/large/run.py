@@ -8,14 +8,14 @@ from pathlib import Path as FilePath
 
 import numpy as np
 
-from core.graph.bulk.edges import STARTS, Inward, Packing, checked_counts, sort_range
-from core.graph.bulk.folding import write_folded
-from core.graph.bulk.journal import HEADER, STORE, Growing, Journal, get, put
-from core.graph.bulk.name_files import NameFiles, read_names, write_in_order
-from core.graph.bulk.naming import RECORD, new_names, number_block, ranks, resolve
-from core.graph.bulk.reading import Reading
-from core.graph.bulk.renaming import rename
-from core.graph.bulk.sources import Numbers, TextSource
+from core.graph.large.edges import STARTS, Inward, Packing, checked_counts, sort_range
+from core.graph.large.folding import write_folded
+from core.graph.large.journal import HEADER, STORE, Growing, Journal, get, put
+from core.graph.large.name_files import NameFiles, read_names, write_in_order
+from core.graph.large.naming import RECORD, new_names, number_block, ranks, resolve
+from core.graph.large.reading import Reading
+from core.graph.large.renaming import rename
+from core.graph.large.sources import Numbers, TextSource
 from core.graph.order import in_name_order
 from core.graph.storage.write import release
 from core.graph.store import BLOB, LARGE

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from core.errors import BadInput
 from core.graph.algorithms import leiden as by_size
-from core.graph.algorithms.large_leiden import inner_edges, leiden, linked, modularity, quotient
 from core.graph.building.build import in_memory
+from core.graph.large.array_leiden import inner_edges, leiden, linked, modularity, quotient
 
 BOUND = 0.02  # of modularity, that it may be below igraph's
 PAIRS = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), min_size=1, max_size=40)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from core.graph.bulk.journal import Journal, get, put
-from core.graph.bulk.name_files import NameFiles
+from core.graph.large.journal import Journal, get, put
+from core.graph.large.name_files import NameFiles
 from core.graph.readers.blocks import bytes_of
 from core.graph.readers.naming import Namer
 from core.graph.readers.ntriples import candidates, term_of

@@ -8,8 +8,8 @@ from pathlib import Path as FilePath
 import numba
 import numpy as np
 
-from core.graph.bulk.journal import HEADER, Growing
-from core.graph.bulk.name_files import CHUNK, NameFiles, read_names, write_in_order
+from core.graph.large.journal import HEADER, Growing
+from core.graph.large.name_files import CHUNK, NameFiles, read_names, write_in_order
 from core.languages.spelling import fold
 
 # Named for the form of the names: where `fold` changes, they are written anew under other names.

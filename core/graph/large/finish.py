@@ -10,9 +10,9 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from core.errors import BadInput
-from core.graph.bulk.journal import STORE
-from core.graph.bulk.run import Build
-from core.graph.bulk.sources import Numbers, TextSource
+from core.graph.large.journal import STORE
+from core.graph.large.run import Build
+from core.graph.large.sources import Numbers, TextSource
 from core.graph.storage.digest import digest_of, stamp
 from core.graph.storage.write import UNFINISHED, note_source, place, write_degrees
 from core.graph.store import BLOB, VERSION, arrays_of

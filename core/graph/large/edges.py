@@ -6,7 +6,7 @@ import numba
 import numpy as np
 
 from core.errors import BadInput
-from core.graph.bulk.journal import Growing, Journal, get, put
+from core.graph.large.journal import Growing, Journal, get, put
 
 STARTS = (
     "starts-out"  # where the edges of each head begin, until they lie beside those of its tails

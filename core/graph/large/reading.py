@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.bulk.journal import Growing, Journal, put
-from core.graph.bulk.naming import relations_of, spill_names
-from core.graph.bulk.sources import Numbers, TextSource
+from core.graph.large.journal import Growing, Journal, put
+from core.graph.large.naming import relations_of, spill_names
+from core.graph.large.sources import Numbers, TextSource
 from core.graph.readers.blocks import Block, Place
 
 

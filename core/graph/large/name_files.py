@@ -7,8 +7,8 @@ from pathlib import Path as FilePath
 
 import numpy as np
 
-from core.graph.bulk.journal import HEADER, Growing
 from core.graph.bytes.byte_order import in_order
+from core.graph.large.journal import HEADER, Growing
 from core.graph.readers.textkernels import gather
 
 CHUNK = 1 << 20  # names written at a time

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from core.graph.bulk.journal import Journal, get, put
+from core.graph.large.journal import Journal, get, put
 from core.graph.readers.blocks import Block
 from core.graph.readers.textkernels import codes_of, gather
 
