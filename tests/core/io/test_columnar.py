@@ -126,13 +126,13 @@ def test_a_buffer_that_would_fill_the_memory_is_a_sentence(tmp_path):
 
 @pytest.mark.parametrize("read", READERS)
 def test_a_death_is_a_sentence(tmp_path, monkeypatch, read):
-    class Dying(separate_columns.Worker):
+    class DyingColumnWorker(separate_columns.Worker):
         def do(self, *arguments, **how):
             raise Ended()
 
     path = tmp_path / "g.parquet"
     pq.write_table(pa.table(COLUMNS), path)
-    monkeypatch.setattr(separate_columns, "Worker", Dying)
+    monkeypatch.setattr(separate_columns, "Worker", DyingColumnWorker)
     with pytest.raises(BadInput, match=r"g\.parquet cannot be read"):
         read(path)
 
