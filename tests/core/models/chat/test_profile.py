@@ -260,7 +260,6 @@ def test_llama_cpps_own_server(qwen, monkeypatch):
     from core.models.chat.llama import LlamaChat
 
     monkeypatch.setattr("core.models.chat.profile.SHORTEST", 96)
-    monkeypatch.setattr("core.models.chat.profile.REPLY", 24)
     llama = LlamaChat(qwen.path, "measured", context=256)
     llama.load()
     try:
