@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import BadInput
-from core.graph.readers.triple_file import read_triples
 from core.io.columnar import ColumnFile, column_rows
 from core.io.row_files import file_rows
 from core.questions.reading import read_questions
 from core.retrievers.runs.formats import read_run_file
+from tests.triples import read_triples
 
 FIRST = "MARKERMARKER"
 COLUMNS = {"head": [FIRST, "b"], "question": ["r", "q"], "relation": ["r", "r"], "tail": ["c", "d"]}
