@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.environment import Environment
-from core.errors import BadInput, HopscopeError
+from core.errors import BadInput
 from core.evaluation.runs.plan import Drawn
 from core.finetune.loop import Check, Schedule, Tell, Training, TrainingState
+from core.finetune.split import seeded
 from core.graph.algorithms.directional import width
 from core.graph.names.lookup import names
-from core.graph.names.seeds import seeds_of
 from core.models.base import NoModels
 from core.models.triple_scorer import PARTS, WEIGHTS
 from core.operators.base import Context
@@ -125,15 +125,8 @@ def all_scored(
 ) -> list[Scored]:
     """Those of the questions that have any, in their order; `read(graph)` gives what reads its vectors."""
     found = []
-    for place, one in enumerate(drawn):
-        check()
-        tell(f"Finding triples: question {place:,} of {len(drawn):,}", place / len(drawn))
-        graph = one.open(engine).graph
-        try:
-            seeds = seeds_of(graph, one.question.text, one.question.entities)
-        except HopscopeError:
-            continue
-        made = scored(graph, one.question, seeds, settings, read(graph), check)
+    for graph, question, seeds in seeded(drawn, engine, "triples", tell, check):
+        made = scored(graph, question, seeds, settings, read(graph), check)
         found += [made] if made else []
     return found
 

@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import BadInput
-from core.graph.readers.triple_file import read_triples
 from core.io.columnar import PIECE_BYTES, ColumnFile
 from core.questions.reading import read_questions
 from core.retrievers.runs.formats import read_run_file
@@ -18,6 +17,7 @@ from core.runtime import separate_columns
 from core.runtime.row_files import file_rows
 from core.runtime.separate_columns import SeparateColumns, column_rows
 from core.runtime.subprocess_worker import Ended
+from tests.triples import read_triples
 
 FIRST = "MARKERMARKER"
 COLUMNS = {"head": [FIRST, "b"], "question": ["r", "q"], "relation": ["r", "r"], "tail": ["c", "d"]}

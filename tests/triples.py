@@ -1,0 +1,13 @@
+"""Triples of files, read as tests compare them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.graph.readers.formats import AUTO
+from core.graph.readers.triple_file import TripleFile
+
+
+def read_triples(path, progress=None, format=AUTO, columns=None, most=None):
+    """The triples (head, relation, tail) of a file, in its order."""
+    return TripleFile(Path(path), format, columns, most).read(progress)
