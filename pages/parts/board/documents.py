@@ -211,7 +211,7 @@ def _graph_line(comparison: Comparison, lane: Lane) -> str:
     size = [many(counts["nodes"], "node"), many(counts["edges"], "edge")] if counts["nodes"] else []
     size += [] if part else [many(n_chunks(lane.graph), "chunk")]
     size += _merged(comparison, lane) if not part else []
-    return ": ".join(filter(None, (build_title(comparison, lane), ", ".join(size))))
+    return ": ".join(filter(None, (build_title(lane), ", ".join(size))))
 
 
 def _named(given: int, unplaced: int) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 
 import streamlit as st
 
-from core.case_adapter import finished
 from core.cases import get, save, tags
 from core.engine import Comparison
 from core.errors import HopscopeError
@@ -69,7 +68,7 @@ def _there(case: str) -> bool:
 
 def _save(key: str, comparison: Comparison, link: dict[str, Any]) -> None:
     try:
-        case = save(finished(comparison), link, session.case_notes, session.case_tags)
+        case = save(comparison, link, session.case_notes, session.case_tags)
     except HopscopeError as error:
         session.case_trouble = str(error)
     else:

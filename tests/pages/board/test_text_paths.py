@@ -10,8 +10,7 @@ from dataclasses import replace
 import pytest
 
 from core.builds import build
-from core.case_adapter import comparison, finished
-from core.cases.finished import freeze_finished, thaw_finished
+from core.cases.saved import freeze, thaw
 from core.corpus import Document, new_folder, write
 from core.engine import Engine
 from core.instances.catalogue import find
@@ -122,7 +121,7 @@ def test_words_of_an_answer_rest_on_the_paths_to_what_they_name(compared, drawn)
 
 
 def test_a_saved_comparison_shows_its_paths_as_it_did(compared, drawn):
-    again = Board(comparison(thaw_finished(freeze_finished(finished(compared))))).payload()
+    again = Board(thaw(freeze(compared))).payload()
     for lane, before in zip(again["lanes"], drawn["lanes"]):
         assert (lane["paths"], lane["found"], lane["stories"]) == (
             before["paths"],
@@ -168,7 +167,7 @@ def test_of_very_many_relations_the_best_are_listed_and_the_others_counted(movie
     most = len(job.comparison.lanes[0].state.relations) - 2
     assert most > 1
     monkeypatch.setattr("core.types.MOST_HITS", most)
-    again = comparison(thaw_finished(freeze_finished(finished(job.comparison))))
+    again = thaw(freeze(job.comparison))
     for told in (Board(job.comparison).payload(), Board(again).payload()):
         table = next(table for table in told["lanes"][0]["hits"] if table["kind"] == "relation")
         assert (len(table["rows"]), table["more"]) == (most, 2)
