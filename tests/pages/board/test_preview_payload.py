@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 
 import pytest
 
 from core.comparison.lane import Comparison, Lane
 from core.comparison.preview import Preview
-from core.comparison.run import LaneRun, Progress
+from core.comparison.run import LaneRun, Prefixes, Progress
 from core.engine import Engine
 from core.instances.catalogue import find
 from core.runtime.jobs import CANCELLED, DONE, RUNNING
@@ -172,3 +174,15 @@ def test_a_cancelled_lane_keeps_what_it_had_on_the_screen_and_in_no_report(shown
     page = report(comparison, board).replace('": ', '":')
     assert '"so_far":null' in page and '"so_far":"' not in page
     assert Board(comparison, board, previews=False).payload()["lanes"][0]["paths"] == []
+
+
+def test_a_board_holds_no_states_that_the_comparison_let_go_of(shown):
+    comparison, run, board = shown
+    end(comparison, run)
+    board.payload()
+    states = [weakref.ref(lane.state) for lane in comparison.lanes]
+    run.states, run.prefixes = [], Prefixes()
+    for place in range(len(comparison.lanes)):
+        comparison.change(place, states=(), preview=None)
+    gc.collect()
+    assert [state() for state in states] == [None, None]

@@ -11,6 +11,7 @@ import pytest
 
 from core.builds import build
 from core.cases.saved import freeze, thaw
+from core.comparison.lane import Comparison
 from core.corpus import Document, new_folder, write
 from core.engine import Engine
 from core.instances.catalogue import find
@@ -89,12 +90,7 @@ def test_the_graph_reader_is_heard_where_it_names_anything(compared, drawn):
     assert drawn["lanes"][0]["reader"] is None  # the chain's ends are the question's own
     lane = compared.lanes[0]
     state = lane.state.replace(reader=lane.graph.nodes_named("Scrooge"))
-    told = Board(
-        replace(
-            compared,
-            lanes=[replace(lane, run=replace(lane.run, states=[*lane.states[:-1], state]))],
-        )
-    ).payload()
+    told = Board(Comparison(lane.ask, [replace(lane, states=(state,))])).payload()
     assert told["lanes"][0]["reader"] == ["Scrooge"] and told["lanes"][0]["reader_verdict"] == {
         "right": 1,
         "of": 1,
@@ -104,12 +100,7 @@ def test_the_graph_reader_is_heard_where_it_names_anything(compared, drawn):
 def test_words_of_an_answer_rest_on_the_paths_to_what_they_name(compared, drawn):
     lane = compared.lanes[0]
     state = lane.state.replace(answer="Through Scrooge.")
-    told = Board(
-        replace(
-            compared,
-            lanes=[replace(lane, run=replace(lane.run, states=[*lane.states[:-1], state]))],
-        )
-    ).payload()
+    told = Board(Comparison(lane.ask, [replace(lane, states=(state,))])).payload()
     (word,) = told["evidence"]["lane-0"]
     key = told["lanes"][0]["paths"][0]["key"]
     assert word == {"text": "Scrooge", "node": "node Scrooge", "paths": [key], "prompt": []}
