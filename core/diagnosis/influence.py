@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, comb, log2
 
-from core.comparison.comparing import Lane
+from core.comparison.lane import Lane
+from core.comparison.run import retrieving
 from core.diagnosis.matching import says
 from core.diagnosis.passages import chunk_rows
 from core.diagnosis.prompt_items import Item, item_at, items_of, read, shown, without
 from core.diagnosis.wording import counted, joined
+from core.environment import Environment
 from core.errors import BadInput, shorten
 from core.graph.texts import leaves
 from core.languages.spelling import normalize
@@ -99,6 +101,7 @@ def measurable(lane: Lane, by_model: bool) -> str:
 
 def influence(
     lane: Lane,
+    environment: Environment,
     by_model: bool,
     check: Callable[[], None] = lambda: None,
     advanced: Advanced = lambda *_: None,
@@ -110,7 +113,8 @@ def influence(
     """
     every = _checked(lane, by_model)
     items = every[: ASKED_ITEMS if by_model else READ_ITEMS]
-    answers = _Answers(lane, by_model, items, check, advanced)
+    context = Context(lane.graph, environment, lane.ask.seed, check, answering=by_model)
+    answers = _Answers(lane, by_model, items, context, advanced)
     if not by_model and answers.without(frozenset()) != answers.before:
         raise BadInput(OTHERWISE)
     weights = []
@@ -137,13 +141,9 @@ def influence(
 
 
 def with_influence(known: Iterable[Influence], new: Influence) -> tuple[Influence, ...]:
-    """What was measured by now: one for each of a lane's answers, that of the reader first."""
-    return tuple(
-        sorted(
-            [*(one for one in known if one.by_model != new.by_model), new],
-            key=lambda one: one.by_model,
-        )
-    )
+    """Influences with a new one: one for each of a lane's answers, that of the reader first."""
+    others = (one for one in known if one.by_model != new.by_model)
+    return tuple(sorted([*others, new], key=lambda one: one.by_model))
 
 
 def gold_items(lane: Lane, one: Influence, gold: Iterable[str]) -> set[int] | None:
@@ -254,14 +254,11 @@ class _Answers:
         lane: Lane,
         by_model: bool,
         items: Sequence[Item],
-        check: Callable[[], None],
+        context: Context,
         advanced: Advanced,
     ):
         self._lane, self._by_model, self._items, self._advanced = lane, by_model, items, advanced
-        self._operator = _operator(lane, by_model)
-        self._context = Context(
-            lane.graph, lane.run.environment, lane.run.ask.seed, check, answering=by_model
-        )
+        self._operator, self._context = _operator(lane, by_model), context
         self._first = (
             lane.state.reader[:1]
             if not by_model and lane.state.excerpt is None and lane.state.reader
@@ -316,7 +313,7 @@ class _Answers:
 
     def _answers_in(self, text: str) -> set[str]:
         """The known answers that a text gives."""
-        question = self._lane.run.ask.question
+        question = self._lane.ask.question
         return {
             answer
             for answer in question.answers
@@ -354,7 +351,7 @@ def _checked(lane: Lane, by_model: bool) -> list[Item]:
 def _operator(lane: Lane, by_model: bool) -> Operator:
     """The operator that gave the answer. Raises BadInput where it is within another."""
     operators: Sequence[Operator] = (
-        lane.instance.line.operators if by_model else lane.run.retrieving()
+        lane.line.operators if by_model else retrieving(lane.ask, lane.line)
     )
     found = [one for one in operators if one.stage == ("generate" if by_model else "read")]
     if not found:
