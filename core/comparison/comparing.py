@@ -21,6 +21,7 @@ from core.runtime.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, no
 from core.runtime.meter import HowFar
 from core.sources import Ask
 from core.types import Beside, Influence, Repair, Rest, State
+from core.watch import NO_WATCH, Watch
 
 ANSWERING = "answering"
 ENDED = (DONE, FAILED, CANCELLED)
@@ -286,7 +287,7 @@ class Comparing:
         start = time.perf_counter()
         make_ready()
         lane.prepared["Loading the program"] = time.perf_counter() - start
-        if not self._part(lane, LaneRun.retrieve, lambda: self._head_start.pause(self._job.check)):
+        if not self._part(lane, LaneRun.retrieve, Watch(lambda: self._head_start.pause(self._job))):
             return
         lane.retrieved, lane.preview = True, None
         self._queues.pace[repr(lane.instance.line)] = sum(
@@ -309,7 +310,7 @@ class Comparing:
         )
 
     def _answer(self, lane: Lane) -> None:
-        if self._part(lane, LaneRun.answer, self._job.check):
+        if self._part(lane, LaneRun.answer, self._job):
             said = lane.state.answer  # without the thought, and without what repeats in it
             lane.answer = lane.answer if said is None else said
             lane.text, lane.status = "", DONE
@@ -324,14 +325,14 @@ class Comparing:
             self._head_start.end()
 
     def _part(
-        self, lane: Lane, part: Callable[[LaneRun, Progress], None], check: Callable[[], None]
+        self, lane: Lane, part: Callable[[LaneRun, Progress], None], watch: Watch = NO_WATCH
     ) -> bool:
         """Whether one part of a lane went well; its failure is written on it and goes no further."""
         job = self._job
 
         def advanced(text: str, fraction: float | None = None) -> None:
             lane.text, lane.progress = text, None if fraction is None else HowFar(text, fraction)
-            job.tell(f"{lane.instance.name}: {text}", fraction)
+            job.report(f"{lane.instance.name}: {text}", fraction)
 
         def wrote(piece: str) -> None:
             lane.answer, lane.progress = lane.answer + piece, None
@@ -347,7 +348,7 @@ class Comparing:
                 self._head_start.left(how.left)
             if time.monotonic() - reported_at >= TELL:
                 reported_at = time.monotonic()
-                job.tell(f"{lane.instance.name}: {how.text}", how.fraction)
+                job.report(f"{lane.instance.name}: {how.text}", how.fraction)
 
         def reached(state: State) -> None:
             lane.progress = None
@@ -365,13 +366,19 @@ class Comparing:
             if (
                 previews(text, states) and threading.get_ident() == here
             ):  # a model that reads elsewhere is not kept waiting
-                self._first_look.give_way(number, check)
+                self._first_look.give_way(number, watch)
 
         try:
-            check()
+            watch.check()
             part(
                 lane.run,
-                Progress(advanced, reached, wrote, check, far, None if lane.retrieved else preview),
+                Progress(
+                    Watch(watch.check, advanced),
+                    reached,
+                    wrote,
+                    far,
+                    None if lane.retrieved else preview,
+                ),
             )
             return True
         except Cancelled:

@@ -24,6 +24,7 @@ from core.languages.spelling import normalize
 from core.operators.base import Context, Operator
 from core.operators.generate import about_tokens
 from core.types import Influence, State, Weight
+from core.watch import NO_WATCH, Watch
 
 HALF = 0.5  # of a text's words, by F1: with fewer of them left it is another answer
 READ_ITEMS, READ_SETS = (
@@ -49,7 +50,6 @@ OTHERWISE = "Its answers are the retriever's own, and the reader would give othe
 SILENT = "It gave no answer."
 
 Parts = tuple[str, ...]  # what an answer says: names, or words
-Advanced = Callable[[str, float | None], None]
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,7 @@ def measurable(lane: Lane, by_model: bool) -> str:
     return ""
 
 
-def influence(
-    lane: Lane,
-    by_model: bool,
-    check: Callable[[], None] = lambda: None,
-    advanced: Advanced = lambda *_: None,
-) -> Influence:
+def influence(lane: Lane, by_model: bool, watch: Watch = NO_WATCH) -> Influence:
     """What an answer of a lane rests on: that of its language model, or else of its reader.
 
     The first items are left out, at most 200, of a language model 32. See `smallest` for how sets of them are tried. Raises BadInput where
@@ -110,7 +105,7 @@ def influence(
     """
     every = _checked(lane, by_model)
     items = every[: ASKED_ITEMS if by_model else READ_ITEMS]
-    answers = _Answers(lane, by_model, items, check, advanced)
+    answers = _Answers(lane, by_model, items, watch)
     if not by_model and answers.without(frozenset()) != answers.before:
         raise BadInput(OTHERWISE)
     weights = []
@@ -249,18 +244,11 @@ def _noun(one: Influence) -> str:
 class _Answers:
     """A lane's answers without some of the items that they were made from, each made once."""
 
-    def __init__(
-        self,
-        lane: Lane,
-        by_model: bool,
-        items: Sequence[Item],
-        check: Callable[[], None],
-        advanced: Advanced,
-    ):
-        self._lane, self._by_model, self._items, self._advanced = lane, by_model, items, advanced
+    def __init__(self, lane: Lane, by_model: bool, items: Sequence[Item], watch: Watch = NO_WATCH):
+        self._lane, self._by_model, self._items, self._watch = lane, by_model, items, watch
         self._operator = _operator(lane, by_model)
         self._context = Context(
-            lane.graph, lane.run.environment, lane.run.ask.seed, check, answering=by_model
+            lane.graph, lane.run.environment, lane.run.ask.seed, watch.quiet, answering=by_model
         )
         self._first = (
             lane.state.reader[:1]
@@ -302,7 +290,7 @@ class _Answers:
         if left_out not in self._known:
             if self._by_model:
                 time, most = len(self._known) + 1, _most(len(self._items))
-                self._advanced(
+                self._watch.report(
                     f"Asking without {counted(len(left_out), 'item')}: {time:,} of at most {most:,}",
                     time / most,
                 )

@@ -20,8 +20,8 @@ from core.indexes.place import keep
 from core.instances.catalogue import Instance
 from core.io.plain import from_plain, to_plain
 from core.operators.base import Line
+from core.watch import NO_WATCH, Watch
 
-Tell = Callable[[str, float | None], None]
 LEARNING = ("-dev", "-train")  # endings of sets that have a test set beside them
 UNSEEN = 5  # one in so many questions of a set without a test set is never trained on
 
@@ -142,13 +142,7 @@ def text(one: Drawn) -> str:
 
 
 def examples(
-    drawn: Sequence[Drawn],
-    engine,
-    seed: int,
-    file: Path,
-    key: str,
-    tell: Tell,
-    check: Callable[[], None],
+    drawn: Sequence[Drawn], engine, seed: int, file: Path, key: str, watch: Watch = NO_WATCH
 ) -> list[Example]:
     """The examples of the questions that have one, in their order; kept in `file` under `key`, and read from there the next time.
 
@@ -162,14 +156,14 @@ def examples(
         pass  # not made yet, or by another version
     found: list[Example] = []
     for place, one in enumerate(drawn):
-        check()
-        tell(f"Finding paths: question {place:,} of {len(drawn):,}", place / len(drawn))
+        watch.check()
+        watch.report(f"Finding paths: question {place:,} of {len(drawn):,}", place / len(drawn))
         graph = one.open(engine).graph
         try:
             seeds = seeds_of(graph, one.question.text, one.question.entities)
         except HopscopeError:
             continue
-        made = example(graph, one.question, seeds, seed, check)
+        made = example(graph, one.question, seeds, seed, watch)
         found += [made] if made else []
     whole = json.dumps({"key": key, "examples": list(map(to_plain, found))}, ensure_ascii=False)
     keep(file, lambda stream: stream.write(whole.encode("utf-8")))

@@ -21,6 +21,7 @@ from core.errors import BadInput, Cancelled, ModelFailed, ModelUnavailable
 from core.instances.catalogue import Instance
 from core.runtime.jobs import DONE, Job
 from core.types import Repair
+from core.watch import Watch
 
 PATIENCE = 10.0  # seconds, of what waits after its comparison's last lane, and of what is at work since it last had the machine to itself
 LOOK = 0.1
@@ -74,7 +75,7 @@ class Repairing:
                         lane.graph,
                         lane.state,
                         lane.run.environment.models.encoder(),
-                        lambda: self._go_on(job),
+                        Watch(lambda: self._go_on(job)),
                     )
                 except (ModelUnavailable, ModelFailed):
                     return
@@ -88,7 +89,7 @@ class Repairing:
                 with suppress(BadInput):
                     lane.influences = with_influence(
                         lane.influences,
-                        influence(lane, by_model=False, check=lambda: self._go_on(job)),
+                        influence(lane, by_model=False, watch=Watch(lambda: self._go_on(job))),
                     )
                     job.touch()
 
@@ -111,7 +112,7 @@ class Repairing:
                 one.losses,
                 by_model,
                 lane.saved_alive,
-                check=lambda: self._go_on(job),
+                watch=Watch(lambda: self._go_on(job)),
                 known=partial(self._is_known, lane),
             )
             lane.tried = True

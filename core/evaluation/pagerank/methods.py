@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -24,10 +23,10 @@ from core.io.durations import with_time_left
 from core.io.plain import from_plain, to_plain
 from core.runtime.subprocess_worker import in_subprocess
 from core.types import Question
+from core.watch import NO_WATCH, Watch
 
 FILE, HISTORY, VERSION = "pageranks.json", 10, 1
 RANDOM = ""  # in the place of a question set: entities drawn at random
-Tell = Callable[[str, float | None], None]
 
 
 @dataclass(frozen=True)
@@ -54,21 +53,17 @@ class MethodComparison:
     when: float
 
 
-def compare(
-    graph: Graph, config: MethodConfig, progress: Tell, check: Callable[[], None]
-) -> MethodComparison:
+def compare(graph: Graph, config: MethodConfig, watch: Watch = NO_WATCH) -> MethodComparison:
     """Measure and keep; a large graph is measured on in a process of its own, so that a cancel takes effect at once and nothing
     else is held up. Raises BadInput where there is nothing to measure with, HopscopeError for what goes wrong in that process,
-    StoreError, and what `check` raises."""
+    StoreError, and what `watch` raises."""
     if not config.methods:
         raise BadInput("Choose at least one method.")
-    progress("Getting the methods ready", None)
+    watch.report("Getting the methods ready")
     if needs_subprocess(graph):
-        rows = in_subprocess(
-            _measured, graph.folder, graph.digest, config, progress=progress, check=check
-        )
+        rows = in_subprocess(_measured, graph.folder, graph.digest, config, watch=watch)
     else:
-        rows = measure(graph, config, progress, check)
+        rows = measure(graph, config, watch)
     done = MethodComparison(config, tuple(rows), time.time())
     stored = [_saved(one) for one in (done, *saved_comparisons(graph))[:HISTORY]]
     text = json.dumps(
@@ -78,16 +73,14 @@ def compare(
     return done
 
 
-def measure(
-    graph: Graph, config: MethodConfig, progress: Tell, check: Callable[[], None]
-) -> list[MethodRow]:
-    """A row for each method that is asked for. Raises BadInput, and what `check` raises."""
+def measure(graph: Graph, config: MethodConfig, watch: Watch = NO_WATCH) -> list[MethodRow]:
+    """A row for each method that is asked for. Raises BadInput, and what `watch` raises."""
     drawn = starts(graph, config)
     if not drawn:
         raise BadInput(
             "None of the questions names an entity of this graph; choose another set, or random entities."
         )
-    tell = with_time_left(progress)
+    watch = with_time_left(watch)
     return compare_methods(
         graph,
         config.methods,
@@ -96,18 +89,17 @@ def measure(
         config.damping,
         config.direction,
         config.recall,
-        tell,
-        check,
+        watch,
     )
 
 
 def _measured(
-    folder: Path, digest: str, config: MethodConfig, progress: Tell, check: Callable[[], None]
+    folder: Path, digest: str, config: MethodConfig, watch: Watch = NO_WATCH
 ) -> list[MethodRow]:
     """`measure`, on a graph that is opened first."""
     graph = open_same(folder, digest)
     assert isinstance(graph, Graph)  # no other is measured apart
-    return measure(graph, config, progress, check)
+    return measure(graph, config, watch)
 
 
 def starts(graph: Graph, config: MethodConfig) -> list[Question | tuple[int, ...]]:

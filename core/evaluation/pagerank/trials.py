@@ -18,9 +18,9 @@ from core.graph.names.lookup import names
 from core.graph.pagerank.best import PageRankReport, pagerank_exact, top_pagerank
 from core.graph.store import Graph
 from core.indexes.communities import clusters
-from core.runtime.meter import silent
 from core.runtime.weight import free_memory
 from core.types import Question, Subgraph
+from core.watch import NO_WATCH, Watch
 
 TIED = 1e-7  # scores that differ by less of their size count as equal
 LEAST, SECONDS_A_STEP = (
@@ -32,7 +32,6 @@ MILLION, CAPPED = (
     {"auto": 0.1, "rbs": 4.0, "fora": 10.0, "topppr": 20.0, "partition": 1.0},
 )  # nodes from which on the caps bind
 BYTES_A_NODE = 64  # that solving the equation takes
-Tell = Callable[[str, float | None], None]
 
 
 @dataclass(frozen=True)
@@ -74,8 +73,7 @@ def compare_methods(
     damping: float = 0.8,
     direction: str = "graph",
     recall: float = 0.97,
-    progress: Tell = silent,
-    check: Callable[[], None] = lambda: None,
+    watch: Watch = NO_WATCH,
 ) -> list[MethodRow]:
     """A row for each method, in the order asked. `questions` are questions with entities, or seeds alone.
 
@@ -92,25 +90,24 @@ def compare_methods(
     cost = {method: expected(graph, method, direction) for method in ("exact", *methods)}
     todo, done = len(asked) * (cost["exact"] + sum(cost[method] for method in methods)), 0.0
 
-    def unmeasured(text: str, share: float | None = None) -> None:
-        progress(text, None)  # how long compiling takes, nobody knows
-
+    # how long compiling takes, nobody knows
+    unmeasured = Watch(watch.check, lambda text, share: watch.report(text))
     trials = [MethodTrial(graph, method, keep, damping, direction, recall) for method in methods]
     for trial in trials:
-        check()
-        trial.prepare(asked[0], unmeasured, check)
+        watch.check()
+        trial.prepare(asked[0], unmeasured)
     for trial in trials:
         for place, question in enumerate(asked):
-            check()
-            progress(
+            watch.check()
+            watch.report(
                 f"PageRank by {trial.method}: question {place + 1:,} of {len(asked):,}", done / todo
             )
-            trial.answer(question, check)
+            trial.answer(question, watch)
             done += cost[trial.method]
     for place, question in enumerate(asked):
-        check()
-        progress(f"Exact PageRank: question {place + 1:,} of {len(asked):,}", done / todo)
-        exact = pagerank_exact(graph, question.seeds, damping, direction, check=check)
+        watch.check()
+        watch.report(f"Exact PageRank: question {place + 1:,} of {len(asked):,}", done / todo)
+        exact = pagerank_exact(graph, question.seeds, damping, direction, watch=watch)
         for trial in trials:
             trial.recalls.append(tie_aware_recall(exact, trial.retained[place], keep))
         done += cost["exact"]
@@ -195,21 +192,21 @@ class MethodTrial:
         self.memory: int | None = None
         self.prepared, self.unsettled, self.ran = 0.0, 0, ""
 
-    def prepare(self, question: Asked, progress: Tell, check: Callable[[], None]) -> None:
+    def prepare(self, question: Asked, watch: Watch = NO_WATCH) -> None:
         """Makes what the method needs, and has it compiled."""
         if self.method == "partition":
             start = time.perf_counter()
-            self.asking["clusters"](self.graph, progress, check)
+            self.asking["clusters"](self.graph, watch)
             self.prepared = time.perf_counter() - start
-        progress(f"Getting PageRank by {self.method} ready", None)
-        top_pagerank(self.graph, question.seeds, progress=progress, check=check, **self.asking)
+        watch.report(f"Getting PageRank by {self.method} ready")
+        top_pagerank(self.graph, question.seeds, watch=watch, **self.asking)
 
-    def answer(self, question: Asked, check: Callable[[], None]) -> None:
+    def answer(self, question: Asked, watch: Watch = NO_WATCH) -> None:
         """Keeps the best nodes of a question, and how long that took."""
         before, report = reset_peak(), PageRankReport()
         start = time.perf_counter()
         nodes, _ = top_pagerank(
-            self.graph, question.seeds, report=report, check=check, **self.asking
+            self.graph, question.seeds, report=report, watch=watch, **self.asking
         )
         self.seconds.append(time.perf_counter() - start)
         self.retained.append(nodes)

@@ -8,7 +8,6 @@ from core.evaluation.papers.beside import Measured
 from core.evaluation.papers.domains import domains
 from core.evaluation.papers.walks import updates
 
-Tell = Callable[[str, float | None], None]
 Measure = Callable[..., list[Measured]]
 """Of (engine, question sets by the paper's name, rows, questions of each set, the graph named for a set, progress)."""
 MEASURES: dict[str, Measure] = {"domains": domains, "updates": updates}

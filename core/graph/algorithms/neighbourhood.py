@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from core.graph.algorithms import stepwise
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import Graph
 from core.types import Subgraph
+from core.watch import NO_WATCH, Watch
 
 WAYS = {"out": 1, "in": 2, "both": 3}  # what the compiled loops call the directions
 
@@ -52,7 +53,7 @@ def nearest(
     hops: int,
     direction: str = "graph",
     keep: int | None = None,
-    check: Callable[[], None] | None = None,
+    watch: Watch = NO_WATCH,
 ) -> tuple[np.ndarray, np.ndarray]:
     """(nodes, hops from the seeds), int64, ordered by (hops, id): breadth-first from the seeds, themselves included.
 
@@ -68,7 +69,7 @@ def nearest(
     seeds = np.unique(seed_array(graph, seeds))
     keep = graph.n_nodes if keep is None else max(0, min(keep, graph.n_nodes))
     if not graph.at_hand:
-        return stepwise.nearest(graph, seeds, hops, direction, keep, check)
+        return stepwise.nearest(graph, seeds, hops, direction, keep, watch)
     found, distance, seen = (
         np.empty(keep, np.int64),
         np.zeros(keep, np.int64),
@@ -78,8 +79,7 @@ def nearest(
     found[:end], seen[seeds] = seeds[:end], True
     way = links(graph, direction)
     for hop in range(1, hops + 1):
-        if check:
-            check()
+        watch.check()
         start, end = end, next_level(found, start, end, seen, *way)
         distance[start:end] = hop
         if start == end or end == keep:

@@ -5,14 +5,12 @@ The same results as the compiled loops of `traversal` give, node for node; PageR
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from core.graph.order import steady, top_k
 from core.graph.protocol import KnowledgeGraph
+from core.watch import NO_WATCH, Watch
 
-Check = Callable[[], None]
 FIRST, TIGHTER, FINEST = (
     1e-5,
     4.0,
@@ -27,23 +25,19 @@ CONSIDERED, PART = (
 AGAINST = {"out": "in", "in": "out", "both": "both"}
 
 
-def nothing() -> None:
-    """A check that never cancels."""
-
-
 def nearest(
     graph: KnowledgeGraph,
     seeds: np.ndarray,
     hops: int,
     direction: str,
     keep: int,
-    check: Check | None = None,
+    watch: Watch = NO_WATCH,
 ) -> tuple[np.ndarray, np.ndarray]:
     """As `neighbourhood.nearest`, for distinct seeds, ascending."""
     levels = [seeds[:keep]]
     seen, room = np.unique(seeds), keep - len(levels[0])
     while len(levels) <= hops and room and len(levels[-1]):
-        (check or nothing)()
+        watch.check()
         fresh = np.setdiff1d(graph.steps_from(levels[-1], direction).nodes, seen)
         seen = np.union1d(seen, fresh)
         levels.append(fresh[:room])
@@ -91,7 +85,7 @@ def top_pagerank(
     keep: int,
     damping: float,
     direction: str,
-    check: Check = nothing,
+    watch: Watch = NO_WATCH,
 ) -> tuple[np.ndarray, np.ndarray, int, bool, str]:
     """The `keep` nodes of highest personalised PageRank by forward push in rounds: (ids, scores, steps read, whether they
     settled, a sentence that says so), best first.
@@ -105,7 +99,7 @@ def top_pagerank(
     bar, before = FIRST, None
     while True:
         while len(over := push.above(bar)) and push.read < MOST_READ:
-            check()
+            watch.check()
             push.round(over)
         nodes, scores = push.best(keep)
         same = before is not None and len(nodes) >= keep and np.isin(nodes, before).mean() >= AGREE

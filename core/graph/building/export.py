@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from core.errors import StoreError
-from core.graph.building.build import Check, Progress, Source, build
+from core.graph.building.build import Source, build
 from core.graph.storage.database import FILE, STORE_KIND, DatabaseGraph, library, opened
 from core.graph.storage.write import clean, locked, place
 from core.graph.store import COLUMNS, META, VERSION, Graph
 from core.io.folders import TEMPORARY
 from core.types import Direction
+from core.watch import NO_WATCH, Watch
 
 ROWS = 1_000_000  # of a column held at once
 ARRAYS, COPY = (
@@ -35,8 +36,7 @@ def build_database(
     folder: str | FilePath,
     name: str,
     direction: Direction = "both",
-    progress: Progress | None = None,
-    check: Check | None = None,
+    watch: Watch = NO_WATCH,
     wait: bool = False,
     **how: Any,
 ) -> DatabaseGraph:
@@ -45,22 +45,11 @@ def build_database(
     That store is built first, inside the folder, by `build` with what `how` says, and removed in the end. Raises as `build`
     and `export` do.
     """
-    report, folder = progress or (lambda text, share: None), FilePath(folder).absolute()
+    folder = FilePath(folder).absolute()
     existed = folder.exists()
     try:
-        graph = build(
-            triples,
-            folder / ARRAYS,
-            name,
-            direction,
-            lambda text, share: report(text, 0.5 * share),
-            check,
-            wait,
-            **how,
-        )
-        return export(
-            graph, folder, lambda text, share: report(text, 0.5 + 0.5 * share), check, wait
-        )
+        graph = build(triples, folder / ARRAYS, name, direction, watch.part(0.0, 0.5), wait, **how)
+        return export(graph, folder, watch.part(0.5, 1.0), wait)
     finally:
         shutil.rmtree(folder / ARRAYS, ignore_errors=True)
         (folder / f"{ARRAYS}.lock").unlink(missing_ok=True)
@@ -69,22 +58,18 @@ def build_database(
 
 
 def export(
-    graph: Graph,
-    folder: str | FilePath,
-    progress: Progress | None = None,
-    check: Check | None = None,
-    wait: bool = False,
+    graph: Graph, folder: str | FilePath, watch: Watch = NO_WATCH, wait: bool = False
 ) -> DatabaseGraph:
     """A graph put into a database in `folder`, opened; what was there stays readable until the new one is whole.
 
-    Raises StoreError where another process builds there (unless `wait`), the disk or the database refuses, and what `check` raises.
+    Raises StoreError where another process builds there (unless `wait`), the disk or the database refuses, and what `watch` raises.
 
     >>> import tempfile
     >>> from core.graph.building.export import export
     >>> export(toy, tempfile.mkdtemp()).digest == toy.digest
     True
     """
-    report, folder = progress or (lambda text, share: None), FilePath(folder).absolute()
+    folder = FilePath(folder).absolute()
     temporary = folder / TEMPORARY
     meta = {
         "version": VERSION,
@@ -98,12 +83,12 @@ def export(
         "nodes": graph.n_nodes,
         "edges": graph.n_edges,
     }
-    with locked(folder, wait, check):
+    with locked(folder, wait, watch):
         try:
             folder.mkdir(parents=True, exist_ok=True)
             clean(folder)
             temporary.mkdir()
-            fill(graph, temporary / FILE, report, check)
+            fill(graph, temporary / FILE, watch)
             if graph.columns:
                 graph.columns.save(temporary / COLUMNS)
             place(folder, temporary, meta)
@@ -113,15 +98,12 @@ def export(
             ) from None
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-    report("Done", 1.0)
+    watch.report("Done", 1.0)
     return DatabaseGraph.open(folder)
 
 
-def fill(
-    graph: Graph, file: FilePath, progress: Progress | None = None, check: Check | None = None
-) -> None:
-    """Writes a graph into a new database file. Raises StoreError where the database refuses, and what `check` raises."""
-    report, stop = progress or (lambda text, share: None), check or (lambda: None)
+def fill(graph: Graph, file: FilePath, watch: Watch = NO_WATCH) -> None:
+    """Writes a graph into a new database file. Raises StoreError where the database refuses, and what `watch` raises."""
     rows = graph.n_nodes * 2 + graph.n_edges + graph.n_relations
     done = 0
     database = opened(file, read_only=False)
@@ -130,10 +112,10 @@ def fill(
         for table in TABLES:
             connection.execute(table)
         for table, columns in _tables(graph):
-            stop()
+            watch.check()
             _copy(connection, table, columns, file.parent / COPY)
             done += len(next(iter(columns.values())))
-            report("Filling the database", done / rows)
+            watch.report("Filling the database", done / rows)
         connection.execute("CHECKPOINT")
     except RuntimeError as error:
         raise StoreError(

@@ -9,6 +9,7 @@ from core.diagnosis.influence import influence, measurable, price, with_influenc
 from core.diagnosis.wording import sentence
 from core.engine import Lane
 from core.runtime.jobs import DONE, Job
+from core.watch import Watch
 from pages.parts.compare.asked import Shown
 from pages.parts.shared.session import engine
 from pages.parts.shared.wording import tr
@@ -57,14 +58,14 @@ def _missing(on_screen: Shown, lane: Lane) -> list[bool]:
 
 def _measure(job: Job, lane: Lane, missing: Sequence[bool], screen: Job | None) -> None:
     def advanced(text: str, share: float | None = None) -> None:
-        job.tell(text, share)
+        job.report(text, share)
         if screen is not None:
             screen.touch()
 
     try:
         for by_model in missing:
             lane.influences = with_influence(
-                lane.influences, influence(lane, by_model, job.check, advanced)
+                lane.influences, influence(lane, by_model, Watch(job.check, advanced))
             )
     finally:
         if screen is not None:

@@ -16,6 +16,7 @@ from core.errors import HopscopeError
 from core.io.temporary import temporary_folder
 from core.runtime.jobs import Job
 from core.sharing import shared
+from core.watch import Watch
 from pages.parts.graphs.adding import LITERAL_WORDS, Looked, begin, form, looked_of
 from pages.parts.graphs.live_database import live_database
 from pages.parts.graphs.looking import looked_at
@@ -164,8 +165,9 @@ def _asked(address: str, query: str, literals: str) -> Asked:
 def _limits(job: Job, triples: int) -> Limits:
     return Limits(
         triples,
-        progress=lambda text, share: job.advance(tr("Copying: {text}", text=text), share),
-        check=job.check,
+        watch=Watch(
+            job.check, lambda text, share: job.report(tr("Copying: {text}", text=text), share)
+        ),
     )
 
 

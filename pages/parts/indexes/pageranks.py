@@ -66,7 +66,7 @@ def pageranks(graph: Any) -> None:
     if config is not None:
         jobs.start(
             key,
-            lambda: Job(key, lambda job: compare(graph, config, job.tell, job.check)),
+            lambda: Job(key, lambda job: compare(graph, config, job)),
             again=True,
         )
     job = jobs.get(key)

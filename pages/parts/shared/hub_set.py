@@ -72,7 +72,7 @@ def hub_set(key: str, example: str, folders: bool = False) -> HubSet | None:
                     "That is a folder on this computer rather than a set on a hub; choose its files above."
                 )
             )
-        return fetched(id, job.tell)
+        return fetched(id, job)
 
     job = looked_at(f"{key}_fetched", (id,), work, tr("Fetching the set"), tr("change the id"))
     if job.error:

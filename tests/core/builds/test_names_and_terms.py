@@ -172,7 +172,7 @@ def test_german_is_read_as_noun_phrases_read_it():
 
 def test_batches_are_read_alike():
     texts = ["Barack Obama visited Paris.", "Angela Merkel lives in Berlin."]
-    batches = dict(read_batches(read, [[one] for one in texts], lambda: None))
+    batches = dict(read_batches(read, [[one] for one in texts]))
     assert [batches[0][0], batches[1][0]] == read(texts)
 
 

@@ -296,7 +296,7 @@ def test_what_another_process_is_building_is_not_deleted(films, jobs):
     (folder,) = (
         path for path in index_folder(films).iterdir() if KINDS["vectors-nodes"].match(path.name)
     )
-    with locked(folder / "building", False, None):
+    with locked(folder / "building", False):
         with pytest.raises(StoreError, match="by another process"):
             delete(jobs, films, KINDS["vectors-nodes"])
     delete(jobs, films, KINDS["vectors-nodes"])

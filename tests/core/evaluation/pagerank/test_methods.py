@@ -18,6 +18,7 @@ from core.evaluation.pagerank.methods import (
 from core.graph.building.build import build
 from core.indexes.place import index_folder
 from core.io import digests
+from core.watch import Watch
 from tests.films import TRIPLES
 
 QUESTIONS = "who directed [One]\tAnn\nwhat is [Three]\tDrama\nwho wrote [Two]\tAnn|Ben\n"
@@ -53,7 +54,7 @@ def test_questions_without_their_entity_in_the_graph_are_left_out(films, asked):
 
 def test_a_comparison_is_measured_and_kept(films, asked):
     wish = MethodConfig(("exact", "auto"), asked, 3, keep=3)
-    done = compare(films, wish, told, go_on)
+    done = compare(films, wish, Watch(go_on, told))
     exact, push = done.rows
     # all five nodes hang together; Ann is among the best three of both films, Ben is no node: (1 + 1/2) / 2
     assert (exact.recall, exact.answer_recall, exact.components, exact.questions) == (
@@ -73,23 +74,23 @@ def test_a_comparison_is_measured_and_kept(films, asked):
 
 def test_the_newest_comes_first_and_the_oldest_go(films):
     for seed in range(HISTORY + 2):
-        compare(films, MethodConfig(("auto",), count=1, seed=seed), told, go_on)
+        compare(films, MethodConfig(("auto",), count=1, seed=seed), Watch(go_on, told))
     assert [one.config.seed for one in saved_comparisons(films)] == list(range(HISTORY + 1, 1, -1))
 
 
 def test_nothing_to_compare_is_a_sentence_and_keeps_nothing(films, asked, tmp_path):
     with pytest.raises(BadInput, match="at least one method"):
-        compare(films, MethodConfig(()), told, go_on)
+        compare(films, MethodConfig(()), Watch(go_on, told))
     other = tmp_path / "other.txt"
     other.write_text("what is [Three]\tDrama\n", "utf-8")
     with pytest.raises(BadInput, match="random entities"):
-        compare(films, MethodConfig(("auto",), str(other)), told, go_on)
+        compare(films, MethodConfig(("auto",), str(other)), Watch(go_on, told))
 
     def cancelled():
         raise Cancelled()
 
     with pytest.raises(Cancelled):
-        compare(films, MethodConfig(("auto",)), told, cancelled)
+        compare(films, MethodConfig(("auto",)), Watch(cancelled, told))
     assert saved_comparisons(films) == [] and not (index_folder(films) / FILE).exists()
 
 
@@ -106,7 +107,7 @@ def test_what_another_version_kept_is_let_go(films):
     file = index_folder(films) / FILE
     file.write_text(json.dumps({"version": 0}), "utf-8")
     assert saved_comparisons(films) == []
-    compare(films, MethodConfig(("auto",), count=1), told, go_on)
+    compare(films, MethodConfig(("auto",), count=1), Watch(go_on, told))
     known = digests.check_marked(json.loads(file.read_text("utf-8")))
     del known["comparisons"][0]["rows"][0]["edges"]
     file.write_text(json.dumps(known), "utf-8")
@@ -114,7 +115,7 @@ def test_what_another_version_kept_is_let_go(films):
 
 
 def test_what_was_kept_before_the_chosen_method_was_recorded_still_opens(films):
-    compare(films, MethodConfig(("auto",), count=1), told, go_on)
+    compare(films, MethodConfig(("auto",), count=1), Watch(go_on, told))
     file = index_folder(films) / FILE
     known = digests.check_marked(json.loads(file.read_text("utf-8")))
     row = known["comparisons"][0]["rows"][0]
@@ -124,21 +125,20 @@ def test_what_was_kept_before_the_chosen_method_was_recorded_still_opens(films):
     assert [(row.method, row.ran) for row in saved_comparisons(films)[0].rows] == [("push", "")]
 
 
-def stuck(folder, digest, wish, progress, check):
-    progress("PageRank by a method that never looks up", 0.5)
+def stuck(folder, digest, wish, watch):
+    watch.report("PageRank by a method that never looks up", 0.5)
     time.sleep(600)
 
 
 def test_a_large_graph_is_measured_in_another_process_with_the_same_result(
     films, asked, monkeypatch
 ):
-    here, said = compare(films, MethodConfig(("auto",), asked, 3, keep=3), told, go_on), []
+    here, said = compare(films, MethodConfig(("auto",), asked, 3, keep=3), Watch(go_on, told)), []
     monkeypatch.setattr("core.graph.storage.opening.LARGE", 0)
     apart = compare(
         films,
         MethodConfig(("auto",), asked, 3, keep=3),
-        lambda text, share=None: said.append(text),
-        go_on,
+        Watch(go_on, lambda text, share=None: said.append(text)),
     )
     measured = lambda done: [
         (row.method, row.questions, row.recall, row.answer_recall, row.components)
@@ -147,7 +147,7 @@ def test_a_large_graph_is_measured_in_another_process_with_the_same_result(
     assert measured(apart) == measured(here) and any("question 2 of 2" in text for text in said)
     build([*TRIPLES, ("Two", "has_genre", "Drama")], films.folder, "films", "both")
     with pytest.raises(HopscopeError, match="built anew just now"):
-        compare(films, MethodConfig(("auto",)), told, go_on)
+        compare(films, MethodConfig(("auto",)), Watch(go_on, told))
 
 
 def test_a_cancel_takes_effect_in_the_middle_of_a_method(films, monkeypatch):
@@ -160,5 +160,7 @@ def test_a_cancel_takes_effect_in_the_middle_of_a_method(films, monkeypatch):
             raise Cancelled()
 
     with pytest.raises(Cancelled):
-        compare(films, MethodConfig(("auto",)), lambda text, share=None: said.append(text), check)
+        compare(
+            films, MethodConfig(("auto",)), Watch(check, lambda text, share=None: said.append(text))
+        )
     assert saved_comparisons(films) == []

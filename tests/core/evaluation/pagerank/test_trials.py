@@ -17,6 +17,7 @@ from core.evaluation.pagerank.trials import (
     unfit,
 )
 from core.types import Question
+from core.watch import Watch
 
 
 def test_recall_counts_what_ties_with_the_last():
@@ -50,7 +51,7 @@ def test_every_method_on_five_nodes(films, tmp_path, monkeypatch):
         ("fora", "topppr", "rbs", "partition"),
         [(0,), (1, 2)],
         keep=5,
-        progress=lambda *said: told.append(said),
+        watch=Watch(report=lambda *said: told.append(said)),
     )
     assert [row.method for row in rows] == ["fora", "topppr", "rbs", "partition"]
     for row in rows:
@@ -78,9 +79,9 @@ def test_a_cancel_reaches_into_a_method(films, method, monkeypatch):
 
     monkeypatch.setattr(trials, "top_pagerank", watched)
     with pytest.raises(Cancelled):
-        compare_methods(films, (method,), [(0,)], keep=3, check=check)
+        compare_methods(films, (method,), [(0,)], keep=3, watch=Watch(check))
     with pytest.raises(Cancelled):
-        MethodTrial(films, method, 3, 0.8, "both", 0.97).answer(Asked((0,)), check)
+        MethodTrial(films, method, 3, 0.8, "both", 0.97).answer(Asked((0,)), Watch(check))
 
 
 def test_what_a_graph_is_too_large_for_is_said_before_anything_begins(films, monkeypatch):
@@ -89,11 +90,16 @@ def test_what_a_graph_is_too_large_for_is_said_before_anything_begins(films, mon
     monkeypatch.setattr("core.graph.algorithms.leiden.free_memory", lambda: 5)
     with pytest.raises(BadInput, match="Leiden clusters: 5 triples are too many"):
         compare_methods(
-            films, ("auto", "partition"), [(0,)], progress=lambda *said: told.append(said)
+            films,
+            ("auto", "partition"),
+            [(0,)],
+            watch=Watch(report=lambda *said: told.append(said)),
         )
     monkeypatch.setattr("core.evaluation.pagerank.trials.free_memory", lambda: 5 * BYTES_A_NODE - 1)
     with pytest.raises(BadInput, match="The exact PageRank of 5 nodes"):
-        compare_methods(films, ("auto",), [(0,)], progress=lambda *said: told.append(said))
+        compare_methods(
+            films, ("auto",), [(0,)], watch=Watch(report=lambda *said: told.append(said))
+        )
     assert not told and unfit(films, "auto") == ""
 
 

@@ -23,6 +23,7 @@ from core.graph.storage.database import FILE, DatabaseGraph
 from core.graph.storage.opening import open_store
 from core.graph.storage.triple_cache import HELD, PARTS, Seen
 from core.io import digests
+from core.watch import Watch
 
 pytest.importorskip("ladybug", reason="the graph database is not installed")
 
@@ -165,14 +166,18 @@ def test_a_build_is_whole_or_not_at_all(tmp_path):
         raise Cancelled()
 
     with pytest.raises(Cancelled):
-        build_database([("c", "r", "d")], tmp_path / "g", "g", check=stop)
+        build_database([("c", "r", "d")], tmp_path / "g", "g", watch=Watch(stop))
     again = open_store(tmp_path / "g")
     assert again.digest == old.digest and again.names([0, 1]) == ["a", "b"]
     meta = json.loads((tmp_path / "g/graph.json").read_text())
     assert sorted(file.name for file in (tmp_path / "g").iterdir()) == [meta["data"], "graph.json"]
     shares: list[float] = []
     newer = build_database(
-        [("c", "r", "d")], tmp_path / "g", "g", "out", lambda text, share: shares.append(share)
+        [("c", "r", "d")],
+        tmp_path / "g",
+        "g",
+        "out",
+        Watch(report=lambda text, share: shares.append(share)),
     )
     assert open_store(tmp_path / "g").names([0]) == ["c"] and newer.digest != old.digest
     assert shares == sorted(shares) and shares[-1] == 1.0

@@ -13,6 +13,7 @@ from core.errors import Cancelled
 from core.models.chat.turns import Turn
 from core.models.encoders.joint import JointReader
 from core.runtime.meter import metered
+from core.watch import NO_WATCH, Watch
 
 
 class Adding:
@@ -24,7 +25,7 @@ class Adding:
         self.batches: list[list[str]] = []
         self.go, self.begun, self.fault = threading.Semaphore(0), threading.Semaphore(0), fault
 
-    def run(self, batches: Iterable, done, check, with_tokens: bool) -> None:
+    def run(self, batches: Iterable, done, watch, with_tokens: bool) -> None:
         for texts, ids in batches:
             self.batches.append(list(texts))
             self.begun.release()
@@ -34,23 +35,19 @@ class Adding:
             done(texts, ids.sum(axis=1, keepdims=True).astype(np.float32), None)
 
 
-def nothing() -> None:
-    pass
-
-
 class Caller(threading.Thread):
     """A thread that asks for texts of so many tokens: `a3` has three."""
 
-    def __init__(self, reader: JointReader, texts: list[str], check=nothing):
+    def __init__(self, reader: JointReader, texts: list[str], watch=NO_WATCH):
         super().__init__(daemon=True)
-        self.reader, self.texts, self.check, self.found, self.fault = reader, texts, check, {}, None
+        self.reader, self.texts, self.watch, self.found, self.fault = reader, texts, watch, {}, None
         self.waited = 0.0
 
     def run(self) -> None:
         with metered() as meter:
             try:
                 for texts, vectors in self.reader.read(
-                    {text: [len(text)] * int(text[-1]) for text in self.texts}, self.check
+                    {text: [len(text)] * int(text[-1]) for text in self.texts}, self.watch
                 ):
                     self.found |= zip(texts, vectors[:, 0].tolist(), strict=True)
             except BaseException as fault:
@@ -155,7 +152,7 @@ def test_who_cancels_hurts_nobody_and_what_only_they_wanted_is_not_begun():
             raise Cancelled()
 
     joint = reader(forward)
-    leaving = Caller(joint, [f"l{number}-3" for number in range(12)] + ["same4"], check)
+    leaving = Caller(joint, [f"l{number}-3" for number in range(12)] + ["same4"], Watch(check))
     asked(joint, leaving)
     forward.begun.acquire(timeout=20)
     staying = Caller(joint, ["same4", "own4"])
