@@ -147,7 +147,12 @@ def _clauses(lanes: Sequence[LaneSummary], of: int, among: int) -> str:
             if len(lost) == 1
             else f"{number(len(lost))} of them"
         )
-        who = every(among) if 1 < len(group) == among else joined([lane.name for lane in group])
+        if among == 1:
+            who = "it"
+        elif len(group) == among:
+            who = every(among)
+        else:
+            who = joined([lane.name for lane in group])
         said = PHRASES[phrase].several if len(group) > 1 else PHRASES[phrase].one
         clauses.append(f"{who} {said.format(what=what, hop=hop)}")
     return sentence("; ".join(clauses) + ".") if clauses else ""

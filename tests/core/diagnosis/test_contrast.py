@@ -67,7 +67,7 @@ def test_nobody_finds_any():
         == "Neither finds any of the three answers. Both leave all three out of their subgraphs."
     )
     assert contrast([lane("A", *ABC, cause=Cause.NOT_SAID)], ABC) == (
-        "A does not find any of the three. A has all three in the prompt, but the model does not say so."
+        "A does not find any of the three. It has all three in the prompt, but the model does not say so."
     )
 
 
@@ -127,7 +127,7 @@ def test_a_sentence_begins_with_a_capital_and_says_whose_answers_it_counts():
     assert contrast(lanes, ABC, "by the graph reader") == text
     assert (
         contrast(lanes[:1], ABC)
-        == "Rank by meaning finds 2 of 3. Rank by meaning ranks Bob too low."
+        == "Rank by meaning finds 2 of 3. It ranks Bob too low."
     )
     assert contrast([lane("own line", "Ann", of=1)], ("Ann",)).startswith(
         "Own line does not find Ann."
