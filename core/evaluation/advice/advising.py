@@ -72,7 +72,7 @@ class Advising:
     clock: Callable[[], float] = time.monotonic
     _begun: float = field(default=0.0, repr=False)
 
-    def __call__(self, job: Watch) -> Advice:
+    def __call__(self, watch: Watch) -> Advice:
         wanted = Advice(
             self.corpus.digest, self.by or usual_writer(self.models), self.seed, self.minutes
         )
@@ -81,14 +81,15 @@ class Advising:
         if advice.done and self._asked(advice) and self._figures(advice):
             return advice
         self._begun = self.clock() - advice.seconds
-        advice = replace(advice, graphs=self._build(job.part(0.0, GRAPH_PART)))
+        advice = replace(advice, graphs=self._build(watch.part(0.0, GRAPH_PART)))
         if not self._asked(advice):
             advice = self._saved(
                 self._with_questions(
-                    replace(advice, size=0, run=0, done=False), job.part(GRAPH_PART, QUESTION_PART)
+                    replace(advice, size=0, run=0, done=False),
+                    watch.part(GRAPH_PART, QUESTION_PART),
                 )
             )
-        rest = job.part(QUESTION_PART, 1.0)
+        rest = watch.part(QUESTION_PART, 1.0)
         if not advice.size:
             advice = self._saved(replace(advice, size=self._size(advice, rest)))
         work = begun(

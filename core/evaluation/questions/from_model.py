@@ -83,14 +83,14 @@ class ModelQuestions:
     clock: Callable[[], float] = time.monotonic
     _watch: Watch = field(default=NO_WATCH, compare=False)
 
-    def __call__(self, job: Watch) -> MadeQuestions:
+    def __call__(self, watch: Watch) -> MadeQuestions:
         """The questions of the kind `written`, and how many passages gave none for which reason. Raises Cancelled, ModelUnavailable,
         ModelFailed."""
         start, asked, left, found = self.clock(), set[str](), Counter[str](), list[Question]()
         begun, ended, waiting, processor = 0, 0, dict[int, Question | str](), Processor()
         # of those at work each may give a question, so that none is asked about that one at a time would not come to
         flight = Flight(
-            lambda: self.chat.at_once if len(found) + begun - ended < self.wanted else 0, job
+            lambda: self.chat.at_once if len(found) + begun - ended < self.wanted else 0, watch
         )
         self._watch = flight
 
@@ -101,7 +101,7 @@ class ModelQuestions:
                 if spent > self.seconds or self._hopeless(len(found), spent):
                     return
                 share = max(len(found) / self.wanted, spent / self.seconds)
-                job.report(
+                watch.report(
                     f"{len(found):,} of {self.wanted:,} questions written and checked", share
                 )
                 begun += 1
@@ -111,7 +111,7 @@ class ModelQuestions:
             with processor.held():
                 return self._of(numbered[1])
 
-        job.check()
+        watch.check()
         for (place, _), one in flight.each(of_passage, rows()):
             waiting[place] = one
             while ended in waiting:  # in the order of the passages, however soon each came

@@ -72,7 +72,7 @@ class LinkedWriting:
                 f"1 to {MAX_COUNT:,} questions to linked passages can be written, not {self.count:,}."
             )
 
-    def __call__(self, job: Watch) -> Written:
+    def __call__(self, watch: Watch) -> Written:
         pairs = linked_pairs(self.graph, self.seed)
         if not pairs:
             raise BadInput(
@@ -83,13 +83,14 @@ class LinkedWriting:
             self.models.weights(self.role),
             self.saved or SavedReplies(),
         )
-        watch, found, left, asked = (with_time_left(job), dict[str, Question](), Counter[str](), 0)
+        watch = with_time_left(watch)
+        found, left, asked = dict[str, Question](), Counter[str](), 0
         while len(found) < self.count and asked < min(len(pairs), TRIES * self.count):
             batch = pairs[asked : asked + min(self.count - len(found), TRIES * self.count - asked)]
             watch.report(
                 f"{len(found):,} of {self.count:,} questions written", len(found) / self.count
             )
-            for pair, reply in zip(batch, self._replies(chat, batch, job)):
+            for pair, reply in zip(batch, self._replies(chat, batch, watch)):
                 text, fault = question_in(reply)
                 fault = fault or (SAME if fold(text) in found else "")
                 if fault:
@@ -110,9 +111,11 @@ class LinkedWriting:
         assert self.graph.columns.chunks is not None  # of a graph without them there is no pair
         return self.graph.columns.chunks
 
-    def _replies(self, chat: CachedChat, pairs: Sequence[tuple[int, int]], job: Watch) -> list[str]:
+    def _replies(
+        self, chat: CachedChat, pairs: Sequence[tuple[int, int]], watch: Watch
+    ) -> list[str]:
         """The reply to each pair, as many asked at a time as the model takes."""
-        flight = Flight(lambda: chat.at_once, job)
+        flight = Flight(lambda: chat.at_once, watch)
         found = dict(flight.each(lambda pair: self._asked(chat, pair, flight), pairs))
         return [found[pair] for pair in pairs]
 

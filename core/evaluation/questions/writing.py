@@ -83,22 +83,17 @@ class Writing:
     saved: SavedReplies | None = None
     kind: str = "questions that ask for an overview"
 
-    def __call__(self, job: Watch) -> Written:
+    def __call__(self, watch: Watch) -> Written:
         self._chat = CachedChat(
             lambda: self.models.chat(self.role),
             self.models.weights(self.role),
             self.saved or SavedReplies(),
         )
-        self._job, self._watch, self._done, self._unreadable = (
-            job,
-            with_time_left(job),
-            0,
-            list[str](),
-        )
+        self._watch, self._done, self._unreadable = with_time_left(watch), 0, list[str]()
         self._lock = threading.Lock()
         about = plain(self.about) or self._asked("about", passages=passages(self.corpus))
         users = self._listed("users", self.recipe.users, about=about)
-        flight = Flight(lambda: self._chat.at_once, job)
+        flight = Flight(lambda: self._chat.at_once, watch)
         lists = dict(
             flight.each(lambda place: self._of_user(users[place], about), range(len(users)))
         )
@@ -134,12 +129,15 @@ class Writing:
     def _asked(
         self, prompt: str, schema: dict[str, Any] | None = None, most: int = 300, **values: str
     ) -> str:
-        self._job.check()
+        self._watch.check()
         self._watch.report(
             f"Reply {self._done + 1:,} of {self.recipe.replies:,}", self._done / self.recipe.replies
         )
         reply = self._chat.reply(
-            messages("questions", prompt, **values), schema=schema, max_tokens=most, watch=self._job
+            messages("questions", prompt, **values),
+            schema=schema,
+            max_tokens=most,
+            watch=self._watch,
         )
         with self._lock:
             self._done += 1

@@ -86,10 +86,10 @@ def as_if_new(state: State) -> State:
     return replace(state, trace=tuple(steps))
 
 
-def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], job: Watch) -> None:
+def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], watch: Watch) -> None:
     """Load what will be needed, so that no question pays for it. Raises ModelUnavailable where a language model that is to
     answer or judge is not here; what only some instances rank by is told of in their rows."""
-    job.report("Loading the models")
+    watch.report("Loading the models")
     needed = [
         name
         for i in plan.instances
@@ -108,7 +108,7 @@ def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], job:
     )
     for work in [
         *(
-            lambda operator=operator: _start(operator, ask(asked), environment, job)
+            lambda operator=operator: _start(operator, ask(asked), environment, watch)
             for operator in extractors
         ),
         *(
@@ -117,7 +117,7 @@ def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], job:
             if name not in needed
         ),
     ]:
-        job.check()
+        watch.check()
         try:
             work()
         except Cancelled:
@@ -126,11 +126,11 @@ def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], job:
             log.info("Warming up: %s", error)  # every row that meets it keeps it
 
 
-def _start(operator: Operator, asked: Ask, environment: Environment, job: Watch) -> None:
+def _start(operator: Operator, asked: Ask, environment: Environment, watch: Watch) -> None:
     """Have an operator's compiled code loaded, or compiled where it never was."""
     operator(
         State(asked.question, asked.seeds),
-        Context(asked.source.graph, environment, asked.seed, job.quiet),
+        Context(asked.source.graph, environment, asked.seed, watch.quiet),
     )
 
 

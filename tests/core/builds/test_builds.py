@@ -271,9 +271,9 @@ def test_the_time_left_is_that_of_a_step(tmp_path, monkeypatch):
     ).line
     parts = [_part(ctx, steps, number) for number in range(4)]
     for part in (parts[0], parts[1], parts[3]):
-        part.progress("At it", 0.0)
+        part.watch.report("At it", 0.0)
         clock[0] += 0 if part is parts[0] else 10
-        part.progress("At it", 0.5)
+        part.watch.report("At it", 0.5)
     assert said[3:] == [
         ("At it, 10 seconds left of this step", 1.5 / 4),
         ("At it", 3 / 4),
