@@ -11,6 +11,7 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
 from core import __version__
@@ -50,7 +51,13 @@ def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | 
     """Run one command, in the environment of `engine()` where it needs one (default: an engine of its own); the exit code."""
     given = sys.argv[1:] if arguments is None else arguments
     options = parser([name for name in COMMANDS if name in given[:1]] or COMMANDS).parse_args(given)
-    options.engine = engine or _engine
+    with ExitStack() as opened:
+        options.engine = engine or (lambda: opened.enter_context(closing(_engine())))
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Run a parsed command; the exit code. What goes wrong is told in a sentence."""
     try:
         warn(filter(None, [cannot_save()]))
         code = options.run(options)

@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from core.cases import solved
@@ -51,14 +52,19 @@ __all__ = ["Comparison", "Engine", "Lane"]
 
 
 class Engine:
-    """Graphs, models and jobs of one process."""
+    """Graphs, models and jobs of one process.
+
+    Nothing that an engine holds holds the engine. One that is dropped is therefore freed at once, and with it its models: the
+    garbage collector would come late, as it does not know how much memory they take outside Python.
+    """
 
     def __init__(
         self, models: Models | None = None, solved: Callable[[str], Sequence[Question]] = solved
     ):
-        models = Registry() if models is None else models
+        self._own_models: Registry | None = None
+        if models is None:
+            models = self._own_models = Registry()
         self._built = BuiltGraphs(models)
-        self.environment = Environment(models, solved, self._built, self._encoding)
         self._viewers = Viewers()
         self.jobs = Jobs(workers=4, weigh=_weight, needed=self._viewers.looking)
         self.evaluations = Jobs(
@@ -68,10 +74,13 @@ class Engine:
         self.trials = Jobs(
             workers=1
         )  # apart as well: two lines over some questions, while a person looks
+        bare = Environment(models, solved, self._built)
+        self.environment = replace(bare, encoding=partial(_start_encoding, self.preparing, bare))
         self._prefixes, self._queues, self._waiters = Prefixes(), Queues(), Waiters()
         self.housekeeping = Housekeeping(
-            self._queues.busy, self._load_answering, begun=self._queues.begun
+            self._queues.busy, partial(_load_answering, models), begun=self._queues.begun
         )
+        self._asks_chat = partial(_asks_chat, models)
         self._graphs: dict[str, object] = {}
         self._lock = threading.Lock()
 
@@ -87,8 +96,18 @@ class Engine:
 
     def stop(self) -> None:
         """Cancel every job and take no more; returns at once."""
+        self.housekeeping.stop()
         for jobs in self._all_jobs:
             jobs.stop()
+
+    def close(self) -> None:
+        """Stop, and free the graphs and the models; models that the engine was given stay loaded."""
+        self.stop()
+        with self._lock:
+            self._graphs.clear()
+        self._built.close()
+        if self._own_models is not None:
+            self._own_models.close()
 
     @property
     def _all_jobs(self) -> tuple[Jobs, ...]:
@@ -128,12 +147,6 @@ class Engine:
         for name in shipped.sets:
             shipped.questions(name)
         freeze()
-
-    def _load_answering(self) -> None:
-        """Load the model that answers, where it is one of this process."""
-        if self.models.info("answer").present:
-            getattr(self.models.chat("answer"), "load", lambda: None)()
-            freeze()
 
     def ask(
         self,
@@ -261,24 +274,33 @@ class Engine:
             return None
         return job.comparison
 
-    def _encoding(self, graph: Any, encoder: str, of: Of) -> Job:
-        """The job that makes vectors of a graph in the background; that of the page Indexes where it is by the usual encoder."""
-        known, usual = self.models.encoder(encoder), self.models.encoder()
-        kind = KINDS[f"vectors-{of}"]
-        if fingerprint(known) == fingerprint(usual):
-            return start(self.preparing, graph, kind, self.environment)
-        name = f"{key(graph, kind)}-{fingerprint(known)}"
-        work = lambda job: make(graph, known, of, with_time_left(job))
-        return self.preparing.start(name, lambda: Job(name, work), again=True)
-
     def _begin(self, job: Job, after: Repairing | None) -> None:
         Comparing(
             job.comparison, self.models, self._queues, self._asks_chat, after, self._viewers.looking
         ).start(job)
 
-    def _asks_chat(self, instance: Instance) -> bool:
-        """Whether retrieving asks a language model, or a program of the user's: what may take long waits in its own queue."""
-        return any(asks(operator, self.models) for operator in instance.line)
+
+def _load_answering(models: Models) -> None:
+    """Load the model that answers, where it is one of this process."""
+    if models.info("answer").present:
+        getattr(models.chat("answer"), "load", lambda: None)()
+        freeze()
+
+
+def _start_encoding(jobs: Jobs, environment: Environment, graph: Any, encoder: str, of: Of) -> Job:
+    """The job that makes vectors of a graph in the background; that of the page Indexes where it is by the usual encoder."""
+    known, usual = environment.models.encoder(encoder), environment.models.encoder()
+    kind = KINDS[f"vectors-{of}"]
+    if fingerprint(known) == fingerprint(usual):
+        return start(jobs, graph, kind, environment)
+    name = f"{key(graph, kind)}-{fingerprint(known)}"
+    work = lambda job: make(graph, known, of, with_time_left(job))
+    return jobs.start(name, lambda: Job(name, work), again=True)
+
+
+def _asks_chat(models: Models, instance: Instance) -> bool:
+    """Whether retrieving asks a language model, or a program of the user's: what may take long waits in its own queue."""
+    return any(asks(operator, models) for operator in instance.line)
 
 
 def _mends(ask: Ask) -> str:

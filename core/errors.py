@@ -111,6 +111,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
     (' Did you mean “beam”?', ' Known: 0, 1, 2, 3, 4, 5, 6, 7 and 32 more.')
     """
     known = list(known)
+    if not known:
+        return " There is none yet."
     inside = [name for name in known if len(word) > 3 and word.casefold() in name.casefold()]
     close = inside or difflib.get_close_matches(word, known, 1, 0.5)
     if close:

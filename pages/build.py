@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
-from core.errors import HopscopeError
 from core.instances.catalogue import OWN, OWNED_AS, Instance, delete, named, save
 from core.operators.base import Line
 from pages.parts.build.address import restore
@@ -14,6 +15,7 @@ from pages.parts.build.trying import asking, compare_link, try_it
 from pages.parts.methods.chooser import chooser
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.shared.people import admit, barred, held, whose
+from pages.parts.shared.problems import attempt
 from pages.parts.shared.session import engine, instances, said
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -140,17 +142,10 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
                 key=f"delete-{instance.id}",
                 type="tertiary",
                 icon=":material/delete:",
-                on_click=_delete,
-                args=(instance.id,),
+                on_click=attempt,
+                args=(partial(delete, instance.id),),
                 **how,
             )
-
-
-def _delete(key: str) -> None:
-    try:
-        delete(key)
-    except HopscopeError as error:
-        st.toast(plain(str(error)))
 
 
 admit(page)

@@ -15,6 +15,7 @@ from pages.parts.board.finished import downloads, finished_board
 from pages.parts.cases.casebook import badges, casebook, copy_case, facts
 from pages.parts.compare.presenting import offer
 from pages.parts.shared.people import admit, barred, held
+from pages.parts.shared.problems import ask_first
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -23,8 +24,6 @@ from pages.parts.shared.wording import tr
 def page() -> None:
     """Draw the list, or the case that the address names."""
     key = st.query_params.get("case", "")
-    if trouble := Session.cases_trouble.take():
-        st.error(plain(trouble))
     try:
         if key:
             opened(get(key))
@@ -97,9 +96,9 @@ def actions(case: Case) -> None:
             icon=":material/view_column:",
             query_params=dict(case.link),
         )
-    how = held("" if case.example else barred(OWNED_AS, case.id))
+    why = "" if case.example else barred(OWNED_AS, case.id)
     if not case.example:
-        with st.popover(tr("Notes and tags"), icon=":material/edit_note:", **how):
+        with st.popover(tr("Notes and tags"), icon=":material/edit_note:", **held(why)):
             annotate(case)
     st.button(
         tr("Duplicate"),
@@ -117,11 +116,15 @@ def actions(case: Case) -> None:
         on_click="ignore",
     )
     if not case.example:
-        with st.popover(tr("Delete"), icon=":material/delete:", **how):
-            st.write(tr("Delete this case? It cannot be brought back."))
-            st.button(
-                tr("Yes, delete it"), key="delete", type="primary", on_click=remove, args=(case.id,)
-            )
+        ask_first(
+            tr("Delete"),
+            tr("Delete this case? It cannot be brought back."),
+            tr("Yes, delete it"),
+            lambda: remove(case.id),
+            "delete",
+            type="secondary",
+            why_not=why,
+        )
 
 
 def annotate(case: Case) -> None:
@@ -142,13 +145,9 @@ def annotate(case: Case) -> None:
 
 def remove(key: str) -> None:
     """Delete a case and go back to the list."""
-    try:
-        delete(key)
-    except HopscopeError as error:
-        session.cases_trouble = str(error)
-    else:
-        session.cases_message = tr("The case was deleted.")
-        leave()
+    delete(key)
+    session.cases_message = tr("The case was deleted.")
+    leave()
 
 
 def leave() -> None:

@@ -18,23 +18,23 @@ from core.sources import Ask, GraphSource
 from core.types import Question
 from pages.parts.board.component import board
 from pages.parts.board.payload import idle
+from pages.parts.board.thumbs import press_thumb, show_thumbs
 from pages.parts.compare.answered import answered_before
 from pages.parts.compare.asked import Shown, address, clear, come_back, here, shown
-from pages.parts.compare.asking import begin, link_entities, question_bar, settle, suggest
-from pages.parts.compare.documents import ask_documents, facts
 from pages.parts.compare.drawn import drawable, drawing, news, payload, with_wait
 from pages.parts.compare.entity_chips import chips
 from pages.parts.compare.influence import MEASURE, STOP, measuring, press_measure, with_measuring
 from pages.parts.compare.lanes import act, chosen, dialog, fitting, insert, settle_lanes, try_beside
 from pages.parts.compare.partly import partly
-from pages.parts.compare.permalink import MOST_LANES, case_link, write_link
 from pages.parts.compare.presenting import present, presenting
 from pages.parts.compare.reranked import rerank
 from pages.parts.compare.sharing import share
-from pages.parts.compare.thumbs import press_thumb, show_thumbs
 from pages.parts.compare.unbuilt import unbuilt
 from pages.parts.compare.without import WAYS, before_job, change, changes, with_before
 from pages.parts.compare.without import running as at_work
+from pages.parts.question.corpus_question import ask_documents, facts
+from pages.parts.question.permalink import MOST_LANES, case_link, write_link
+from pages.parts.question.question_bar import begin, link_entities, question_bar, settle, suggest
 from pages.parts.shared.address import ask_on_enter, in_place
 from pages.parts.shared.live import AROUND, fetched_text, near
 from pages.parts.shared.people import admit

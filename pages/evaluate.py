@@ -13,15 +13,12 @@ from pages.parts.evaluate.questions import one_question
 from pages.parts.evaluate.searching import SEARCH, show_search
 from pages.parts.shared.people import admit, whose
 from pages.parts.shared.session import store
-from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
 
 def page() -> None:
     """Draw the form and the list of runs, a run, or a question of it, as the address says."""
-    if problem := Session.evaluate_problem.take():
-        st.error(plain(problem))
     number, question = st.query_params.get("run", ""), st.query_params.get("question", "")
     try:
         if not number:

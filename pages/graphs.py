@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from core.datasets import dataset_of
+from pages.parts.bringing.graph_files import add_graph
+from pages.parts.bringing.graph_questions import add_questions
 from pages.parts.graphs.around import around_one, further
 from pages.parts.graphs.downloads import download
 from pages.parts.graphs.removing import remove
 from pages.parts.graphs.shape import charts, counted, details, figures
-from pages.parts.graphs.upload import add_graph
-from pages.parts.graphs.upload_questions import add_questions
 from pages.parts.graphs.walk import walk
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import graph, graph_name

@@ -1,11 +1,10 @@
-"""Indexes: what is prepared ahead for a graph, and how its ways to PageRank serve on it."""
+"""Indexes: what is prepared ahead for a graph."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from pages.parts.indexes.index_cards import cards
-from pages.parts.indexes.pageranks import pageranks
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import graph
 from pages.parts.shared.text import plain
@@ -24,13 +23,7 @@ def page() -> None:
             )
         )
         return
-    here, methods = st.tabs(
-        [tr(":material/inventory_2: Prepared"), tr(":material/speed: PageRank methods")]
-    )
-    with here:
-        cards(opened)
-    with methods:
-        pageranks(opened)
+    cards(opened)
 
 
 admit(page)

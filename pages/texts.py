@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.parts.bringing.documents import bring_files
 from pages.parts.shared.people import admit
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.wording import tr
 from pages.parts.texts.advising import advice
-from pages.parts.texts.bringing import bring_files, remove, trouble
 from pages.parts.texts.building import builds
 from pages.parts.texts.chosen import ask_about, choose, missed, opened
 from pages.parts.texts.documents import documents
+from pages.parts.texts.removing import remove
 
 TABS = (
     tr(":material/hub: Graph"),
@@ -28,7 +29,6 @@ def page() -> None:
         name = choose()
         ask_about(name)
     missed()
-    trouble()
     # A `default` that follows the open tab would make another widget of the tabs, and the click on it would be lost.
     if not session.texts_tabs:
         session.texts_tabs = session.texts_open or TABS[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import tempfile
 
 import psutil
@@ -18,6 +19,11 @@ if (
 ):  # workers side by side have a thread each, as threads that wait for each other spin
     for name in ("HOPSCOPE_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+
+# Where Python may not keep what it compiled, as in many containers, each worker and each program that a test starts
+# compiles all modules anew, and takes twice as long to begin.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 os.environ["CUDA_VISIBLE_DEVICES"] = (
     ""  # the same on a computer with a graphics card; tests.benchmarks graphics_card runs on that

@@ -20,7 +20,7 @@ from core.io.plain import to_plain
 from core.questions.reading import FORMATS, read_questions, rows_with_graphs
 from core.retrievers.runs.formats import FORMATS as RUN_FORMATS
 from core.retrievers.runs.formats import TREC, read_run_file
-from pages.parts.compare.permalink import Link, parse_link
+from pages.parts.question.permalink import Link, parse_link
 
 several = lambda examples: settings(
     max_examples=examples,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib.util
+import inspect
 import os
 import re
 from dataclasses import replace
@@ -15,6 +16,7 @@ import yaml
 import hopscope
 from core.cases import examples
 from core.io.home import ROOT
+from core.operators import OPERATORS
 from tests import gallery
 from tests.core.test_requirements import named
 from tests.test_docs import ITEM
@@ -29,7 +31,7 @@ def module(name: str, path):
 
 build = module("site_build", ROOT / "docs/site/build.py")
 TEXTS = build.texts()
-MADE = {"python-reference.md"}
+MADE = {"python-reference.md", "operators.md"}
 
 
 class Settings(yaml.SafeLoader):
@@ -97,6 +99,14 @@ def test_the_reference_has_each_public_name():
     assert sorted(build.public_names()) == sorted(
         name for name in hopscope.__all__ if not name.startswith("__")
     )
+
+
+def test_the_site_has_the_docstring_of_each_operator():
+    found = build.operators()
+    assert set(OPERATORS) <= set(found)
+    for name, cls in OPERATORS.items():
+        assert inspect.getdoc(cls) == found[name], name
+    assert all(f"\n## {name}\n" in build.operators_page() for name in OPERATORS)
 
 
 def test_nothing_is_loaded_from_elsewhere(settings):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from core.commands.terminal import ENCODING_HELP, OK, bar, file_of, whole
 from core.databases.address import address_of, is_address
@@ -16,19 +14,16 @@ from core.databases.limits import TRIPLES as MOST_TRIPLES
 from core.databases.limits import Limits
 from core.databases.live import Settings
 from core.datasets.graph_files import graph_files
-from core.datasets.own_graphs import add_live, free_name
+from core.datasets.own_graphs import add_live, free_name, own_folder
 from core.errors import BadInput
-from core.graph.building import build as arrays
-from core.graph.building.export import build_database
+from core.graph.building.build import build
+from core.graph.building.ladybug_graphs import carry_over
 from core.graph.readers.first_look import looked_at
 from core.graph.readers.formats import AUTO, format_list
 from core.graph.readers.header import NO, YES
 from core.graph.readers.rdf import LARGE, LITERALS, TRIPLES, check_language
 from core.graph.readers.triple_file import TripleFile, columns_of, size_of
-
-if TYPE_CHECKING:
-    from core.graph.protocol import KnowledgeGraph
-
+from core.graph.store import LADYBUG_PACKAGE, Graph
 
 DRY = 10  # triples that a dry run prints
 FIRST = 100_000  # triples of a large file that it looks at
@@ -39,95 +34,97 @@ one with --memory, is built in steps: after a kill the same command continues wh
 
 def add(commands) -> None:
     """The command's grammar."""
-    build = commands.add_parser("build", help="build a graph from a file of triples", epilog=EPILOG)
-    build.add_argument(
+    parser = commands.add_parser(
+        "build", help="build a graph from a file of triples", epilog=EPILOG
+    )
+    parser.add_argument(
         "triples",
         metavar="FILE",
-        nargs="+",
+        nargs="*",
         help="a file of triples, in one of the formats below; plain, .gz, .bz2 or .zst; hf:NAME, whose rows bring graphs; or the address "
         "of a database, such as sparql+https://example.org/sparql or bolt://localhost:7687. Of several files, or of a zip of them, those "
         "with ids and labels but no edges are tables of nodes",
     )
-    build.add_argument(
+    parser.add_argument(
         "--nodes",
         metavar="FILE",
         action="append",
         default=[],
         help="a table of nodes: their ids in the edges, labels, types, descriptions",
     )
-    build.add_argument("--out", metavar="DIR", help="the folder of the graph")
-    build.add_argument(
+    parser.add_argument("--out", metavar="DIR", help="the folder of the graph")
+    parser.add_argument(
         "--dry-run",
         action="store_true",
         help="build nothing: print the first triples, and what of the file is taken how",
     )
-    build.add_argument("--name", help="the graph's name (default: that of the folder)")
-    build.add_argument(
+    parser.add_argument("--name", help="the graph's name (default: that of the folder)")
+    parser.add_argument(
         "--direction",
         choices=("out", "in", "both"),
         default="both",
         help="the way searches run by default",
     )
-    build.add_argument(
+    parser.add_argument(
         "--format",
         default=AUTO,
         help=f"{format_list()}; {AUTO} decides by the file's name and first lines",
     )
-    build.add_argument(
+    parser.add_argument(
         "--columns",
         metavar="1,2,3",
         help="the columns of head, relation and tail, from 1, where lines of text hold more than three",
     )
-    build.add_argument(
+    parser.add_argument(
         "--header",
         choices=(YES, NO),
         default="",
         help="whether the first row of lines of text names the columns (default: by what is in it)",
     )
-    build.add_argument("--encoding", metavar="NAME", default="", help=ENCODING_HELP)
-    build.add_argument(
-        "--store",
-        choices=("arrays", "cypher"),
-        default="arrays",
-        help="arrays on disk, or an embedded property-graph database (slower)",
+    parser.add_argument("--encoding", metavar="NAME", default="", help=ENCODING_HELP)
+    parser.add_argument(
+        "--carry-over",
+        metavar="NAME",
+        help="read no file: turn a graph of an earlier version's --store cypher into arrays, by its name or folder; needs "
+        + LADYBUG_PACKAGE,
     )
-    build.add_argument(
+    parser.add_argument(
         "--memory",
         metavar="2GiB",
         help="how much a large build may take (default: a quarter of the machine's)",
     )
-    build.add_argument(
+    parser.add_argument(
         "--skip-bad",
         action="store_true",
         help="leave out lines that are no triples and say which, instead of stopping",
     )
-    build.add_argument(
+    parser.add_argument(
         "--integers",
         action="store_true",
         help="nodes and relations are numbers, as they are; no names are stored",
     )
-    build.add_argument(
+    parser.add_argument(
         "--drop-relations",
         metavar="PATTERN,...",
         default="",
         help="leave out relations by prefix (common.*), keyword (*sameAs*) or name",
     )
-    build.add_argument(
+    parser.add_argument(
         "--language",
         metavar="TAG",
         default="",
         help="of RDF: the language of the labels that things are called by (default: en); none: no labels",
     )
-    build.add_argument(
+    parser.add_argument(
         "--labels", metavar="FILE", help="of RDF: another file that has labels, such as Wikidata's"
     )
-    build.add_argument(
+    parser.add_argument(
         "--literals",
         choices=LITERALS,
         default=TRIPLES,
         help="of RDF: literals that are no labels are entities of triples (default), said in the descriptions of their things, or left out",
     )
-    databases = build.add_argument_group("of a database")
+    databases = parser.add_argument_group("of a database")
     databases.add_argument(
         "--limit",
         metavar="TRIPLES",
@@ -167,11 +164,15 @@ def add(commands) -> None:
             default=getattr(usual, name),
             help=f"{text} (default: %(default)s)",
         )
-    build.set_defaults(run=run)
+    parser.set_defaults(run=run)
 
 
 def run(options) -> int:
     """Build the graph and say how large it is; the exit code."""
+    if options.carry_over:
+        return _carry_over(options)
+    if not options.triples:
+        raise BadInput("Name a file of triples, or the address of a database.")
     if options.live:
         return _live(options)
     if not (options.dry_run or options.out):
@@ -183,6 +184,20 @@ def run(options) -> int:
             options, Path(folder)
         )
         return _look(source, options.integers) if options.dry_run else _build(source, options)
+
+
+def _carry_over(options) -> int:
+    """Turn a graph in a Ladybug database into arrays; the exit code."""
+    if options.triples or options.out:
+        raise BadInput("A graph is carried over where it is, without files and --out.")
+    graph = carry_over(own_folder(options.carry_over) or Path(options.carry_over))
+    print(_counts(graph, graph.folder))
+    return OK
+
+
+def _counts(graph: Graph, folder: object) -> str:
+    entities, relations = f"{graph.n_nodes:,} entities", f"{graph.n_relations:,} relations"
+    return f"{entities}, {graph.n_edges:,} triples, {relations} in {folder}"
 
 
 def _live(options) -> int:
@@ -285,13 +300,8 @@ def _look(source: TripleFile, numbers: bool) -> int:
 def _build(source: TripleFile, options) -> int:
     with bar("Reading triples") as watch:
         name = options.name or Path(options.out).resolve().name
-        build: Callable[..., KnowledgeGraph] = (
-            build_database if options.store == "cypher" else arrays.build
-        )
-        graph = build(source, options.out, name=name, direction=options.direction, watch=watch)
-    print(
-        f"{graph.n_nodes:,} entities, {graph.n_edges:,} triples, {graph.n_relations:,} relations in {options.out}"
-    )
+        graph = build(source, options.out, name, options.direction, watch=watch)
+    print(_counts(graph, options.out))
     for line in source.tally.sentences():
         print(line)
     return OK

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 
 from core.commands.terminal import OK
+from core.errors import BadInput, nearest, shorten
 from core.instances.catalogue import catalogue, faults
 from core.instances.needs import missing
-from core.instances.page import page
+from core.instances.page import operator_text, page
 from core.io.json_text import json_text
 from core.models.registry import Registry
+from core.operators import OPERATORS
 
 
 def add(commands) -> None:
@@ -19,6 +21,11 @@ def add(commands) -> None:
     instances.add_argument(
         "--page", action="store_true", help="print docs/operators-and-instances.md"
     )
+    instances.add_argument(
+        "--operator",
+        metavar="NAME",
+        help="print what an operator does, with its paper and parameters",
+    )
     instances.set_defaults(run=run)
 
 
@@ -27,6 +34,8 @@ def run(options) -> int:
     if options.page:
         print(page(), end="")
         return OK
+    if options.operator is not None:
+        return _print_operator(options.operator)
     registry = Registry()
     rows = [
         {
@@ -48,4 +57,13 @@ def run(options) -> int:
             print(f"{row['id']:24} {row['title']}")
             for sentence in row["missing"]:
                 print(f"{'':24} cannot run yet: {sentence}")
+    return OK
+
+
+def _print_operator(name: str) -> int:
+    """Print an operator's docstring and parameters; the exit code."""
+    if name not in OPERATORS:
+        hint = nearest(name, OPERATORS)
+        raise BadInput(f"There is no operator “{shorten(name, 40)}”.{hint}")
+    print(operator_text(OPERATORS[name]), end="")
     return OK

@@ -57,6 +57,11 @@ class BuiltGraphs:
         except Uncovered:
             return self._graph(corpus, build_for(corpus, spec, shipped=False), watch, make)
 
+    def close(self) -> None:
+        """Hold no graph any more; one that is asked for again is opened anew."""
+        with self._lock:
+            self._opened.clear()
+
     def digest(self, corpus: Corpus, spec: str) -> str:
         """The digest of the graph that `spec` means, without opening or making it; empty where it is not built, or no build is meant."""
         try:

@@ -13,6 +13,7 @@ import logging
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -52,12 +53,18 @@ class Housekeeping:
         self._rested = self._collected = clock()
         self._left = held()  # by the last collection, or fewer where some were let go of since
         self._done_once, self._started = False, False
+        self._stopped = threading.Event()
 
     def start(self) -> None:
         """Begin; done once however often it is asked for."""
         if not self._started:
             self._started = True
-            threading.Thread(target=self._run, name="housekeeping", daemon=True).start()
+            arguments = (weakref.ref(self), self._stopped)
+            threading.Thread(target=_run, args=arguments, name="housekeeping", daemon=True).start()
+
+    def stop(self) -> None:
+        """Do nothing more."""
+        self._stopped.set()
 
     def look(self) -> None:
         """Do what is due."""
@@ -75,15 +82,25 @@ class Housekeeping:
             gc.collect()
             self._collected, self._left = self._clock(), self._held()
 
-    def _run(self) -> None:
-        gc.set_threshold(*THRESHOLDS)
-        allow_open_files()
-        while True:
-            time.sleep(LOOK)
-            try:
-                self.look()
-            except Exception:
-                logging.getLogger(__name__).exception("Housekeeping failed")
+
+def _run(keeping: weakref.ref[Housekeeping], stopped: threading.Event) -> None:
+    """Look again and again, until it is stopped or nobody else holds it."""
+    gc.set_threshold(*THRESHOLDS)
+    allow_open_files()
+    while not stopped.wait(LOOK):
+        if not _look(keeping()):
+            return
+
+
+def _look(keeping: Housekeeping | None) -> bool:
+    """Do what is due, unless the housekeeping is gone; whether it is still there."""
+    if keeping is None:
+        return False
+    try:
+        keeping.look()
+    except Exception:
+        logging.getLogger(__name__).exception("Housekeeping failed")
+    return True
 
 
 def allow_open_files(wanted: int = OPEN_FILES) -> None:

@@ -13,8 +13,8 @@ from core.corpus.readers.packed import zipped
 from core.corpus.titled import MAX_BYTES, RowErrors, Titled, text_in
 from core.errors import BadInput, shorten
 from core.io.files import PACKED, lines
-from core.io.row_files import COLUMNAR, file_rows
 from core.questions import QuestionFile
+from core.runtime.row_files import COLUMNAR, file_rows
 from core.types import Question
 from core.watch import Watch
 

@@ -25,13 +25,13 @@ from core.corpus.readers.text import text_of
 from core.corpus.titled import MAX_BYTES, RowErrors, Titled
 from core.errors import BadInput, shorten
 from core.io.files import opened
-from core.io.row_files import ARROW, COLUMNAR, file_rows, holds_rows
 from core.questions import GOLD, QuestionFile, read_file
 from core.questions.collected import Collected
 from core.questions.gold import PASSAGES, Passage, passages
 from core.questions.reading import LONGEST_ROW, questions_in
 from core.questions.rows import QUESTIONS
 from core.questions.values import Unfit
+from core.runtime.row_files import ARROW, COLUMNAR, file_rows, holds_rows
 from core.watch import NO_WATCH, Watch
 
 Read = tuple[list[Document], dict[str, QuestionFile]]

@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from cachetools import LRUCache
@@ -106,6 +106,16 @@ class Settings:
             raise StoreError(f"{file} cannot be read: {error}") from None
 
 
+class Starts(NamedTuple):
+    """The things to start from: the name of each, what it is, and how many things have that name.
+
+    `partial` is a sentence where the database looked up names or degrees only in part.
+    """
+
+    found: tuple[tuple[str, Id, int], ...]
+    partial: str
+
+
 class Live:
     """A database that is asked live. Threads may share it."""
 
@@ -152,8 +162,8 @@ class Live:
         asked = tuple(
             dict.fromkeys(" ".join(entity.split()) for entity in entities)
         ) or check_question(text)
-        found = self._once(("starts", asked), lambda: self._starts(asked, watch))
-        return self._once(("near", *found), lambda: self._near(found, watch))
+        starts = self._once(("starts", asked), lambda: self._starts(asked, watch))
+        return self._once(("near", starts), lambda: self._near(starts, watch))
 
     def _once(self, key: tuple, make: Callable[[], Any]) -> Any:
         with self._lock:
@@ -178,14 +188,16 @@ class Live:
             )
         return BoltReach(bolt.Database(self.address, key, limits))
 
-    def _starts(
-        self, asked: str | tuple[str, ...], watch: Watch = NO_WATCH
-    ) -> tuple[tuple[str, Id, int], ...]:
-        """The things to start from: the name of each, what it is, and how many things have that name."""
+    def _starts(self, asked: str | tuple[str, ...], watch: Watch) -> Starts:
         reach = self._reach(watch)
         watch.report("Looking for the entities", 0.0)
-        if isinstance(asked, str):
-            return self._mentioned(reach, asked)
+        found = (
+            self._mentioned(reach, asked) if isinstance(asked, str) else self._called(reach, asked)
+        )
+        return Starts(found, reach.partial)
+
+    def _called(self, reach: Reach, asked: tuple[str, ...]) -> tuple[tuple[str, Id, int], ...]:
+        """The things of these names."""
         found = reach.named(asked)
         missing = [name for name in asked if not found.get(name)]
         alike = (
@@ -198,7 +210,7 @@ class Live:
                 raise UnknownEntity(
                     name,
                     (),
-                    f"“{shorten(name)}” was not found by its name at {self.address.title}.",
+                    f"“{shorten(name)}” was not found by its name at {self.address.title}.{_part(reach.partial)}",
                 )
         return tuple(
             self._best(reach, name, found.get(name) or alike[fold(name)]) for name in asked
@@ -218,7 +230,7 @@ class Live:
             raise UnknownEntity(
                 text,
                 (),
-                f"No entity of {self.address.title} was found in the question; name one to start from.",
+                f"No entity of {self.address.title} was found in the question; name one to start from.{_part(reach.partial)}",
             )
         names = in_memory([(name, "is", name) for name in found], self.name)
         return tuple(
@@ -232,8 +244,8 @@ class Live:
         counts = reach.degrees(several) if len(several) > 1 else {}
         return name, max(several, key=lambda one: counts.get(one, 0)), len(several)
 
-    def _near(self, found: Sequence[tuple[str, Id, int]], watch: Watch = NO_WATCH) -> Graph:
-        reach, given = self._reach(watch), self.settings
+    def _near(self, looked_up: Starts, watch: Watch) -> Graph:
+        reach, given, found = self._reach(watch), self.settings, looked_up.found
         starts = list(dict.fromkeys(thing for _, thing, _ in found))
         near = gather(reach, starts, given.hops, given.each, given.edges, given.seconds)
         names = ", ".join(name for name, _, _ in found)
@@ -253,6 +265,7 @@ class Live:
             if len(here) < len(called)
             else []
         )
+        notes += [_part(looked_up.partial).strip()] if looked_up.partial else []
         return replace(graph, fetched=Fetched(here, tuple(notes)))
 
     def _notes(
@@ -291,6 +304,11 @@ def save_live(folder: Path, settings: Settings) -> None:
 
 def _many(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
+
+
+def _part(said: str) -> str:
+    """A sentence on a look-up that was answered in part, behind another one; empty where none was."""
+    return f" Not all names or degrees could be looked up. {said}" if said else ""
 
 
 def _hops(number: int) -> str:

@@ -30,6 +30,7 @@ class Reach(ABC):
 
     batch: int  # things that one request asks for
     limits: Limits
+    partial: str = ""  # a sentence where names or degrees were looked up only in part
 
     @abstractmethod
     def named(self, names: Sequence[str]) -> Mapping[str, Collection[Id]]:

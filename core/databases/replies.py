@@ -15,6 +15,7 @@ from core.io.files import size_text
 
 LOOK_SECONDS = 0.1  # between two looks at whether a person has cancelled
 PIECE_BYTES, PIECES_AHEAD = 1 << 16, 8
+HEADER_SECONDS = 120.0  # until a reply begins, however its headers come
 GRACE_SECONDS, MIN_BYTES_PER_SECOND = 60.0, 1000  # slower than this after the grace is left
 # A page of rows shrinks by 80 times at most, as each has a part of its own.
 MAX_EXPANSION, EXPANSION_FROM_BYTES = 200, 1 << 24
@@ -34,6 +35,8 @@ class Reply:
         self._left = threading.Event()
         self._rest, self._ended = b"", False
         self._count, self._received = 0, 0
+        self._asked = time.monotonic()
+        self._began: float | None = None
         threading.Thread(target=self._fetch, args=(send,), daemon=True).start()
         try:
             self.response = self._next()
@@ -99,10 +102,12 @@ class Reply:
             return found
 
     def _check_speed(self) -> None:
-        began = getattr(self, "_began", None)
-        if began is None:
+        now = time.monotonic()
+        if self._began is None:
+            if now - self._asked > HEADER_SECONDS:
+                raise BadInput(f"{self._who} did not answer within {HEADER_SECONDS:g} s.")
             return
-        late = time.monotonic() - began - GRACE_SECONDS
+        late = now - self._began - GRACE_SECONDS
         if late > 0 and self._count < late * MIN_BYTES_PER_SECOND:
             raise BadInput(f"{self._who} sends its answer too slowly; it was left.")
 

@@ -87,7 +87,7 @@ class SparqlReach(Reach):
         if not found:
             ends = f'FILTER(isIRI(?s) && LCASE(REPLACE(STR(?s), "^.*[/#]", "")) IN ({wanted}))'
             query = f"SELECT DISTINCT ?s WHERE {{ {{ {self._at('?s ?p ?o')} }} UNION {{ {self._at('?x ?p ?s')} }} {ends} }} LIMIT {ALIKE}"
-            for (thing,) in self.endpoint.rows(query, ("s",), ALIKE):
+            for (thing,) in self._looked_up(query, ("s",), ALIKE):
                 if isinstance(thing, NamedNode):
                     found.setdefault(
                         thing.value.rstrip("/#").replace("#", "/").rpartition("/")[2], {}
@@ -100,15 +100,22 @@ class SparqlReach(Reach):
         from pyoxigraph import Literal, NamedNode
 
         query = f"SELECT DISTINCT ?s ?o WHERE {{ {pattern} }} LIMIT {NAMED_ROWS}"
-        for thing, label in self.endpoint.rows(query, ("s", "o"), NAMED_ROWS):
+        for thing, label in self._looked_up(query, ("s", "o"), NAMED_ROWS):
             if isinstance(thing, NamedNode) and isinstance(label, Literal):
                 found.setdefault(name_of(label), {})[thing] = None
+
+    def _looked_up(
+        self, query: str, names: tuple[str, ...], most: int
+    ) -> Iterator[tuple[Any, ...]]:
+        """The rows of a look-up; afterwards `partial` says whether the server left out some."""
+        yield from self.endpoint.rows(query, names, most)
+        self.partial = self.partial or self.endpoint.partial
 
     def degrees(self, things: Sequence[Any]) -> Mapping[Any, int]:
         """How many statements are about things."""
         some = " ".join(map(str, things))
         query = f"SELECT ?s (COUNT(*) AS ?n) WHERE {{ VALUES ?s {{ {some} }} {self._at('?s ?p ?o')} }} GROUP BY ?s"
-        rows = self.endpoint.rows(query, ("s", "n"), len(things))
+        rows = self._looked_up(query, ("s", "n"), len(things))
         return {thing: self._number(number) for thing, number in rows}
 
     def leads_on(self, thing: Any) -> bool:

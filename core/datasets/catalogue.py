@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path as FilePath
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -17,11 +17,10 @@ from core.databases.live import Settings, open_live
 from core.datasets.own import added_set, added_sets, save_set, sets_folder
 from core.datasets.relations import read_table
 from core.datasets.sets import QuestionSet
-from core.errors import BadInput, HopscopeError, StoreError
+from core.errors import BadInput, HopscopeError, StoreError, nearest, shorten
 from core.graph.building.build import open_or_build
 from core.graph.protocol import KnowledgeGraph
-from core.graph.storage.opening import open_store
-from core.graph.store import META
+from core.graph.store import META, Graph
 from core.io.home import ROOT, graphs_folder
 from core.io.stamps import Remembered, described, tree
 from core.io.toml_file import read_toml
@@ -57,13 +56,16 @@ class Dataset:
         """The graph, built first where its store is absent, damaged or of another state of the file; waits for another
         process that builds it. Raises StoreError or BadInput where that fails."""
         if self.live:
-            return _open_live(self.folder, (self.folder / LIVE).stat().st_mtime_ns)
+            return _shared(self.folder / LIVE, open_live)
         if self.triples is None:
             return _opened(self.folder)
+        before = _changed(self.folder / META)
         with _opening:  # the threads of one process build once
-            return open_or_build(
+            graph = open_or_build(
                 self.triples, self.folder, self.name, self.direction, watch, wait=True
             )
+        state = (self.folder / META, before)
+        return _held.setdefault(state, graph) if before == _changed(state[0]) else graph
 
     def questions(self, set_name: str) -> Sequence[Question]:
         """The questions of one of its sets, read when first asked for. Raises BadInput for an unknown set."""
@@ -131,7 +133,7 @@ def _own(folder: FilePath) -> Dataset | None:
 def _read_own(folder: FilePath) -> Dataset | None:
     try:
         if (folder / META).is_file():
-            store = open_store(folder)
+            store = Graph.open(folder)
             return Dataset(folder.name, store.name, "", store.direction, None, folder)
         if (folder / LIVE).is_file():
             settings = Settings.read(folder / LIVE)
@@ -276,9 +278,7 @@ def _owners() -> dict[str, Dataset]:
 
 
 def _unknown(what: str, name: str, known: Mapping) -> str:
-    near = get_close_matches(name, known, 1)
-    hint = f" Did you mean {near[0]}?" if near else ""
-    return f"There is no {what} “{name}”.{hint} Known: {', '.join(known) or 'none'}."
+    return f"There is no {what} “{shorten(name)}”.{nearest(name, known)}"
 
 
 def _shipped(path: FilePath) -> Dataset:
@@ -307,19 +307,28 @@ def _shipped(path: FilePath) -> Dataset:
         raise BadInput(f"{path.parent.name}/{path.name} cannot be read: {error}.") from None
 
 
-@lru_cache(maxsize=16)
-def _open_store(folder: FilePath, stamp: int) -> KnowledgeGraph:
-    return open_store(folder)
+_held: WeakValueDictionary[tuple[FilePath, int], KnowledgeGraph] = WeakValueDictionary()
 
 
-@lru_cache(maxsize=16)
-def _open_live(folder: FilePath, stamp: int) -> KnowledgeGraph:
-    return open_live(folder)
+def _shared(mark: FilePath, load: Callable[[FilePath], KnowledgeGraph]) -> KnowledgeGraph:
+    """What `load` opens in the folder of the file `mark`: one object for all who hold it, as long as that file stays as it is."""
+    state = (mark, _changed(mark))
+    graph = _held.get(state)
+    if graph is None:
+        graph = _held[state] = load(mark.parent)
+    return graph
+
+
+def _changed(file: FilePath) -> int:
+    """When a file was last changed, in ns; -1 for one that is absent."""
+    try:
+        return file.stat().st_mtime_ns
+    except FileNotFoundError:
+        return -1
 
 
 def _opened(folder: FilePath) -> KnowledgeGraph:
-    """The store in a folder, one object as long as it is not built anew."""
-    try:
-        return _open_store(folder, (folder / META).stat().st_mtime_ns)
-    except FileNotFoundError:
-        raise StoreError(f"There is no graph in {folder}.") from None
+    """The store in a folder, one object for all who hold it as long as it is not built anew."""
+    if not (folder / META).exists():
+        raise StoreError(f"There is no graph in {folder}.")
+    return _shared(folder / META, Graph.open)

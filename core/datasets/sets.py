@@ -17,7 +17,6 @@ from core.graph.readers.source import Triple
 from core.graph.store import Graph
 from core.io.home import ROOT
 from core.io.recoded import readable
-from core.io.row_files import file_rows, is_columnar
 from core.questions.forms import ANSWERABLE, rows_within
 from core.questions.reading import (
     FORMATS,
@@ -29,6 +28,7 @@ from core.questions.reading import (
     read_lines,
     rows_with_graphs,
 )
+from core.runtime.row_files import file_rows, is_columnar
 from core.types import Direction, Question
 
 GRAPHS = ("union", "question")

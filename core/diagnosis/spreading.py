@@ -19,10 +19,7 @@ from core.operators.texts.pagerank import PageRankNodes, restarts
 from core.types import State
 
 STEPS = (0, 1, 2, 3, 5, 8)  # after which a moment is shown, before the one where it has settled
-MAX_EDGES, MAX_READ = (
-    2_000_000,
-    20_000,
-)  # of a graph whose steps are computed one by one, and of one that is read from a database for it
+MAX_EDGES = 2_000_000  # of a graph whose steps are computed one by one
 SHOWN_NODES = 80  # of largest mass, at each moment
 SETTLED = 1e-6  # mass that may still move, summed over all nodes, where it counts as settled
 
@@ -116,9 +113,7 @@ def _steps(links: Links) -> np.ndarray:
 
 def _problem(graph, operator: Any, before: State) -> Problem | None:
     """What the operator solves; None where it has nothing to start from or the graph is too large to walk step by step."""
-    if isinstance(graph, ExcerptGraph) or graph.n_edges > (
-        MAX_EDGES if graph.at_hand else MAX_READ
-    ):
+    if isinstance(graph, ExcerptGraph) or graph.n_edges > MAX_EDGES:
         return None
     if isinstance(operator, PersonalizedPageRank):
         return (

@@ -115,7 +115,7 @@ def edited(graph: Graph, edits: Sequence[Edit]) -> Graph:
     `edited_from` says where its rows come from. What an edit names and the graph has not is left as it is. Nodes and edges keep their
     order, so that ties fall as before.
 
-    Raises BadInput for a graph of more than `LARGEST` edges, or one that lies in a database.
+    Raises BadInput for a graph of more than `LARGEST` edges.
 
     >>> from core.graph.edits import Edit, edited
     >>> without = edited(toy, [Edit("node", ("C",))])
@@ -125,9 +125,9 @@ def edited(graph: Graph, edits: Sequence[Edit]) -> Graph:
     if not edits:
         return graph
     graph = graph if graph.edited_from is None else graph.edited_from.graph
-    if not isinstance(graph, Graph) or graph.n_edges > LARGEST:
+    if graph.n_edges > LARGEST:
         raise BadInput(
-            f"“{graph.name}” is too large to be changed for one question; at most {LARGEST:,} triples, held as arrays, can be."
+            f"“{graph.name}” is too large to be changed for one question; at most {LARGEST:,} triples can be."
         )
     return graph.derived.once("edited", tuple(edits), lambda: _Editing(graph).after(edits))
 

@@ -1,4 +1,4 @@
-"""What a knowledge graph can be asked, wherever its triples lie: in arrays on this disk or in a graph database."""
+"""The questions that a knowledge graph answers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class KnowledgeGraph(Protocol):
     """
 
     name: str
-    digest: str  # the sha256 of the content in hex, whatever the store
+    digest: str  # the sha256 of the content in hex
     direction: Direction  # the way a search should run where an instance leaves it to the graph
     relation_names: tuple[str, ...]
     folder: FilePath | None  # where it lies, None for one in memory only
@@ -72,11 +72,6 @@ class KnowledgeGraph(Protocol):
     def derived(self) -> Derived:
         """What was derived from this graph in this process: its names made searchable, indexes read, arrangements; gone with it."""
         return Derived()
-
-    @property
-    def at_hand(self) -> bool:
-        """Whether the arrays lie in this process or on its disk, so that compiled loops may walk them node by node."""
-        ...
 
     @property
     def n_nodes(self) -> int: ...

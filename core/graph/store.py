@@ -18,6 +18,7 @@ from core.graph.columns import Columns, advise
 from core.graph.fitting import check_ids, check_sizes
 from core.graph.protocol import Fetched, KnowledgeGraph, Shape, Steps
 from core.io import digests
+from core.io.home import graphs_folder
 from core.types import Direction
 
 VERSION = 1
@@ -25,6 +26,8 @@ META = "graph.json"  # says what the store is and which folder beside it holds t
 BLOB = "names.bin"
 OFFSETS = "offsets.npy"  # int64 [n + 1, 2], out_indptr and in_indptr: both of a node on one page; stores of before hold two files
 COLUMNS = "columns"  # the folder of the tables of a graph made of texts; absent for one of triples
+LADYBUG = "cypher"  # the kind of store of graphs that earlier versions kept in a Ladybug database
+LADYBUG_PACKAGE = "ladybug==0.22.0"  # the last release that such graphs were written with
 DEGREES = "degree_bytes.npy"  # made from other arrays, and absent from stores of before
 AT_RANDOM = 1 << 28  # bytes of an array from which on it is not read ahead
 PAGE = 4096  # bytes
@@ -162,10 +165,6 @@ class Graph(KnowledgeGraph):
     def numbered(self) -> bool:
         """Whether no names are stored: a node's name is its number."""
         return len(self.name_offsets) == 1
-
-    @property
-    def at_hand(self) -> bool:
-        return True
 
     def node_name(self, node: int) -> str:
         """The name of a node."""
@@ -329,7 +328,31 @@ def _mapped(path: FilePath) -> np.ndarray:
 
 
 def read_meta(folder: FilePath) -> dict:
-    """What `graph.json` says. Raises StoreError where it is absent, unreadable or of another version."""
+    """Return what `graph.json` says of a graph in arrays.
+
+    Raises
+    ------
+    StoreError
+        If it is absent, unreadable, of another version, or the graph is in a Ladybug database.
+    """
+    meta = read_description(folder)
+    if meta.get("store") == LADYBUG:
+        name = folder.name if folder.parent == graphs_folder() else folder
+        raise StoreError(
+            f"The graph in {folder} is in a Ladybug database, which Hopscope no longer opens. Carry it over "
+            f"to arrays: pip install {LADYBUG_PACKAGE}, then python -m core build --carry-over {name}"
+        )
+    return meta
+
+
+def read_description(folder: FilePath) -> dict:
+    """Return what `graph.json` says of a graph in any kind of store.
+
+    Raises
+    ------
+    StoreError
+        If it is absent, unreadable or of another version.
+    """
     try:
         meta = digests.check_marked(json.loads((folder / META).read_text("utf-8")))
     except (FileNotFoundError, NotADirectoryError):

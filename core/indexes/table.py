@@ -373,13 +373,5 @@ KINDS = {
             forget=walks.forget,
             fits=lambda graph: not graph.columns.of_texts,
         ),
-        Kind(
-            "pageranks",
-            "Measured PageRank methods",
-            "The comparisons of PageRank methods that were made on this graph, as the other tab shows them.",
-            r"pageranks\.json",
-            lambda match: "",
-            lambda graph, env: "pageranks.json",
-        ),
     )
 }

@@ -116,9 +116,9 @@ def in_words(
 
 def rooted(graph: Graph, plan: WalkPlan, limit: int = LIMIT) -> np.ndarray:
     """The nodes that have walks, ascending. Raises BadInput where the graph has more than `limit` nodes, or none has any."""
-    if not graph.at_hand or graph.n_nodes > limit:
+    if graph.n_nodes > limit:
         raise BadInput(
-            f"Walks of every node are made for graphs of up to {limit:,} nodes that lie on this computer; “{graph.name}” is larger. "
+            f"Walks of every node are made for graphs of up to {limit:,} nodes; “{graph.name}” is larger. "
             "The command line makes more: python -m core index walks --limit N"
         )
     nodes = OrderedSteps.of(graph, graph.resolve(plan.direction)).has_steps()

@@ -46,6 +46,7 @@ OWNED_AS = "method"
 OWN = "own"
 ON_DOCUMENTS = "-documents"  # behind the id of a method on triples: the same on documents
 AS_BUILT = ", as built"  # how names end of an instance on a graph without the merges that are saved for its corpus
+ROW = "No. "  # how the short name begins of a row that a paper numbers
 CHANGED = ", changed"  # how names end of a line that is one operator apart from a known one
 ADAPTED = ", adapted"  # how the short name ends of a method on graphs that it was not made for, where its authors' reading is not known
 RETRIEVER, RETRIEVERS = (
@@ -93,11 +94,6 @@ class Instance:
     def number(self) -> str:
         """The paper's own name beside a plain heading; empty where that is the heading."""
         return self.name if self.method else ""
-
-    @property
-    def number_in_heading(self) -> str:
-        """The number for beside the heading, which says already that a step was changed: No. 12 for Rank by meaning, changed."""
-        return self.number.removesuffix(CHANGED)
 
 
 def catalogue() -> dict[str, Instance]:
@@ -314,14 +310,15 @@ def named(line: Line, known: Mapping[str, Instance], near: Collection[str] = ())
             pair[0].id not in near,
         ),
     )
-    method = f"{base.label}{CHANGED}" if base.method else ""
-    return Instance(
-        text,
-        f"{base.name}{CHANGED}",
-        line,
-        notes=f"{base.name} but for {line.operators[at].words()}.",
-        method=method,
-    )
+    return _after(base, CHANGED, line, f"{base.name} but for {line.operators[at].words()}.")
+
+
+def _after(base: Instance, change: str, line: Line, notes: str = "") -> Instance:
+    """An instance named after another one, without the number of a paper's row, which has other figures."""
+    if base.name.startswith(ROW):
+        return Instance(repr(line), f"{base.label}{change}", line, notes=notes)
+    method = f"{base.label}{change}" if base.method else ""
+    return Instance(repr(line), f"{base.name}{change}", line, notes=notes, method=method)
 
 
 def _with_settings(text: str, line: Line, known: Mapping[str, Instance]) -> Instance:
@@ -334,10 +331,7 @@ def _with_settings(text: str, line: Line, known: Mapping[str, Instance]) -> Inst
     if not alike:
         return Instance(text, "Own line", line)
     base, settings = min(alike, key=lambda pair: len(pair[1]))
-    said = ", ".join(settings)
-    return Instance(
-        text, f"{base.name}, {said}", line, method=f"{base.label}, {said}" if base.method else ""
-    )
+    return _after(base, f", {', '.join(settings)}", line)
 
 
 def save(name: str, line: Line, notes: str = "") -> Instance:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
-from contextlib import closing, contextmanager
+import pickle
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -12,9 +13,12 @@ from core.io.files import Source, size_text
 
 PARQUET, ARROW = (".parquet",), (".arrow", ".feather")
 COLUMNAR = (*PARQUET, *ARROW)
-BATCH_ROWS = 64  # that become objects at once; each may be a long text that is stored once
+BATCH_ROWS = 256  # that are unpacked at once; each may be a long text that is stored once
+BUFFER_BYTES = 1 << 20  # of a Parquet column that are read ahead; without it, all of a row group
+PIECE_BYTES = 1 << 26  # of values that are handed on at once
+MAX_ROW_BYTES = 1 << 28
 # Values that no column of Python can hold raise errors of other kinds than pyarrow's.
-FAULTS = (OSError, ValueError, TypeError, OverflowError, SystemError, MemoryError, KeyError)
+FAULTS = (OSError, ValueError, TypeError, OverflowError, SystemError, KeyError)
 
 
 def is_columnar(path: FilePath | Source) -> bool:
@@ -28,11 +32,12 @@ def title_of(path: FilePath) -> str:
 
 
 class ColumnFile:
-    """A Parquet or Arrow file. Methods raise BadInput for one that is damaged.
+    """A Parquet or Arrow file, for a process that may die of it. Methods raise BadInput for a damaged one.
 
     An Arrow file may be one that can be sought in, or a stream, as `datasets` saves it. A batch is
     handed on only after pyarrow has checked all of it: offsets within an unchecked one may lead
-    outside the file, which ends the process.
+    outside the file, which ends the process. A page or a compressed buffer may also unpack to far
+    more memory than the file takes; `core.runtime.separate_columns` reads in a process with limits.
     """
 
     def __init__(self, path: FilePath):
@@ -48,75 +53,72 @@ class ColumnFile:
         """Close the file."""
         (self._file if self._map is None else self._map).close()
 
-    def batches(
-        self, names: Sequence[str], most: int | None = None, rows: int = BATCH_ROWS
-    ) -> Iterator[tuple[float, Any]]:
+    def pieces(
+        self, names: Sequence[str], most: int | None = None
+    ) -> Iterator[tuple[float, bytes]]:
         """Read the columns of these names.
 
         Parameters
         ----------
         names : some of the names of its columns.
         most : bytes that it may unpack to; None for any number.
-        rows : rows of a batch at most.
 
         Returns
         -------
-        The share of the file read with each batch, and the batch.
+        The share of the file read with each piece, and the piece: a list of values for each
+        column, pickled, of at most `PIECE_BYTES` or a single row.
         """
         taken = 0
         with _faults(self._path):
-            for share, batch in self._raw(list(names), rows):
+            for share, batch in self._raw(list(names)):
                 batch.validate(full=True)
-                taken += batch.nbytes
-                if most is not None and taken > most:
-                    raise BadInput(
-                        f"{self._path.name} holds more than {size_text(most)} of text; that is more than can be read here."
-                    )
-                yield share, batch
+                self._check_size(taken + batch.nbytes, most)
+                for data in self._pickled(batch):
+                    # A dictionary's text is counted once in a batch, and for each row here.
+                    taken += len(data)
+                    self._check_size(taken, most)
+                    yield share, data
 
-    def lists(
-        self, most: int | None = None, rows: int = BATCH_ROWS
-    ) -> Iterator[tuple[float, list[list[Any]]]]:
-        """Read all columns: the share with each batch, and the values of each column."""
-        with _faults(self._path):
-            for share, batch in self.batches(self.names, most, rows):
-                yield share, [column.to_pylist() for column in batch.columns]
+    def _check_size(self, size: int, most: int | None) -> None:
+        if most is not None and size > most:
+            raise BadInput(
+                f"{self._path.name} holds more than {size_text(most)} of text; that is more than can be read here."
+            )
 
-    def _raw(self, names: list[str], rows: int) -> Iterator[tuple[float, Any]]:
+    def _pickled(self, batch: Any) -> Iterator[bytes]:
+        """The values of a batch, in halves as long as they are too much for a piece."""
+        data = b""
+        if batch.nbytes <= PIECE_BYTES or batch.num_rows == 1:
+            data = pickle.dumps([column.to_pylist() for column in batch.columns])
+        if data and (len(data) <= PIECE_BYTES or batch.num_rows == 1):
+            if len(data) > MAX_ROW_BYTES:
+                raise BadInput(
+                    f"{self._path.name} has a row of more than {size_text(MAX_ROW_BYTES)}; that is more than can be read here."
+                )
+            yield data
+            return
+        half = batch.num_rows // 2
+        yield from self._pickled(batch.slice(0, half))
+        yield from self._pickled(batch.slice(half))
+
+    def _raw(self, names: list[str]) -> Iterator[tuple[float, Any]]:
         """The batches as they are, with the share of each."""
         if self._map is None:
             done, of = 0, max(1, self._file.metadata.num_rows)
-            for batch in self._file.iter_batches(rows, columns=names, use_threads=False):
+            for batch in self._file.iter_batches(BATCH_ROWS, columns=names, use_threads=False):
                 done += batch.num_rows
                 yield done / of, batch
             return
-        for whole in _arrow_batches(self._file):
+        for share, whole in _arrow_batches(self._file, self._map):
             whole.validate(full=True)  # a slice of a wrong one may be right
-            for start in range(0, whole.num_rows, rows):
-                share = self._map.tell() / max(1, self._map.size())
-                yield share, whole.slice(start, rows).select(names)
-
-
-def column_rows(
-    path: FilePath, without: Container[str] = (), most: int | None = None
-) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Read the rows of a file, each with the share read; columns `without` which it does are not.
-
-    Raises BadInput for a file that is missing, damaged, or unpacks to more than `most` bytes.
-    """
-    if not path.is_file():
-        raise BadInput(f"There is no file {path}.")
-    with closing(ColumnFile(path)) as table, _faults(path):
-        names = [name for name in table.names if name not in without]
-        for share, batch in table.batches(names, most):
-            for row in batch.to_pylist():
-                yield share, row
+            for start in range(0, whole.num_rows, BATCH_ROWS):
+                yield share, whole.slice(start, BATCH_ROWS).select(names)
 
 
 def _parquet(path: FilePath) -> tuple[Any, None]:
     import pyarrow.parquet
 
-    return pyarrow.parquet.ParquetFile(str(path)), None
+    return pyarrow.parquet.ParquetFile(str(path), buffer_size=BUFFER_BYTES), None
 
 
 def _arrow(path: FilePath) -> tuple[Any, Any]:
@@ -130,10 +132,14 @@ def _arrow(path: FilePath) -> tuple[Any, Any]:
         return pyarrow.ipc.open_stream(data), data
 
 
-def _arrow_batches(file: Any) -> Iterator[Any]:
+def _arrow_batches(file: Any, data: Any) -> Iterator[tuple[float, Any]]:
+    """The batches of a file or a stream, each with the share of it read."""
     if not hasattr(file, "num_record_batches"):
-        return iter(file)
-    return map(file.get_batch, range(file.num_record_batches))
+        for batch in file:
+            yield data.tell() / max(1, data.size()), batch
+        return
+    for number in range(file.num_record_batches):
+        yield (number + 1) / file.num_record_batches, file.get_batch(number)
 
 
 @contextmanager
@@ -142,6 +148,8 @@ def _faults(path: FilePath) -> Iterator[None]:
 
     try:
         yield
+    except MemoryError:
+        raise  # of pyarrow too: who reads says so
     except (ArrowException, *FAULTS) as error:
         said = shorten(str(error) or type(error).__name__, 120)
         raise BadInput(f"{path.name} cannot be read as {title_of(path)} ({said}).") from None

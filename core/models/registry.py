@@ -362,6 +362,14 @@ class Registry:
             made = self._made.pop(self._roles.get(name, name), None)
         _close(made)
 
+    def close(self) -> None:
+        """Let go of the memory of all models; the next use of one loads it anew."""
+        with self._lock:
+            made = list(self._made.values())
+            self._made.clear()
+        for model in made:
+            _close(model)
+
     def forget(self) -> None:
         """Drop the vectors and replies that loaded models remember in memory, so that what comes next is timed as if it were new: of a
         reply that is kept on disk, the time that it took is told with it."""

@@ -15,13 +15,13 @@ from core.io.encoding import Note, ignored
 from core.io.files import Source, lines
 from core.io.json_rows import beginning, numbered_rows
 from core.io.recoded import readable
-from core.io.row_files import file_rows, holds_rows, is_columnar
 from core.questions.collected import Collected
 from core.questions.forms import ANSWERABLE, rows_within
 from core.questions.gold import GOLD
 from core.questions.rows import ANSWERS, ROW_FORMATS, question_of_row
 from core.questions.table import columns_of, is_table, table_questions
 from core.questions.topics import are_queries, is_topics, query, topics
+from core.runtime.row_files import file_rows, holds_rows, is_columnar
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 

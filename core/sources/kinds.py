@@ -201,11 +201,11 @@ class CorpusSource(Source):
 
 
 def sources() -> dict[Source, str]:
-    """The sources at hand with their titles: graphs, those that are damaged, then corpora."""
+    """The sources at hand with their titles: graphs, those that cannot be opened, then corpora."""
     known = datasets()
     graphs: dict[Source, str] = {GraphSource(name): one.title for name, one in known.items()}
     damaged: dict[Source, str] = {
-        GraphSource(name): f"{name} (damaged)" for name in unreadable(known)
+        GraphSource(name): f"{name} (cannot be opened)" for name in unreadable(known)
     }
     return graphs | damaged | {CorpusSource(name): one.title for name, one in corpora().items()}
 

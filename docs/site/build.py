@@ -97,12 +97,46 @@ def public_names(root: Path = ROOT) -> list[str]:
 def reference(root: Path = ROOT) -> str:
     """The page of the Python interface, for mkdocstrings."""
     intro = "What `import hopscope as hs` gives, from its docstrings. [In Python](python.md) shows how to use it; each operator is in\n"
-    intro += "[Operators and instances](operators-and-instances.md)."
+    intro += "[Operators in full](operators.md)."
     return (
         f"# Python reference\n\n{intro}\n\n"
         + "\n\n".join(f"::: hopscope.{name}" for name in public_names(root))
         + "\n"
     )
+
+
+def operators(root: Path = ROOT) -> dict[str, str]:
+    """Return the docstring of each operator, a class with a title, by its name."""
+    found: dict[str, str] = {}
+    for file in sorted((root / "core" / "operators").rglob("*.py")):
+        for node in ast.parse(file.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and "title" in _assigned(node):
+                found[node.name] = ast.get_docstring(node) or ""
+    return found
+
+
+def _assigned(node: ast.ClassDef) -> set[str]:
+    """Return the names that the body of a class assigns a text to."""
+    return {
+        target.id
+        for line in node.body
+        if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant)
+        for target in line.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+def operators_page(root: Path = ROOT) -> str:
+    """Return the page of all operators' docstrings, their examples as code."""
+    parts = ["# Operators in full", ""]
+    parts.append(
+        "The docstring of each operator. [Operators and instances](operators-and-instances.md) has their parameters."
+    )
+    for name, text in sorted(operators(root).items()):
+        words, mark, example = text.partition("\n>>> ")
+        code = f"\n\n```python\n>>> {example}\n```" if mark else ""
+        parts.append(f"\n## {name}\n\n{words.rstrip()}{code}")
+    return "\n".join(parts) + "\n"
 
 
 def notebook(file: Path) -> str:
@@ -137,6 +171,7 @@ def on_files(files: Any, config: Any) -> Any:
         add(f"static/gallery/{file.name}", abs_src_path=str(file))
     add("assets/icon.svg", abs_src_path=str(ROOT / "assets/icon.svg"))
     add("python-reference.md", content=reference())
+    add("operators.md", content=operators_page())
     return files
 
 

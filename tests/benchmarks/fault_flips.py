@@ -19,7 +19,7 @@ from pathlib import Path
 from tests.benchmarks import fault_work
 from tests.benchmarks.fault_kills import Met, home
 
-KINDS = ("graph", "bulk", "database", "corpus", "build", "index", "evaluation", "cases", "settings")
+KINDS = ("graph", "bulk", "corpus", "build", "index", "evaluation", "cases", "settings")
 PATIENCE = 60.0  # seconds until a look is taken to hang
 
 
@@ -70,7 +70,6 @@ def fill(folder: Path) -> None:
     from core.cases import save, whole
     from core.cases.examples import demo
     from core.graph.building.build import build
-    from core.graph.building.export import build_database
     from core.graph.readers.triple_file import TripleFile
     from core.graph.store import Graph
     from core.indexes import vectors
@@ -84,11 +83,6 @@ def fill(folder: Path) -> None:
         lines = (f"node {n % 97}\tr{n % 7}\tnode {n * 31 % 89}\n" for n in range(2000))
         (folder / "triples.tsv").write_text("".join(lines))
         build(TripleFile(folder / "triples.tsv", memory=8 << 20), folder / "bulk", "bulk")
-        build_database(
-            [(f"node {n}", f"r{n % 3}", f"node {n * 7 % 40}") for n in range(60)],
-            folder / "database",
-            "database",
-        )
         with redirect_stdout(io.StringIO()):
             for kind in ("text", "evaluate"):
                 list(fault_work.WORK[kind](folder, 1))
@@ -108,7 +102,7 @@ def fill(folder: Path) -> None:
 def files_of(folder: Path, kind: str) -> list[Path]:
     """The files that a kind of thing lies in; locks, which hold nothing, aside."""
     places = {
-        **{name: (folder / name).glob("graph.json") for name in ("graph", "bulk", "database")},
+        **{name: (folder / name).glob("graph.json") for name in ("graph", "bulk")},
         "corpus": (folder / "corpora" / "told").glob("corpus.json"),
         "build": (folder / "corpora" / "told" / "graphs").glob("*/*.json"),
         "index": (folder / "graph" / "indexes").rglob("*"),
@@ -117,7 +111,7 @@ def files_of(folder: Path, kind: str) -> list[Path]:
         "settings": folder.glob("*.toml"),
     }
     data = {
-        **{name: (folder / name).glob("data-*/**/*") for name in ("graph", "bulk", "database")},
+        **{name: (folder / name).glob("data-*/**/*") for name in ("graph", "bulk")},
         "corpus": (folder / "corpora" / "told").glob("data-*/*"),
         "build": (folder / "corpora" / "told" / "graphs").glob("*/data-*/**/*"),
     }
@@ -189,9 +183,9 @@ def _graph(graph) -> object:
 
 
 def _stored(name: str) -> Callable[[Path], object]:
-    from core.graph.storage.opening import open_store
+    from core.graph.store import Graph
 
-    return lambda folder: _graph(open_store(folder / name))
+    return lambda folder: _graph(Graph.open(folder / name))
 
 
 def _corpus(folder: Path) -> object:
@@ -257,10 +251,7 @@ def _settings(folder: Path) -> object:
 
 
 LOOKS: dict[str, Callable[[Path], object]] = {
-    **{
-        name: lambda folder, name=name: _stored(name)(folder)
-        for name in ("graph", "bulk", "database")
-    },
+    **{name: lambda folder, name=name: _stored(name)(folder) for name in ("graph", "bulk")},
     **{
         "corpus": _corpus,
         "build": _build,

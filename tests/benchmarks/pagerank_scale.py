@@ -18,8 +18,6 @@ from pathlib import Path
 
 import numpy as np
 
-from core.evaluation.pagerank.trials import peak, reset_peak
-
 KEEP, DAMPING, DIRECTION = 1000, 0.8, "both"
 STRATA = ("ordinary", "hubs", "mixed")
 EACH, FEW = 17, 2  # questions of a stratum: by push, and by methods that take seconds
@@ -210,6 +208,22 @@ class Bench:
             best_nodes(self.graph, left, KEEP, DAMPING, lambda text: print(text, file=sys.stderr)),
         ):
             np.save(self._file(question), nodes)
+
+
+def reset_peak() -> int | None:
+    """Count the process's peak memory from here; its bytes now, or None where the system does not tell."""
+    try:
+        with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
+            file.write("5")
+    except OSError:
+        return None
+    return peak()
+
+
+def peak() -> int:
+    """The most bytes that the process held since its peak was last reset."""
+    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
 
 
 def strata(graph, each: int) -> dict[str, list[tuple[int, ...]]]:

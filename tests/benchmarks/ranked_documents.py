@@ -274,23 +274,33 @@ def measured(
 
 
 def tables(of: Figures) -> str:
-    """The figures as Markdown."""
+    """The figures as Markdown: a row for each method, its budgets one after the other, the interval of the last."""
+    budgets = ", ".join(map(str, BUDGETS))
     lines = [
-        f"{of.about}.",
+        f"{of.about}. Budgets of {budgets}; of searches {BUDGETS[-1]} alone.",
         "",
-        "| method | budget | R@10 | nDCG@10 | TR@10 | ms beside the models |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| method | R@10 | nDCG@10 | TR@10 |",
+        "|---|---|---|---|",
     ]
     ours = of.values[OURS, BUDGETS[-1]]
-    for (name, budget), rows in of.values.items():
-        means = ["{:.3f} ({:.3f} to {:.3f})".format(*one.numbers()) for one in estimates(rows)]
-        lines.append(
-            f"| {_called(name, rows, ours)} | {budget} | {' | '.join(means)} | {of.milliseconds[name, budget]:.1f} |"
-        )
+    for name in dict.fromkeys(name for name, _ in of.values):
+        runs = [rows for (one, _), rows in of.values.items() if one == name]
+        cells = []
+        for column in range(len(METRICS)):
+            means = [_short(rows[:, column].mean()) for rows in runs]
+            _, low, high = estimates(runs[-1])[column].numbers()
+            cells.append(f"{' '.join(means)} [{_short(low)}, {_short(high)}]")
+        lines.append(f"| {_called(name, runs[-1], ours)} | {' | '.join(cells)} |")
+    medians = [
+        f"{name} {milliseconds:.1f}"
+        for (name, budget), milliseconds in of.milliseconds.items()
+        if budget == BUDGETS[-1]
+    ]
+    lines += ["", f"Median milliseconds beside the models: {', '.join(medians)}."]
     lines += ["", f"{OURS} less the other, at budget {BUDGETS[-1]}, by question:", ""]
     lines += [
         "| other | R@10 | p | nDCG@10 | p | TR@10 | p |",
-        "|---|---:|---:|---:|---:|---:|---:|",
+        "|---|---|---:|---|---:|---|---:|",
     ]
     for (name, budget), rows in of.values.items():
         if name == OURS or name.endswith(ADAPTED) or budget != BUDGETS[-1]:
@@ -299,12 +309,20 @@ def tables(of: Figures) -> str:
         for place, key in enumerate(METRICS):
             test = paired(key, OURS, name, ours[: len(rows), place], rows[:, place])
             assert test is not None
-            cells += [
-                f"{test.difference:+.3f} ({test.low:+.3f} to {test.high:+.3f})",
-                f"{test.p:.3f}" if test.p >= 0.001 else "< 0.001",
-            ]
+            low, high = _short(test.low, "+"), _short(test.high, "+")
+            cells.append(f"{_short(test.difference, '+')} [{low}, {high}]")
+            cells.append(_short(test.p) if test.p >= 0.001 else "<.001")
         lines.append(f"| {_called(name, rows, ours)} | {' | '.join(cells)} |")
     return "\n".join([*lines, *(f"\n{sentence}" for sentence in of.missing)])
+
+
+def _short(value: float, sign: str = "") -> str:
+    """A number of three decimals, without the zero before them.
+
+    >>> _short(0.4041), _short(-0.002, "+"), _short(1.0)
+    ('.404', '-.002', '1.000')
+    """
+    return f"{value:{sign}.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:{sign}.3f}"
 
 
 def _called(name: str, rows: np.ndarray, ours: np.ndarray) -> str:

@@ -135,7 +135,7 @@ def write_tsv(nodes: int, path: str | Path, named: bool = True, seed: int = SEED
 
 def numbers(nodes: int, seed: int = SEED, memory: int | None = None):
     """The triples of numbered nodes as a source for `build`."""
-    from core.graph.bulk.sources import Numbers
+    from core.graph.large.sources import Numbers
 
     return Numbers(
         ("synthetic", nodes, seed),

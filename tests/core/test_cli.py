@@ -263,14 +263,6 @@ def test_what_is_loaded_and_compiled_is_no_time_of_an_operator(tmp_path):
         "NUMBA_CACHE_DIR": str(tmp_path / "numba"),
         "HOPSCOPE_HOME": str(tmp_path / "home"),
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "core", *asked, "--json"], env=fresh, capture_output=True, check=True
-    )
-    first = json.loads(done.stdout)["lanes"][0]["operators"][0]
-    assert (
-        first["name"] == "PersonalizedPageRank"
-        and first["prepared"]["Compiled loops"] > 1 > first["seconds"]
-    )
     told = subprocess.run(
         [sys.executable, "-m", "core", *asked],
         env=fresh,
@@ -278,9 +270,12 @@ def test_what_is_loaded_and_compiled_is_no_time_of_an_operator(tmp_path):
         check=True,
         text=True,
     ).stdout
-    assert re.search(
-        r"^  0\.\d\d s, 2 paths; apart from that .*[0-9.]+ s compiled loops", told, re.MULTILINE
-    )
+    seconds, compiled = re.search(
+        r"^  ([0-9.]+) s, 2 paths; apart from that .*?([0-9.]+) s compiled loops",
+        told,
+        re.MULTILINE,
+    ).groups()
+    assert float(compiled) > 1 > float(seconds)
 
 
 def test_a_wrong_column_names_the_line_and_leaves_no_graph(tmp_path, capsys):
@@ -288,11 +283,6 @@ def test_a_wrong_column_names_the_line_and_leaves_no_graph(tmp_path, capsys):
     file.write_text("a\tr\tb\na\tr\n", "utf-8")
     code, _, err = told(capsys, "build", str(file), "--out", str(tmp_path / "bad"))
     assert code == WRONG and "line 2" in err
-    assert [entry.name for entry in tmp_path.iterdir()] == ["bad.tsv"]
-    assert (
-        told(capsys, "build", str(file), "--out", str(tmp_path / "bad"), "--store", "cypher")[0]
-        == WRONG
-    )
     assert [entry.name for entry in tmp_path.iterdir()] == ["bad.tsv"]
     assert main(["ask", "a", "--graph", str(tmp_path / "bad"), "--no-llm"]) == WRONG
 

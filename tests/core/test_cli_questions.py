@@ -84,7 +84,7 @@ def test_columns_and_graphs_of_the_rows(told):
 @pytest.mark.parametrize(
     "text, changed, sentence",
     [
-        ("question\nwho\n", {"graph": "mein"}, "There is no graph “mein”. Did you mean mine?"),
+        ("question\nwho\n", {"graph": "mein"}, "There is no graph “mein”. Did you mean “mine”?"),
         ("question\nwho\n", {"set": "metaqa-1hop-dev"}, "already a question set"),
         ("a\tb\tc\n", {"name": "q.txt"}, "most of its lines hold 3 columns"),
         ("", {}, "holds no questions"),

@@ -1,14 +1,18 @@
-"""A browser for each module, and one server of the app for all browser tests that need no home of their own."""
+"""A browser for each module, one server of the app for all browser tests that need no home of their own, and a small corpus."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
 from playwright.sync_api import expect
 from streamlit.components.v2 import manifest_scanner
 
+from pages.parts.shared.session import engine
 from tests import server
+from tests.films import Bag
+from tests.pages.texts.texts_kit import make
 
 expect.set_options(timeout=30_000)  # of milliseconds, for what is drawn in one on an idle computer
 
@@ -40,3 +44,26 @@ def app(movies):
     """The address of the app on the WikiMovies graph, shared: each page opened there is a session of its own."""
     with server.server() as (address, _):
         yield address
+
+
+@pytest.fixture()
+def small(monkeypatch, tmp_path):
+    """A corpus of two documents, an encoder that counts words, and no language model."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path / "none"))
+    models, bag = engine().models, Bag()
+    told = models.info
+    monkeypatch.setattr(models, "encoder", lambda name="encoder": bag)
+    monkeypatch.setattr(
+        models,
+        "info",
+        lambda name: replace(told(name), present=True) if name == "encoder" else told(name),
+    )
+    yield make()
+    for jobs in (engine().preparing, engine().jobs):
+        for key in [
+            key
+            for key in jobs._jobs
+            if key.startswith(("build-", "cost-", "cut-", "corpus-", "bring-"))
+        ]:
+            jobs._jobs.pop(key).cancel()

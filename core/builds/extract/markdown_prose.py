@@ -37,6 +37,18 @@ def as_prose(text: str, english: bool = True) -> str:
     return "\n".join(_lines(text.split("\n"), english))
 
 
+def blank_rules(text: str) -> str:
+    """Return a text with the dashed rules of its tables as blanks, so that places in it stay.
+
+    >>> from core.builds.extract.markdown_prose import blank_rules
+    >>> blank_rules("| ship | port |\\n|---|---|\\n| Lyra | Grenaa |").split("\\n")
+    ['| ship | port |', '         ', '| Lyra | Grenaa |']
+    """
+    if "|" not in text:
+        return text
+    return "\n".join(" " * len(line) if _is_rule(line) else line for line in text.split("\n"))
+
+
 def _lines(lines: Sequence[str], english: bool) -> Iterator[str]:
     fence = ""
     header: list[str] | None = None  # of the table that the line stands in

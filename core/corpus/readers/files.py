@@ -25,7 +25,7 @@ from core.errors import BadInput, shorten
 from core.io.encoding import known_encoding
 from core.io.files import Source
 from core.io.recoded import as_utf8
-from core.io.row_files import COLUMNAR
+from core.runtime.row_files import COLUMNAR
 from core.watch import NO_WATCH, Watch
 
 SUFFIXES = tuple(

@@ -27,7 +27,7 @@ from core.io.files import Source, opened, size_text
 from core.io.json_pieces import Pieces
 from core.io.json_rows import numbered_rows
 from core.io.recoded import as_utf8
-from core.io.row_files import file_rows
+from core.runtime.row_files import file_rows
 from core.watch import NO_WATCH, Watch
 
 KNOWN = {

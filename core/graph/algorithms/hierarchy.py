@@ -13,7 +13,7 @@ from core.watch import NO_WATCH, Watch
 
 SEED = 0
 ROUNDS = 10  # of Leiden
-MANY = 1_000_000  # edges that igraph is given; more are grouped by `large_leiden`
+MANY = 1_000_000  # edges that igraph is given; more are grouped by `core.graph.large.leiden`
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ def hierarchy(
     """The communities of an undirected graph of `n` nodes: those of Leiden for modularity, each of more than `max_size` nodes split
     again on the subgraph that it induces, until it is small enough or Leiden leaves it whole.
 
-    A graph of more than `MANY` edges is grouped by `large_leiden`, and by igraph what is smaller of it, in time that grows as n log n.
+    A graph of more than `MANY` edges is grouped by `core.graph.large.leiden`, and by igraph what is smaller of it, in time that grows as n log n.
     Parallel edges weigh together. With `largest` only the largest connected component is looked at (of equals the one with the smallest
     node), as in Microsoft's GraphRAG; communities of one node are none. By (level, smallest member). Same graph, same communities.
 
@@ -152,7 +152,7 @@ class _Large:
         self, part: np.ndarray, edges: np.ndarray, weights: np.ndarray, watch: Watch = NO_WATCH
     ) -> list[np.ndarray]:
         if len(edges) > MANY:
-            from core.graph.algorithms.large_leiden import (
+            from core.graph.large import (
                 leiden,
                 linked,
             )  # its compiled loops bring numba

@@ -20,7 +20,7 @@ from core.runtime.weight import free_memory
 from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
-    from core.graph.algorithms.large_leiden import Links
+    from core.graph.large import Links
 
 SEED = 0
 CLUSTER = (
@@ -80,7 +80,7 @@ def detect(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
     nodes is split again by Leiden on the subgraph that it induces, until it is small enough or Leiden leaves it whole.
     Microsoft's GraphRAG clusters only the largest connected component; here every node belongs to a community.
 
-    igraph does it for up to `LARGEST` edges, `core.graph.algorithms.large_leiden` for more.
+    igraph does it for up to `LARGEST` edges, `core.graph.large.array_leiden` for more.
     """
     refusal = too_large(graph)
     if refusal:
@@ -117,7 +117,7 @@ def _detect(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
     watch.report("Finding communities", 0.0)
     whole: Any
     if graph.n_edges > LARGEST:
-        from core.graph.algorithms.large_leiden import Links
+        from core.graph.large import Links
 
         whole = _Large(Links(*graph.adjacency()))
     else:
@@ -166,7 +166,7 @@ class _Large:
 
     def communities(self, watch: Watch = NO_WATCH) -> np.ndarray:
         """The community of each node."""
-        from core.graph.algorithms.large_leiden import leiden
+        from core.graph.large import leiden
 
         return leiden(self.links, watch)
 
@@ -174,7 +174,7 @@ class _Large:
         """The subgraph on the nodes at these places: igraph's, where it is small enough for it."""
         import igraph
 
-        from core.graph.algorithms.large_leiden import inner_edges, linked
+        from core.graph.large import inner_edges, linked
 
         edges = inner_edges(self.links, among, self.place)
         return (

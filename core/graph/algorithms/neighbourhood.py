@@ -7,7 +7,6 @@ from collections.abc import Iterable
 import numpy as np
 
 from core.errors import BadInput
-from core.graph.algorithms import stepwise
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import Graph
 from core.types import Subgraph
@@ -68,8 +67,6 @@ def nearest(
 
     seeds = np.unique(seed_array(graph, seeds))
     keep = graph.n_nodes if keep is None else max(0, min(keep, graph.n_nodes))
-    if not graph.at_hand:
-        return stepwise.nearest(graph, seeds, hops, direction, keep, watch)
     found, distance, seen = (
         np.empty(keep, np.int64),
         np.zeros(keep, np.int64),
@@ -97,9 +94,7 @@ def induced(graph: KnowledgeGraph, nodes: Iterable[int]) -> np.ndarray:
     from core.graph.algorithms.traversal import count_edges_among  # brings numba
 
     nodes = np.unique(np.asarray(nodes if isinstance(nodes, np.ndarray) else list(nodes), np.int64))
-    if not graph.at_hand:
-        return stepwise.induced(graph, nodes)
-    assert isinstance(graph, Graph)  # no other is at hand
+    assert isinstance(graph, Graph)
     arrays = (
         nodes,
         np.asarray(graph.out_indptr),

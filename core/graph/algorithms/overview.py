@@ -72,7 +72,7 @@ def busiest(graph: Any, count: int) -> list[int]:
     >>> toy.names(busiest(toy, 3))  # A and C have 4 edges each, D 3 with its loop twice
     ['A', 'C', 'D']
     """
-    if graph.n_edges <= MANY or not graph.at_hand:
+    if graph.n_edges <= MANY:
         return list(graph.shape().busiest[:count])
     starts = np.random.default_rng(0).integers(0, graph.n_edges - BLOCK, BLOCKS)
     places = (np.sort(starts)[:, None] + np.arange(BLOCK)).ravel()
@@ -117,9 +117,6 @@ def _thinned(graph: Any, nodes: tuple[int, ...], edges: np.ndarray) -> tuple[int
 
 def _steps(graph: Any, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(neighbours, edges, relations) of a node, int64: the first `LOOKED_AT` steps each way."""
-    if not graph.at_hand:
-        found = graph.steps_from(np.array([node]))
-        return found.nodes, found.edges, found.relations
     out = np.arange(
         graph.out_indptr[node], min(graph.out_indptr[node + 1], graph.out_indptr[node] + LOOKED_AT)
     )

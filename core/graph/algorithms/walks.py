@@ -7,7 +7,6 @@ from collections.abc import Iterable
 import numpy as np
 
 from core.errors import BadParameter
-from core.graph.algorithms import stepwise
 from core.graph.algorithms.local import Local
 from core.graph.algorithms.neighbourhood import links, seed_array
 from core.graph.order import top_k
@@ -45,9 +44,8 @@ def random_walks(
             f"Random walks need walks >= 1, steps >= 0 and 0 <= restart <= 1, not {walks}, {steps}, {restart}."
         )
     starts: Iterable[int] = seed_array(graph, seeds)
-    arrays: tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None = None
     if within is None:
-        arrays = links(graph, direction) if graph.at_hand else None
+        arrays = links(graph, direction)
     else:
         local = Local(graph, within, direction)
         starts = [place for seed in starts if (place := local.place(int(seed))) >= 0]
@@ -61,22 +59,8 @@ def random_walks(
     visited = [np.zeros(0, np.int64)]
     for start in starts:
         chances = rng.random((walks, steps, 2))
-        if arrays is None:
-            places = stepwise.walk(graph, int(start), chances, float(restart), direction)
-        else:
-            places = np.full((walks, steps + 1), -1, np.int64)
-            way, out_indptr, tails, in_indptr, in_heads = arrays
-            walk(
-                int(start),
-                chances,
-                float(restart),
-                way,
-                out_indptr,
-                tails,
-                in_indptr,
-                in_heads,
-                places,
-            )
+        places = np.full((walks, steps + 1), -1, np.int64)
+        walk(int(start), chances, float(restart), *arrays, places)
         visited.append(places[places >= 0] if within is None else local.nodes[places[places >= 0]])
     nodes, visits = np.unique(np.concatenate(visited), return_counts=True)
     return top_k(nodes, visits, len(nodes))

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from core.errors import BadInput, StoreError
-from core.graph.bulk.sources import Numbers, TextSource, source_of
 from core.graph.columns import NONE
+from core.graph.large import Numbers, TextSource, source_of
 from core.graph.order import in_name_order
 from core.graph.readers.attributes import ONLY_TRIPLES, Attributes
 from core.graph.readers.formats import format_named, format_of
@@ -143,7 +143,7 @@ def _build(
             triples = TripleFile(FilePath(triples))
         large = source_of(triples) if isinstance(triples, TripleFile) else triples
         if isinstance(large, (TextSource, Numbers)):
-            from core.graph.bulk.finish import build_large  # its compiled loops bring numba
+            from core.graph.large import build_large  # its compiled loops bring numba
 
             build_large(large, folder, name, direction, watch)
             if isinstance(triples, TripleFile):

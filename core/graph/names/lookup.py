@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
-from functools import cached_property
 
 import numpy as np
 
@@ -23,11 +21,10 @@ DEGREE, PROPER = (
 
 
 class Names:
-    """Look-up of a graph's nodes by name. What it needs beyond the store is prepared when first asked for."""
+    """Look-up of a graph's nodes by name. What it needs beyond the store is prepared when first asked for, and kept on the graph."""
 
     def __init__(self, graph: KnowledgeGraph):
         self.graph = graph
-        self._lock = threading.RLock()
 
     def exact(self, name: str) -> tuple[int, ...]:
         """Return the nodes of this very name, else those of the same name as people write it.
@@ -110,27 +107,23 @@ class Names:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        made: Vocabulary | None = self.__dict__.get("_vocabulary")
-        if made is not None:
-            return made
-        with self._lock:
-            return self._vocabulary
-
-    @cached_property
-    def _vocabulary(self) -> Vocabulary:
+        """The names in the ways in which people write them."""
         graph = self.graph
-        if isinstance(graph, Graph) and (graph.numbered or graph.n_nodes > LARGE and graph.folder):
-            return NumberedNames(graph) if graph.numbered else SortedNames(graph)
-        return Vocabulary(
-            graph.names(range(graph.n_nodes)), graph.degrees(np.arange(graph.n_nodes))
-        )
+        made: Vocabulary = graph.derived.once("names", None, lambda: _vocabulary(graph))
+        return made
 
 
 def names(graph: KnowledgeGraph) -> Names:
-    """The names of a graph, one object for each graph.
+    """The names of a graph. What is prepared of them is kept on the graph, though not this object, which holds the graph itself.
 
     >>> from core.graph.names.lookup import names
-    >>> names(toy).find("c"), names(toy) is names(toy)
+    >>> names(toy).find("c"), names(toy).vocabulary is names(toy).vocabulary
     (2, True)
     """
-    return graph.derived.once("names", None, lambda: Names(graph))
+    return Names(graph)
+
+
+def _vocabulary(graph: KnowledgeGraph) -> Vocabulary:
+    if isinstance(graph, Graph) and (graph.numbered or graph.n_nodes > LARGE and graph.folder):
+        return NumberedNames(graph) if graph.numbered else SortedNames(graph)
+    return Vocabulary(graph.names(range(graph.n_nodes)), graph.degrees(np.arange(graph.n_nodes)))

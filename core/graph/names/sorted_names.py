@@ -225,7 +225,7 @@ class _Degrees:
 
 def folded_files(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(bytes, ends, nodes) of a graph's folded names in order; written beside its arrays first where they are not there."""
-    from core.graph.bulk.folding import (
+    from core.graph.large import (
         FOLDED,
         FOLDED_ENDS,
         FOLDED_NODES,

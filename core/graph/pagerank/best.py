@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import BadParameter
-from core.graph.algorithms import stepwise
 from core.graph.algorithms.leiden import Communities, clusters
-from core.graph.algorithms.neighbourhood import seed_array
 from core.graph.order import steady, top_k
 from core.graph.pagerank.problem import Found, Problem, pose
 from core.graph.store import Graph
@@ -29,8 +27,8 @@ SOLVED = 5_000_000  # up to so many edges the equation is solved where pushing c
 
 @dataclass
 class PageRankReport:
-    """How a search went, filled by `top_pagerank`: the method that ran (one of `METHODS` but `auto`, or `relaxation`, `push`,
-    `rounds`), the edges it walked, whether it reached the accuracy asked for, and that in a sentence."""
+    """How a search went, filled by `top_pagerank`: the method that ran (one of `METHODS` but `auto`, or `relaxation`,
+    `push`), the edges it walked, whether it reached the accuracy asked for, and that in a sentence."""
 
     method: str = ""
     edges: int = 0
@@ -90,7 +88,7 @@ def top_pagerank(
     As many as `keep`, or as the seeds reach where those are fewer. `recall` is the share of the exact best nodes asked for.
 
     - auto: the cheapest that ranks like the exact one, as `cheapest` chooses: relaxation (pagerank/relaxation.py), the equation
-      solved to `CLOSE`, a local push (pagerank/local/push.py), or a push in rounds (algorithms/stepwise.py).
+      solved to `CLOSE`, or a local push (pagerank/local/push.py).
     - exact: the equation solved for the whole graph.
     - fora, topppr, rbs: as their papers define them (modules of these names); `random` seeds their draws.
     - partition: exact inside the Leiden clusters of the seeds, as `clusters(graph, progress, check)` gives them, by default found anew.
@@ -115,12 +113,7 @@ def top_pagerank(
     if keep <= 0:
         return np.empty(0, np.int64), np.empty(0)
     ran = cheapest(problem) if method == "auto" else method
-    if ran == "rounds":
-        found = Found(
-            *stepwise.top_pagerank(graph, seed_array(graph, seeds), keep, damping, direction, watch)
-        )
-    else:
-        found = _by(ran, problem, CLOSE if method == "auto" else None)
+    found = _by(ran, problem, CLOSE if method == "auto" else None)
     if report is not None:
         report.method, report.edges, report.settled, report.note = (
             ran,
@@ -134,14 +127,11 @@ def top_pagerank(
 def cheapest(problem: Problem) -> str:
     """What `auto` runs.
 
-    - rounds: the graph's arrays do not lie here, and it has more than `WALKED` edges;
     - relaxation: both ways, up to `WALKED` edges, without weights;
     - exact: up to `SOLVED` edges, where a push would cost more;
     - push: all others.
     """
     graph = problem.graph
-    if problem.weights is None and not graph.at_hand and graph.n_edges > WALKED:
-        return "rounds"
     if problem.weights is None and problem.direction == "both" and graph.n_edges <= WALKED:
         return "relaxation"
     if graph.n_edges <= SOLVED and problem.steps // SHARE < STEPS * problem.keep:

@@ -72,9 +72,7 @@ class Problem:
         plain = links(self.graph, self.direction)
         if self.weights is None:
             degree_bytes = (
-                np.asarray(self.graph.degree_bytes)
-                if self.direction == "both" and self.graph.at_hand
-                else NO_DEGREES
+                np.asarray(self.graph.degree_bytes) if self.direction == "both" else NO_DEGREES
             )
             return Links(*plain, NO_WEIGHTS, NO_WEIGHTS, NO_WEIGHTS, degree_bytes)
         weights, graph = np.ascontiguousarray(self.weights, np.float64), self.graph

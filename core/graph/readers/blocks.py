@@ -14,11 +14,13 @@ from core.errors import BadInput
 from core.graph.readers.delimited import (
     QUOTED,
     SEPARATORS,
+    each,
     first_lines,
     look,
     not_quoted,
     triple_of,
 )
+from core.graph.readers.list_cells import names_of
 from core.graph.readers.source import TripleSource
 from core.graph.readers.textkernels import split
 from core.io.files import LONGEST_LINE, Unpacked, not_utf8, size_text
@@ -70,7 +72,7 @@ class DelimitedBlocks:
             source.skip(place.offset)
             texts = whole_lines(source, self.size)
             for text in chain([b""], texts) if place.quoted else texts:
-                if place.quoted or (self._form in QUOTED and b'"' in text):
+                if place.quoted or (self._form in QUOTED and (b'"' in text or b"[" in text)):
                     yield from self._quoted(
                         chain([text], texts), Place(place.offset, place.line, True)
                     )
@@ -86,6 +88,11 @@ class DelimitedBlocks:
         opening = look(self.source, first)
         self._form, self._head = opening.form, opening.columns
         self._opening = opening.before
+        cells = (cell for _, text in first for cell in text.split(SEPARATORS[opening.form]))
+        if opening.form not in QUOTED and any(names_of(cell) != [cell] for cell in cells):
+            self._tally.warn(
+                "Cells that hold lists are one name each, as the file is too large to divide them."
+            )
 
     def _sliced(self, data: np.ndarray, place: Place) -> Block:
         fault = self._drop_undecodable(data, place)
@@ -184,11 +191,13 @@ class DelimitedBlocks:
                 if row is None:
                     break
                 if at.line > self._opening:
-                    found += triple_of(
+                    triple = triple_of(
                         self._path, at.line, row, self._form, self._columns or self._head
                     )
-                    size += sum(len(part) for part in found[-3:])
-                    lines.append(at.line)
+                    for one in each(self.source, at.line, triple):
+                        found += one
+                        size += sum(map(len, one))
+                        lines.append(at.line)
             except (csv.Error, BadInput) as error:
                 if not self._tally.skip(
                     "bad quotes"

@@ -12,6 +12,7 @@ from pathlib import Path as FilePath
 from core.errors import BadInput, shorten
 from core.graph.readers.attributes import OF_EDGES, ONLY_TRIPLES
 from core.graph.readers.header import NO, YES, Verdict, verdict
+from core.graph.readers.list_cells import each_of, names_of
 from core.graph.readers.source import Triple, TripleSource
 from core.io.files import EXCEL_SEPARATOR, LONGEST_LINE, size_text
 
@@ -147,11 +148,12 @@ def read(source: TripleSource) -> Iterator[Triple]:
         except BadInput as error:
             source.bad("wrong columns or an empty name", number, error)
             continue
-        if opening.beside:
-            source.attributes.edge(
-                {key: row[at] for at, key in opening.beside.items() if at < len(row)}
-            )
-        yield triple
+        for one in each(source, number, triple):
+            if opening.beside:
+                source.attributes.edge(
+                    {key: row[at] for at, key in opening.beside.items() if at < len(row)}
+                )
+            yield one
     if doubled:
         source.tally.note(
             f"{doubled:,} lines hold names in double quotes, which were taken as part of them. If they are those of CSV, read the file as "
@@ -161,6 +163,17 @@ def read(source: TripleSource) -> Iterator[Triple]:
         raise BadInput(
             f"{path.name} holds no triples; each line should hold head, relation and tail."
         )
+
+
+def each(source: TripleSource, number: int, triple: Triple) -> Iterator[Triple]:
+    """The triples of a row, several where its cells hold lists written as text."""
+    if not any("[" in name for name in triple):
+        return iter((triple,))
+    cells = [names_of(name) for name in triple]
+    if not all(cells):
+        source.bad("wrong columns or an empty name", number, "a list in it is empty.")
+        return iter(())
+    return each_of(source, cells)
 
 
 def read_edges(source: TripleSource) -> Iterator[Triple]:
@@ -193,12 +206,13 @@ def read_edges(source: TripleSource) -> Iterator[Triple]:
             )
             continue
         weight = _weight(row)
-        if weight:
-            source.attributes.edge({"weight": weight})
-        elif len(row) > 2 and not wider:
+        if not weight and len(row) > 2 and not wider:
             wider = True
             source.tally.note("Columns after the second that are no weights are not read.")
-        yield row[0].strip(), LINKED, row[1].strip()
+        for triple in each(source, number, (row[0].strip(), LINKED, row[1].strip())):
+            if weight:
+                source.attributes.edge({"weight": weight})
+            yield triple
 
 
 def _edges_header(source: TripleSource, rows: list[list[str]]) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice, product
+from itertools import chain, islice
 from typing import Any
 
 from core.errors import BadInput, shorten
 from core.graph.readers.delimited import HEADS, LINKED, RELATIONS, TAILS
 from core.graph.readers.graphml import EDGE_LABELS, NODE_LABELS, READ_OF_EDGES
+from core.graph.readers.list_cells import each_of, names_of
 from core.graph.readers.naming import Namer
 from core.graph.readers.source import Triple, TripleSource
 from core.io.files import size_text
@@ -96,21 +97,16 @@ def _with_attributes(
 
 
 def names_in(value: Any) -> list[str]:
-    """The names that a cell holds: that of a value, or those of a list of values."""
+    """The names that a cell holds: that of a value, or those of a list of values, also as text."""
     values = value if isinstance(value, list) else [value]
+    if isinstance(value, str) and "[" in value:
+        values = names_of(value)
     return [name for one in values if (name := _name(one)).strip()]
 
 
 def _name(value: Any) -> str:
     """A part of a triple as text: the name of an object, else any value as it is written."""
     return _text(value) if isinstance(value, Mapping | str) else "" if value is None else str(value)
-
-
-def each_of(source: TripleSource, names: Sequence[Sequence[str]]) -> Iterator[Triple]:
-    """A triple for each of the names of head, relation and tail; the tally hears of lists."""
-    if max(map(len, names)) > 1:
-        source.tally.note("Cells that hold lists: each of the names is a triple.")
-    yield from product(*names)
 
 
 def _columns(row: Row) -> tuple[str, str, str] | None:

@@ -10,17 +10,17 @@ from typing import Any
 
 from core.errors import BadInput, shorten
 from core.graph.readers.delimited import PARTS, beside_of, check_columns, header_of
-from core.graph.readers.json_graphs import each_of, links, names_in, row_triples
+from core.graph.readers.json_graphs import links, names_in, row_triples
+from core.graph.readers.list_cells import each_of
 from core.graph.readers.source import Triple, TripleSource
-from core.io.columnar import ColumnFile
 from core.io.files import size_text
-from core.io.row_files import file_rows
+from core.runtime.row_files import file_rows
+from core.runtime.separate_columns import SeparateColumns
 
 GRAPH = "graph"  # the column of questions that bring a graph each
 GML_GRAPH = re.compile(r'"[^"]*"|\bgraph\s*\[')  # where the graph begins, texts aside
 GML_SEVERAL = re.compile(r"\bmultigraph\s+[01]\b")
 WHOLE = 1 << 28  # bytes of a network file, which is read at once
-ROWS = 1 << 10  # of a table that are read at once, as they may share a long text
 
 
 def read_gexf(source: TripleSource) -> Iterator[Triple]:
@@ -95,11 +95,11 @@ def columns_of(source: TripleSource) -> tuple[list[str], Iterator[list[list[Any]
     none."""
     if not source.path.exists():
         raise BadInput(f"There is no file {source.path}.")
-    table = ColumnFile(source.path)
+    table = SeparateColumns(source.path)
 
     def batches() -> Iterator[list[list[Any]]]:
         with closing(table):
-            for share, columns in table.lists(source.most, ROWS):
+            for share, columns in table.lists(table.names, source.most):
                 source.watch.step(min(1.0, share))
                 yield columns
 

@@ -69,11 +69,14 @@ class OpenAIServer:
         self._client: OpenAI | None = None
 
     def client(self) -> Any:
-        """The client, made when first asked for. Raises ModelUnavailable where the key's variable is not set."""
+        """The client, made when first asked for, and anew where it had to be closed.
+
+        Raises ModelUnavailable where the key's variable is not set.
+        """
         import openai
 
         with self._connecting:
-            if self._client is None:
+            if self._client is None or self._client.is_closed():
                 named = self._key or (
                     key_for(self.key_variable, self.url, self.name)
                     if self.key_variable
@@ -89,10 +92,12 @@ class OpenAIServer:
 
     def _http(self) -> Any:
         """The HTTP library's client. Raises ModelFailed where the proxy is none that it can use."""
-        import openai
+        from core.models.chat.timely import TimelyClient  # brings the client with it
 
         try:
-            return openai.DefaultHttpxClient(
+            # Behind its own timeouts, which may pass one after another.
+            return TimelyClient(
+                self.timeout + 2 * CONNECT,
                 event_hooks={"response": [partial(bound, seconds=self.timeout)]},
                 headers={"Accept-Encoding": "gzip, deflate"},
                 follow_redirects=False,

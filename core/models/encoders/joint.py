@@ -20,6 +20,7 @@ from core.watch import NO_WATCH, Watch
 ROUND = 8  # batches after which others who need the model in another way have their turn, where some wait
 
 Vectors = tuple[list[str], np.ndarray]  # texts with a row each
+Ended = Callable[[list[str], np.ndarray, float], np.ndarray]
 
 
 @dataclass(eq=False)
@@ -52,16 +53,10 @@ class JointReader:
     Every second batch is for whom the fewest texts are left, so that a question's vector does not wait behind many paths; the batches
     between go round. A batch that is not full is filled with what others want of that length. Of one caller the shortest texts come first.
     `turn` is held while batches are read.
-    `ended` is given each batch's texts, the means of their token vectors and the seconds that it took; what it returns the callers get.
     """
 
-    def __init__(
-        self,
-        forward: Callable[[], Forward],
-        turn: Turn,
-        ended: Callable[[list[str], np.ndarray, float], np.ndarray],
-    ):
-        self._forward, self._turn, self._ended = forward, turn, ended
+    def __init__(self, turn: Turn):
+        self._turn = turn
         self._changed = threading.Condition()
         self._texts: dict[str, _Text] = {}
         self._requests: deque[_Request] = (
@@ -70,21 +65,30 @@ class JointReader:
         self._serving, self._fewest = False, False
 
     def read(
-        self, texts: Mapping[str, Sequence[int]], watch: Watch = NO_WATCH
+        self,
+        texts: Mapping[str, Sequence[int]],
+        watch: Watch,
+        *,
+        forward: Callable[[], Forward],
+        ended: Ended,
     ) -> Iterator[Vectors]:
         """Texts, given in tokens, with what is made of the means of their token vectors, [n, d], as they come.
 
         `watch` is called before each batch and while waiting, and may raise; what others want is read all the same. Raises also what the
-        forward pass raises.
+        forward pass raises. All callers hand over the same `forward` and `ended`, which are held only while texts are read, so that a
+        model and its reader are freed together. `ended` is given each batch's texts, the means of their token vectors and the seconds
+        that it took; what it returns the callers get.
         """
-        request = self._asked(texts, watch)
+        request = self._asked(texts, watch, lambda: self._serve(forward, ended))
         try:
             while request.wanted or request.came:
                 yield self._next(request)
         finally:
             self._withdraw(request)
 
-    def _asked(self, texts: Mapping[str, Sequence[int]], watch: Watch = NO_WATCH) -> _Request:
+    def _asked(
+        self, texts: Mapping[str, Sequence[int]], watch: Watch, serve: Callable[[], None]
+    ) -> _Request:
         left: dict[int, deque[str]] = {}
         for text in sorted(texts, key=lambda text: len(texts[text])):
             left.setdefault(len(texts[text]), deque()).append(text)
@@ -104,14 +108,14 @@ class JointReader:
             self._requests.append(request)
             if not self._serving:
                 self._serving = True
-                self._begin()
+                self._begin(serve)
         return request
 
-    def _begin(self) -> None:
+    def _begin(self, serve: Callable[[], None]) -> None:
         """Serve in a thread that does not end with the program, which in the midst of a library's work would abort it. Raises Cancelled
         where the program is at its end, from which on Python 3.12 begins no thread."""
         try:
-            threading.Thread(target=self._serve, name="encoder", daemon=False).start()
+            threading.Thread(target=serve, name="encoder", daemon=False).start()
         except RuntimeError as error:
             self._serving, self._texts, self._requests = False, {}, deque()
             if "shutdown" not in str(error):
@@ -148,7 +152,7 @@ class JointReader:
                     del self._texts[text]
             request.left = {}
 
-    def _serve(self) -> None:
+    def _serve(self, forward: Callable[[], Forward], ended: Ended) -> None:
         """Read until nobody wants anything."""
         while True:
             with self._changed:
@@ -157,11 +161,11 @@ class JointReader:
                     return
             try:
                 with self._turn:
-                    self._round(self._forward())
+                    self._round(forward(), ended)
             except BaseException as error:  # raised by those who wait
                 self._fail(error)
 
-    def _round(self, forward: Forward) -> None:
+    def _round(self, forward: Forward, ended: Ended) -> None:
         since = time.perf_counter()  # a batch ended: batches side by side share the time
 
         def batches() -> Iterator[tuple[list[str], np.ndarray]]:
@@ -176,7 +180,7 @@ class JointReader:
         def done(texts: list[str], pooled: np.ndarray, tokens: np.ndarray | None) -> None:
             nonlocal since
             seconds, since = time.perf_counter() - since, time.perf_counter()
-            self._deliver(texts, self._ended(texts, pooled.copy(), seconds))
+            self._deliver(texts, ended(texts, pooled.copy(), seconds))
 
         forward.run(batches(), done, NO_WATCH, False)
 

@@ -68,7 +68,7 @@ class MiniLMEncoder:
             0.0,
             0,
         ]  # seconds of computing, now or when it was saved, and characters of what was computed
-        self._reader = JointReader(self._loaded, self._running, self._ended)
+        self._reader = JointReader(self._running)
 
     @property
     def loaded(self) -> bool:
@@ -232,7 +232,12 @@ class MiniLMEncoder:
             return
         if not self.loaded:
             patiently(self.load, watch)
-        yield from self._reader.read(dict(zip(texts, self._ids(texts))), watch)
+        yield from self._reader.read(
+            dict(zip(texts, self._ids(texts))),
+            watch,
+            forward=self._loaded,
+            ended=self._ended,
+        )
 
     def _ended(self, texts: list[str], pooled: np.ndarray, seconds: float) -> np.ndarray:
         """The vectors of a batch that was computed in so many seconds, remembered for all."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.graph.store import Graph
 from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.facts import ends_of_facts
@@ -120,7 +119,7 @@ class SimilarPageRank(Operator):
     def _scored(self, ctx: Context, shares: np.ndarray, recorder: Recorder) -> np.ndarray:
         """The PageRank of every node; of a graph of more than `SOLVED_UP_TO` edges as exact as the best `keep` need."""
         graph, solve = ctx.graph, weighted_pagerank
-        if graph.n_edges <= SOLVED_UP_TO or not isinstance(graph, Graph):
+        if graph.n_edges <= SOLVED_UP_TO:
             return solve(graph, shares, self.damping, True, ctx.watch)
         from core.graph.pagerank.everywhere import pushed_everywhere  # brings numba
 

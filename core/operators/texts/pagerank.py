@@ -8,7 +8,6 @@ import numpy as np
 
 from core.graph.pagerank.problem import Problem, pose
 from core.graph.protocol import KnowledgeGraph
-from core.graph.store import Graph
 from core.graph.texts import chunks_of, weights
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import best_names, ranked, scores_of
@@ -121,7 +120,7 @@ def _scored(
     how: PageRankNodes, graph: KnowledgeGraph, shares: np.ndarray, watch: Watch, recorder: Recorder
 ) -> tuple[np.ndarray, np.ndarray]:
     """The nodes with their PageRank; of a graph of more than `SOLVED_UP_TO` edges the best that a push finds."""
-    if graph.n_edges <= SOLVED_UP_TO or not isinstance(graph, Graph):
+    if graph.n_edges <= SOLVED_UP_TO:
         return np.arange(graph.n_nodes), weighted_pagerank(
             graph, shares, how.damping, how.weighted, watch
         )

@@ -59,7 +59,7 @@ class RelationsFromNodes(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.nodes is not None
         graph, scores = ctx.graph, scores_of(state.nodes, ctx.graph.n_nodes)
-        if graph.n_edges > SOLVED_UP_TO and isinstance(graph, Graph) and not self.keep:
+        if graph.n_edges > SOLVED_UP_TO and not self.keep:
             edges = _edges_at(graph, np.array(state.nodes.items, np.int64), self.alike)
             found: Ranking = LazyRanking(
                 "triple", edges, scores[graph.heads[edges]] + scores[graph.tails[edges]]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput, nearest, shorten
-from core.io.columnar import column_rows, is_columnar
+from core.io.columnar import is_columnar
 from core.io.files import EXCEL_SEPARATOR, Source, lines, opened
 from core.io.json_rows import beginning, numbered_rows
 from core.io.recoded import readable
@@ -26,6 +26,7 @@ from core.retrievers.runs.traces import (
     read_openinference,
 )
 from core.retrievers.runs.trec import MAX_BYTES, is_qrels, is_run, read_run
+from core.runtime.separate_columns import column_rows
 from core.watch import NO_WATCH
 
 AUTO, TREC, PREDICTIONS = "auto", "trec", "hotpotqa"

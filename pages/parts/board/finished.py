@@ -13,7 +13,7 @@ from core.results import comparison_dict
 from pages.parts.board.component import board
 from pages.parts.board.html_report import report_html
 from pages.parts.board.payload import Board
-from pages.parts.compare.thumbs import press_thumb, show_thumbs
+from pages.parts.board.thumbs import press_thumb, show_thumbs
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.wording import tr
 

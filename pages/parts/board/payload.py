@@ -152,7 +152,7 @@ class Board:
         prompt = prompt_dict(state)
         return {
             "title": tr(lane.instance.label),
-            "number": lane.instance.number_in_heading,
+            "number": lane.instance.number,
             "subtitle": lane.instance.line.plain_words(),
             "terms": lane.instance.line.words(),
             "status": status,
@@ -202,7 +202,7 @@ def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, An
         {
             "id": f"lane-{i}",
             "title": tr(one.label),
-            "number": one.number_in_heading,
+            "number": one.number,
             "subtitle": one.line.plain_words(),
             "terms": one.line.words(),
             "status": "idle",

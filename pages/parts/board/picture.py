@@ -205,7 +205,7 @@ class Picture:
 
 def between(graph, nodes: np.ndarray) -> np.ndarray:
     """The edges between these nodes, ascending; without the compiled loops, which take seconds to load, unless a hub is among them."""
-    if not graph.at_hand or graph.degrees(nodes, "out").sum() > MOST_STEPS:
+    if graph.degrees(nodes, "out").sum() > MOST_STEPS:
         return induced(graph, nodes)
     steps = graph.steps_from(nodes, "out")
     return np.unique(steps.edges[np.isin(steps.nodes, nodes)])

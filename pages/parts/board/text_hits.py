@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from core.builds.extract.markdown_prose import blank_rules
 from core.diagnosis.passages import gold_rows, handed_on_chunks
 from core.engine import Lane
 from core.graph.texts import chunk_lists, chunk_title, hit_names, hit_texts, leaves
@@ -145,7 +146,7 @@ def tables(lane: Lane, gold: Sequence[str], shown: dict[str, int]) -> list[dict[
 
 def _row(graph, hit: Hit, gold: frozenset[int]) -> dict[str, Any]:
     kind = "node" if hit.kind == "summary" else hit.kind
-    text = hit_texts(graph, kind, [hit.item])[0][:LONG]
+    text = blank_rules(hit_texts(graph, kind, [hit.item])[0][:LONG])
     row: dict[str, Any] = {
         "key": hit.key,
         "score": hit.score,

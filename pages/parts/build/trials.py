@@ -19,8 +19,8 @@ from core.runtime.jobs import DONE, Job, nothing
 from core.sources import Ask, CorpusSource, GraphSource, Source
 from core.types import Question
 from pages.parts.build.bench import Bench
-from pages.parts.compare.asking import known_question
-from pages.parts.compare.documents import prepared_corpus
+from pages.parts.question.corpus_question import prepared_corpus
+from pages.parts.question.question_bar import known_question
 from pages.parts.shared.live import near
 from pages.parts.shared.session import engine, graph, source, waiter
 from pages.parts.shared.session_state import session

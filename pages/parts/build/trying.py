@@ -27,8 +27,8 @@ from pages.parts.build.fields import check_expression
 from pages.parts.build.outcomes import outcomes
 from pages.parts.build.over import act, over_data, over_job
 from pages.parts.build.trials import asked_text, price, say_trouble, trial_job, trials
-from pages.parts.compare.permalink import Link
 from pages.parts.methods.advice import advice_data, tried
+from pages.parts.question.permalink import Link
 from pages.parts.shared.session import give_up, source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain

@@ -9,10 +9,10 @@ import streamlit as st
 
 from core.cases import Case, cases, duplicate, examples, export, load, tags
 from core.cases.store import OWNED_AS
-from core.errors import HopscopeError
-from pages.parts.compare.permalink import case_link
 from pages.parts.compare.presenting import offer
+from pages.parts.question.permalink import case_link
 from pages.parts.shared.people import whose
+from pages.parts.shared.problems import noted_errors, shown_errors
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -106,11 +106,8 @@ def bring() -> None:
         tr("File of cases"), type=["gz", "jsonl"], key="cases_file", label_visibility="collapsed"
     )
     if file is not None and st.button(tr("Import"), key="cases_import", type="primary"):
-        try:
+        with shown_errors():
             loaded = load(file.getvalue())
-        except HopscopeError as error:
-            st.error(plain(str(error)))
-        else:
             more = tr("; {known:,} were here already", known=loaded.known) if loaded.known else ""
             session.cases_message = tr(
                 "{cases} added{more}.", cases=many(len(loaded.added), "case"), more=more
@@ -125,11 +122,8 @@ def open_case(key: str) -> None:
 
 def copy_case(key: str) -> None:
     """Duplicate a case and go to the copy."""
-    try:
+    with noted_errors():
         copy = duplicate(key)
-    except HopscopeError as error:
-        session.cases_trouble = str(error)
-    else:
         session.cases_message = tr("This is the copy.")
         open_case(copy.id)
 

@@ -15,8 +15,8 @@ from core.engine import Comparison
 from core.errors import HopscopeError
 from core.runtime.jobs import Job
 from core.sources import Ask
-from pages.parts.compare.asking import bar_state, known_question
-from pages.parts.compare.permalink import Link, case_link, read_link, write_link
+from pages.parts.question.permalink import Link, case_link, read_link, write_link
+from pages.parts.question.question_bar import bar_state, known_question
 from pages.parts.shared.session import chosen, engine, source, waiter, went_here
 from pages.parts.shared.session_state import Session, session
 

@@ -19,9 +19,9 @@ from pages.parts.build.component import bricks
 from pages.parts.build.drawn import drawn
 from pages.parts.build.fields import check_expression
 from pages.parts.build.outcomes import outcomes
-from pages.parts.compare.permalink import MOST_LANES, USUAL_LANES
 from pages.parts.methods.advice import advice_data, asked
 from pages.parts.methods.chooser import chooser
+from pages.parts.question.permalink import MOST_LANES, USUAL_LANES
 from pages.parts.shared.session import engine, instances, source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -160,7 +160,7 @@ def _steps(lane: int, comparison: Comparison | None) -> None:
 
 def _about(instance: Instance) -> None:
     """Where the method comes from, and how it was read where its source leaves something open."""
-    heading = " · ".join(filter(None, (tr(instance.label), instance.number_in_heading)))
+    heading = " · ".join(filter(None, (tr(instance.label), instance.number)))
     st.markdown(f"**{plain(heading)}**")
     for text in (instance.paper, instance.notes):
         if text:

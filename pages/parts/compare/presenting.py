@@ -13,8 +13,8 @@ from core.errors import HopscopeError
 from pages.parts.board.component import board
 from pages.parts.compare.asked import Shown, open_case, show_case, shown, take
 from pages.parts.compare.drawn import drawable, news, payload, with_wait
-from pages.parts.compare.permalink import MOST_LANES, read_link
 from pages.parts.compare.without import with_before
+from pages.parts.question.permalink import MOST_LANES, read_link
 from pages.parts.shared.edits import new_edits
 from pages.parts.shared.scripts import ASSETS, component
 from pages.parts.shared.session import source

@@ -6,9 +6,9 @@ import streamlit as st
 
 from pages.parts.board.finished import downloads
 from pages.parts.board.payload import Board
-from pages.parts.cases.saving import save_case
 from pages.parts.compare.asked import Shown, address
-from pages.parts.compare.permalink import case_link
+from pages.parts.compare.case_saving import save_case
+from pages.parts.question.permalink import case_link
 from pages.parts.shared.wording import tr
 
 

@@ -6,7 +6,6 @@ import time
 
 import streamlit as st
 
-from core.errors import HopscopeError
 from core.evaluation.exchange.run_files import run_zip
 from core.evaluation.reports.export import latex, rows_csv, summary_csv
 from core.evaluation.reports.html import report_html
@@ -19,6 +18,7 @@ from core.io.json_text import json_text
 from core.models.price import Cap
 from core.runtime.jobs import Job
 from pages.parts.shared.people import barred, held, whose
+from pages.parts.shared.problems import ask_first, noted_errors
 from pages.parts.shared.session import cancel, engine, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.spending import spend_at_most
@@ -97,13 +97,9 @@ def _limit(run: Run, before: Job | None) -> tuple[Cap | None, bool]:
 def resume(run: Run, cap: Cap | None = None) -> None:
     """Take a run up where it stopped, under a cap where one is given; with other models than it was begun with it is a run of its own."""
     work = getattr(job_of(run), "evaluation", None)
-    try:
-        job = evaluate(
-            engine(), store(), planned(store(), run), at_once=work.at_once if work else 0, cap=cap
-        )
-    except HopscopeError as error:
-        session.evaluate_problem = str(error)
-    else:
+    at_once = work.at_once if work else 0
+    with noted_errors():
+        job = evaluate(engine(), store(), planned(store(), run), at_once=at_once, cap=cap)
         st.query_params["run"] = str(job.number)
 
 
@@ -143,11 +139,15 @@ def run_actions(run: Run) -> None:
                 "application/json",
             )
     if job is None or job.ended:
-        with st.popover(
-            tr("Delete"), icon=":material/delete:", **held(barred(OWNED_AS, str(run.id)))
-        ):
-            st.write(tr("Delete this evaluation? It cannot be brought back."))
-            st.button(tr("Yes, delete it"), type="primary", on_click=remove, args=(run.id,))
+        ask_first(
+            tr("Delete"),
+            tr("Delete this evaluation? It cannot be brought back."),
+            tr("Yes, delete it"),
+            lambda: remove(run.id),
+            key=None,
+            type="secondary",
+            why_not=barred(OWNED_AS, str(run.id)),
+        )
 
 
 def summary(number: int) -> Summary:
@@ -209,12 +209,8 @@ def open_run(number: int) -> None:
 
 def remove(number: int) -> None:
     """Delete a run and go back to the list."""
-    try:
-        store().delete(number)
-    except HopscopeError as error:
-        session.evaluate_problem = str(error)
-    else:
-        leave()
+    store().delete(number)
+    leave()
 
 
 def leave() -> None:

@@ -15,10 +15,10 @@ from core.instances.prompted import prompted, published_prompts
 from core.models.price import Cap
 from core.prompts import LONGEST_TEMPLATE
 from core.sources import Source
-from pages.parts.evaluate.asked import asked, no_questions, usual_sets
-from pages.parts.evaluate.bringing import bring_run, questions_of_runs
+from pages.parts.bringing.finished_run import bring_run, questions_of_runs
 from pages.parts.evaluate.writing import write_questions
 from pages.parts.methods.groups import is_heading, options
+from pages.parts.question.question_sets import asked, no_questions, usual_sets
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.spending import spend_at_most

@@ -18,7 +18,7 @@ from core.evaluation.runs.plan import Drawn
 from core.evaluation.runs.store import Run
 from core.languages.spelling import holds_words
 from pages.parts.board.finished import downloads, finished_board
-from pages.parts.compare.permalink import MOST_LANES
+from pages.parts.question.permalink import MOST_LANES
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain

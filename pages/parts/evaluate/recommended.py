@@ -6,14 +6,13 @@ from functools import lru_cache
 
 import streamlit as st
 
-from core.errors import HopscopeError
 from core.evaluation.reports.recommendation import Recommendation, recommendation
 from core.evaluation.runs.opening import larger
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Run
 from pages.parts.evaluate.evaluating import summary
+from pages.parts.shared.problems import noted_errors
 from pages.parts.shared.session import engine, store
-from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
@@ -50,9 +49,6 @@ def _advised(number: int, created: float, done: int, failed: int) -> Recommendat
 
 
 def _ask_more(run: Run, more: int) -> None:
-    try:
+    with noted_errors():
         job = evaluate(engine(), store(), larger(store(), run, more, engine().graph))
-    except HopscopeError as error:
-        session.evaluate_problem = str(error)
-    else:
         st.query_params["run"] = str(job.number)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.errors import HopscopeError
 from core.evaluation.repairs.tried import Attempt, LineRepairs, job_key, repaired, start
 from core.evaluation.reports.flow import measure
 from core.evaluation.reports.naming import Called, called
@@ -14,6 +13,7 @@ from core.evaluation.runs.store import Run
 from core.instances.catalogue import Instance
 from core.runtime.jobs import CANCELLED
 from pages.parts.evaluate.evaluating import job_of
+from pages.parts.shared.problems import attempt, noted_errors
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
@@ -53,20 +53,13 @@ def repairs(results: Summary) -> None:
                 key="repairs-go",
                 type="primary",
                 icon=":material/build:",
-                on_click=_start,
-                args=(run,),
+                on_click=attempt,
+                args=(lambda: start(engine(), store(), run),),
             )
             begun_elsewhere(job_key(run))
         names = called(run)
         for one in job.result if job is not None and job.result else ():
             _line(run, one, names)
-
-
-def _start(run: Run) -> None:
-    try:
-        start(engine(), store(), run)
-    except HopscopeError as error:
-        session.evaluate_problem = str(error)
 
 
 def _line(run: Run, found: LineRepairs, names: dict[str, Called]) -> None:
@@ -118,10 +111,7 @@ def _attempt(
 
 
 def _evaluate(run: Run, line: Instance) -> None:
-    try:
+    with noted_errors():
         job = beside(engine(), store(), run, [line])
-    except HopscopeError as error:
-        session.evaluate_problem = str(error)
-    else:
         st.query_params["run"] = str(job.number)
         session.evaluate_part = tr("Figures")

@@ -24,9 +24,9 @@ from core.evaluation.search.verdict import (
 )
 from core.instances.catalogue import save
 from core.runtime.jobs import CANCELLED
-from pages.parts.compare.permalink import Link
-from pages.parts.evaluate.asked import asked, no_questions, usual_sets
 from pages.parts.methods.groups import saved
+from pages.parts.question.permalink import Link
+from pages.parts.question.question_sets import asked, no_questions, usual_sets
 from pages.parts.shared.session import engine, follow, instances, said, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain

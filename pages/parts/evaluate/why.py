@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.errors import HopscopeError
 from core.evaluation.repairs.why_lost import Why, WhyLost, own_instances, start_why, why_key
 from core.evaluation.reports.naming import called
 from core.evaluation.reports.summary import Summary
-from core.evaluation.runs.store import Run
 from core.runtime.jobs import CANCELLED
 from pages.parts.evaluate.evaluating import job_of
 from pages.parts.evaluate.questions import open_question
+from pages.parts.shared.problems import attempt
 from pages.parts.shared.session import engine, store
-from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.shared.working import begun_elsewhere, working
@@ -52,20 +50,13 @@ def why(results: Summary) -> None:
             key="why-go",
             type="primary",
             icon=":material/troubleshoot:",
-            on_click=_start,
-            args=(run,),
+            on_click=attempt,
+            args=(lambda: start_why(engine(), store(), run),),
         )
         begun_elsewhere(why_key(run))
     names = {key: str(one) for key, one in called(run).items()}
     for one in job.result if job is not None and job.result else ():
         _instance(one, names)
-
-
-def _start(run: Run) -> None:
-    try:
-        start_why(engine(), store(), run)
-    except HopscopeError as error:
-        session.evaluate_problem = str(error)
 
 
 def _instance(found: WhyLost, names: dict[str, str]) -> None:

@@ -93,7 +93,6 @@ def details(graph: Any) -> None:
         else f"{found['loops']:,}",
         tr("Said of entities"): _said(graph.columns.nodes),
         tr("Said of triples"): _said(graph.columns.edges),
-        tr("Stored"): "" if graph.at_hand else tr("In an embedded graph database, asked in Cypher"),
         tr("On disk"): _size(graph),
         tr("From"): ""
         if known is None

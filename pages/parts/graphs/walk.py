@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from core.graph.texts import node_texts, relation_texts, weights
 from pages.parts.graphs.overview import legend, part, picture_of, sentence
 from pages.parts.graphs.walk_view import neighbourhood, picture, show
 from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.tables import clickable_table, page_of, pager, way_back
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
@@ -129,15 +131,8 @@ def _crumbs(graph: Any, been: list[int]) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="crumbs"):
         if len(been) > CRUMBS:
             st.caption("…", width="content")
-        for node in been[-CRUMBS:-1]:
-            st.button(
-                _short(graph, node),
-                key=f"crumb-{node}",
-                type="tertiary",
-                on_click=go,
-                args=(graph, node),
-            )
-            st.caption("›", width="content")
+        places = [(_short(graph, node), node) for node in been[-CRUMBS:-1]]
+        way_back(places, "crumb", partial(go, graph))
         st.markdown(f"**{_short(graph, been[-1])}**", width="content")
 
 
@@ -156,13 +151,14 @@ def _here(graph: Any, node: int) -> None:
     chosen_edges = (
         np.arange(len(edges)) if chosen == EVERY else np.flatnonzero(step_codes == chosen)
     )
-    pages = max(1, -(-len(chosen_edges) // PAGE))
-    page = min(Session.walk_page[graph.digest].value, pages - 1)
-    rows = chosen_edges[page * PAGE : (page + 1) * PAGE]
-    around = neighbours[chosen_edges[page * PAGE :]]
+    page = Session.walk_page[graph.digest]
+    listed = page_of(page, len(chosen_edges), PAGE)
+    rows = chosen_edges[listed.start : listed.stop]
+    around = neighbours[chosen_edges[listed.start :]]
     _picture(graph, node, around[: ROOM * 4], len(np.setdiff1d(neighbours[chosen_edges], [node])))
     _table(graph, neighbours[rows], edges[rows], forward[rows])
-    _pager(graph, page, pages, len(chosen_edges))
+    hint = tr("Click one to walk there.")
+    pager(page, listed, len(chosen_edges), PAGE, tr("Steps"), hint)
 
 
 def _said(graph: Any, node: int) -> None:
@@ -240,14 +236,7 @@ def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.nd
         trail(graph)[-1],
         f"{Session.walk_filter[graph.digest].value}-{Session.walk_page[graph.digest].value}",
     )
-    this = f"{graph.digest[:8]}-{here}-{listed}"
-
-    def clicked() -> None:
-        row = Session.walk_table.row(this, len(neighbours))
-        if row is not None:
-            go(graph, int(neighbours[row]))
-
-    st.dataframe(
+    clickable_table(
         {
             tr("Way"): ["→" if f else "←" for f in forward],
             tr("Relation"): [graph.relation_names[r] for r in graph.triples(edges)[1]],
@@ -255,12 +244,11 @@ def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.nd
             tr("Its edges"): graph.degrees(neighbours).tolist(),
             **_of_edges(graph, edges),
         },
-        key=Session.walk_table[this].name,
-        hide_index=True,
-        on_select=clicked,
-        selection_mode="single-cell",
-        height=min(420, 38 + 35 * len(edges)),
-        column_config={
+        len(edges),
+        lambda row: go(graph, int(neighbours[row])),
+        f"steps-{graph.digest[:8]}-{here}-{listed}",
+        max_height=420,
+        formats={
             tr("Way"): st.column_config.TextColumn(
                 width=60, help=tr("→ the triple leads to the neighbour, ← it comes from there")
             ),
@@ -268,33 +256,6 @@ def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.nd
             tr("Weight"): st.column_config.NumberColumn(width=90, format="%.4g"),
         },
     )
-
-
-def _pager(graph: Any, page: int, pages: int, steps: int) -> None:
-    """Which steps are shown, and the buttons to the others."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(
-            tr(
-                "Steps {first:,} to {last:,} of {steps:,}. Click one to walk there.",
-                first=page * PAGE + 1,
-                last=min(steps, (page + 1) * PAGE),
-                steps=steps,
-            ),
-            width="stretch",
-        )
-        if pages > 1:
-            for words, icon, to, off in (
-                (tr("Earlier"), "chevron_left", page - 1, page == 0),
-                (tr("Later"), "chevron_right", page + 1, page == pages - 1),
-            ):
-                st.button(
-                    words,
-                    key=f"walk-{words}",
-                    icon=f":material/{icon}:",
-                    disabled=off,
-                    on_click=Session.walk_page[graph.digest].put,
-                    args=(to,),
-                )
 
 
 def _short(graph: Any, node: int) -> str:

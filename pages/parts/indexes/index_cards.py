@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
 import streamlit as st
 
-from core.errors import HopscopeError
 from core.indexes.prepared import (
     ABSENT,
     DAMAGED,
@@ -33,8 +31,8 @@ from core.io.durations import ago
 from core.runtime.jobs import CANCELLED, WAITING, Job
 from core.sharing import who
 from pages.parts.shared.people import barred, held, whose
+from pages.parts.shared.problems import ask_first, noted_errors
 from pages.parts.shared.session import engine
-from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain, size
 from pages.parts.shared.wording import tr
 from pages.parts.shared.working import working
@@ -50,8 +48,6 @@ BADGES: dict[str, tuple[Literal["green", "blue", "red", "gray"], str | None]] = 
 
 def cards(graph: Any) -> None:
     """Every kind of index of a graph, and what is left over of earlier ones."""
-    if problem := Session.index_problem.take():
-        st.error(plain(problem))
     known = _listed(repr(stamp(graph, engine().environment)), graph)
     left = leftovers(graph)
     _figures(known, left)
@@ -190,51 +186,35 @@ def _buttons(graph: Any, one: Prepared) -> None:
                 "Throw away what is there and make it anew? That takes {takes}.",
                 takes=kind.takes(graph, engine().environment),
             )
-            _asked(
+            ask_first(
                 tr("Rebuild"),
-                ":material/refresh:",
-                f"rebuild-{name}",
                 question,
                 tr("Yes, rebuild it"),
                 lambda: _start(graph, kind, anew=True),
-                why,
+                f"yes-rebuild-{name}",
+                icon=":material/refresh:",
+                why_not=why,
+                box=f"ask-rebuild-{name}",
             )
     if one.saved:
         question = tr(
             "Delete {size}? A question that needs it will make it again, and wait for it.",
             size=size(one.size),
         )
-        act = lambda: delete(engine().preparing, graph, kind)
-        _asked(
+        ask_first(
             tr("Delete"),
-            ":material/delete:",
-            f"delete-{name}",
             question,
             tr("Yes, delete it"),
-            act,
-            why,
+            lambda: delete(engine().preparing, graph, kind),
+            f"yes-delete-{name}",
+            why_not=why,
+            box=f"ask-delete-{name}",
         )
 
 
-def _asked(
-    label: str, icon: str, key: str, question: str, yes: str, action: Callable[[], Any], why: str
-) -> None:
-    """A button that asks before it acts; one that cannot be used where there is a reason `why`."""
-    with st.popover(label, icon=icon, type="tertiary", key=f"ask-{key}", **held(why)):
-        st.write(plain(question))
-        st.button(yes, key=f"yes-{key}", type="primary", on_click=_tried, args=(action,))
-
-
-def _tried(action: Callable[[], Any]) -> None:
-    """Do it; what prevents it is said when the page is drawn."""
-    try:
-        action()
-    except HopscopeError as error:
-        session.index_problem = str(error)
-
-
 def _start(graph: Any, kind: Kind, anew: bool = False) -> None:
-    _tried(lambda: start(engine().preparing, graph, kind, engine().environment, anew))
+    with noted_errors():
+        start(engine().preparing, graph, kind, engine().environment, anew)
 
 
 def _building(kind: Kind, one: Prepared, job: Job) -> None:
@@ -268,16 +248,15 @@ def _leftovers(graph: Any, left: list[Leftover]) -> None:
                         "Delete {size}? The graph was changed since. Vectors in it spare new ones some encoding.",
                         size=size(one.size),
                     )
-                _asked(
+                mine = who().administrator
+                ask_first(
                     tr("Delete"),
-                    ":material/delete:",
-                    f"left-{one.path.name}",
                     question,
                     tr("Yes, delete it"),
                     partial(delete_leftover, graph, one),
-                    ""
-                    if who().administrator
-                    else tr("Only the administrator deletes what is left over."),
+                    f"yes-left-{one.path.name}",
+                    why_not="" if mine else tr("Only the administrator deletes what is left over."),
+                    box=f"ask-left-{one.path.name}",
                 )
 
 

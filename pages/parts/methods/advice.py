@@ -11,7 +11,7 @@ from core.graph.names.seeds import seeds_of
 from core.operators.base import Operator
 from core.operators.extract import PersonalizedPageRank
 from core.types import Question
-from pages.parts.compare.asking import known_question
+from pages.parts.question.question_bar import known_question
 from pages.parts.shared.session import engine, graph_name, source
 from pages.parts.shared.session_state import session
 from pages.parts.shared.wording import tr

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.errors import HopscopeError
 from core.models.registry import ModelInfo
 from core.runtime.jobs import DONE, Job
 from core.sharing import who
 from pages.parts.models.measuring import measure_button, measured
+from pages.parts.shared.problems import attempt
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -118,17 +118,10 @@ def _buttons(info: ModelInfo) -> None:
             key=f"remove-{info.name}",
             icon=":material/delete:",
             type="tertiary",
-            on_click=_remove,
-            args=(info.name,),
+            on_click=attempt,
+            args=(lambda: engine().models.remove(info.name),),
             help=tr("Takes it out of your own models."),
         )
-
-
-def _remove(name: str) -> None:
-    try:
-        engine().models.remove(name)
-    except HopscopeError as error:
-        st.toast(plain(str(error)))
 
 
 def _fetch(name: str) -> None:

@@ -8,6 +8,7 @@ from core.errors import HopscopeError
 from core.io.files import size_text
 from core.models.encoders.saved_vectors import SavedTexts, vector_file
 from core.sharing import who
+from pages.parts.shared.problems import attempt
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
@@ -29,7 +30,8 @@ def saved_vectors() -> None:
                 key="clear-saved-vectors",
                 icon=":material/delete_sweep:",
                 type="tertiary",
-                on_click=_clear,
+                on_click=attempt,
+                args=(vector_file().clear,),
                 help=tr(
                     "Removes the saved vectors of texts. Answers stay the same; texts are computed again when they are next asked for."
                 ),
@@ -57,10 +59,3 @@ def sentence(facts: SavedTexts) -> str:
         asked=facts.asked,
         share=facts.found / facts.asked,
     )
-
-
-def _clear() -> None:
-    try:
-        vector_file().clear()
-    except HopscopeError as error:
-        st.toast(plain(str(error)))

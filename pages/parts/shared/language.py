@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.errors import HopscopeError
 from core.languages import Found, languages
+from pages.parts.shared.problems import attempt
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -29,15 +29,6 @@ def language_choice(found: Found, choose: Callable[[str], Any], key: str, effect
                 index=codes.index(found.code) if found.chosen and found.code in codes else 0,
                 format_func=lambda code: languages()[code].name if code else FOUND,
                 key=Session.language[key].name,
-                on_change=lambda: _chosen(choose, Session.language[key].value),
+                on_change=lambda: attempt(lambda: choose(Session.language[key].value)),
             )
             st.caption(effect)
-    if trouble := Session.language_trouble.take():
-        st.error(plain(trouble))
-
-
-def _chosen(choose: Callable[[str], Any], code: str) -> None:
-    try:
-        choose(code)
-    except HopscopeError as error:
-        Session.language_trouble.value = str(error)

@@ -25,7 +25,7 @@ from core.sharing import (
 )
 from pages.parts.shared.address import keep_wished
 from pages.parts.shared.door import admit_session
-from pages.parts.shared.session_state import session
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
@@ -55,6 +55,8 @@ def admit(page: Callable[[], None]) -> None:
     """Draw a page for those who may see it. Each page goes through this by itself: Streamlit runs the page's own file instead of
     main.py as long as nobody has opened that since the server started."""
     let_in()
+    if problem := Session.problem.take():
+        st.error(plain(problem))
     page()
 
 

@@ -117,13 +117,18 @@ def graph_name() -> str:
 
 
 def stop_where_missing(source: Source) -> None:
-    """End the screen where what it asks is not here, which the sidebar says.
-
-    What is here and damaged goes on: opening it says what is wrong.
-    """
-    if not source.here and source not in sources():
-        st.info(tr("Choose a graph or documents at the left."))
+    """End the screen where what it asks is not here, which stands above it."""
+    if is_missing(source):
+        st.info(tr("Choose a graph or documents in the sidebar."))
         st.stop()
+
+
+def is_missing(source: Source) -> bool:
+    """Return whether a graph or corpus is not here.
+
+    One that is here and damaged is not missing: opening it says what is wrong.
+    """
+    return not source.here and source not in sources()
 
 
 def graph() -> Any:

@@ -10,7 +10,15 @@ from core.instances.catalogue import faults
 from core.io.home import cannot_save
 from core.sources import GraphSource, Source, sources
 from pages.parts.shared.people import signed
-from pages.parts.shared.session import USES_ADDRESS, USUAL, chosen, engine, last_graph, said
+from pages.parts.shared.session import (
+    USES_ADDRESS,
+    USUAL,
+    chosen,
+    engine,
+    is_missing,
+    last_graph,
+    said,
+)
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -19,7 +27,7 @@ ON_TRIPLES = ("graphs", "indexes")  # pages that show a graph of triples, whatev
 
 
 def sidebar() -> None:
-    """Draw the choice of graph and the state of the models."""
+    """Draw the choice of graph and the state of the models; on the page, that the chosen one is not here."""
     with st.sidebar:
         _graph()
         _models()
@@ -29,6 +37,8 @@ def sidebar() -> None:
         for sentence in (*faults(), *engine().models.faults(), *damaged_corpora()):
             st.warning(plain(tr("Left out: {sentence}", sentence=sentence)), icon=":material/rule:")
         st.caption(tr("Hopscope lets you see how a graph retriever hops."))
+    if is_missing(chosen()):  # not in the sidebar, which is folded on a narrow screen
+        st.warning(plain(_missing(chosen())))
 
 
 def _graph() -> None:
@@ -39,8 +49,6 @@ def _graph() -> None:
     if current not in titles and current.here:  # the graph of one question
         titles[current] = current.title
         listed.insert(listed.index(GraphSource(current.name.partition(":")[0])) + 1, current)
-    if current not in titles:
-        st.warning(plain(_missing(current)))
     st.selectbox(
         tr("Graph or documents"),
         listed,

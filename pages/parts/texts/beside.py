@@ -23,8 +23,8 @@ from core.operators.base import Line
 from core.operators.texts.built import BuiltGraph
 from core.runtime.jobs import Job
 from core.sources import CorpusSource
-from pages.parts.evaluate.asked import usual_sets
 from pages.parts.methods.groups import is_heading, options
+from pages.parts.question.question_sets import usual_sets
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain

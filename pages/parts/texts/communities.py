@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
 from core.graph.columns import Table
 from core.graph.store import Graph
 from pages.parts.shared.session_state import Session
+from pages.parts.shared.tables import page_of, pager, way_back
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.texts.community_map import show
 from pages.parts.texts.entity_table import entity_table
-from pages.parts.texts.paging import page_of, pager
 from pages.parts.texts.walking import community_title, open_community, short, way_down
 
 DRAWN = 60  # tiles at most
@@ -51,15 +53,9 @@ def _way(graph: Graph, table: Table, way: list[int]) -> None:
             on_click=open_community,
             args=(graph, []),
         )
-        for at, row in enumerate(way[:-1]):
-            st.button(
-                plain(short(community_title(table, row))),
-                key=f"texts-map-{row}",
-                type="tertiary",
-                on_click=open_community,
-                args=(graph, way[: at + 1]),
-            )
-            st.caption("›", width="content")
+        titles = [short(community_title(table, row)) for row in way[:-1]]
+        places = [(title, way[: at + 1]) for at, title in enumerate(titles)]
+        way_back(places, "texts-map", partial(open_community, graph))
     st.subheader(plain(community_title(table, way[-1])), anchor=False)
 
 

@@ -11,13 +11,13 @@ from core.builds.chunking import Chunker
 from core.corpus import Corpus
 from core.graph.columns import Table
 from pages.parts.shared.session_state import Key, Session, session
+from pages.parts.shared.tables import clickable_table, page_of, pager
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
-from pages.parts.texts.bringing import remove_document
 from pages.parts.texts.chosen import about, awaited
 from pages.parts.texts.finding import found
-from pages.parts.texts.paging import page_of, pager
 from pages.parts.texts.passage import passage
+from pages.parts.texts.removing import remove_document
 
 ROWS, PASSAGES = 50, 10  # on one page
 WHAT = (tr("Documents"), tr("Chunks"))
@@ -73,25 +73,20 @@ def _documents(corpus: Corpus, typed: str) -> None:
     shown = page_of(Session.texts_document_page[corpus.name], len(rows), ROWS)
     here = [int(rows[at]) for at in shown]
     ids = corpus.table.texts("id", here)
-    columns = {
+    columns: dict[str, list] = {
         tr("Title"): [title or id for title, id in zip(corpus.table.texts("title", here), ids)],
         tr("Id"): ids,
         tr("From"): corpus.table.texts("source", here),
         tr("Characters"): _lengths(corpus.table, here),
     }
-    this = f"documents-{corpus.digest[:8]}-{hash(typed)}-{shown.start}"
     if columns[tr("Id")] == columns[tr("Title")]:
         del columns[tr("Id")]
-    st.dataframe(
+    clickable_table(
         columns,
-        key=Session.texts_table[this].name,
-        hide_index=True,
-        on_select=lambda: _clicked(corpus, this, ids),
-        selection_mode="single-cell",
-        height=min(560, 38 + 35 * len(ids)),
-        column_config={
-            tr("Characters"): st.column_config.NumberColumn(width=110, format="localized")
-        },
+        len(ids),
+        lambda row: _open(corpus, ids[row]),
+        f"documents-{corpus.digest[:8]}-{hash(typed)}-{shown.start}",
+        formats={tr("Characters"): st.column_config.NumberColumn(width=110, format="localized")},
     )
     pager(
         Session.texts_document_page[corpus.name],
@@ -110,13 +105,9 @@ def _lengths(table: Table, rows: list[int]) -> list[int]:
     return pc.utf8_length(table.arrow.column("text").take(rows)).to_pylist()
 
 
-def _clicked(corpus: Corpus, table: str, ids: list[str]) -> None:
-    row = Session.texts_table.row(table, len(ids))
-    if row is not None:
-        session.texts_document, Session.texts_chunk_page[corpus.name].value = (
-            (corpus.name, ids[row]),
-            0,
-        )
+def _open(corpus: Corpus, id: str) -> None:
+    session.texts_document = (corpus.name, id)
+    Session.texts_chunk_page[corpus.name].value = 0
 
 
 def _chunks(corpus: Corpus, typed: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -10,10 +12,10 @@ from core.graph.store import Graph
 from core.graph.texts import chunks_of, node_texts, relation_names, relation_texts, weights
 from pages.parts.graphs.walk_view import neighbourhood, picture, show
 from pages.parts.shared.session_state import Session
+from pages.parts.shared.tables import clickable_table, page_of, pager, way_back
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.texts.entity_table import SHOWN
-from pages.parts.texts.paging import page_of, pager
 from pages.parts.texts.passage import passage, pattern
 from pages.parts.texts.walking import (
     communities_of,
@@ -107,15 +109,8 @@ def _way(graph: Graph) -> None:
             type="tertiary",
             on_click=been.clear,
         )
-        for node in been[-BEEN:-1]:
-            st.button(
-                plain(short(label(graph, node))),
-                key=f"texts-way-{node}",
-                type="tertiary",
-                on_click=go,
-                args=(graph, node),
-            )
-            st.caption("›", width="content")
+        places = [(short(label(graph, node)), node) for node in been[-BEEN:-1]]
+        way_back(places, "texts-way", partial(go, graph))
 
 
 def _neighbours(graph: Graph, node: int) -> None:
@@ -131,13 +126,6 @@ def _neighbours(graph: Graph, node: int) -> None:
     shown = page_of(Session.texts_near_page, len(order), NEIGHBOURS)
     rows = order[shown.start : shown.stop]
     some = edges[rows]
-    this = f"near-{graph.digest[:8]}-{node}-{shown.start}"
-
-    def clicked() -> None:
-        row = Session.texts_table.row(this, len(rows))
-        if row is not None:
-            go(graph, int(neighbours[rows[row]]))
-
     columns = {
         tr("Way"): ["→" if ahead else "←" for ahead in forward[rows]]
         if graph.n_relations > 1 and not is_tree(graph)
@@ -156,14 +144,13 @@ def _neighbours(graph: Graph, node: int) -> None:
         else [],
     }
     st.markdown(f"**{many(len(order), 'relation')}**")
-    st.dataframe(
+    clickable_table(
         {name: values for name, values in columns.items() if any(map(str.strip, map(str, values)))},
-        key=Session.texts_table[this].name,
-        hide_index=True,
-        on_select=clicked,
-        selection_mode="single-cell",
-        height=min(300, 38 + 35 * len(rows)),
-        column_config={
+        len(rows),
+        lambda row: go(graph, int(neighbours[rows[row]])),
+        f"near-{graph.digest[:8]}-{node}-{shown.start}",
+        max_height=300,
+        formats={
             tr("Way"): st.column_config.TextColumn(
                 width=50, help=tr("→ the relation leads to the other, ← it comes from there")
             ),

@@ -8,7 +8,7 @@ import streamlit as st
 from core.errors import shorten
 from core.graph.store import Graph
 from core.graph.texts import chunks_of, node_texts
-from pages.parts.shared.session_state import Session
+from pages.parts.shared.tables import clickable_table
 from pages.parts.shared.wording import tr
 from pages.parts.texts.walking import go, is_tree, label, levels, of_chunks
 
@@ -17,13 +17,7 @@ SHOWN = 160  # characters of a description
 
 def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
     """Draw some nodes; `name` tells the table from others of this graph."""
-    this = f"{name}-{graph.digest[:8]}-{nodes[0]}-{len(nodes)}"
     chunk_lists, bare = chunks_of(graph, "nodes"), of_chunks(graph)
-
-    def clicked() -> None:
-        row = Session.texts_table.row(this, len(nodes))
-        if row is not None:
-            go(graph, int(nodes[row]))
 
     columns = {
         tr("Name"): [label(graph, int(node)) for node in nodes],
@@ -36,18 +30,16 @@ def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
             shorten(text, SHOWN) for text in node_texts(graph, nodes)
         ],
     }
-    st.dataframe(
+    clickable_table(
         {
             column: values
             for column, values in columns.items()
             if any(values) or column == tr("Relations")
         },
-        key=Session.texts_table[this].name,
-        hide_index=True,
-        on_select=clicked,
-        selection_mode="single-cell",
-        height=min(560, 38 + 35 * len(nodes)),
-        column_config={
+        len(nodes),
+        lambda row: go(graph, int(nodes[row])),
+        f"{name}-{graph.digest[:8]}-{nodes[0]}-{len(nodes)}",
+        formats={
             tr("Relations"): st.column_config.NumberColumn(width=90, format="localized"),
             tr("Chunks"): st.column_config.NumberColumn(
                 width=80, format="localized", help=tr("The chunks that tell of it")

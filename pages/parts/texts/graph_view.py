@@ -13,6 +13,7 @@ from core.graph.names.lookup import names
 from core.graph.store import Graph
 from core.graph.texts import n_chunks
 from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.tables import page_of, pager
 from pages.parts.shared.wording import tr
 from pages.parts.texts.beside import beside_another
 from pages.parts.texts.communities import communities
@@ -20,7 +21,6 @@ from pages.parts.texts.entity import entity
 from pages.parts.texts.entity_table import entity_table
 from pages.parts.texts.finding import found
 from pages.parts.texts.growing import chunk_by_chunk
-from pages.parts.texts.paging import page_of, pager
 from pages.parts.texts.walking import (
     BESIDE,
     CHUNKS,

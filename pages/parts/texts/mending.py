@@ -22,6 +22,7 @@ from core.graph.store import Graph
 from core.instances.catalogue import Instance, as_built
 from core.runtime.jobs import Job
 from pages.parts.shared.people import barred, held
+from pages.parts.shared.problems import noted_errors
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import isolated, many, plain
@@ -56,8 +57,6 @@ def mended(
                 "A merge is for all graphs of these texts, and is done again whenever one is built anew. The documents stay as they are."
             )
         )
-        if trouble := Session.mend_trouble.take():
-            st.error(plain(trouble))
         why = barred(OWNED_AS, corpus.name) if corpus.own else ""
         _joined(corpus, one, now, mends, why, again)
         _suggestions(corpus, graph, now, mends, why)
@@ -451,20 +450,12 @@ def _lines(one: Build) -> dict[str, Instance]:
 
 def _evaluate(name: str, set_name: str, after: Instance, model: bool) -> None:
     """Begin the evaluation, or find the one that has been done."""
-
-    def begin() -> int:
+    with noted_errors():
         plan = make_plan((as_built(after), after), set_name, None, engine().graph, model=model)
-        return evaluate(engine(), store(), plan).number
-
-    try:
-        Session.mend_run[name].value = begin()
-    except HopscopeError as error:
-        session.mend_trouble = str(error)
+        Session.mend_run[name].value = evaluate(engine(), store(), plan).number
 
 
 def _change(corpus: Corpus, change: Callable[[Mends], Mends]) -> None:
     """Change what is saved, as the callback of a button."""
-    try:
+    with noted_errors():
         mend(corpus, change)
-    except HopscopeError as error:
-        session.mend_trouble = str(error)

@@ -14,7 +14,7 @@ from pages.parts.build.bench import Bench
 from pages.parts.build.component import bricks
 from pages.parts.build.drawn import drawn
 from pages.parts.build.fields import check_expression
-from pages.parts.compare.permalink import Link
+from pages.parts.question.permalink import Link
 from pages.parts.shared.session import instances
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.builds.extract.markdown_prose import BREAK, as_prose
+from core.builds.extract.markdown_prose import BREAK, as_prose, blank_rules
 from core.builds.extract.names_and_terms import read
 
 
@@ -74,3 +74,16 @@ def test_names_of_a_table_are_its_cells():
     pairs = {frozenset((one.head, one.tail)) for one in facts.relations}
     assert frozenset(("MS Lyra", "Piet de Vries")) in pairs
     assert frozenset(("MS Lyra", "Astrid Lunde")) not in pairs
+
+
+@pytest.mark.parametrize("rule", ["|---|---|", "--|--", "| :-- | --: |"])
+def test_rules_of_tables_are_blanks_and_places_stay(rule):
+    text = f"Ann | Bo\n{rule}\nx | y-z --- w"
+    shown = blank_rules(text)
+    assert len(shown) == len(text)
+    assert shown.split() == ["Ann", "|", "Bo", "x", "|", "y-z", "---", "w"]
+
+
+@pytest.mark.parametrize("text", ["a -- b", "---", "a | b | --- c", ""])
+def test_other_lines_stay(text):
+    assert blank_rules(text) == text

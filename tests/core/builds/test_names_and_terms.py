@@ -9,6 +9,7 @@ from core.builds.extract.names_and_terms import NamesAndTerms, read
 from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.extract.parsing import read_batches
 from core.models.base import NoModels
+from core.watch import NO_WATCH
 
 
 def found(text):
@@ -177,4 +178,4 @@ def test_batches_are_read_alike():
 
 
 class _Context:
-    check, workers, language = staticmethod(lambda: None), None, ""
+    watch, workers, language = NO_WATCH, None, ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 import weakref
 
 import pytest
@@ -122,6 +123,24 @@ def test_what_was_let_go_of_since_the_last_collection_counts_as_free():
         assert second() is None
     finally:
         gc.enable()
+
+
+def test_it_ends_with_whoever_started_it_or_when_it_is_stopped(monkeypatch):
+    monkeypatch.setattr("core.comparison.housekeeping.LOOK", 0.01)
+    monkeypatch.setattr("core.comparison.housekeeping.allow_open_files", lambda: None)
+    thresholds = gc.get_threshold()
+    before = set(threading.enumerate())
+    try:
+        dropped, stopped = Housekeeping(lambda: False), Housekeeping(lambda: False)
+        dropped.start(), stopped.start()
+        threads = set(threading.enumerate()) - before
+        del dropped
+        stopped.stop()
+        for thread in threads:
+            thread.join(60)
+        assert len(threads) == 2 and not any(thread.is_alive() for thread in threads)
+    finally:
+        gc.set_threshold(*thresholds)
 
 
 def test_more_files_may_be_open_and_never_fewer():

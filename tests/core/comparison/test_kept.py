@@ -10,13 +10,16 @@ from functools import partial
 import numpy as np
 import pytest
 
+from core.cli import OK, main
 from core.comparison.run import Prefixes
 from core.comparison.waiters import Waiter
 from core.engine import Engine
 from core.instances.catalogue import Instance
+from core.models.registry import Registry
 from core.operators.text import parse_line
 from core.sources import GraphSource
 from core.types import Question, State, Subgraph
+from tests.films import Bag
 
 LINE = "EgoNetwork() >> ShortestPaths()"
 
@@ -143,3 +146,78 @@ def test_who_asks_the_next_question_looks_at_the_one_before_no_more(asked):
     asked("who was in Two", Waiter("one"))
     asked("genre of Two", Waiter("next"))
     assert found(first) == 0
+
+
+class Own(Registry):
+    """A registry whose only model is held by nothing else."""
+
+    def __init__(self):
+        super().__init__()
+        self._made["own"] = Bag()
+
+
+@pytest.fixture
+def no_collection():
+    """Nothing is freed by the garbage collector, so that what goes was held by nobody."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def goes(*gone: weakref.ref) -> bool:
+    """Whether these are freed, once the threads that did the last work have let go of it."""
+    until = time.monotonic() + 60
+    while any(one() is not None for one in gone) and time.monotonic() < until:
+        time.sleep(0.01)
+    return all(one() is None for one in gone)
+
+
+@pytest.mark.parametrize("repairs", [False, True])
+def test_a_dropped_engine_goes_with_all_that_it_holds(films, no_collection, repairs):
+    engine = Engine(Own())
+    engine.housekeeping.start()
+    graph = engine.graph(str(films.folder))
+    ask = engine.ask(GraphSource.of(graph), Question("who was in One"), model=False)
+    job = engine.compare(ask, [Instance(LINE, LINE, parse_line(LINE))], repairs=repairs)
+    assert job.wait(120) and found(job) > 1
+    gone = [weakref.ref(one) for one in (engine, engine.models, graph, engine.models._made["own"])]
+    del engine, graph, ask, job
+    assert goes(*gone)
+
+
+def test_a_closed_engine_holds_neither_graphs_nor_models(films, monkeypatch, no_collection):
+    monkeypatch.setattr("core.engine.Registry", Own)
+    engine = Engine()
+    gone = [
+        weakref.ref(one) for one in (engine.graph(str(films.folder)), engine.models._made["own"])
+    ]
+    engine.close()
+    assert goes(*gone)
+
+
+def test_models_that_an_engine_was_given_outlive_it(no_collection):
+    models = Own()
+    Engine(models).close()
+    assert models._made["own"] is not None
+
+
+def test_a_command_closes_the_engine_that_it_made_and_no_other(films, monkeypatch, capsys):
+    made, closed = [], []
+
+    class Noting(Engine):
+        def __init__(self):
+            super().__init__()
+            made.append(self)
+
+        def close(self):
+            super().close()
+            closed.append(self)
+
+    monkeypatch.setattr("core.engine.Engine", Noting)
+    command = ["graph", "language", str(films.folder)]
+    assert main(command) == OK and len(made) == 1 and closed == made
+    assert main([*command, "no-language"]) != OK and closed == made  # also one that fails
+    given = Noting()
+    before = len(closed)
+    assert main(command, lambda: given) == OK and len(closed) == before

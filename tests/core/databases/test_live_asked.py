@@ -204,7 +204,7 @@ def test_a_damaged_description_is_said_when_it_is_opened(served):
     served.load(FIVE)
     add(served)
     (graphs_folder() / "live" / "live.toml").write_text("hops = 2")
-    assert "live" not in datasets() and sources()[GraphSource("live")] == "live (damaged)"
+    assert "live" not in datasets() and sources()[GraphSource("live")] == "live (cannot be opened)"
     with pytest.raises(StoreError, match="live.toml cannot be read"):
         open_graph("live")
 

@@ -12,7 +12,7 @@ import pytest
 from core.databases import replies, sparql
 from core.databases.limits import Limits
 from core.databases.live import Live, Settings
-from core.errors import BadInput, Cancelled
+from core.errors import BadInput, Cancelled, UnknownEntity
 from core.watch import Watch
 from tests.core.databases.endpoint import endpoint
 from tests.core.databases.test_sparql import chain, read
@@ -268,6 +268,15 @@ def test_one_that_sends_too_slowly(tmp_path, monkeypatch):
         read(served, tmp_path)
 
 
+def test_headers_that_never_end_are_left(tmp_path, monkeypatch):
+    monkeypatch.setattr(replies, "HEADER_SECONDS", 0.3)
+    answer = threading.Event()
+    with endpoint(instead=lambda query, number: answer.wait(60) and None) as served:
+        with pytest.raises(BadInput, match=r"did not answer within 0\.3 s"):
+            read(served, tmp_path)
+        answer.set()
+
+
 def test_a_silent_one_is_left_at_once(tmp_path):
     asked, answer = threading.Event(), threading.Event()
 
@@ -308,6 +317,41 @@ def test_a_degree_that_is_none(degree):
 
     with endpoint(instead=answer) as served, pytest.raises(BadInput, match="not asked for"):
         live_at(served).around("", ["A"])
+
+
+def of_two_called_alike(query, number):
+    """As `two_called_alike`, with their edges and degrees."""
+    if "GROUP BY" in query:
+        return reply("sn", [[A, term("2", "literal")], [B, term("1", "literal")]])
+    if "?n ?s ?p ?o" in query:
+        return reply("nspo", [[term("0", "literal"), A, P, B], [term("-1", "literal")]])
+    return two_called_alike(query, number)
+
+
+@pytest.mark.parametrize("part", ["SELECT DISTINCT ?s ?o", "GROUP BY", None])
+def test_a_look_up_that_is_a_part_is_said(part):
+    def answer(query, number):
+        code, headers, body = of_two_called_alike(query, number)
+        cut = part is not None and part in query
+        return code, {**headers, **(CUT_OFF if cut else {})}, body
+
+    with endpoint(instead=answer) as served:
+        live = live_at(served)
+        notes = [live.around("", ["A"]).fetched.sentences for _ in range(2)]
+    assert notes[0] == notes[1]
+    said = [note for note in notes[0] if "a part of the rows" in note]
+    assert [("names or degrees" in note) for note in said] == [True] * (part is not None)
+
+
+@pytest.mark.parametrize("entities", [["C"], []])
+def test_a_name_that_is_not_found_in_a_part_of_an_answer(entities):
+    def answer(query, number):
+        if "?s ?p ?o" in query.partition("WHERE")[0]:
+            return reply("spo", [[A, P, B]])
+        return reply("so", [], CUT_OFF)
+
+    with endpoint(instead=answer) as served, pytest.raises(UnknownEntity, match="a part of the"):
+        live_at(served).around("Where is C?", entities)
 
 
 @pytest.mark.parametrize("number", ["999999", "-7", "x"])

@@ -1,8 +1,11 @@
 import gzip
+import weakref
+from dataclasses import replace
 
 import pytest
 
 from core.datasets import datasets, draw, open_graph, questions, read_questions
+from core.datasets.catalogue import Dataset
 from core.errors import BadInput, StoreError
 from core.graph.building.build import build
 
@@ -67,12 +70,25 @@ def test_drawing_is_the_same_for_the_same_seed(home):
 
 
 def test_unknown_names_bring_the_known_ones(home):
-    with pytest.raises(BadInput, match="Did you mean metaqa-1hop-dev"):
+    with pytest.raises(BadInput, match="Did you mean “metaqa-1hop-dev”"):
         questions("metaqa-1hop-de")
     with pytest.raises(BadInput, match="metaqa-3hop-test"):
         datasets()["metaqa"].questions("other")
-    with pytest.raises(BadInput, match="Known: .*metaqa"):
+    with pytest.raises(BadInput, match="Did you mean “metaqa”"):
         open_graph("metaq")
+
+
+def test_of_many_graphs_a_few_are_named_and_the_others_counted(home):
+    for number in range(30):
+        build([("a", "r", "b")], home / "graphs" / f"private-{number}", "x", "out")
+    with pytest.raises(BadInput) as near:
+        open_graph("privat-7")
+    assert str(near.value).count("private-") == 1
+    with pytest.raises(BadInput) as none:
+        open_graph("zzz")
+    named = str(none.value).count("private-")
+    assert named < 9
+    assert f"and {len(datasets()) - 8} more" in str(none.value)
 
 
 def test_graphs_a_person_built(home):
@@ -121,3 +137,21 @@ def test_plain_and_gzipped_questions(tmp_path):
     )
     assert (second.text, second.answers, second.id) == ("and", (), "q-3")
     assert read_questions(tmp_path / "q.txt", "q", 1) == (first, second)
+
+
+@pytest.mark.parametrize("triples", [True, False])
+def test_a_graph_is_one_object_for_all_who_hold_it_and_goes_with_the_last(tmp_path, triples):
+    """Else each who opens it would prepare its names anew; and one that nobody holds would take memory for nothing."""
+    source = tmp_path / "t.tsv"
+    source.write_text("a\tr\tb\n", "utf-8")
+    known = Dataset("g", "g", "", "both", source, tmp_path / "g")
+    known.open()  # builds it
+    known = known if triples else replace(known, triples=None)
+    first, second = known.open(), known.open()
+    assert first is second
+    source.write_text("a\tr\tc\n", "utf-8")
+    other = replace(known, triples=source).open()
+    assert other is not first and other.names([1]) == ["c"]
+    gone = weakref.ref(first)
+    del first, second
+    assert gone() is None

@@ -11,7 +11,7 @@ from core.environment import Environment
 from core.instances.catalogue import find
 from core.sources import Ask, GraphSource
 from core.types import Question
-from pages.parts.compare.permalink import DEFAULT_LANES
+from pages.parts.question.permalink import DEFAULT_LANES
 from tests.real_models import registry
 
 UNLISTED = {"who directed Inception": (("Inception",), ("Christopher Nolan",))}  # in no set

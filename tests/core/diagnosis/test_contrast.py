@@ -125,10 +125,7 @@ def test_a_sentence_begins_with_a_capital_and_says_whose_answers_it_counts():
     lanes = [lane("rank by meaning", "Bob"), lane("own line")]
     text = "Only own line finds all three, by the graph reader. Rank by meaning ranks Bob too low."
     assert contrast(lanes, ABC, "by the graph reader") == text
-    assert (
-        contrast(lanes[:1], ABC)
-        == "Rank by meaning finds 2 of 3. It ranks Bob too low."
-    )
+    assert contrast(lanes[:1], ABC) == "Rank by meaning finds 2 of 3. It ranks Bob too low."
     assert contrast([lane("own line", "Ann", of=1)], ("Ann",)).startswith(
         "Own line does not find Ann."
     )

@@ -11,14 +11,14 @@ from core.graph.algorithms.leiden import Communities, detect
 from core.graph.building.build import build
 from core.indexes.communities import communities
 from core.indexes.place import index_folder
-from core.watch import NO_WATCH, Watch
+from core.watch import Watch
 
 # Two triangles and the edge C-D. Cut there, modularity is 6/7 - 2 * (7/14)^2 = 0.357; whole, 0; so {A B C} and {D E F} are best.
 BRIDGE = ("AB", "BC", "CA", "CD", "DE", "EF", "FD")
 
 
 def found(graph, size=10):
-    return detect(graph, size, NO_WATCH)
+    return detect(graph, size)
 
 
 @pytest.fixture

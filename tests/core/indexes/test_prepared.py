@@ -141,7 +141,7 @@ def test_reports_that_are_cancelled_stay_and_are_gone_on_with(films, jobs):
     def slow(messages, **told):
         if chat.asked:
             first.set()
-            told["check"]()
+            told["watch"].check()
             time.sleep(0.2)
         return reply(messages, **told)
 

@@ -112,7 +112,7 @@ def test_a_part_gives_the_cosines_that_all_give(graph):
 def test_a_damaged_block_is_left_out_with_its_items(graph):
     """Three blocks of four, four and two items; the first one is damaged, so that item 4 is found by its own vector."""
     encoder = Slow()
-    make(graph, encoder, "chunks", NO_WATCH)
+    make(graph, encoder, "chunks")
     file = block_file(place(graph, encoder, "chunks"), 0)
     file.write_bytes(file.read_bytes()[:-9] + bytes(9))
     found = there(graph, encoder, "chunks")
@@ -138,11 +138,11 @@ def test_who_need_not_wait_gets_a_part_and_who_waits_gets_all(graph, monkeypatch
     encoder = Slow(most=6)
     job = started(graph, encoder)
     assert encoder.reached.wait(120)
-    part = searchable_now(graph, encoder, "chunks", lambda: job, NO_WATCH)
+    part = searchable_now(graph, encoder, "chunks", lambda: job)
     assert isinstance(part, VectorsSoFar) and len(part) == 6
     monkeypatch.setattr(so_far, "WAITED_FOR", 1e9)  # the rest is soon there
     encoder.go_on.set()
-    assert len(searchable_now(graph, encoder, "chunks", lambda: job, NO_WATCH)) == 10
+    assert len(searchable_now(graph, encoder, "chunks", lambda: job)) == 10
 
 
 def test_vectors_that_cannot_be_made_are_said(graph):
@@ -152,7 +152,7 @@ def test_vectors_that_cannot_be_made_are_said(graph):
 
     encoder = Broken()
     with pytest.raises(HopscopeError, match="no such encoder"):
-        searchable_now(graph, encoder, "chunks", lambda: started(graph, encoder), NO_WATCH)
+        searchable_now(graph, encoder, "chunks", lambda: started(graph, encoder))
 
 
 def test_vectors_whose_making_was_cancelled_are_said_and_taken_up(graph):
@@ -162,9 +162,9 @@ def test_vectors_whose_making_was_cancelled_are_said_and_taken_up(graph):
     job.stop()
     assert job.wait(120)
     with pytest.raises(StoreError, match="cancelled"):
-        searchable_now(graph, encoder, "chunks", lambda: job, NO_WATCH)
+        searchable_now(graph, encoder, "chunks", lambda: job)
     again = Slow()
-    found = make(graph, again, "chunks", NO_WATCH)
+    found = make(graph, again, "chunks")
     assert (
         len(found) == 10 and again.given == 4
     )  # neither the block that was saved nor the two of the next are encoded again
@@ -183,7 +183,7 @@ def test_a_damaged_rest_is_encoded_again(graph):
     file = place(graph, encoder, "chunks") / so_far.LEFT
     file.write_bytes(file.read_bytes()[:100])
     again = Slow()
-    assert len(make(graph, again, "chunks", NO_WATCH)) == 10 and again.given == 6
+    assert len(make(graph, again, "chunks")) == 10 and again.given == 6
 
 
 def test_what_another_content_of_the_graph_had_in_part_is_not_encoded_again(graph, tmp_path):
@@ -197,7 +197,7 @@ def test_what_another_content_of_the_graph_had_in_part_is_not_encoded_again(grap
         assemble("ten", [], [], {}, {}, graph.columns.chunks.taken(rows)), tmp_path / "ten"
     )
     again = Slow()
-    found = make(other, again, "chunks", NO_WATCH)
+    found = make(other, again, "chunks")
     assert (
         again.given == 3 and found.facts["reused"] == 4
     )  # bob, drama and two; what the saved block of the other had is taken

@@ -297,7 +297,7 @@ from core.runtime.meter import metered
 from tests.films import Bag
 
 class Slow(Bag):
-    def encode(self, texts, check=None):
+    def encode(self, texts, watch=None):
         time.sleep(0.1)
         return super().encode(texts)
 

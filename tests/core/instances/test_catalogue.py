@@ -1,5 +1,7 @@
 """The catalogue: the published rows against their tables, checks that name file, row and key, and a person's own."""
 
+import re
+
 import pytest
 
 from core.errors import BadInput, BadParameter
@@ -250,22 +252,32 @@ def test_a_damaged_file_of_ones_own_is_named_and_left_alone():
 def test_find_by_id_by_text_and_not_at_all():
     assert find("lego-12").short == "No. 12"
     changed = find("PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25') >> Answer()")
-    assert changed.name == "No. 12, changed" and "by BM25" in changed.notes
-    assert (changed.label, changed.number_in_heading) == ("Rank by meaning, changed", "No. 12")
-    assert (
-        find("PersonalizedPageRank() >> BeamSearch(width=2) >> Answer()").name == "No. 14, changed"
-    )
+    assert changed.name == changed.label == "Rank by meaning, changed"
+    assert "by BM25" in changed.notes
+    beam = find("PersonalizedPageRank() >> BeamSearch(width=2) >> Answer()")
+    assert beam.name == f"{catalogue()['lego-14'].label}, changed"
     chains = (
         "PersonalizedPageRank() >> ChainRanking() >> Answer()"  # one operator apart from several
     )
-    assert (
-        find(chains).name == "No. 1, changed"
-        and find(chains, near=["lego-14", "lego-12"]).name == "No. 14, changed"
-    )
+    assert find(chains).name == f"{catalogue()['lego-1'].label}, changed"
+    assert find(chains, near=["lego-14", "lego-12"]).name == beam.name
     assert find(repr(catalogue()["lego-1"].line)).id == "lego-1"
     assert named(Line((PersonalizedPageRank(keep=3),)), catalogue()).name == "Own line"
     with pytest.raises(BadParameter, match="lego-12"):
         find("lego12")
+
+
+def test_a_changed_row_does_not_bear_the_number_of_the_paper():
+    for text in (
+        "PersonalizedPageRank() >> BeamSearch(width=2) >> Answer()",
+        repr(catalogue()["lego-14"].line).replace(
+            "PersonalizedPageRank(", "PersonalizedPageRank(keep=77"
+        ),
+    ):
+        changed = find(text)
+        assert changed.line != catalogue()["lego-14"].line
+        assert changed.number == changed.short == ""
+        assert not re.search(r"No\. \d", changed.name + changed.title + changed.label)
 
 
 def test_other_settings_of_a_line_are_said_in_its_name():

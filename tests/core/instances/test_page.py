@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+
+import pytest
+
+from core.cli import main
 from core.instances.catalogue import published
 from core.instances.page import page
 from core.io.home import ROOT
 from core.operators import OPERATORS
+from core.parameters import parameters
 
 
 def test_the_page_is_current():
@@ -17,6 +23,19 @@ def test_the_page_is_current():
 
 def test_every_operator_and_instance_is_told():
     told = page()
-    assert all(f"### {name}\n" in told for name in OPERATORS) and all(
-        f"| `{key}` |" in told for key in published()
-    )
+    assert all(f"| `{key}` |" in told for key in (*OPERATORS, *published()))
+    for cls in OPERATORS.values():
+        assert all(f"| `{one.name}` |" in told for one in parameters(cls)), cls.__name__
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_the_whole_docstring_of_an_operator_is_printed(name, capsys):
+    assert main(["instances", "--operator", name]) == 0
+    printed = capsys.readouterr().out
+    assert inspect.getdoc(OPERATORS[name]) in printed
+    assert all(one.help in printed for one in parameters(OPERATORS[name]))
+
+
+def test_an_unknown_operator_is_refused_with_the_nearest(capsys):
+    assert main(["instances", "--operator", "ShortestPath"]) != 0
+    assert "ShortestPaths" in capsys.readouterr().err

@@ -11,10 +11,13 @@ import pytest
 
 from core.errors import BadInput
 from core.graph.readers.triple_file import read_triples
-from core.io.columnar import ColumnFile, column_rows
-from core.io.row_files import file_rows
+from core.io.columnar import PIECE_BYTES, ColumnFile
 from core.questions.reading import read_questions
 from core.retrievers.runs.formats import read_run_file
+from core.runtime import separate_columns
+from core.runtime.row_files import file_rows
+from core.runtime.separate_columns import SeparateColumns, column_rows
+from core.runtime.subprocess_worker import Ended
 
 FIRST = "MARKERMARKER"
 COLUMNS = {"head": [FIRST, "b"], "question": ["r", "q"], "relation": ["r", "r"], "tail": ["c", "d"]}
@@ -92,12 +95,69 @@ def test_a_long_text_that_rows_share_counts_for_each(tmp_path, name):
             pass
 
 
-def test_batches_of_some_columns(tmp_path):
+def test_rows_of_some_columns(tmp_path):
     for name in ("g.arrow", "g.parquet"):
         path = tmp_path / name
-        table = {"a": list(range(150)), "b": ["x"] * 150}
+        table = {"a": list(range(600)), "b": ["x"] * 600}
         arrow(path, table) if name == "g.arrow" else pq.write_table(pa.table(table), path)
-        with closing(ColumnFile(path)) as file:
-            sizes = [batch.num_rows for _, batch in file.batches(["a"])]
-        assert sum(sizes) == 150 and max(sizes) == 64
+        with closing(SeparateColumns(path)) as file:
+            pieces = list(file.lists(["a"]))
+        assert [value for _, (column,) in pieces for value in column] == table["a"]
+        assert pieces[-1][0] == pytest.approx(1, abs=0.1)
         assert [row for _, row in column_rows(path, without=("b",))][149] == {"a": 149}
+
+
+def test_a_buffer_that_would_fill_the_memory_is_a_sentence(tmp_path):
+    path = tmp_path / "g.arrow"
+    table, options = pa.table({"text": ["x" * 100_003]}), pa.ipc.IpcWriteOptions(compression="zstd")
+    with (
+        pa.OSFile(str(path), "wb") as sink,
+        pa.ipc.new_file(sink, table.schema, options=options) as writer,
+    ):
+        writer.write_table(table)
+    data = path.read_bytes()
+    start = b"\x28\xb5\x2f\xfd"  # of what is packed, behind the length of the buffer
+    length = struct.pack("<q", 100_003) + start
+    assert data.count(length) == 1
+    path.write_bytes(data.replace(length, struct.pack("<q", 1 << 36) + start))
+    with pytest.raises(BadInput, match=r"g\.arrow .*memory"):
+        rows_of(path)
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_a_death_is_a_sentence(tmp_path, monkeypatch, read):
+    class Dying(separate_columns.Worker):
+        def do(self, *arguments, **how):
+            raise Ended()
+
+    path = tmp_path / "g.parquet"
+    pq.write_table(pa.table(COLUMNS), path)
+    monkeypatch.setattr(separate_columns, "Worker", Dying)
+    with pytest.raises(BadInput, match=r"g\.parquet cannot be read"):
+        read(path)
+
+
+def test_a_text_of_a_dictionary_counts_for_each_row(tmp_path):
+    path = tmp_path / "g.parquet"
+    texts = pa.array(["x" * 1_000_000] * 200).dictionary_encode()
+    pq.write_table(pa.table({"text": texts}), path)
+    with pytest.raises(BadInput, match="holds more than 64 MB"):
+        list(column_rows(path, most=1 << 26))
+
+
+def test_long_texts_come_in_pieces(tmp_path):
+    path = tmp_path / "g.arrow"
+    arrow(path, {"text": ["x" * 10_000_000] * 10})
+    with closing(ColumnFile(path)) as file:
+        sizes = [len(data) for _, data in file.pieces(["text"])]
+    assert len(sizes) > 1
+    assert max(sizes) <= PIECE_BYTES
+    assert sum(sizes) >= 100_000_000
+
+
+def test_a_row_without_end_is_a_sentence(tmp_path, monkeypatch):
+    path = tmp_path / "g.arrow"
+    arrow(path, {"text": ["x" * 2000]})
+    monkeypatch.setattr("core.io.columnar.MAX_ROW_BYTES", 1000)
+    with closing(ColumnFile(path)) as file, pytest.raises(BadInput, match="has a row of more"):
+        list(file.pieces(["text"]))

@@ -11,7 +11,7 @@ from core.corpus import open_corpus
 from core.errors import BadInput
 from core.io import fetched as module
 from core.io.fetched import fetched, is_id, place_of
-from core.io.row_files import file_rows
+from core.runtime.row_files import file_rows
 
 ROWS = [
     {

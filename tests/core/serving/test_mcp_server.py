@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -16,12 +17,14 @@ import pytest
 from core.engine import Engine
 from core.io.home import ROOT
 from core.models.base import NoModels
+from core.models.chat.openai import OpenAIChat
 from core.runtime.server_process import free_port
 
 pytest.importorskip("mcp", reason="mcp is not installed")
 from mcp import Client, MCPError, StdioServerParameters
 
 from core.serving.mcp_server import server
+from tests.core.models.chat_server import serving, stream
 
 NEAR = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
 ASKED = {"question": "who directed Inception", "method": NEAR, "items": 1}
@@ -112,6 +115,42 @@ def test_cases_are_resources():
 
     listed, case = told(made, read)
     assert case["question"] == listed[0]["question"] and case["lanes"]
+
+
+def test_a_comparison_is_asked_again_once_its_model_server_is_well(kit):
+    healthy = threading.Event()
+
+    def answer(handler, body):
+        if healthy.is_set():
+            choice = {"index": 0, "delta": {"content": "Christopher Nolan"}}
+            stream(handler, f"data: {json.dumps({'choices': [choice]})}\n\ndata: [DONE]\n\n")
+        else:
+            handler.send_error(500)
+
+    async def compared(client):
+        async def lane():
+            asked = {"question": ASKED["question"], "methods": [NEAR + " >> Answer()"]}
+            told = await client.call_tool("compare", {**asked, "language_model": True})
+            return told.structured_content["lanes"][0]
+
+        failed = await lane()
+        asked = len(bodies)
+        still_failed = await lane()
+        asked_again = len(bodies) > asked
+        healthy.set()
+        return failed, still_failed, asked_again, await lane(), len(bodies), await lane()
+
+    with serving(answer) as (url, bodies):
+        models = kit.Written(chat=OpenAIChat(url, "m", "m", timeout=60))
+        failed, still_failed, asked_again, healed, asked, kept = told(
+            server(Engine(models)), compared
+        )
+        assert len(bodies) == asked  # what was answered is not asked again
+    assert "500" in failed["error"]
+    assert "500" in still_failed["error"]
+    assert asked_again
+    assert (healed["error"], healed["answer"]) == (None, "Christopher Nolan")
+    assert kept["answer"] == healed["answer"]
 
 
 def test_over_standard_input_and_output():

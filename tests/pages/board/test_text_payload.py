@@ -11,6 +11,7 @@ from core.corpus import open_corpus
 from core.engine import Engine
 from core.instances.catalogue import find
 from core.sources import CorpusSource
+from pages.parts.board import text_hits
 from pages.parts.board.html_report import script_json
 from pages.parts.board.payload import Board
 from pages.parts.board.text_hits import question_words
@@ -111,6 +112,20 @@ def test_texts_are_carried_as_they_are(drawn):
     text = next(row["text"] for row in drawn["lanes"][1]["hits"][0]["rows"] if row["id"] == "women")
     assert "<script>document.title = 'gone'</script>" in text and "{braces} and {0}" in text
     assert "<script>" not in script_json(drawn) and json.loads(script_json(drawn)) == drawn
+
+
+def test_the_rule_of_a_table_is_not_shown(movies, monkeypatch):
+    text = "| ship | port |\n|---|---|\n| Lyra | Grenaa |"
+    monkeypatch.setattr(text_hits, "hit_texts", lambda graph, kind, ids: [text] * len(ids))
+    engine = Engine(Written(Parrot("")))
+    ask = engine.ask(CorpusSource.of(open_corpus(made())), KNOWN, reader=False, model=False)
+    job = engine.compare(ask, [find(LINE, {})])
+    assert job.wait(60)
+    (shown,) = [
+        row["text"] for row in Board(job.comparison).payload()["lanes"][0]["hits"][0]["rows"]
+    ]
+    assert shown.split() == "| ship | port | | Lyra | Grenaa |".split()
+    assert len(shown) == len(text)  # so that marks stand where they stood
 
 
 def test_words_that_tell_something_are_marked():

@@ -13,9 +13,9 @@ from core.instances.catalogue import find
 from core.sources import GraphSource
 from core.types import Question
 from pages.parts.board.payload import Board
+from pages.parts.board.thumbs import show_thumbs
 from pages.parts.compare import drawn
 from pages.parts.compare.asked import Shown, _whole
-from pages.parts.compare.thumbs import show_thumbs
 
 LINE = "EgoNetwork() >> ShortestPaths()"
 
@@ -74,7 +74,7 @@ def test_a_version_is_drawn_once_whoever_asks_and_a_later_one_anew(on_screen, mo
 
 
 def test_a_thumb_of_one_visitor_is_not_in_what_others_are_shown(on_screen, monkeypatch):
-    monkeypatch.setattr("pages.parts.compare.thumbs.verdict", lambda *key: True)
+    monkeypatch.setattr("pages.parts.board.thumbs.verdict", lambda *key: True)
     shared = drawn._board(on_screen).at(0)
     shown = show_thumbs(on_screen.comparison, shared)
     assert shown["lanes"][0]["thumb"] == "up" and "thumb" not in shared["lanes"][0]

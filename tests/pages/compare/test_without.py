@@ -22,8 +22,8 @@ from core.sources import GraphSource
 from core.types import Beside, Question
 from pages.parts.board.beside import beside_data
 from pages.parts.board.payload import Board
-from pages.parts.compare.permalink import Link, parse_link
 from pages.parts.compare.without import Refused, _of_node, _of_path, _renamed
+from pages.parts.question.permalink import Link, parse_link
 from tests.films import TRIPLES, Table, Written
 
 EDIT = Edit("edge", ("Two", "directed_by", "Ann"))

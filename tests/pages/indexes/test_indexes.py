@@ -148,32 +148,13 @@ def test_an_earlier_state_is_listed_and_deleted(films):
     assert not earlier.exists() and "earlier state" not in texts(at)
 
 
-def test_methods_are_compared_and_the_last_comparison_is_there_at_once(films):
+def test_measurements_of_an_earlier_version_are_left_over_and_deleted(films):
+    file = index_folder(films) / "pageranks.json"
+    file.write_text("{}")
     at = opened()
-    next(one for one in at.multiselect if one.label == "Methods").set_value(["exact", "auto"])
-    next(one for one in at.number_input if one.label == "How many").set_value(3)
-    next(button for button in at.button if button.label == "Compare").click().run()
-    until(at, lambda: len(at.dataframe) == 2)
-    later = opened()
-    measured, published = later.dataframe[0].value, later.dataframe[1].value
-    assert (
-        list(measured["Method"]) == ["Exact", "Automatic, by relaxation"]
-        and measured["Recall of the exact best"][0] == 1.0
-    )
-    assert "Recall of the answers" not in measured  # random entities have no answers
-    assert "3 random entities" in texts(later)
-    rbs = published.set_index("Method").loc["RBS"]
-    assert (rbs["Seconds a question"], rbs["Recall of the answers"]) == (0.51, 0.31)
-    later.button(key="yes-delete-pageranks").click().run()
-    assert len(later.dataframe) == 1
-
-
-def test_no_method_is_a_sentence(films):
-    at = opened()
-    next(one for one in at.multiselect if one.label == "Methods").set_value([])
-    next(button for button in at.button if button.label == "Compare").click().run()
-    until(at, lambda: at.error)
-    assert "at least one method" in at.error[0].value
+    assert at.metric[2].label == "Left over"
+    at.button(key="yes-left-pageranks.json").click().run()
+    assert not file.exists() and not at.exception
 
 
 def test_a_damaged_store_is_in_the_list_and_says_what_is_wrong(films):
@@ -189,9 +170,9 @@ def test_a_damaged_store_is_in_the_list_and_says_what_is_wrong(films):
     at = AppTest.from_function(beside, default_timeout=60)
     at.session_state.source = GraphSource("indexed")
     at.run()
-    assert "indexed (damaged)" in at.selectbox[0].options and at.selectbox[0].value == GraphSource(
-        "indexed"
-    )
+    assert "indexed (cannot be opened)" in at.selectbox[0].options and at.selectbox[
+        0
+    ].value == GraphSource("indexed")
     at = opened()
     assert (
         not at.exception

@@ -34,7 +34,7 @@ def test_the_sidebar_says_what_is_damaged(damaged):
     at = page("main.py", "good")
     assert not at.exception and not at.error
     assert (
-        "bad (damaged)" in at.sidebar.selectbox[0].options
+        "bad (cannot be opened)" in at.sidebar.selectbox[0].options
         and "good" in at.sidebar.selectbox[0].options
     )
     (said,) = (one.value.replace("\\", "") for one in at.sidebar.warning)

@@ -35,7 +35,7 @@ def test_missing_source_is_said_and_no_other_is_asked(monkeypatch, kind):
     monkeypatch.setattr(type(engine()), "compare", lambda *given, **_: asked.append(given))
     at = opened(**{kind: "elsewhere", "q": "who owns The Tern", "lane": "lego-1", "llm": "0"})
     assert not at.exception
-    assert any("elsewhere" in warning.value for warning in at.sidebar.warning)
+    assert [("elsewhere" in warning.value) for warning in at.main.warning] == [True]
     assert at.sidebar.selectbox(key="source").value is None
     assert asked == []
     assert not at.error and len(at.main.info) == 1
@@ -66,9 +66,15 @@ def test_graph_opened_before_is_not_shown_after_one_of_its_name_is_added():
 def test_another_graph_is_chosen_in_the_place_of_a_missing_one(app):
     with open_page(f"{app}/?graph=elsewhere&q=who+directed+Inception&lane=lego-1&llm=0") as page:
         sidebar = page.get_by_test_id("stSidebar")
-        expect(sidebar.get_by_text("There is no graph “elsewhere” here")).to_be_visible()
+        expect(page.get_by_text("There is no graph “elsewhere” here")).to_be_visible()
         expect(page.locator(".lane")).to_have_count(0)
         sidebar.get_by_role("combobox").click()
         page.get_by_role("option", name="Nations (tiny)").click()
-        expect(sidebar.get_by_text("There is no graph")).to_have_count(0)
+        expect(page.get_by_text("There is no graph")).to_have_count(0)
         expect(page.get_by_role("button", name="Ask", exact=True)).to_be_visible()
+
+
+@pytest.mark.usefixtures("browser")
+def test_a_missing_source_is_said_on_a_narrow_screen(app):
+    with open_page(f"{app}/?graph=elsewhere", width=390) as page:
+        expect(page.get_by_text("There is no graph “elsewhere” here")).to_be_in_viewport()

@@ -63,10 +63,10 @@ def test_a_key_for_each_id(state):
 
 
 def test_the_row_of_the_cell_that_was_clicked(state):
-    state["walk_table-here"] = {"selection": {"cells": [(3, "Name")]}}
-    assert Session.walk_table.row("here", 4) == 3 and Session.walk_table.row("here", 3) is None
-    state["walk_table-here"] = {"selection": {"cells": []}}
-    assert Session.walk_table.row("here", 4) is None
+    state["table_cells-here"] = {"selection": {"cells": [(3, "Name")]}}
+    assert Session.table_cells.row("here", 4) == 3 and Session.table_cells.row("here", 3) is None
+    state["table_cells-here"] = {"selection": {"cells": []}}
+    assert Session.table_cells.row("here", 4) is None
 
 
 def test_a_name_that_is_not_declared_is_refused():
@@ -96,7 +96,8 @@ def test_another_source_begins_anew(state):
 
 def test_each_key_has_a_name_of_its_own_and_a_line_on_it():
     assert len({key.name for key in DECLARED.values()}) == len(DECLARED)
-    assert all(re.fullmatch(r"[A-Z].+\.", key.about) for key in DECLARED.values())
+    text = (ROOT / OWN).read_text("utf-8")
+    assert [name for name in DECLARED if not re.search(rf"    # .+\.\n    {name}: ", text)] == []
 
 
 def test_each_key_is_used():

@@ -26,12 +26,22 @@ def server():
         yield started
 
 
+@pytest.fixture(scope="module")
+def shared_home(tmp_path_factory):
+    """One home for all, so that the graphs of the shipped documents are built once and each text is encoded once."""
+    return tmp_path_factory.mktemp("home")
+
+
 @pytest.fixture
-def run(server, tmp_path, monkeypatch, capsys):
+def home(shared_home, monkeypatch):
+    """The home of a test; the models that it declares are its own."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(shared_home))
+    return shared_home
+
+
+@pytest.fixture
+def run(server, home, capsys):
     """`run(id, *arguments)`: the tables of `reproduce`, answered and picked by a server whose replies say nothing."""
-    home = tmp_path / "home"
-    home.mkdir()
-    monkeypatch.setenv("HOPSCOPE_HOME", str(home))
     row = f'[model.served]\nkind = "chat"\nbackend = "openai"\nurl = "{server.url}"\nmodel = "m"\n'
     (home / "models.toml").write_text(row, "utf-8")
 
@@ -98,8 +108,8 @@ def test_figures_that_print_no_values(run, id, sets, metrics):
         ("analysis-figure-11", ("CheapRAG over VanillaRAG", 0.68)),
     ],
 )
-def test_answers_to_abstract_questions_in_pairs(run, tmp_path, id, first):
-    with (tmp_path / "home" / "models.toml").open("a", encoding="utf-8") as file:
+def test_answers_to_abstract_questions_in_pairs(run, home, id, first):
+    with (home / "models.toml").open("a", encoding="utf-8") as file:
         file.write('[roles]\njudge = "served"\n')
     found = run(id, "--small", "--sample", "1", "--answer", "served")
     assert [table["metric"] for table in found["tables"]] == [
@@ -223,18 +233,16 @@ def test_an_index_for_each_depth_of_walks(run, films, tmp_path):
 
 
 @pytest.fixture
-def harbour(tmp_path):
-    """A corpus of one long text in the home of the test, and its question set."""
+def harbour(home):
+    """A corpus of one long text in the home of the tests, and its question set."""
     text = " ".join(
         f"Tom Reid built the harbour of Oban in {1700 + year}. Ann Shaw of Leith sold him stone number {year}."
         for year in range(200)
     )
     asked = [Question("q0", "Who built the harbour of Oban?", answers=("Tom Reid",))]
-    write(
-        tmp_path / "home" / "corpora" / "harbour",
-        [Document("one", text, "Oban")],
-        sets={"harbour-asked": ("Harbour", asked)},
-    )
+    if not (folder := home / "corpora" / "harbour").exists():
+        sets = {"harbour-asked": ("Harbour", asked)}
+        write(folder, [Document("one", text, "Oban")], sets=sets)
     return "harbour-asked"
 
 

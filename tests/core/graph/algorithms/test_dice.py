@@ -10,7 +10,6 @@ import numpy as np
 from core.graph.algorithms.dice import dice
 from core.graph.algorithms.layout import positions
 from core.graph.algorithms.leiden import detect
-from core.watch import NO_WATCH
 
 
 def test_layout_and_communities_are_the_same_when_they_interleave(movies):
@@ -20,7 +19,7 @@ def test_layout_and_communities_are_the_same_when_they_interleave(movies):
     )  # not connected: drawn by chance
     places, found = (
         positions(nodes, edges),
-        detect(movies, 100, NO_WATCH),
+        detect(movies, 100),
     )
     other: list = []
     stop = threading.Event()
@@ -32,7 +31,7 @@ def test_layout_and_communities_are_the_same_when_they_interleave(movies):
     thread = threading.Thread(target=draw)
     thread.start()
     try:
-        again = detect(movies, 100, NO_WATCH)
+        again = detect(movies, 100)
     finally:
         stop.set()
         thread.join()

@@ -103,14 +103,3 @@ def test_the_best_connected_of_a_very_large_graph_are_found_by_a_sample(tmp_path
     ]
     found = overview(graph)
     assert found.hubs[:3] == tuple(exact) and 0 < len(found.edges)
-
-
-def test_the_same_picture_from_a_database(cinema, tmp_path):
-    pytest.importorskip("ladybug", reason="the graph database is not installed")
-    from core.graph.building.export import build_database
-
-    triples = [tuple(text.split(" -> ")) for text in cinema.triple_texts(np.arange(cinema.n_edges))]
-    stored = build_database(triples, tmp_path / "db", name="cinema", direction="both")
-    found = overview(stored)
-    assert stored.names(found.hubs) == cinema.names(overview(cinema).hubs)
-    assert sorted(stored.triple_texts(found.edges)) == sorted(told(cinema, overview(cinema)))

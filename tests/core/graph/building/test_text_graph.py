@@ -7,11 +7,9 @@ import pytest
 
 from core.errors import BadInput, StoreError
 from core.graph.building.build import in_memory
-from core.graph.building.export import export
 from core.graph.building.text_graph import assemble, store, with_tables
 from core.graph.columns import Rows, Table
 from core.graph.storage.digest import verify
-from core.graph.storage.opening import open_store
 from core.graph.store import Graph
 from core.io import digests
 from tests.timing import growth
@@ -90,13 +88,6 @@ def test_stored_over_another(tmp_path):
         1,
     ]
     assert fresh.digest != graph().digest
-
-
-def test_in_a_database(tmp_path):
-    put = export(store(graph(), tmp_path / "arrays"), tmp_path / "database")
-    assert put.digest == graph().digest and rows(put) == rows(
-        open_store(tmp_path / "database")
-    ) == rows(graph())
 
 
 def test_chunks_alone():

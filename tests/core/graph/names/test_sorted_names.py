@@ -5,8 +5,8 @@ import pytest
 from rapidfuzz.distance import Levenshtein
 
 from core.graph.building.build import build
-from core.graph.bulk.sources import Numbers
 from core.graph.bytes.spelling import within
+from core.graph.large.sources import Numbers
 from core.graph.names.linking import links
 from core.graph.names.lookup import Names, names
 from core.graph.names.sorted_names import SortedNames, folded_files

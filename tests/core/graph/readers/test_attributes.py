@@ -289,13 +289,6 @@ def said_graph(tmp_path):
     return build(TripleFile(tmp_path / "g.json"), tmp_path / "g", "g")
 
 
-def test_a_graph_in_a_database_has_the_same_columns(tmp_path, said_graph):
-    from core.graph.building.export import build_database
-
-    found = build_database(TripleFile(tmp_path / "g.json"), tmp_path / "db", "g")
-    assert found.digest == said_graph.digest and columns_of(found) == SHOULD
-
-
 def test_columns_are_part_of_what_a_case_saves(said_graph):
     from core.graph.storage.excerpt import ExcerptGraph, cut
 
@@ -324,7 +317,7 @@ def test_edited_graphs_have_the_columns_of_what_is_left(said_graph, kind, names,
 
 
 def test_what_a_large_file_says_beside_its_triples_is_said_not_to_be_taken(tmp_path, monkeypatch):
-    monkeypatch.setattr("core.graph.bulk.sources.SMALL", 10)
+    monkeypatch.setattr("core.graph.large.sources.SMALL", 10)
     (tmp_path / "e.csv").write_text(
         "Source,Label,Target,Weight,Description\nAnna,sails,The Gull,2,She sails it.\n"
     )

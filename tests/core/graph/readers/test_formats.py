@@ -12,7 +12,7 @@ from core.graph.readers import formats
 from core.graph.readers.formats import FORMATS, Format
 from core.graph.readers.triple_file import TripleFile, read_triples
 from core.watch import Watch
-from tests.core.graph.test_bulk import same
+from tests.core.graph.test_large import same
 from tests.test_docs import blocks_of
 
 
@@ -83,9 +83,9 @@ def test_the_command_and_the_page_know_a_new_format(dot, tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["build", "--help"])
     assert "dot (Edges in DOT, .dot .gv)" in re.sub(r"\s+", " ", capsys.readouterr().out)
-    from pages.parts.graphs import upload
+    from pages.parts.bringing import graph_files
 
-    assert {"dot", "gv", "txt", "gz"} <= set(upload._types())
+    assert {"dot", "gv", "txt", "gz"} <= set(graph_files._types())
 
 
 def test_every_format_is_built_alike_at_once_and_in_blocks(tmp_path):

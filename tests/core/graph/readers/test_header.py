@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from core.graph.bulk.sources import source_of
+from core.graph.large.sources import source_of
 from core.graph.readers.header import Verdict, verdict
 from core.graph.readers.triple_file import TripleFile
 from core.io.home import ROOT

@@ -234,7 +234,7 @@ def test_literals_are_left_out_where_that_is_chosen_and_counted(tmp_path):
 
 
 def test_a_large_file_says_that_attributes_are_left_out(tmp_path, monkeypatch):
-    monkeypatch.setattr("core.graph.bulk.sources.SMALL", 10)
+    monkeypatch.setattr("core.graph.large.sources.SMALL", 10)
     (tmp_path / "g.ttl").write_text(SAID, "utf-8")
     file = TripleFile(tmp_path / "g.ttl", literals="attributes")
     assert not build(file, tmp_path / "g", "g").columns

@@ -12,10 +12,8 @@ from core.datasets import datasets, open_graph
 from core.datasets.catalogue import unreadable
 from core.errors import StoreError
 from core.graph.building.build import build
-from core.graph.building.export import build_database
 from core.graph.building.text_graph import store, with_tables
 from core.graph.columns import Table
-from core.graph.storage.opening import open_store
 from core.graph.store import Graph
 from core.io import digests
 
@@ -58,7 +56,7 @@ FILES = [
 def test_a_changed_byte_is_found_when_it_is_opened(told, name, place):
     flip(told.data_folder / name, place)
     with pytest.raises(StoreError, match="The graph in .* is damaged .*build it again"):
-        open_store(told.folder)
+        Graph.open(told.folder)
 
 
 def test_every_byte_of_the_description_counts(told):
@@ -143,11 +141,3 @@ def test_a_description_of_before_opens(told):
     meta.pop(digests.MARK)
     file.write_text(json.dumps(meta))
     assert Graph.open(told.folder).digest == told.digest
-
-
-def test_a_changed_byte_of_a_database_is_found_before_it_is_read(tmp_path):
-    build_database(TRIPLES, tmp_path / "g", "g")
-    assert open_store(tmp_path / "g").nodes_named("node 1")
-    flip(next((tmp_path / "g").glob("data-*/graph.lbug")), 0.5)
-    with pytest.raises(StoreError, match="graph.lbug is not as it was written.*build it again"):
-        open_store(tmp_path / "g")

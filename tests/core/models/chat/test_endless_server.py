@@ -11,6 +11,7 @@ import pytest
 from core.errors import Cancelled, ModelFailed
 from core.models.chat.openai import OpenAIChat
 from core.models.chat.piece import Piece
+from core.models.served import ServedEncoder
 from core.runtime.meter import metered
 from core.watch import Watch
 from tests.core.models.chat_server import serving, stream
@@ -49,6 +50,42 @@ def test_what_says_nothing_for_ever_ends_at_the_timeout_with_what_came(again):
         with pytest.raises(ModelFailed) as told:
             OpenAIChat(url, "m", "m", timeout=0.5).reply(ASK)
     assert "within 0.5 seconds" in str(told.value) and "“Bo ba”" in str(told.value)
+
+
+def dripping(handler, body):
+    """Send headers byte by byte until the connection is gone."""
+    pause = threading.Event()
+    try:
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Long: ")
+        for _ in itertools.repeat(None):
+            handler.wfile.write(b"x")
+            handler.wfile.flush()
+            pause.wait(0.02)
+    except OSError:
+        return
+
+
+def test_headers_that_never_end_are_left(monkeypatch):
+    monkeypatch.setattr("core.models.chat.server.CONNECT", 0.2)
+    asked = itertools.count()
+
+    def answer(handler, body):
+        if next(asked):
+            stream(handler, event("Bo bakes.", "stop"))
+        else:
+            dripping(handler, body)
+
+    with serving(answer) as (url, _):
+        chat = OpenAIChat(url, "m", "m", timeout=0.5)
+        with pytest.raises(ModelFailed, match="did not answer within 0.5 seconds"):
+            chat.reply(ASK)
+        assert chat.reply(ASK).text == "Bo bakes."  # by a connection of its own
+
+
+def test_headers_of_vectors_that_never_end_are_left(monkeypatch):
+    monkeypatch.setattr("core.models.chat.server.CONNECT", 0.2)
+    with serving(dripping) as (url, _), pytest.raises(ModelFailed, match="did not answer within"):
+        ServedEncoder(url, "m", "m", timeout=0.5).encode(["Bo"])
 
 
 def test_a_person_can_cancel_a_stream_that_says_nothing():

@@ -256,19 +256,21 @@ def test_requests_keep_to_what_was_measured(tmp_path, monkeypatch):
     assert keys.saved_key(url) == "k-1" and keys.keys_file().stat().st_mode & 0o777 == 0o600
 
 
-def test_llama_cpps_own_server(qwen):
-    """A context of 1,024: what is refused begins there, and the word at the beginning is found below."""
+def test_llama_cpps_own_server(qwen, monkeypatch):
+    """A context of 256: what is refused begins there, and the word at the beginning is found below."""
     from core.models.chat.llama import LlamaChat
 
-    llama = LlamaChat(qwen.path, "measured", context=1024)
+    monkeypatch.setattr("core.models.chat.profile.SHORTEST", 96)
+    monkeypatch.setattr("core.models.chat.profile.REPLY", 24)
+    llama = LlamaChat(qwen.path, "measured", context=256)
     llama.load()
     try:
         profile = measure(
-            OpenAIChat(llama.url, "measured", "mine", key=llama.key), most=2048, seconds=600
+            OpenAIChat(llama.url, "measured", "mine", key=llama.key), most=512, seconds=600
         )
     finally:
         llama.close()
-    assert profile.longer == "refused" and 700 <= profile.reads <= 1024
+    assert profile.longer == "refused" and 170 <= profile.reads <= 256
     assert (
         profile.streams
         and profile.schema

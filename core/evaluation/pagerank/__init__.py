@@ -1,1 +1,0 @@
-"""Methods of PageRank held against the exact one."""

@@ -1,0 +1,86 @@
+"""Graphs that earlier versions kept in a Ladybug database, carried over to arrays."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
+
+from core.errors import StoreError, damage
+from core.graph.building.build import arrays_and_names
+from core.graph.columns import Columns
+from core.graph.storage.digest import digest_of, with_columns
+from core.graph.storage.write import clean, locked, place, write
+from core.graph.store import LADYBUG, LADYBUG_PACKAGE, Graph, columns_in, read_description
+from core.io import digests
+from core.io.folders import TEMPORARY
+
+FILE = "graph.lbug"
+NAMES = "MATCH (a:Entity) RETURN a.name ORDER BY a.id"
+EDGES = "MATCH (a:Entity)-[t:Triple]->(b:Entity) RETURN a.id, t.relation, b.id"
+
+
+def carry_over(folder: FilePath) -> Graph:
+    """Replace the database of a graph by arrays with the same ids and digest.
+
+    Raises
+    ------
+    StoreError
+        If the graph is in no such database, ladybug is not installed, the disk refuses, or what is
+        read is not what was written. The database then stays as it is.
+    """
+    folder = folder.absolute()
+    with locked(folder, wait=False):
+        meta = read_description(folder)
+        if meta.get("store") != LADYBUG:
+            raise StoreError(f"The graph in {folder} is not in a Ladybug database.")
+        try:
+            digests.check(folder / meta["data"])
+            columns = columns_in(folder / meta["data"])
+            arrays, names = _read(folder / meta["data"] / FILE, meta, columns)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise damage(f"The graph in {folder} is", error, "build it again") from None
+        kept = ("version", "name", "digest", "direction", "relations")
+        try:
+            clean(folder)
+            write(folder / TEMPORARY, arrays, names, None, columns)
+            place(folder, folder / TEMPORARY, {key: meta[key] for key in kept})
+        except OSError as error:
+            reason = error.strerror or error
+            raise StoreError(f"The graph cannot be stored in {folder}: {reason}.") from None
+        finally:
+            shutil.rmtree(folder / TEMPORARY, ignore_errors=True)
+    return Graph.open(folder)
+
+
+def _read(file: FilePath, meta: dict, columns: Columns) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Return the arrays and the bytes of the names, checked against the digest."""
+    try:
+        ladybug: Any = import_module("ladybug")
+        # Loaded by ladybug itself, its symbols take the place of those of other compiled libraries.
+        with suppress(ImportError):  # where its compiled part has another name
+            import_module("ladybug._lbug")
+    except ImportError:
+        raise StoreError(f"Reading {file} needs ladybug: pip install {LADYBUG_PACKAGE}") from None
+    with ladybug.Database(str(file), read_only=True) as database:
+        with ladybug.Connection(database) as connection:
+            names = connection.execute(NAMES).get_as_arrow().column(0).to_pylist()
+            edges = connection.execute(EDGES).get_as_arrow()
+    triples = tuple(column.to_numpy().astype(np.int64) for column in edges.columns)
+    arrays, blob = arrays_and_names(names, triples, len(meta["relations"]))
+    if _digest(arrays, blob, meta, columns) == meta["digest"]:
+        return arrays, blob
+    # A graph built with --integers has no names in its arrays.
+    arrays |= {"name_offsets": np.zeros(1, np.int64), "name_order": np.empty(0, np.int32)}
+    if _digest(arrays, blob[:0], meta, columns) == meta["digest"]:
+        return arrays, blob[:0]
+    raise ValueError(f"{FILE} holds another graph than was written")
+
+
+def _digest(arrays: dict[str, np.ndarray], names: np.ndarray, meta: dict, columns: Columns) -> str:
+    digest = digest_of(arrays, names, meta["relations"], meta["direction"])
+    return with_columns(digest, columns)

@@ -1,0 +1,44 @@
+"""Graphs beyond memory: built in steps that a kill may interrupt, their names folded on disk, and Leiden over arrays.
+
+Other packages import what is listed here. What brings numba is loaded at its first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from core.graph.large.sources import Numbers, TextSource, source_of
+
+if TYPE_CHECKING:
+    from core.graph.large.array_leiden import Links, inner_edges, leiden, linked
+    from core.graph.large.finish import build_large
+    from core.graph.large.folding import FOLDED, FOLDED_ENDS, FOLDED_NODES, write_folded
+
+__all__ = [
+    "FOLDED",
+    "FOLDED_ENDS",
+    "FOLDED_NODES",
+    "Links",
+    "Numbers",
+    "TextSource",
+    "build_large",
+    "inner_edges",
+    "leiden",
+    "linked",
+    "source_of",
+    "write_folded",
+]
+
+LOADED_LATE = {
+    "array_leiden": ("Links", "inner_edges", "leiden", "linked"),
+    "finish": ("build_large",),
+    "folding": ("FOLDED", "FOLDED_ENDS", "FOLDED_NODES", "write_folded"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in LOADED_LATE.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

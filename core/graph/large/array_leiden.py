@@ -1,0 +1,374 @@
+"""The Leiden algorithm over the arrays of a graph, for those that are too large for igraph: some 60 bytes a node and 50 a link.
+
+Traag, Waltman and van Eck (2019): nodes move between communities as long as modularity grows; inside each community they are merged again,
+from single nodes on, where they are well connected; what is merged is a node of the next, smaller graph. Differs from theirs in that
+nothing is drawn: nodes are visited by their ids, again and again in place of a queue, and each is merged where modularity grows most.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from core.runtime.meter import watch_compiling
+from core.watch import NO_WATCH, Watch
+
+watch_compiling()
+
+SWEEPS = 20  # over the nodes of a level, at most
+STILL = 1e-3  # of the nodes: where fewer move in a sweep, it is the last
+PASSES = 2  # from the nodes on, as igraph is asked for
+CHUNK = 1 << 23  # edges whose groups are sorted at a time
+HELD = 1 << 26  # pairs of groups that are held before they are added up
+NO_EDGES = np.empty((0, 2), np.int32)
+
+
+class Links(NamedTuple):
+    """An undirected graph: the neighbours of `v` are tails[out_indptr[v] : out_indptr[v + 1]] and those of the other two arrays, each with
+    its weight. Without weights all are 1. An edge stands once, in the first two arrays at one end and in the others at the other; a
+    graph with weights has it at both ends in the first two, and loops once with their whole weight."""
+
+    out_indptr: np.ndarray
+    tails: np.ndarray
+    in_indptr: np.ndarray
+    in_heads: np.ndarray
+    weights: np.ndarray = np.empty(0)
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.out_indptr) - 1
+
+    @property
+    def n_edges(self) -> int:
+        """How many pairs of nodes have edges; without weights, how many edges there are."""
+        return len(self.tails) if not len(self.weights) else (len(self.tails) + 1) // 2
+
+
+def leiden(links: Links, watch: Watch = NO_WATCH) -> np.ndarray:
+    """The community of each node, int32 [n] from 0 on, each connected; the same for the same graph.
+
+    >>> from core.graph.large.array_leiden import leiden, linked
+    >>> edges = np.array([[0, 1], [0, 2], [1, 2], [2, 3], [3, 4], [3, 5], [4, 5]])  # two triangles, and the edge 2-3
+    >>> leiden(linked(6, edges)).tolist()
+    [0, 0, 0, 1, 1, 1]
+    """
+    found = np.arange(links.n_nodes, dtype=np.int32)
+    for _ in range(PASSES if links.n_edges else 0):
+        level, labels, groups = links, found, np.arange(links.n_nodes, dtype=np.int32)
+        while True:
+            watch.check()
+            watch.report(
+                f"Finding communities of {level.n_nodes:,} groups with {level.n_edges:,} links"
+            )
+            labels = _moved(level, labels, watch)
+            merged = _dense(_merged(*level, _degrees(*level), labels))
+            if int(merged.max(initial=-1)) + 1 == level.n_nodes:
+                break
+            above = np.empty(int(merged.max()) + 1, np.int32)
+            above[merged] = labels
+            groups, level, labels = merged[groups], quotient(level, merged, watch), above
+        found = labels[groups]
+    return _dense(_connected(*links, found))
+
+
+def modularity(links: Links, labels: np.ndarray) -> float:
+    """Newman's modularity of groups, in [-0.5, 1): the share of edges inside them, less what chance would have there.
+
+    >>> from core.graph.large.array_leiden import Links, modularity
+    >>> pair = Links(np.array([0, 1, 1]), np.array([1]), np.array([0, 0, 1]), np.array([0]))
+    >>> modularity(pair, np.array([0, 0])), modularity(pair, np.array([0, 1]))  # an edge: 1 - 1, and 0 - 2 (1/2)^2
+    (0.0, -0.5)
+    """
+    degrees = _degrees(*links)
+    inside, whole = _inside(*links, labels.astype(np.int32)), degrees.sum()
+    totals = np.bincount(labels, weights=degrees)
+    return float(inside / whole - (totals / whole) @ (totals / whole)) if whole else 0.0
+
+
+def quotient(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) -> Links:
+    """The graph of the groups: two are joined with the weight of all edges between them, each with itself with that of those inside."""
+    n = int(labels.max(initial=-1)) + 1
+    keys, sums, held = [], [], 0
+    for start in range(0, len(links.tails), CHUNK):
+        watch.check()
+        part = slice(start, start + CHUNK)
+        heads, tails = _heads(links.out_indptr, start, start + CHUNK), np.asarray(links.tails[part])
+        a, b = labels[heads].astype(np.int64), labels[tails].astype(np.int64)
+        weights = links.weights[part] if len(links.weights) else np.ones(len(a))
+        if len(links.weights):  # each edge between two stands twice
+            once = a <= b
+            weights = np.where((a == b) & (heads != tails), weights / 2, weights)[once]
+            a, b = a[once], b[once]
+        key, weight = _added(np.minimum(a, b) * n + np.maximum(a, b), weights)
+        keys.append(key)
+        sums.append(weight)
+        held += len(key)
+        if held > HELD:
+            key, weight = _added(np.concatenate(keys), np.concatenate(sums))
+            keys, sums, held = [key], [weight], len(key)
+    key, weight = _added(
+        np.concatenate(keys or [np.empty(0, np.int64)]), np.concatenate(sums or [np.empty(0)])
+    )
+    low, high = (key // max(n, 1)).astype(np.int32), (key % max(n, 1)).astype(np.int32)
+    other = low != high
+    ends = np.concatenate([low, high[other]])
+    order = np.argsort(ends, kind="stable")
+    tails = np.concatenate([high, low[other]])[order]
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))])
+    return Links(
+        indptr,
+        tails,
+        np.zeros(n + 1, np.int64),
+        np.empty(0, np.int32),
+        np.concatenate([weight, weight[other]])[order],
+    )
+
+
+def _heads(indptr: np.ndarray, start: int, stop: int) -> np.ndarray:
+    """The node at which each of the edges from `start` to `stop` begins."""
+    first, last = (
+        np.searchsorted(indptr, start, side="right") - 1,
+        np.searchsorted(indptr, min(stop, int(indptr[-1])), side="left"),
+    )
+    return np.repeat(
+        np.arange(first, last), np.diff(np.clip(indptr[first : last + 1], start, stop))
+    )
+
+
+def inner_edges(links: Links, nodes: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """The edges of a graph without weights whose ends are both among `nodes`, as places in these, int32 [edges, 2]; `place` is int32 [n]
+    of -1, and is so again."""
+    place[nodes] = np.arange(len(nodes), dtype=np.int32)
+    edges = np.empty((_inner(nodes, place, links.out_indptr, links.tails, NO_EDGES), 2), np.int32)
+    _inner(nodes, place, links.out_indptr, links.tails, edges)
+    place[nodes] = -1
+    return edges
+
+
+def linked(n: int, edges: np.ndarray, weights: np.ndarray | None = None) -> Links:
+    """The graph of `n` nodes with these edges, int [edges, 2]; with weights each pair of nodes is there once, and none with itself."""
+    if weights is not None:
+        ends = np.concatenate([edges[:, 0], edges[:, 1]])
+        order, indptr = (
+            np.argsort(ends, kind="stable"),
+            np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))]),
+        )
+        tails = np.concatenate([edges[:, 1], edges[:, 0]])[order].astype(np.int32)
+        return Links(
+            indptr,
+            tails,
+            np.zeros(n + 1, np.int64),
+            np.empty(0, np.int32),
+            np.concatenate([weights, weights])[order],
+        )
+    sides = []
+    for near, far in ((0, 1), (1, 0)):
+        order = np.argsort(edges[:, near], kind="stable")
+        sides += [
+            np.concatenate([[0], np.cumsum(np.bincount(edges[:, near], minlength=n))]),
+            edges[order, far].astype(np.int32),
+        ]
+    return Links(*sides)
+
+
+def _added(keys: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each key once, ascending, with the sum of its weights."""
+    order = np.argsort(keys, kind="stable")
+    keys, weights = keys[order], weights[order]
+    starts = (
+        np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+        if len(keys)
+        else np.empty(0, np.int64)
+    )
+    return keys[starts], np.add.reduceat(weights, starts) if len(starts) else weights
+
+
+def _moved(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) -> np.ndarray:
+    """The communities, int32 [n] from 0 on, once nodes no longer move."""
+    labels, degrees = _dense(labels), _degrees(*links)
+    totals = np.bincount(labels, weights=degrees, minlength=links.n_nodes)
+    found, met = np.zeros(links.n_nodes), np.empty(links.n_nodes, np.int32)
+    for _ in range(SWEEPS):
+        watch.check()
+        if (
+            _sweep(*links, degrees, totals, labels, found, met, degrees.sum())
+            <= STILL * links.n_nodes
+        ):
+            break
+    return _dense(labels)
+
+
+def _dense(labels: np.ndarray) -> np.ndarray:
+    """The same groups numbered from 0 on, int32."""
+    used = np.zeros(int(labels.max(initial=-1)) + 1, np.int32)
+    used[labels] = 1
+    return (np.cumsum(used, dtype=np.int32) - 1)[labels]
+
+
+@njit(cache=True, nogil=True)
+def _degrees(out_indptr, tails, in_indptr, in_heads, weights):
+    """The weight of all edges at each node, that of loops twice."""
+    n = len(out_indptr) - 1
+    degrees = np.zeros(n)
+    for node in range(n):
+        if len(weights):
+            for at in range(out_indptr[node], out_indptr[node + 1]):
+                degrees[node] += weights[at] * (2 if tails[at] == node else 1)
+        else:
+            degrees[node] = (
+                out_indptr[node + 1] - out_indptr[node] + in_indptr[node + 1] - in_indptr[node]
+            )
+    return degrees
+
+
+@njit(cache=True, nogil=True)
+def _inside(out_indptr, tails, in_indptr, in_heads, weights, labels):
+    """Twice the weight of the edges inside groups."""
+    total = 0.0
+    for node in range(len(out_indptr) - 1):
+        for at in range(out_indptr[node], out_indptr[node + 1]):
+            if labels[tails[at]] == labels[node]:
+                if len(weights):
+                    total += weights[at] * (2 if tails[at] == node else 1)
+                else:
+                    total += 2
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _sweep(
+    out_indptr, tails, in_indptr, in_heads, weights, degrees, totals, labels, found, met, whole
+):
+    """Moves each node into the best group around it; gives how many moved. `found` is 0 everywhere, and is so again."""
+    moved = 0
+    for node in range(len(out_indptr) - 1):
+        count = 0
+        for side in range(2):
+            indptr, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
+            for at in range(indptr[node], indptr[node + 1]):
+                near = neighbours[at]
+                if near == node:
+                    continue
+                group = labels[near]
+                if found[group] == 0.0:
+                    met[count] = group
+                    count += 1
+                found[group] += weights[at] if len(weights) else 1.0
+        own, degree = labels[node], degrees[node]
+        totals[own] -= degree
+        best, most = own, found[own] - degree * totals[own] / whole
+        for index in range(count):
+            group = met[index]
+            gain = found[group] - degree * totals[group] / whole
+            if gain > most + 1e-12:
+                best, most = group, gain
+            found[group] = 0.0
+        found[own] = 0.0
+        totals[best] += degree
+        if best != own:
+            labels[node] = best
+            moved += 1
+    return moved
+
+
+@njit(cache=True, nogil=True)
+def _merged(out_indptr, tails, in_indptr, in_heads, weights, degrees, labels):
+    """The group of each node after each single one that is well connected to its community was merged, of the groups that are so too,
+    with the one of which modularity grows most; groups bear the number of one of their nodes."""
+    n, whole = len(out_indptr) - 1, degrees.sum()
+    groups, single = np.arange(n).astype(np.int32), np.ones(n, np.bool_)
+    communities, totals = (
+        np.zeros(n),
+        degrees.copy(),
+    )  # the degree of each community, and of each group
+    for node in range(n):
+        communities[labels[node]] += degrees[node]
+    cuts, found, met = (
+        np.zeros(n),
+        np.zeros(n),
+        np.empty(n, np.int32),
+    )  # `cuts`: from each group to the rest of its community
+    for node in range(n):
+        for side in range(2):
+            indptr, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
+            for at in range(indptr[node], indptr[node + 1]):
+                if neighbours[at] != node and labels[neighbours[at]] == labels[node]:
+                    cuts[node] += weights[at] if len(weights) else 1.0
+    for node in range(n):
+        degree, around = degrees[node], communities[labels[node]]
+        if not single[node] or cuts[node] < degree * (around - degree) / whole:
+            continue
+        count = 0
+        for side in range(2):
+            indptr, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
+            for at in range(indptr[node], indptr[node + 1]):
+                near = neighbours[at]
+                if near == node or labels[near] != labels[node]:
+                    continue
+                group = groups[near]
+                if found[group] == 0.0:
+                    met[count] = group
+                    count += 1
+                found[group] += weights[at] if len(weights) else 1.0
+        best, most, between = node, 0.0, 0.0
+        for index in range(count):
+            group = met[index]
+            gain = found[group] - degree * totals[group] / whole
+            if (
+                gain > most + 1e-12
+                and cuts[group] >= totals[group] * (around - totals[group]) / whole
+            ):
+                best, most, between = group, gain, found[group]
+            found[group] = 0.0
+        if best != node:
+            groups[node] = best
+            single[best] = False
+            totals[best] += degree
+            cuts[best] += cuts[node] - 2 * between
+    return groups
+
+
+@njit(cache=True, nogil=True)
+def _connected(out_indptr, tails, in_indptr, in_heads, weights, labels):
+    """The smallest node of each node's connected part of its group."""
+    n = len(out_indptr) - 1
+    parts = np.arange(n).astype(np.int32)
+    for node in range(n):
+        for at in range(out_indptr[node], out_indptr[node + 1]):
+            near = tails[at]
+            if labels[near] == labels[node]:
+                a, b = node, near
+                while parts[a] != a:
+                    parts[a] = parts[parts[a]]
+                    a = parts[a]
+                while parts[b] != b:
+                    parts[b] = parts[parts[b]]
+                    b = parts[b]
+                if a < b:
+                    parts[b] = a
+                else:
+                    parts[a] = b
+    for node in range(n):
+        root = node
+        while parts[root] != root:
+            root = parts[root]
+        parts[node] = root
+    return parts
+
+
+@njit(cache=True, nogil=True)
+def _inner(nodes, place, out_indptr, tails, edges):
+    """How many edges have both ends among the nodes; they are put into `edges` where it has room."""
+    count = 0
+    for index in range(len(nodes)):
+        node = nodes[index]
+        for at in range(out_indptr[node], out_indptr[node + 1]):
+            other = place[tails[at]]
+            if other >= 0:
+                if len(edges):
+                    edges[count, 0] = index
+                    edges[count, 1] = other
+                count += 1
+    return count

@@ -1,0 +1,226 @@
+"""The edges of a store sorted outside memory: spilled by range of heads, sorted range by range, then the same by tails."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from core.errors import BadInput
+from core.graph.large.journal import Growing, Journal, get, put
+
+STARTS = (
+    "starts-out"  # where the edges of each head begin, until they lie beside those of its tails
+)
+OUT_BYTES, IN_BYTES = 64, 16  # memory an edge needs while its range is sorted
+MAX_NODES, MAX_RELATIONS = (
+    np.iinfo(np.int32).max,
+    1 << 24,
+)  # nodes; relations, whose names are held in memory
+
+
+class Packing:
+    """Triples as numbers of 64 bits whose order is that of (head, relation, tail) within a range of `1 << width` heads."""
+
+    def __init__(self, nodes: int, relations: int, triples: int, memory: int):
+        self.tail_bits, self.relation_bits = (
+            max(1, (nodes - 1).bit_length()),
+            max(1, (relations - 1).bit_length()),
+        )
+        self.nodes = nodes
+        wanted = max(1, -(-triples * OUT_BYTES // max(1, memory)))
+        widest = 63 - self.tail_bits - self.relation_bits
+        self.width = max(0, min(widest, max(1, nodes // wanted).bit_length() - (wanted > 1)))
+        self.ranges = ((nodes - 1) >> self.width) + 1
+
+    def spill(
+        self,
+        journal: Journal,
+        block: int,
+        heads: np.ndarray,
+        relations: np.ndarray,
+        tails: np.ndarray,
+    ) -> None:
+        """Spills triples, ordered by range of heads, as `keys-BLOCK` with the ranges' places in `ranges-BLOCK`."""
+        keys, cuts = np.empty(len(heads), np.uint64), np.zeros(self.ranges + 1, np.int64)
+        _scatter_keys(
+            heads, relations, tails, self.width, self.relation_bits, self.tail_bits, keys, cuts
+        )
+        put(journal.spill(f"keys-{block}"), keys)
+        put(journal.spill(f"ranges-{block}"), cuts)
+
+    def unpack(self, keys: np.ndarray, part: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(heads, relations, tails) of keys of one range."""
+        tails = (keys & np.uint64((1 << self.tail_bits) - 1)).astype(np.int32)
+        relations = (
+            (keys >> np.uint64(self.tail_bits)) & np.uint64((1 << self.relation_bits) - 1)
+        ).astype(np.int32)
+        heads = (keys >> np.uint64(self.tail_bits + self.relation_bits)).astype(np.int64) + (
+            part << self.width
+        )
+        return heads.astype(np.int32), relations, tails
+
+
+@numba.njit(cache=True)
+def _scatter_keys(heads, relations, tails, width, relation_bits, tail_bits, keys, cuts):
+    for edge in range(len(heads)):
+        cuts[(heads[edge] >> width) + 1] += 1
+    for part in range(1, len(cuts)):
+        cuts[part] += cuts[part - 1]
+    fill = cuts[:-1].copy()
+    low = (np.int64(1) << width) - 1
+    for edge in range(len(heads)):
+        part = heads[edge] >> width
+        key = np.uint64(np.int64(heads[edge]) & low) << np.uint64(relation_bits + tail_bits)
+        key |= np.uint64(relations[edge]) << np.uint64(tail_bits)
+        keys[fill[part]] = key | np.uint64(tails[edge])
+        fill[part] += 1
+
+
+def sort_range(
+    journal: Journal,
+    packing: Packing,
+    part: int,
+    blocks: int,
+    columns: dict[str, Growing],
+    inward: Inward,
+    memory: int,
+) -> None:
+    """Sorts the triples of one range of heads, each kept once, and adds them to the columns of the store."""
+    cuts = [
+        get(journal.spill(f"ranges-{block}"), np.int64, part, 2).tolist() for block in range(blocks)
+    ]
+    total = sum(end - start for start, end in cuts)
+    most = max(1, memory // OUT_BYTES)
+    bounds = _bounds(journal, cuts, total, most)
+    first_head = part << packing.width
+    counts = np.zeros(min(1 << packing.width, packing.nodes - first_head), np.int64)
+    start = columns["tails"].length
+    for low, high in zip(bounds, bounds[1:]):
+        keys = _distinct(_keys(journal, cuts, low, high, len(bounds) > 2))
+        heads, relations, tails = packing.unpack(keys, part)
+        inward.spill(journal, heads, tails, columns["tails"].length)
+        counts += np.bincount(heads - np.int32(first_head), minlength=len(counts))
+        columns["heads"].add(heads)
+        columns["relations"].add(relations)
+        columns["tails"].add(tails)
+    columns["starts"].add(start + np.cumsum(counts))
+
+
+def _distinct(keys: np.ndarray) -> np.ndarray:
+    """The keys in order, each once; sorts them in place."""
+    keys.sort()
+    return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
+
+
+def _keys(journal: Journal, cuts: list, low: int, high: int, some: bool) -> np.ndarray:
+    """The keys of one range from all blocks; where only `some` are wanted, those from low to below high."""
+    found = []
+    for block, (start, end) in enumerate(cuts):
+        keys = get(journal.spill(f"keys-{block}"), np.uint64, start, end - start)
+        found.append(_distinct(keys[(keys >= low) & (keys < high)]) if some else keys)
+    return np.concatenate(found) if found else np.empty(0, np.uint64)
+
+
+def _bounds(journal: Journal, cuts: list, total: int, most: int) -> list:
+    """Keys that cut a range into pieces of about `most` edges; one piece where it is small enough."""
+    everything = [np.uint64(0), np.uint64(1) << np.uint64(63)]
+    if total <= most:
+        return everything
+    step = max(1, total // 100_000)
+    sample = np.sort(
+        np.concatenate(
+            [
+                get(journal.spill(f"keys-{b}"), np.uint64, s, e - s)[::step]
+                for b, (s, e) in enumerate(cuts)
+            ]
+        )
+    )
+    pieces = -(-2 * total // most)
+    inner = np.unique(sample[np.arange(1, pieces) * len(sample) // pieces])
+    return [everything[0], *inner[inner > 0], everything[1]]
+
+
+class Inward:
+    """The edges seen from their tails: spilled by range of tails while they come sorted, then put in place range by range."""
+
+    def __init__(self, nodes: int, triples: int, memory: int, pieces: int = 0):
+        wanted = max(1, -(-triples * IN_BYTES // max(1, memory)))
+        self.nodes, self.pieces = nodes, pieces
+        self.width = max(0, max(1, nodes // wanted).bit_length() - (wanted > 1))
+        self.ranges = ((nodes - 1) >> self.width) + 1
+
+    def spill(self, journal: Journal, heads: np.ndarray, tails: np.ndarray, first: int) -> None:
+        """Spills edges from number `first` on as one more piece: `in-PIECE` has rows (edge, head, tail) by range of tails."""
+        rows, cuts = np.empty((len(heads), 4), np.uint32), np.zeros(self.ranges + 2, np.int64)
+        _scatter_tails(heads, tails, first, self.width, rows, cuts)
+        put(journal.spill(f"in-{self.pieces}"), rows.reshape(-1))
+        put(journal.spill(f"incuts-{self.pieces}"), cuts)
+        self.pieces += 1
+
+    def place(
+        self, journal: Journal, part: int, offsets: np.ndarray, edges: np.ndarray, heads: np.ndarray
+    ) -> None:
+        """Puts the edges into one range of tails in place: fills its stretch of the offsets, in_edges and in_heads."""
+        first, last = part << self.width, min(self.nodes, (part + 1) << self.width)
+        counts = np.zeros(last - first, np.int64)
+        for rows in self._pieces(journal, part):
+            _count(rows, first, counts)
+        start = int(offsets[first, 1])
+        offsets[first + 1 : last + 1, 0] = get(
+            journal.spill(STARTS), np.int64, first + 1, last - first
+        )
+        offsets[first + 1 : last + 1, 1] = start + np.cumsum(counts)
+        fill = start + np.cumsum(counts) - counts
+        for rows in self._pieces(journal, part):
+            _fill(rows, first, fill, edges, heads)
+
+    def _pieces(self, journal: Journal, part: int):
+        for piece in range(self.pieces):
+            start, end = get(journal.spill(f"incuts-{piece}"), np.int64, part, 2).tolist()
+            if end > start:
+                yield get(
+                    journal.spill(f"in-{piece}"), np.uint32, 4 * start, 4 * (end - start)
+                ).reshape(-1, 4)
+
+
+@numba.njit(cache=True)
+def _scatter_tails(heads, tails, first, width, rows, cuts):
+    for edge in range(len(tails)):
+        cuts[(tails[edge] >> width) + 1] += 1
+    for part in range(1, len(cuts)):
+        cuts[part] += cuts[part - 1]
+    fill = cuts[:-1].copy()
+    for edge in range(len(tails)):
+        part = tails[edge] >> width
+        at, number = fill[part], first + edge
+        rows[at, 0], rows[at, 1] = np.uint32(number & 0xFFFFFFFF), np.uint32(number >> 32)
+        rows[at, 2], rows[at, 3] = np.uint32(heads[edge]), np.uint32(tails[edge])
+        fill[part] += 1
+
+
+@numba.njit(cache=True)
+def _count(rows, first, counts):
+    for row in range(len(rows)):
+        counts[np.int64(rows[row, 3]) - first] += 1
+
+
+@numba.njit(cache=True)
+def _fill(rows, first, fill, edges, heads):
+    for row in range(len(rows)):
+        tail = np.int64(rows[row, 3]) - first
+        at = fill[tail]
+        edges[at] = np.int64(rows[row, 0]) | (np.int64(rows[row, 1]) << 32)
+        heads[at] = rows[row, 2]
+        fill[tail] += 1
+
+
+def checked_counts(nodes: int, relations: int, triples: int) -> None:
+    """Raises BadInput where a store cannot hold this many nodes or relations, or there is nothing to hold."""
+    if not triples:
+        raise BadInput("There are no triples to build a graph from.")
+    if nodes > MAX_NODES:
+        raise BadInput(f"{nodes:,} nodes are more than a store can hold ({MAX_NODES:,}).")
+    if relations > MAX_RELATIONS:
+        raise BadInput(
+            f"{relations:,} relations are more than a store can hold ({MAX_RELATIONS:,})."
+        )

@@ -1,0 +1,70 @@
+"""A long build from its source to a store in place: how much memory, how far it is, what is kept after a failure."""
+
+from __future__ import annotations
+
+import shutil
+import traceback
+from pathlib import Path as FilePath
+
+import numpy as np
+
+from core.errors import BadInput
+from core.graph.large.journal import STORE
+from core.graph.large.run import Build
+from core.graph.large.sources import Numbers, TextSource
+from core.graph.storage.digest import digest_of, stamp
+from core.graph.storage.write import UNFINISHED, note_source, place, write_degrees
+from core.graph.store import BLOB, VERSION, arrays_of
+from core.io.durations import with_time_left
+from core.types import Direction
+from core.watch import NO_WATCH, Watch
+
+SHARE = 4  # of the machine's memory a build takes one part in so many, unless told otherwise
+BUILT = 0.95  # of the way, when all arrays are there; the rest is the digest
+
+
+def build_large(
+    source: TextSource | Numbers,
+    folder: FilePath,
+    name: str,
+    direction: Direction,
+    watch: Watch = NO_WATCH,
+) -> None:
+    """Builds the store of a source in `folder`, whose lock is held. After a kill or a cancelled build, the same call goes on; after bad
+    input, or where the source says so, nothing is kept."""
+    import psutil
+
+    memory = source.memory or psutil.virtual_memory().total // SHARE
+    unfinished = folder / UNFINISHED
+    watch = with_time_left(watch)
+    try:
+        build = Build(source, unfinished, memory, watch.part(0.0, BUILT))
+        relations = build.run()
+        watch.report("Checking", BUILT)
+        arrays = arrays_of(unfinished / STORE, lambda path: np.load(path, mmap_mode="r"))
+        blob = unfinished / STORE / BLOB
+        names = np.memmap(blob, np.uint8, "r") if blob.stat().st_size else np.empty(0, np.uint8)
+        digest = digest_of(arrays, names, relations, direction)
+        known = stamp(source.path) if isinstance(source, TextSource) else None
+        if isinstance(source, TextSource) and build.journal.identity["source"] != source.identity():
+            raise BadInput(f"{source.path.name} was changed while it was read; build again.")
+    except BaseException as error:
+        if isinstance(error, BadInput) or not source.keep:
+            traceback.clear_frames(
+                error.__traceback__
+            )  # what they hold open Windows would not remove
+            shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+    del arrays, names
+    write_degrees(unfinished / STORE)
+    note_source(unfinished / STORE, known)
+    meta = {
+        "version": VERSION,
+        "name": name,
+        "digest": digest,
+        "direction": direction,
+        "relations": relations,
+    }
+    watch.check()
+    place(folder, unfinished / STORE, meta)
+    shutil.rmtree(unfinished, ignore_errors=True)

@@ -1,0 +1,79 @@
+"""The names of a large graph by their folded form, in order on disk: for look-up without case and typography, by prefix and by spelling."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import numba
+import numpy as np
+
+from core.graph.large.journal import HEADER, Growing
+from core.graph.large.name_files import CHUNK, NameFiles, read_names, write_in_order
+from core.languages.spelling import fold
+from core.watch import NO_WATCH, Watch
+
+# Named for the form of the names: where `fold` changes, they are written anew under other names.
+FOLDED, FOLDED_ENDS, FOLDED_NODES = "folded-2.bin", "folded-2-ends.npy", "folded-2-nodes.npy"
+
+BACKTICK, APOSTROPHE = ord("`"), ord("'")
+
+
+def write_folded(
+    data: np.ndarray, offsets: np.ndarray, folder: FilePath, memory: int, watch: Watch = NO_WATCH
+) -> None:
+    """Writes the folded names in order into a folder: their bytes, where each ends, and whose each is (by node where alike)."""
+    count, loose = len(offsets) - 1, (folder / "loose.bin", folder / "loose_offsets.npy")
+    unordered = NameFiles(*loose)
+    for first in range(0, count, CHUNK):
+        watch.check()
+        watch.step(0.3 * first / count)
+        unordered.add(*_folded(data, np.asarray(offsets[first : first + CHUNK + 1])))
+    unordered.close()
+    ordered, nodes = (
+        NameFiles(folder / FOLDED, folder / FOLDED_ENDS),
+        Growing(folder / FOLDED_NODES, np.int32, 0, HEADER),
+    )
+    for part in write_in_order(*read_names(*loose), ordered, memory, watch.part(0.3, 1.0)):
+        nodes.add(part)
+    ordered.close()
+    nodes.close()
+    for path in loose:
+        path.unlink()
+
+
+def _folded(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The folded names of a stretch, one behind the other, and their sizes."""
+    text = np.array(data[offsets[0] : offsets[-1]])
+    ends = offsets - offsets[0]
+    other = _lower(text, ends)
+    if not len(other):
+        return text, np.diff(ends)
+    cuts, parts, sizes = ends.tolist(), [], np.diff(ends)
+    raw, at = text.tobytes(), 0
+    for name in other.tolist():
+        parts.append(raw[at : cuts[name]])
+        folded = fold(raw[cuts[name] : cuts[name + 1]].decode("utf-8")).encode("utf-8")
+        parts.append(folded)
+        sizes[name], at = len(folded), cuts[name + 1]
+    parts.append(raw[at:])
+    return np.frombuffer(b"".join(parts), np.uint8), sizes
+
+
+@numba.njit(cache=True)
+def _lower(text, ends):
+    """Lowers the names of ASCII letters in place; which names hold others."""
+    other, count = np.empty(len(ends) - 1, np.int64), 0
+    for name in range(len(ends) - 1):
+        plain = True
+        for at in range(ends[name], ends[name + 1]):
+            plain &= text[at] < 128
+        if not plain:
+            other[count] = name
+            count += 1
+            continue
+        for at in range(ends[name], ends[name + 1]):
+            if 65 <= text[at] <= 90:
+                text[at] += 32
+            elif text[at] == BACKTICK:
+                text[at] = APOSTROPHE
+    return other[:count]

@@ -1,0 +1,192 @@
+"""Numbers for names by first appearance, without ever holding all names: by hash, in parts that fit into memory.
+
+A block's different names are known by 96 bits of hash (a secret seed a build, so nobody can make two names meet; by chance two of a
+hundred million do with probability 1e-13). Each part of the hashes has all places of its names, hence the first of each; a name's
+number is how many first places lie before its own. What nodes are numbered by in the end is the order of the names.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from core.graph.large.journal import Journal, get, put
+from core.graph.readers.blocks import Block
+from core.graph.readers.textkernels import codes_of, gather
+
+RECORD = 64  # bytes of memory a record of a part needs while it is resolved: hashes, places, results and the table
+
+
+def spill_names(journal: Journal, number: int, block: Block, parts: int, seed: int) -> int:
+    """Spills the codes of a block's node names, and the different names ordered by part of the hash; how many differ."""
+    starts, lengths = (
+        block.starts.reshape(-1, 3)[:, ::2].ravel(),
+        block.lengths.reshape(-1, 3)[:, ::2].ravel(),
+    )
+    codes, first, hashes, more = _codes(block.data, starts, lengths, seed)
+    sizes = lengths[first]
+    out = np.empty(int(sizes.sum()), np.uint8)
+    gather(block.data, starts[first], sizes, out)
+    where = (
+        (hashes >> np.uint64(65 - parts.bit_length())).astype(np.int64)
+        if parts > 1
+        else np.zeros(len(hashes), np.int64)
+    )
+    order = np.argsort(where, kind="stable").astype(np.int32)
+    cuts = np.concatenate([[0], np.cumsum(np.bincount(where, minlength=parts))]).astype(np.int64)
+    for key, values in (
+        ("codes", codes),
+        ("bytes", out),
+        ("sizes", sizes.astype(np.int32)),
+        ("order", order),
+        ("cuts", cuts),
+    ):
+        put(journal.spill(f"{key}-{number}"), values)
+    put(journal.spill(f"hash-{number}"), hashes[order])
+    put(journal.spill(f"more-{number}"), more[order])
+    return len(order)
+
+
+def relations_of(block: Block, seed: int) -> tuple[np.ndarray, list[str]]:
+    """The relation of each triple of a block as a code, and the names of the codes, by first appearance."""
+    starts, lengths = block.starts[1::3].copy(), block.lengths[1::3].copy()
+    codes, first, _, _ = _codes(block.data, starts, lengths, seed)
+    return codes, [
+        block.data[starts[at] : starts[at] + lengths[at]].tobytes().decode("utf-8")
+        for at in first.tolist()
+    ]
+
+
+def new_names(journal: Journal, number: int, base: int) -> tuple[np.ndarray, np.ndarray]:
+    """(bytes, sizes) of the names that first appear in a block, in their order in it."""
+    order, firsts = (
+        get(journal.spill(f"order-{number}"), np.int32),
+        get(journal.spill(f"first-{number}"), np.int64),
+    )
+    new = np.empty(len(order), np.bool_)
+    new[order] = firsts == base + order
+    sizes = get(journal.spill(f"sizes-{number}"), np.int32).astype(np.int64)
+    data = get(journal.spill(f"bytes-{number}"), np.uint8)
+    out = np.empty(int(sizes[new].sum()), np.uint8)
+    gather(data, (np.cumsum(sizes) - sizes)[new], sizes[new], out)
+    return out, sizes[new]
+
+
+def number_block(
+    journal: Journal, number: int, fresh: np.ndarray, before: np.ndarray, places: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(ids of the heads, ids of the tails) of a block; `places` has the id of each name by the number of its first appearance."""
+    order, firsts = (
+        get(journal.spill(f"order-{number}"), np.int32),
+        get(journal.spill(f"first-{number}"), np.int64),
+    )
+    ids = np.empty(len(order), np.int32)
+    _ids_of(firsts, order, fresh, before, places, ids)
+    codes = get(journal.spill(f"codes-{number}"), np.int32)
+    return ids[codes[::2]], ids[codes[1::2]]
+
+
+def _codes(data, starts, lengths, seed) -> tuple[np.ndarray, ...]:
+    """(code of each name, first place, hash, further hash of each different one)."""
+    count = len(starts)
+    table = np.full(1 << max(3, (2 * count - 1).bit_length()), -1, np.int32)
+    codes, firsts = np.empty(count, np.int32), np.empty(count, np.int32)
+    hashes, more = np.empty(count, np.uint64), np.empty(count, np.uint32)
+    found = codes_of(data, starts, lengths, np.uint64(seed), table, codes, firsts, hashes, more)
+    return codes, firsts[:found], hashes[:found], more[:found]
+
+
+def resolve(journal: Journal, part: int, counts: list[int], memory: int) -> None:
+    """For every name of one part of the hashes, in every block, the place of its first appearance (int64, `first-BLOCK`).
+
+    Places number the different names of all blocks in order. Marks those that are first in the file `fresh`, a bit each.
+    """
+    bases = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    cuts = [get(journal.spill(f"cuts-{block}"), np.int64, part, 2) for block in range(len(counts))]
+    total = int(sum(last - first for first, last in cuts))
+    turns = 1 << max(0, (total * RECORD // max(1, memory)).bit_length())
+    fresh = np.memmap(journal.spill("fresh"), np.uint64, "r+")
+    for turn in range(turns):
+        found = [
+            _records(journal, block, cuts[block], bases[block], turns, turn)
+            for block in range(len(counts))
+        ]
+        hashes, more, places = (np.concatenate([one[i] for one in found]) for i in range(3))
+        firsts = np.empty(len(hashes), np.int64)
+        table = np.full(1 << max(3, (2 * len(hashes)).bit_length()), -1, np.int32)
+        _first_places(hashes, more, places, table, firsts, fresh)
+        at = 0
+        for block, (_, _, _, mine) in enumerate(found):
+            start, end = cuts[block].tolist()
+            with open(journal.spill(f"first-{block}"), "r+b") as stream:
+                if turns > 1:
+                    retained = get(journal.spill(f"first-{block}"), np.int64, start, end - start)
+                else:
+                    retained = np.empty(end - start, np.int64)
+                size = int(np.count_nonzero(mine))
+                retained[mine] = firsts[at : at + size]
+                at += size
+                stream.seek(8 * start)
+                stream.write(retained.data.cast("B") if len(retained) else b"")
+    fresh.flush()
+
+
+def _records(
+    journal: Journal, block: int, cut: np.ndarray, base: int, turns: int, turn: int
+) -> tuple[np.ndarray, ...]:
+    """(hash, further hash, place, which of the part) of a block's names whose turn it is."""
+    start, size = int(cut[0]), int(cut[1] - cut[0])
+    hashes = get(journal.spill(f"hash-{block}"), np.uint64, start, size)
+    more = get(journal.spill(f"more-{block}"), np.uint32, start, size)
+    places = get(journal.spill(f"order-{block}"), np.int32, start, size).astype(np.int64) + base
+    mine = (more & np.uint32(turns - 1)) == turn
+    return (
+        (hashes, more, places, mine)
+        if turns == 1
+        else (hashes[mine], more[mine], places[mine], mine)
+    )
+
+
+@numba.njit(cache=True)
+def _first_places(hashes, more, places, table, firsts, fresh):
+    mask = np.int64(len(table) - 1)
+    for record in range(len(hashes)):
+        at = np.int64((hashes[record] * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & mask
+        while True:
+            known = table[at]
+            if known < 0:
+                table[at], firsts[record] = record, places[record]
+                fresh[places[record] >> 6] |= np.uint64(1) << np.uint64(places[record] & 63)
+                break
+            if hashes[known] == hashes[record] and more[known] == more[record]:
+                firsts[record] = firsts[known]
+                break
+            at = (at + 1) & mask
+
+
+@numba.njit(cache=True)
+def _ones(word):
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + (
+        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
+    )
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@numba.njit(cache=True)
+def ranks(fresh):
+    """The bits set before each word of `fresh`, and all of them at the end."""
+    before = np.zeros(len(fresh) + 1, np.int64)
+    for word in range(len(fresh)):
+        before[word + 1] = before[word] + _ones(fresh[word])
+    return before
+
+
+@numba.njit(cache=True)
+def _ids_of(firsts, order, fresh, before, places, ids):
+    """The id of each name of a block by its code."""
+    for record in range(len(firsts)):
+        place = firsts[record]
+        below = fresh[place >> 6] & ((np.uint64(1) << np.uint64(place & 63)) - np.uint64(1))
+        ids[order[record]] = places[before[place >> 6] + _ones(below)]

@@ -1,0 +1,60 @@
+"""Cells that hold several names, as lists or as lists written as text."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from core.graph.readers.source import Triple, TripleSource
+
+MAX_LIST_LETTERS = 1 << 20  # of a cell that is read as a list
+QUOTES = ("'", '"')
+
+
+def names_of(cell: str) -> list[str]:
+    """Return the names of a list that JSON or Python wrote as text; of another cell the cell.
+
+    >>> from core.graph.readers.list_cells import names_of
+    >>> names_of('["Ann", "Bo"]'), names_of("['Ann','Bo']"), names_of("[REC]")
+    (['Ann', 'Bo'], ['Ann', 'Bo'], ['[REC]'])
+    """
+    text = cell.strip()
+    if not (text.startswith("[") and text.endswith("]")) or len(text) > MAX_LIST_LETTERS:
+        return [cell]
+    values = _values(text)
+    if values is None or not all(type(one) in (str, int, float) for one in values):
+        return [cell]
+    return [name for one in values if (name := " ".join(str(one).split()))]
+
+
+def _values(text: str) -> list[object] | None:
+    """The values of a list written as text; None where it is none."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        try:
+            found = ast.literal_eval(text)
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            return None
+        # Python joins texts that stand side by side, as NumPy writes those of an array.
+        if "".join(repr(found).split()) != "".join(text.split()).replace(",]", "]"):
+            return None
+    return found if isinstance(found, list) else None
+
+
+def each_of(source: TripleSource, names: Sequence[Sequence[str]]) -> Iterator[Triple]:
+    """A triple for each of the names of head, relation and tail; the tally hears of lists."""
+    if max(map(len, names)) > 1:
+        source.tally.note("Cells that hold lists: each of the names is a triple.")
+    for cell in names:
+        if len(cell) == 1 and _looks_like_list(cell[0]):
+            source.tally.note("Cells that look like lists and cannot be read: each is one name.")
+    yield from product(*names)
+
+
+def _looks_like_list(name: str) -> bool:
+    """Whether a name begins and ends as a list of quoted names does."""
+    text = name.strip()
+    return text[:1] == "[" and text[-1:] == "]" and text[1:2] in QUOTES and text[-2:-1] in QUOTES

@@ -1,0 +1,1 @@
+"""Files, databases, indexes and runs that a person brings."""

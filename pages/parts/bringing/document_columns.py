@@ -1,0 +1,135 @@
+"""How files are to be read: which are published sets, which columns of tables hold what, and the encoding of texts that are not UTF-8."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import streamlit as st
+
+from core.corpus.published import TITLES, form_of
+from core.corpus.readers.delimited import NO, YES
+from core.corpus.readers.options import Columns
+from core.corpus.readers.packed import Held
+from core.corpus.readers.separate import sheet_columns
+from core.corpus.readers.table import HEADER, guessed, has_header, header
+from core.errors import BadInput
+from pages.parts.bringing.uploads import save_upload
+from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
+
+LINES = (".csv", ".tsv")
+WORKBOOK = ".xlsx"
+TABLES = (*LINES, ".jsonl", ".ndjson", ".json", WORKBOOK)
+ROLES = {
+    "text": (tr("Text"), ""),
+    "title": (tr("Title"), tr("none: the file's name")),
+    "id": (tr("Id"), tr("none: the row's number")),
+}
+WHOLE = tr("none: a document a workbook")
+SENTENCE = tr("none: each row as a sentence")
+
+
+def choose_columns(files: list) -> Columns | None:
+    """The choice of columns where some of the files are tables that have any in common; None where nothing is to be chosen."""
+    published = {
+        file.file_id: form for file in files if (form := _form(file.file_id, file.name, file))
+    }
+    for file in files:
+        if file.file_id in published:
+            st.caption(
+                plain(
+                    tr(
+                        "{name} holds {file_id}.",
+                        name=file.name,
+                        file_id=TITLES[published[file.file_id]],
+                    )
+                )
+            )
+    tables = [
+        file
+        for file in files
+        if file.name.lower().endswith(TABLES) and file.file_id not in published
+    ]
+    if not tables:
+        return None
+    first, known = tables[0], f"{tables[0].file_id}-{len(tables)}"
+    said = ""
+    if all(file.name.lower().endswith(LINES) for file in tables):
+        named = st.checkbox(
+            tr("The first row names the columns"),
+            _has_header(first.file_id, first.name, first),
+            key=f"texts_header_{known}",
+        )
+        said = YES if named else NO
+    headers = [_header(file.file_id, file.name, said, file) for file in tables]
+    common = [name for name in headers[0] if all(name in other for other in headers)]
+    if not common:
+        st.caption(
+            tr(
+                "These tables have no column in common, so each is read by its own. To choose one, add them one after the other."
+            )
+        )
+        return None
+    guess = guessed(common)
+    whole = (
+        first.name.lower().endswith(WORKBOOK) and "text" not in guess
+    )  # as it is read where no column is named
+    if len(common) == 1 and not whole:
+        guess = {"text": common[0]} | guess
+    without = WHOLE if whole else "" if said == NO else SENTENCE
+    roles = ROLES | {"text": (tr("Text"), without)}
+    with st.container(horizontal=True):
+        chosen = {
+            role: _column(role, roles[role], common, guess.get(role, ""), f"{known}-{said}")
+            for role in roles
+        }
+    if not chosen["text"]:
+        if whole:
+            return None
+        if "text" not in guess:  # the reader looks within the fields before it makes sentences
+            del chosen["text"]
+    return {**chosen, HEADER: said}
+
+
+def _column(role: str, words_for: tuple[str, str], names: list[str], guess: str, key: str) -> str:
+    """The column that was chosen for a role; empty for none, where that has words."""
+    label, none = words_for
+    options = ["", *names] if none else names
+    start = options.index(guess) if guess in options else 0 if none else len(options) - 1
+    words = lambda name: name or none
+    return st.selectbox(
+        tr("Column: {label}", label=label),
+        options,
+        start,
+        words,
+        key=f"texts_column_{role}_{key}",
+        width=200,
+    )
+
+
+@st.cache_data(max_entries=32, show_spinner=tr("Looking at the columns …"))
+def _header(id: str, name: str, said: str, _file) -> list[str]:
+    """The columns of a file; none where it cannot be read, which is said when it is."""
+    if name.lower().endswith(WORKBOOK):
+        return sheet_columns(name, _file.getvalue())
+    try:
+        return header(Held(name, _file.getvalue()), said)
+    except BadInput:
+        return []
+
+
+@st.cache_data(max_entries=32, show_spinner=tr("Looking at the columns …"))
+def _has_header(id: str, name: str, _file) -> bool:
+    """Whether the first row of a file names its columns; taken to be so where it cannot be read."""
+    try:
+        return has_header(Held(name, _file.getvalue()))
+    except BadInput:
+        return True
+
+
+@st.cache_data(max_entries=32, show_spinner=tr("Looking at the rows …"))
+def _form(id: str, name: str, _file) -> str:
+    """The format of a published set that a file is recognised by; empty for another file."""
+    with tempfile.TemporaryDirectory() as folder:
+        return form_of(save_upload(_file, Path(folder)))

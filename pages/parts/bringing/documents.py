@@ -1,0 +1,236 @@
+"""Documents brought by a person: files into a new corpus or one of their own, read as a job; and taking them away again."""
+
+from __future__ import annotations
+
+import shutil
+from itertools import count
+from pathlib import Path
+
+import streamlit as st
+
+from core.corpus import Brought, Corpus, bring, corpora, open_corpus, own_corpus
+from core.corpus.corpus import OWNED_AS
+from core.corpus.readers import SUFFIXES
+from core.corpus.readers.options import Columns
+from core.datasets.own import clean_name
+from core.errors import BadInput
+from core.io.files import PACKED
+from core.io.temporary import temporary_folder
+from core.runtime.jobs import DONE, Job
+from core.runtime.row_files import COLUMNAR
+from core.sharing import shared
+from pages.parts.bringing.document_columns import choose_columns
+from pages.parts.bringing.document_questions import bring_known
+from pages.parts.bringing.encoding import choose_encoding
+from pages.parts.bringing.hub_set import HubSet, hub_set
+from pages.parts.bringing.tool_index import begin_opened, open_another
+from pages.parts.bringing.uploads import save_uploads
+from pages.parts.shared.people import barred
+from pages.parts.shared.problems import attempt, shown_errors
+from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import session
+from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
+from pages.parts.shared.working import working
+
+TYPES = [
+    *(suffix.removeprefix(".") for suffix in dict.fromkeys((*SUFFIXES, *COLUMNAR, *PACKED))),
+    "htm",
+    "zip",
+]
+NEW = ""
+SHOWN_NOTES = 20  # sentences on what was left out that are shown
+LONGEST = 40  # characters of a name
+
+
+def bring_files(here: str) -> None:
+    """Draw the form, and the job that reads the files."""
+    stay = (
+        tr("They stay on the server, where all who share it read them.")
+        if shared()
+        else tr("They stay on this computer.")
+    )
+    tables = tr("tables with a document a row (CSV, JSON, Excel, Parquet)")
+    sets = tr(
+        "or a published set as it is, such as HotpotQA, MuSiQue or a zip of BEIR, with its questions"
+    )
+    st.write(
+        tr(
+            "Text, Markdown, HTML, PDF, Word, PowerPoint, EPUB, mails, notebooks, {tables}, or a zip of them; {sets}. {stay}",
+            tables=tables,
+            sets=sets,
+            stay=stay,
+        )
+    )
+    files = st.file_uploader(
+        tr("Documents"),
+        type=TYPES,
+        accept_multiple_files=True,
+        key=f"texts_files-{session.texts_round}",
+        label_visibility="collapsed",
+    )
+    hub = (
+        hub_set(
+            f"texts_hub-{session.texts_round}",
+            "hf:hotpotqa/hotpot_qa:distractor:validation",
+            folders=True,
+        )
+        if not files
+        else None
+    )
+    if files or hub:
+        _form(files or [hub], here)
+    job = engine().jobs.get(session.texts_job)
+    if job is not None:
+        _watch(job)
+    if not files and not hub:
+        open_another(new_name)
+        bring_known(here)
+
+
+def _form(files: list, here: str) -> None:
+    known = corpora()
+    own = [
+        name
+        for name, corpus in known.items()
+        if isinstance(corpus, Corpus) and corpus.own and not barred(OWNED_AS, name)
+    ]
+    fetched = isinstance(files[0], HubSet)
+    columns, encoding = (
+        (None, "") if fetched else (choose_columns(files), choose_encoding(files, "texts_encoding"))
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        into = NEW
+        if own:
+            into = st.selectbox(
+                tr("Add them to"),
+                [NEW, *own],
+                index=own.index(here) + 1 if here in own else 0,
+                format_func=lambda name: known[name].title if name else tr("new texts"),
+                key="texts_into",
+                width=240,
+            )
+        title = ""
+        if into == NEW:
+            first = Path(files[0].name).stem
+            title = st.text_input(
+                tr("Title"),
+                value=first,
+                key=f"texts_title_{files[0].file_id}",
+                max_chars=80,
+                width=300,
+            )
+        pressed = st.button(
+            tr("Read them"), type="primary", key="texts_read", icon=":material/play_arrow:"
+        )
+    if pressed:
+        with shown_errors():
+            start(files, into or new_name(title), title, columns, encoding)
+
+
+def new_name(title: str) -> str:
+    """The name of a new corpus of that title; a number where its letters are none of a to z. Raises BadInput where it is blank or taken."""
+    if not title.strip():
+        raise BadInput(tr("Give the new texts a title."))
+    name = clean_name(title)[:LONGEST].strip("-")
+    if not name:
+        return next(
+            name for name in (f"texts-{number}" for number in count(1)) if own_corpus(name) is None
+        )
+    if own_corpus(name) is not None:
+        raise BadInput(
+            tr(
+                "There are already texts called “{name}”; choose another title, or add the files to them.",
+                name=name,
+            )
+        )
+    return name
+
+
+def start(
+    files: list, name: str, title: str = "", columns: Columns | None = None, encoding: str = ""
+) -> None:
+    """Begin reading the files into the corpus of that name, and draw the page anew."""
+    folder = temporary_folder()
+    paths = save_uploads(files, folder)
+
+    def work(job: Job) -> Brought:
+        try:
+            return bring(name, paths, title, columns, watch=job, encoding=encoding)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    key = f"bring-{name}-{folder.name}"
+    session.texts_job = engine().jobs.start(key, lambda: Job(key, work)).key
+    session.texts_round += 1  # the choice of files is empty after each
+    st.rerun()
+
+
+def _watch(job: Job) -> None:
+    """How far reading is, and what came of it."""
+    working(job, "bring", "" if job.status == DONE else tr("Cancelled; nothing was kept of it."))
+    if not job.ended:
+        return
+    if job.error:
+        st.caption(tr("Nothing was kept. Correct what is named, and choose the files again."))
+    if job.status != DONE:
+        return
+    brought: Brought = job.result
+    if session.texts_taken != job.key:  # they are the ones that are looked at now, and asked about
+        session.texts_taken, session.texts_wanted = job.key, brought.corpus.name
+        begin_opened(brought.corpus)
+        st.rerun()
+    parts = [
+        tr("{documents} added", documents=many(brought.added, "document")),
+        tr("{changed:,} changed", changed=brought.changed) if brought.changed else "",
+        tr("{known:,} there already", known=brought.known) if brought.known else "",
+    ]
+    said = brought.more or f"{', '.join(filter(None, parts))}."
+    st.success(plain(f"{brought.corpus.title}: {said}"), icon=":material/check_circle:")
+    for text in brought.notes[:SHOWN_NOTES]:
+        st.warning(plain(text), icon=":material/rule:")
+    if len(brought.notes) > SHOWN_NOTES:
+        st.caption(tr("And {more:,} more such things.", more=len(brought.notes) - SHOWN_NOTES))
+    _missing(brought)
+    st.button(
+        tr("Go on to its graph"),
+        key="texts_go",
+        type="primary",
+        icon=":material/hub:",
+        on_click=_open,
+        args=(brought.corpus.name,),
+    )
+
+
+def _missing(brought: Brought) -> None:
+    """Say which documents the files had earlier and no longer have, with a way to remove those that the corpus still has."""
+    name = brought.corpus.name
+    left: tuple[str, ...] = ()
+    if brought.missing and (corpus := own_corpus(name)) is not None:
+        left = tuple(id for id in brought.missing if id in corpus)
+    if not left:
+        return
+    st.warning(
+        plain(
+            tr(
+                "{on_missing} They are still in {title}.",
+                on_missing=brought.on_missing(),
+                title=brought.corpus.title,
+            )
+        ),
+        icon=":material/rule:",
+    )
+    remove_them = lambda: open_corpus(name).remove(left)
+    st.button(
+        tr("Remove {documents}", documents=many(len(left), "document")),
+        key="texts_missing",
+        icon=":material/delete:",
+        on_click=attempt,
+        args=(remove_them,),
+    )
+
+
+def _open(name: str) -> None:
+    session.texts_wanted = name
+    del session.texts_open, session.texts_tabs  # the first tab is open again
+    del session.texts_job

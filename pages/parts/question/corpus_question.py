@@ -1,0 +1,83 @@
+"""A corpus on Compare: opened, told of beside the question, and asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from core.corpus import Corpus, open_corpus
+from core.graph.edits import Edit
+from core.runtime.jobs import Job
+from core.sources import CorpusSource
+from core.types import Question
+from pages.parts.question.question_bar import known_question
+from pages.parts.shared.session import engine, follow, said, source
+from pages.parts.shared.session_state import Key, Session, session
+from pages.parts.shared.text import isolated, many, plain
+from pages.parts.shared.wording import tr
+
+
+def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
+    """The question in the bar to the chosen corpus after these edits, ready to be run; one of a set's own brings its gold passages along.
+
+    Raises what `Engine.ask` raises.
+    """
+    name, text = source().name, " ".join(session.question.split())
+    known = known_question(text) or Question(text)
+    question = replace(known, answers=tuple(session.answers))
+    asked = replace(CorpusSource.of(prepared_corpus(name)), edits=tuple(edits))
+    return replace(
+        engine().ask(asked, question, seed=session.seed, reader=reader, model=model),
+        whole=session.whole,
+    )
+
+
+def prepared_corpus(name: str) -> Corpus:
+    """The corpus with the graph of its chunks made, which is shown with its progress where it takes a while."""
+    corpus = open_corpus(name)
+    key = f"chunks-{name}-{corpus.digest}"
+
+    def cut(job: Job) -> Any:
+        job.report(tr("Looking for the chunks"))  # in the place of “Waiting for its turn”
+        return engine().environment.built(corpus, watch=job, make=True)
+
+    job = engine().jobs.start(key, lambda: Job(key, cut))
+    if not job.wait(0.2):
+        follow(job, tr("Cutting the documents into chunks"))
+    return corpus
+
+
+def facts() -> None:
+    """What is asked: the corpus, the known answers, which can be changed, and how many passages are known to hold them."""
+    corpus = said(lambda: open_corpus(source().name))
+    if corpus is None:
+        return
+    known = known_question(session.question)
+    parts = [
+        f":material/description: {plain(corpus.title)} · {many(corpus.n_documents, 'document')}"
+    ]
+    parts += [f":green[★ {isolated(answer)}]" for answer in session.answers]
+    parts += [many(len(known.gold), "gold passage")] if known is not None and known.gold else []
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="documents"):
+        st.caption(" &nbsp;·&nbsp; ".join(parts), width="content")
+        with st.popover(tr("Known answers"), type="tertiary"):
+            st.text_area(
+                tr("One a line"),
+                "\n".join(session.answers),
+                key=_box().name,
+                on_change=_answers_changed,
+                height=90,
+            )
+
+
+def _answers_changed() -> None:
+    session.answers = [line.strip() for line in _box().value.splitlines() if line.strip()]
+    session.submit()
+
+
+def _box() -> Key[str]:
+    """The key of the box of the question's known answers."""
+    return Session.known_answers[hash(session.question)]

@@ -1,0 +1,78 @@
+"""Ways from a set of questions to the screens that use it: ask one on Compare, evaluate them all."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import streamlit as st
+
+from core.datasets import QuestionSet
+from core.errors import HopscopeError
+from core.sources import GraphSource
+from core.types import Question
+from pages.parts.question.permalink import DEFAULT_LANES, Link
+from pages.parts.question.question_bar import take
+from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
+
+
+def ways_on(
+    known: QuestionSet,
+    graph: str,
+    key: str,
+    type: Literal["primary", "secondary", "tertiary"] = "secondary",
+) -> None:
+    """Two buttons: ask a question of the set, evaluate the set. The screen that has them draws `go_on` as well."""
+    with st.container(horizontal=True, width="content"):
+        st.button(
+            tr("Ask one"),
+            key=f"ask-{key}",
+            icon=":material/view_column:",
+            type=type,
+            on_click=_ask,
+            args=(known, graph),
+        )
+        st.button(
+            tr("Evaluate them"),
+            key=f"evaluate-{key}",
+            icon=":material/analytics:",
+            type=type,
+            on_click=_evaluate,
+            args=(known, graph),
+        )
+
+
+def go_on() -> None:
+    """Goes to the screen whose button was clicked; what stood in the way is said."""
+    led = Session.led_on.take()
+    if isinstance(led, str):
+        st.error(plain(led))
+    elif led is not None:
+        st.switch_page(led[0], query_params=led[1])
+
+
+def one_of(questions) -> Question:
+    """The question to begin with: the first that tells its answers, else the first."""
+    return next((question for question in questions if question.answers), questions[0])
+
+
+def _ask(known: QuestionSet, graph: str) -> None:
+    try:
+        question = one_of(known.questions())
+        asked_on = GraphSource(graph).asked_on(known.name, question)
+    except HopscopeError as error:
+        session.led_on = str(error)
+        return
+    take(question, asked_on)
+    lanes = tuple(session.lanes or DEFAULT_LANES)
+    session.led_on = (
+        "pages/compare.py",
+        Link(question.text, question.entities, question.answers, lanes, asked_on).parameters(),
+    )
+
+
+def _evaluate(known: QuestionSet, graph: str) -> None:
+    session.choose(GraphSource(graph))
+    session.evaluate_sets = [known.name]
+    session.led_on = ("pages/evaluate.py", {"graph": graph})
