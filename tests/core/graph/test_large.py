@@ -12,11 +12,12 @@ from core.errors import BadInput, Cancelled
 from core.graph.building.build import build, in_memory
 from core.graph.large.sources import Numbers
 from core.graph.readers.skip_report import Tally
-from core.graph.readers.triple_file import TripleFile, read_triples, size_of
-from core.graph.storage.digest import verify
+from core.graph.readers.triple_file import TripleFile, size_of
 from core.graph.storage.write import write
 from core.graph.store import ARRAYS, Graph
 from core.watch import Watch
+from tests.core.graph.verifying import verify
+from tests.triples import read_triples
 
 ODD = [
     '"',
@@ -208,10 +209,9 @@ def test_killed_in_the_middle_and_taken_up(tmp_path):
     old = build([("old", "r", "store")], tmp_path / "g", "g")
     code = (
         "import os, sys\nfrom pathlib import Path\nfrom core.graph.building.build import build\n"
-        "from core.watch import Watch\n"
         "from core.graph.readers.triple_file import TripleFile\n"
         "def told(text, share):\n    if text.startswith('Sorting triples by tail'): os.kill(os.getpid(), 9)\n"
-        "build(TripleFile(Path(sys.argv[1]), memory=30_000), sys.argv[2], 'g', watch=Watch(report=told))"
+        "build(TripleFile(Path(sys.argv[1]), memory=30_000), sys.argv[2], 'g', progress=told)"
     )
     child = subprocess.run(
         [sys.executable, "-c", code, source, tmp_path / "g"], env=dict(os.environ)
