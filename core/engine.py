@@ -24,7 +24,7 @@ from core.corpus.mends import mends_of
 from core.datasets import datasets, open_graph
 from core.diagnosis.repair.repairing import Repairing
 from core.environment import Environment
-from core.errors import BadInput
+from core.errors import BadInput, BadParameter
 from core.graph.names.lookup import names
 from core.indexes.chains import fingerprint
 from core.indexes.encoded import Of
@@ -265,9 +265,14 @@ class Engine:
         return job
 
     def _answering_model(self, ask: Ask, instance: Instance) -> str | None:
-        """The title of the model that answers; None where none is asked."""
+        """The title of the model that answers; None where none is asked or none has that name."""
         role = answer_role(instance.line)
-        return self.models.title(role) if role and ask.model else None
+        if not role or not ask.model:
+            return None
+        try:
+            return self.models.title(role)
+        except BadParameter:  # said on the lane when it asks
+            return None
 
     def _unfinished(self, ask: Ask, instances: Sequence[Instance]) -> Comparison | None:
         """Return the ended comparison of the same key if one of its lanes has no whole result."""
