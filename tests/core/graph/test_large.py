@@ -209,9 +209,10 @@ def test_killed_in_the_middle_and_taken_up(tmp_path):
     old = build([("old", "r", "store")], tmp_path / "g", "g")
     code = (
         "import os, sys\nfrom pathlib import Path\nfrom core.graph.building.build import build\n"
+        "from core.watch import Watch\n"
         "from core.graph.readers.triple_file import TripleFile\n"
         "def told(text, share):\n    if text.startswith('Sorting triples by tail'): os.kill(os.getpid(), 9)\n"
-        "build(TripleFile(Path(sys.argv[1]), memory=30_000), sys.argv[2], 'g', progress=told)"
+        "build(TripleFile(Path(sys.argv[1]), memory=30_000), sys.argv[2], 'g', watch=Watch(report=told))"
     )
     child = subprocess.run(
         [sys.executable, "-c", code, source, tmp_path / "g"], env=dict(os.environ)
