@@ -41,6 +41,7 @@ from core.runtime.jobs import Job, Jobs
 from core.runtime.weight import weight
 from core.sources import Ask, GraphSource, Source
 from core.types import Question
+from core.watch import NO_WATCH, Watch
 
 MAX_LANES = 8
 WARMING = (
@@ -113,11 +114,11 @@ class Engine:
     def _all_jobs(self) -> tuple[Jobs, ...]:
         return self.jobs, self.evaluations, self.preparing, self.trials
 
-    def graph(self, name: str = "metaqa", progress=None):
+    def graph(self, name: str = "metaqa", watch: Watch = NO_WATCH):
         """The graph of that name, built first where it is not yet; opened once a process."""
         with self._lock:
             if name not in self._graphs:
-                self._graphs[name] = open_graph(name, progress=progress)
+                self._graphs[name] = open_graph(name, watch=watch)
             return self._graphs[name]
 
     def is_open(self, name: str) -> bool:
@@ -156,10 +157,10 @@ class Engine:
         seed: int = 0,
         reader: bool = True,
         model: bool = True,
-        check: Callable[[], None] = lambda: None,
+        watch: Watch = NO_WATCH,
     ) -> Ask:
         """A question to a source, opened where it is not yet, ready to be run. Raises BadInput, UnknownEntity, StoreError."""
-        return source.open(self, check=check).ask(question, seed, reader, model, check)
+        return source.open(self, watch=watch).ask(question, seed, reader, model, watch)
 
     def compare(
         self,
@@ -301,7 +302,7 @@ def _start_encoding(jobs: Jobs, environment: Environment, graph: Any, encoder: s
     if fingerprint(known) == fingerprint(usual):
         return start(jobs, graph, kind, environment)
     name = f"{key(graph, kind)}-{fingerprint(known)}"
-    work = lambda job: make(graph, known, of, with_time_left(job.tell), job.check)
+    work = lambda job: make(graph, known, of, with_time_left(job))
     return jobs.start(name, lambda: Job(name, work), again=True)
 
 

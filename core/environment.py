@@ -27,7 +27,7 @@ class Environment:
     """Models, a person's own solved questions and a clock, made by whoever starts a run and handed down; nothing below looks for
     one of its own. What is derived from a graph is kept on the graph (`core.runtime.derived`).
 
-    `solved(digest)` gives the questions that the person has solved on the graph of that digest; `built(corpus, build, check, progress)` the
+    `solved(digest)` gives the questions that the person has solved on the graph of that digest; `built(corpus, build, watch, make)` the
     graph that a build made of a corpus, which raises StoreError where it is not built (see `core.comparison.built`); `encoding(graph,
     encoder, of)` the job that makes vectors in the background, None where whoever needs some waits for all; `clock()` seconds from any
     start.

@@ -40,12 +40,12 @@ def graph(
     (4, 'Switzerland')
     """
     files = _paths(triples)
-    with Bar("Reading triples", progress) as advanced:
+    with Bar("Reading triples", progress) as watch:
         if files is None:
-            return add_graph(list(triples), free_name(name), progress=advanced)  # type: ignore[arg-type]
+            return add_graph(list(triples), free_name(name), watch=watch)  # type: ignore[arg-type]
         with tempfile.TemporaryDirectory() as folder:
             source = graph_files(files, Path(folder))
-            made = add_graph(source, free_name(name), progress=advanced)
+            made = add_graph(source, free_name(name), watch=watch)
     _warn(source.tally.sentences())
     return made
 
@@ -83,8 +83,8 @@ def corpus(
     files = _paths(documents)
     if files is None:
         raise BadInput("Documents are files, folders, or texts by id as a dict.")
-    with Bar("Reading documents", progress) as advanced:
-        brought = bring(name, files, title, progress=advanced)
+    with Bar("Reading documents", progress) as watch:
+        brought = bring(name, files, title, watch=watch)
     _warn(brought.notes)
     return brought.corpus
 
@@ -101,16 +101,16 @@ def build(
     ['Ada Lovelace', 'Charles Babbage']
     """
     one = chosen(graph, extractor) if graph in KINDS else find(graph)
-    with Bar("Building", progress) as advanced:
-        return build_graph(open_corpus(corpus), one, engine().models, advanced)
+    with Bar("Building", progress) as watch:
+        return build_graph(open_corpus(corpus), one, engine().models, watch)
 
 
 def open(path: str | Path, name: str, *, title: str = "", progress: bool = True) -> Corpus:
     """A corpus made of the index of another tool (GraphRAG, LightRAG, ...; docs/corpora.md): its documents, and its graph with vectors.
     What was left out is in warnings. Raises BadInput for a folder that is no such index."""
-    with Bar("Reading the index", progress) as advanced:
-        opened, taken = open_index(path, name, title, advanced)
-        build_graph(opened, find(build_of(taken.tool)), engine().models, advanced)
+    with Bar("Reading the index", progress) as watch:
+        opened, taken = open_index(path, name, title, watch)
+        build_graph(opened, find(build_of(taken.tool)), engine().models, watch)
     _warn(taken.sentences())
     return opened
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from core.errors import HopscopeError
+from core.watch import Watch
 
 if TYPE_CHECKING:
     from core.engine import Engine
@@ -23,7 +24,7 @@ def engine() -> Engine:
 
 
 class Bar:
-    """A progress bar for work that takes long: `with Bar("Reading") as advanced: advanced(text, share)`. It is drawn in notebooks and
+    """A progress bar for work that takes long: `with Bar("Reading") as watch: watch.report(text, share)`. It is drawn in notebooks and
     terminals, unless `shown` is off."""
 
     def __init__(self, text: str, shown: bool = True):
@@ -40,8 +41,8 @@ class Bar:
             bar_format="{desc} {bar} {percentage:3.0f}%",
         )
 
-    def __enter__(self):
-        return self._advanced
+    def __enter__(self) -> Watch:
+        return Watch(report=self._advanced)
 
     def __exit__(self, *_: object) -> None:
         self._bar.close()
@@ -57,10 +58,10 @@ class Bar:
 
 def finished(job: Any, text: str, progress: bool) -> Any:
     """The job, once it has ended; an interruption cancels it. Raises HopscopeError where it failed."""
-    with Bar(text, progress) as advanced:
+    with Bar(text, progress) as watch:
         try:
             while not job.wait(LOOK):
-                advanced(job.text or text, job.fraction)
+                watch.report(job.text or text, job.fraction)
         except BaseException:
             job.cancel()
             job.wait(10)

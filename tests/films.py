@@ -17,6 +17,7 @@ from core.graph.building.build import build
 from core.models.base import Choice, Reply
 from core.operators.base import Context
 from core.types import Question, State, Usage
+from core.watch import NO_WATCH
 
 TRIPLES = [
     ("One", "directed_by", "Ann"),
@@ -74,7 +75,7 @@ class Parrot:
     def count_tokens(self, messages):
         return sum(len(message["content"].split()) for message in messages)
 
-    def reply(self, messages, *, max_tokens=256, seed=0, on_text=None, check=None, **_):
+    def reply(self, messages, *, max_tokens=256, seed=0, on_text=None, watch=NO_WATCH, **_):
         self.asked.append(messages)
         if on_text:
             on_text(self.text)
@@ -86,10 +87,10 @@ class Bag:
 
     size = 512
 
-    def encode(self, texts, check=None):
+    def encode(self, texts, watch=NO_WATCH):
         return np.stack([self._vector(text.lower().split()) for text in texts])
 
-    def encode_tokens(self, texts, check=None):
+    def encode_tokens(self, texts, watch=NO_WATCH):
         for place, text in enumerate(texts):
             yield (
                 [place],

@@ -8,6 +8,7 @@ from hashlib import shake_128
 import numpy as np
 
 from core.models.scorers import EncoderScorer, words
+from core.watch import NO_WATCH
 from tests.films import Written
 
 SIZE = 1024  # a power of four: each number is 1/32 or -1/32, so that lengths are 1 and sums of products have no rounding
@@ -28,14 +29,14 @@ def _signs(word: str) -> np.ndarray:
 class Sketch:
     """Unit vectors of signs: of the sum of a text's words, each of which has signs of its own. Texts that share words are alike."""
 
-    def encode(self, texts, check=None):
+    def encode(self, texts, watch=NO_WATCH):
         return (
             np.stack([self._vector(words(text)) for text in texts])
             if len(texts)
             else np.zeros((0, SIZE), np.float32)
         )
 
-    def encode_tokens(self, texts, check=None):
+    def encode_tokens(self, texts, watch=NO_WATCH):
         for place, text in enumerate(texts):
             yield [place], np.stack([self._vector([word]) for word in ["[", *words(text), "]"]])
 

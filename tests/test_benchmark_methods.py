@@ -141,7 +141,7 @@ class Told(ChatClient):
 
     asked = 0
 
-    def _write(self, request, writing, check):
+    def _write(self, request, writing, watch):
         Told.asked += 1
         writing.add("Ebenezer Scrooge")
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from core.graph.readers.formats import AUTO
 from core.graph.readers.triple_file import TripleFile
+from core.watch import NO_WATCH
 
 
-def read_triples(path, progress=None, format=AUTO, columns=None, most=None):
+def read_triples(path, watch=NO_WATCH, format=AUTO, columns=None, most=None):
     """The triples (head, relation, tail) of a file, in its order."""
-    return TripleFile(Path(path), format, columns, most).read(progress)
+    return TripleFile(Path(path), format, columns, most).read(watch)

@@ -22,12 +22,12 @@ def reply_to(
     """A language model's reply, asked for once more where the first is of no use; the report counts both. With `cut` one that was cut is
     of use, as a text is without its end. It is asked to write in the language of the documents."""
     asked = in_language(asked, ctx)
-    reply = chat.reply(asked, check=ctx.check, **how)
+    reply = chat.reply(asked, watch=ctx.watch, **how)
     ctx.report.used(reply)
     if reply.usable or reply.cached or (cut and reply.cut):
         return reply
     ctx.report.count(**{"asked again": 1})
-    again = chat.reply(asked, check=ctx.check, **how)
+    again = chat.reply(asked, watch=ctx.watch, **how)
     ctx.report.used(again)
     return again
 
@@ -47,7 +47,7 @@ def side_by_side(
 ) -> Iterator[tuple[int, T]]:
     """For each item its number and `work(item)`, as they come, as many at a time as the language model of that name or role takes.
 
-    What `work` or `ctx.check` raises is raised once those that run have ended, of which what came is handed out first. Raises CapReached
+    What `work` or `ctx.watch` raises is raised once those that run have ended, of which what came is handed out first. Raises CapReached
     where the build may spend no more.
     """
     spending, done = ctx.spending, 0
@@ -63,7 +63,7 @@ def side_by_side(
 
     with ctx.replies.held():
         for found in Flight(
-            lambda: ctx.at_once(model) if spending.may_begin() else 0, ctx.check
+            lambda: ctx.at_once(model) if spending.may_begin() else 0, ctx.watch
         ).each(piece, numbers()):
             done += 1
             yield found

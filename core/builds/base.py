@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -22,8 +22,8 @@ from core.models.chat.lanes import LlamaLanes, several_at_once
 from core.models.chat.saved_replies import CachedChat, SavedReplies
 from core.parameters import Declared, parameters
 from core.runtime.cluster import Workers
-from core.runtime.meter import silent
 from core.types import Usage
+from core.watch import NO_WATCH, Watch
 
 STAGES = ("chunk", "extract", "resolve", "merge", "link", "group", "tell", "index")
 GIVEN = ("documents",)
@@ -71,7 +71,7 @@ class Made:
 class BuildContext:
     """What building operators work with: models, progress and cancelling, and the report that they add to.
 
-    `progress(text, share)` says what is being done; `check()` raises Cancelled where the person cancelled. Language models are asked
+    `watch` says what is being done, and raises Cancelled where the person cancelled. Language models are asked
     `lanes` questions at a time where they can, servers as many as make replies come faster; what they replied is `replies`, what extractors
     found lies in `facts`, and `clusters` knows those that came with the corpus. `spending` counts what they cost, and knows the cap. With
     `workers`, chunks are read and texts encoded by these processes; `recutting` has the chunks that were cut before.
@@ -79,8 +79,7 @@ class BuildContext:
     """
 
     models: Models
-    progress: Callable[[str, float | None], None] = silent
-    check: Callable[[], None] = lambda: None
+    watch: Watch = NO_WATCH
     report: BuildReport = field(default_factory=BuildReport)
     lanes: int = LANES
     replies: SavedReplies = field(default_factory=SavedReplies)
@@ -122,10 +121,6 @@ class BuildContext:
             if name not in self._engines:
                 self._engines[name] = several_at_once(self.models.chat(name), self.lanes)
             return self._engines[name]
-
-    def part(self, progress: Callable[[str, float | None], None]) -> BuildContext:
-        """This context with other progress."""
-        return replace(self, progress=progress)
 
 
 class BuildOperator(Declared):

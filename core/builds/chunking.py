@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from core.builds.base import BuildContext, BuildOperator, Made
 from core.corpus import Document
-from core.corpus.chunks import Check, as_given, by_characters, by_sentences, by_tokens
+from core.corpus.chunks import as_given, by_characters, by_sentences, by_tokens
 from core.errors import BadParameter
 from core.graph.columns import Table
 from core.languages import is_english
 from core.parameters import param
+from core.watch import NO_WATCH, Watch
 
 
 class Chunker(BuildOperator):
@@ -23,14 +24,16 @@ class Chunker(BuildOperator):
     reads, writes = ("documents",), ("chunks",)
 
     @abstractmethod
-    def table(self, documents: Iterable[Document], check: Check, code: str = "") -> Table:
+    def table(
+        self, documents: Iterable[Document], watch: Watch = NO_WATCH, code: str = ""
+    ) -> Table:
         """The chunks of some documents, in the language of a code."""
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         code = "" if is_english(ctx.language) else ctx.language
         cutter = f"{self!r} {self.edition}{code and f' {code}'}"
         chunks, fresh = ctx.recutting.chunks(
-            made.corpus, cutter, lambda documents: self.table(documents, ctx.check, code)
+            made.corpus, cutter, lambda documents: self.table(documents, ctx.watch, code)
         )
         ctx.report.counts["chunks"], ctx.report.counts["documents cut"] = len(chunks), fresh
         return made.replace(chunks=chunks)
@@ -42,8 +45,10 @@ class WholeDocuments(Chunker):
 
     title = "documents as they are"
 
-    def table(self, documents: Iterable[Document], check: Check, code: str = "") -> Table:
-        return as_given(documents, check)
+    def table(
+        self, documents: Iterable[Document], watch: Watch = NO_WATCH, code: str = ""
+    ) -> Table:
+        return as_given(documents, watch)
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,8 +71,10 @@ class TokenChunks(Chunker):
         if self.overlap >= self.size:
             raise BadParameter("TokenChunks: overlap must be below size.")
 
-    def table(self, documents: Iterable[Document], check: Check, code: str = "") -> Table:
-        return by_tokens(documents, self.size, self.overlap, check)
+    def table(
+        self, documents: Iterable[Document], watch: Watch = NO_WATCH, code: str = ""
+    ) -> Table:
+        return by_tokens(documents, self.size, self.overlap, watch)
 
     def words(self) -> str:
         return f"chunks of {self.size:,} tokens"
@@ -81,8 +88,10 @@ class SentenceChunks(Chunker):
 
     size: int = param(100, "Tokens", "How many tokens a chunk has at most.", low=1, high=100_000)
 
-    def table(self, documents: Iterable[Document], check: Check, code: str = "") -> Table:
-        return by_sentences(documents, self.size, check, code)
+    def table(
+        self, documents: Iterable[Document], watch: Watch = NO_WATCH, code: str = ""
+    ) -> Table:
+        return by_sentences(documents, self.size, watch, code)
 
     def words(self) -> str:
         return f"sentences up to {self.size:,} tokens"
@@ -98,8 +107,10 @@ class CharacterChunks(Chunker):
         4096, "Characters", "How many characters a chunk has at most.", low=1, high=1_000_000
     )
 
-    def table(self, documents: Iterable[Document], check: Check, code: str = "") -> Table:
-        return by_characters(documents, self.size, check)
+    def table(
+        self, documents: Iterable[Document], watch: Watch = NO_WATCH, code: str = ""
+    ) -> Table:
+        return by_characters(documents, self.size, watch)
 
     def words(self) -> str:
         return f"chunks of {self.size:,} characters"

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from core.errors import ModelUnavailable
+from core.watch import NO_WATCH, Watch
 
 SEED, FITTED = (
     224,
@@ -23,11 +24,12 @@ ROUNDS = 10  # of balanced k-means
 WHOLE = 20_000  # vectors that PCA is given whole; of more the covariance is summed up
 TOGETHER = 10_000  # vectors that balanced k-means puts into clusters at a time
 REDUCERS = ("pca", "umap")
-Check = Callable[[], None]
 Clusters = list[np.ndarray]  # of places, each ascending
 
 
-def mixture(vectors: np.ndarray, reducer: str, check: Check, sought: bool = False) -> Clusters:
+def mixture(
+    vectors: np.ndarray, reducer: str, watch: Watch = NO_WATCH, sought: bool = False
+) -> Clusters:
     """RAPTOR's clusters: a Gaussian mixture on all vectors, made of few dimensions, then one inside each of its clusters; the number of
     components, below 50, is that of the least BIC. A vector belongs to each cluster in which it has a probability above .1, so perhaps to
     several.
@@ -39,30 +41,30 @@ def mixture(vectors: np.ndarray, reducer: str, check: Check, sought: bool = Fals
     """
     found: dict[tuple[int, ...], None] = {}
     for outer in _mixed(
-        _reduced(vectors, reducer, math.isqrt(max(1, len(vectors) - 1))), check, sought
+        _reduced(vectors, reducer, math.isqrt(max(1, len(vectors) - 1))), watch, sought
     ):
         inner = [np.arange(len(outer))]
         if len(outer) > DIMENSIONS + 1:
-            inner = _mixed(_reduced(vectors[outer], reducer, 10), check, sought)
+            inner = _mixed(_reduced(vectors[outer], reducer, 10), watch, sought)
         found |= {tuple(outer[part].tolist()): None for part in inner if len(part)}
     return [np.array(one, np.int64) for one in sorted(found)]
 
 
-def balanced(vectors: np.ndarray, size: int, check: Check) -> Clusters:
+def balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) -> Clusters:
     """Balanced k-means: `n // size` clusters, none with more than the mean number of vectors rounded up; each vector in one (RAPTOR-K).
 
     More than `TOGETHER` vectors are halved first, between two means, until fewer are left, so that time grows as n log n.
 
     >>> import numpy as np
     >>> from core.builds.clustering import balanced
-    >>> [one.tolist() for one in balanced(np.array([[0.0], [9.0], [1.0], [8.0]]), 2, lambda: None)]
+    >>> [one.tolist() for one in balanced(np.array([[0.0], [9.0], [1.0], [8.0]]), 2)]
     [[0, 2], [1, 3]]
     """
     from sklearn.cluster import KMeans
 
     if len(vectors) > TOGETHER:
         found = [
-            half[one] for half in _halves(vectors) for one in balanced(vectors[half], size, check)
+            half[one] for half in _halves(vectors) for one in balanced(vectors[half], size, watch)
         ]
         return sorted(found, key=lambda one: int(one[0]))
     count = max(1, len(vectors) // size)
@@ -71,7 +73,7 @@ def balanced(vectors: np.ndarray, size: int, check: Check) -> Clusters:
     centres = KMeans(count, n_init=1, max_iter=ROUNDS, random_state=0).fit(vectors).cluster_centers_
     labels = np.zeros(len(vectors), np.int64)
     for _ in range(ROUNDS):
-        check()
+        watch.check()
         fresh = _assigned(vectors, centres, -(-len(vectors) // count))
         centres = np.stack(
             [
@@ -141,7 +143,7 @@ def least_bic(bic: Callable[[int], float], most: int) -> int:
         tried |= {count: bic(count) for count in fresh}
 
 
-def _mixed(points: np.ndarray, check: Check, sought: bool) -> Clusters:
+def _mixed(points: np.ndarray, watch: Watch, sought: bool) -> Clusters:
     """The clusters of a Gaussian mixture, those with nothing in them left out."""
     from sklearn.mixture import GaussianMixture
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -154,7 +156,7 @@ def _mixed(points: np.ndarray, check: Check, sought: bool) -> Clusters:
     most = max(1, min(MAX_COMPONENTS, len(learnt) - 1, different))
 
     def bic(components: int) -> float:
-        check()
+        watch.check()
         return (
             GaussianMixture(components, reg_covar=REGULARISATION, random_state=SEED)
             .fit(learnt)

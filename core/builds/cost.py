@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.builds.base import BuildContext, Made
@@ -22,6 +22,7 @@ from core.models.base import Models
 from core.models.languages import WHERE, trained_elsewhere
 from core.models.price import shown
 from core.types import Usage
+from core.watch import NO_WATCH, Watch
 
 
 @dataclass(frozen=True)
@@ -119,14 +120,12 @@ class Cost:
         )
 
 
-def cost(
-    corpus: Corpus, build: Build, models: Models, check: Callable[[], None] = lambda: None
-) -> Cost:
+def cost(corpus: Corpus, build: Build, models: Models, watch: Watch = NO_WATCH) -> Cost:
     """What a build of a corpus will cost now, with all that is kept from before. Its documents are cut for that, and nothing else is done.
 
-    Raises BadInput, StoreError, and what `check` raises.
+    Raises BadInput, StoreError, and what `watch` raises.
     """
-    ctx, made = context(corpus, models, check=check), Made(corpus)
+    ctx, made = context(corpus, models, watch=watch.quiet), Made(corpus)
     missing, reading = 0, Asked()
     for operator in build.line:
         if operator.stage == "chunk":

@@ -71,7 +71,7 @@ def halves(
     """float16 [n, d]: vectors by the encoder of a name or role in half precision, as they are kept or encoded now; `advanced` is called
     with how many there are so far.
 
-    Raises StoreError, BadParameter, ModelUnavailable, and what `ctx.check` raises.
+    Raises StoreError, BadParameter, ModelUnavailable, and what `ctx.watch` raises.
     """
     signature, rows = ctx.models.signature(encoder), RowFile(home() / "vectors.sqlite", SCHEMA)
     whole = np.empty((0, 0), np.float16)
@@ -86,12 +86,12 @@ def halves(
             }
             missing = [key for key in part if key not in found]
             if missing:
-                ctx.check()
+                ctx.watch.check()
                 ctx.report.fresh += len(missing)
                 before, wanted = first + len(part) - len(missing), [part[key] for key in missing]
                 so_far = lambda encoded, before=before: advanced(before + encoded)
                 made = np.asarray(
-                    encoded_telling(ctx.models.encoder(encoder), wanted, ctx.check, so_far),
+                    encoded_telling(ctx.models.encoder(encoder), wanted, ctx.watch, so_far),
                     np.float16,
                 )
                 rows.save(
@@ -127,7 +127,7 @@ def halves_over(workers: Workers, encoder: str, ctx: BuildContext) -> Encode:
                 waiting[number] = [_key(signature, text) for text in wanted], found, lacking
                 yield number, [texts[key] for key in lacking]
 
-        for number, vectors in spread(workers, encoder, ctx.check)(missing(), advanced):
+        for number, vectors in spread(workers, encoder, ctx.watch)(missing(), advanced):
             keys, found, lacking = waiting.pop(number)
             fresh = dict(zip(lacking, np.asarray(vectors, np.float16)))
             saved.save("vectors", ((key, vector.tobytes()) for key, vector in fresh.items()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from core.graph.edits import Edit
 from core.graph.store import Graph
 from core.languages.spelling import fold
 from core.models.base import Encoder
+from core.watch import NO_WATCH, Watch
 
 ALIKE = 0.9  # the least cosine of two names that are alike
 COMPARED = 4_000  # names whose vectors are compared: those of the entities with the most relations
@@ -86,7 +87,7 @@ def by_vectors(
     mends: Mends,
     encoder: Encoder,
     least: float = ALIKE,
-    check: Callable[[], None] = lambda: None,
+    watch: Watch = NO_WATCH,
 ) -> list[Suggestion]:
     """Merges of entities whose names have vectors of a cosine of `least` or more, the most alike first: of the 4,000 with the most
     relations. Not where their numbers differ, as of two years, or where spelling says it already."""
@@ -101,7 +102,7 @@ def by_vectors(
     if len(chosen) < 2:
         return []
     found = []
-    pairs = nearest_rows(encoder.encode([name for _, name in chosen], check), NEAREST, least, check)
+    pairs = nearest_rows(encoder.encode([name for _, name in chosen], watch), NEAREST, least, watch)
     for (one, other), cosine in pairs.items():
         (into, name), (node, other_name) = sorted(
             (chosen[one], chosen[other]), key=lambda entity: (-counts[entity[0]], entity[1])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -36,9 +35,9 @@ from core.models.base import Models
 from core.models.chat.saved_replies import SavedReplies
 from core.models.price import Cap
 from core.runtime.cluster import Workers
-from core.runtime.meter import silent
 from core.runtime.weight import return_unused
 from core.types import Usage
+from core.watch import NO_WATCH, Watch
 
 VERSION = 1
 BUILT = "built.json"  # beside a graph: what it was built from, and the report
@@ -53,7 +52,6 @@ MANY_CHUNKS = 5_000  # from which memory that a step no longer uses is handed ba
 NEXT = (
     "-next"  # behind the name of a graph's folder: where the next one is made while this one serves
 )
-Tell = Callable[[str, float | None], None]
 
 
 @dataclass(frozen=True)
@@ -233,8 +231,7 @@ def place(corpus: Corpus, build: Build) -> Path:
 def context(
     corpus: Corpus,
     models: Models,
-    progress: Tell = silent,
-    check: Callable[[], None] = lambda: None,
+    watch: Watch = NO_WATCH,
     report: BuildReport | None = None,
     saved: SavedReplies | None = None,
     lanes: int = LANES,
@@ -251,8 +248,7 @@ def context(
     made = report or BuildReport()
     return BuildContext(
         models,
-        progress,
-        check,
+        watch,
         made,
         lanes,
         replies,
@@ -268,8 +264,7 @@ def build(
     corpus: Corpus,
     build: str | Build,
     models: Models,
-    progress: Tell = silent,
-    check: Callable[[], None] = lambda: None,
+    watch: Watch = NO_WATCH,
     report: BuildReport | None = None,
     saved: SavedReplies | None = None,
     lanes: int = LANES,
@@ -285,7 +280,7 @@ def build(
     not `indexed` none are made, as a question makes those that it reads. It stops before it would go over a `cap`, with what it spent
     before it was stopped the last time. With `workers`, chunks are read and vectors made by these processes: the same graph, byte by byte.
 
-    Raises BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed (NothingRead), CapReached, and what `check` raises.
+    Raises BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed (NothingRead), CapReached, and what `watch` raises.
     """
     one = _build(build)
     if workers is not None and cap is not None and one.line.asks_chat:
@@ -294,7 +289,7 @@ def build(
         )
     folder = place(corpus, one)
     spending = BuildSpending(spent_file(folder), models, one.line.models(), cap)
-    ctx = context(corpus, models, progress, check, report, saved, lanes, spending, workers)
+    ctx = context(corpus, models, watch, report, saved, lanes, spending, workers)
     ctx.recutting.folders = (
         folder,
         *sorted(
@@ -302,7 +297,7 @@ def build(
         ),
     )
     started = nullcontext() if workers is None else workers.started()
-    with locked(_at_work(folder), True, busy_elsewhere(progress, check)), started:
+    with locked(_at_work(folder), True, busy_elsewhere(watch)), started:
         try:
             graph = _built(one, Made(corpus), folder, ctx, indexed)
         finally:
@@ -332,7 +327,7 @@ def build(
                 json.dumps(digests.marked(record), ensure_ascii=False, indent=1).encode()
             ),
         )
-    progress("Done", 1.0)
+    watch.report("Done", 1.0)
     return graph
 
 
@@ -375,13 +370,13 @@ def _built(
     stored, temporary = False, folder.with_name(f"{folder.name}{NEXT}")
     line = build.line if indexed else build.line.unindexed
     for number, operator in enumerate(line):
-        ctx.check()
+        ctx.watch.check()
         if operator.stage == "index" and not stored:
             made, stored = _stored(made, build, folder, temporary), True
         if len(made.chunks or ()) > MANY_CHUNKS:
             return_unused()
         part = _part(ctx, line, number)
-        part.progress(operator.title.capitalize(), 0.0)
+        part.watch.report(operator.title.capitalize(), 0.0)
         made = _timed(operator, made, part, took)
     graph = (made if stored else _stored(made, build, folder, temporary)).graph
     assert graph is not None and made.chunks is not None  # what was stored
@@ -403,10 +398,10 @@ def _part(ctx: BuildContext, line: BuildLine, number: int) -> BuildContext:
     """The context of one operator of a line, whose progress is a part of the whole; the time left is that of this operator,
     as one takes no time and another hours."""
 
-    def tell(text: str, share: float | None) -> None:
-        ctx.progress(text, None if share is None else (number + share) / len(line))
-
-    return ctx.part(with_time_left(tell, " of this step" if number + 1 < len(line) else ""))
+    part = ctx.watch.part(number / len(line), (number + 1) / len(line))
+    return replace(
+        ctx, watch=with_time_left(part, " of this step" if number + 1 < len(line) else "")
+    )
 
 
 def _timed(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from core.graph.columns import Table
 from core.io.plain import to_plain
 from core.models.base import Models, Reply
 from core.models.chat.saved_replies import SavedReplies, write_shipped
+from core.watch import NO_WATCH, Watch
 
 
 @dataclass(eq=False)
@@ -62,7 +63,7 @@ def gathered(
     corpus: Corpus,
     builds: Sequence[Build],
     models: Models,
-    check: Callable[[], None] = lambda: None,
+    watch: Watch = NO_WATCH,
     saved: SavedReplies | None = None,
 ) -> Gathered:
     """The facts and replies of these builds, which are run once more for it, without storing their graphs.
@@ -78,7 +79,7 @@ def gathered(
             raise BadInput(
                 f"“{build.title}” asks no language model and reads no chunks, so that it has nothing to ship."
             )
-        ctx = context(corpus, Unasked(models), check=check, saved=saved)
+        ctx = context(corpus, Unasked(models), watch=watch.quiet, saved=saved)
         try:
             chunks = _run(build, corpus, ctx, found)
         except Uncovered:
@@ -103,10 +104,10 @@ def ship(
     builds: Sequence[Build],
     models: Models,
     file: Path,
-    check: Callable[[], None] = lambda: None,
+    watch: Watch = NO_WATCH,
 ) -> tuple[ShippedBuild, ...]:
     """Write the facts and replies of these builds into a file; the builds as the file names them. Raises as `gathered` does."""
-    found = gathered(corpus, builds, models, check)
+    found = gathered(corpus, builds, models, watch)
     try:
         write_shipped(file, found.replies.items(), [found.head()], found.fact_rows())
     except OSError as error:

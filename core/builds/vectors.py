@@ -48,7 +48,7 @@ def taken_vectors(
     called, what = TOOLS[tool].title, {"nodes": "entities"}.get(of, of)
     there = np.flatnonzero([bool(text) for text in found.texts])
     spot = there[np.unique(np.linspace(0, len(there) - 1, min(SPOT, len(there))).astype(np.int64))]
-    anew = encoder.encode([found.texts[item] for item in spot], ctx.check)
+    anew = encoder.encode([found.texts[item] for item in spot], ctx.watch)
     why = ""
     if anew.shape[1] != found.matrix.shape[1]:
         why = f"they have {found.matrix.shape[1]:,} numbers each, and those of the encoder here {anew.shape[1]:,}"
@@ -93,13 +93,7 @@ class Vectors(BuildOperator):
                 {"worded": given.vectors.texts, "source": given.source} if given else {}
             )
             found = vectors.build(
-                made.graph,
-                encoder,
-                of,
-                ctx.progress,
-                ctx.check,
-                encode=self._encode(ctx, given),
-                **more,
+                made.graph, encoder, of, ctx.watch, encode=self._encode(ctx, given), **more
             )
             ctx.report.counts[f"vectors of {self.of}"] = len(found)
             if found.source:

@@ -170,8 +170,8 @@ def _measure(comparison: Comparison, environment: Environment) -> None:
                 continue
             if by_model:
                 print(f"{lane.instance.name}: {price(lane).text}", file=sys.stderr)
-            with bar(f"What {lane.instance.name} rests on") as advanced, suppress(BadInput):
-                found = influence(lane, environment, by_model, advanced=advanced)
+            with bar(f"What {lane.instance.name} rests on") as watch, suppress(BadInput):
+                found = influence(lane, environment, by_model, watch=watch)
                 comparison.change(place, influences=with_influence(lane.influences, found))
 
 
@@ -188,8 +188,8 @@ def _without(ask: Ask, names: Sequence[str], engine) -> Ask:
 
 def _asked(source: Source, options, engine) -> Ask:
     """The question to a graph or a corpus; one of its sets' own questions brings its known answers and passages along."""
-    with bar(f"Opening {source.noun}") as advanced:
-        opened = source.open(engine, advanced)
+    with bar(f"Opening {source.noun}") as watch:
+        opened = source.open(engine, watch)
     given = options.entity, options.answer, options.gold
     return replace(
         asked(

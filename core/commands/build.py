@@ -242,9 +242,9 @@ def _of_database(options, folder: Path) -> TripleFile:
         )
     address = address_of(options.triples[0])
     check_language(options.language)
-    with bar(f"Copying from {address.title}") as advanced:
+    with bar(f"Copying from {address.title}") as watch:
         limits = Limits(
-            min(options.limit, DRY_COPY) if options.dry_run else options.limit, progress=advanced
+            min(options.limit, DRY_COPY) if options.dry_run else options.limit, watch=watch
         )
         file = copied(
             address,
@@ -298,9 +298,9 @@ def _look(source: TripleFile, numbers: bool) -> int:
 
 
 def _build(source: TripleFile, options) -> int:
-    with bar("Reading triples") as advanced:
+    with bar("Reading triples") as watch:
         name = options.name or Path(options.out).resolve().name
-        graph = build(source, options.out, name, options.direction, progress=advanced)
+        graph = build(source, options.out, name, options.direction, watch=watch)
     print(_counts(graph, options.out))
     for line in source.tally.sentences():
         print(line)

@@ -107,8 +107,8 @@ def _study(options) -> int:
 
     check_writable(Path(options.out))
     engine, dataset = options.engine(), datasets()["case-study"]
-    with bar("Opening the graph") as advanced:
-        graph = dataset.open(advanced)
+    with bar("Opening the graph") as watch:
+        graph = dataset.open(watch)
     questions = {question.id: question for question in dataset.questions("case-study")}
     keys = []
     assert dataset.triples is not None  # it is a file that is shipped
@@ -185,8 +185,8 @@ def _demo(options) -> int:
 def _of_graph(engine, name: str):
     """How a row's question is asked of a graph of triples."""
     dataset = datasets()[name]
-    with bar("Opening the graph") as advanced:
-        graph = dataset.open(advanced)
+    with bar("Opening the graph") as watch:
+        graph = dataset.open(watch)
 
     def asked(row, model: bool):
         question = next(one for one in dataset.questions(row["set"]) if one.text == row["question"])

@@ -134,7 +134,7 @@ def _add(options) -> int:
         known_code(options.language) if options.language else "",
     )
     files, questions = [file_of(file) for file in options.files], file_of(options.questions)
-    with bar("Reading documents") as advanced:
+    with bar("Reading documents") as watch:
         brought = bring(
             options.name,
             files,
@@ -142,7 +142,7 @@ def _add(options) -> int:
             columns,
             options.format,
             questions,
-            advanced,
+            watch,
             encoding=options.encoding,
             replace_files=options.replace,
         )

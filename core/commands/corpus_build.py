@@ -102,11 +102,11 @@ def _build(options) -> int:
     cap, workers = cap_of(options.cap), workers_of(options)
     one = find(options.graph) if "(" in options.graph else chosen(options.graph, options.extractor)
     one = one.by(options.model) if options.model else one
-    with bar("Opening the corpus") as advanced:
+    with bar("Opening the corpus") as watch:
         corpus = open_corpus(options.name)
         if options.language:
             corpus = corpus.with_language(known_code(options.language))
-        advanced("Cutting chunks")
+        watch.report("Cutting chunks")
         models = options.engine().models
         expected = cost(corpus, one, models)
     print(f"{one.title}: {one.line.words()}")
@@ -120,12 +120,12 @@ def _build(options) -> int:
         _ask()
     report = BuildReport()
     try:
-        with bar("Building") as advanced:
+        with bar("Building") as watch:
             graph = build(
                 corpus,
                 one,
                 models,
-                advanced,
+                watch,
                 report=report,
                 lanes=max(1, options.lanes),
                 cap=cap,

@@ -39,8 +39,8 @@ def add_part(parts) -> None:
 def run(options) -> int:
     """Open the index, make its vectors, and print what was taken; the exit code."""
     if options.dry_run or not options.name:
-        with bar("Reading the index") as advanced:
-            taken = look(options.path, advanced)
+        with bar("Reading the index") as watch:
+            taken = look(options.path, watch)
         print(taken.words())
         warn(taken.sentences())
         print(
@@ -50,13 +50,13 @@ def run(options) -> int:
         )
         return OK
     engine = options.engine()
-    with bar("Reading the index") as advanced:
-        corpus, taken = open_index(options.path, options.name, options.title, advanced)
+    with bar("Reading the index") as watch:
+        corpus, taken = open_index(options.path, options.name, options.title, watch)
     print(taken.words())
     warn(taken.sentences())
     one, report = find(build_of(taken.tool)), BuildReport()
-    with bar("Vectors") as advanced:
-        build(corpus, one, engine.models, advanced, report=report)
+    with bar("Vectors") as watch:
+        build(corpus, one, engine.models, watch, report=report)
     warn(note for note in report.notes if note not in taken.sentences())
     warn(filter(None, (status(corpus, one).uncovered,)))
     print(f"{corpus.name} has the graph {one.id}. To build one of the same texts here:")

@@ -325,10 +325,10 @@ def _plan(options, engine):
     settings = {"model": not options.no_llm, "judge": options.judge, "cold": options.cold}
     settings |= {"support": tuple(split(options.support)), "second_judge": options.second_judge}
     size = None if options.sample == "all" else int(options.sample)
-    with bar("Opening the graph") as advanced:
+    with bar("Opening the graph") as watch:
 
         def graph(name):
-            return engine.graph(name, progress=advanced)
+            return engine.graph(name, watch=watch)
 
         settings |= {
             "graph": options.graph or "",

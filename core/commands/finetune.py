@@ -159,7 +159,7 @@ def run_encoder(options) -> int:
         split = _split(options)
         training = _watched(
             "encoder",
-            lambda job: run.encoder(engine, split, settings, job.tell, job.check, options.again),
+            lambda job: run.encoder(engine, split, settings, job, options.again),
         )
         if not options.json:
             _print_training(training)
@@ -179,9 +179,7 @@ def run_triples(options) -> int:
     )
     training = _watched(
         "triples",
-        lambda job: run.triples(
-            engine, _split(options), settings, job.tell, job.check, options.again
-        ),
+        lambda job: run.triples(engine, _split(options), settings, job, options.again),
     )
     if options.json:
         print(json_text({"training": training}, indent=2))
@@ -204,9 +202,7 @@ def run_llm(options) -> int:
         split, unseen = _split(options), 0 if options.no_report else options.test_sample
         training = _watched(
             "llm",
-            lambda job: run.llm(
-                engine, split, settings, options.base, unseen, job.tell, job.check, options.again
-            ),
+            lambda job: run.llm(engine, split, settings, options.base, unseen, job, options.again),
         )
     if options.json:
         print(json_text({"training": training, "report": training["report"]}, indent=2))

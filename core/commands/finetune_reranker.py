@@ -77,7 +77,7 @@ def run(options) -> int:
     if options.ship:
         return _ship(engine, lessons, options)
     settings = RerankerSettings(epochs=options.epochs, tokens=options.tokens, seed=options.seed)
-    work = lambda job: reranker(engine, lessons, settings, job.tell, job.check, options.again)
+    work = lambda job: reranker(engine, lessons, settings, job, options.again)
     record = finish(Jobs(workers=1).start("reranker", lambda: Job("reranker", work)))
     print(json_text(record, indent=1)) if options.json else _print(record)
     return OK
@@ -85,7 +85,7 @@ def run(options) -> int:
 
 def _ship(engine: Any, lessons: Lessons, options: Any) -> int:
     folder, rank = Path(options.ship), max(1, options.rank)
-    work = lambda job: ship(engine, lessons, folder, rank, options.tokens, job.tell, job.check)
+    work = lambda job: ship(engine, lessons, folder, rank, options.tokens, job)
     _figures(finish(Jobs(workers=1).start("ship", lambda: Job("ship", work))))
     print(f"{folder}: {sum(file.stat().st_size for file in folder.iterdir()) / 1000:,.0f} kB")
     return OK

@@ -77,7 +77,7 @@ def _remove(options) -> int:
 
 def run(options) -> int:
     """Write the graph and name the files; the exit code."""
-    with bar("Opening the graph") as advanced:
+    with bar("Opening the graph") as watch:
         if options.build:
             graph = open_graph(open_corpus(options.name), options.build)
         else:
@@ -90,7 +90,7 @@ def run(options) -> int:
             )
         if not graph.n_nodes:
             raise BadInput(f"The graph “{name}” is empty; there is nothing to write.")
-        files = export(graph, options.format, out, advanced)
+        files = export(graph, options.format, out, watch)
     print(f"{graph.n_nodes:,} entities, {graph.n_edges:,} triples in {', '.join(map(str, files))}")
     for sentence in left_out(graph, options.format):
         print(sentence)

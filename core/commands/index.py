@@ -14,6 +14,7 @@ from core.indexes.prepared import KINDS, delete, leftovers, prepared
 from core.indexes.vectors import LIMIT, build
 from core.io.durations import span, with_time_left
 from core.operators.base import DIRECTIONS
+from core.watch import NO_WATCH
 
 
 def add(commands) -> None:
@@ -103,12 +104,10 @@ def _vectors(options) -> int:
     """Encode and say how many; the exit code."""
     engine, graph = _opened(options)
     encoder, workers = engine.models.encoder(options.model), workers_of(options)
-    encode = spread(workers, options.model, lambda: None) if workers else None
+    encode = spread(workers, options.model, NO_WATCH) if workers else None
     limit = LIMIT if options.limit is None else options.limit
-    with bar("Encoding") as advanced:
-        found = build(
-            graph, encoder, options.of, with_time_left(advanced), lambda: None, limit, encode
-        )
+    with bar("Encoding") as watch:
+        found = build(graph, encoder, options.of, with_time_left(watch), limit, encode)
     facts = found.facts
     print(
         f"{len(found):,} {options.of} of {graph.name} as vectors of {facts['dimension']} numbers, searched by faiss {facts['kind']}."
@@ -132,10 +131,10 @@ def _walks(options) -> int:
         options.unique,
         options.seed,
     )
-    with bar("Encoding") as advanced:
+    with bar("Encoding") as watch:
         encoder = engine.models.encoder(options.model)
         found = walk_index.build(
-            graph, encoder, plan, progress=with_time_left(advanced), limit=options.limit
+            graph, encoder, plan, watch=with_time_left(watch), limit=options.limit
         )
     facts = found.index.facts
     print(
@@ -174,8 +173,8 @@ def _opened(options):
     """The engine and the graph. Raises BadInput for one that is asked live."""
 
     engine = options.engine()
-    with bar("Opening the graph") as advanced:
-        graph = engine.graph(options.graph, progress=advanced)
+    with bar("Opening the graph") as watch:
+        graph = engine.graph(options.graph, watch=watch)
     if graph.live is not None:
         raise BadInput(
             f"Nothing is prepared of “{graph.name}”, as it is asked live: what a method needs is made of what was fetched."

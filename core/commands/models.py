@@ -71,8 +71,8 @@ def run(options) -> int:
     if options.measure:
         return _measure(registry, options.measure)
     if options.fetch:
-        with bar("Fetching") as advanced:
-            registry.fetch(options.fetch, advanced)
+        with bar("Fetching") as watch:
+            registry.fetch(options.fetch, watch)
     for info in registry.declared():
         print(
             f"{'●' if info.present else '○'} {info.name:20} {info.kind:9} {info.title}"
@@ -125,14 +125,14 @@ def _only(models: tuple[str, ...]) -> str:
 
 def _measure(registry: Registry, name: str) -> int:
     if registry.resolve(name).kind == "encoder":
-        with bar("Measuring") as advanced:
-            speeds = registry.measure_encoder(name, advanced)
+        with bar("Measuring") as watch:
+            speeds = registry.measure_encoder(name, watch)
         if speeds is None:
             raise BadInput(f"“{name}” is computed in one way only, so there is nothing to measure.")
         print(f"  {speeds.sentence}")
         return OK
-    with bar("Measuring") as advanced:
-        profile = registry.measure(name, advanced)
+    with bar("Measuring") as watch:
+        profile = registry.measure(name, watch)
     for sentence in profile.sentences():
         print(f"  {sentence}")
     if profile.refuses:

@@ -21,13 +21,13 @@ def run(options) -> int:
     """Build and fetch; a model that cannot be had is named and does not stop the rest. The exit code."""
 
     engine = options.engine()
-    with bar("Building the graph") as advanced:
-        engine.graph("metaqa", progress=advanced)
+    with bar("Building the graph") as watch:
+        engine.graph("metaqa", watch=watch)
     for info in engine.models.declared():
         if info.roles and info.fetchable and not info.present:
             try:
-                with bar(f"Fetching {info.title}") as advanced:
-                    engine.models.fetch(info.name, advanced)
+                with bar(f"Fetching {info.title}") as watch:
+                    engine.models.fetch(info.name, watch)
             except HopscopeError as error:
                 print(
                     f"hopscope: {info.title} is not here: {error} Everything else works without it.",
@@ -35,8 +35,8 @@ def run(options) -> int:
                 )
     if engine.models.info("encoder").present:
         try:
-            with bar("Measuring how the encoder is computed fastest") as advanced:
-                engine.models.measure_encoder(progress=advanced, again=False)
+            with bar("Measuring how the encoder is computed fastest") as watch:
+                engine.models.measure_encoder(watch=watch, again=False)
         except HopscopeError as error:
             print(
                 f"hopscope: the encoder was not measured: {error} It is computed as is usual for this processor.",

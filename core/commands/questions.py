@@ -76,11 +76,11 @@ def run(options) -> int:
     known = keep_set(Path(file), options.name, options.title, options.graph, **how)
     found = known.questions()
     print(f"{len(found):,} questions of {options.graph} are saved as {known.name}")
-    with bar("Opening the graph") as advanced:
+    with bar("Opening the graph") as watch:
         if options.own_graphs:
             misfit = own_fit(known, found).words("graphs of their own")
         else:
-            misfit = fit(options.engine().graph(options.graph, progress=advanced), found).words(
+            misfit = fit(options.engine().graph(options.graph, watch=watch), found).words(
                 options.graph
             )
     warn(filter(None, [known.note(), misfit]))

@@ -58,19 +58,17 @@ def run(options) -> int:
     if options.size < 2:
         raise BadInput("--size must be at least 2.")
     engine = options.engine()
-    with bar("Opening the graph") as advanced:
-        graph = engine.graph(options.graph, progress=advanced)
-        found = communities(graph, options.size, advanced)
+    with bar("Opening the graph") as watch:
+        graph = engine.graph(options.graph, watch=watch)
+        found = communities(graph, options.size, watch)
     reports = Reports(
         graph,
         found,
         lambda: engine.models.chat(options.model),
         engine.models.signature(options.model),
     )
-    with bar("Reports") as advanced:
-        written, saved = reports.prepare(
-            _wanted(options, graph, found), with_time_left(advanced), lambda: None
-        )
+    with bar("Reports") as watch:
+        written, saved = reports.prepare(_wanted(options, graph, found), with_time_left(watch))
     print(
         f"{written:,} reports written, {saved:,} were there, of {len(found):,} communities of {graph.name}."
     )

@@ -191,14 +191,9 @@ def _measured(
     options, engine, wanted: Experiment, sets: dict[str, str]
 ) -> tuple[list[Beside | Measured], list[str]]:
     """The tables of what is taken without an evaluation, and what differs from the paper."""
-    with bar("Opening the graph") as advanced:
+    with bar("Opening the graph") as watch:
         found = MEASURES[wanted.measures](
-            engine,
-            sets,
-            dict(wanted.rows),
-            _size(options),
-            partial(_graph, options.graph),
-            advanced,
+            engine, sets, dict(wanted.rows), _size(options), partial(_graph, options.graph), watch
         )
     return [*found], [*wanted.differs, *_small(options, wanted, sets)]
 
@@ -369,8 +364,8 @@ def _asked(
     }
     settings |= {"graph": _graph(options.graph, name), "only": wanted.sets[name].only}
     store = Store(evaluations_file())
-    with bar("Opening the graph") as advanced:
-        by_name = lambda graph: engine.graph(graph, progress=advanced)
+    with bar("Opening the graph") as watch:
+        by_name = lambda graph: engine.graph(graph, watch=watch)
         plan = make_plan(
             instances,
             asked,
@@ -380,8 +375,8 @@ def _asked(
             **settings,
         )
     warn(plan.notes)
-    with bar("Encoding walks") as advanced:
-        prepare_walks(plan, engine, with_time_left(advanced))
+    with bar("Encoding walks") as watch:
+        prepare_walks(plan, engine, with_time_left(watch))
     job = evaluate(engine, store, plan, False, workers_of(options), 0, None, 0)
     finish(job)
     return Summary(store.run(job.number), store.rows(job.number))

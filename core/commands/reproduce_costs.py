@@ -6,7 +6,7 @@ import dataclasses
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from core.evaluation.papers.building import (
 from core.evaluation.reports.build_plots import page
 from core.io.home import home, models_folder
 from core.io.json_text import json_text
+from core.watch import NO_WATCH, Watch
 
 
 def run(options, wanted: BuildingCosts) -> int:
@@ -66,20 +67,18 @@ def run(options, wanted: BuildingCosts) -> int:
 def _measured(corpus: Corpus, builds: Mapping[str, str], models) -> tuple[str, list[GraphCost]]:
     """Of what the costs are, and those of each build, made where it is not there. Raises HopscopeError."""
     costs = []
-    with bar("Building") as advanced:
+    with bar("Building") as watch:
         for name, spec in builds.items():
             one = find(spec)
             if not status(corpus, one).current or "steps" not in status(corpus, one).report:
                 known = Unasked(models) if ships(corpus, one) else models
-                build(corpus, one, known, _named(name, advanced))
+                build(corpus, one, known, _named(name, watch))
             costs.append(graph_cost(name, one.id, status(corpus, one).report, one.line.asks_chat))
     return f"{corpus.n_documents:,} documents of {corpus.title}.", costs
 
 
-def _named(
-    name: str, advanced: Callable[[str, float | None], None]
-) -> Callable[[str, float | None], None]:
-    return lambda text, share: advanced(f"{name}: {text}", share)
+def _named(name: str, watch: Watch = NO_WATCH) -> Watch:
+    return Watch(watch.check, lambda text, share: watch.report(f"{name}: {text}", share))
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import Any
 
 from core.errors import BadInput, HopscopeError
 from core.io.fetched import fetched, is_id
+from core.watch import Watch
 
 OK, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
 """All went well; a part failed or a model was missing; the input was wrong; interrupted by Ctrl-C."""
@@ -20,7 +21,7 @@ LINE_EVERY = 30.0  # seconds between two lines of progress where standard error 
 
 
 class bar:
-    """A progress bar on standard error: `with bar("…") as advanced: advanced(text, share)`. Where that is no terminal, such as a log, it
+    """A progress bar on standard error: `with bar("…") as watch: watch.report(text, share)`. Where that is no terminal, such as a log, it
     is a line every `LINE_EVERY` seconds."""
 
     def __init__(self, text: str):
@@ -36,7 +37,7 @@ class bar:
         )
 
     def __enter__(self):
-        return self._advanced
+        return Watch(report=self._advanced)
 
     def __exit__(self, *_) -> None:
         self._bar.close()
@@ -113,8 +114,8 @@ def file_of(name: str) -> str:
     itself. Raises BadInput as `core.io.fetched.fetched` does."""
     if not is_id(name):
         return name
-    with bar("Fetching") as advanced:
-        found = fetched(name, advanced)
+    with bar("Fetching") as watch:
+        found = fetched(name, watch)
     warn([found.note])
     return str(found.path)
 
@@ -126,10 +127,10 @@ def files_of(names: str) -> str:
 
 def watch(job) -> None:
     """Show what a job does until it ends; Ctrl-C cancels it, waits for its clean end and goes on as KeyboardInterrupt."""
-    with bar("Starting") as advanced:
+    with bar("Starting") as shown:
         try:
             while not job.wait(0.1):
-                advanced(job.text, job.fraction)
+                shown.report(job.text, job.fraction)
         except KeyboardInterrupt:
             job.cancel()
             job.wait(10)

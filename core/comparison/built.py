@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 
 from cachetools import LRUCache
 
@@ -16,8 +15,8 @@ from core.errors import BadParameter
 from core.graph.store import Graph
 from core.indexes.place import waiting
 from core.models.base import Models
-from core.runtime.meter import silent
 from core.runtime.turn import passed_on
+from core.watch import NO_WATCH, Watch
 
 OPENED = 32  # graphs that stay open
 CHUNKS = "chunks"  # the kind of graph that needs no reading of the texts, and is made whoever asks for it
@@ -42,25 +41,21 @@ class BuiltGraphs:
         self._opened: LRUCache[Key, tuple[int, Graph | None]] = LRUCache(OPENED)
 
     def __call__(
-        self,
-        corpus: Corpus,
-        spec: str = "",
-        check: Callable[[], None] = lambda: None,
-        progress: Callable[[str, float | None], None] | None = None,
+        self, corpus: Corpus, spec: str = "", watch: Watch = NO_WATCH, make: bool = False
     ) -> Graph:
         """The graph that a build made of a corpus, of a kind of graph the best that is there (`core.builds.standing`); without `spec` the
         chunks.
 
-        That of the chunks alone is made where there is none; with `progress`, which is told, that of a corpus which is not large as well,
+        That of the chunks alone is made where there is none; to `make` it that of a corpus which is not large as well,
         unless a language model is asked for it; one that came with the corpus asks none, and where it does not fit what is here the next
         best is taken. No vectors are made with it: an operator that reads some makes them. Raises BadParameter for an unknown build,
         StoreError where it is not built yet, saying how to build it.
         """
         one = build_for(corpus, spec or CHUNKS)
         try:
-            return self._graph(corpus, one, check, progress)
+            return self._graph(corpus, one, watch, make)
         except Uncovered:
-            return self._graph(corpus, build_for(corpus, spec, shipped=False), check, progress)
+            return self._graph(corpus, build_for(corpus, spec, shipped=False), watch, make)
 
     def close(self) -> None:
         """Hold no graph any more; one that is asked for again is opened anew."""
@@ -75,36 +70,28 @@ class BuiltGraphs:
             return ""
         return now.graph if now.serves else ""
 
-    def _graph(
-        self,
-        corpus: Corpus,
-        one: Build,
-        check: Callable[[], None],
-        progress: Callable[[str, float | None], None] | None,
-    ) -> Graph:
+    def _graph(self, corpus: Corpus, one: Build, watch: Watch, make: bool) -> Graph:
         file = place(corpus, one) / BUILT
         key = (str(corpus.folder), corpus.digest, repr(one.line))
         with self._lock:
             lock = self._making.setdefault(key, threading.Lock())
 
         def look() -> None:
-            check()
-            if progress is not None and (so_far := self._so_far.get(key)) is not None:
-                progress(*so_far)
+            watch.check()
+            if (so_far := self._so_far.get(key)) is not None:
+                watch.report(*so_far)
 
-        with waiting(lock, look):
+        with waiting(lock, Watch(look)):
             with self._lock:
                 stamp, known = self._opened.get(key, (0, None))
             if known is not None and file.exists() and stamp == file.stat().st_mtime_ns:
                 return known
             with passed_on():
                 if not status(corpus, one).serves and (
-                    one.graph == CHUNKS or (progress is not None and _soon(corpus, one))
+                    one.graph == CHUNKS or (make and _soon(corpus, one))
                 ):
                     try:
-                        graph = self._made(
-                            corpus, one, check, self._telling(key, progress or silent)
-                        )
+                        graph = self._made(corpus, one, self._telling(key, watch))
                     finally:
                         self._so_far.pop(key, None)
                 else:
@@ -113,33 +100,25 @@ class BuiltGraphs:
                 self._opened[key] = (file.stat().st_mtime_ns, graph)
             return graph
 
-    def _telling(
-        self, key: Key, progress: Callable[[str, float | None], None]
-    ) -> Callable[[str, float | None], None]:
+    def _telling(self, key: Key, watch: Watch = NO_WATCH) -> Watch:
         """Tells how far a graph is to who makes it, and to all who wait for it meanwhile."""
 
         def tell(text: str, share: float | None) -> None:
             self._so_far[key] = text, share
-            progress(text, share)
+            watch.report(text, share)
 
-        return tell
+        return Watch(watch.check, tell)
 
-    def _made(
-        self,
-        corpus: Corpus,
-        one: Build,
-        check: Callable[[], None],
-        progress: Callable[[str, float | None], None],
-    ) -> Graph:
+    def _made(self, corpus: Corpus, one: Build, watch: Watch = NO_WATCH) -> Graph:
         """The graph, built without asking a language model. Raises Uncovered where it came with the corpus and does not fit here."""
         indexed = isinstance(one.line.operators[0], OpenedIndex)  # whose vectors came with it
         if not one.line.asks_chat:
-            return build(corpus, one, self._models, progress, check, indexed=indexed)
+            return build(corpus, one, self._models, watch, indexed=indexed)
         key = (str(corpus.folder), corpus.digest, repr(one.line))
         if key in self._uncovered:
             raise Uncovered
         try:
-            return build(corpus, one, Unasked(self._models), progress, check, indexed=indexed)
+            return build(corpus, one, Unasked(self._models), watch, indexed=indexed)
         except Uncovered:
             self._uncovered.add(key)
             raise

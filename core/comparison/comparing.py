@@ -22,6 +22,7 @@ from core.operators.base import Line
 from core.runtime.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, nothing, sentence
 from core.runtime.meter import HowFar
 from core.types import State
+from core.watch import Watch
 
 ANSWERING = "answering"
 TELL = 0.3  # seconds between two words on how far a lane is
@@ -180,7 +181,9 @@ class Comparing:
         make_ready()
         loading = time.perf_counter() - start
         self.comparison.change(place, prepared={"Loading the program": loading})
-        if not self._part(place, LaneRun.retrieve, lambda: self._head_start.pause(self._job.check)):
+        if not self._part(
+            place, LaneRun.retrieve, Watch(lambda: self._head_start.pause(self._job))
+        ):
             return
         lane = self.comparison.change(place, retrieved=True, preview=None)
         self._queues.pace[repr(lane.line)] = sum(
@@ -201,7 +204,7 @@ class Comparing:
         )
 
     def _answer(self, place: int) -> None:
-        if self._part(place, LaneRun.answer, self._job.check):
+        if self._part(place, LaneRun.answer, self._job):
             lane = self.comparison.lanes[place]
             said = lane.state.answer  # without the thought, and without what repeats in it
             answer = lane.answer if said is None else said
@@ -216,25 +219,23 @@ class Comparing:
         finally:
             self._head_start.end()
 
-    def _part(
-        self, place: int, part: Callable[[LaneRun, Progress], None], check: Callable[[], None]
-    ) -> bool:
+    def _part(self, place: int, part: Callable[[LaneRun, Progress], None], watch: Watch) -> bool:
         """Whether one part of a lane went well; its failure is written on it and goes no further."""
         run = self._runs[place]
         try:
-            check()
-            part(run, self._progress(place, check))
+            watch.check()
+            part(run, self._progress(place, watch))
             return True
         except Cancelled:
             self.comparison.change(place, status=CANCELLED, text="Cancelled")
         except Exception as error:
             self._fail(place, error)
         finally:
-            self.comparison.change(place, progress=None, **run.fields)
+            self.comparison.change(place, **run.fields)
         self._job.touch()
         return False
 
-    def _progress(self, place: int, check: Callable[[], None]) -> Progress:
+    def _progress(self, place: int, watch: Watch) -> Progress:
         """Return what a part of a lane tells while it runs, as changes of the lane."""
         job, comparison, run = self._job, self.comparison, self._runs[place]
         name = comparison.lanes[place].instance.name
@@ -242,11 +243,11 @@ class Comparing:
         def advanced(text: str, fraction: float | None = None) -> None:
             progress = None if fraction is None else HowFar(text, fraction)
             comparison.change(place, text=text, progress=progress)
-            job.tell(f"{name}: {text}", fraction)
+            job.report(f"{name}: {text}", fraction)
 
         def wrote(piece: str) -> None:
             answer = comparison.lanes[place].answer + piece
-            comparison.change(place, answer=answer, progress=None)
+            comparison.change(place, answer=answer)
             self._head_start.end()
             job.touch()
 
@@ -259,16 +260,16 @@ class Comparing:
                 self._head_start.left(how.left)
             if time.monotonic() - reported_at >= TELL:
                 reported_at = time.monotonic()
-                job.tell(f"{name}: {how.text}", how.fraction)
+                job.report(f"{name}: {how.text}", how.fraction)
 
         def reached(state: State) -> None:
-            comparison.change(place, progress=None, **run.fields)
+            comparison.change(place, **run.fields)
             job.touch()
 
-        preview = None if comparison.lanes[place].retrieved else self._preview(place, check)
-        return Progress(advanced, reached, wrote, check, far, preview)
+        preview = None if comparison.lanes[place].retrieved else self._preview(place, watch)
+        return Progress(Watch(watch.check, advanced), reached, wrote, far, preview)
 
-    def _preview(self, place: int, check: Callable[[], None]) -> ShowPreview:
+    def _preview(self, place: int, watch: Watch) -> ShowPreview:
         """Return what shows on a lane what its run would come to by now."""
         job, run, queues, watched = self._job, self._runs[place], self._queues, self._watched
 
@@ -283,7 +284,7 @@ class Comparing:
             if (
                 previews(text, states) and threading.get_ident() == here
             ):  # a model that reads elsewhere is not kept waiting
-                self._first_look.give_way(place, check)
+                self._first_look.give_way(place, watch)
 
         return preview
 

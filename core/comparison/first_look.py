@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from core.runtime.meter import spent
 from core.runtime.turn import away
+from core.watch import NO_WATCH, Watch
 
 LONGEST = 1.5  # seconds that the first lane lets the others come to something, at most
 LOOK = 0.02
@@ -24,15 +25,15 @@ class FirstLook:
             int, float
         ] = {}  # lanes that have shown something, and until when each lets others come to that
 
-    def give_way(self, lane: int, check: Callable[[], None]) -> None:
-        """Return once a lane that has just shown something may go on. Raises what `check` raises."""
+    def give_way(self, lane: int, watch: Watch = NO_WATCH) -> None:
+        """Return once a lane that has just shown something may go on. Raises what `watch` raises."""
         with self._lock:
             self._order.setdefault(lane, time.monotonic() + LONGEST)
         if not self._waits(lane):
             return
         with spent("waiting"), away():
             while self._waits(lane):
-                check()
+                watch.check()
                 time.sleep(LOOK)
 
     def _waits(self, lane: int) -> bool:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 from core.runtime.meter import spent
+from core.watch import NO_WATCH, Watch
 
 LONGEST = 5.0  # seconds that the other lanes pause at most
 LOOK = 0.05
@@ -33,14 +34,14 @@ class HeadStart:
         """Its first word is there, or it has ended."""
         self._over.set()
 
-    def pause(self, check: Callable[[], None]) -> None:
-        """Return once the others may go on. Raises what `check` raises."""
-        check()
+    def pause(self, watch: Watch = NO_WATCH) -> None:
+        """Return once the others may go on. Raises what `watch` raises."""
+        watch.check()
         if not self._running():
             return
         with spent("waiting"):
             while self._running() and not self._over.wait(LOOK):
-                check()
+                watch.check()
 
     def _running(self) -> bool:
         return not self._over.is_set() and time.monotonic() < self._until and not self._others()

@@ -19,12 +19,12 @@ from core.operators.branch import Branch
 from core.operators.read import GraphReader
 from core.operators.texts.answer.excerpt import NearestSentence
 from core.operators.texts.built import BuiltGraph
-from core.runtime.meter import HowFar, silent
+from core.runtime.meter import HowFar
 from core.runtime.weight import weight
 from core.sources import Ask, Source
 from core.types import State
+from core.watch import NO_WATCH, Watch
 
-Advanced = Callable[[str, float | None], None]
 Preview = Callable[[str, Callable[[], tuple[State, ...]]], None]
 MOST = 128 << 20  # bytes of states that are kept for other lanes
 
@@ -45,14 +45,15 @@ def graph_of(
     line: Line,
     source: Source,
     environment: Environment,
-    check: Callable[[], None] = lambda: None,
-    progress: Advanced | None = None,
+    watch: Watch = NO_WATCH,
+    make: bool = False,
 ) -> KnowledgeGraph | None:
-    """The graph of its own that a line stands on, opened; None for a line that names none. Raises as `Source.built` does."""
+    """The graph of its own that a line stands on, opened, or with `make`
+    built where that is soon done; None for a line that names none. Raises as `Source.built` does."""
     first = line.operators[0] if len(line) else None
     if not isinstance(first, BuiltGraph):
         return None
-    return source.built(environment, first.build, check, progress, first.mended)
+    return source.built(environment, first.build, watch, first.mended, make)
 
 
 class Prefixes:
@@ -95,13 +96,12 @@ class Layered(Prefixes):
 
 @dataclass
 class Progress:
-    """What a lane tells while it runs: `advanced(text, fraction)`, `reached(state)`, `text(piece)`, `far(how far)`; where somebody looks on
+    """What a lane tells while it runs: by its `watch`, `reached(state)`, `text(piece)`, `far(how far)`; where somebody looks on
     also `preview(how far in words, what gives the states that it would show now)`."""
 
-    advanced: Callable[[str, float | None], None] = silent
+    watch: Watch = NO_WATCH
     reached: Callable[[State], None] = lambda state: None
     text: Callable[[str], None] = lambda piece: None
-    check: Callable[[], None] = lambda: None
     far: Callable[[HowFar], None] = lambda far: None
     preview: Preview | None = None
 
@@ -174,7 +174,7 @@ class LaneRun:
         corpus, StoreError where it is not built."""
         if self.own_graph is None:
             self.own_graph = graph_of(
-                self.line, self.ask.source, self.environment, progress.check, progress.advanced
+                self.line, self.ask.source, self.environment, progress.watch, make=True
             )
 
     def retrieve(self, progress: Progress) -> None:
@@ -208,8 +208,7 @@ class LaneRun:
             self.graph,
             self.environment,
             self.ask.seed,
-            progress.check,
-            progress.advanced,
+            progress.watch,
             progress.text,
             self.ask.model,
             progress.far,

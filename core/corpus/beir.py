@@ -12,10 +12,11 @@ from core.corpus.links import LINKS
 from core.corpus.readers.packed import zipped
 from core.corpus.titled import MAX_BYTES, RowErrors, Titled, text_in
 from core.errors import BadInput, shorten
-from core.io.files import PACKED, Tell, lines
+from core.io.files import PACKED, lines
 from core.questions import QuestionFile
 from core.runtime.row_files import COLUMNAR, file_rows
 from core.types import Question
+from core.watch import Watch
 
 Sets = Mapping[str, FilePath | None]
 ROWS = (".jsonl", *(f".jsonl{packed}" for packed in PACKED), *COLUMNAR)
@@ -28,7 +29,7 @@ COLUMNS = (
 
 
 def beir(
-    path: FilePath, sets: Sets, tell: Tell | None, titled: Titled
+    path: FilePath, sets: Sets, watch: Watch, titled: Titled
 ) -> tuple[list[Document], dict[str, QuestionFile]]:
     """The documents and question sets of a folder in the form of BEIR (Thakur et al., NeurIPS 2021; github.com/beir-cellar/beir,
     `GenericDataLoader`): `corpus.jsonl`, `queries*.jsonl` and `qrels/NAME.tsv`, plain or packed; the same as Parquet, as the sets of
@@ -41,7 +42,7 @@ def beir(
     documents = [
         _document(file, where, row)
         for file in _found(path, "corpus")
-        for where, row in file_rows(file, tell, MAX_BYTES)
+        for where, row in file_rows(file, watch, MAX_BYTES)
     ]
     texts: dict[str, str] = {}
     for file in _found(path, "queries"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,13 +12,14 @@ from pathlib import Path
 from core.corpus.catalogue import SAFE_NAME, corpora, new_folder, own_corpus
 from core.corpus.corpus import Asked, Corpus, write
 from core.corpus.document import Document, Origin
-from core.corpus.found import FILES, Tell, found_in
+from core.corpus.found import FILES, found_in
 from core.corpus.quoted import alike, parts_of, passage_name, squeezed
 from core.corpus.readers import Read
 from core.corpus.readers.options import Columns, counted
 from core.errors import BadInput, shorten
 from core.questions import GOLD, read_file
 from core.types import Question
+from core.watch import NO_WATCH, Watch
 
 NAMED = 3  # documents that a sentence names
 
@@ -57,8 +58,7 @@ def bring(
     columns: Columns | None = None,
     format: str = FILES,
     questions: str | Path = "",
-    progress: Tell | None = None,
-    check: Callable[[], None] | None = None,
+    watch: Watch = NO_WATCH,
     encoding: str = "",
     replace_files: bool = False,
 ) -> Brought:
@@ -73,15 +73,14 @@ def bring(
     document came of the files; StoreError.
     """
     before = own_corpus(name)
-    progress, check = progress or (lambda text, share: None), check or (lambda: None)
-    found = found_in(name, files, columns, format, questions, progress, check, encoding)
+    found = found_in(name, files, columns, format, questions, watch, encoding)
     documents, sets, notes, missing = (
         found.documents,
         found.sets,
         found.notes,
         _missing(before, found.plain),
     )
-    progress("Writing the corpus", 1.0)
+    watch.report("Writing the corpus", 1.0)
     by_id = _ById([*(before or ()), *documents])
     asked: dict[str, Asked] = {
         set: (_title(set, name, title), by_id.put(found.questions)) for set, found in sets.items()
@@ -93,14 +92,14 @@ def bring(
             documents,
             title,
             sets=asked,
-            check=check,
+            watch=watch,
             links=found.links,
             origins=found.plain.origins,
         )
     else:
         removed = missing if replace_files else ()
         corpus = before.put(
-            documents, check, title, asked, found.links, found.plain.origins, removed
+            documents, watch, title, asked, found.links, found.plain.origins, removed
         )
     unique = {document.id: document for document in documents}
     there = [before.document(id) for id in unique if before and id in before]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -21,6 +21,7 @@ from core.io.home import ROOT, home
 from core.io.stamps import Remembered, described, stamp
 from core.io.toml_file import read_toml
 from core.sharing import check_may_change, forget_owner
+from core.watch import NO_WATCH, Watch
 
 DATA = ROOT / "data"
 DESCRIPTION = "corpus.toml"
@@ -60,7 +61,7 @@ class Shipped:
         files = [file for file in sorted(named | inner) if file.is_file()]
         return _digests.of((READING, *files), stamp(files), lambda: _digest(files))
 
-    def open(self, check: Callable[[], None] | None = None) -> Corpus:
+    def open(self, watch: Watch = NO_WATCH) -> Corpus:
         """The corpus, read first where it lies not in the person's folder yet, or another state of its files does."""
         with _opening:  # the threads of one process read once
             known, made_of = self._known(), self.made_of
@@ -86,7 +87,7 @@ class Shipped:
                 *about,
                 own=False,
                 made_of=made_of,
-                check=check,
+                watch=watch,
                 links=links,
             )
             return _opened(corpora_folder() / self.name)
@@ -149,11 +150,11 @@ def shipped() -> dict[str, Shipped]:
     return {one.name: one for one in found}
 
 
-def open_corpus(name: str, check: Callable[[], None] | None = None) -> Corpus:
+def open_corpus(name: str, watch: Watch = NO_WATCH) -> Corpus:
     """The corpus of a name. Raises BadInput naming the known ones, StoreError where it is damaged."""
     known = shipped()
     if name in known:
-        return known[name].open(check)
+        return known[name].open(watch)
     if not SAFE_NAME.fullmatch(name) or not (corpora_folder() / name / META).is_file():
         raise BadInput(f"There is no corpus “{shorten(name)}”.{nearest(name, corpora())}")
     return _opened(corpora_folder() / name)

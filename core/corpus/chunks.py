@@ -12,8 +12,8 @@ from core.corpus.sentences import sentences
 from core.corpus.tokens import tokens
 from core.errors import BadParameter
 from core.graph.columns import Table
+from core.watch import NO_WATCH, Watch
 
-Check = Callable[[], None]
 Cut = Callable[
     [str], Iterable[tuple[int, int, int]]
 ]  # a text to where its chunks begin and end, in characters, and their tokens
@@ -25,7 +25,7 @@ OPENING, CLOSING = frozenset("「『（【《〈“‘"), frozenset("、。，�
 
 
 def by_tokens(
-    documents: Iterable[Document], size: int = 1200, overlap: int = 100, check: Check | None = None
+    documents: Iterable[Document], size: int = 1200, overlap: int = 100, watch: Watch = NO_WATCH
 ) -> Table:
     """Chunks of at most `size` tokens, each beginning about `overlap` tokens before the last one ended; a table of `id`, `document`,
     `title`, `place`, `text` and `tokens`, in the order of the documents.
@@ -44,11 +44,11 @@ def by_tokens(
         raise BadParameter(
             f"The overlap of chunks must be below their size of {size} tokens, not {overlap}."
         )
-    return _table(documents, lambda text: _windows(text, tokens(text), size, overlap), check)
+    return _table(documents, lambda text: _windows(text, tokens(text), size, overlap), watch)
 
 
 def by_sentences(
-    documents: Iterable[Document], size: int = 100, check: Check | None = None, code: str = ""
+    documents: Iterable[Document], size: int = 100, watch: Watch = NO_WATCH, code: str = ""
 ) -> Table:
     """Chunks of whole sentences, as many as together have at most `size` tokens; a sentence that alone has more is cut at words.
     A table as that of `by_tokens`; the chunks of a document do not overlap. `code` is their language's. Source: the leaves of RAPTOR.
@@ -60,11 +60,11 @@ def by_sentences(
     """
     if size < 1:
         raise BadParameter(f"The size of chunks must be at least one token, not {size}.")
-    return _table(documents, lambda text: _packed(text, size, code), check)
+    return _table(documents, lambda text: _packed(text, size, code), watch)
 
 
 def by_characters(
-    documents: Iterable[Document], size: int = 4096, check: Check | None = None
+    documents: Iterable[Document], size: int = 4096, watch: Watch = NO_WATCH
 ) -> Table:
     """Chunks of at most `size` characters, side by side, cut at blanks; a word that alone is longer is cut. A table as that of `by_tokens`.
     Source: the nodes of FastInsight's ACL-OCL, which says nothing of where within a word it cuts.
@@ -76,10 +76,10 @@ def by_characters(
     """
     if size < 1:
         raise BadParameter(f"The size of chunks must be at least one character, not {size}.")
-    return _table(documents, lambda text: _sliced(text, size), check)
+    return _table(documents, lambda text: _sliced(text, size), watch)
 
 
-def as_given(documents: Iterable[Document], check: Check | None = None) -> Table:
+def as_given(documents: Iterable[Document], watch: Watch = NO_WATCH) -> Table:
     """Each document as one chunk, its text untouched, unless it holds nothing but blanks; a table as that of `by_tokens`.
 
     >>> from core.corpus import Document
@@ -88,7 +88,7 @@ def as_given(documents: Iterable[Document], check: Check | None = None) -> Table
     ['One two. ']
     """
     return _table(
-        documents, lambda text: [(0, len(text), len(tokens(text)))] if text.strip() else [], check
+        documents, lambda text: [(0, len(text), len(tokens(text)))] if text.strip() else [], watch
     )
 
 
@@ -102,13 +102,12 @@ def chunk_id(document: str, number: int, of: int) -> str:
     return document if of == 1 and not NUMBERED.search(document) else f"{document}#{number}"
 
 
-def _table(documents: Iterable[Document], cut: Cut, check: Check | None) -> Table:
+def _table(documents: Iterable[Document], cut: Cut, watch: Watch = NO_WATCH) -> Table:
     rows: dict[str, list] = {
         name: [] for name in ("id", "document", "title", "place", "text", "tokens")
     }
     for document in documents:
-        if check:
-            check()
+        watch.check()
         spans = list(cut(document.text))
         for number, (start, end, size) in enumerate(spans):
             rows["id"].append(chunk_id(document.id, number, len(spans)))

@@ -23,9 +23,9 @@ from core.languages import Found, found_in
 from core.languages.detection import PARTS
 from core.sharing import check_may_change, made
 from core.types import Question
+from core.watch import NO_WATCH, Watch
 
 OWNED_AS = "corpus"
-Check = Callable[[], None]
 Asked = tuple[str, Sequence[Question]]  # a question set: its title and questions
 
 
@@ -202,7 +202,7 @@ class Corpus:
                 f"The question sets in {self.folder} are damaged ({error}); add them again."
             ) from None
 
-    def add(self, documents: Iterable[Document], check: Check | None = None) -> Corpus:
+    def add(self, documents: Iterable[Document], watch: Watch = NO_WATCH) -> Corpus:
         """The corpus with some documents more. One that it has in the very same form is kept once; raises BadInput where it has another
         under the same id."""
         given = list(documents)
@@ -215,9 +215,9 @@ class Corpus:
                     )
             return stored.changed(current.table, given)
 
-        return self._rewritten(added, check)
+        return self._rewritten(added, watch)
 
-    def change(self, documents: Iterable[Document], check: Check | None = None) -> Corpus:
+    def change(self, documents: Iterable[Document], watch: Watch = NO_WATCH) -> Corpus:
         """The corpus with these documents in the place of those of their ids. Raises BadInput where it has none of an id."""
         given = list(documents)
 
@@ -226,12 +226,12 @@ class Corpus:
                 current.row(document.id)
             return stored.changed(current.table, given)
 
-        return self._rewritten(exchanged, check)
+        return self._rewritten(exchanged, watch)
 
     def put(
         self,
         documents: Iterable[Document],
-        check: Check | None = None,
+        watch: Watch = NO_WATCH,
         title: str = "",
         sets: Mapping[str, Asked] | None = None,
         links: Iterable[Link] = (),
@@ -244,18 +244,18 @@ class Corpus:
         given, without = list(documents), frozenset(removed)
         change = lambda current: stored.changed(current.table, given, without)
         return self._rewritten(
-            change, check, title, sets or {}, tuple(links), origins=origins or {}
+            change, watch, title, sets or {}, tuple(links), origins=origins or {}
         )
 
-    def with_questions(self, sets: Mapping[str, Asked], check: Check | None = None) -> Corpus:
+    def with_questions(self, sets: Mapping[str, Asked], watch: Watch = NO_WATCH) -> Corpus:
         """The corpus with more question sets, each in the place of the one of its name; one that ships takes some as well."""
-        return self._rewritten(lambda current: current.table, check, sets=sets, fixed=False)
+        return self._rewritten(lambda current: current.table, watch, sets=sets, fixed=False)
 
-    def with_language(self, code: str, check: Check | None = None) -> Corpus:
+    def with_language(self, code: str, watch: Watch = NO_WATCH) -> Corpus:
         """The corpus with its language as a person chooses it by its code; an empty one has it found again. One that ships takes it too."""
-        return self._rewritten(lambda current: current.table, check, fixed=False, language=code)
+        return self._rewritten(lambda current: current.table, watch, fixed=False, language=code)
 
-    def remove(self, ids: Iterable[str], check: Check | None = None) -> Corpus:
+    def remove(self, ids: Iterable[str], watch: Watch = NO_WATCH) -> Corpus:
         """The corpus without some documents. Raises BadInput where it has none of an id, or where none would be left."""
         given = frozenset(ids)
 
@@ -268,12 +268,12 @@ class Corpus:
                 )
             return stored.changed(current.table, removed=given)
 
-        return self._rewritten(without, check)
+        return self._rewritten(without, watch)
 
     def _rewritten(
         self,
         change: Callable[[Corpus], Table],
-        check: Check | None,
+        watch: Watch = NO_WATCH,
         title: str = "",
         sets: Mapping[str, Asked] = MappingProxyType({}),
         links: Sequence[Link] = (),
@@ -286,7 +286,7 @@ class Corpus:
             raise BadInput(
                 f"The corpus “{self.name}” comes with Hopscope and stays as it is; make one of your own with these documents."
             )
-        with stored.locked(self.folder, check):
+        with stored.locked(self.folder, watch):
             check_may_change(OWNED_AS, self.name)
             current = Corpus.open(self.folder)
             table, meta = change(current), stored.read_meta(self.folder)
@@ -325,7 +325,7 @@ def write(
     examples: Sequence[str] = (),
     own: bool = True,
     made_of: str = "",
-    check: Check | None = None,
+    watch: Watch = NO_WATCH,
     links: Iterable[Link] = (),
     origins: Mapping[str, Origin] | None = None,
 ) -> Corpus:
@@ -350,7 +350,7 @@ def write(
         "made_of": made_of,
     }
     meta["language"] = to_plain(_language_in(table))
-    with stored.locked(folder, check):
+    with stored.locked(folder, watch):
         if own and (folder / stored.META).is_file():
             check_may_change(OWNED_AS, folder.name)
         stored.put(

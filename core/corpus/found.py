@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,10 +18,10 @@ from core.corpus.titled import Titled
 from core.errors import BadInput, nearest, shorten
 from core.io.temporary import temporary_folder
 from core.questions import GOLD, QuestionFile, read_file
+from core.watch import NO_WATCH, Watch
 
 FILES = "files"
 UNFIT = re.compile(r"[^a-z0-9]+")  # what no name of a set holds
-Tell = Callable[[str, float | None], None]
 
 
 @dataclass
@@ -41,8 +41,7 @@ def found_in(
     columns: Columns | None,
     format: str,
     questions: str | Path,
-    progress: Tell,
-    check: Callable[[], None],
+    watch: Watch = NO_WATCH,
     encoding: str = "",
 ) -> Found:
     """What the files hold, for a corpus of that name; see `core.corpus.bring`. Raises BadInput."""
@@ -65,7 +64,8 @@ def found_in(
             if format == FILES:
                 found.notes.append(f"{file.name} holds {TITLES[form]} (format “{form}”).")
             wanted = _wanted(name, place, form, questions, found.sets)
-            documents, sets = read(form, place, wanted, _telling(file, progress, check), titled)
+            part = watch.part(text=f"Reading {shorten(file.name, 40)}")
+            documents, sets = read(form, place, wanted, part, titled)
             found.documents += documents
             found.sets |= {
                 set if set in wanted else f"{name}-{set}": asked for set, asked in sets.items()
@@ -82,7 +82,7 @@ def found_in(
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if others or not files:
-        found.plain = read_files(others, columns, progress, check, encoding)
+        found.plain = read_files(others, columns, watch, encoding)
         found.documents += found.plain.documents
         found.notes += found.plain.notes
     if questions and name not in found.sets:
@@ -97,16 +97,6 @@ def _folder_in(file: Path, folder: Path) -> Path | None:
         return unpacked(file, folder) if file.suffix.lower() == ".zip" and file.is_file() else None
     except BadInput:
         return None  # who reads the zip says what is wrong
-
-
-def _telling(file: Path, progress: Tell, check: Callable[[], None]) -> Callable[[float], None]:
-    """What hears the share of a file that is read; what `check` raises ends the reading."""
-
-    def tell(share: float) -> None:
-        check()
-        progress(f"Reading {shorten(file.name, 40)}", share)
-
-    return tell
 
 
 def _wanted(

@@ -24,7 +24,7 @@ from core.corpus.readers.table import guessed
 from core.corpus.readers.text import text_of
 from core.corpus.titled import MAX_BYTES, RowErrors, Titled
 from core.errors import BadInput, shorten
-from core.io.files import Tell, opened
+from core.io.files import opened
 from core.questions import GOLD, QuestionFile, read_file
 from core.questions.collected import Collected
 from core.questions.gold import PASSAGES, Passage, passages
@@ -32,6 +32,7 @@ from core.questions.reading import LONGEST_ROW, questions_in
 from core.questions.rows import QUESTIONS
 from core.questions.values import Unfit
 from core.runtime.row_files import ARROW, COLUMNAR, file_rows, holds_rows
+from core.watch import NO_WATCH, Watch
 
 Read = tuple[list[Document], dict[str, QuestionFile]]
 RECOGNISED = (".json", ".jsonl", ".ndjson", ".bz2", ".gz", ".zst", *COLUMNAR)
@@ -40,14 +41,14 @@ ROWS, GRAPHRAG_BENCH, BEIR, PASSAGE_ROWS = "rows", "graphrag-bench", "beir", "pa
 
 
 def read(
-    format: str, path: FilePath, sets: Sets, tell: Tell | None = None, titled: Titled | None = None
+    format: str, path: FilePath, sets: Sets, watch: Watch = NO_WATCH, titled: Titled | None = None
 ) -> Read:
     """The documents of a published corpus and the questions of its sets, by name: each from its own file where one is given, else from
-    the corpus's own. `format` is one of `FORMATS`, and `tell` hears the share read. `titled` has the documents of files before, which are
+    the corpus's own. `format` is one of `FORMATS`, and `watch` hears the share read. `titled` has the documents of files before, which are
     not given again. Raises BadInput, naming file and line, for what cannot be read."""
     titled = titled or Titled()
     before, titled.source = len(titled.found), path.name
-    documents, asked = FORMATS[format](path, sets, tell, titled)
+    documents, asked = FORMATS[format](path, sets, watch, titled)
     return (documents[before:] if documents is titled.found else documents), asked
 
 
@@ -92,7 +93,7 @@ def _brings(row: Mapping) -> bool:
         return False
 
 
-def rows(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) -> Read:
+def rows(path: FilePath, sets: Sets, watch: Watch, titled: Titled) -> Read:
     """Questions in rows that bring their passages along, as `core.questions.gold.passages` has them: HotpotQA and 2WikiMultihopQA
     (`context`), MuSiQue (`paragraphs`), HippoRAG's copies of them, ALCE (`docs`), CRAG (`search_results`), UltraDomain (`context`) and
     QuALITY (`article`, for several `questions`).
@@ -106,7 +107,7 @@ def rows(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) -> Read:
     collected.seen |= {*PASSAGES, "questions"}
     with ExitStack() as stack:
         page_text = _Pages(stack)
-        for where, row in file_rows(path, tell, MAX_BYTES, ("graph",), LONGEST_ROW):
+        for where, row in file_rows(path, watch, MAX_BYTES, ("graph",), LONGEST_ROW):
             whole: tuple[str, ...] = ()
             with RowErrors(path, where):
                 for one in passages(row):
@@ -163,7 +164,7 @@ class _Pages:
         name = shorten(page.title or page.id, 40) + ".html"
         try:
             (document,), _ = self._reader.read(
-                name, Held(name, page.text.encode("utf-8", "replace")), lambda share: None
+                name, Held(name, page.text.encode("utf-8", "replace"))
             )
         except BadInput:
             self._empty += 1
@@ -179,11 +180,11 @@ class _Pages:
         )
 
 
-def passage_rows(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) -> Read:
+def passage_rows(path: FilePath, sets: Sets, watch: Watch, titled: Titled) -> Read:
     """Rows with a title and a text, a document each by its title, as HippoRAG gives its corpora and MultiHop-RAG its own; without a title
     by its id. Their columns are found by their usual names. Questions are in a file of their own, else in the same rows: `question`,
     `answer` or `answers` where they are known, and the gold documents."""
-    for where, row in file_rows(path, tell, MAX_BYTES):
+    for where, row in file_rows(path, watch, MAX_BYTES):
         with RowErrors(path, where):
             roles = guessed([key for key, value in row.items() if value is not None])
             text = row[roles.get("text", "text")]
@@ -191,10 +192,10 @@ def passage_rows(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) 
     return titled.found, {name: _questions(file or path, name) for name, file in sets.items()}
 
 
-def graphrag_bench(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) -> Read:
+def graphrag_bench(path: FilePath, sets: Sets, watch: Watch, titled: Titled) -> Read:
     """GraphRAG-Bench (Xiang et al., 2025): rows with `corpus_name` and `context`, a document each; questions with `answer` and `source`,
     the name of their document, which is their gold where the corpus has several."""
-    for where, row in file_rows(path, tell, MAX_BYTES, longest=LONGEST_ROW):
+    for where, row in file_rows(path, watch, MAX_BYTES, longest=LONGEST_ROW):
         with RowErrors(path, where):
             titled.add(row["corpus_name"], row["context"])
     sourced = ["source"] if len(titled.found) > 1 else []
@@ -203,9 +204,9 @@ def graphrag_bench(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled
     }
 
 
-def book(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) -> Read:
+def book(path: FilePath, sets: Sets, watch: Watch, titled: Titled) -> Read:
     """One plain text, a document by its file's name; questions are rows with `question` and `answer` or `answers`."""
-    with opened(path, tell, MAX_BYTES) as source:
+    with opened(path, watch, MAX_BYTES) as source:
         text = text_of(path.name, source.read())
     name = path.name.split(".")[0]
     return [Document(name, text, source=path.name)], {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path as FilePath
@@ -19,6 +19,7 @@ from core.io import digests, locks
 from core.io.folders import TEMPORARY, clean, place
 from core.io.plain import from_plain, to_plain
 from core.types import Question
+from core.watch import NO_WATCH, Watch
 
 VERSION = 1
 META, DOCUMENTS, QUESTIONS, LINKS, ORIGINS = (
@@ -85,11 +86,11 @@ def digest_of(table: Table, linked: Table | None = None) -> str:
 
 
 @contextmanager
-def locked(folder: FilePath, check: Callable[[], None] | None = None) -> Iterator[None]:
-    """Holds the lock file beside a corpus's folder, which stays; waits for who holds it, calling `check`. Raises StoreError."""
+def locked(folder: FilePath, watch: Watch = NO_WATCH) -> Iterator[None]:
+    """Holds the lock file beside a corpus's folder, which stays; waits for who holds it, calling `watch`. Raises StoreError."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with locks.locked(folder.parent / f"{folder.name}.lock", check or (lambda: None)):
+        with locks.locked(folder.parent / f"{folder.name}.lock", watch):
             yield
     except OSError as error:
         raise StoreError(

@@ -154,7 +154,7 @@ def copy(address: Address, key: str, limits: Limits, file: Path, query: str = ""
 
     Of nodes and relationships only the properties that the reader of GraphML takes are asked for. A node without a label, name or title is
     called by its property id, uuid, fullName or code. A query returns relationships or paths. Raises BadInput where the database cannot be
-    reached, refuses, breaks off, sends too much or gives nothing, and what the limits' `check` raises.
+    reached, refuses, breaks off, sends too much or gives nothing, and what the limits' `watch` raises.
     """
     database = Database(address, key, limits)
     id = id_function(database)
@@ -198,7 +198,7 @@ def write_graphml(
             written += 1
             nodes.update(((edge[0], None), (edge[2], None)))
             if not written % RECORDS:
-                limits.progress(
+                limits.watch.report(
                     f"{written:,} relationships",
                     0.7 * min(1.0, written / min(limits.triples, whole or limits.triples)),
                 )
@@ -278,7 +278,7 @@ def _write_nodes(out: TextIO, database: Database, id: str, ids: list[Any]) -> li
     )
     for at in range(0, len(ids), NODES_AT_ONCE):
         some, found = ids[at : at + NODES_AT_ONCE], set[Any]()
-        database.limits.progress("Nodes", 0.7 + 0.3 * at / len(ids))
+        database.limits.watch.report("Nodes", 0.7 + 0.3 * at / len(ids))
         for one, labels, keys, taken in database.records(query, ids=some, wanted=wanted):
             if one in found:
                 continue

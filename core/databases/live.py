@@ -36,6 +36,7 @@ from core.io.durable import write_whole
 from core.languages.spelling import fold, written_forms
 from core.sharing import shared
 from core.types import Direction
+from core.watch import NO_WATCH, Watch
 
 FILE = "live.toml"
 ASKED_LIVE = "Asked live: "  # how the sentences on what was fetched begin
@@ -44,8 +45,6 @@ WORDS, SPANS = 8, 300  # of a name, and parts of a question that are looked up a
 WORD_END = re.compile(r"\S{0,20}")
 BRACKETS = re.compile(r"\[([^\[\]]{1,500})\]")
 HIGHEST = {"hops": 6, "each": 10_000, "edges": 500_000, "seconds": 600.0}
-Check = Callable[[], None]
-Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
@@ -129,7 +128,7 @@ class Live:
     def graph(self) -> Graph:
         """The graph before anything is asked: without nodes, and with this as its `live`."""
         none = np.empty(0, np.int64)
-        arrays, blob = arrays_and_names([], (none, none, none), 0, lambda: None)
+        arrays, blob = arrays_and_names([], (none, none, none), 0)
         digest = hashlib.sha256(
             json.dumps(["live", self.name, {**asdict(self.settings), "key": ""}]).encode()
         ).hexdigest()
@@ -150,27 +149,21 @@ class Live:
         with self._lock:
             self._known.clear()
 
-    def try_it(self, check: Check = lambda: None) -> None:
+    def try_it(self, watch: Watch = NO_WATCH) -> None:
         """Asks the database for next to nothing. Raises BadInput where it does not answer."""
-        self._reach(check, lambda text, share: None)
+        self._reach(watch.quiet)
 
-    def around(
-        self,
-        text: str,
-        entities: Sequence[str] = (),
-        check: Check = lambda: None,
-        progress: Progress = lambda text, share: None,
-    ) -> Graph:
+    def around(self, text: str, entities: Sequence[str] = (), watch: Watch = NO_WATCH) -> Graph:
         """The neighbourhood of these entities, or where none are given of those that the question names; what was fetched and what was left
         out says its `fetched`.
 
-        Fetched once as long as this lives. Raises UnknownEntity, BadInput where the database fails, and what `check` raises.
+        Fetched once as long as this lives. Raises UnknownEntity, BadInput where the database fails, and what `watch` raises.
         """
         asked = tuple(
             dict.fromkeys(" ".join(entity.split()) for entity in entities)
         ) or check_question(text)
-        starts = self._once(("starts", asked), lambda: self._starts(asked, check, progress))
-        return self._once(("near", starts), lambda: self._near(starts, check, progress))
+        starts = self._once(("starts", asked), lambda: self._starts(asked, watch))
+        return self._once(("near", starts), lambda: self._near(starts, watch))
 
     def _once(self, key: tuple, make: Callable[[], Any]) -> Any:
         with self._lock:
@@ -180,15 +173,11 @@ class Live:
         with self._lock:
             return self._known.setdefault(key, made)
 
-    def _reach(self, check: Check, progress: Progress) -> Reach:
+    def _reach(self, watch: Watch = NO_WATCH) -> Reach:
         given = self.settings
         less = f"lower the bounds in its {FILE}, or ask of an entity with fewer neighbours"
         limits = Limits(
-            size=BYTES // 4,
-            seconds=min(SECONDS, 2 * given.seconds),
-            progress=progress,
-            check=check,
-            less=less,
+            size=BYTES // 4, seconds=min(SECONDS, 2 * given.seconds), watch=watch, less=less
         )
         key = (
             self.address.key(given.key) if given.key or not shared() else ""
@@ -199,9 +188,9 @@ class Live:
             )
         return BoltReach(bolt.Database(self.address, key, limits))
 
-    def _starts(self, asked: str | tuple[str, ...], check: Check, progress: Progress) -> Starts:
-        reach = self._reach(check, progress)
-        progress("Looking for the entities", 0.0)
+    def _starts(self, asked: str | tuple[str, ...], watch: Watch) -> Starts:
+        reach = self._reach(watch)
+        watch.report("Looking for the entities", 0.0)
         found = (
             self._mentioned(reach, asked) if isinstance(asked, str) else self._called(reach, asked)
         )
@@ -255,8 +244,8 @@ class Live:
         counts = reach.degrees(several) if len(several) > 1 else {}
         return name, max(several, key=lambda one: counts.get(one, 0)), len(several)
 
-    def _near(self, looked_up: Starts, check: Check, progress: Progress) -> Graph:
-        reach, given, found = self._reach(check, progress), self.settings, looked_up.found
+    def _near(self, looked_up: Starts, watch: Watch) -> Graph:
+        reach, given, found = self._reach(watch), self.settings, looked_up.found
         starts = list(dict.fromkeys(thing for _, thing, _ in found))
         near = gather(reach, starts, given.hops, given.each, given.edges, given.seconds)
         names = ", ".join(name for name, _, _ in found)

@@ -88,7 +88,7 @@ def gather(
             if found.stopped:
                 found.left = len(asked) - at
                 return found
-            reach.limits.progress(
+            reach.limits.watch.report(
                 f"Hop {hop + 1}: {len(found.edges):,} edges", (hop + at / len(asked)) / hops
             )
             edges, full = reach.edges(asked[at : at + reach.batch], each)

@@ -248,7 +248,7 @@ def copy(
 
     Without a query it is the default graph, or all named graphs where that is empty. Literals are not asked for where `literals` says that
     they are left out; labels in the `language` come along, unless that is “none”. Raises BadInput for an endpoint that answers with
-    nothing, breaks off or sends too much, and what the limits' `check` raises.
+    nothing, breaks off or sends too much, and what the limits' `watch` raises.
     """
     notes: list[str] = []
     found = Copied(endpoint, file)
@@ -385,7 +385,9 @@ class Copied:
         self._things.update((term.value, None) for term in row if isinstance(term, NamedNode))
         if not self.written % 1000:
             whole = min(self.limits.triples, self.there or self.limits.triples)
-            self.limits.progress(f"{self.written:,} triples", min(0.9, 0.9 * self.written / whole))
+            self.limits.watch.report(
+                f"{self.written:,} triples", min(0.9, 0.9 * self.written / whole)
+            )
 
     def labels(self, out: BinaryIO, language: str, notes: list[str]) -> None:
         """Labels of what was copied that has none yet: in the language, in all languages at once (“mul”), in English or without one; of
@@ -411,7 +413,7 @@ class Copied:
         for rule in rules:
             left = [one for one in asked if one not in self._labelled]
             for at in range(0, len(left), NAMED_AT_ONCE):
-                self.limits.progress("Labels", 0.9 + 0.1 * at / len(left))
+                self.limits.watch.report("Labels", 0.9 + 0.1 * at / len(left))
                 try:
                     self._label(out, left[at : at + NAMED_AT_ONCE], rule)
                 except BadInput as error:

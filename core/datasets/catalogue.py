@@ -26,6 +26,7 @@ from core.io.stamps import Remembered, described, tree
 from core.io.toml_file import read_toml
 from core.sharing import OPERATOR, who
 from core.types import Direction, Question
+from core.watch import NO_WATCH, Watch
 
 DATA = ROOT / "data"
 DESCRIPTION = "dataset.toml"
@@ -51,11 +52,7 @@ class Dataset:
     )  # in words, along the triple and against it
     live: bool = False  # whether its graph is a database that is asked live
 
-    def open(
-        self,
-        progress: Callable[[str, float], None] | None = None,
-        check: Callable[[], None] | None = None,
-    ) -> KnowledgeGraph:
+    def open(self, watch: Watch = NO_WATCH) -> KnowledgeGraph:
         """The graph, built first where its store is absent, damaged or of another state of the file; waits for another
         process that builds it. Raises StoreError or BadInput where that fails."""
         if self.live:
@@ -65,7 +62,7 @@ class Dataset:
         before = _changed(self.folder / META)
         with _opening:  # the threads of one process build once
             graph = open_or_build(
-                self.triples, self.folder, self.name, self.direction, progress, check, wait=True
+                self.triples, self.folder, self.name, self.direction, watch, wait=True
             )
         state = (self.folder / META, before)
         return _held.setdefault(state, graph) if before == _changed(state[0]) else graph
@@ -187,14 +184,12 @@ def dataset_of(graph_name: str) -> Dataset | None:
     return None
 
 
-def open_graph(
-    name: str | FilePath, progress: Callable[[str, float], None] | None = None
-) -> KnowledgeGraph:
+def open_graph(name: str | FilePath, watch: Watch = NO_WATCH) -> KnowledgeGraph:
     """The graph of a data set by name, that of one question (`webqsp-cwq:WebQTest-1`), or the store in a folder, which nobody
     names from a browser where people share. Raises BadInput naming the known ones, or StoreError."""
     known = datasets()
     if str(name) in known:
-        return known[str(name)].open(progress)
+        return known[str(name)].open(watch)
     for folder in (
         (FilePath(name), graphs_folder() / str(name))
         if who() == OPERATOR

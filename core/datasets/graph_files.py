@@ -12,8 +12,8 @@ from core.errors import BadInput, HopscopeError
 from core.graph.readers.crag import crag_triples, is_crag
 from core.graph.readers.triple_file import TripleFile, gathered
 from core.io.files import size_text
-from core.runtime.meter import silent
 from core.runtime.subprocess_worker import Ended, Worker
+from core.watch import NO_WATCH, Watch
 
 ZIP = ".zip"
 MAX_MEMORY_BYTES, MAX_CRAG_SECONDS = 1 << 33, 1800.0  # of the process that reads CRAG's folder
@@ -49,15 +49,14 @@ def _crag_lines(path: Path, file: Path) -> list[str]:
     try:
         with Worker(MAX_MEMORY_BYTES) as worker:
             work = (path.absolute(), file.absolute())
-            how: dict[str, Any] = {"progress": silent, "check": lambda: None}
-            return worker.do(_write_crag, *work, seconds=MAX_CRAG_SECONDS, **how)
+            return worker.do(_write_crag, *work, watch=NO_WATCH, seconds=MAX_CRAG_SECONDS)
     except Ended as error:
         raise BadInput(f"Reading {path} ends before its end. {error}") from None
     except HopscopeError as error:
         raise BadInput(str(error)) from None
 
 
-def _write_crag(path: Path, file: Path, progress: Any, check: Any) -> list[str]:
+def _write_crag(path: Path, file: Path, watch: Watch = NO_WATCH) -> list[str]:
     notes: list[str] = []
     with open(file, "w", encoding="utf-8", errors="replace") as out:
         out.writelines("\t".join(triple) + "\n" for triple in crag_triples(path, notes))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from core.databases.live import Live, Settings, open_live, save_live
@@ -17,6 +16,7 @@ from core.io.folders import remove
 from core.io.home import graphs_folder
 from core.sharing import check_may_change, forget_owner, made
 from core.types import Direction
+from core.watch import NO_WATCH, Watch
 
 OWNED_AS = "graph"
 
@@ -32,29 +32,23 @@ def free_name(name: str) -> str:
 
 
 def add_graph(
-    triples: Source,
-    name: str,
-    direction: Direction = "both",
-    progress: Callable[[str, float], None] | None = None,
-    check: Callable[[], None] | None = None,
+    triples: Source, name: str, direction: Direction = "both", watch: Watch = NO_WATCH
 ) -> KnowledgeGraph:
     """The graph of some triples, kept under a name as `free_name` gives it; it belongs to who adds it, and takes no other's place. Raises
     BadInput where there is one of that name by now, and as `build` does."""
     if clean_name(name) != name or name in datasets() or (graphs_folder() / name / META).is_file():
         raise BadInput(_taken(name))
-    graph = build(triples, graphs_folder() / name, name, direction, progress, check)
+    graph = build(triples, graphs_folder() / name, name, direction, watch)
     made(OWNED_AS, name)
     return graph
 
 
-def add_live(
-    settings: Settings, name: str, check: Callable[[], None] = lambda: None
-) -> KnowledgeGraph:
+def add_live(settings: Settings, name: str, watch: Watch = NO_WATCH) -> KnowledgeGraph:
     """The graph of a database that is asked live, kept under a name as `free_name` gives it, once the database has answered. Raises
     BadInput where there is one of that name by now or the database does not answer, and StoreError."""
     if clean_name(name) != name or name in datasets() or (graphs_folder() / name).exists():
         raise BadInput(_taken(name))
-    Live(name, settings).try_it(check)
+    Live(name, settings).try_it(watch)
     save_live(graphs_folder() / name, settings)
     made(OWNED_AS, name)
     return open_live(graphs_folder() / name)
@@ -88,7 +82,7 @@ def remove_graph(name: str) -> None:
     if folder is None:
         raise BadInput(f"There is no graph “{shorten(name)}” of your own.")
     check_may_change(OWNED_AS, name)
-    with locked(folder, wait=False, check=None):
+    with locked(folder, wait=False):
         try:
             remove(folder, lambda: forget_owner(OWNED_AS, name))
         except OSError as error:

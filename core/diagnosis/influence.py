@@ -26,6 +26,7 @@ from core.languages.spelling import normalize
 from core.operators.base import Context, Operator
 from core.operators.generate import about_tokens
 from core.types import Influence, State, Weight
+from core.watch import NO_WATCH, Watch
 
 HALF = 0.5  # of a text's words, by F1: with fewer of them left it is another answer
 READ_ITEMS, READ_SETS = (
@@ -51,7 +52,6 @@ OTHERWISE = "Its answers are the retriever's own, and the reader would give othe
 SILENT = "It gave no answer."
 
 Parts = tuple[str, ...]  # what an answer says: names, or words
-Advanced = Callable[[str, float | None], None]
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,7 @@ def measurable(lane: Lane, by_model: bool) -> str:
 
 
 def influence(
-    lane: Lane,
-    environment: Environment,
-    by_model: bool,
-    check: Callable[[], None] = lambda: None,
-    advanced: Advanced = lambda *_: None,
+    lane: Lane, environment: Environment, by_model: bool, watch: Watch = NO_WATCH
 ) -> Influence:
     """What an answer of a lane rests on: that of its language model, or else of its reader.
 
@@ -113,8 +109,8 @@ def influence(
     """
     every = _checked(lane, by_model)
     items = every[: ASKED_ITEMS if by_model else READ_ITEMS]
-    context = Context(lane.graph, environment, lane.ask.seed, check, answering=by_model)
-    answers = _Answers(lane, by_model, items, context, advanced)
+    context = Context(lane.graph, environment, lane.ask.seed, watch.quiet, answering=by_model)
+    answers = _Answers(lane, by_model, items, context, watch)
     if not by_model and answers.without(frozenset()) != answers.before:
         raise BadInput(OTHERWISE)
     weights = []
@@ -255,9 +251,9 @@ class _Answers:
         by_model: bool,
         items: Sequence[Item],
         context: Context,
-        advanced: Advanced,
+        watch: Watch,
     ):
-        self._lane, self._by_model, self._items, self._advanced = lane, by_model, items, advanced
+        self._lane, self._by_model, self._items, self._watch = lane, by_model, items, watch
         self._operator, self._context = _operator(lane, by_model), context
         self._first = (
             lane.state.reader[:1]
@@ -299,7 +295,7 @@ class _Answers:
         if left_out not in self._known:
             if self._by_model:
                 time, most = len(self._known) + 1, _most(len(self._items))
-                self._advanced(
+                self._watch.report(
                     f"Asking without {counted(len(left_out), 'item')}: {time:,} of at most {most:,}",
                     time / most,
                 )

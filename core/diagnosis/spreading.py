@@ -71,7 +71,7 @@ def moments(problem: Problem) -> tuple[Moment, ...]:
         if number in STEPS:
             found.append(_moment(number, mass, _moved(mass, before)))
     settled = solve(
-        problem.links, problem.seeds, problem.shares, problem.damping, SETTLED, problem.check
+        problem.links, problem.seeds, problem.shares, problem.damping, SETTLED, problem.watch
     )
     return (*found, _moment(None, settled / settled.sum(), 0.0))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from core.graph.texts import chunk_text, hit_names
 from core.languages.spelling import fold, fold_with_places, normalize, place_behind
 from core.models.base import Encoder
 from core.types import Rest, State
+from core.watch import NO_WATCH, Watch
 
 MOST = 400  # sentences of chunks that are compared
 ALIKE, MAYBE = 0.6, 0.4  # cosines from which a sentence most likely, or perhaps, rests on another
@@ -39,7 +40,7 @@ class Support:
 
 
 def supports(
-    graph: KnowledgeGraph, state: State, encoder: Encoder, check: Callable[[], None] = lambda: None
+    graph: KnowledgeGraph, state: State, encoder: Encoder, watch: Watch = NO_WATCH
 ) -> tuple[Support, ...]:
     """For each sentence of the answer the nearest sentence of the chunks that the prompt showed, else of those that were found.
 
@@ -47,14 +48,14 @@ def supports(
     what is alike, not what the model used.
     """
     found = []
-    for (start, end), places, cosines in _likeness(graph, state, encoder, check):
+    for (start, end), places, cosines in _likeness(graph, state, encoder, watch):
         best = int(cosines.argmax())
         found.append(Support(start, end, *places[best], float(cosines[best])))
     return tuple(found)
 
 
 def rests(
-    graph: KnowledgeGraph, state: State, encoder: Encoder, check: Callable[[], None] = lambda: None
+    graph: KnowledgeGraph, state: State, encoder: Encoder, watch: Watch = NO_WATCH
 ) -> tuple[Rest, ...]:
     """As `supports`, by the ids of chunks; of the sentences that hold all words of the answer's the nearest goes before all others, as a
     short answer, a name or a year, is like no sentence as a whole. A bare yes or no is held by none.
@@ -67,7 +68,7 @@ def rests(
     [('carol#2', True)]
     """
     found, answer = [], state.answer or ""
-    for (start, end), places, cosines in _likeness(graph, state, encoder, check):
+    for (start, end), places, cosines in _likeness(graph, state, encoder, watch):
         said = answer[start:end]
         sought = [said] if normalize(said) not in BARE else []
         holds = [
@@ -104,7 +105,7 @@ def sureness(rest: Rest) -> str:
 
 
 def _likeness(
-    graph: KnowledgeGraph, state: State, encoder: Encoder, check: Callable[[], None]
+    graph: KnowledgeGraph, state: State, encoder: Encoder, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[Span, list[Place], Any]]:
     """For each sentence of the answer the sentences of the chunks that were shown, else found, and its cosine with each."""
     answer, rows = (
@@ -116,8 +117,8 @@ def _likeness(
     found = [(row, span) for row, text in texts.items() for span in sentences(text)][:MOST]
     if not said or not found:
         return
-    known = encoder.encode([texts[row][start:end] for row, (start, end) in found], check)
-    asked = encoder.encode([answer[start:end] for start, end in said], check)
+    known = encoder.encode([texts[row][start:end] for row, (start, end) in found], watch)
+    asked = encoder.encode([answer[start:end] for start, end in said], watch)
     yield from zip(
         said,
         [found] * len(said),

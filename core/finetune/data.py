@@ -19,6 +19,7 @@ from core.operators.extract import PersonalizedPageRank
 from core.operators.retrieve.paths import ShortestPaths
 from core.operators.retrieve.tree import newest
 from core.types import Path, Question, State
+from core.watch import NO_WATCH, Watch
 
 RETRIEVAL = PersonalizedPageRank(keep=2000, damping=0.8) >> ShortestPaths(hops=4)
 """How candidates are found: as No. 16 and No. 18 find what they rank."""
@@ -56,7 +57,7 @@ def example(
     question: Question,
     seeds: Sequence[int],
     seed: int = 0,
-    check: Callable[[], None] = lambda: None,
+    watch: Watch = NO_WATCH,
 ) -> Example | None:
     """The training example of a question; None where no retrieved path ends in a known answer, or none misses them all.
 
@@ -69,7 +70,7 @@ def example(
     golds = {node for answer in question.answers for node in names(graph).exact(answer)}
     state = State(question, tuple(seeds))
     for operator in RETRIEVAL:
-        state = operator(state, Context(graph, Environment(NoModels()), seed, check))
+        state = operator(state, Context(graph, Environment(NoModels()), seed, watch.quiet))
     assert state.paths is not None and state.subgraph is not None  # the operators wrote both
     chains: dict[Chain, list[Path]] = {}
     for path in state.paths.items:

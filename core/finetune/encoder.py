@@ -12,9 +12,10 @@ import numpy as np
 
 from core.errors import BadInput
 from core.finetune.data import UNITS, Example
-from core.finetune.loop import Check, Schedule, Tell, Training, TrainingState, drawn
+from core.finetune.loop import Schedule, Training, TrainingState, drawn
 from core.models.device import device
 from core.models.threads import threads
+from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -237,15 +238,14 @@ def train(
     settings: EncoderSettings,
     work: Path,
     key: str,
-    tell: Tell,
-    check: Check,
+    watch: Watch = NO_WATCH,
 ) -> tuple[TrainableEncoder, TrainingState]:
     """The trained model, its best weights in place, and how the training went. Raises BadInput, Cancelled, StoreError."""
     if not examples or not held:
         raise BadInput(
             "No training question, or none of those held out, has a path to a known answer within four hops."
         )
-    tell("Loading the encoder", None)
+    watch.report("Loading the encoder")
     model = TrainableEncoder(base)
     sizes = len(batches(examples, settings, 0))
     epoch: dict[int, list[list[Pair]]] = {}
@@ -271,7 +271,7 @@ def train(
         name: weight for name, weight in model.net.named_parameters() if weight.requires_grad
     }
     training = Training(
-        weights, schedule, step, lambda: reciprocal_rank(model, held, check), work, key, tell, check
+        weights, schedule, step, lambda: reciprocal_rank(model, held, watch), work, key, watch
     )
     return model, training.run(settings.seed)
 
@@ -292,12 +292,12 @@ def _step(model: TrainableEncoder, rows: Sequence[Pair], seed: int, margin: floa
 
 
 def reciprocal_rank(
-    model: TrainableEncoder, held: Sequence[Example], check: Check = lambda: None
+    model: TrainableEncoder, held: Sequence[Example], watch: Watch = NO_WATCH
 ) -> float:
     """The mean reciprocal rank of the first positive path among the negative paths of its question; in a tie it comes last."""
     found = []
     for one in held:
-        check()
+        watch.check()
         part = one.part("path")
         vectors = model.encode([one.question, part.positives[0], *part.negatives])
         scores = (vectors[1:] @ vectors[0]).cpu().numpy()

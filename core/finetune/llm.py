@@ -12,11 +12,12 @@ import numpy as np
 
 from core.errors import BadInput, ModelUnavailable, shorten
 from core.finetune.dialogues import Dialogue
-from core.finetune.loop import Check, Schedule, Tell, Training, TrainingState, drawn
+from core.finetune.loop import Schedule, Training, TrainingState, drawn
 from core.models.chat.thoughts import separated
 from core.models.device import device
 from core.models.llm_chooser import parse
 from core.models.threads import threads
+from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -49,7 +50,7 @@ class LLMSettings:
     )
 
 
-def base_folder(base: str, tell: Tell) -> Path:
+def base_folder(base: str, watch: Watch = NO_WATCH) -> Path:
     """The folder of a base model, fetched from the hub where `base` is a name there. Raises BadInput, ModelUnavailable."""
     if not base:
         raise BadInput(NEEDED)
@@ -63,7 +64,7 @@ def base_folder(base: str, tell: Tell) -> Path:
         raise BadInput(f"There is no folder {base}. {NEEDED}")
     import huggingface_hub
 
-    tell(f"Fetching {base} from the model hub", None)
+    watch.report(f"Fetching {base} from the model hub")
     try:
         return Path(huggingface_hub.snapshot_download(base, allow_patterns=FILES))
     except Exception as error:  # whatever the hub's client raises, from a name it does not know to a lost connection
@@ -152,14 +153,14 @@ class TrainableLLM:
         )
 
     def mean_loss(
-        self, dialogues: Sequence[tuple[list[int], list[int]]], check: Check = lambda: None
+        self, dialogues: Sequence[tuple[list[int], list[int]]], watch: Watch = NO_WATCH
     ) -> float:
         """The mean cross-entropy of a reply's token."""
         self.net.eval()
         total = 0.0
         with self._torch.inference_mode():
             for codes in dialogues:
-                check()
+                watch.check()
                 total += float(self.loss(codes))
         return total / sum(len(reply) for _, reply in dialogues)
 
@@ -207,8 +208,7 @@ def train(
     settings: LLMSettings,
     work: Path,
     key: str,
-    tell: Tell,
-    check: Check,
+    watch: Watch = NO_WATCH,
 ) -> TrainingState:
     """Train the adapters, the best in place at the end; how it went (figures: negative losses). Raises BadInput, Cancelled, StoreError."""
     codes, looked_at = fitting(model, examples, settings.cut), fitting(model, held, settings.cut)
@@ -233,14 +233,7 @@ def train(
         settings.looks + 1,
     )
     return Training(
-        model.adapters,
-        schedule,
-        step,
-        lambda: -model.mean_loss(looked_at, check),
-        work,
-        key,
-        tell,
-        check,
+        model.adapters, schedule, step, lambda: -model.mean_loss(looked_at, watch), work, key, watch
     ).run(settings.seed)
 
 
@@ -254,7 +247,7 @@ def fitting(
 
 
 def figures(
-    model: TrainableLLM, unseen: Sequence[Dialogue], settings: LLMSettings, tell: Tell, check: Check
+    model: TrainableLLM, unseen: Sequence[Dialogue], settings: LLMSettings, watch: Watch = NO_WATCH
 ) -> list[dict[str, Any]]:
     """Before and after on dialogues of unseen questions, by task: `loss` a token of the right reply, and of the choices `hit`, the
     share of which the first number that the model names is right."""
@@ -266,8 +259,8 @@ def figures(
                 codes = fitting(model, part, settings.cut)
                 hits = []
                 for place, one in enumerate(part if part[0].shown else ()):
-                    check()
-                    tell(
+                    watch.check()
+                    watch.report(
                         f"Unseen questions, {task}s, {when}: {place} of {len(part)}",
                         place / len(part),
                     )
@@ -279,7 +272,7 @@ def figures(
                         "when": when,
                         "task": task,
                         "n": len(part),
-                        "loss": model.mean_loss(codes, check) if codes else None,
+                        "loss": model.mean_loss(codes, watch) if codes else None,
                         "hit": hit,
                     }
                 )

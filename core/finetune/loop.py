@@ -17,14 +17,12 @@ from core.errors import Cancelled, StoreError
 from core.indexes.place import keep
 from core.io.durable import write_whole
 from core.io.durations import span
-from core.runtime.meter import silent
+from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 log = logging.getLogger(__name__)
-Tell = Callable[[str, float | None], None]
-Check = Callable[[], None]
 MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # of glibc's malloc.h
 STATE, MOMENTS = "state.json", ("exp_avg", "exp_avg_sq")
 LONGEST_GRADIENT = 1.0  # norm to which gradients are cut
@@ -103,8 +101,7 @@ class Training:
     measure: Callable[[], float]
     folder: Path
     key: str
-    tell: Tell = silent
-    check: Check = lambda: None
+    watch: Watch = NO_WATCH
 
     def run(self, seed: int) -> TrainingState:
         """Train to the end and leave the best weights in place. Raises Cancelled with the state kept, and StoreError."""
@@ -124,7 +121,7 @@ class Training:
             self._look(state)
         while state.step < self.schedule.steps and state.stale < self.schedule.patience:
             try:
-                self.check()
+                self.watch.check()
             except Cancelled:
                 self._keep(state)
                 raise
@@ -152,7 +149,7 @@ class Training:
 
     def _look(self, state: TrainingState) -> None:
         """Measure the weights; the best so far, of equals the latest, are kept at once."""
-        self.tell(
+        self.watch.report(
             f"Step {state.step:,} of {self.schedule.steps:,}: looking at held-out questions",
             state.step / self.schedule.steps,
         )
@@ -170,7 +167,7 @@ class Training:
     def _tell(self, state: TrainingState, pace: float | None) -> None:
         left = f", about {span(pace * (self.schedule.steps - state.step))} left" if pace else ""
         loss = f", loss {state.losses[-1]:.3f}" if state.losses else ""
-        self.tell(
+        self.watch.report(
             f"Step {state.step:,} of {self.schedule.steps:,}{loss}{left}",
             state.step / self.schedule.steps,
         )

@@ -16,6 +16,7 @@ from core.errors import StoreError
 from core.io.durable import move, sync
 from core.io.locks import locked
 from core.models.weights import TRAINING
+from core.watch import Watch
 
 
 @contextmanager
@@ -30,7 +31,7 @@ def workplace(target: Path) -> Iterator[Path]:
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with locked(folder.with_name(f"{folder.name}.lock"), busy):
+        with locked(folder.with_name(f"{folder.name}.lock"), Watch(busy)):
             _mend(target)
             yield folder
     except OSError as error:

@@ -13,13 +13,14 @@ import numpy as np
 
 from core.errors import BadInput
 from core.finetune.encoder import WEIGHTS
-from core.finetune.loop import Check, Schedule, Tell, Training, TrainingState, drawn
+from core.finetune.loop import Schedule, Training, TrainingState, drawn
 from core.finetune.reranker_data import Group, candidates
 from core.models.base import Task
 from core.models.change import change, changed
 from core.models.cross import encoder_weights
 from core.models.device import computes_in_bfloat16, device
 from core.models.threads import threads
+from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -119,8 +120,7 @@ def train(
     settings: RerankerSettings,
     work: Path,
     key: str,
-    tell: Tell,
-    check: Check,
+    watch: Watch = NO_WATCH,
 ) -> tuple[TrainableReranker, TrainingState]:
     """The trained model, its best weights in place, and how the training went. The loss is the cross-entropy of finding the right text in
     its group. Raises BadInput, Cancelled, StoreError."""
@@ -128,7 +128,7 @@ def train(
         raise BadInput(
             "There are no questions with known documents to train on, or none is held out."
         )
-    tell("Loading the encoder", None)
+    watch.report("Loading the encoder")
     model = TrainableReranker(base, settings.tokens, settings.seed)
     steps = math.ceil(len(rows) / settings.batch)
 
@@ -155,7 +155,7 @@ def train(
         name: weight for name, weight in model.net.named_parameters() if weight.requires_grad
     }
     training = Training(
-        weights, schedule, step, lambda: figure(model.score, held, check), work, key, tell, check
+        weights, schedule, step, lambda: figure(model.score, held, watch), work, key, watch
     )
     return model, training.run(settings.seed)
 
@@ -181,7 +181,7 @@ def _step(model: TrainableReranker, part: Sequence[Group], negatives: int, seed:
     return total
 
 
-def figure(score: Score, groups: Sequence[Group], check: Check = lambda: None) -> float:
+def figure(score: Score, groups: Sequence[Group], watch: Watch = NO_WATCH) -> float:
     """The mean nDCG@10 of the right texts among the candidates of each group; in a tie a right one comes last.
 
     >>> from core.finetune.reranker import figure
@@ -191,7 +191,7 @@ def figure(score: Score, groups: Sequence[Group], check: Check = lambda: None) -
     """
     found = []
     for group in groups:
-        check()
+        watch.check()
         texts, right = candidates(group)
         scores = score(Task(group.question), texts)
         order = sorted(

@@ -11,9 +11,9 @@ import numpy as np
 from core.corpus import Corpus
 from core.errors import BadInput
 from core.finetune.data import Example
-from core.finetune.loop import Check
 from core.models.scorers import words
 from core.types import Question
+from core.watch import NO_WATCH, Watch
 
 CANDIDATES = 20  # texts that share most words with a question
 
@@ -66,7 +66,7 @@ class Lookalikes:
         )
 
 
-def groups(corpus: Corpus, part: int, most: int, seed: int, check: Check) -> list[Group]:
+def groups(corpus: Corpus, part: int, most: int, seed: int, watch: Watch = NO_WATCH) -> list[Group]:
     """Groups of the questions of one half of a corpus's first set, `most` drawn with a seed (0: all): positives are their gold documents,
     negatives those that share most words by BM25. Raises BadInput where the corpus has no question with gold documents."""
     asked = [
@@ -83,18 +83,18 @@ def groups(corpus: Corpus, part: int, most: int, seed: int, check: Check) -> lis
     return _grouped(
         Lookalikes(texts),
         ((one.text, {corpus.row(id) for id in one.gold if id in corpus}) for one in chosen),
-        check,
+        watch,
     )
 
 
-def of_titles(corpus: Corpus, most: int, seed: int, check: Check) -> list[Group]:
+def of_titles(corpus: Corpus, most: int, seed: int, watch: Watch = NO_WATCH) -> list[Group]:
     """Groups without any question: the title of a document is asked, its text is right, and texts that share words with the title are
     not; `most` of the documents that have both, drawn with a seed."""
     titled = _titled_texts(corpus)
     places = [row for row, (title, text) in enumerate(titled) if title and text and title != text]
     chosen = (places[place] for place in _drawn(len(places), most, [seed, len(places)]))
     return _grouped(
-        Lookalikes([text for _, text in titled]), ((titled[row][0], {row}) for row in chosen), check
+        Lookalikes([text for _, text in titled]), ((titled[row][0], {row}) for row in chosen), watch
     )
 
 
@@ -108,10 +108,12 @@ def _drawn(count: int, most: int, seed: Sequence[int]) -> list[int]:
     return sorted(np.random.default_rng(seed).permutation(count)[: most or count].tolist())
 
 
-def _grouped(texts: Lookalikes, asked: Iterable[tuple[str, set[int]]], check: Check) -> list[Group]:
+def _grouped(
+    texts: Lookalikes, asked: Iterable[tuple[str, set[int]]], watch: Watch = NO_WATCH
+) -> list[Group]:
     found = []
     for query, right in asked:
-        check()
+        watch.check()
         found.append(texts.group(query, right))
     return [group for group in found if group is not None]
 

@@ -11,13 +11,13 @@ from core.corpus import open_corpus
 from core.errors import BadInput
 from core.finetune import reranker as rerankers
 from core.finetune.encoder import WEIGHTS
-from core.finetune.loop import Check, Tell
 from core.finetune.place import digest, key, publish, trained, workplace
 from core.finetune.reranker_data import Group, groups, of_paths, of_titles
 from core.finetune.run import BASE, Questions, base_folder, clear, course, target
 from core.finetune.split import Split
 from core.models.change import write
 from core.models.scorers import LateInteractionScorer
+from core.watch import NO_WATCH, Watch
 
 VERSION = 2
 RERANKER = "reranker-finetuned"
@@ -43,8 +43,7 @@ def reranker(
     engine: Any,
     lessons: Lessons,
     settings: rerankers.RerankerSettings,
-    tell: Tell,
-    check: Check,
+    watch: Watch = NO_WATCH,
     again: bool = False,
 ) -> dict[str, Any]:
     """Train the re-ranker and put it where `reranker-finetuned` is served from, if it ranks the candidates of unseen questions better than
@@ -53,21 +52,21 @@ def reranker(
     Where it does not, what was served before stays. Raises BadInput, BadParameter, ModelUnavailable, StoreError, Cancelled.
     """
     place, base = target(engine, RERANKER), base_folder(engine)
-    tell("Gathering candidates", None)
+    watch.report("Gathering candidates")
     parts = {
-        name: groups(open_corpus(name), 0, lessons.questions, lessons.seed, check)
+        name: groups(open_corpus(name), 0, lessons.questions, lessons.seed, watch)
         for name in lessons.corpora
     }
     unseen = {
-        name: groups(open_corpus(name), 1, lessons.unseen, lessons.seed, check)
+        name: groups(open_corpus(name), 1, lessons.unseen, lessons.seed, watch)
         for name in lessons.corpora
     }
-    rows, held = _paths(engine, lessons, place, tell, check)
+    rows, held = _paths(engine, lessons, place, watch)
     for part in parts.values():
         cut = min(lessons.held, len(part) // 5)
         held, rows = held + part[:cut], rows + part[cut:]
     for name in lessons.corpora if lessons.titles else ():
-        rows = rows + of_titles(open_corpus(name), lessons.titles, lessons.seed, check)
+        rows = rows + of_titles(open_corpus(name), lessons.titles, lessons.seed, watch)
     known = key(
         VERSION,
         repr(lessons),
@@ -81,9 +80,9 @@ def reranker(
     with workplace(place) as folder:
         if again:
             clear(folder)
-        model, state = rerankers.train(base, rows, held, settings, folder, known, tell, check)
+        model, state = rerankers.train(base, rows, held, settings, folder, known, watch)
         late = LateInteractionScorer(engine.models.encoder(BASE))
-        report = [_compared(name, part, model, late, tell, check) for name, part in unseen.items()]
+        report = [_compared(name, part, model, late, watch) for name, part in unseen.items()]
         improved = mean(report, RERANKER) > mean(report, "late-interaction")
         record = {
             "key": known,
@@ -100,7 +99,7 @@ def reranker(
 
 
 def ship(
-    engine: Any, lessons: Lessons, folder: Path, rank: int, tokens: int, tell: Tell, check: Check
+    engine: Any, lessons: Lessons, folder: Path, rank: int, tokens: int, watch: Watch = NO_WATCH
 ) -> dict[str, Any]:
     """Write the re-ranker that was trained here into a folder, as the change of its encoder's weights by matrices of a rank, words' vectors
     as they are; what is told of its training, with the figures of what was written where it reads so many tokens of question and text.
@@ -118,10 +117,10 @@ def ship(
     difference = model.change(place, rank)
     late = LateInteractionScorer(engine.models.encoder(BASE))
     unseen = {
-        name: groups(open_corpus(name), 1, lessons.unseen, lessons.seed, check)
+        name: groups(open_corpus(name), 1, lessons.unseen, lessons.seed, watch)
         for name in lessons.corpora
     }
-    report = [_compared(name, part, model, late, tell, check) for name, part in unseen.items()]
+    report = [_compared(name, part, model, late, watch) for name, part in unseen.items()]
     if mean(report, RERANKER) <= mean(report, "late-interaction"):
         raise BadInput(
             f"With matrices of rank {rank} it is no better than late interaction; name a higher rank."
@@ -146,13 +145,12 @@ def _compared(
     part: Sequence[Group],
     model: rerankers.TrainableReranker,
     late: LateInteractionScorer,
-    tell: Tell,
-    check: Check,
+    watch: Watch = NO_WATCH,
 ) -> dict[str, Any]:
-    tell(f"Measuring on unseen questions of {name}", None)
+    watch.report(f"Measuring on unseen questions of {name}")
     figures = {
-        RERANKER: rerankers.figure(model.score, part, check),
-        "late-interaction": rerankers.figure(late.score, part, check),
+        RERANKER: rerankers.figure(model.score, part, watch),
+        "late-interaction": rerankers.figure(late.score, part, watch),
     }
     return {"corpus": name, "questions": len(part)} | {
         who: round(value, 4) for who, value in figures.items()
@@ -160,7 +158,7 @@ def _compared(
 
 
 def _paths(
-    engine: Any, lessons: Lessons, place: Any, tell: Tell, check: Check
+    engine: Any, lessons: Lessons, place: Any, watch: Watch = NO_WATCH
 ) -> tuple[list[Group], list[Group]]:
     """Groups of MetaQA's development questions: (to train on, held out)."""
     if not lessons.paths:
@@ -170,5 +168,5 @@ def _paths(
         Split(questions=max(held + 1, lessons.paths // 3), held=held, seed=lessons.seed), engine
     )
     with workplace(place) as folder:
-        train, rest = questions.examples(folder, tell, check)
+        train, rest = questions.examples(folder, watch)
     return of_paths(train), of_paths(rest)

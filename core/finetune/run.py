@@ -16,7 +16,7 @@ from core.finetune import llm as llms
 from core.finetune import triples as scorers
 from core.finetune.data import RETRIEVAL, Example
 from core.finetune.dialogues import dialogues
-from core.finetune.loop import Check, Tell, TrainingState
+from core.finetune.loop import TrainingState
 from core.finetune.place import digest, key, publish, trained, workplace
 from core.finetune.split import Split, examples
 from core.indexes.chains import fingerprint
@@ -27,6 +27,7 @@ from core.models.triple_scorer import NAME
 from core.models.weights import TRAINING, weights_folder
 from core.operators.base import Context, Recorder
 from core.operators.retrieve.scored_triples import Vectors
+from core.watch import NO_WATCH, Watch
 
 VERSION = 1
 ENCODER, CHAT, BASE = "encoder-finetuned", "chat-finetuned", "minilm"
@@ -67,13 +68,12 @@ class Questions:
         graphs = {name: self.engine.graph(name).digest for name in names}
         return [VERSION, repr(RETRIEVAL), self.split.seed, len(self.train), asked, graphs]
 
-    def examples(self, work: Path, tell: Tell, check: Check) -> tuple[list[Example], list[Example]]:
+    def examples(self, work: Path, watch: Watch = NO_WATCH) -> tuple[list[Example], list[Example]]:
         """(to train on, held out), kept in `work`. Raises Cancelled, StoreError."""
         known = key(self.inputs())
         parts = ((self.train, work / "train.json"), (self.held, work / "held-out.json"))
         train, held = (
-            examples(part, self.engine, self.split.seed, file, known, tell, check)
-            for part, file in parts
+            examples(part, self.engine, self.split.seed, file, known, watch) for part, file in parts
         )
         return train, held
 
@@ -82,8 +82,7 @@ def encoder(
     engine,
     split: Split,
     settings: encoders.EncoderSettings,
-    tell: Tell,
-    check: Check,
+    watch: Watch = NO_WATCH,
     again: bool = False,
 ) -> dict[str, Any]:
     """Train the sentence encoder and put it where `encoder-finetuned` is served from; what is told of it.
@@ -96,8 +95,8 @@ def encoder(
     known = key(questions.inputs(), encoders.described(settings), digest(base / encoders.WEIGHTS))
 
     def work(folder: Path) -> tuple[dict[str, Any], Callable[[Path], None]]:
-        train, held = questions.examples(folder, tell, check)
-        model, state = encoders.train(base, train, held, settings, folder, known, tell, check)
+        train, held = questions.examples(folder, watch)
+        model, state = encoders.train(base, train, held, settings, folder, known, watch)
         figures = {
             "base": BASE,
             "settings": encoders.described(settings),
@@ -116,8 +115,7 @@ def llm(
     settings: llms.LLMSettings,
     base: str,
     unseen: int,
-    tell: Tell,
-    check: Check,
+    watch: Watch = NO_WATCH,
     again: bool = False,
 ) -> dict[str, Any]:
     """Train a language model and put it, adapters merged, where `chat-finetuned` is served from; what is told of it.
@@ -125,20 +123,20 @@ def llm(
     With it comes `report`: before and after on `unseen` questions of each test set, made once, with the training. The rest is
     as for `encoder`.
     """
-    place, begin = target(engine, CHAT), llms.base_folder(base, tell)
+    place, begin = target(engine, CHAT), llms.base_folder(base, watch)
     questions, asked = Questions.of(split, engine), split.unseen(unseen, engine.graph)
     files = sorted((file.name, file.stat().st_size) for file in begin.glob("*.safetensors"))
     known = key(questions.inputs(), llms.described(settings), base, files)
 
     def work(folder: Path) -> tuple[dict[str, Any], Callable[[Path], None]]:
-        train, held = questions.examples(folder, tell, check)
+        train, held = questions.examples(folder, watch)
         others = key(questions.inputs(), [one.question.id for one in asked])
-        rest = examples(asked, engine, split.seed, folder / "unseen.json", others, tell, check)
-        tell("Loading the language model", None)
+        rest = examples(asked, engine, split.seed, folder / "unseen.json", others, watch)
+        watch.report("Loading the language model")
         model = llms.TrainableLLM(begin, settings)
         parts = [dialogues(part, settings.shown, split.seed) for part in (train, held, rest)]
-        state = llms.train(model, parts[0], parts[1], settings, folder, known, tell, check)
-        rows = llms.figures(model, parts[2], settings, tell, check)
+        state = llms.train(model, parts[0], parts[1], settings, folder, known, watch)
+        rows = llms.figures(model, parts[2], settings, watch)
         record = {
             "base": base,
             "settings": llms.described(settings),
@@ -154,8 +152,7 @@ def triples(
     engine,
     split: Split,
     settings: scorers.TripleSettings,
-    tell: Tell,
-    check: Check,
+    watch: Watch = NO_WATCH,
     again: bool = False,
 ) -> dict[str, Any]:
     """Train the triple scorer and put it where the operator Scored triples reads it; what is told of it, as for `encoder`."""
@@ -167,15 +164,15 @@ def triples(
     known = key(questions.inputs(), scorers.described(settings), fingerprint(encoder))
 
     def read(graph: Any) -> Vectors:
-        vector_index(graph, encoder, "nodes", tell, check)
-        return Vectors(Context(graph, engine.environment, check=check), "encoder", Recorder())
+        vector_index(graph, encoder, "nodes", watch)
+        return Vectors(Context(graph, engine.environment, watch=watch.quiet), "encoder", Recorder())
 
     def work(folder: Path) -> tuple[dict[str, Any], Callable[[Path], None]]:
         parts = [
-            scorers.all_scored(part, engine, settings, read, tell, check)
+            scorers.all_scored(part, engine, settings, read, watch)
             for part in (questions.train, questions.held)
         ]
-        weights, state = scorers.train(parts[0], parts[1], settings, folder, known, tell, check)
+        weights, state = scorers.train(parts[0], parts[1], settings, folder, known, watch)
         figures = {
             "base": BASE,
             "settings": scorers.described(settings),

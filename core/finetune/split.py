@@ -21,8 +21,8 @@ from core.instances.catalogue import Instance
 from core.io.plain import from_plain, to_plain
 from core.operators.base import Line
 from core.types import Question
+from core.watch import Watch
 
-Tell = Callable[[str, float | None], None]
 LEARNING = ("-dev", "-train")  # endings of sets that have a test set beside them
 UNSEEN = 5  # one in so many questions of a set without a test set is never trained on
 
@@ -143,12 +143,12 @@ def text(one: Drawn) -> str:
 
 
 def seeded(
-    drawn: Sequence[Drawn], engine: Any, what: str, tell: Tell, check: Callable[[], None]
+    drawn: Sequence[Drawn], engine: Any, what: str, watch: Watch
 ) -> Iterator[tuple[Any, Question, tuple[int, ...]]]:
     """Yield (graph, question, seeds) of the questions whose entities are in their graph; `what` is looked for."""
     for place, one in enumerate(drawn):
-        check()
-        tell(f"Finding {what}: question {place:,} of {len(drawn):,}", place / len(drawn))
+        watch.check()
+        watch.report(f"Finding {what}: question {place:,} of {len(drawn):,}", place / len(drawn))
         graph = one.open(engine).graph
         try:
             seeds = seeds_of(graph, one.question.text, one.question.entities)
@@ -158,13 +158,7 @@ def seeded(
 
 
 def examples(
-    drawn: Sequence[Drawn],
-    engine,
-    seed: int,
-    file: Path,
-    key: str,
-    tell: Tell,
-    check: Callable[[], None],
+    drawn: Sequence[Drawn], engine, seed: int, file: Path, key: str, watch: Watch
 ) -> list[Example]:
     """The examples of the questions that have one, in their order; kept in `file` under `key`, and read from there the next time.
 
@@ -177,8 +171,8 @@ def examples(
     except (OSError, ValueError, KeyError, TypeError):
         pass  # not made yet, or by another version
     found: list[Example] = []
-    for graph, question, seeds in seeded(drawn, engine, "paths", tell, check):
-        made = example(graph, question, seeds, seed, check)
+    for graph, question, seeds in seeded(drawn, engine, "paths", watch):
+        made = example(graph, question, seeds, seed, watch)
         found += [made] if made else []
     whole = json.dumps({"key": key, "examples": list(map(to_plain, found))}, ensure_ascii=False)
     keep(file, lambda stream: stream.write(whole.encode("utf-8")))

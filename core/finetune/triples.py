@@ -12,7 +12,7 @@ import numpy as np
 from core.environment import Environment
 from core.errors import BadInput
 from core.evaluation.runs.plan import Drawn
-from core.finetune.loop import Check, Schedule, Tell, Training, TrainingState
+from core.finetune.loop import Schedule, Training, TrainingState
 from core.finetune.split import seeded
 from core.graph.algorithms.directional import width
 from core.graph.names.lookup import names
@@ -22,6 +22,7 @@ from core.operators.base import Context
 from core.operators.extract import PersonalizedPageRank
 from core.operators.retrieve.scored_triples import triple_features
 from core.types import Question, State, Subgraph
+from core.watch import Watch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -50,10 +51,10 @@ class Scored:
 
 
 def subgraph_of(
-    graph: Any, question: Question, seeds: tuple[int, ...], nodes: int, check: Check
+    graph: Any, question: Question, seeds: tuple[int, ...], nodes: int, watch: Watch
 ) -> Subgraph:
     """The subgraph whose triples are scored: the `nodes` of highest PageRank, as the row `subgraph-rag` takes it."""
-    context = Context(graph, Environment(NoModels()), check=check)
+    context = Context(graph, Environment(NoModels()), watch=watch.quiet)
     found = PersonalizedPageRank(keep=nodes)(State(question, seeds), context).subgraph
     assert found is not None  # the operator wrote it
     return found
@@ -92,10 +93,10 @@ def scored(
     seeds: tuple[int, ...],
     settings: TripleSettings,
     read: Any,
-    check: Check,
+    watch: Watch,
 ) -> Scored | None:
     """The triples of a question with those that are right; None where no known answer is among them."""
-    subgraph = subgraph_of(graph, question, seeds, settings.nodes, check)
+    subgraph = subgraph_of(graph, question, seeds, settings.nodes, watch)
     answers = sorted(
         {node for answer in question.answers[:MOST_ANSWERS] for node in names(graph).exact(answer)}
         - set(seeds)
@@ -120,13 +121,12 @@ def all_scored(
     engine,
     settings: TripleSettings,
     read: Callable[[Any], Any],
-    tell: Tell,
-    check: Check,
+    watch: Watch,
 ) -> list[Scored]:
     """Those of the questions that have any, in their order; `read(graph)` gives what reads its vectors."""
     found = []
-    for graph, question, seeds in seeded(drawn, engine, "triples", tell, check):
-        made = scored(graph, question, seeds, settings, read(graph), check)
+    for graph, question, seeds in seeded(drawn, engine, "triples", watch):
+        made = scored(graph, question, seeds, settings, read(graph), watch)
         found += [made] if made else []
     return found
 
@@ -137,8 +137,7 @@ def train(
     settings: TripleSettings,
     folder: Path,
     key: str,
-    tell: Tell,
-    check: Check,
+    watch: Watch,
 ) -> tuple[dict[str, Tensor], TrainingState]:
     """The weights and how the training went; one question a step, binary cross-entropy over all its triples.
 
@@ -171,7 +170,7 @@ def train(
 
     steps = settings.epochs * len(questions)
     schedule = Schedule(steps, settings.rate, measure=max(1, len(questions) // 2), patience=6)
-    state = Training(weights, schedule, step, measure, folder, key, tell, check).run(settings.seed)
+    state = Training(weights, schedule, step, measure, folder, key, watch).run(settings.seed)
     return {name: weight.detach() for name, weight in weights.items()}, state
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,16 +16,17 @@ from pathlib import Path
 import numpy as np
 
 from core.datasets import questions as questions_of
-from core.graph.algorithms.chains import Chain, best_chains, nothing
+from core.graph.algorithms.chains import Chain, best_chains
 from core.graph.names.lookup import names
 from core.graph.store import Graph
-from core.indexes.chains import Tell, fingerprint
+from core.indexes.chains import fingerprint
 from core.indexes.masking import masked
 from core.indexes.place import free, index_folder, waiting
 from core.io.rows import RowFile, Schema
 from core.io.rows import by_key as rows_by_key
-from core.runtime.meter import silent, spent
+from core.runtime.meter import spent
 from core.types import Question
+from core.watch import NO_WATCH, Watch
 
 OWN = "own"  # names a person's own solved questions among the sources
 DRAW = 0  # seed of the draw from a set, so that the same cases serve every run
@@ -104,30 +105,27 @@ def cases(
     size: int,
     steps: int,
     direction: str = "graph",
-    progress: Tell = silent,
-    check: Callable[[], None] = nothing,
+    watch: Watch = NO_WATCH,
     own: Sequence[Question] = (),
 ) -> Cases:
     """The cases of the named sources, solved first where they are not yet; newly saved ones count at once.
 
     `source` names question sets, and `own` for the person's own, which the argument `own` gives, with commas between; of a set,
     `size` questions are drawn, the same every time. Questions whose entities or answers the graph has not are left out. Raises
-    BadInput for an unknown set, StoreError where cases cannot be kept, and what `check` raises.
+    BadInput for an unknown set, StoreError where cases cannot be kept, and what `watch` raises.
     """
     place = (fingerprint(encoder), steps, graph.resolve(direction))
     file, shelf = _file(graph, *place), graph.derived.shelf(SHELF, HELD)
     parts = parts_of(source)
     sets = tuple(part for part in parts if part != OWN)
     key = (*place, sets, size)
-    with waiting(shelf.lock, check):  # two lanes that need the same cases solve them once
+    with waiting(shelf.lock, watch):  # two lanes that need the same cases solve them once
         found = shelf.values.get(key)
         if found is None:
-            found = _solved(
-                graph, encoder, file, _drawn(sets, size), steps, place[2], progress, check
-            )
+            found = _solved(graph, encoder, file, _drawn(sets, size), steps, place[2], watch)
             shelf.values[key] = found
         if OWN in parts:
-            found = found + _solved(graph, encoder, file, own, steps, place[2], progress, check)
+            found = found + _solved(graph, encoder, file, own, steps, place[2], watch)
     return found
 
 
@@ -190,8 +188,7 @@ def _solved(
     questions: Sequence[Question],
     steps: int,
     direction: str,
-    progress: Tell,
-    check,
+    watch: Watch = NO_WATCH,
 ) -> Cases:
     """The cases of these questions in their order, read from `file` or solved and added to it."""
     by_key = {key_of(question): question for question in questions if question.answers}
@@ -200,7 +197,7 @@ def _solved(
         known = {row[0]: row for row in rows_by_key(store, "cases", COLUMNS, by_key)}
         missing = [key for key in by_key if key not in known]
         for at in range(0, len(missing), BATCH_CASES):
-            progress(f"Solving known questions: {at:,} of {len(missing):,}", at / len(missing))
+            watch.report(f"Solving known questions: {at:,} of {len(missing):,}", at / len(missing))
             fresh = list(
                 _solve(
                     graph,
@@ -208,7 +205,7 @@ def _solved(
                     {key: by_key[key] for key in missing[at : at + BATCH_CASES]},
                     steps,
                     direction,
-                    check,
+                    watch,
                 )
             )
             saved.save("cases", fresh, database=store)
@@ -226,18 +223,23 @@ def _solved(
 
 
 def _solve(
-    graph: Graph, encoder, questions: dict[str, Question], steps: int, direction: str, check
+    graph: Graph,
+    encoder,
+    questions: dict[str, Question],
+    steps: int,
+    direction: str,
+    watch: Watch = NO_WATCH,
 ):
     """A row for each question whose entities the graph has."""
     found = []
     for key, question in questions.items():
-        check()
+        watch.check()
         ends = _ends(graph, question)
         if ends is not None:
             seeds, answers = ends
-            chains, fit = best_chains(graph, seeds, answers, steps, direction, check)
+            chains, fit = best_chains(graph, seeds, answers, steps, direction, watch)
             found.append((key, masked(graph, question.text, seeds), json.dumps(chains), fit))
-    vectors = encoder.encode([row[1] for row in found], check) if found else ()
+    vectors = encoder.encode([row[1] for row in found], watch) if found else ()
     return [(*row, np.asarray(vector, "<f4").tobytes()) for row, vector in zip(found, vectors)]
 
 

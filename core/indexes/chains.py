@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,14 +14,15 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from core.graph.algorithms.chains import Chain, nothing
+from core.graph.algorithms.chains import Chain
 from core.graph.names.head_types import head_types
 from core.graph.names.phrases import chain_text, phrase
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import Graph
 from core.indexes.place import free, index_folder, keep, keep_if_possible, waiting
 from core.io import digests
-from core.runtime.meter import silent, spent
+from core.runtime.meter import spent
+from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -34,7 +35,6 @@ MAX_EDGES = 2_000_000  # triples looked at to learn which steps follow each othe
 SHELF = "relation chains"  # where those read are kept on their graph
 PROBE = "Which words does this encoder put near each other?"
 VERSION = 2
-Tell = Callable[[str, float | None], None]
 _fingerprints: WeakKeyDictionary = WeakKeyDictionary()
 
 
@@ -128,15 +128,13 @@ class ChainIndex:
         )
 
 
-def token_vectors(
-    encoder, texts: Sequence[str], check: Callable[[], None] = nothing
-) -> list[np.ndarray]:
+def token_vectors(encoder, texts: Sequence[str], watch: Watch = NO_WATCH) -> list[np.ndarray]:
     """For each text its tokens' unit vectors, float32 [tokens, d], without the marks at both ends; for an encoder that
     gives none, the text's own vector."""
     if not hasattr(encoder, "encode_tokens"):
-        return [vector[None] for vector in encoder.encode(texts, check)]
+        return [vector[None] for vector in encoder.encode(texts, watch)]
     found: list[np.ndarray] = [np.empty(0)] * len(texts)
-    for places, vectors in encoder.encode_tokens(texts, check):
+    for places, vectors in encoder.encode_tokens(texts, watch):
         for place in places:
             found[place] = vectors[1:-1] if len(vectors) > 2 else vectors
     return found
@@ -164,31 +162,20 @@ def fingerprint(encoder) -> str:
 
 @spent("preparation", "Relation chains of the graph")
 def chain_index(
-    graph: Graph,
-    encoder,
-    steps: int,
-    direction: str = "graph",
-    progress: Tell = silent,
-    check=nothing,
+    graph: Graph, encoder, steps: int, direction: str = "graph", watch: Watch = NO_WATCH
 ) -> ChainIndex:
     """The graph's chains of at most `steps` steps, encoded first where they are not kept yet.
 
-    Raises StoreError where they cannot be kept, and what `check` raises.
+    Raises StoreError where they cannot be kept, and what `watch` raises.
     """
     key, shelf = (fingerprint(encoder), steps, graph.resolve(direction)), graph.derived.shelf(SHELF)
-    with waiting(shelf.lock, check):
+    with waiting(shelf.lock, watch):
         index = shelf.values.get(key)
         if index is None:
             index = _read(_file(graph, key))
         if index is None:
             index = build(
-                graph,
-                encoder,
-                steps,
-                key[2],
-                progress,
-                check,
-                _whole(graph, encoder, steps, key[2], progress, check),
+                graph, encoder, steps, key[2], watch, _whole(graph, encoder, steps, key[2], watch)
             )
             keep_if_possible(_file(graph, key), lambda stream: _write(stream, index))
         shelf.values[key] = index
@@ -201,11 +188,11 @@ def at_hand(graph: KnowledgeGraph, encoder, steps: int, direction: str = "graph"
     return key in graph.derived.shelf(SHELF).values or _file(graph, key).exists()
 
 
-def prepare(graph: Graph, encoder, steps: int, progress: Tell, check: Callable[[], None]) -> None:
+def prepare(graph: Graph, encoder, steps: int, watch: Watch = NO_WATCH) -> None:
     """The graph's chains encoded anew and kept; what was kept stays until then. Raises as `chain_index`."""
     key, shelf = (fingerprint(encoder), steps, graph.resolve("graph")), graph.derived.shelf(SHELF)
-    with waiting(shelf.lock, check):
-        index = build(graph, encoder, steps, key[2], progress, check)
+    with waiting(shelf.lock, watch):
+        index = build(graph, encoder, steps, key[2], watch)
         keep(_file(graph, key), lambda stream: _write(stream, index))
         shelf.values.pop(key, None)
 
@@ -222,15 +209,11 @@ def _file(graph: KnowledgeGraph, key: tuple) -> Path:
 
 
 def _whole(
-    graph: Graph, encoder, steps: int, direction: str, progress: Tell, check
+    graph: Graph, encoder, steps: int, direction: str, watch: Watch = NO_WATCH
 ) -> ChainIndex | None:
     """The chains of the graph that an edited one comes from, most of which it still has."""
     known = graph.edited_from
-    return (
-        None
-        if known is None
-        else chain_index(known.graph, encoder, steps, direction, progress, check)
-    )
+    return None if known is None else chain_index(known.graph, encoder, steps, direction, watch)
 
 
 def build(
@@ -238,24 +221,23 @@ def build(
     encoder,
     steps: int,
     direction: str,
-    progress: Tell,
-    check: Callable[[], None],
+    watch: Watch = NO_WATCH,
     known: ChainIndex | None = None,
 ) -> ChainIndex:
     """The chains that the graph is seen to have, in words and encoded. At most `MAX_CHAINS`, shorter and commoner ones first. Those that
     are `known` in the same words are not encoded again."""
-    progress("Finding relation chains", None)
+    watch.report("Finding relation chains")
     has = takes_part(graph)
-    chains, found = possible_chains(has, steps, direction, MAX_CHAINS, check)
+    chains, found = possible_chains(has, steps, direction, MAX_CHAINS, watch)
     phrases = [phrase(name) for name in graph.relation_names]
-    nouns = head_types(phrases, has, lambda texts: encoder.encode(texts, check))
+    nouns = head_types(phrases, has, lambda texts: encoder.encode(texts, watch))
     texts = [chain_text(chain, phrases, nouns) for chain in chains]
     parts = {} if known is None else {text: known.part(i) for i, text in enumerate(known.texts)}
     new = [text for text in dict.fromkeys(texts) if text not in parts]
     for at in range(0, len(new), 256):
-        progress(f"Encoding relation chains: {at:,} of {len(new):,}", at / len(new))
+        watch.report(f"Encoding relation chains: {at:,} of {len(new):,}", at / len(new))
         some = new[at : at + 256]
-        parts |= zip(some, map(in_steps, token_vectors(encoder, some, check)))
+        parts |= zip(some, map(in_steps, token_vectors(encoder, some, watch)))
     every = [parts[text] for text in texts] or [in_steps(np.zeros((0, 1)))]
     tokens, scales = (np.concatenate(arrays) for arrays in zip(*every))
     starts = np.concatenate([[0], np.cumsum([len(parts[text][0]) for text in texts])]).astype(
@@ -302,7 +284,7 @@ def takes_part(graph: Graph) -> csr_matrix:
 
 
 def possible_chains(
-    has: csr_matrix, steps: int, direction: str, most: int, check: Callable[[], None]
+    has: csr_matrix, steps: int, direction: str, most: int, watch: Watch = NO_WATCH
 ) -> tuple[list[Chain], int]:
     """Chains of which each step can be taken at some of the nodes the one before leads to, and not at `RARE` ones only: (chains
     by (length, codes), how many there are).
@@ -328,7 +310,7 @@ def possible_chains(
     chains, found = _commonest(level, most), len(level)
     level = {chain: level[chain] for chain in chains}
     for _ in range(1, steps):
-        level, longer = _longer(level, follows, again, total, allowed, most - len(chains), check)
+        level, longer = _longer(level, follows, again, total, allowed, most - len(chains), watch)
         chains, found = chains + list(level), found + longer
     return sorted(chains, key=lambda chain: (len(chain), chain)), found
 
@@ -340,12 +322,12 @@ def _longer(
     total: np.ndarray,
     allowed: np.ndarray,
     most: int,
-    check,
+    watch: Watch = NO_WATCH,
 ) -> tuple[dict[Chain, float], int]:
     """The commonest chains that continue these by one step, at most `most`, with how common each is; and how many there are."""
     chains, codes, counts = sorted(level), [np.empty(0, np.int64)], [np.empty(0)]
     for chain in chains:
-        check()
+        watch.check()
         back = chain[-1] ^ 1
         row = slice(follows.indptr[back], follows.indptr[back + 1])
         after = follows.indices[row]

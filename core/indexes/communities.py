@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from core.graph.algorithms.leiden import CLUSTER, Communities, Tell, detect
+from core.graph.algorithms.leiden import CLUSTER, Communities, detect
 from core.graph.store import Graph
 from core.indexes.place import index_folder, keep, keep_if_possible
 from core.io import digests
-from core.runtime.meter import silent, spent
+from core.runtime.meter import spent
+from core.watch import NO_WATCH, Watch
 
 MAX_SIZE = 10  # of Microsoft's GraphRAG
 
 
-def clusters(
-    graph: Graph, progress: Tell = silent, check: Callable[[], None] = lambda: None
-) -> Communities:
+def clusters(graph: Graph, watch: Watch = NO_WATCH) -> Communities:
     """The communities of at most `CLUSTER` nodes each that PageRank inside clusters works in. Raises BadInput, StoreError."""
-    return graph.derived.once(
-        "clusters", None, lambda: communities(graph, CLUSTER, progress, check)
-    )
+    return graph.derived.once("clusters", None, lambda: communities(graph, CLUSTER, watch))
 
 
 @spent("preparation", "Communities of the graph")
-def communities(
-    graph: Graph,
-    max_size: int = MAX_SIZE,
-    progress: Tell = silent,
-    check: Callable[[], None] = lambda: None,
-) -> Communities:
+def communities(graph: Graph, max_size: int = MAX_SIZE, watch: Watch = NO_WATCH) -> Communities:
     """The graph's communities, found where they are not saved yet; the same for the same graph in any process.
 
     Raises StoreError where they cannot be saved although others can be.
     """
     found = saved(graph, max_size)
     if found is None:
-        known = detect(graph, max_size, progress, check)
+        known = detect(graph, max_size, watch)
         keep_if_possible(_file(graph, max_size), lambda stream: np.save(stream, known))
         found = Communities(known)
     return found
@@ -50,9 +41,9 @@ def saved(graph: Graph, max_size: int = MAX_SIZE) -> Communities | None:
     return None if known is None else Communities(known)
 
 
-def prepare(graph: Graph, max_size: int, progress: Tell, check: Callable[[], None]) -> Communities:
-    """The graph's communities, found anew and saved; what was saved stays until then. Raises StoreError, and what `check` raises."""
-    known = detect(graph, max_size, progress, check)
+def prepare(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> Communities:
+    """The graph's communities, found anew and saved; what was saved stays until then. Raises StoreError, and what `watch` raises."""
+    known = detect(graph, max_size, watch)
     keep(_file(graph, max_size), lambda stream: np.save(stream, known))
     return Communities(known)
 

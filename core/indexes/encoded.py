@@ -27,9 +27,9 @@ from core.io import digests
 from core.models.registry import Registry
 from core.models.scorers import encoded_telling
 from core.runtime.cluster import Lost, Workers
+from core.watch import NO_WATCH, Watch
 
 Of = Literal["nodes", "triples", "relations", "relation-names", "chunks", "communities"]
-Tell = Callable[[str, float | None], None]
 Texts = tuple[int, list[str]]  # a block's number, and what of it is to be encoded
 Vectors = Generator[tuple[int, np.ndarray], None, None]  # of a block of that number
 Encode = Callable[
@@ -67,21 +67,21 @@ def texts(graph: Graph, of: Of, items: Sequence[int] | np.ndarray) -> list[str]:
     )
 
 
-def here(encoder, check: Callable[[], None] | None = None) -> Encode:
+def here(encoder, watch: Watch = NO_WATCH) -> Encode:
     """Encodes in this process, one block after the other."""
 
     def encode(blocks: Iterable[Texts], advanced: Callable[[int], None]) -> Vectors:
         for number, wanted in blocks:
-            yield number, encoded_telling(encoder, wanted, check, advanced) if wanted else NONE
+            yield number, encoded_telling(encoder, wanted, watch, advanced) if wanted else NONE
 
     return encode
 
 
-def spread(workers: Workers, encoder: str, check: Callable[[], None]) -> Encode:
+def spread(workers: Workers, encoder: str, watch: Watch = NO_WATCH) -> Encode:
     """Encodes over worker processes, each with the encoder of that name. Raises HopscopeError where one dies again and again."""
 
     def encode(blocks: Iterable[Texts], advanced: Callable[[int], None]) -> Vectors:
-        for (number, _), vectors in workers.each(partial(_encoded, encoder), blocks, check):
+        for (number, _), vectors in workers.each(partial(_encoded, encoder), blocks, watch):
             if isinstance(vectors, Lost):
                 raise HopscopeError(vectors.error)
             yield number, vectors
@@ -167,11 +167,11 @@ class Blocks:
             number for number in range(len(self)) if not block_file(self.folder, number).exists()
         ]
 
-    def complete(self, encode: Encode, progress: Tell, check: Callable[[], None]) -> None:
+    def complete(self, encode: Encode, watch: Watch = NO_WATCH) -> None:
         """Keep the keys of all texts, for the graph's next content; then encode the missing blocks and keep each as it comes.
 
         A text whose vector an earlier content of the graph has is not encoded again, be that content encoded whole or in part. Raises
-        StoreError, and what `check` and `encode` raise.
+        StoreError, and what `watch` and `encode` raise.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         every = [keys(self.texts_of(self.items(number))) for number in range(len(self))]
@@ -182,7 +182,7 @@ class Blocks:
 
         def wanted() -> Iterator[Texts]:
             for number in missing:
-                check()
+                watch.check()
                 rows = waiting[number] = earlier.rows(every[number])
                 yield (
                     number,
@@ -193,7 +193,7 @@ class Blocks:
 
         def advanced(encoded: int) -> None:
             done = min(total, round(share * total) + encoded)
-            progress(f"Encoding {self.label}: {done:,} of {total:,}", done / total)
+            watch.report(f"Encoding {self.label}: {done:,} of {total:,}", done / total)
 
         with closing(encode(wanted(), advanced)) as found:
             for done, (number, vectors) in enumerate(found, 1):
@@ -204,7 +204,7 @@ class Blocks:
                     self.reused + len(block) - len(vectors),
                 )
                 share = 1 - (len(missing) - done) / len(self)
-                progress(f"Encoding {self.label}: {round(share * total):,} of {total:,}", share)
+                watch.report(f"Encoding {self.label}: {round(share * total):,} of {total:,}", share)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from core.io.home import cannot_save, home
 from core.io.locks import is_locked
 from core.runtime.meter import spent
 from core.runtime.turn import passed_on
+from core.watch import NO_WATCH, Watch
 
 NAMED = 16  # letters of the digest in a folder's name
 INDEXES = "indexes"  # beside a graph's store
@@ -107,25 +108,23 @@ def being_made(folder: Path) -> bool:
     return is_locked(folder / f"{AT_WORK}.lock")
 
 
-def busy_elsewhere(
-    progress: Callable[[str, float | None], None], check: Callable[[], None]
-) -> Callable[[], None]:
-    """A check for as long as another process makes the same, which says so."""
+def busy_elsewhere(watch: Watch = NO_WATCH) -> Watch:
+    """A watch for as long as another process makes the same, which says so at every look."""
 
     def look() -> None:
-        progress("Another process is building this; waiting for it", None)
-        check()
+        watch.report("Another process is building this; waiting for it")
+        watch.check()
 
-    return look
+    return Watch(look)
 
 
 @contextmanager
-def waiting(lock: threading.Lock, check: Callable[[], None]) -> Iterator[None]:
-    """The lock, once it is free; meanwhile `check` may raise, and other work that takes turns goes on."""
+def waiting(lock: threading.Lock, watch: Watch = NO_WATCH) -> Iterator[None]:
+    """The lock, once it is free; meanwhile `watch` may raise, and other work that takes turns goes on."""
     if not lock.acquire(blocking=False):
         with spent("waiting"), passed_on(waits=True):
             while not lock.acquire(timeout=0.1):
-                check()
+                watch.check()
     try:
         yield
     finally:

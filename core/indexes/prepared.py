@@ -161,9 +161,9 @@ def start(jobs: Jobs, graph: Graph, kind: Kind, env: Environment, anew: bool = F
             made(OWNED_AS, key(graph, kind))
         if anew and kind.adds:
             _remove(graph, kind)
-        job.tell("Beginning", None)
+        job.report("Beginning")
         assert kind.build is not None  # what comes by itself is never asked for
-        kind.build(graph, env, with_time_left(job.tell), job.check)
+        kind.build(graph, env, with_time_left(job))
 
     return jobs.start(key(graph, kind), lambda: Job(key(graph, kind), work), again=True)
 

@@ -21,6 +21,7 @@ from core.models.chat.json_reply import json_reply
 from core.prompts import filled, prompts
 from core.runtime.flight import together
 from core.types import Usage
+from core.watch import NO_WATCH, Watch
 
 FACTS_TOKENS, REPORT_TOKENS = 400, 240
 CHARACTERS_A_TOKEN = 3.5
@@ -37,7 +38,6 @@ SCHEMA: dict[str, Any] = {
 }
 TABLE = "create table reports (key text primary key, title text not null, text text not null, note text not null)"
 SAVED = Schema("the reports", (TABLE,), again=True)
-Tell = Callable[[str, float | None], None]
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,7 @@ class Reports:
         )
         self._rows = RowFile(index_folder(graph) / "reports.sqlite", SAVED)
 
-    def get(
-        self, community: int, seed: int = 0, check: Callable[[], None] | None = None
-    ) -> Written:
+    def get(self, community: int, seed: int = 0, watch: Watch = NO_WATCH) -> Written:
         """The report of a community, written now where it is not saved yet, or could not be read and the model may do better now.
 
         Raises StoreError and what the model raises."""
@@ -93,7 +91,7 @@ class Reports:
         if known is not None and getattr(chat, "steady", False):
             return known
         made = write(
-            chat, report_prompt(self.graph, self.communities.members(community)), seed, check
+            chat, report_prompt(self.graph, self.communities.members(community)), seed, watch
         )
         self._rows.save("reports", [(self._key(community), made.title, made.text, made.note)])
         return made
@@ -105,28 +103,26 @@ class Reports:
         )
         return Written(*rows[0]) if rows else None
 
-    def prepare(
-        self, wanted: Iterable[int], progress: Tell, check: Callable[[], None]
-    ) -> tuple[int, int]:
+    def prepare(self, wanted: Iterable[int], watch: Watch = NO_WATCH) -> tuple[int, int]:
         """Write the wanted reports that are not kept yet, as many at a time as the model takes: (written, kept before). Each is kept at
         once, so that a stop costs those at work.
 
-        `progress` hears how many are done.
+        `watch` hears how many are done.
         """
         wanted = list(dict.fromkeys(wanted))
         missing = self.missing(wanted)
         lock, done = threading.Lock(), 0
 
-        def one(community: int, check: Callable[[], None]) -> None:
+        def one(community: int, watch: Watch = NO_WATCH) -> None:
             nonlocal done
-            self.get(community, check=check)
+            self.get(community, watch=watch)
             with lock:
                 done += 1
-                progress(f"Reports: {done:,} of {len(missing):,}", done / len(missing))
+                watch.report(f"Reports: {done:,} of {len(missing):,}", done / len(missing))
 
         if missing:
-            progress(f"Reports: 0 of {len(missing):,}", 0.0)
-        together(one, missing, self._at_once, check)
+            watch.report(f"Reports: 0 of {len(missing):,}", 0.0)
+        together(one, missing, self._at_once, watch)
         return len(missing), len(wanted) - len(missing)
 
     def _at_once(self) -> int:
@@ -175,11 +171,9 @@ def report_prompt(graph: Graph, members: np.ndarray) -> Messages:
     return ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": user})
 
 
-def write(
-    chat: Chat, messages: Messages, seed: int = 0, check: Callable[[], None] | None = None
-) -> Written:
+def write(chat: Chat, messages: Messages, seed: int = 0, watch: Watch = NO_WATCH) -> Written:
     """The report in the model's reply. What is no such JSON is shown as it was said, with a note."""
-    reply = chat.reply(messages, schema=SCHEMA, max_tokens=REPORT_TOKENS, seed=seed, check=check)
+    reply = chat.reply(messages, schema=SCHEMA, max_tokens=REPORT_TOKENS, seed=seed, watch=watch)
     usage = Usage(1, reply.tokens_in, reply.tokens_out)
     found = _parts(reply.text)
     if found is None:

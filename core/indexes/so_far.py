@@ -18,7 +18,6 @@ from core.indexes.encoded import (
     NONE,
     Blocks,
     Of,
-    Tell,
     Texts,
     Vectors,
     block_file,
@@ -34,6 +33,7 @@ from core.models.scorers import streams
 from core.runtime.jobs import CANCELLED, FAILED, Job
 from core.runtime.meter import spent
 from core.runtime.turn import passed_on
+from core.watch import NO_WATCH, Watch
 
 PATIENCE = 3.0  # seconds after which what is there is searched
 WAITED_FOR = 20.0  # seconds that the rest may take for all to be waited for
@@ -60,9 +60,7 @@ class AtWork:
 _at_work: dict[Path, AtWork] = {}  # by the folder of the vectors
 
 
-def make(
-    graph: Graph, encoder: Encoder, of: Of, progress: Tell, check: Callable[[], None]
-) -> VectorIndex:
+def make(graph: Graph, encoder: Encoder, of: Of, watch: Watch = NO_WATCH) -> VectorIndex:
     """As `core.indexes.vectors.build`, of which all is searched here as it comes; where it is stopped, what is encoded of the block at
     work is kept as well. Raises as that does."""
     folder = place(graph, encoder, of)
@@ -86,9 +84,9 @@ def make(
             fresh = NONE
             if missing:
                 fresh = (
-                    encoder.encode(missing, check, received)
+                    encoder.encode(missing, watch, received)
                     if streams(encoder)
-                    else encoder.encode(missing, check)
+                    else encoder.encode(missing, watch)
                 )
             if known:
                 both = known | dict(zip(missing, fresh.astype(np.float16)))
@@ -96,7 +94,7 @@ def make(
             yield number, fresh
 
     try:
-        return build(graph, encoder, of, progress, check, encode=encode)
+        return build(graph, encoder, of, watch, encode=encode)
     finally:
         _keep_left(folder, _at_work.pop(folder, AtWork()))
 
@@ -198,27 +196,22 @@ def there(graph: Graph, encoder: Encoder, of: Of) -> VectorsSoFar:
 
 
 def searchable_now(
-    graph: Graph,
-    encoder: Encoder,
-    of: Of,
-    begin: Callable[[], Job],
-    progress: Tell,
-    check: Callable[[], None],
+    graph: Graph, encoder: Encoder, of: Of, begin: Callable[[], Job], watch: Watch = NO_WATCH
 ) -> VectorIndex | VectorsSoFar:
     """All vectors, where they are there or soon will be, else those that there are so far. `begin` starts the job that makes them, or gives
-    the one at work; it goes on after this. Raises HopscopeError where that failed, StoreError where it was cancelled, and what `check`
+    the one at work; it goes on after this. Raises HopscopeError where that failed, StoreError where it was cancelled, and what `watch`
     raises."""
     if (
         graph.edited_from is not None
         or count(graph, of) <= BLOCK
         or opened(place(graph, encoder, of)) is not None
     ):
-        return vector_index(graph, encoder, of, progress, check)
+        return vector_index(graph, encoder, of, watch)
     job, start, before = begin(), time.monotonic(), len(there(graph, encoder, of))
     with spent("preparation", "Vectors of the graph"), passed_on(waits=True):
         while not job.wait(LOOK):
-            check()
-            progress(job.text, job.fraction)
+            watch.check()
+            watch.report(job.text, job.fraction)
             waited = time.monotonic() - start
             if waited >= PATIENCE:
                 found = there(graph, encoder, of)
@@ -233,7 +226,7 @@ def searchable_now(
         raise StoreError(
             f"The vectors of the {CALLED.get(of, of)} are not all there, as making them was cancelled. Ask again to go on."
         )
-    return vector_index(graph, encoder, of, progress, check)
+    return vector_index(graph, encoder, of, watch)
 
 
 def cosines_now(
@@ -242,7 +235,7 @@ def cosines_now(
     of: Of,
     vector: np.ndarray,
     items: np.ndarray,
-    check: Callable[[], None],
+    watch: Watch = NO_WATCH,
 ) -> np.ndarray | None:
     """float64 [n]: the cosines of a few items with a unit vector, their texts encoded for it where not all vectors of the graph are
     there, with the digits that saved ones have; None for many items, and where all are there."""
@@ -252,5 +245,5 @@ def cosines_now(
         or opened(place(graph, encoder, of)) is not None
     ):
         return None
-    vectors = encoder.encode(texts(graph, of, items), check).astype(np.float16).astype(np.float32)
+    vectors = encoder.encode(texts(graph, of, items), watch).astype(np.float16).astype(np.float32)
     return np.round((vectors @ np.asarray(vector, np.float32)).astype(np.float64), 6)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,24 +14,20 @@ from core.graph.texts import node_labels
 from core.indexes.place import index_folder, keep_if_possible
 from core.io import digests
 from core.runtime.meter import spent
+from core.watch import NO_WATCH, Watch
 
 BLOCK = 512  # nodes read between two looks at whether somebody cancelled
-Tell = Callable[[str, float | None], None]
 
 
 @spent("preparation", "Sparse vectors of the graph")
-def sparse_nodes(
-    graph: Graph, model: Any, signature: str, progress: Tell, check: Callable[[], None]
-) -> Any:
-    """A scipy csr_array, float32 [nodes, words]: the model's vectors of all nodes. Raises StoreError, ModelUnavailable, and what `check`
+def sparse_nodes(graph: Graph, model: Any, signature: str, watch: Watch = NO_WATCH) -> Any:
+    """A scipy csr_array, float32 [nodes, words]: the model's vectors of all nodes. Raises StoreError, ModelUnavailable, and what `watch`
     raises."""
     key = hashlib.sha256(signature.encode()).hexdigest()[:12]
-    return graph.derived.once(
-        "sparse nodes", key, lambda: _made(graph, model, key, progress, check)
-    )
+    return graph.derived.once("sparse nodes", key, lambda: _made(graph, model, key, watch))
 
 
-def _made(graph: Graph, model: Any, key: str, progress: Tell, check: Callable[[], None]) -> Any:
+def _made(graph: Graph, model: Any, key: str, watch: Watch = NO_WATCH) -> Any:
     from scipy.sparse import load_npz, save_npz, vstack
 
     file = index_folder(graph) / f"sparse-nodes-{key}.npz"
@@ -44,10 +39,10 @@ def _made(graph: Graph, model: Any, key: str, progress: Tell, check: Callable[[]
             raise damage(f"{file} is", error, "delete it and ask again") from None
     parts = []
     for start in range(0, graph.n_nodes, BLOCK):
-        progress(f"Reading nodes: {start:,} of {graph.n_nodes:,}", start / graph.n_nodes)
+        watch.report(f"Reading nodes: {start:,} of {graph.n_nodes:,}", start / graph.n_nodes)
         parts.append(
             model.vectors(
-                node_labels(graph, np.arange(start, min(graph.n_nodes, start + BLOCK))), check
+                node_labels(graph, np.arange(start, min(graph.n_nodes, start + BLOCK))), watch
             )
         )
     whole = vstack(parts, format="csr")

@@ -18,6 +18,7 @@ from core.indexes import chains, communities, so_far, vectors, walks, words
 from core.indexes.reports import Reports
 from core.io.durations import span
 from core.models.encoders.ways import remembered
+from core.watch import NO_WATCH, Watch
 
 STEPS = 3  # of the operators Chain ranking and Case memory, where nobody changes it
 SOLVED = 1000  # questions of each set
@@ -45,8 +46,6 @@ BRINGS = "Read by Vector search, which otherwise encodes them at its first quest
 COUNTED = 100_000  # communities up to which it is looked up which of them have a report
 BESIDE = r"(?<=\.sqlite)-(journal|wal|shm)$"
 WAYS = {"both": "both ways", "out": "along the triples", "in": "against the triples"}
-Tell = Callable[[str, float | None], None]
-Check = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class Kind:
     pattern: str
     words: Callable[[re.Match], str]
     usual: Callable[[Graph, Environment], str]
-    build: Callable[[Graph, Environment, Tell, Check], Any] | None = None
+    build: Callable[[Graph, Environment, Watch], Any] | None = None
     seconds: Callable[[Graph, Environment], float] = lambda graph, env: 0.0
     pace: str = ""
     adds: bool = False
@@ -111,7 +110,7 @@ def _steps(match: re.Match) -> str:
     )
 
 
-def _solve(graph: Graph, env: Environment, tell: Tell, check: Check) -> None:
+def _solve(graph: Graph, env: Environment, watch: Watch = NO_WATCH) -> None:
     memory.cases(
         graph,
         env.models.encoder(),
@@ -119,8 +118,7 @@ def _solve(graph: Graph, env: Environment, tell: Tell, check: Check) -> None:
         SOLVED,
         STEPS,
         "graph",
-        tell,
-        check,
+        watch,
         env.solved(graph.digest),
     )
 
@@ -160,10 +158,10 @@ def _nothing_solved(graph: Graph, env: Environment) -> str:
     )
 
 
-def _write_reports(graph: Graph, env: Environment, tell: Tell, check: Check) -> None:
-    found = communities.communities(graph, progress=tell, check=check)
+def _write_reports(graph: Graph, env: Environment, watch: Watch = NO_WATCH) -> None:
+    found = communities.communities(graph, watch=watch)
     order = (-found.sizes()).argsort(kind="stable").tolist()
-    _reports(graph, found, env).prepare(order, tell, check)
+    _reports(graph, found, env).prepare(order, watch)
 
 
 def _reports(graph: Graph, found: communities.Communities, env: Environment) -> Reports:
@@ -203,7 +201,7 @@ def _vectors(of: vectors.Of, title: str, purpose: str) -> Kind:
         rf"vectors-{of}-(?P<encoder>[0-9a-f]+)",
         lambda match: "",
         lambda graph, env: vectors.place(graph, env.models.encoder(), of).name,
-        lambda graph, env, tell, check: so_far.make(graph, env.models.encoder(), of, tell, check),
+        lambda graph, env, watch: so_far.make(graph, env.models.encoder(), of, watch),
         lambda graph, env: vectors.count(graph, of) * SECONDS_A_TEXT[of] * _slower(env),
         "without a GPU",
         adds=True,
@@ -251,9 +249,7 @@ KINDS = {
             rf"communities-(?!{CLUSTER}\.)(?P<size>\d+)\.npy",
             lambda match: f"at most {int(match['size']):,} entities each, where they can be split",
             lambda graph, env: f"communities-{communities.MAX_SIZE}.npy",
-            lambda graph, env, tell, check: communities.prepare(
-                graph, communities.MAX_SIZE, tell, check
-            ),
+            lambda graph, env, watch: communities.prepare(graph, communities.MAX_SIZE, watch),
             lambda graph, env: graph.n_nodes * SECONDS_A_NODE,
             lacks=_too_large,
         ),
@@ -265,7 +261,7 @@ KINDS = {
             rf"communities-{CLUSTER}\.npy",
             lambda match: f"at most {CLUSTER:,} entities each, where they can be split",
             lambda graph, env: f"communities-{CLUSTER}.npy",
-            lambda graph, env, tell, check: communities.prepare(graph, CLUSTER, tell, check),
+            lambda graph, env, watch: communities.prepare(graph, CLUSTER, watch),
             lambda graph, env: graph.n_nodes * SECONDS_A_NODE,
             lacks=_too_large,
         ),
@@ -294,9 +290,7 @@ KINDS = {
             r"chains-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.npz",
             _steps,
             _chains_file,
-            lambda graph, env, tell, check: chains.prepare(
-                graph, env.models.encoder(), STEPS, tell, check
-            ),
+            lambda graph, env, watch: chains.prepare(graph, env.models.encoder(), STEPS, watch),
             lambda graph, env: chains.MAX_CHAINS * SECONDS_A_CHAIN,
             "or less where there are fewer chains",
             models=("encoder",),
@@ -370,9 +364,7 @@ KINDS = {
             r"walks-(?P<strategy>random|breadth-first)-(?P<walks>\d+)x(?P<length>\d+)-[0-9a-f]+-(?P<encoder>[0-9a-f]+)",
             _walks,
             lambda graph, env: walks.place(graph, env.models.encoder(), WALKS).name,
-            lambda graph, env, tell, check: walks.build(
-                graph, env.models.encoder(), WALKS, progress=tell, check=check
-            ),
+            lambda graph, env, watch: walks.build(graph, env.models.encoder(), WALKS, watch=watch),
             lambda graph, env: graph.n_nodes * SECONDS_A_ROOT,
             "without a GPU",
             adds=True,

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,13 @@ from core.graph.store import Graph
 from core.indexes import encoded
 from core.indexes.appended import ORDER, Order, grown, order_in
 from core.indexes.chains import fingerprint
-from core.indexes.encoded import DONE, Blocks, Encode, Of, Tell, count, here, texts
+from core.indexes.encoded import DONE, Blocks, Encode, Of, count, here, texts
 from core.indexes.parts import BUILDING, INDEX, LINKS, Parts, files, read, save, search, tuned
 from core.indexes.place import AT_WORK, busy_elsewhere, free, index_folder, keep, waiting
 from core.io import digests
 from core.io.durations import span
 from core.runtime.meter import spent, tell
+from core.watch import NO_WATCH, Watch
 
 VERSION = 1
 SHELF = "vectors"  # where opened ones are kept on their graph
@@ -42,10 +43,6 @@ ASKED, WANTED, EQUAL = (
     32,
     0.001,
 )  # of a recall: vectors that are asked for, their nearest, and by how much cosines may differ
-
-
-def nothing(*_) -> None:
-    """No progress is reported, and nobody cancels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,9 +164,7 @@ def place(graph: Graph, encoder, of: Of) -> Path:
 
 
 @spent("preparation", "Vectors of the graph")
-def vector_index(
-    graph: Graph, encoder, of: Of, progress: Tell = nothing, check: Callable[[], None] = nothing
-) -> VectorIndex:
+def vector_index(graph: Graph, encoder, of: Of, watch: Watch = NO_WATCH) -> VectorIndex:
     """The vectors, encoded first where there are none yet and few are wanted.
 
     Raises StoreError where there are none and more than `MAX_ITEMS_IN_QUESTION` are wanted of a graph of triples, with the command that
@@ -179,10 +174,10 @@ def vector_index(
         return graph.derived.once(
             "vectors of the rest",
             (fingerprint(encoder), of),
-            lambda: _of_rest(graph, encoder, of, progress, check),
+            lambda: _of_rest(graph, encoder, of, watch),
         )
     key, shelf = (fingerprint(encoder), of), graph.derived.shelf(SHELF)
-    with waiting(shelf.lock, check):
+    with waiting(shelf.lock, watch):
         index, done = shelf.values.get(key, (None, ""))
         if index is None or not os.path.exists(done):  # may have been deleted since
             index = opened(place(graph, encoder, of))
@@ -196,7 +191,7 @@ def vector_index(
                     f"The {count(graph, of):,} {of} of “{graph.name}” have no vectors yet; encode them on the page Indexes, or with: "
                     f"python -m core index vectors --graph {name} --of {of}"
                 )
-            index = index or build(graph, encoder, of, progress, check)
+            index = index or build(graph, encoder, of, watch)
             done = str(place(graph, encoder, of) / DONE)
         shelf.values[key] = index, done
     if index.missing_vectors:
@@ -204,9 +199,7 @@ def vector_index(
     return index
 
 
-def _of_rest(
-    graph: Graph, encoder, of: Of, progress: Tell, check: Callable[[], None]
-) -> VectorIndex:
+def _of_rest(graph: Graph, encoder, of: Of, watch: Watch = NO_WATCH) -> VectorIndex:
     """The vectors of an edited graph: those of the graph that it comes from, and of what reads otherwise new ones; nothing is saved."""
     import faiss
 
@@ -214,12 +207,12 @@ def _of_rest(
     rows = {"nodes": known.nodes, "chunks": known.chunks, "communities": known.communities}.get(
         of, known.edges
     )
-    vectors = vector_index(known.graph, encoder, of, progress, check).of(rows)
+    vectors = vector_index(known.graph, encoder, of, watch).of(rows)
     new = np.flatnonzero(
         {"nodes": known.new_nodes, "chunks": (), "communities": ()}.get(of, known.new_edges)
     )
     if len(new):
-        vectors[new] = encoder.encode(texts(graph, of, new), check)
+        vectors[new] = encoder.encode(texts(graph, of, new), watch)
     index = faiss.IndexFlatIP(vectors.shape[1])
     index.add(np.ascontiguousarray(vectors, np.float32))
     facts = {
@@ -236,8 +229,7 @@ def build(
     graph: Graph,
     encoder,
     of: Of,
-    progress: Tell = nothing,
-    check: Callable[[], None] = nothing,
+    watch: Watch = NO_WATCH,
     limit: int = LIMIT,
     encode: Encode | None = None,
     worded: Sequence[str] = (),
@@ -250,7 +242,7 @@ def build(
     than `limit` of them, or none, and StoreError.
     """
     folder = place(graph, encoder, of)
-    with locked(folder / AT_WORK, True, busy_elsewhere(progress, check)):
+    with locked(folder / AT_WORK, True, busy_elsewhere(watch)):
         ready = opened(folder)
         if ready is not None:
             return ready
@@ -260,26 +252,22 @@ def build(
             raise BadInput(too_many(graph, encoder, of, limit))
         facts = {"of": of} | ({"source": source} if source else {})
         return finished(
-            Blocks(graph, of, folder, worded=worded),
-            encode or here(encoder, check),
-            facts,
-            progress,
-            check,
+            Blocks(graph, of, folder, worded=worded), encode or here(encoder, watch), facts, watch
         )
 
 
 def finished(
-    blocks: Blocks, encode: Encode, facts: dict[str, Any], progress: Tell, check: Callable[[], None]
+    blocks: Blocks, encode: Encode, facts: dict[str, Any], watch: Watch = NO_WATCH
 ) -> VectorIndex:
     """The index of blocks, those encoded that are missing; `facts` are kept with what is counted. The caller holds the folder's lock."""
     start = time.monotonic()
-    progress(
+    watch.report(
         f"Encoding {blocks.label}: {blocks.total():,} in all",
         1 - len(blocks.missing()) / len(blocks),
     )
-    blocks.complete(encode, progress, check)
-    progress("Making the vectors searchable", None)
-    index, kind, order = searchable(blocks, check)
+    blocks.complete(encode, watch)
+    watch.report("Making the vectors searchable")
+    index, kind, order = searchable(blocks, watch)
     if order is not None:
         keep(blocks.folder / ORDER, lambda stream: np.save(stream, order.items))
         facts |= {"places": index.ntotal, "added": order.added}
@@ -295,7 +283,7 @@ def finished(
         "dimension": index.d,
     }
     if kind != "Flat":
-        facts["recall"] = recall_of(index, blocks, check, order)
+        facts["recall"] = recall_of(index, blocks, watch, order)
     if zeros := blocks.count_zeros():
         facts["zeros"] = zeros
     facts |= {
@@ -362,7 +350,7 @@ def kind_for(items: int) -> str:
 
 
 def searchable(
-    blocks: Blocks, check: Callable[[], None], kind: str = ""
+    blocks: Blocks, watch: Watch = NO_WATCH, kind: str = ""
 ) -> tuple[Any, str, Order | None]:
     """A faiss index of the blocks' vectors for inner products, its kind (default: by their number), and the order of the items in it where
     it is one of an earlier content that was added to (`core.indexes.appended`).
@@ -374,14 +362,12 @@ def searchable(
     threads = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(1)
     try:
-        return _searchable(faiss, blocks, check, kind)
+        return _searchable(faiss, blocks, watch, kind)
     finally:
         faiss.omp_set_num_threads(threads)
 
 
-def _searchable(
-    faiss, blocks: Blocks, check: Callable[[], None], kind: str
-) -> tuple[Any, str, Order | None]:
+def _searchable(faiss, blocks: Blocks, watch: Watch, kind: str) -> tuple[Any, str, Order | None]:
     items, width = blocks.items(len(blocks) - 1).stop, blocks.read(0).shape[1]
     kind = kind or kind_for(items)
     if kind != "Flat" and (added_to := grown(blocks, kind, width)) is not None:
@@ -397,29 +383,29 @@ def _searchable(
             )
         )
     if kind != "Flat" and items > MANY:
-        return _in_parts(faiss, blocks, check, index), kind, None
-    return tuned(_filled(index, blocks, range(len(blocks)), check)), kind, None
+        return _in_parts(faiss, blocks, watch, index), kind, None
+    return tuned(_filled(index, blocks, range(len(blocks)), watch)), kind, None
 
 
-def _filled(index, blocks: Blocks, numbers: Iterable[int], check: Callable[[], None]):
+def _filled(index, blocks: Blocks, numbers: Iterable[int], watch: Watch = NO_WATCH):
     for number in numbers:
-        check()
+        watch.check()
         index.add(np.ascontiguousarray(blocks.read(number), np.float32))
     return index
 
 
-def _in_parts(faiss, blocks: Blocks, check: Callable[[], None], empty) -> Parts:
+def _in_parts(faiss, blocks: Blocks, watch: Watch, empty) -> Parts:
     """The blocks in parts of about `PART` vectors, each saved as it is made and then mapped, so that memory holds one of them."""
     wanted = -(-blocks.items(len(blocks) - 1).stop // PART)
     for numbers, file in zip(
         np.array_split(np.arange(len(blocks)), wanted), files(blocks.folder, wanted)
     ):
-        save(_filled(faiss.clone_index(empty), blocks, numbers.tolist(), check), file)
+        save(_filled(faiss.clone_index(empty), blocks, numbers.tolist(), watch), file)
     return read(blocks.folder, wanted)
 
 
 def recall_of(
-    index: Any, blocks: Blocks, check: Callable[[], None], order: Order | None = None
+    index: Any, blocks: Blocks, watch: Watch = NO_WATCH, order: Order | None = None
 ) -> float:
     """The share that an index finds of the exact `WANTED` nearest of some of its own vectors; those within `EQUAL` of the last count as
     found."""
@@ -438,7 +424,7 @@ def recall_of(
         np.full((len(rows), wanted), -np.inf, np.float32),
     )
     for number in range(len(blocks)):
-        check()
+        watch.check()
         cosines = asked @ blocks.read(number).astype(np.float32).T
         both = np.concatenate([best, cosines], axis=1)
         best = -np.partition(-both, wanted - 1, axis=1)[:, :wanted]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from cachetools import LRUCache
 
-from core.graph.algorithms.chains import Chain, nothing
+from core.graph.algorithms.chains import Chain
 from core.indexes.chains import ChainIndex, in_steps, token_vectors
+from core.watch import NO_WATCH, Watch
 
 REMEMBERED = 20_000  # texts of an encoder; some 100 MB
 _known: WeakKeyDictionary = WeakKeyDictionary()
@@ -18,7 +19,7 @@ _guard = threading.Lock()
 
 
 def verbalised(
-    encoder, chains: Sequence[Chain], texts: Sequence[str], check: Callable[[], None] = nothing
+    encoder, chains: Sequence[Chain], texts: Sequence[str], watch: Watch = NO_WATCH
 ) -> ChainIndex:
     """An index of these chains alone, in their order, with `texts[i]` the words of `chains[i]`; only new texts are encoded."""
     with _guard:
@@ -28,7 +29,7 @@ def verbalised(
     held |= {
         text: in_steps(vectors)
         for text, vectors in zip(
-            new, token_vectors(encoder, new, check) if new else (), strict=True
+            new, token_vectors(encoder, new, watch) if new else (), strict=True
         )
     }
     with _guard:

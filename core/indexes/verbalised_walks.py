@@ -15,6 +15,7 @@ from core.models.base import Chat
 from core.prompts import filled, prompts
 from core.runtime.flight import together
 from core.types import Path, Usage
+from core.watch import NO_WATCH, Watch
 
 MAX_TOKENS = 96
 SCHEMA = Schema(
@@ -37,14 +38,14 @@ class VerbalisedWalks:
         graph: Graph,
         chat: Callable[[], Chat],
         signature: str,
-        check: Callable[[], None] = lambda: None,
+        watch: Watch = NO_WATCH,
         seed: int = 0,
     ):
-        self.graph, self._chat, self._signature, self._check, self._seed = (
+        self.graph, self._chat, self._signature, self._watch, self._seed = (
             graph,
             chat,
             signature,
-            check,
+            watch,
             seed,
         )
         self._rows = RowFile(index_folder(graph).parent / "walk-sentences.sqlite", SCHEMA)
@@ -72,14 +73,14 @@ class VerbalisedWalks:
             known = dict(by_key(base, "sentences", ("key", "text"), keys.values()))
         missing = [text for text, key in keys.items() if key not in known]
 
-        def written(text: str, check: Callable[[], None]) -> str:
-            said = self._written(text, check)
+        def written(text: str, watch: Watch = NO_WATCH) -> str:
+            said = self._written(text, watch)
             if said:
                 self._rows.save("sentences", [(keys[text], said)])
             return said
 
         said = (
-            together(written, missing, lambda: getattr(self._chat(), "at_once", 1), self._check)
+            together(written, missing, lambda: getattr(self._chat(), "at_once", 1), self._watch)
             if missing
             else []
         )
@@ -88,14 +89,14 @@ class VerbalisedWalks:
             known.get(keys[text]) or sentences(self.graph, [different[text]])[0] for text in texts
         ]
 
-    def _written(self, text: str, check: Callable[[], None]) -> str:
+    def _written(self, text: str, watch: Watch = NO_WATCH) -> str:
         prompt = prompts("walks")["sentence"]
         user = filled(prompt["user"], walk=text)
         messages = (
             {"role": "system", "content": prompt["system"]},
             {"role": "user", "content": user},
         )
-        reply = self._chat().reply(messages, max_tokens=MAX_TOKENS, seed=self._seed, check=check)
+        reply = self._chat().reply(messages, max_tokens=MAX_TOKENS, seed=self._seed, watch=watch)
         found = " ".join(reply.text.split()) if reply.usable else ""
         with self._lock:
             self.usage += Usage(1, reply.tokens_in, reply.tokens_out)

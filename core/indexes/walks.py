@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field
 from itertools import islice
 from pathlib import Path as FilePath
@@ -18,11 +18,12 @@ from core.graph.storage.write import locked
 from core.graph.store import Graph
 from core.indexes import vectors
 from core.indexes.chains import fingerprint
-from core.indexes.encoded import DONE, Blocks, Tell, here
+from core.indexes.encoded import DONE, Blocks, here
 from core.indexes.place import AT_WORK, busy_elsewhere, free, index_folder, waiting
 from core.indexes.sentences import sentences
 from core.runtime.meter import spent
 from core.types import Path
+from core.watch import NO_WATCH, Watch
 
 SHELF = "walk corpora"
 MAX_NODES_IN_QUESTION = 2_000  # nodes whose walks are encoded within a question
@@ -52,10 +53,6 @@ class Template:
 
     def __call__(self, walks: Sequence[Path], /) -> list[str]:
         return sentences(self.graph, walks)
-
-
-def nothing(*_) -> None:
-    """No progress is reported, and nobody cancels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,12 +142,7 @@ def place(graph: Graph, encoder, plan: WalkPlan, wording: str = Template.wording
 
 @spent("preparation", "Walks of the graph")
 def walk_corpus(
-    graph: Graph,
-    encoder,
-    plan: WalkPlan,
-    words: Words | None = None,
-    progress: Tell = nothing,
-    check: Callable[[], None] = nothing,
+    graph: Graph, encoder, plan: WalkPlan, words: Words | None = None, watch: Watch = NO_WATCH
 ) -> WalkCorpus:
     """The walk corpus, encoded first where there is none and few nodes have walks; said by `words`, else by the template.
 
@@ -159,7 +151,7 @@ def walk_corpus(
     """
     words = words or Template(graph)
     folder, shelf = place(graph, encoder, plan, words.wording), graph.derived.shelf(SHELF)
-    with waiting(shelf.lock, check):
+    with waiting(shelf.lock, watch):
         corpus = shelf.values.get(folder.name)
         if corpus is None or not (folder / DONE).exists():  # may have been deleted since
             index = vectors.opened(folder)
@@ -180,7 +172,7 @@ def walk_corpus(
             corpus = (
                 WalkCorpus(graph, plan, nodes, index)
                 if index
-                else build(graph, encoder, plan, words, progress, check)
+                else build(graph, encoder, plan, words, watch)
             )
         shelf.values[folder.name] = corpus
     return corpus
@@ -200,8 +192,7 @@ def build(
     encoder,
     plan: WalkPlan,
     words: Words | None = None,
-    progress: Tell = nothing,
-    check: Callable[[], None] = nothing,
+    watch: Watch = NO_WATCH,
     limit: int = LIMIT,
 ) -> WalkCorpus:
     """The walk corpus, made where it is not finished, block by block; what is done is kept.
@@ -211,7 +202,7 @@ def build(
     """
     words = words or Template(graph)
     folder, nodes = place(graph, encoder, plan, words.wording), rooted(graph, plan, limit)
-    with locked(folder / AT_WORK, True, busy_elsewhere(progress, check)):
+    with locked(folder / AT_WORK, True, busy_elsewhere(watch)):
         index = vectors.opened(folder)
         if index is None:
             most = getattr(encoder, "max_tokens", 0)
@@ -219,7 +210,7 @@ def build(
                 graph, "nodes", folder, plan=plan, nodes=nodes, words=words, most=most
             )
             facts = {"of": "walks", "plan": list(astuple(plan)), "wording": words.wording}
-            index = vectors.finished(blocks, here(encoder, check), facts, progress, check)
+            index = vectors.finished(blocks, here(encoder, watch), facts, watch)
         return WalkCorpus(graph, plan, nodes, index)
 
 

@@ -6,7 +6,7 @@ import json
 import math
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import partial
@@ -24,7 +24,8 @@ from core.indexes.place import free, index_folder, keep_if_possible
 from core.io import digests
 from core.languages import is_english
 from core.languages.terms import terms
-from core.runtime.meter import silent, spent
+from core.runtime.meter import spent
+from core.watch import NO_WATCH, Watch
 
 VERSION = 2  # 2: words are folded by core.languages.spelling
 SHELF = "words"  # where opened ones are found on their graph
@@ -35,7 +36,6 @@ MOST_NEW = 0.1  # the share of texts that may be new where an earlier content's 
 BLOCK = 2_000  # texts read between two looks at whether somebody cancelled
 COUNTED = 500  # texts whose words are counted together
 K1, B = 1.5, 0.75  # of BM25
-Tell = Callable[[str, float | None], None]
 Counted = tuple[
     np.ndarray, np.ndarray, np.ndarray
 ]  # words, how often each, how many words each text has
@@ -239,26 +239,24 @@ def _tfidf_idf(holding: np.ndarray, total: int) -> np.ndarray:
     return np.log((1 + total) / (1 + holding)) + 1
 
 
-def postings(
-    graph: Graph, of: Of, progress: Tell = silent, check: Callable[[], None] = lambda: None
-) -> Postings:
-    """The postings of all chunks or nodes of a graph, made once. Raises what `check` raises."""
+def postings(graph: Graph, of: Of, watch: Watch = NO_WATCH) -> Postings:
+    """The postings of all chunks or nodes of a graph, made once. Raises what `watch` raises."""
     code = graph_language(graph).code
     code = "" if is_english(code) else code
-    return graph.derived.once(SHELF, (of, code), lambda: _had(graph, of, code, progress, check))
+    return graph.derived.once(SHELF, (of, code), lambda: _had(graph, of, code, watch))
 
 
 @spent("preparation", "Words of the texts")
-def _had(graph: Graph, of: Of, code: str, progress: Tell, check: Callable[[], None]) -> Postings:
+def _had(graph: Graph, of: Of, code: str, watch: Watch = NO_WATCH) -> Postings:
     total = count(graph, of)
     if total < SAVED_FROM or graph.edited_from is not None or graph.fetched is not None:
-        return Postings.of(_texts(graph, of, progress, check), code)
+        return Postings.of(_texts(graph, of, watch), code)
     folder = index_folder(graph) / f"words-{of}"
     found = opened(folder, code)
     if found is None:
-        named = np.concatenate([keys(list(some)) for some in _blocks(graph, of, check)])
-        found = _changed(graph, of, folder, named, code, progress, check) or Postings.of(
-            _texts(graph, of, progress, check), code
+        named = np.concatenate([keys(list(some)) for some in _blocks(graph, of, watch)])
+        found = _changed(graph, of, folder, named, code, watch) or Postings.of(
+            _texts(graph, of, watch), code
         )
         with suppress(OSError):  # said by who writes there
             folder.mkdir(parents=True, exist_ok=True)
@@ -296,13 +294,7 @@ def opened(folder: Path, code: str = "") -> Postings | None:
 
 
 def _changed(
-    graph: Graph,
-    of: Of,
-    folder: Path,
-    named: np.ndarray,
-    code: str,
-    progress: Tell,
-    check: Callable[[], None],
+    graph: Graph, of: Of, folder: Path, named: np.ndarray, code: str, watch: Watch = NO_WATCH
 ) -> Postings | None:
     """The postings of an earlier content with what has changed; None where none is there or a tenth of the texts is new. `named` are the
     keys of the texts."""
@@ -319,7 +311,7 @@ def _changed(
         fresh = np.setdiff1d(np.arange(len(named)), now[now >= 0], assume_unique=True)
         if len(fresh) > MOST_NEW * len(named):
             continue
-        progress(f"Reading the words of {len(fresh):,} new texts", None)
+        watch.report(f"Reading the words of {len(fresh):,} new texts")
         new = (
             text
             for first in range(0, len(fresh), BLOCK)
@@ -329,17 +321,17 @@ def _changed(
     return None
 
 
-def _texts(graph: Graph, of: Of, progress: Tell, check: Callable[[], None]) -> Iterator[str]:
-    """The texts of a graph; between two blocks `progress` is given how far it is, and `check` may raise."""
+def _texts(graph: Graph, of: Of, watch: Watch = NO_WATCH) -> Iterator[str]:
+    """The texts of a graph; between two blocks `watch` is given how far it is, and `watch` may raise."""
     total = count(graph, of)
-    for number, some in enumerate(_blocks(graph, of, check)):
-        progress(f"Reading the words of {total:,} texts", number * BLOCK / total)
+    for number, some in enumerate(_blocks(graph, of, watch)):
+        watch.report(f"Reading the words of {total:,} texts", number * BLOCK / total)
         yield from some
 
 
-def _blocks(graph: Graph, of: Of, check: Callable[[], None]) -> Iterator[list[str]]:
-    """The texts of a graph, some thousands at a time; between two `check` may raise."""
+def _blocks(graph: Graph, of: Of, watch: Watch = NO_WATCH) -> Iterator[list[str]]:
+    """The texts of a graph, some thousands at a time; between two `watch` may raise."""
     total = count(graph, of)
     for first in range(0, total, BLOCK):
-        check()
+        watch.check()
         yield texts(graph, of, range(first, min(total, first + BLOCK)))

@@ -12,11 +12,11 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from core.errors import is_refusal
+from core.watch import NO_WATCH, Watch
 
 FILE = "files.json"
 WHOLE_BYTES = 1 << 27  # bytes of a folder that is read whole when it is opened
@@ -33,8 +33,7 @@ def note(folder: Path) -> None:
     """Write down what a folder holds, and make it durable. Raises OSError."""
     files = (file for file in sorted(folder.rglob("*")) if file.is_file())
     known = {
-        file.relative_to(folder).as_posix(): [file.stat().st_size, _digest(file, lambda: None)]
-        for file in files
+        file.relative_to(folder).as_posix(): [file.stat().st_size, _digest(file)] for file in files
     }
     with open(folder / FILE, "w", encoding="utf-8") as stream:
         json.dump(known, stream, indent=1)
@@ -53,13 +52,13 @@ def check_sizes(folder: Path) -> int:
     return sum(size for size, _ in known.values())
 
 
-def check(folder: Path, stop: Callable[[], None] = lambda: None) -> None:
-    """Reads all that was noted; raises ValueError naming the first file that is not as it was written, OSError, and what `stop` raises."""
+def check(folder: Path, watch: Watch = NO_WATCH) -> None:
+    """Reads all that was noted; raises ValueError naming the first file that is not as it was written, OSError, and what `watch` raises."""
     before, now = _stamps(folder), time.time_ns()
     if _sound.get(folder) == before:
         return
     for name, (_, digest) in noted(folder).items():
-        if _digest(folder / name, stop) != digest:
+        if _digest(folder / name, watch) != digest:
             raise ValueError(f"{name} is not as it was written")
     if all(now - changed > TICK for _, _, changed, _ in before):
         _sound[folder] = before
@@ -115,7 +114,7 @@ def noted(folder: Path) -> dict[str, tuple[int, str]]:
 
 def seal(file: Path) -> None:
     """Write a file's sha256 behind its end, where no reader of arrays looks. Raises OSError."""
-    digest = _digest(file, lambda: None)
+    digest = _digest(file)
     with open(file, "ab") as stream:
         stream.write(SEAL + bytes.fromhex(digest))
 
@@ -165,10 +164,10 @@ def _stamps(folder: Path) -> Stamps:
     return tuple((name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in stats)
 
 
-def _digest(file: Path, stop: Callable[[], None]) -> str:
+def _digest(file: Path, watch: Watch = NO_WATCH) -> str:
     digest = hashlib.sha256()
     with open(file, "rb", buffering=0) as stream:
         while piece := stream.read(PIECE):
             digest.update(piece)
-            stop()
+            watch.check()
     return digest.hexdigest()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+
+from core.watch import NO_WATCH, Watch
 
 ROUGH_FACTOR = 2.0  # by which one measurement may be off, either way
 MIN_DIFFERENCE_SECONDS = 0.05  # below which a scheduler alone explains a difference
-Tell = Callable[[str, float | None], None]
 MIN_SHARE, MIN_SECONDS = (
     0.01,
     2.0,
@@ -69,8 +69,8 @@ def ago(seconds: float) -> str:
     return f"{_counted(int(seconds // size), unit)} ago"
 
 
-def with_time_left(tell: Tell, of: str = "") -> Tell:
-    """`tell` with the time left (`of` what) in its text, as soon as that can be guessed from the share that is done.
+def with_time_left(watch: Watch = NO_WATCH, of: str = "") -> Watch:
+    """`watch` with the time left (`of` what) in its text, as soon as that can be guessed from the share that is done.
 
     What was done before the first word, as in work that is taken up again, is not counted as done in this time.
     """
@@ -82,11 +82,11 @@ def with_time_left(tell: Tell, of: str = "") -> Tell:
                 begun[:] = [(time.monotonic(), share)]
             start, before = begun[0]
             spent, done = time.monotonic() - start, share - before
-            if spent >= MIN_SECONDS and done >= MIN_SHARE and share < 1:
+            if text and spent >= MIN_SECONDS and done >= MIN_SHARE and share < 1:
                 text = f"{text}, {span(spent / done * (1 - share))} left{of}"
-        tell(text, share)
+        watch.report(text, share)
 
-    return with_left
+    return Watch(watch.check, with_left)
 
 
 def _counted(number: int, unit: str) -> str:

@@ -20,6 +20,7 @@ from core.io.durable import move
 from core.io.home import home
 from core.io.names import no_device
 from core.io.temporary import temporary_folder
+from core.watch import NO_WATCH, Watch
 
 HUB, IRDS = "hf:", "irds:"
 USUAL = (
@@ -37,7 +38,6 @@ UNREACHED = {
     "LocalEntryNotFoundError",
 }  # faults of many libraries, by name
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")  # what no name of a file holds
-Tell = Callable[[str, float | None], None]
 
 
 @dataclass(frozen=True)
@@ -53,20 +53,19 @@ def is_id(text: str | Path) -> bool:
     return str(text).startswith((HUB, IRDS))
 
 
-def fetched(id: str, tell: Tell | None = None) -> Fetched:
+def fetched(id: str, watch: Watch = NO_WATCH) -> Fetched:
     """The set of that id, fetched where that has not been done before.
 
     `hf:NAME`, with `:CONFIGURATION` and `:SPLIT` behind it where the set has several; of the splits the first of `USUAL`. NAME may be a
     local folder that `datasets.load_dataset` reads. `irds:ID` as `ir_datasets.load` takes it. Raises BadInput for an id that is none, where
     no hub can be reached, or where the package is not installed.
     """
-    tell = tell or (lambda text, share: None)
     source, _, name = id.partition(":")
     if not name.strip():
         raise BadInput(
             "Name a set behind the colon, as in hf:rmanluo/RoG-webqsp or irds:beir/scifact/test."
         )
-    return _of_hub(name, tell) if f"{source}:" == HUB else _of_irds(name, tell)
+    return _of_hub(name, watch) if f"{source}:" == HUB else _of_irds(name, watch)
 
 
 def place_of(id: str) -> Path:
@@ -74,20 +73,20 @@ def place_of(id: str) -> Path:
     return home() / "fetched" / no_device(UNSAFE.sub("-", id).strip("-."))
 
 
-def _of_hub(name: str, tell: Tell) -> Fetched:
+def _of_hub(name: str, watch: Watch = NO_WATCH) -> Fetched:
     repository, *parts = name.split(":")
     file = place_of(HUB + name + ".parquet")
     about = file.with_suffix(".txt")
     if not file.exists():
         datasets = _package("datasets")
-        tell(f"Looking for {repository}", None)
+        watch.report(f"Looking for {repository}")
         config, split, splits = _chosen(datasets, repository, [part for part in parts if part])
         datasets.disable_progress_bars()
         rows = _asked(
             repository,
             lambda: datasets.load_dataset(repository, config, split=split, streaming=True),
         )
-        tell(f"Fetching {split} of {repository}", None)
+        watch.report(f"Fetching {split} of {repository}")
         _placed(
             about,
             lambda part: part.write_text(f"the split {split} (of {', '.join(splits)})", "utf-8"),
@@ -155,14 +154,14 @@ def _asked(repository: str, ask: Callable[[], Any]) -> Any:
         ) from None
 
 
-def _of_irds(name: str, tell: Tell) -> Fetched:
+def _of_irds(name: str, watch: Watch = NO_WATCH) -> Fetched:
     folder = place_of(IRDS + name)
     if not folder.exists():
         library = _package("ir_datasets")
         known = _asked(name, lambda: _loaded(library, name))
         if not known.has_docs():
             raise BadInput(f"{IRDS}{name} has no documents.")
-        _placed(folder, lambda part: _asked(name, lambda: _write(known, part, name, tell)))
+        _placed(folder, lambda part: _asked(name, lambda: _write(known, part, name, watch)))
     return Fetched(
         folder, f"{IRDS}{name}: saved in {folder}; remove that folder to fetch it again."
     )
@@ -177,14 +176,14 @@ def _loaded(library: ModuleType, name: str) -> Any:
         ) from None
 
 
-def _write(known: Any, folder: Path, name: str, tell: Tell) -> None:
+def _write(known: Any, folder: Path, name: str, watch: Watch = NO_WATCH) -> None:
     """Writes a set of ir_datasets as a folder of BEIR."""
     (folder / "qrels").mkdir(parents=True)
     _lines(
         folder / "corpus.jsonl",
         known.docs_iter(),
         _document,
-        lambda done: tell(f"Fetching {name}: {done:,} documents", None),
+        lambda done: watch.report(f"Fetching {name}: {done:,} documents"),
     )
     if known.has_queries():
         query = lambda one: {"_id": one.query_id, "text": " ".join(one.default_text().split())}

@@ -7,7 +7,7 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +16,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO, Protocol
 
 from core.errors import BadInput
+from core.watch import NO_WATCH, Watch
 
 PACKINGS = {".gz": "gzip", ".bz2": "bzip2", ".zst": "Zstandard"}
 PACKED = tuple(PACKINGS)
@@ -27,7 +28,6 @@ LOOK_EVERY, REPORT_EVERY = (
 EXCEL_SEPARATOR = re.compile(
     r"\Asep=([^\s]|\t)\s*\Z", re.IGNORECASE
 )  # a first line with which Excel names it
-Tell = Callable[[float], None]
 
 
 class Source(Protocol):
@@ -75,12 +75,12 @@ class Unpacked:
         raw: BinaryIO,
         size: int,
         packed: str,
-        tell: Tell | None,
+        watch: Watch,
         most: int | None,
         longest: int | None = None,
     ):
         self.name, self.line, self.longest = name, 0, longest or LONGEST_LINE
-        self._raw, self._size, self._tell, self._most = raw, size, tell, most
+        self._raw, self._size, self._watch, self._most = raw, size, watch, most
         self._stream = _unpacking(raw, packed)
         self._count = self._reported = 0
 
@@ -123,19 +123,19 @@ class Unpacked:
             raise BadInput(
                 f"{self.name} holds more than {size_text(self._most)} of text; that is more than can be read here."
             )
-        if self._tell and self._count - self._reported >= REPORT_EVERY:
+        if self._count - self._reported >= REPORT_EVERY:
             self._reported = self._count
-            self._tell(min(1.0, self._raw.tell() / max(1, self._size)))
+            self._watch.step(min(1.0, self._raw.tell() / max(1, self._size)))
 
 
 @contextmanager
 def opened(
     file: str | FilePath | Source,
-    tell: Tell | None = None,
+    watch: Watch = NO_WATCH,
     most: int | None = None,
     longest: int | None = None,
 ) -> Iterator[Unpacked]:
-    """A file's bytes, unpacked where its name ends in `.gz`, `.bz2` or `.zst`. `tell` hears the share read, `most` bounds the bytes that
+    """A file's bytes, unpacked where its name ends in `.gz`, `.bz2` or `.zst`. `watch` hears the share read, `most` bounds the bytes that
     come out, and `longest` those of a line (`LONGEST_LINE`).
 
     Raises BadInput where the file is missing, unreadable, damaged or larger than `most`.
@@ -145,7 +145,7 @@ def opened(
     packed, source = suffix if suffix in PACKED else "", None
     try:
         with place.open() as raw:
-            source = Unpacked(place.name, raw, place.size, packed, tell, most, longest)
+            source = Unpacked(place.name, raw, place.size, packed, watch, most, longest)
             yield source
     except FileNotFoundError as error:
         raise BadInput(f"There is no file {error.filename or place.name}.") from None
@@ -209,13 +209,13 @@ class _Zstandard(io.RawIOBase):
 
 def lines(
     path: str | FilePath | Source,
-    tell: Tell | None = None,
+    watch: Watch = NO_WATCH,
     most: int | None = None,
     longest: int | None = None,
 ) -> Iterator[tuple[int, str]]:
     """The lines that are not blank with their numbers from 1, line ends removed. Raises BadInput as `opened` does, and for
     bytes that are not UTF-8."""
-    with opened(path, tell, most, longest) as source:
+    with opened(path, watch, most, longest) as source:
         for data in source.lines():
             try:
                 text = data.decode("utf-8-sig" if source.line == 1 else "utf-8").rstrip("\r\n")

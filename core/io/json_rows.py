@@ -9,8 +9,9 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.io.files import LONGEST_LINE, File, Tell, lines, opened
+from core.io.files import LONGEST_LINE, File, lines, opened
 from core.io.json_pieces import Pieces, not_json
+from core.watch import NO_WATCH, Watch
 
 HOLDS_ROWS = (
     "Questions",
@@ -36,7 +37,7 @@ Numbered = tuple[int, str, dict[str, Any]]
 
 
 def json_rows(
-    path: File, tell: Tell | None = None, most: int | None = None, longest: int | None = None
+    path: File, watch: Watch = NO_WATCH, most: int | None = None, longest: int | None = None
 ) -> Iterator[Row]:
     """The objects of a JSON file, each with its place in the file: one object a line, one array of objects, or an object that
     holds such an array under one of `HOLDS_ROWS`, the first in the file. An object on one line is a row, whatever it holds, if another
@@ -45,12 +46,12 @@ def json_rows(
     All are read as they go: one row at a time lies in memory, none longer than a line may be, of `longest` bytes. Raises BadInput as
     `core.io.files.lines` does, and naming the line for what is not JSON, no object, or longer.
     """
-    return ((where, row) for _, where, row in numbered_rows(path, tell, most, longest=longest))
+    return ((where, row) for _, where, row in numbered_rows(path, watch, most, longest=longest))
 
 
 def numbered_rows(
     path: File,
-    tell: Tell | None = None,
+    watch: Watch = NO_WATCH,
     most: int | None = None,
     holds: Sequence[str] = HOLDS_ROWS,
     single: bool = False,
@@ -61,13 +62,13 @@ def numbered_rows(
     over however many lines it is written."""
     first = beginning(path, 1, most)
     if first == "[":
-        yield from _array(path, tell, most)
-    elif first == "{" and (form := _form(path, tell, most, holds)) != LINES:
+        yield from _array(path, watch, most)
+    elif first == "{" and (form := _form(path, watch, most, holds)) != LINES:
         if form == SPREAD and not single:
             raise _without_rows(path)
-        yield from _held(path, tell, most, holds) if form == HELD else _spread(path, tell, most)
+        yield from _held(path, watch, most, holds) if form == HELD else _spread(path, watch, most)
     else:
-        for number, text in lines(path, tell, most, longest):
+        for number, text in lines(path, watch, most, longest):
             yield (
                 number,
                 f"line {number}",
@@ -84,20 +85,18 @@ def beginning(path: File, size: int, most: int | None = None) -> str:
     return found[:size].decode("utf-8", "replace")
 
 
-def _array(path: File, tell: Tell | None, most: int | None) -> Iterator[Numbered]:
+def _array(path: File, watch: Watch, most: int | None) -> Iterator[Numbered]:
     """The objects of an array that is the whole file, each with the line that it begins on."""
-    with opened(path, tell, most) as source:
+    with opened(path, watch, most) as source:
         pieces = Pieces(source)
         for number, where in enumerate(pieces.items(), 1):
             yield number, where, _object(path, where, pieces.value())
         _at_end(pieces, f"line {pieces.line()}", "the array")
 
 
-def _held(
-    path: File, tell: Tell | None, most: int | None, holds: Sequence[str]
-) -> Iterator[Numbered]:
+def _held(path: File, watch: Watch, most: int | None, holds: Sequence[str]) -> Iterator[Numbered]:
     """The objects of the first array of rows that the file's one object holds."""
-    with opened(path, tell, most) as source:
+    with opened(path, watch, most) as source:
         pieces, number = Pieces(source), 0
         for key in pieces.keys():
             if number or key not in holds or not pieces.opens_objects():
@@ -108,9 +107,9 @@ def _held(
         _at_end(pieces, f"line {pieces.line()}", "the object")
 
 
-def _spread(path: File, tell: Tell | None, most: int | None) -> Iterator[Numbered]:
+def _spread(path: File, watch: Watch, most: int | None) -> Iterator[Numbered]:
     """Objects one after another, each over however many lines, with the line that it begins on."""
-    with opened(path, tell, most) as source:
+    with opened(path, watch, most) as source:
         pieces, number = Pieces(source), 0
         while pieces.next():
             number, where = number + 1, f"line {pieces.line()}"
@@ -124,10 +123,10 @@ LINES, HELD, SPREAD = (
 )
 
 
-def _form(path: File, tell: Tell | None, most: int | None, holds: Sequence[str]) -> str:
+def _form(path: File, watch: Watch, most: int | None, holds: Sequence[str]) -> str:
     """How the rows of a file lie that begins with an object: an array that this object holds, where it is all of the file, else one
-    a line, where it ends on its line. `tell` hears that nothing is read yet."""
-    with opened(path, (lambda share: tell(0.0)) if tell else None, most) as source:
+    a line, where it ends on its line. `watch` hears that nothing is read yet."""
+    with opened(path, watch.part(0.0, 0.0), most) as source:
         pieces, held, of_a_row = Pieces(source), False, False
         pieces.next()
         begins = pieces.line()

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from core.errors import StoreError
+from core.watch import NO_WATCH, Watch
 
 WAIT = 0.05  # seconds between two tries
 PATIENCE = 20.0  # seconds until one who changes a small file is taken to hang
 
 
 @contextmanager
-def locked(file: Path, busy: Callable[[], None]) -> Iterator[None]:
+def locked(file: Path, watch: Watch = NO_WATCH) -> Iterator[None]:
     """Holds a lock file for as long as the block lasts; the system lets go of it when the process dies.
 
-    While another holder has it, `busy` is called between two tries; what it raises ends the waiting. The file stays when it is let
+    While another holder has it, `watch` is called between two tries; what it raises ends the waiting. The file stays when it is let
     go of; a holder may delete it where it lies in nobody's way. Raises OSError where it cannot be made.
     """
     from filelock import FileLock, Timeout
@@ -28,7 +29,7 @@ def locked(file: Path, busy: Callable[[], None]) -> Iterator[None]:
             lock.acquire(timeout=0)
             break
         except Timeout:
-            busy()
+            watch.check()
             time.sleep(WAIT)
     try:
         yield
@@ -51,7 +52,7 @@ def changing(file: Path, patience: float = PATIENCE) -> Iterator[None]:
             )
 
     try:
-        with locked(file.with_name(f".{file.name}.lock"), busy):
+        with locked(file.with_name(f".{file.name}.lock"), Watch(busy)):
             yield
     except OSError as error:
         raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None

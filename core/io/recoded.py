@@ -27,7 +27,8 @@ from core.io.encoding import (
     not_so_encoded,
     telling,
 )
-from core.io.files import OnDisk, Source, Tell, Unpacked, bare, opened
+from core.io.files import OnDisk, Source, Unpacked, bare, opened
+from core.watch import NO_WATCH, Watch
 
 PIECE = 1 << 20  # bytes read at once
 CHECKED_BYTES = 1 << 27  # of a large file that are looked at for what is not UTF-8
@@ -35,7 +36,7 @@ CHECKED_BYTES = 1 << 27  # of a large file that are looked at for what is not UT
 
 def as_utf8(
     source: Source,
-    tell: Tell | None = None,
+    watch: Watch = NO_WATCH,
     note: Note = ignored,
     named: str = "",
     most: int | None = None,
@@ -46,7 +47,7 @@ def as_utf8(
     Parameters
     ----------
     source : the file, plain or packed.
-    tell : receives the share that was looked at.
+    watch : receives the share that was looked at.
     note : receives a sentence on the encoding that was found.
     named : the encoding of a file that is not UTF-8, where a person names it.
     most : bytes that the file may unpack to.
@@ -58,7 +59,7 @@ def as_utf8(
         As `core.io.encoding.found_encoding` does, and for a file that is blank or no text.
     """
     name = bare(source.name)
-    with opened(source, tell, most) as stream:
+    with opened(source, watch, most) as stream:
         head = stream.read(LOOKED_AT)
         check_first_bytes(name, head)
         encoding = Encoding(marked(head))
@@ -87,7 +88,7 @@ def readable(
     """
     file, notes, encoding = OnDisk(path), list[str](), known_encoding(named)
     try:
-        found = as_utf8(file, None, notes.append, encoding, most, CHECKED_BYTES)
+        found = as_utf8(file, NO_WATCH, notes.append, encoding, most, CHECKED_BYTES)
     except BadInput:
         return file
     if strict and isinstance(found, Recoded) and found.encoding.errors != "strict":

@@ -10,6 +10,7 @@ import numpy as np
 
 from core.errors import ModelUnavailable, shorten
 from core.types import Usage
+from core.watch import NO_WATCH, Watch
 
 Messages = Sequence[Mapping[str, str]]
 Preview = Callable[[np.ndarray, np.ndarray], None]  # of positions and their scores
@@ -18,17 +19,17 @@ Preview = Callable[[np.ndarray, np.ndarray], None]  # of positions and their sco
 class Encoder(Protocol):
     """Texts to unit vectors."""
 
-    def encode(self, texts: Sequence[str], check: Callable[[], None] | None = None) -> np.ndarray:
-        """float32 [n, d] with unit rows, in the order of `texts`; `check` is called between batches and may raise."""
+    def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
+        """float32 [n, d] with unit rows, in the order of `texts`; `watch` is called between batches and may raise."""
         ...
 
 
 def question_vectors(
-    encoder: Encoder, questions: Sequence[str], check: Callable[[], None] | None = None
+    encoder: Encoder, questions: Sequence[str], watch: Watch = NO_WATCH
 ) -> np.ndarray:
     """As `encoder.encode`, of questions: some encoders were trained with another prompt before these than before texts."""
     encode = getattr(encoder, "encode_questions", encoder.encode)
-    return encode(questions, check)
+    return encode(questions, watch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class Task:
     query: str
     unit: str = "path"  # relation, triple, node, path, document or sentence
     seed: int = 0
-    check: Callable[[], None] | None = field(default=None, compare=False)
+    watch: Watch = field(default=NO_WATCH, compare=False)
     entities: tuple[str, ...] = ()
     groups: np.ndarray | None = field(default=None, compare=False)
     preview: Preview | None = field(default=None, compare=False)
@@ -196,10 +197,10 @@ class Chat(Protocol):
         seed: int = 0,
         temperature: float = 0.0,
         on_text: Callable[[str], None] | None = None,
-        check: Callable[[], None] | None = None,
+        watch: Watch = NO_WATCH,
     ) -> Reply:
         """The reply. `schema` is a JSON schema the text must satisfy; `on_text` is given each new piece as it comes;
-        `check` is called between pieces and may raise Cancelled. Raises ModelFailed, ModelUnavailable."""
+        `watch` is called between pieces and may raise Cancelled. Raises ModelFailed, ModelUnavailable."""
         ...
 
     def count_tokens(self, messages: Messages) -> int:

@@ -64,7 +64,7 @@ class PairScorer(Scoring):
                 reading.received(part, numbers)
 
         return reading.through(
-            lambda some: in_turn(self._lock, lambda: read(some), task.check), fixed=True
+            lambda some: in_turn(self._lock, lambda: read(some), task.watch), fixed=True
         )
 
     def hidden(self, task: Task, texts: Sequence[str]) -> np.ndarray:
@@ -86,7 +86,7 @@ class PairScorer(Scoring):
                 advance(done, part[0])
 
         if missing:
-            in_turn(self._lock, read, task.check)
+            in_turn(self._lock, read, task.watch)
         return (
             np.stack([rows[text] for text in texts]) if len(texts) else np.zeros((0, 0), np.float32)
         )
@@ -129,8 +129,7 @@ class PairScorer(Scoring):
         codes = self._codes(tokenizer, task.query, texts)
 
         def read(rows: list[int]) -> np.ndarray:
-            if task.check:
-                task.check()
+            task.watch.check()
             return of(net, padded(tokenizer, codes, rows, net.device))
 
         for rows, found in self._batches.run([len(ids) for ids in codes["input_ids"]], read):

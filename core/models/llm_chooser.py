@@ -153,7 +153,7 @@ class LLMChooser:
             else {"max_tokens": TEXT_TOKENS}
         )
         reply = self.chat.reply(
-            prompt(task, listed, most, self.prompt), **how, seed=task.seed, check=task.check
+            prompt(task, listed, most, self.prompt), **how, seed=task.seed, watch=task.watch
         )
         usage = Usage(calls=1, tokens_in=reply.tokens_in, tokens_out=reply.tokens_out)
         numbers, reading = (parse if by_number else parse_texts)(reply.text, listed)

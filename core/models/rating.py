@@ -48,7 +48,7 @@ def rate(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int) -> Ra
         schema=_schema(shown, most),
         max_tokens=_longest(most),
         seed=task.seed,
-        check=task.check,
+        watch=task.watch,
     )
     pairs = _pairs(reply.text)
     usage = Usage(1, reply.tokens_in, reply.tokens_out)

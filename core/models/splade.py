@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from core.models.pretrained import Pretrained
 from core.models.reading import counted
 from core.models.scorers import Scoring
 from core.runtime.meter import Advance
+from core.watch import NO_WATCH, Watch
 
 AT_ONCE = (
     1024  # tokens read at once: each has a number for every word of the vocabulary, some 120 kB
@@ -28,8 +29,8 @@ class Splade(Pretrained, Scoring):
     def __init__(self, weights: str, name: str, batch: int = 32, max_tokens: int = 256):
         super().__init__(weights, name, batch, max_tokens)
 
-    def vectors(self, texts: Sequence[str], check: Callable[[], None] | None = None) -> Any:
-        """A scipy csr_array, float32 [n, words], in the order of `texts`. Raises ModelUnavailable, and what `check` raises."""
+    def vectors(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> Any:
+        """A scipy csr_array, float32 [n, words], in the order of `texts`. Raises ModelUnavailable, and what `watch` raises."""
         from scipy.sparse import csr_array, vstack
 
         rows: list[int] = []
@@ -44,8 +45,7 @@ class Splade(Pretrained, Scoring):
                 else []
             )
             for some in alike([len(code) for code in codes], self.batch, AT_ONCE):
-                if check:
-                    check()
+                watch.check()
                 given = tokenizer.pad(
                     {"input_ids": [codes[row] for row in some]}, return_tensors="pt"
                 )
@@ -53,7 +53,7 @@ class Splade(Pretrained, Scoring):
                 rows.extend(some)
                 advance(len(rows))
 
-        in_turn(self._lock, read, check)
+        in_turn(self._lock, read, watch)
         return (
             vstack(parts, format="csr")[np.argsort(rows)]
             if parts
@@ -63,7 +63,7 @@ class Splade(Pretrained, Scoring):
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         if not len(texts):
             return np.zeros(0)
-        both = self.vectors([task.query, *texts], task.check)
+        both = self.vectors([task.query, *texts], task.watch)
         return np.asarray((both[1:] @ both[[0]].T).todense(), np.float64).ravel()
 
 

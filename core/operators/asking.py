@@ -32,7 +32,7 @@ def asked(
 ) -> Reply:
     """The reply of a language model, of which the recorder takes the cost, and a note where it was blank or cut; the text of an “answer” is
     shown as it comes. `how` are other settings of a reply than these. Raises what the model raises."""
-    given: dict[str, Any] = dict(max_tokens=max_tokens, seed=ctx.seed, check=ctx.check)
+    given: dict[str, Any] = dict(max_tokens=max_tokens, seed=ctx.seed, watch=ctx.watch)
     shown = {"on_text": ctx.on_text} if what == "answer" else {}
     return recorder.replied(chat.reply(messages, **(given | shown | how)), what)
 

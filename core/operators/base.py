@@ -17,8 +17,9 @@ from core.models.reading import counted
 from core.models.words import plain_name
 from core.operators.languages import notes_on_language
 from core.parameters import Declared, values
-from core.runtime.meter import HowFar, Meter, metered, silent
+from core.runtime.meter import HowFar, Meter, metered
 from core.types import Frame, Ranking, State, Step, Usage
+from core.watch import NO_WATCH, Watch
 
 MOST_TEXTS = 200_000  # that a model is given at once; far above any subgraph of usual size
 STAGES = ("graph", "convert", "extract", "filter", "retrieve", "refine", "read", "generate")
@@ -71,7 +72,7 @@ class Recorder:
 class Context:
     """What operators work with beside the state: graph, environment, the seed, and how to tell of progress or stop.
 
-    `check()` raises Cancelled where the person cancelled; `progress(text, fraction)` says what is being done;
+    `watch` raises Cancelled where the person cancelled, and says what is being done;
     `far` hears how far a ranking or a prompt is; `on_text` receives the answer as it is written; `partly` the state that an operator
     which fails had come to; `preview` how far an operator at work is, in words, and what gives the state that it has so far, where
     somebody looks on. With `answering` off, language models are not asked for answers; where not `whole`, vectors that are still being
@@ -81,8 +82,7 @@ class Context:
     graph: Any
     environment: Environment
     seed: int = 0
-    check: Callable[[], None] = lambda: None
-    progress: Callable[[str, float | None], None] = silent
+    watch: Watch = NO_WATCH
     on_text: Callable[[str], None] = lambda text: None
     answering: bool = True
     far: Callable[[HowFar], None] = lambda far: None
@@ -165,7 +165,7 @@ class Operator(Declared):
 
     def __call__(self, state: State, ctx: Context) -> State:
         """The state after this operator, with one more step in its trace."""
-        ctx.check()
+        ctx.watch.check()
         recorder, start = Recorder(), ctx.environment.clock()
         if not state.trace and (fetched := getattr(ctx.graph, "fetched", None)) is not None:
             recorder.notes.append(fetched.text)

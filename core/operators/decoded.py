@@ -60,7 +60,7 @@ class DecodedPaths(Operator):
             )
         written: list[Path] = []
         while left and len(written) < self.keep:
-            ctx.progress(
+            ctx.watch.report(
                 f"Writing path {len(written) + 1} of {self.keep}", len(written) / self.keep
             )
             text, said = self._write(state, ctx, recorder, list(left))

@@ -84,7 +84,7 @@ class PersonalizedPageRank(Operator):
         super().__post_init__()
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        ctx.progress("PageRank from the question's entities", None)
+        ctx.watch.report("PageRank from the question's entities")
         report, asked = (
             PageRankReport(),
             (
@@ -101,12 +101,7 @@ class PersonalizedPageRank(Operator):
             int(ctx.rng(state.question.text, self).integers(1 << 31)) if self.method in DRAWN else 0
         )
         nodes, scores = top_pagerank(
-            *asked,
-            random=random,
-            report=report,
-            progress=ctx.progress,
-            check=ctx.check,
-            clusters=clusters,
+            *asked, random=random, report=report, watch=ctx.watch, clusters=clusters
         )
         recorder.notes.append(report.note)  # which names the method that ran
         return state.replace(subgraph=subgraph_on(ctx.graph, nodes, scores))
@@ -152,10 +147,10 @@ class PageRank(Operator):
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        ctx.progress("PageRank of the whole graph", None)
+        ctx.watch.report("PageRank of the whole graph")
         graph, seeds = ctx.graph, np.unique(seed_array(ctx.graph, state.seeds))
         settings = (graph.n_nodes, self.damping, self.direction, "exact")
-        make = lambda: top_pagerank(graph, range(graph.n_nodes), *settings, check=ctx.check)
+        make = lambda: top_pagerank(graph, range(graph.n_nodes), *settings, watch=ctx.watch)
         nodes, scores = graph.derived.once("pagerank of all nodes", settings, make)
         chosen = (np.arange(len(nodes)) < self.keep) | np.isin(nodes, seeds)
         return state.replace(subgraph=subgraph_on(graph, nodes[chosen], scores[chosen]))
@@ -204,7 +199,7 @@ class RandomWalks(Operator):
         return ("seeds", "subgraph") if self.inside else ("seeds",)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        ctx.progress("Random walks from the question's entities", None)
+        ctx.watch.report("Random walks from the question's entities")
         rng = ctx.rng(state.question.text, self)
         within = state.subgraph if self.inside else None
         nodes, visits = random_walks(
@@ -250,9 +245,9 @@ class EgoNetwork(Operator):
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        ctx.progress(f"Nodes within {self.hops} hops", None)
+        ctx.watch.report(f"Nodes within {self.hops} hops")
         nodes, _ = nearest(
-            ctx.graph, state.seeds, self.hops, self.direction, self.keep + 1, ctx.check
+            ctx.graph, state.seeds, self.hops, self.direction, self.keep + 1, ctx.watch
         )
         if len(nodes) > self.keep:
             nodes = nodes[: self.keep]

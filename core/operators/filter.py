@@ -62,9 +62,9 @@ class FilterSubgraph(Operator):
             )
             candidates = candidates[:MOST_TEXTS]
         texts = self._texts(graph, candidates)
-        ctx.progress(f"Choosing from {len(texts):,} {self.unit}s", None)
+        ctx.watch.report(f"Choosing from {len(texts):,} {self.unit}s")
         task = Task(
-            state.question.text, self.unit, ctx.seed, ctx.check, tuple(ctx.graph.names(state.seeds))
+            state.question.text, self.unit, ctx.seed, ctx.watch, tuple(ctx.graph.names(state.seeds))
         )
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
         picked = candidates[np.sort(np.asarray(choice.positions, np.int64))]

@@ -104,7 +104,7 @@ class Answer(Operator):
             return state.replace(
                 prompt=Prompt(sent, len(texts), reports=len(reports), source=source)
             )
-        ctx.progress("Waiting for the language model", None)
+        ctx.watch.report("Waiting for the language model")
         chat = ctx.models.chat(self.role)
         most = longest(state.question, self.max_tokens, chat.context)
         prompt_of = lambda count: self._messages(state.question, texts[:count], reports)
@@ -118,7 +118,7 @@ class Answer(Operator):
                 f"Only {prompt.paths} of {len(texts)} paths fit into the model's context of {chat.context:,} tokens."
             )
         marked = self.prompt == "triples" and not self.template
-        ctx.progress("Reading the paths", None)
+        ctx.watch.report("Reading the paths")
         reply = asked(chat, prompt.messages, ctx, recorder, most, "answer")
         prompt = replace(prompt, tokens=reply.tokens_in or prompt.tokens)
         return state.replace(

@@ -72,8 +72,8 @@ class Loop(Combinator):
             before = _size(state)
             if before >= self.budget:
                 break
-            ctx.check()
-            ctx.progress(
+            ctx.watch.check()
+            ctx.watch.report(
                 f"Round {number}: {before:,} of {self.budget:,} nodes", before / self.budget
             )
             state, round_notes = self._round(number, state, ctx, recorder)

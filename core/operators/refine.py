@@ -100,7 +100,7 @@ class Rank(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.paths is not None  # a line is refused where nothing wrote what is read
-        ctx.progress(f"Ranking {len(state.paths):,} paths", None)
+        ctx.watch.report(f"Ranking {len(state.paths):,} paths")
         texts = ctx.graph.texts(state.paths.items)
         paths = state.paths
 
@@ -114,7 +114,7 @@ class Rank(Operator):
             state.question.text,
             "path",
             ctx.seed,
-            ctx.check,
+            ctx.watch,
             entities,
             groups,
             preview,

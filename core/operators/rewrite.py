@@ -69,7 +69,7 @@ class RewritePaths(Operator):
             {"role": "system", "content": prompt["system"]},
             {"role": "user", "content": user},
         )
-        ctx.progress("Waiting for the language model to put the facts into words", None)
+        ctx.watch.report("Waiting for the language model to put the facts into words")
         reply = asked(ctx.models.chat(self.role), messages, ctx, recorder, self.max_tokens)
         if not reply.text.strip():
             recorder.notes.append(

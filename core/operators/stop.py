@@ -33,7 +33,7 @@ def sufficient(chat: Chat, task: Task, texts: Sequence[str]) -> tuple[bool, Usag
         shown = shown[: len(shown) // 2]
         asked = _asked(task, shown)
     reply = chat.reply(
-        asked, schema=SCHEMA, max_tokens=REPLY_TOKENS, seed=task.seed, check=task.check
+        asked, schema=SCHEMA, max_tokens=REPLY_TOKENS, seed=task.seed, watch=task.watch
     )
     said = _read(reply.text)
     if said is None and not reply.text.strip():

@@ -56,7 +56,7 @@ class Union(Combinator):
         for name, arm in zip(("First", "Second"), self.every_arm()):
             end = state
             for operator in arm:
-                ctx.check()
+                ctx.watch.check()
                 inner = Recorder()
                 end = operator.apply(end, ctx, inner)
                 recorder.include(inner)

@@ -80,9 +80,9 @@ class VectorSearch(Operator):
         start = {**seeds, **{node: score for node, score in found.items() if node not in seeds}}
         if self.connected == "paths":
             found, start = self._joined(seeds, found, ctx, recorder)
-        ctx.progress("Looking around what was found", None)
+        ctx.watch.report("Looking around what was found")
         nodes, capped = around(
-            ctx.graph, start, found, self.hops, self.direction, self.keep, ctx.check
+            ctx.graph, start, found, self.hops, self.direction, self.keep, ctx.watch
         )
         if capped:
             recorder.notes.append(
@@ -100,9 +100,9 @@ class VectorSearch(Operator):
     def _matched(self, text: str, ctx: Context, recorder: Recorder) -> dict[int, float]:
         """The nodes that match, or are in a triple that does, with the best cosine, in its order."""
         encoder = ctx.models.encoder(self.encoder)
-        index = vector_index(ctx.graph, encoder, self.of, ctx.progress, ctx.check)
-        ctx.progress("Searching vectors", None)
-        items, scores = index.nearest(question_vectors(encoder, [text], ctx.check)[0], self.matches)
+        index = vector_index(ctx.graph, encoder, self.of, ctx.watch)
+        ctx.watch.report("Searching vectors")
+        items, scores = index.nearest(question_vectors(encoder, [text], ctx.watch)[0], self.matches)
         recorder.usage += Usage(texts=1)
         names = texts(ctx.graph, self.of, items[:NAMED])
         best = "; ".join(f"{name} ({score:.2f})" for name, score in zip(names, scores))
@@ -118,8 +118,8 @@ class VectorSearch(Operator):
         self, seeds: dict[int, float], found: dict[int, float], ctx: Context, recorder: Recorder
     ):
         """What was found near enough to a seed, and the seeds with the paths there."""
-        ctx.progress("Joining what was found to the question's entities", None)
-        paths = joins(ctx.graph, list(seeds), list(found), self.reach, self.direction, ctx.check)
+        ctx.watch.report("Joining what was found to the question's entities")
+        paths = joins(ctx.graph, list(seeds), list(found), self.reach, self.direction, ctx.watch)
         start = dict(seeds)
         for end, path in paths.items():
             start |= {node: found[end] for node in path if node not in start}

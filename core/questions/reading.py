@@ -12,7 +12,7 @@ from typing import Any
 
 from core.errors import BadInput, nearest, shorten
 from core.io.encoding import Note, ignored
-from core.io.files import Source, Tell, lines
+from core.io.files import Source, lines
 from core.io.json_rows import beginning, numbered_rows
 from core.io.recoded import readable
 from core.questions.collected import Collected
@@ -23,6 +23,7 @@ from core.questions.table import columns_of, is_table, table_questions
 from core.questions.topics import are_queries, is_topics, query, topics
 from core.runtime.row_files import file_rows, holds_rows, is_columnar
 from core.types import Question
+from core.watch import NO_WATCH, Watch
 
 BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 MAX_BYTES = (
@@ -99,7 +100,7 @@ def read_file(
     only: str = "",
     most: int | None = MAX_BYTES,
     columns: str = "",
-    tell: Tell | None = None,
+    watch: Watch = NO_WATCH,
     gold: Sequence[str] = (),
     encoding: str = "",
 ) -> QuestionFile:
@@ -109,7 +110,7 @@ def read_file(
     those of a table, or of lines of text without a header, in their order: `id,question,answers,-`. A question's id is what its row
     tells, else `name-<line from 1>` (`name` is the file's own where none is given); an id that comes again gets its place added.
     Answers keep their order, repeats dropped. `hops` holds for questions that do not tell theirs. `only` names a field that
-    JSON rows must hold as true to be taken. `tell` hears the share read. `gold` are the keys under which rows may name the documents that
+    JSON rows must hold as true to be taken. `watch` hears the share read. `gold` are the keys under which rows may name the documents that
     their answer rests on, for questions that are asked of documents; a table has the columns `gold` or `gold_titles` for them.
     `encoding` names that of a file which is not UTF-8.
 
@@ -126,14 +127,14 @@ def read_file(
     chosen = _chosen(file, most, bool(named)) if format == "auto" else format
     collected = Collected(path.name, name or path.name.split(".")[0], hops)
     if chosen in TEXTS:
-        found = _text_questions(file, chosen, most, tell)
+        found = _text_questions(file, chosen, most, watch)
     elif chosen == TOPICS:
-        found = topics(file, most, tell)
+        found = topics(file, most, watch)
     elif chosen == CSV:
-        found = table_questions(file, collected, most, named, tell, bool(gold))
+        found = table_questions(file, collected, most, named, watch, bool(gold))
     else:
         collected.seen |= {GRAPH, ANSWERABLE, only}
-        found = _row_questions(file, collected, chosen, only, most, tell, gold)
+        found = _row_questions(file, collected, chosen, only, most, watch, gold)
     for where, question in found:
         collected.add(where, question)
     if not collected.questions:
@@ -160,13 +161,13 @@ def _row_questions(
     format: str,
     only: str,
     most: int | None,
-    tell: Tell | None,
+    watch: Watch,
     gold: Sequence[str],
 ) -> Iterator[tuple[str, Question]]:
     """The questions of rows; what the rows hold, and what was read of it, is noted."""
-    rows = file_rows(path, tell, most, (GRAPH,), LONGEST_ROW)
+    rows = file_rows(path, watch, most, (GRAPH,), LONGEST_ROW)
     if not is_columnar(path) and beginning(path, len(BY_IDS), most) == BY_IDS:
-        rows = ((where, row) for _, where, row in numbered_rows(path, tell, most, (), single=True))
+        rows = ((where, row) for _, where, row in numbered_rows(path, watch, most, (), single=True))
     for where, row in rows:
         if not only or row.get(only) in (True,):  # 1 too, as CRAG's `split` has it
             yield from questions_in(row, path.name, where, collected, format, gold)
@@ -190,12 +191,12 @@ def questions_in(
 
 
 def rows_with_graphs(
-    path: str | FilePath, most: int | None = MAX_BYTES, tell: Tell | None = None
+    path: str | FilePath, most: int | None = MAX_BYTES, watch: Watch = NO_WATCH
 ) -> int:
     """How many rows of a file of questions bring a graph along. Raises BadInput where it cannot be read."""
     file = _text(FilePath(path), most)
     return (
-        sum(bool(row.get(GRAPH)) for _, row in file_rows(file, tell, most, longest=LONGEST_ROW))
+        sum(bool(row.get(GRAPH)) for _, row in file_rows(file, watch, most, longest=LONGEST_ROW))
         if holds_rows(file, most)
         else 0
     )
@@ -256,10 +257,10 @@ def _first_lines(path: FilePath | Source, most: int | None) -> Iterator[str]:
 
 
 def _text_questions(
-    path: FilePath | Source, format: str, most: int | None, tell: Tell | None
+    path: FilePath | Source, format: str, most: int | None, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[str, Question]]:
     expected, read = TEXTS[format]
-    for number, line in lines(path, tell, most):
+    for number, line in lines(path, watch, most):
         question = read(line.split("\t"))
         if question is None or not question.text:
             raise BadInput(

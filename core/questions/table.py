@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from core.errors import BadInput, nearest, shorten
-from core.io.files import EXCEL_SEPARATOR, LONGEST_LINE, Source, Tell, lines, size_text
+from core.io.files import EXCEL_SEPARATOR, LONGEST_LINE, Source, lines, size_text
 from core.questions.answers import ANY, ONE, known_answers
 from core.questions.collected import Collected
 from core.questions.forms import CONTEXTS, rows_within, usual_name
@@ -18,6 +18,7 @@ from core.questions.gold import GOLD, gold_of
 from core.questions.rows import IDS, like_answers, with_options
 from core.questions.values import listed, text_of
 from core.types import Question
+from core.watch import NO_WATCH, Watch
 
 EXAMPLE = (
     "question,answers,entities\n"
@@ -87,7 +88,7 @@ def table_questions(
     collected: Collected,
     most: int | None = None,
     columns: Sequence[str] = (),
-    tell: Tell | None = None,
+    watch: Watch = NO_WATCH,
     gold: bool = False,
 ) -> Iterator[tuple[str, Question]]:
     """The questions of a CSV file with the row of each, the header being row 1, as a spreadsheet counts.
@@ -99,7 +100,7 @@ def table_questions(
     row, for what cannot be read so.
     """
     path = FilePath(path) if isinstance(path, str) else path
-    rows = _rows(path, most, tell)
+    rows = _rows(path, most, watch)
     number, header = next(rows, (1, []))
     if columns:
         places, width = (
@@ -178,14 +179,14 @@ def _several(cell: str) -> tuple[str, ...]:
 
 
 def _rows(
-    path: FilePath | Source, most: int | None, tell: Tell | None
+    path: FilePath | Source, most: int | None, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[int, list[str]]]:
     """Every row that is not blank with its number, the header first. Raises BadInput naming the row that cannot be read."""
     taken: list[int] = []  # the lines of the row that is being read
 
     def recorded() -> Iterator[str]:
         size = 0
-        for number, line in lines(path, tell, most):
+        for number, line in lines(path, watch, most):
             size = len(line) + (size if taken else 0)
             if size > LONGEST_LINE:
                 raise BadInput(

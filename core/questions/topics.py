@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from core.errors import BadInput
-from core.io.files import File, Tell, opened, size_text
+from core.io.files import File, opened, size_text
 from core.types import Question
+from core.watch import NO_WATCH, Watch
 
 MAX_BYTES = 1 << 26  # of a file of TREC's topics, which is read at once
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:#/-]*")
@@ -45,9 +46,9 @@ def is_topics(line: str) -> bool:
     return bool(TOPIC.match(line.strip())) or line.strip().casefold().startswith("<topics")
 
 
-def topics(file: File, most: int | None, tell: Tell | None) -> Iterator[tuple[str, Question]]:
+def topics(file: File, most: int | None, watch: Watch = NO_WATCH) -> Iterator[tuple[str, Question]]:
     """TREC's topics with their places: the number is the id, the title the query, else the description. Raises BadInput."""
-    with opened(file, tell, most) as stream:
+    with opened(file, watch, most) as stream:
         data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise BadInput(f"{stream.name}: a file of topics may hold {size_text(MAX_BYTES)}.")

@@ -10,7 +10,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from core.errors import RetrieverFailed, shorten
 from core.retrievers.declared import Retriever
+from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse
@@ -27,8 +28,8 @@ LOOK = 0.05  # seconds between two looks whether the person cancelled
 SHOWN = 200  # characters of an error page that are told
 
 
-def ask(known: Retriever, request: Mapping[str, Any], check: Callable[[], None]) -> Any:
-    """What the retriever replies, as plain data; not yet looked at. Raises RetrieverFailed with a sentence, and what `check` raises.
+def ask(known: Retriever, request: Mapping[str, Any], watch: Watch = NO_WATCH) -> Any:
+    """What the retriever replies, as plain data; not yet looked at. Raises RetrieverFailed with a sentence, and what `watch` raises.
 
     The work is done in a thread, so that a retriever that does not answer is left after its time, or when the person cancels.
     """
@@ -51,7 +52,7 @@ def ask(known: Retriever, request: Mapping[str, Any], check: Callable[[], None])
     end = time.monotonic() + known.timeout
     try:
         while thread.is_alive():
-            check()
+            watch.check()
             if time.monotonic() > end:
                 raise RetrieverFailed(
                     f"{_named(known)} did not answer within {known.timeout:g} seconds."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ from core.graph.algorithms.neighbourhood import induced
 from core.graph.names.lookup import names
 from core.retrievers.reply import RetrieverReply, TextPath, examples
 from core.types import Path
+from core.watch import NO_WATCH, Watch
 
 REACH = 4  # steps from an entity of the question within which a hit is joined to it
 SAME_NAMED = 16  # beginnings of a path that are followed where several nodes share a name
@@ -30,7 +31,7 @@ class Placed:
 
 
 def placed(
-    graph: Any, seeds: Sequence[int], reply: RetrieverReply, check: Callable[[], None]
+    graph: Any, seeds: Sequence[int], reply: RetrieverReply, watch: Watch = NO_WATCH
 ) -> Placed:
     """What of a reply is in the graph. Where it has no paths, its hits (else its answers) are joined to the seeds by shortest paths."""
     found = Placed(notes=list(reply.notes))
@@ -45,10 +46,10 @@ def placed(
         answers if reply.answers else None,
     )
     if reply.paths:
-        found.paths = _walks(graph, reply.paths, ids, found.notes, check)
+        found.paths = _walks(graph, reply.paths, ids, found.notes, watch)
     elif found.nodes:
         wanted = [node for node in hits or answers if node not in seeds]
-        found.paths = _joined(graph, seeds, wanted, hits, found.notes, check)
+        found.paths = _joined(graph, seeds, wanted, hits, found.notes, watch)
     return found
 
 
@@ -69,7 +70,7 @@ def _ids(graph: Any, reply: RetrieverReply, notes: list[str]) -> dict[str, tuple
 
 
 def _walks(
-    graph: Any, paths: Iterable[TextPath], ids: dict, notes: list[str], check: Callable[[], None]
+    graph: Any, paths: Iterable[TextPath], ids: dict, notes: list[str], watch: Watch = NO_WATCH
 ) -> dict[Path, float | None]:
     """The paths whose every step is a triple of the graph, best first, without repeats; a note says why others were left out."""
     paths = list(paths)
@@ -79,7 +80,7 @@ def _walks(
     strangers = 0
     for place, path in enumerate(paths):
         if place % 256 == 0:
-            check()
+            watch.check()
         if not all(ids[name] for name in path.nodes):
             strangers += 1
             continue
@@ -141,10 +142,10 @@ def _step(
 
 
 def _joined(
-    graph: Any, seeds, wanted, scores, notes: list[str], check: Callable[[], None]
+    graph: Any, seeds, wanted, scores, notes: list[str], watch: Watch = NO_WATCH
 ) -> dict[Path, float | None]:
     """A shortest path from a seed to each wanted node, in their order, either way along triples."""
-    ways = joins(graph, list(seeds), wanted, REACH, "both", check)
+    ways = joins(graph, list(seeds), wanted, REACH, "both", watch)
     edges = _between(graph, {node for way in ways.values() for node in way})
     found: dict[Path, float | None] = {}
     for end, way in ways.items():

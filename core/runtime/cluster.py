@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from core.errors import BadParameter, HopscopeError, shorten
 from core.runtime.jobs import sentence
+from core.watch import NO_WATCH, Watch
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -55,12 +56,12 @@ class Workers:
         )
 
     def each(
-        self, work: Callable[[Item], Result], items: Iterable[Item], check: Callable[[], None]
+        self, work: Callable[[Item], Result], items: Iterable[Item], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[Item, Result | Lost]]:
         """Every item with `work(item)`, in the order of the items, of which few are drawn ahead.
 
         What `work` raises is raised here as a HopscopeError of the same sentence; a piece whose worker died is tried again, and then
-        `Lost`. Raises what `check` does, and HopscopeError where Ray is missing or its cluster cannot be reached; the work under way
+        `Lost`. Raises what `watch` does, and HopscopeError where Ray is missing or its cluster cannot be reached; the work under way
         is then cancelled.
         """
         items = iter(items)
@@ -76,10 +77,10 @@ class Workers:
                 for item in chain(begun, items):
                     waiting.append((item, task.remote(given, settings, item)))
                     if len(waiting) >= room:
-                        yield waiting[0][0], _result(ray, waiting[0][1], check)
+                        yield waiting[0][0], _result(ray, waiting[0][1], watch)
                         waiting.popleft()
                 while waiting:
-                    yield waiting[0][0], _result(ray, waiting[0][1], check)
+                    yield waiting[0][0], _result(ray, waiting[0][1], watch)
                     waiting.popleft()
             finally:
                 for _, reply in waiting:
@@ -156,10 +157,10 @@ def _tried(
         return None, sentence(error)
 
 
-def _result(ray, reply, check: Callable[[], None]) -> Any:
+def _result(ray, reply, watch: Watch = NO_WATCH) -> Any:
     """What a piece came to, once it is there."""
     while not ray.wait([reply], timeout=LOOK)[0]:
-        check()
+        watch.check()
     try:
         result, error = ray.get(reply)
     except (

@@ -13,6 +13,7 @@ from core.errors import Cancelled
 from core.runtime.account import accounts, charged_to
 from core.runtime.meter import spent
 from core.runtime.turn import Turn, away
+from core.watch import NO_WATCH, Watch
 
 LOOK = 0.05  # seconds between two looks at whether somebody cancelled, and at how many may be in flight
 MAX_PIECES = 1024  # in flight at a time
@@ -21,27 +22,29 @@ T = TypeVar("T")
 W = TypeVar("W")
 
 
-class Flight:
+class Flight(Watch):
     """Pieces of work, `at_once()` of them at a time; that is asked again and again, so that it may change while they are at work.
 
-    `check` may raise, as where the job was cancelled. A piece looks at `Flight.check`, which raises also once another piece has failed.
+    It is the watch of each piece: cancelled with the whole, and once another piece has failed. It reports nowhere, as several pieces
+    would report at once.
     """
 
-    def __init__(self, at_once: Callable[[], int], check: Callable[[], None]):
-        self._at_once, self._check, self._over = at_once, check, threading.Event()
+    def __init__(self, at_once: Callable[[], int], watch: Watch = NO_WATCH):
+        super().__init__(watch.check)
+        self._at_once, self._whole, self._over = at_once, watch, threading.Event()
 
     def check(self) -> None:
-        """Raises Cancelled once nobody waits for the pieces any more, and what the job's check raises."""
+        """Raises Cancelled once nobody waits for the pieces any more, and what the whole raises."""
         if self._over.is_set():
             raise Cancelled()
-        self._check()
+        self._whole.check()
 
     def each(
         self, work: Callable[[W], T], items: Iterable[W]
     ) -> Generator[tuple[W, T], None, None]:
         """Each item with `work(item)`, as they come; begun in the order of the items, of which no more are taken than are begun.
 
-        What `work` or the check raises is raised once the pieces at work have ended, of which what came is handed out first.
+        What `work` or the watch raises is raised once the pieces at work have ended, of which what came is handed out first.
         """
         waiting: dict[Future[T], tuple[int, W]] = {}
         ended = SimpleQueue[Future[T]]()
@@ -66,7 +69,7 @@ class Flight:
                             yield item, future.result()
                         fault = fault or error
                     try:
-                        self._check()
+                        self._whole.check()
                     except BaseException as error:  # raised below, once those at work have ended
                         fault = fault or error
                     if fault is not None:
@@ -88,27 +91,27 @@ def _those(ended: SimpleQueue[Future[T]]) -> list[Future[T]]:
 
 
 def together(
-    work: Callable[[W, Callable[[], None]], T],
+    work: Callable[[W, Watch], T],
     items: Iterable[W],
     at_once: Callable[[], int],
-    check: Callable[[], None],
+    watch: Watch = NO_WATCH,
 ) -> list[T]:
-    """`work(item, check)` of each item, in their order: side by side where more than one may be asked at a time, else one after the other.
+    """`work(item, watch)` of each item, in their order: side by side where more than one may be asked at a time, else one after the other.
 
     What is asked is charged to whom this thread's work is charged, and the time by the clock is this thread's, in which others go on.
-    Raises what `work` and `check` raise.
+    Raises what `work` and `watch` raise.
     """
     if at_once() <= 1:
         found = []
         for item in items:
-            check()
-            found.append(work(item, check))
+            watch.check()
+            found.append(work(item, watch.quiet))
         return found
-    flight, payers = Flight(at_once, check), accounts()
+    flight, payers = Flight(at_once, watch), accounts()
 
     def piece(numbered: tuple[int, W]) -> T:
         with charged_to(*payers):
-            return work(numbered[1], flight.check)
+            return work(numbered[1], flight)
 
     with away(), spent("model"):
         return [

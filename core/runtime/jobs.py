@@ -8,10 +8,11 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Any
 
 from core.errors import Cancelled, HopscopeError, NotAllowed
 from core.sharing import acting, called, who
+from core.watch import Watch
 
 MAX_RESULT_BYTES = 256 << 20  # bytes that the results of jobs may take together
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
@@ -21,19 +22,7 @@ def nothing() -> None:
     """Does nothing."""
 
 
-class Listener(Protocol):
-    """What work reports its progress to and asks whether to go on: a job, or what comes before one."""
-
-    def check(self) -> None:
-        """Raises Cancelled once the work was cancelled."""
-        ...
-
-    def tell(self, text: str, fraction: float | None = None) -> None:
-        """Hear what is being done, and how much of it is done (0 to 1), where that is known."""
-        ...
-
-
-class Job:
+class Job(Watch):
     """A piece of work in a thread. `version` grows with every change, so that a screen knows when to draw again."""
 
     comparison: Any  # of a job that compares: what it fills, which is of a floor above
@@ -42,6 +31,7 @@ class Job:
     evaluation: Any  # of a job that evaluates: its work, which is of a floor above
 
     def __init__(self, key: str, work: Callable[[Job], Any] = lambda job: None):
+        super().__init__()
         self.key, self._work, self.who = key, work, who()
         self.status, self.text = WAITING, "Waiting for its turn"
         self.fraction: float | None = None
@@ -63,15 +53,10 @@ class Job:
         if self._cancel.is_set():
             raise Cancelled()
 
-    def tell(self, text: str, fraction: float | None = None) -> None:
+    def report(self, text: str, fraction: float | None = None) -> None:
         """Say what is being done, and how much of it is done (0 to 1), where that is known."""
-        self.text, self.fraction = text, fraction
+        self.text, self.fraction = text or self.text, fraction
         self.touch()
-
-    def advance(self, text: str, fraction: float | None = None) -> None:
-        """As `tell`; raises Cancelled once the job was cancelled, for work that has no other place to look."""
-        self.check()
-        self.tell(text, fraction)
 
     def touch(self) -> None:
         """Something worth drawing has changed."""

@@ -58,10 +58,6 @@ class Meter:
     notes: list[str] = field(default_factory=list)  # of models, for a person
 
 
-def silent(text: str, fraction: float | None = None) -> None:
-    """For progress that nobody wants to hear of."""
-
-
 _here = threading.local()
 
 

@@ -6,9 +6,10 @@ from collections.abc import Container, Iterator
 from pathlib import Path as FilePath
 
 from core.io.columnar import ARROW, COLUMNAR, PARQUET, is_columnar
-from core.io.files import Source, Tell
+from core.io.files import Source
 from core.io.json_rows import Row, beginning, json_rows
 from core.runtime.separate_columns import column_rows
+from core.watch import NO_WATCH, Watch
 
 __all__ = ["ARROW", "COLUMNAR", "PARQUET", "file_rows", "holds_rows", "is_columnar"]
 
@@ -20,7 +21,7 @@ def holds_rows(path: FilePath | Source, most: int | None = None) -> bool:
 
 def file_rows(
     path: FilePath | Source,
-    tell: Tell | None = None,
+    watch: Watch = NO_WATCH,
     most: int | None = None,
     without: Container[str] = (),
     longest: int | None = None,
@@ -29,11 +30,11 @@ def file_rows(
     for each row, its columns as keys. Columns `without` which a reader does well are not decoded. Raises BadInput as `json_rows` does,
     and for a columnar file that is damaged or decodes to more than `most` bytes."""
     if not isinstance(path, FilePath) or not is_columnar(path):
-        yield from json_rows(path, tell, most, longest)
+        yield from json_rows(path, watch, most, longest)
         return
     reported = 0.0
     for number, (share, row) in enumerate(column_rows(path, without, most), 1):
         yield f"row {number}", row
-        if tell and share != reported:
+        if share != reported:
             reported = share
-            tell(min(1.0, share))
+            watch.step(min(1.0, share))

@@ -11,8 +11,8 @@ from typing import Any
 
 from core.errors import BadInput, HopscopeError
 from core.io.columnar import ColumnFile
-from core.runtime.meter import silent
 from core.runtime.subprocess_worker import Ended, Worker
+from core.watch import NO_WATCH, Watch
 
 # Memory beside the file, which is mapped into it, and processor time from one piece to the next.
 MAX_MEMORY_BYTES, MAX_PIECE_SECONDS = 1 << 32, 120.0
@@ -59,13 +59,7 @@ class SeparateColumns:
 
     def _do(self, work: Callable[..., Any], *arguments: Any) -> Any:
         try:
-            return self._worker.do(
-                work,
-                *arguments,
-                progress=silent,
-                check=lambda: None,
-                seconds=MAX_PIECE_SECONDS,
-            )
+            return self._worker.do(work, *arguments, watch=NO_WATCH, seconds=MAX_PIECE_SECONDS)
         except Ended as error:
             raise BadInput(f"{self._path.name} cannot be read to its end. {error}") from None
         except HopscopeError as error:
@@ -93,17 +87,17 @@ class _Held:
     pieces: Iterator[tuple[float, bytes]]
 
 
-def _open(path: str, progress: object, check: object) -> list[str]:
+def _open(path: str, watch: Watch) -> list[str]:
     """In the other process: open a file for what follows, and return the names of its columns."""
     _Held.file = ColumnFile(FilePath(path))
     return _Held.file.names
 
 
-def _begin(names: Sequence[str], most: int | None, progress: object, check: object) -> None:
+def _begin(names: Sequence[str], most: int | None, watch: Watch) -> None:
     _Held.pieces = _Held.file.pieces(names, most)
 
 
-def _next(progress: object, check: object) -> list[tuple[float, bytes]]:
+def _next(watch: Watch) -> list[tuple[float, bytes]]:
     """The next pieces, up to `GATHERED_BYTES` or one that is larger; none at the end."""
     found: list[tuple[float, bytes]] = []
     size = 0

@@ -21,6 +21,8 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import IO, Any
 
+from core.watch import NO_WATCH, Watch
+
 if sys.platform == "linux":
     import fcntl
     import resource
@@ -48,7 +50,6 @@ BEYOND = {
     TIME: "This work takes longer than it may.",
     "": DIED,
 }
-Tell = Callable[[str, float | None], None]
 
 
 class Ended(HopscopeError):
@@ -59,12 +60,10 @@ class Ended(HopscopeError):
         super().__init__(BEYOND[limit])
 
 
-def in_subprocess(
-    work: Callable[..., Any], *arguments: Any, progress: Tell, check: Callable[[], None]
-) -> Any:
-    """What `work(*arguments, progress, check)` gives, done in a process of its own, as by `Worker.do`."""
+def in_subprocess(work: Callable[..., Any], *arguments: Any, watch: Watch = NO_WATCH) -> Any:
+    """What `work(*arguments, watch)` gives, done in a process of its own, as by `Worker.do`."""
     with Worker() as worker:
-        return worker.do(work, *arguments, progress=progress, check=check)
+        return worker.do(work, *arguments, watch=watch)
 
 
 class Worker:
@@ -86,21 +85,20 @@ class Worker:
         self,
         work: Callable[..., Any],
         *arguments: Any,
-        progress: Tell,
-        check: Callable[[], None],
+        watch: Watch = NO_WATCH,
         seconds: float | None = None,
     ) -> Any:
-        """What `work(*arguments, progress, check)` gives; `work` is a function of a module, and all that travels can be pickled.
+        """What `work(*arguments, watch)` gives; `work` is a function of a module, and all that travels can be pickled.
 
         What it raises is raised here as a HopscopeError of the same sentence; Ended is raised where the process dies, takes more memory
-        than it may, or more than so many `seconds` of the processor's time for this work. What `check` raises is raised here, and
+        than it may, or more than so many `seconds` of the processor's time for this work. What `watch` raises is raised here, and
         the process is killed then.
         """
         done, consumption = False, None
         try:
             self._give((work, arguments, seconds))
             while True:
-                check()
+                watch.check()
                 if consumption is not None and (limit := consumption.exceeded()):
                     raise Ended(limit)
                 try:
@@ -113,7 +111,7 @@ class Worker:
                 if what == BEGUN:
                     consumption = Consumption(said[0], self._memory, seconds)
                 elif what == PROGRESS:
-                    progress(*said)
+                    watch.report(*said)
                 elif what == DONE:
                     done = True
                     return said[0]
@@ -253,8 +251,7 @@ def _answer(reports: IO[bytes], work: Callable[..., Any], arguments: tuple) -> t
             DONE,
             work(
                 *arguments,
-                lambda text, share=None: _send(reports, (PROGRESS, text, share)),
-                lambda: None,
+                Watch(report=lambda text, share: _send(reports, (PROGRESS, text, share))),
             ),
         )
     except MemoryError:

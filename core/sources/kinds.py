@@ -17,9 +17,9 @@ from core.errors import BadInput, HopscopeError
 from core.graph.edits import carried, edited
 from core.graph.names.seeds import check_question, seeds_of
 from core.graph.protocol import KnowledgeGraph
-from core.runtime.meter import silent
-from core.sources.source import Ask, Check, Opener, Progress, Source, nothing
+from core.sources.source import Ask, Opener, Source
 from core.types import Question
+from core.watch import NO_WATCH, Watch
 
 
 class GraphSource(Source):
@@ -88,8 +88,8 @@ class GraphSource(Source):
             raise BadInput(f"The graph “{self.name}” is not here any more.")
         return known
 
-    def open(self, engine: Opener, progress: Progress = silent, check: Check = nothing) -> Source:
-        graph = engine.graph(self.name, progress) if self.graph is None else self.graph
+    def open(self, engine: Opener, watch: Watch = NO_WATCH) -> Source:
+        graph = engine.graph(self.name, watch) if self.graph is None else self.graph
         return replace(self, graph=graph if graph.live is not None else edited(graph, self.edits))
 
     def ask(
@@ -98,10 +98,10 @@ class GraphSource(Source):
         seed: int = 0,
         reader: bool = True,
         model: bool = True,
-        check: Check = nothing,
+        watch: Watch = NO_WATCH,
     ) -> Ask:
         if self.graph.live is not None:
-            near = self.graph.live.around(question.text, question.entities, check)
+            near = self.graph.live.around(question.text, question.entities, watch)
             asked = replace(question, entities=near.fetched.starts)
             return replace(self, graph=edited(near, self.edits)).ask(asked, seed, reader, model)
         text, entities = check_question(question.text), carried(question.entities, self.edits)
@@ -124,9 +124,9 @@ class GraphSource(Source):
         self,
         environment: Environment,
         build: str,
-        check: Check = nothing,
-        progress: Progress | None = None,
+        watch: Watch = NO_WATCH,
         mended: bool = True,
+        make: bool = False,
     ) -> Any:
         raise BadInput(
             f"This method stands on the graph “{build}” of documents, and “{self.name}” is none; ask a corpus."
@@ -166,14 +166,14 @@ class CorpusSource(Source):
             return next((question for question in every if question.text == text), None)
         return None
 
-    def open(self, engine: Opener, progress: Progress = silent, check: Check = nothing) -> Source:
+    def open(self, engine: Opener, watch: Watch = NO_WATCH) -> Source:
         if self.graph is not None:
             return replace(self, graph=edited(self.graph, self.edits))
-        corpus = open_corpus(self.name, check) if self.corpus is None else self.corpus
+        corpus = open_corpus(self.name, watch) if self.corpus is None else self.corpus
         return replace(
             self,
             corpus=corpus,
-            graph=edited(engine.environment.built(corpus, check=check), self.edits),
+            graph=edited(engine.environment.built(corpus, watch=watch), self.edits),
         )
 
     def ask(
@@ -182,7 +182,7 @@ class CorpusSource(Source):
         seed: int = 0,
         reader: bool = True,
         model: bool = True,
-        check: Check = nothing,
+        watch: Watch = NO_WATCH,
     ) -> Ask:
         return Ask(
             self, replace(question, text=check_question(question.text)), (), seed, reader, model
@@ -192,12 +192,12 @@ class CorpusSource(Source):
         self,
         environment: Environment,
         build: str,
-        check: Check = nothing,
-        progress: Progress | None = None,
+        watch: Watch = NO_WATCH,
         mended: bool = True,
+        make: bool = False,
     ) -> Any:
         mends = mends_of(self.corpus).edits if mended and self.corpus is not None else ()
-        return edited(environment.built(self.corpus, build, check, progress), (*mends, *self.edits))
+        return edited(environment.built(self.corpus, build, watch, make), (*mends, *self.edits))
 
 
 def sources() -> dict[Source, str]:

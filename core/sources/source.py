@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -13,16 +13,10 @@ from core.datasets import Dataset
 from core.environment import Environment
 from core.errors import HopscopeError
 from core.graph.edits import Edit
-from core.runtime.meter import silent
 from core.types import Question
+from core.watch import NO_WATCH, Watch
 
 FIRST = 3  # questions of a set that are examples where none are named
-Progress = Callable[[str, float | None], None]
-Check = Callable[[], None]
-
-
-def nothing() -> None:
-    """A check that stops nothing."""
 
 
 class Opener(Protocol):
@@ -30,7 +24,7 @@ class Opener(Protocol):
 
     environment: Environment
 
-    def graph(self, name: str, progress: Progress | None = None) -> Any: ...
+    def graph(self, name: str, watch: Watch = NO_WATCH) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -115,7 +109,7 @@ class Source(ABC):
         """Its description; None where it is not here."""
 
     @abstractmethod
-    def open(self, engine: Opener, progress: Progress = silent, check: Check = nothing) -> Source:
+    def open(self, engine: Opener, watch: Watch = NO_WATCH) -> Source:
         """The same source with its graph open, which is built first where it is not yet there, and edited. Raises BadInput, StoreError."""
 
     @abstractmethod
@@ -125,22 +119,22 @@ class Source(ABC):
         seed: int = 0,
         reader: bool = True,
         model: bool = True,
-        check: Check = nothing,
+        watch: Watch = NO_WATCH,
     ) -> Ask:
         """A question to the opened source, checked and ready to be run; of a database that is asked live what it needs is fetched. Raises
-        BadInput, UnknownEntity, and what `check` raises."""
+        BadInput, UnknownEntity, and what `watch` raises."""
 
     @abstractmethod
     def built(
         self,
         environment: Environment,
         build: str,
-        check: Check = nothing,
-        progress: Progress | None = None,
+        watch: Watch = NO_WATCH,
         mended: bool = True,
+        make: bool = False,
     ) -> Any:
         """The graph that a build made of it, with the merges that are saved for it (`mended`), then its edits. Raises BadInput on triples,
-        and StoreError where it is not built."""
+        and StoreError where it is not built and, with `make`, cannot be soon."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from core.graph.store import Graph
 from core.instances.catalogue import catalogue
 from core.sources import Ask, CorpusSource
 from core.types import Question
+from core.watch import NO_WATCH
 from tests.films import Written
 
 INSTANCES = ("vanilla-rag", "vgraphrag", "lgraphrag")
@@ -27,7 +28,7 @@ LIMIT, QUESTIONS, SIZE = 0.1, 20, 384
 class Drawn:
     """An encoder that draws a vector for each text, which costs next to nothing."""
 
-    def encode(self, texts, check=None):
+    def encode(self, texts, watch=NO_WATCH):
         seeds = [
             np.frombuffer(text.encode()[:400].ljust(8), np.uint8).astype(np.uint64).sum()
             + len(text)

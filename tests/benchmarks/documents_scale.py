@@ -36,6 +36,8 @@ from zlib import crc32
 import numpy as np
 import psutil
 
+from core.watch import NO_WATCH, Watch
+
 ROWS = {
     "chunks": ("vanilla-rag", "bm25-passages"),
     "kg-noun-phrases": ("g-retriever", "dalk"),
@@ -84,7 +86,7 @@ class MadeEncoder:
     def __init__(self) -> None:
         self._words = np.random.default_rng(11).standard_normal((WORDS, SIZE)).astype(np.float32)
 
-    def encode(self, texts: Sequence[str], check=None) -> np.ndarray:
+    def encode(self, texts: Sequence[str], watch=NO_WATCH) -> np.ndarray:
         """float32 [n, SIZE]."""
         found = np.empty((len(texts), SIZE), np.float32)
         for row, text in enumerate(texts):
@@ -116,8 +118,8 @@ def spread(options):
     from core.runtime.cluster import Workers
 
     class MadeWorkers(Workers):
-        def each(self, work, items, check):
-            return super().each(partial(_with_models, options.made, work), items, check)
+        def each(self, work, items, watch):
+            return super().each(partial(_with_models, options.made, work), items, watch)
 
     asked = workers_of(options)
     return asked if asked is None else MadeWorkers(asked.count, asked.address)
@@ -151,7 +153,7 @@ def made_facts(text: str):
     return Facts(tuple(entities.values()), tuple(relations.values()))
 
 
-class Watch:
+class Stages:
     """Measures stages of this process, one after the other."""
 
     def __init__(self, documents: int, step: str):
@@ -180,7 +182,7 @@ class Watch:
         )
 
     @contextmanager
-    def operators(self, line, before: str = "") -> Iterator[Callable[[str, float | None], None]]:
+    def operators(self, line, before: str = "") -> Iterator[Watch]:
         """What a build reports its progress to: a stage for each operator of its line, which begins when the build names it."""
         titles, running = {operator.title.capitalize() for operator in line}, ExitStack()
 
@@ -190,7 +192,7 @@ class Watch:
                 running.enter_context(self.stage(f"{before}{text}"))
 
         with running:
-            yield tell
+            yield Watch(report=tell)
 
 
 def _processor() -> float:
@@ -223,13 +225,13 @@ def corpus(options) -> list[Cost]:
     """Write the corpus."""
     from tests.benchmarks.made_documents import made_corpus
 
-    watch = Watch(options.documents, "corpus")
-    with watch.stage("made and written") as told:
+    stages = Stages(options.documents, "corpus")
+    with stages.stage("made and written") as told:
         made = made_corpus(options.documents)
         told["note"] = f"{len(made):,} documents"
     if "facts" in options.made:
         _save_facts(made)
-    return watch.costs
+    return stages.costs
 
 
 def _save_facts(documents: Iterable) -> None:
@@ -254,22 +256,22 @@ def built(options) -> list[Cost]:
     from core.builds import build, find
     from tests.benchmarks.made_documents import made_corpus
 
-    one, watch = find(options.step[1]), Watch(options.documents, f"build {options.step[1]}")
+    one, stages = find(options.step[1]), Stages(options.documents, f"build {options.step[1]}")
     made, workers = made_corpus(options.documents), spread(options)
     with workers.started() if workers else nullcontext():
-        with watch.stage("in all") as told, watch.operators(one.line) as tell:
+        with stages.stage("in all") as told, stages.operators(one.line) as watch:
             graph = build(
                 made,
                 one,
                 models(options.made),
-                tell,
+                watch,
                 workers=workers,
                 indexed=not options.unindexed,
             )
             told["note"] = (
                 f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, digest {graph.digest[:12]}"
             )
-    return watch.costs
+    return stages.costs
 
 
 def asked(options) -> list[Cost]:
@@ -282,24 +284,24 @@ def asked(options) -> list[Cost]:
     from core.sources import Ask, CorpusSource
     from tests.benchmarks.made_documents import SET, made_corpus
 
-    watch, registry, made = (
-        Watch(options.documents, f"ask {options.step[1]}"),
+    stages, registry, made = (
+        Stages(options.documents, f"ask {options.step[1]}"),
         models(options.made),
         made_corpus(options.documents),
     )
     environment = Environment(registry, built=BuiltGraphs(registry))
     registry.encoder().encode(["loaded before the clock starts"])
     source = CorpusSource.of(made)
-    with watch.stage("opened"):
+    with stages.stage("opened"):
         source = replace(source, graph=environment.built(made, options.step[1]))
     for name in options.rows or ROWS.get(options.step[1], ()):
         line, spent, found = catalogue()[name].line, list[float](), 0
         for of in _searched(line):
-            with watch.stage(f"{name}: vectors of {of}") as told:
+            with stages.stage(f"{name}: vectors of {of}") as told:
                 told["note"] = vectors.build(
                     source.graph, registry.encoder(), of, limit=10**9
                 ).approximate
-        with watch.stage(name) as told:
+        with stages.stage(name) as told:
             for question in made.questions(SET):
                 ask = Ask(source, question, (), model=False, reader=False)
                 lane = LaneRun(ask, line, environment, Prefixes())
@@ -312,7 +314,7 @@ def asked(options) -> list[Cost]:
                 f"processor: first {spent[0]:.2f} s, then median {1000 * statistics.median(later):.0f} ms, "
                 f"95th percentile {1000 * later[int(0.95 * len(later))]:.0f} ms; gold found by {found} of {len(spent)}"
             )
-    return watch.costs
+    return stages.costs
 
 
 def _searched(line) -> list[str]:
@@ -353,9 +355,9 @@ def changed(options) -> list[Cost]:
     from core.builds import build, find, status
     from tests.benchmarks.made_documents import documents, made_corpus
 
-    one, watch, registry = (
+    one, stages, registry = (
         find(options.step[1]),
-        Watch(options.documents, f"change {options.step[1]}"),
+        Stages(options.documents, f"change {options.step[1]}"),
         models(options.made),
     )
     made = made_corpus(options.documents)
@@ -368,21 +370,21 @@ def changed(options) -> list[Cost]:
     if "facts" in options.made:
         _save_facts(new)
     for what in ("added", "removed"):
-        with watch.stage(f"{what} to or from the corpus", f"{options.changed} documents"):
+        with stages.stage(f"{what} to or from the corpus", f"{options.changed} documents"):
             made = (
                 made.put(new) if what == "added" else made.remove([document.id for document in new])
             )
         with (
-            watch.stage(f"{what}: the graph in all") as told,
-            watch.operators(one.line, f"{what}: ") as tell,
+            stages.stage(f"{what}: the graph in all") as told,
+            stages.operators(one.line, f"{what}: ") as watch,
         ):
-            graph = build(made, one, registry, tell)
+            graph = build(made, one, registry, watch)
             told["note"] = (
                 "the same graph as before"
                 if graph.digest == before
                 else "another graph than before"
             )
-    return watch.costs
+    return stages.costs
 
 
 STEPS = {"corpus": corpus, "build": built, "ask": asked, "change": changed}

@@ -78,9 +78,9 @@ def row(blocks: Made, part: int) -> str:
     vectors.FLAT_UP_TO = 0
     _forget_peak()
     start = time.process_time()
-    index, kind, _ = vectors.searchable(blocks, lambda: None)
+    index, kind, _ = vectors.searchable(blocks)
     parts, made, memory = len(getattr(index, "parts", ())), time.process_time() - start, _peak()
-    recall = vectors.recall_of(index, blocks, lambda: None)
+    recall = vectors.recall_of(index, blocks)
     facts = {"kind": kind, "items": blocks.total(), "dimension": index.d}
     one, times = vectors.VectorIndex(index, facts), {1000: list[float](), 1: list[float]()}
     without = np.arange(0, blocks.total(), LEFT_OUT)

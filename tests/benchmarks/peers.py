@@ -41,6 +41,7 @@ from core.models.registry import Registry
 from core.operators.base import Line
 from core.sources import CorpusSource, Source
 from core.types import Question
+from core.watch import NO_WATCH, Watch
 from tests.peers.encoder import Encoder
 from tests.peers.instant import Instant
 from tests.peers.speed import Measured, asked
@@ -148,7 +149,7 @@ class Watched:
     def __init__(self, passages: Sequence[str], noted: list[str]):
         self._encoder, self._noted = Encoder(passages), noted
 
-    def encode(self, texts: Sequence[str], check: Any = None) -> Any:
+    def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> Any:
         self._noted.extend(texts)
         return self._encoder.encode(texts)
 

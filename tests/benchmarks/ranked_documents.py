@@ -39,6 +39,7 @@ from core.operators.base import Context
 from core.operators.text import parse_line
 from core.sources import CorpusSource
 from core.types import Question, State
+from core.watch import NO_WATCH
 
 METRICS = ("capped_recall@10", "ndcg@10", "topological_recall@10")
 BUDGETS = (10, 20, 50, 100)
@@ -98,9 +99,9 @@ class Kept:
     def __init__(self, encoder: Any):
         self.encoder, self.known = encoder, dict[str, np.ndarray]()
 
-    def encode_tokens(self, texts, check=None):
+    def encode_tokens(self, texts, watch=NO_WATCH):
         missing = [text for text in dict.fromkeys(texts) if text not in self.known]
-        for places, vectors in self.encoder.encode_tokens(missing, check):
+        for places, vectors in self.encoder.encode_tokens(missing, watch):
             self.known[missing[places[0]]] = vectors.astype(np.float16)
         for place, text in enumerate(texts):
             yield [place], self.known[text].astype(np.float32)
@@ -198,7 +199,7 @@ def figures(
     """
     models, corpus = Models(reranker), open_corpus(corpus_name)
     one = build_for(corpus, "links")
-    graph = build(corpus, one, models, lambda text, share: None)
+    graph = build(corpus, one, models)
     questions = [one for one in corpus.questions(corpus_name) if not unseen or half(one)]
     drawn = [
         questions[place]

@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from core.watch import Watch
+
 LOOKUPS, TYPED, KEEP, COLD = 2000, 40, 1000, 20
 
 
@@ -88,13 +90,13 @@ def _build(options) -> list:
             write_tsv(options.nodes, path)
         source = TripleFile(path, memory=memory)
 
-    def told(text: str, share: float) -> None:
+    def told(text: str, share: float | None) -> None:
         text = text.partition(",")[0]
         if not phases or phases[-1][0] != text:
             phases.append((text, time.process_time()))
 
     start, began = time.perf_counter(), time.process_time()
-    graph = build(source, options.folder / "store", "synthetic", progress=told)
+    graph = build(source, options.folder / "store", "synthetic", watch=Watch(report=told))
     seconds, worked = time.perf_counter() - start, time.process_time() - began
     arrays = [
         path

@@ -62,7 +62,7 @@ def test_the_help_of_long_commands_is_in_plain_words(capsys, command):
 def test_a_log_gets_a_line_of_progress_now_and_then(capsys, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
-    with terminal.bar("Starting") as advanced:
+    with terminal.bar("Starting") as watch:
         for text, share in (
             ("1 of 4 lines", 0.25),
             ("2 of 4 lines", 0.5),
@@ -70,7 +70,7 @@ def test_a_log_gets_a_line_of_progress_now_and_then(capsys, monkeypatch):
             ("Judging", None),
         ):
             now[0] += 0.6 * terminal.LINE_EVERY
-            advanced(text, share)
+            watch.report(text, share)
     assert capsys.readouterr().err.splitlines() == [
         "hopscope: 2 of 4 lines (50 %)",
         "hopscope: Judging",

@@ -167,7 +167,7 @@ def test_cancelling_stops_the_lanes_that_are_left(engine, kit):
         def choose(self, task, texts, k):
             reached.set()
             go.wait(120)
-            task.check()
+            task.watch.check()
             raise AssertionError("the check did not stop it")
 
     engine.models.choosers["bm25"] = Slow()

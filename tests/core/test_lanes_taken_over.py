@@ -105,7 +105,7 @@ def test_a_lane_that_prepares_shows_how_far_it_is(engine, kit, monkeypatch):
         lane = job.comparison.lanes[0]
         seen.append((lane.status, lane.text))
         for share in (0.5, None):
-            progress.advanced("Encoding nodes: 5 of 10", share)
+            progress.watch.report("Encoding nodes: 5 of 10", share)
             lane = job.comparison.lanes[0]
             seen.append((lane.text, lane.progress and lane.progress.fraction))
 

@@ -14,6 +14,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from core.watch import NO_WATCH
+
 SIZE = 384
 
 
@@ -42,7 +44,7 @@ class Encoder:
         """Read a text as another, where a program runs words together."""
         self._read[text] = another
 
-    def encode(self, texts, check=None) -> np.ndarray:
+    def encode(self, texts, watch=NO_WATCH) -> np.ndarray:
         """float32 [n, 384], each of length 1."""
         return np.array(
             [self._vector(self._read.get(text, text)) for text in texts], np.float32

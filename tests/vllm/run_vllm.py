@@ -22,6 +22,7 @@ from openai import OpenAI
 from core.errors import Cancelled, ModelFailed
 from core.models.chat import vllm
 from core.models.declared import row
+from core.watch import Watch
 
 WEIGHTS = Path(os.environ["HOPSCOPE_VLLM_WEIGHTS"])
 CARDS, RANDOM = (
@@ -176,7 +177,7 @@ def test_cancel_ends_the_work_in_the_server(chats):
             "Count from 1 to 500.",
             max_tokens=1500,
             on_text=lambda text: received.set(),
-            check=check,
+            watch=Watch(check),
         )
     until = time.monotonic() + 30
     while running(chat) and time.monotonic() < until:

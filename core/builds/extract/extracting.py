@@ -94,7 +94,9 @@ class Extractor(BuildOperator):
                     ctx.facts.keep(fresh)
                     known.update(fresh)
                     fresh, last = {}, time.monotonic()
-                ctx.progress(f"Reading chunks: {done:,} of {len(missing):,}", done / len(missing))
+                ctx.watch.report(
+                    f"Reading chunks: {done:,} of {len(missing):,}", done / len(missing)
+                )
         finally:
             ctx.facts.keep(fresh)
         known.update(fresh)

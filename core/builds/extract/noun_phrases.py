@@ -98,7 +98,7 @@ class NounPhrases(Extractor):
             ]
             parts = [[texts[number] for number in batch] for batch in numbers]
             for at, facts in read_batches(
-                partial(by_language.read, ctx.language, facts_of), parts, ctx.check, ctx.workers
+                partial(by_language.read, ctx.language, facts_of), parts, ctx.watch, ctx.workers
             ):
                 yield from zip(numbers[at], facts)
             return
@@ -118,7 +118,7 @@ def read_english(
         readable[first : first + BATCH_CHUNKS] for first in range(0, len(readable), BATCH_CHUNKS)
     ]
     for at, facts in read_batches(
-        read, [[texts[number] for number in batch] for batch in batches], ctx.check, ctx.workers
+        read, [[texts[number] for number in batch] for batch in batches], ctx.watch, ctx.workers
     ):
         yield from zip(batches[at], facts)
 

@@ -54,7 +54,7 @@ def extracted(
         list(texts[first : first + BATCH_CHUNKS]) for first in range(0, len(texts), BATCH_CHUNKS)
     ]
     work = partial(_read, operator, _given(ctx))
-    for at, (batch, found) in enumerate(ctx.workers.each(work, batches, ctx.check)):
+    for at, (batch, found) in enumerate(ctx.workers.each(work, batches, ctx.watch)):
         if isinstance(found, Lost):
             facts = [
                 one for _, one in sorted(operator.extracted(batch, ctx), key=lambda pair: pair[0])
@@ -72,7 +72,7 @@ def gathered_over(
     worker that dies leaves is collected here."""
     assert ctx.workers is not None  # who has none collects here
     for texts, found in ctx.workers.each(
-        partial(_collected, operator, fresh, _given(ctx)), runs, ctx.check
+        partial(_collected, operator, fresh, _given(ctx)), runs, ctx.watch
     ):
         yield collected(operator, fresh, ctx, texts) if isinstance(found, Lost) else found
 

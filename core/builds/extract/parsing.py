@@ -11,6 +11,7 @@ from core.errors import HopscopeError
 from core.models.threads import threads
 from core.runtime.cluster import Lost, Workers
 from core.runtime.subprocess_worker import in_subprocess
+from core.watch import NO_WATCH, Watch
 
 MANY = 16  # batches from which another process is worth its start
 Read = Callable[
@@ -22,14 +23,14 @@ Found = tuple[int, list[Facts]]  # a batch by its number, and what it tells
 def read_batches(
     read: Read,
     batches: Sequence[Sequence[str]],
-    check: Callable[[], None],
+    watch: Watch = NO_WATCH,
     workers: Workers | None = None,
 ) -> Iterator[Found]:
     """Each batch with its facts, as they come. A batch is read whole by one process, so that no number of processes changes its facts;
-    what a process that dies leaves is read here. With `workers` it is they that read. Raises what `check` and `read` do; the other
+    what a process that dies leaves is read here. With `workers` it is they that read. Raises what `watch` and `read` do; the other
     processes end then."""
     if workers is not None:
-        for number, (batch, facts) in enumerate(workers.each(read, batches, check)):
+        for number, (batch, facts) in enumerate(workers.each(read, batches, watch)):
             yield number, read(batch) if isinstance(facts, Lost) else facts
         return
     count = threads() if len(batches) >= MANY else 1
@@ -39,16 +40,16 @@ def read_batches(
     ]
     try:
         for number in range(0, len(batches), count):
-            check()
+            watch.check()
             yield number, read(batches[number])
             for helper in helpers:
                 yield from helper.found()
         for helper in helpers:
             while not helper.ended:
-                check()
+                watch.check()
                 yield from helper.found(wait=0.2)
             for number, batch in helper.left.items():
-                check()
+                watch.check()
                 yield number, read(batch)
     finally:
         for helper in helpers:
@@ -89,8 +90,7 @@ class Helper:
                 _read,
                 read,
                 batches,
-                progress=lambda text, share: self._messages.put((text, share)),
-                check=self._check,
+                watch=Watch(self._check, lambda text, share: self._messages.put((text, share))),
             )
         except HopscopeError:
             pass  # what it leaves is read where the reason shows
@@ -105,9 +105,8 @@ class Helper:
 def _read(
     read: Read,
     batches: dict[int, Sequence[str]],
-    progress: Callable[[str, float | None], None],
-    check: Callable,
+    watch: Watch = NO_WATCH,
 ) -> None:
     """In another process: sends of each batch its number and a line of JSON for each text."""
     for number, batch in batches.items():
-        progress("\n".join([str(number), *(facts.to_json() for facts in read(batch))]), None)
+        watch.report("\n".join([str(number), *(facts.to_json() for facts in read(batch))]))

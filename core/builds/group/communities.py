@@ -43,7 +43,7 @@ class Communities(BuildOperator):
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         assert made.graph is not None  # a line without one is refused
         graph = made.graph
-        ctx.progress("Finding communities", None)
+        ctx.watch.report("Finding communities")
         heads, _, tails = graph.triples(np.arange(graph.n_edges))
         found = hierarchy(
             graph.n_nodes,
@@ -52,7 +52,7 @@ class Communities(BuildOperator):
             weights(graph),
             self.max_size,
             self.component == "largest",
-            ctx.check,
+            ctx.watch,
         )
         ctx.report.counts["communities"] = len(found)
         table = Table.of(

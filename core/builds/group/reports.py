@@ -124,20 +124,22 @@ class Reports(BuildOperator):
         written: dict[int, Report] = {}
         for level in sorted(set(table.numbers("level").tolist()), reverse=True):
             rows = [row for row in range(len(table)) if communities.levels[row] == level]
-            ctx.progress(f"Reports: {len(written):,} of {len(table):,}", len(written) / len(table))
+            ctx.watch.report(
+                f"Reports: {len(written):,} of {len(table):,}", len(written) / len(table)
+            )
             if self.writer == "llm":
                 for number, report in side_by_side(
                     partial(self._asked, communities, dict(written), ctx), rows, self.model, ctx
                 ):
                     written[rows[number]] = report
-                    ctx.progress(
+                    ctx.watch.report(
                         f"Reports: {len(written):,} of {len(table):,}", len(written) / len(table)
                     )
             else:
                 for row in rows:
                     written[row] = communities.extract(row, self.length)
                     if len(written) % READ_TOGETHER == 0:
-                        ctx.check()
+                        ctx.watch.check()
                         communities.release()
         ctx.report.counts["reports"] = len(written)
         columns: dict[str, list[Any]] = {

@@ -116,7 +116,7 @@ class Tree(BuildOperator):
         for level in range(1, self.layers + 1):
             if len(layer) <= FEW:
                 break
-            ctx.progress(f"Layer {level} of the tree", (level - 1) / self.layers)
+            ctx.watch.report(f"Layer {level} of the tree", (level - 1) / self.layers)
             sought = len(made.chunks) > EVERY_NUMBER
             found = self._found(
                 [grown.texts[node] for node in layer],
@@ -175,9 +175,9 @@ class Tree(BuildOperator):
     ) -> Clusters:
         """The clusters of some vectors, those whose texts are too long clustered again."""
         if self.clusters == "k-means":
-            found = balanced(vectors, SIZE, ctx.check)
+            found = balanced(vectors, SIZE, ctx.watch)
         else:
-            found = mixture(vectors, self.reducer, ctx.check, sought)
+            found = mixture(vectors, self.reducer, ctx.watch, sought)
         whole: Clusters = []
         for one in found:
             if sum(sizes[place] for place in one) <= self.longest or len(one) < 3:

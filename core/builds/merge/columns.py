@@ -33,14 +33,14 @@ def gathered(facts: Sequence[Facts], fresh: partial[G], what: str, ctx: BuildCon
     whole = fresh()
     if isinstance(facts, SavedFacts):
         for rows, block in facts.gathered(fresh):
-            ctx.check()
+            ctx.watch.check()
             whole.include(block, np.arange(rows.start, rows.stop))
-            ctx.progress(what, rows.stop / len(facts))
+            ctx.watch.report(what, rows.stop / len(facts))
         return whole
     for row, one in enumerate(facts):
         if row % EVERY == 0:
-            ctx.check()
-            ctx.progress(what, row / len(facts))
+            ctx.watch.check()
+            ctx.watch.report(what, row / len(facts))
         whole.add(row, one)
     return whole
 

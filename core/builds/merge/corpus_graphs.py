@@ -181,8 +181,8 @@ class CitedDocuments(CorpusGraph):
         texts, entries, without = dict[int, str](), dict[int, list[Reference]](), 0
         for number, document in enumerate(made.corpus.at(row) for row in range(len(made.corpus))):
             if number % EVERY == 0:
-                ctx.check()
-                ctx.progress(
+                ctx.watch.check()
+                ctx.watch.report(
                     f"Finding references: {number:,} of {len(made.corpus):,} documents",
                     number / len(made.corpus),
                 )
@@ -225,7 +225,7 @@ class CitedDocuments(CorpusGraph):
         chat, rows = ctx.chat(self.model), list(texts)
         read = lambda row: model_cites(chat, texts[row], entries[row], titles, ctx)
         for number, found in side_by_side(read, rows, self.model, ctx):
-            ctx.progress(
+            ctx.watch.report(
                 f"Finding references: {number + 1:,} of {len(rows):,} chunks",
                 (number + 1) / len(rows),
             )
@@ -287,11 +287,11 @@ class NearestDocuments(CorpusGraph):
         labels, doing = _labels(made.chunks), "Encoding documents"
         parts = []
         for first in range(0, len(labels), STEP):
-            ctx.check()
-            ctx.progress(f"{doing}: {first:,} of {len(labels):,}", first / len(labels))
+            ctx.watch.check()
+            ctx.watch.report(f"{doing}: {first:,} of {len(labels):,}", first / len(labels))
             parts.append(encoded(labels[first : first + STEP], self.encoder, ctx))
         pairs = (
-            nearest_rows(np.concatenate(parts), self.keep, self.least, ctx.check, ctx.report.note)
+            nearest_rows(np.concatenate(parts), self.keep, self.least, ctx.watch, ctx.report.note)
             if parts
             else {}
         )
@@ -323,9 +323,9 @@ class SharedTerms(CorpusGraph):
 
     def edges(self, made: Made, ctx: BuildContext) -> Edges:
         assert made.chunks is not None
-        ctx.progress("Looking for shared terms", None)
+        ctx.watch.report("Looking for shared terms")
         pairs = shared_rows(
-            rare_terms(_labels(made.chunks), self.common), self.keep, self.min_shared, ctx.check
+            rare_terms(_labels(made.chunks), self.common), self.keep, self.min_shared, ctx.watch
         )
         return {(a, SHARES, b): weight for (a, b), weight in pairs.items()}
 

@@ -11,6 +11,7 @@ import numpy as np
 from core.builds.encoding import UnitRows
 from core.graph.order import top_k
 from core.models.scorers import words
+from core.watch import NO_WATCH, Watch
 
 BLOCK = 512  # rows compared with all others at a time
 EXACT_UP_TO = 30_000  # rows of which each is compared with all others; of more the nearest are sought by neighbours of neighbours
@@ -18,7 +19,6 @@ LINKS, BUILDING, SEARCHING = 16, 64, 64  # of HNSW: M, efConstruction, and efSea
 SAMPLE = 128  # rows of which it is measured how many of the exact nearest are found
 DIGITS = 6  # of a cosine; what lies behind is the noise of arithmetic
 LETTERS = 3  # of a term at least
-Check = Callable[[], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +29,8 @@ class Neighbours:
     index: Any
 
     @classmethod
-    def of(
-        cls,
-        vectors: np.ndarray | UnitRows,
-        check: Check,
-        tell: Callable[[float], None] = lambda share: None,
-    ) -> Neighbours:
-        """Made by one thread, so that the same rows are linked the same. `tell` hears which share is done."""
+    def of(cls, vectors: np.ndarray | UnitRows, watch: Watch = NO_WATCH) -> Neighbours:
+        """Made by one thread, so that the same rows are linked the same. `watch` hears which share is done."""
         import faiss
 
         threads = faiss.omp_get_max_threads()
@@ -47,8 +42,8 @@ class Neighbours:
             index.hnsw.efConstruction = BUILDING  # type: ignore[attr-defined]
             index.train(vectors[:: -(-len(vectors) // 20_000)].astype(np.float32))
             for first in range(0, len(vectors), BLOCK):
-                check()
-                tell(first / len(vectors))
+                watch.check()
+                watch.step(first / len(vectors))
                 index.add(np.ascontiguousarray(vectors[first : first + BLOCK], np.float32))
         finally:
             faiss.omp_set_num_threads(threads)
@@ -99,22 +94,22 @@ def nearest_rows(
     vectors: np.ndarray,
     keep: int,
     least: float,
-    check: Check,
+    watch: Watch = NO_WATCH,
     note: Callable[[str], None] = lambda sentence: None,
 ) -> dict[tuple[int, int], float]:
     """The cosine of each pair (a, b), a < b, of unit rows of which one is among the `keep` nearest of the other and `least` near or more;
     of more than `EXACT_UP_TO` rows as far as `Neighbours` finds them, which `note` is called with.
 
     >>> from core.builds.merge.pairing import nearest_rows
-    >>> nearest_rows(np.array([[1.0, 0.0], [0.8, 0.6], [0.6, -0.8]]), 1, 0.0, lambda: None)  # the third is nearest to the first
+    >>> nearest_rows(np.array([[1.0, 0.0], [0.8, 0.6], [0.6, -0.8]]), 1, 0.0)  # the third is nearest to the first
     {(0, 1): 0.8, (0, 2): 0.6}
     """
     found: dict[tuple[int, int], float] = {}
     if len(vectors) > EXACT_UP_TO:
-        linked = Neighbours.of(vectors, check)
+        linked = Neighbours.of(vectors, watch)
         note(sought(linked.recall(keep), keep))
         for first in range(0, len(vectors), BLOCK):
-            check()
+            watch.check()
             for row, ids, values in linked.nearest(
                 np.arange(first, min(first + BLOCK, len(vectors))), keep
             ):
@@ -127,7 +122,7 @@ def nearest_rows(
                 )
         return dict(sorted(found.items()))
     for first in range(0, len(vectors), BLOCK):
-        check()
+        watch.check()
         cosines = np.round(
             vectors[first : first + BLOCK].astype(np.float64) @ vectors.T.astype(np.float64), DIGITS
         )
@@ -165,14 +160,16 @@ def rare_terms(texts: Sequence[str], common: int) -> Any:
     )
 
 
-def shared_rows(weights: Any, keep: int, least: int, check: Check) -> dict[tuple[int, int], float]:
+def shared_rows(
+    weights: Any, keep: int, least: int, watch: Watch = NO_WATCH
+) -> dict[tuple[int, int], float]:
     """For each pair of rows that share at least `least` terms, and of which one is among the `keep` that share the rarest with the other,
     the sum of the weights of these terms. `weights` as `rare_terms` gives them."""
     found: dict[tuple[int, int], float] = {}
     binary = weights.copy()
     binary.data = (binary.data >= 0).astype(np.float64)
     for first in range(0, weights.shape[0], BLOCK):
-        check()
+        watch.check()
         sums, counts = (part[first : first + BLOCK] @ binary.T for part in (weights, binary))
         for row, near, scores in _rows(first, sums, counts, least):
             _join(found, row, near, scores, keep)

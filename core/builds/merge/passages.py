@@ -60,8 +60,8 @@ class PassageGraph(BuildOperator):
 
         def descriptions() -> Iterator[Any]:
             for done, pairs in sharing.pairs():
-                ctx.check()
-                ctx.progress("Joining passages", done / len(ids))
+                ctx.watch.check()
+                ctx.watch.report("Joining passages", done / len(ids))
                 numbers.append((pairs.heads, pairs.tails, pairs.shared))
                 yield joined(pairs.names.head(SHOWN), sharing.names, ", ")
 

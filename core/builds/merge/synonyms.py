@@ -66,7 +66,7 @@ class AddSynonymEdges(AlikeEdges):
     )
 
     def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
-        ctx.progress("Reading names", 0.0)
+        ctx.watch.report("Reading names", 0.0)
         vectors = UnitRows.of(halves(graph.names(range(graph.n_nodes)), self.encoder, ctx))
         pairs: dict[tuple[int, int], float] = {}
         for one, best, values in nearest(vectors, self.top, ctx):
@@ -103,7 +103,7 @@ class AddIdentityEdges(AlikeEdges):
     )
 
     def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
-        ctx.progress("Reading entities", 0.0)
+        ctx.watch.report("Reading entities", 0.0)
         vectors, place = (
             UnitRows.of(halves(node_labels(graph, range(graph.n_nodes)), self.encoder, ctx)),
             mention_order(graph),
@@ -155,8 +155,8 @@ def nearest(
         return
     every, most, vectors = np.arange(len(vectors)), min(top, len(vectors) - 1), vectors[:]
     for first in range(0, len(vectors), ROWS):
-        ctx.check()
-        ctx.progress("Comparing entities", first / len(vectors))
+        ctx.watch.check()
+        ctx.watch.report("Comparing entities", first / len(vectors))
         scores = np.round(vectors[first : first + ROWS] @ vectors.T, 6)
         for row, cosines in enumerate(scores, first):
             cosines[row] = -2.0  # itself
@@ -166,13 +166,11 @@ def nearest(
 def _linked(
     vectors: np.ndarray | UnitRows, top: int, ctx: BuildContext
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    linked = Neighbours.of(
-        vectors, ctx.check, lambda share: ctx.progress("Comparing entities", share / 2)
-    )
+    linked = Neighbours.of(vectors, ctx.watch.part(0.0, 0.5, "Comparing entities"))
     ctx.report.note(sought(linked.recall(top), top))
     for first in range(0, len(vectors), BLOCK):
-        ctx.check()
-        ctx.progress("Comparing entities", (1 + first / len(vectors)) / 2)
+        ctx.watch.check()
+        ctx.watch.report("Comparing entities", (1 + first / len(vectors)) / 2)
         yield from linked.nearest(np.arange(first, min(first + BLOCK, len(vectors))), top)
 
 

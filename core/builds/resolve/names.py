@@ -77,7 +77,7 @@ class ResolveNames(BuildOperator):
         known = self._known(made.facts, ctx)
         found = Resolution(known, made.chunks.texts("document"))
         if is_english(ctx.language):
-            weights = TermWeights(word_counts(made.chunks.texts("text"), ctx.check))
+            weights = TermWeights(word_counts(made.chunks.texts("text"), ctx.watch))
             found.terms = {
                 key
                 for key, one in known.items()
@@ -96,7 +96,7 @@ class ResolveNames(BuildOperator):
             groupby(zip(*columns, made.facts), key=lambda row: row[0])
         ):
             if number % EVERY == 0:
-                ctx.check()
+                ctx.watch.check()
             rows = list(group)
             named = {
                 key_of_name(one.name, one.type): None for row in rows for one in row[3].entities
@@ -129,8 +129,8 @@ class ResolveNames(BuildOperator):
         known: dict[str, Known] = {}
         for row, one in enumerate(facts):
             if row % EVERY == 0:
-                ctx.check()
-                ctx.progress("Comparing names", row / len(facts))
+                ctx.watch.check()
+                ctx.watch.report("Comparing names", row / len(facts))
             seen = set[str]()
             for entity in one.entities:
                 key = key_of_name(entity.name, entity.type)

@@ -6,9 +6,11 @@ import gzip
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+
+from core.watch import NO_WATCH, Watch
 
 FILE = Path(__file__).with_name("english_words.txt.gz")
 RARE = 3.3  # the Zipf value of a word that the list of common ones does not have
@@ -39,12 +41,12 @@ def commonness(word: str) -> float:
     return known.get(word) or known.get(word.removesuffix("s")) or RARE
 
 
-def word_counts(texts: Iterable[str], check: Callable[[], None] = lambda: None) -> Counter[str]:
+def word_counts(texts: Iterable[str], watch: Watch = NO_WATCH) -> Counter[str]:
     """How often each word is in some texts, in lower case."""
     counts = Counter[str]()
     for number, text in enumerate(texts):
         if number % CHUNKS == 0:
-            check()
+            watch.check()
         counts.update(WORD.findall(text.lower()))
     return counts
 

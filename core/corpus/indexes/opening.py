@@ -4,12 +4,11 @@ the documents."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,6 @@ from core.io import digests
 from core.io.durable import write_whole
 from core.io.durations import span
 from core.io.files import size_text
-from core.runtime.meter import silent
 from core.runtime.subprocess_worker import (
     MEMORY,
     TIME,
@@ -38,6 +36,7 @@ from core.runtime.subprocess_worker import (
     allowed_seconds,
 )
 from core.sharing import check_may_change, shared
+from core.watch import NO_WATCH, Watch
 
 FOLDER = (
     "opened"  # in the folder of a corpus: the graphs of indexes that were opened, one for each tool
@@ -49,7 +48,6 @@ VECTORS, OF_TEXTS = (
 ABOUT = "opened.json"  # beside such a graph: what was taken, and of which documents
 MOST_MEMORY, MOST_SECONDS = 1 << 32, 600.0  # addresses and processor time of the process that reads
 LEAST_SECONDS, BYTES_A_SECOND = 30.0, 500_000  # the time of a small index, and more by its size
-Tell = Callable[[str, float | None], None]
 
 
 @dataclass(frozen=True)
@@ -95,19 +93,13 @@ def counted_words(count: int, what: str) -> str:
     return f"{count:,} {(what[:-3] + 'y' if what.endswith('ies') else what[:-1]) if count == 1 else what}"
 
 
-def look(
-    path: str | Path, progress: Tell = silent, check: Callable[[], None] = lambda: None
-) -> Taken:
+def look(path: str | Path, watch: Watch = NO_WATCH) -> Taken:
     """What of the index in a folder, zip or file would be taken; nothing is written. Raises BadInput."""
-    return _read(Path(path), "index", progress, check)[1]
+    return _read(Path(path), "index", watch)[1]
 
 
 def open_index(
-    path: str | Path,
-    name: str,
-    title: str = "",
-    progress: Tell = silent,
-    check: Callable[[], None] = lambda: None,
+    path: str | Path, name: str, title: str = "", watch: Watch = NO_WATCH
 ) -> tuple[Corpus, Taken]:
     """The corpus of that name made of the index in a folder, zip or file, and what was taken: its documents are those of the corpus, and
     its graph lies beside them for the build `opened-TOOL`. Where there is a corpus of that name with the same texts it gets the graph.
@@ -115,16 +107,16 @@ def open_index(
     StoreError, NotAllowed."""
     beside = known_corpus(name)
     if beside is not None:
-        return _open_beside(beside, Path(path), progress, check)
+        return _open_beside(beside, Path(path), watch)
     folder = new_folder(name)
-    opened, taken = _read(Path(path), name, progress, check)
-    progress("Writing the corpus", 1.0)
+    opened, taken = _read(Path(path), name, watch)
+    watch.report("Writing the corpus", 1.0)
     corpus = write(
         folder,
         opened.documents,
         title,
         source=f"opened from an index of {taken.title}",
-        check=check,
+        watch=watch,
     )
     taken = replace(taken, corpus=corpus.digest, documents=text_digests(corpus, corpus.ids))
     _keep(corpus, opened, taken)
@@ -142,11 +134,9 @@ def known_corpus(name: str) -> Corpus | None:
     return corpus
 
 
-def _open_beside(
-    corpus: Corpus, path: Path, progress: Tell, check: Callable[[], None]
-) -> tuple[Corpus, Taken]:
+def _open_beside(corpus: Corpus, path: Path, watch: Watch = NO_WATCH) -> tuple[Corpus, Taken]:
     """The corpus with the graph of an index of its texts, and what was taken."""
-    opened, taken = _read(path, corpus.name, progress, check, list(corpus))
+    opened, taken = _read(path, corpus.name, watch, list(corpus))
     if opened_of(corpus, taken.tool) is not None:
         raise BadInput(
             f"“{corpus.title}” has the graph of an index of {TOOLS[taken.tool].title} already. Open this one under another name, or remove "
@@ -241,21 +231,17 @@ def _sealed(array: np.ndarray, file: Path) -> None:
 
 
 def _read(
-    path: Path,
-    name: str,
-    progress: Tell,
-    check: Callable[[], None],
-    known: Sequence[Document] | None = None,
+    path: Path, name: str, watch: Watch = NO_WATCH, known: Sequence[Document] | None = None
 ) -> tuple[Opened, Taken]:
     """The index with what is taken of it, read in another process, as its files may be anything; of `known` documents where some are
     given."""
-    progress("Reading the index", None)
+    watch.report("Reading the index")
     size = sum(file.size for file in files_of(path)[0].values())
     seconds = allowed_seconds(min(MOST_SECONDS, LEAST_SECONDS + size / BYTES_A_SECOND))
     with Worker(MOST_MEMORY) as worker:
         try:
             tool, index, notes = worker.do(
-                _in_worker, path.absolute(), progress=progress, check=check, seconds=seconds
+                _in_worker, path.absolute(), watch=watch, seconds=seconds
             )
         except Cancelled:
             raise
@@ -284,7 +270,7 @@ def _read(
     return opened, Taken(tool, index.form, counts, dict(opened.left_out), (*opened.notes, *notes))
 
 
-def _in_worker(path: Path, progress: Any, check: Any) -> tuple[str, Index, list[str]]:
+def _in_worker(path: Path, watch: Watch = NO_WATCH) -> tuple[str, Index, list[str]]:
     """In the other process: which tool's index lies there, and what its reader finds."""
     files, notes = files_of(path)
     tool, within = recognised(files, path.name)

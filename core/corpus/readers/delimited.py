@@ -9,7 +9,8 @@ from itertools import chain, islice
 
 from core.corpus.readers.packed import MAX_FILE_BYTES, bare
 from core.errors import BadInput
-from core.io.files import EXCEL_SEPARATOR, LONGEST_LINE, Source, Tell, opened
+from core.io.files import EXCEL_SEPARATOR, LONGEST_LINE, Source, opened
+from core.watch import NO_WATCH, Watch
 
 DELIMITERS = ",;\t|"
 LOOKED_AT = 20  # lines by which the separator is found
@@ -26,10 +27,10 @@ class Delimited:
     but numbers.
     """
 
-    def __init__(self, source: Source, tell: Tell | None = None, header: str = ""):
+    def __init__(self, source: Source, watch: Watch = NO_WATCH, header: str = ""):
         csv.field_size_limit(LONGEST_LINE)
         self.name, self.longer, self.line = bare(source.name), 0, 0
-        lines = _lines(source, tell)
+        lines = _lines(source, watch)
         beginning = list(islice(lines, LOOKED_AT))
         named = EXCEL_SEPARATOR.match(beginning[0]) if beginning else None
         beginning = beginning[1:] if named else beginning
@@ -91,10 +92,10 @@ def _delimiter(lines: Sequence[str]) -> str:
     return max(DELIMITERS, key=fits) if lines else DELIMITERS[0]
 
 
-def _lines(source: Source, tell: Tell | None) -> Iterator[str]:
+def _lines(source: Source, watch: Watch = NO_WATCH) -> Iterator[str]:
     """The lines of a table with their ends, from the first that is not blank."""
     begun = False
-    with opened(source, tell, MAX_FILE_BYTES) as stream:
+    with opened(source, watch, MAX_FILE_BYTES) as stream:
         for data in stream.lines():
             line = data.decode("utf-8" if stream.line > 1 else "utf-8-sig").replace("\r\n", "\n")
             begun = begun or line != "\n"

@@ -12,10 +12,11 @@ from urllib.parse import unquote
 from core.corpus.document import Document, Place, sound
 from core.corpus.readers.html import hidden_note, read_page
 from core.corpus.readers.no_memory import damage_reported
-from core.corpus.readers.options import USUAL, Note, Options, Step, counted, ignored
+from core.corpus.readers.options import USUAL, Note, Options, counted, ignored
 from core.corpus.readers.text import given_title, stem
 from core.corpus.readers.word import check_unpacked
 from core.errors import BadInput
+from core.watch import NO_WATCH, Watch
 
 PAGES = ("application/xhtml+xml", "text/html")
 LOCKS = "META-INF/encryption.xml"
@@ -26,7 +27,7 @@ FONTS = (
 
 
 def epub(
-    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
     """Read a book as one document, its pages in the order of reading.
 
@@ -38,10 +39,10 @@ def epub(
     with damage_reported(name, "book (epub)"):
         check_unpacked(name, data)
         with zipfile.ZipFile(io.BytesIO(data)) as book:
-            return [_read(name, book, step, note)]
+            return [_read(name, book, watch, note)]
 
 
-def _read(name: str, book: zipfile.ZipFile, step: Step, note: Note) -> Document:
+def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Document:
     if LOCKS in book.namelist() and any(
         way.get("Algorithm") not in FONTS
         for way in _parsed(book.read(LOCKS)).iter("{*}EncryptionMethod")
@@ -54,9 +55,9 @@ def _read(name: str, book: zipfile.ZipFile, step: Step, note: Note) -> Document:
     places: list[Place] = []
     length = without = hidden = 0
     for number, page in enumerate(pages):
-        step(number / len(pages))
+        watch.step(number / len(pages))
         try:
-            shown = read_page(page, book.read(page), step)
+            shown = read_page(page, book.read(page), watch)
         except (BadInput, KeyError):  # it holds no text, or is not in the book
             without += 1
             continue

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from core.corpus.document import Document, Origin, sound
 from core.corpus.readers.markdown import markdown
-from core.corpus.readers.options import Columns, Note, Options, Step
+from core.corpus.readers.options import Columns, Note, Options
 from core.corpus.readers.packed import (
     MAX_FILE_BYTES,
     Within,
@@ -24,20 +24,20 @@ from core.corpus.readers.text import plain
 from core.errors import BadInput, shorten
 from core.io.encoding import known_encoding
 from core.io.files import Source
-from core.io.files import Tell as Share
 from core.io.recoded import as_utf8
 from core.runtime.row_files import COLUMNAR
+from core.watch import NO_WATCH, Watch
 
 SUFFIXES = tuple(
     f".{kind}"
     for kind in "txt md html pdf docx xlsx pptx epub eml ipynb csv tsv jsonl json parquet".split()
 )
 MOST_TEXT = 1 << 27  # bytes of a text that is one document
-WHOLE: Mapping[str, Callable[[str, bytes, Step, Note, Options], list[Document]]] = {
+WHOLE: Mapping[str, Callable[[str, bytes, Watch, Note, Options], list[Document]]] = {
     **dict.fromkeys((".txt", ".text", ".rst", ".tex", ".log"), plain),
     **dict.fromkeys((".md", ".markdown"), markdown),
 }
-ROWS: Mapping[str, Callable[[Source, Columns, Share, Note], list[Document]]] = {
+ROWS: Mapping[str, Callable[[Source, Columns, Watch, Note], list[Document]]] = {
     **dict.fromkeys((".csv", ".tsv"), table),
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), json_lines),
 }
@@ -51,7 +51,6 @@ OTHERS = {  # kinds of other programs, and what they save instead
 }
 HIDDEN = (".", "__MACOSX", "~$", "Thumbs.db", "desktop.ini")
 NAMED = 5  # files or sentences that one sentence brings together
-Tell = Callable[[str, float | None], None]
 
 
 @dataclass
@@ -71,36 +70,27 @@ class Read:
 def read_files(
     paths: Iterable[str | Path],
     columns: Columns | None = None,
-    progress: Tell | None = None,
-    check: Callable[[], None] | None = None,
+    watch: Watch = NO_WATCH,
     encoding: str = "",
 ) -> Read:
     """The documents of files, of folders with all below them, and of zips.
 
     The id of a document is the name of its file, within the folder or zip where it came in one, with that of its row for tables:
     `reports/may.pdf`, `mails.csv:17`. `columns` names those of tables, as `readers.table.columns_of` gives them, `encoding` that of texts
-    which are not UTF-8. `check` is called all along, in the middle of long files too; what it raises ends the reading. Raises BadInput
+    which are not UTF-8. `watch` is called all along, in the middle of long files too; what it raises ends the reading. Raises BadInput
     where no document came of them, saying why.
     """
     read, options = Read(), Options(columns or {}, known_encoding(encoding))
-    check, progress = check or (lambda: None), progress or (lambda text, share: None)
     files = _listed(paths, read)
     with SeparateReader() as separate:
         for number, (name, (source, folder)) in enumerate(files.items()):
-
-            def tell(
-                share: float | None,
-                text: str = f"Reading {shorten(name, 40)}",
-                number: int = number,
-            ) -> None:
-                check()
-                if share is not None:
-                    progress(text, (number + share) / len(files))
-
-            tell(0.0)
+            part = watch.part(
+                number / len(files), (number + 1) / len(files), f"Reading {shorten(name, 40)}"
+            )
+            part.step(0.0)
             notes: list[str] = []
             try:
-                read.documents += _documents(name, source, options, separate, tell, notes.append)
+                read.documents += _documents(name, source, options, separate, part, notes.append)
                 read.origins[bare(name)] = Origin(folder, tuple(notes))
                 read.notes += notes
             except BadInput as error:
@@ -117,7 +107,7 @@ def read_files(
 
 
 def _documents(
-    name: str, source: Source, options: Options, separate: SeparateReader, tell: Step, note: Note
+    name: str, source: Source, options: Options, separate: SeparateReader, watch: Watch, note: Note
 ) -> list[Document]:
     """The documents of one file, by the suffix of its name. Raises BadInput."""
     suffix = PurePosixPath(bare(name).lower()).suffix
@@ -129,19 +119,23 @@ def _documents(
         )
         raise BadInput(f"{name} is of a kind that cannot be read; {hint}.")
     if suffix in LIBRARIES:
-        documents, notes = separate.read(name, source, tell, options)
+        documents, notes = separate.read(name, source, watch, options)
         for sentence in notes:
             note(sentence)
         return documents
     if suffix in COLUMNAR:
         with on_disk(source) as path:
-            return columnar(bare(name), path, options.columns, tell, note)
+            return columnar(bare(name), path, options.columns, watch, note)
     if suffix in ROWS:
         rows = as_utf8(
-            Within(name, source), lambda share: tell(None), note, options.encoding, MAX_FILE_BYTES
+            Within(name, source),
+            watch.quiet,
+            note,
+            options.encoding,
+            MAX_FILE_BYTES,
         )
-        return ROWS[suffix](rows, options.columns, tell, note)
-    return WHOLE[suffix](bare(name), bytes_of(source, MOST_TEXT), tell, note, options)
+        return ROWS[suffix](rows, options.columns, watch, note)
+    return WHOLE[suffix](bare(name), bytes_of(source, MOST_TEXT), watch, note, options)
 
 
 def _listed(paths: Iterable[str | Path], read: Read) -> dict[str, tuple[Source, str]]:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from core.corpus.document import Document
 from core.corpus.readers.html_page import PageText
 from core.corpus.readers.no_memory import for_want_of_memory
-from core.corpus.readers.options import USUAL, Note, Options, Step, are, counted, ignored
+from core.corpus.readers.options import USUAL, Note, Options, are, counted, ignored
 from core.corpus.readers.text import given_title, stem
 from core.errors import BadInput
 from core.io.encoding import decoded
+from core.watch import NO_WATCH, Watch
 
 CHARSET = re.compile(
     rb"<meta[^<>]+?charset=[\"']?\s*([\w-]+)|<\?xml[^<>]+?encoding=[\"']([\w-]+)", re.IGNORECASE
@@ -40,19 +41,19 @@ class Page:
 
 
 def html(
-    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
     """Read a page as one document; its title is the one it states, else its first heading of the first rank.
 
     Scripts, styles, form fields and what a browser hides are left out; `note` receives how many
-    hidden passages there are, and an encoding that was guessed. `step` is called every now and then.
+    hidden passages there are, and an encoding that was guessed. `watch` is called every now and then.
 
     Raises
     ------
     BadInput : it holds no text or is nested too deep.
     MemoryError
     """
-    page = read_page(name, data, step, note, options)
+    page = read_page(name, data, watch, note, options)
     if page.hidden:
         note(hidden_note(name, page.hidden))
     return [page.document]
@@ -64,7 +65,7 @@ def hidden_note(name: str, hidden: int) -> str:
 
 
 def read_page(
-    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> Page:
     """Read a page as `html` does. One that shows nothing until a script runs is read whole."""
     said = CHARSET.search(data[:4096])
@@ -74,9 +75,9 @@ def read_page(
     if declaration := DECLARATION.match(source):
         source = source[declaration.end() :]
     source = source.replace("\r\n", "\n")
-    page = _parsed(source, PageText(name, step))
+    page = _parsed(source, PageText(name, watch))
     if page.hidden and not page.whole()[0].strip():
-        page = _parsed(source, PageText(name, step, hide=False))
+        page = _parsed(source, PageText(name, watch, hide=False))
     text, places = page.whole()
     if not text.strip():
         raise BadInput(f"{name} holds no text.")

@@ -10,9 +10,9 @@ from core.corpus.document import Place, sound
 from core.corpus.readers.formulas import mathml
 from core.corpus.readers.hidden import HiddenElements
 from core.corpus.readers.html_tables import SpannedRows
-from core.corpus.readers.options import Step
 from core.corpus.readers.raised import BEFORE, SLASHES, lowered, numerator, raised
 from core.errors import BadInput
+from core.watch import NO_WATCH, Watch
 
 DROPPED = frozenset(
     "script style noscript template svg head iframe object "
@@ -52,8 +52,8 @@ class PageText:
     the square of their number.
     """
 
-    def __init__(self, name: str, step: Step, hide: bool = True) -> None:
-        self.name, self._step, self._hide = name, step, hide
+    def __init__(self, name: str, watch: Watch = NO_WATCH, hide: bool = True) -> None:
+        self.name, self._watch, self._hide = name, watch, hide
         self.title: list[str] | None = None  # the parts of the first one
         self.headings: list[tuple[str, str]] = []
         self.hidden = 0  # passages that a browser hides
@@ -155,7 +155,7 @@ class PageText:
 
     def _count(self) -> None:
         if self._elements % LOOK_EVERY == 0:
-            self._step(None)
+            self._watch.step()
         self._elements += 1
         self._depth += 1
         if self._depth > DEEPEST:

@@ -8,16 +8,17 @@ from email.parser import BytesParser
 
 from core.corpus.document import Document, sound
 from core.corpus.readers.html import html
-from core.corpus.readers.options import USUAL, Note, Options, Step, are, counted, ignored, listed
+from core.corpus.readers.options import USUAL, Note, Options, are, counted, ignored, listed
 from core.corpus.readers.text import stem
 from core.errors import BadInput, shorten
+from core.watch import NO_WATCH, Watch
 
 SHOWN = ("From", "To", "Cc", "Date", "Subject")
 NAMED = 5  # attachments that a sentence names
 
 
 def mail(
-    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
     """A mail as one document: From, To, Cc, Date and Subject, each on a line, and its text, that of a page where it has no plain one; its
     title is the subject. `note` receives which attachments are left out. Raises BadInput where it is no mail or holds no text."""
@@ -27,7 +28,7 @@ def mail(
             f"{name} is empty, or no mail (eml)." if data.strip() else f"{name} is empty."
         )
     about = [f"{key}: {value}" for key in SHOWN if (value := _header(name, message, key, note))]
-    text = _text(name, message, step, note)
+    text = _text(name, message, watch, note)
     parts = list(message.iter_attachments()) if message.is_multipart() else []
     attached = [
         shorten(sound(part.get_filename() or part.get_content_type()), 40) for part in parts
@@ -60,7 +61,7 @@ def _header(name: str, message: EmailMessage, key: str, note: Note = ignored) ->
         return ""
 
 
-def _text(name: str, message: EmailMessage, step: Step, note: Note) -> str:
+def _text(name: str, message: EmailMessage, watch: Watch, note: Note) -> str:
     """The text of a mail, with line ends as one character."""
     part = message.get_body(("plain", "html"))
     if part is None:
@@ -76,7 +77,7 @@ def _text(name: str, message: EmailMessage, step: Step, note: Note) -> str:
         text = data.decode("ascii", "replace") if isinstance(data, bytes) else ""
     if part.get_content_type() == "text/html":
         try:
-            return html(name, text.encode("utf-8", "replace"), step, note)[0].text
+            return html(name, text.encode("utf-8", "replace"), watch, note)[0].text
         except BadInput:
             return ""
     return sound(text).replace("\r\n", "\n").replace("\r", "\n").strip()

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from core.corpus.document import Document
-from core.corpus.readers.options import USUAL, Note, Options, Step, ignored
+from core.corpus.readers.options import USUAL, Note, Options, ignored
 from core.corpus.readers.text import stem, text_of
+from core.watch import NO_WATCH, Watch
 
 MARKS = re.compile(r"[*_`]+|!?\[([^\[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)?\)")
 LONGEST = 1_000  # characters of a heading; a longer line is a paragraph
@@ -17,12 +18,12 @@ Heading = tuple[int, str, bool]  # where it begins, its label, and whether it is
 
 
 def markdown(
-    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
-    """A Markdown file as one document; its title is the first heading of the first rank. `step` receives the share read. Raises BadInput as
+    """A Markdown file as one document; its title is the first heading of the first rank. `watch` receives the share read. Raises BadInput as
     `text_of` does."""
     text = text_of(name, data, note, options)
-    found = list(_headings(text, step))
+    found = list(_headings(text, watch))
     title = next((label for _, label, first in found if first), "")
     return [
         Document(
@@ -31,7 +32,7 @@ def markdown(
     ]
 
 
-def _headings(text: str, step: Step) -> Iterator[Heading]:
+def _headings(text: str, watch: Watch = NO_WATCH) -> Iterator[Heading]:
     """The headings of a text outside of its code and of the notes before it, each looked for on its own line."""
     fence, before, at = (
         "",
@@ -40,7 +41,7 @@ def _headings(text: str, step: Step) -> Iterator[Heading]:
     )  # the mark of the code that we are in; the line before, where a heading may be underlined, and its place
     for number, (start, line) in enumerate(_lines(text, _after_front_matter(text))):
         if number % LOOK_EVERY == 0:
-            step(start / len(text))
+            watch.step(start / len(text))
         bare = line.lstrip(" ") if len(line) - len(line.lstrip(" ")) <= INDENT else ""
         if fence:
             fence = "" if bare.startswith(fence) and not bare.strip("`~ \t") else fence

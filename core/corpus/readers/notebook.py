@@ -7,15 +7,16 @@ from typing import Any
 
 from core.corpus.document import Document, sound
 from core.corpus.readers.markdown import markdown
-from core.corpus.readers.options import USUAL, Note, Options, Step, counted, ignored
+from core.corpus.readers.options import USUAL, Note, Options, counted, ignored
 from core.corpus.readers.text import stem, text_of
 from core.errors import BadInput
+from core.watch import NO_WATCH, Watch
 
 FENCE = "```"
 
 
 def notebook(
-    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
     """A notebook as one document in Markdown: its text as it is, its code between fences. Outputs are left out, which `note` receives.
     Raises BadInput where it is damaged or holds no text."""
@@ -36,7 +37,7 @@ def notebook(
         raise BadInput(f"{name} holds no text in its {counted(len(cells), 'cell')}.")
     if outputs:
         note(f"{name}: the outputs of {counted(outputs, 'cell')} are left out.")
-    (document,) = markdown(name, sound("\n\n".join(parts)).encode(), step)
+    (document,) = markdown(name, sound("\n\n".join(parts)).encode(), watch)
     return [Document(name, document.text, document.title or stem(name), name, document.places)]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from core.corpus.document import Document, Place, sound
 from core.corpus.readers.no_memory import damage_reported
 from core.corpus.readers.office_package import readable_package
-from core.corpus.readers.options import USUAL, Note, Options, Step, are, counted, ignored, listed
+from core.corpus.readers.options import USUAL, Note, Options, are, counted, ignored, listed
 from core.corpus.readers.raised import on_one_line
 from core.corpus.readers.sheet_parts import MergedCells, merged_cells, with_marked_heights
 from core.corpus.readers.slide_lines import slide_lines
@@ -19,6 +19,7 @@ from core.corpus.readers.table import HEADER, Roles, documents_of, guessed
 from core.corpus.readers.text import given_title, stem
 from core.corpus.readers.word import check_unpacked
 from core.errors import BadInput
+from core.watch import NO_WATCH, Watch
 
 MOST_COLUMNS = 1_000  # of a sheet that are looked at
 LOOK_EVERY = 1_000  # rows
@@ -27,7 +28,7 @@ PACKAGES = {"openpyxl": "openpyxl", "pptx": "python-pptx"}
 
 
 def workbook(
-    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
     """A workbook: a document for each row of the sheets whose first row names a column of texts; without one all of it as one document, a
     line for each row, its cells separated by bars, each sheet a place.
@@ -56,7 +57,7 @@ def workbook(
             note(f"{name}: {left}; open and save it in a spreadsheet program.")
         merged = merged_cells(package)
         rows = {
-            sound(sheet.title): list(_rows(sheet, step, merged.get(sheet.title)))
+            sound(sheet.title): list(_rows(sheet, watch, merged.get(sheet.title)))
             for sheet in sheets.worksheets
         }
         return _by_rows(name, rows, note, options) or _as_one(
@@ -80,13 +81,13 @@ def first_rows(name: str, data: bytes) -> list[list[str]]:
                 data_only=True,
                 keep_links=False,
             )
-        return list(filter(None, (next(_rows(sheet, ignored), []) for sheet in sheets.worksheets)))
+        return list(filter(None, (next(_rows(sheet), []) for sheet in sheets.worksheets)))
 
     return _read(name, data, "workbook (xlsx)", "openpyxl", read)
 
 
 def slides(
-    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
     """Slides as one document: their texts, tables and notes, each slide a place with its number and title. Raises BadInput where it is
     damaged, too large once unpacked, or holds no text."""
@@ -100,7 +101,7 @@ def slides(
         without: list[str] = []
         length = 0
         for number, slide in enumerate(shown.slides, 1):
-            step(None)
+            watch.step()
             here = [sound(line) for line in slide_lines(slide) if line.strip()]
             title = slide.shapes.title.text_frame.text if slide.shapes.title is not None else ""
             places.append((length, " ".join(f"slide {number} {sound(title)}".split())))
@@ -147,12 +148,14 @@ def _read(
             ) from None
 
 
-def _rows(sheet: Any, step: Step, merged: MergedCells | None = None) -> Iterator[list[str]]:
+def _rows(
+    sheet: Any, watch: Watch = NO_WATCH, merged: MergedCells | None = None
+) -> Iterator[list[str]]:
     """The rows of a sheet that are not blank, as texts, without blank cells at their ends."""
     sheet.reset_dimensions()  # what a sheet states of its size may be less than it holds
     for number, row in enumerate(sheet.iter_rows(values_only=True)):
         if number % LOOK_EVERY == 0:
-            step(None)
+            watch.step()
         cells = [_cell(value) for value in row[:MOST_COLUMNS]]
         cells = merged.fill(number, cells) if merged else cells
         while cells and not cells[-1]:

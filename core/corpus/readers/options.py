@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from core.io.encoding import Note as Note
 from core.io.encoding import ignored as ignored
 
 Columns = Mapping[str, str]
-Step = Callable[[float | None], None]  # receives the share of a file that is read, or None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.corpus.document import Document, Place, sound
 from core.corpus.readers.no_memory import damage_reported
-from core.corpus.readers.options import USUAL, Note, Options, Step, are, counted, ignored, listed
+from core.corpus.readers.options import USUAL, Note, Options, are, counted, ignored, listed
 from core.corpus.readers.pdf_columns import in_columns
 from core.corpus.readers.pdf_direction import in_reading_order, is_right_to_left
 from core.corpus.readers.pdf_filled import attached_files, filled_in
@@ -20,6 +20,7 @@ from core.corpus.readers.pdf_ligatures import single_ligatures
 from core.corpus.readers.pdf_pieces import PagePieces, with_heights
 from core.corpus.readers.text import given_title, stem
 from core.errors import BadInput, shorten
+from core.watch import NO_WATCH, Watch
 
 BETWEEN = "\n\n"
 PRESENTED = [
@@ -59,9 +60,9 @@ class _Pages:
 
 
 def pdf(
-    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
-    """A PDF as one document, its ligatures and words hyphenated at line ends written out; `step` receives the share of its pages read.
+    """A PDF as one document, its ligatures and words hyphenated at line ends written out; `watch` receives the share of its pages read.
 
     Values of form fields and notes put on a page come at its end. `note` receives which pages hold no text, what was guessed, and which
     files are attached. Raises BadInput where it is damaged, locked, or holds no text, as a
@@ -69,7 +70,7 @@ def pdf(
     """
     if not data.strip():
         raise BadInput(f"{name} is empty.")
-    pages = _pages(name, data, step)
+    pages = _pages(name, data, watch)
     total = len(pages.texts)
     if not any(page.strip() for page in pages.texts):
         raise BadInput(
@@ -155,7 +156,7 @@ def _numbers(pages: Sequence[int]) -> str:
     return f"page{'s' * (len(pages) > 1)} {listed(shown)}"
 
 
-def _pages(name: str, data: bytes, step: Step) -> _Pages:
+def _pages(name: str, data: bytes, watch: Watch) -> _Pages:
     """The texts of the pages, and the title that the file states."""
     from pypdf import PdfReader
     from pypdf.errors import DependencyError
@@ -166,7 +167,7 @@ def _pages(name: str, data: bytes, step: Step) -> _Pages:
     found = _Pages()
     with damage_reported(name, "PDF"):
         try:
-            _read_file(PdfReader(io.BytesIO(data)), name, step, found)
+            _read_file(PdfReader(io.BytesIO(data)), name, watch, found)
         except DependencyError:  # where what reads AES is not installed
             raise BadInput(
                 f"{name} is encrypted; save it without, as by printing it into a new PDF."
@@ -174,12 +175,12 @@ def _pages(name: str, data: bytes, step: Step) -> _Pages:
     return found
 
 
-def _read_file(reader: Any, name: str, step: Step, found: _Pages) -> None:
+def _read_file(reader: Any, name: str, watch: Watch, found: _Pages) -> None:
     if reader.is_encrypted and not reader.decrypt(""):
         raise BadInput(f"{name} is locked with a password; save it without one.")
     total = len(reader.pages)
     for number, page in enumerate(reader.pages, 1):
-        step((number - 1) / total)
+        watch.step((number - 1) / total)
         _read_page(page, number, found)
     found.files += attached_files(reader)
     found.title = str((reader.metadata.title if reader.metadata else "") or "")

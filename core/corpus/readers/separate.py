@@ -11,14 +11,13 @@ from core.corpus.readers.html import html
 from core.corpus.readers.mail import mail
 from core.corpus.readers.notebook import notebook
 from core.corpus.readers.office import first_rows, slides, workbook
-from core.corpus.readers.options import USUAL, Note, Options, Step
+from core.corpus.readers.options import USUAL, Note, Options
 from core.corpus.readers.packed import Held, bare, bytes_of
 from core.corpus.readers.pdf import pdf
 from core.corpus.readers.word import word
 from core.errors import BadInput, Cancelled, HopscopeError
 from core.io.durations import span
 from core.io.files import OnDisk, Source, size_text
-from core.runtime.meter import silent
 from core.runtime.subprocess_worker import (
     MEMORY,
     TIME,
@@ -27,13 +26,14 @@ from core.runtime.subprocess_worker import (
     allowed_memory,
     allowed_seconds,
 )
+from core.watch import NO_WATCH, Watch
 
 MOST_MEMORY = 1 << 31  # bytes that the process may take
 LEAST_SECONDS, BYTES_A_SECOND = (
     120,
     140_000,
 )  # of the processor's time: two minutes, for a file of more than 16 MB in proportion to it
-LIBRARIES: Mapping[str, Callable[[str, bytes, Step, Note, Options], list[Document]]] = {
+LIBRARIES: Mapping[str, Callable[[str, bytes, Watch, Note, Options], list[Document]]] = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), html),
     ".pdf": pdf,
     ".docx": word,
@@ -63,22 +63,20 @@ class SeparateReader:
         self._worker.__exit__(*raised)
 
     def read(
-        self, name: str, source: Source, tell: Step, options: Options = USUAL
+        self, name: str, source: Source, watch: Watch = NO_WATCH, options: Options = USUAL
     ) -> tuple[list[Document], list[str]]:
-        """The documents of one file, and a sentence for each thing in it that was left out or guessed. `tell` receives the
+        """The documents of one file, and a sentence for each thing in it that was left out or guessed. `watch` receives the
         share read, or None, some ten times a second; what it raises ends the reading. Raises BadInput for a file that cannot be read, or
         only with more memory or time than it may take."""
         seconds = allowed_seconds(seconds_for(source.size))
         file = source if isinstance(source, OnDisk) else Held(source.name, _as_it_lies(source))
-        shared = lambda text, share: tell(share)
         try:
             return self._worker.do(
                 _read,
                 name,
                 file,
                 options,
-                progress=shared,
-                check=lambda: tell(None),
+                watch=watch,
                 seconds=seconds,
             )
         except Cancelled:
@@ -106,19 +104,14 @@ def sheet_columns(name: str, data: bytes) -> list[str]:
     with Worker(MOST_MEMORY) as worker:
         try:
             rows = worker.do(
-                _first_rows,
-                name,
-                data,
-                progress=silent,
-                check=lambda: None,
-                seconds=seconds_for(len(data)),
+                _first_rows, name, data, watch=NO_WATCH, seconds=seconds_for(len(data))
             )
         except (Ended, HopscopeError):
             return []
     return list(dict.fromkeys(cell for row in rows for cell in row if cell))
 
 
-def _first_rows(name: str, data: bytes, progress: object, check: object) -> list[list[str]]:
+def _first_rows(name: str, data: bytes, watch: Watch = NO_WATCH) -> list[list[str]]:
     return first_rows(name, data)
 
 
@@ -128,15 +121,9 @@ def _as_it_lies(source: Source) -> bytes:
 
 
 def _read(
-    name: str,
-    file: Source,
-    options: Options,
-    progress: Callable[[str, float | None], None],
-    check: Callable[[], None],
+    name: str, file: Source, options: Options, watch: Watch = NO_WATCH
 ) -> tuple[list[Document], list[str]]:
     """In the other process: the documents of a file, and what was left out of them."""
     read, notes = LIBRARIES[PurePosixPath(bare(name).lower()).suffix], list[str]()
-    documents = read(
-        bare(name), bytes_of(file), lambda share: progress("", share), notes.append, options
-    )
+    documents = read(bare(name), bytes_of(file), watch, notes.append, options)
     return documents, notes

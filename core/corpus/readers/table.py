@@ -23,11 +23,12 @@ from core.corpus.readers.options import Columns, Note, counted, ignored
 from core.corpus.readers.packed import MAX_FILE_BYTES, bare
 from core.corpus.readers.text import stem
 from core.errors import BadInput, nearest, shorten
-from core.io.files import Source, Tell, opened, size_text
+from core.io.files import Source, opened, size_text
 from core.io.json_pieces import Pieces
 from core.io.json_rows import numbered_rows
 from core.io.recoded import as_utf8
 from core.runtime.row_files import file_rows
+from core.watch import NO_WATCH, Watch
 
 KNOWN = {
     "text": (
@@ -83,14 +84,14 @@ def columns_of(text: str) -> dict[str, str]:
 
 
 def table(
-    source: Source, columns: Columns, tell: Tell | None = None, note: Note = ignored
+    source: Source, columns: Columns, watch: Watch = NO_WATCH, note: Note = ignored
 ) -> list[Document]:
-    """Read the rows of a CSV or TSV file in UTF-8 as they go; `tell` receives the share read.
+    """Read the rows of a CSV or TSV file in UTF-8 as they go; `watch` receives the share read.
 
     Raises BadInput where no row holds a text, and where the documents take more than `MOST_MEMORY`.
     """
     try:
-        read = Delimited(source, tell, HAS_HEADER[columns.get(HEADER, "")])
+        read = Delimited(source, watch, HAS_HEADER[columns.get(HEADER, "")])
     except csv.Error as error:
         raise BadInput(
             f"{bare(source.name)}, line 1: this table cannot be read ({error})."
@@ -144,17 +145,16 @@ def _of_numbers(source: Source, names: list[str]) -> dict[str, str]:
 
 
 def json_lines(
-    source: Source, columns: Columns, tell: Tell | None = None, note: Note = ignored
+    source: Source, columns: Columns, watch: Watch = NO_WATCH, note: Note = ignored
 ) -> list[Document]:
     """The rows of a JSON file in UTF-8: one object a line, an array of objects, or an object that holds one, or rows by their keys; read as
     they go, once for the names of their fields and once for what they hold. Raises BadInput as `table` does, and naming the line for what
     is not JSON."""
     name, fields = bare(source.name), _Fields()
-    half = lambda before: (lambda share: tell(before + share / 2)) if tell else None
-    for _, row in _json_rows(source, half(0), note):
+    for _, row in _json_rows(source, watch.part(0.0, 0.5), note):
         fields.add(row)
         _check_number(name, fields.names)
-    rows = _json_rows(source, half(0.5))
+    rows = _json_rows(source, watch.part(0.5, 1.0))
     return documents_of(name, Roles(name, fields.names, columns, fields=fields), rows, note)
 
 
@@ -192,16 +192,16 @@ class _Fields:
 
 
 def columnar(
-    name: str, path: Path, columns: Columns, tell: Tell | None = None, note: Note = ignored
+    name: str, path: Path, columns: Columns, watch: Watch = NO_WATCH, note: Note = ignored
 ) -> list[Document]:
     """The rows of a Parquet or Arrow file on the disk, as those of JSON. Raises BadInput as `json_lines` does, and for a damaged one."""
     fields = _Fields()
-    for _, row in islice(file_rows(path, None, MAX_FILE_BYTES), LOOKED_AT):
+    for _, row in islice(file_rows(path, NO_WATCH, MAX_FILE_BYTES), LOOKED_AT):
         fields.add(row)
         _check_number(name, fields.names)
     rows = (
         (str(number), row)
-        for number, (_, row) in enumerate(file_rows(path, tell, MAX_FILE_BYTES), 1)
+        for number, (_, row) in enumerate(file_rows(path, watch, MAX_FILE_BYTES), 1)
     )
     return documents_of(name, Roles(name, fields.names, columns, fields=fields), rows, note)
 
@@ -217,7 +217,7 @@ def header(source: Source, has_header: str = "") -> list[str]:
     source = as_utf8(source, most=MAX_FILE_BYTES)
     if PurePosixPath(bare(source.name).lower()).suffix in (".csv", ".tsv"):
         return [sound(key) for key in Delimited(source, header=has_header).names if key]
-    first = islice(_json_rows(source, None), LOOKED_AT)
+    first = islice(_json_rows(source), LOOKED_AT)
     return list(
         dict.fromkeys(sound(key) for _, row in first for key in names_in(row) if key and key != KEY)
     )
@@ -255,18 +255,18 @@ def _within(names: Iterable[str]) -> dict[str, list[str]]:
     }
 
 
-def _json_rows(source: Source, tell: Tell | None, note: Note = ignored) -> Iterator[Row]:
+def _json_rows(source: Source, watch: Watch = NO_WATCH, note: Note = ignored) -> Iterator[Row]:
     """The rows of a JSON file. Those of an object by their keys have these as `KEY`; of a `.json` that is one object with one list of
     objects somewhere within they are these."""
     if PurePosixPath(bare(source.name).lower()).suffix == ".json" and _is_keyed(source):
         note(f"{bare(source.name)} is one object; each of its keys is a row.")
-        with opened(source, tell, MAX_FILE_BYTES) as stream:
+        with opened(source, watch, MAX_FILE_BYTES) as stream:
             pieces = Pieces(stream)
             for key in pieces.keys():
                 if isinstance(row := pieces.value(), dict):
                     yield key, {KEY: key, **row}
         return
-    rows = numbered_rows(source, tell, MAX_FILE_BYTES, LISTS, single=True)
+    rows = numbered_rows(source, watch, MAX_FILE_BYTES, LISTS, single=True)
     first = list(islice(rows, 2))
     alone = (
         len(first) == 1
@@ -285,7 +285,7 @@ def _json_rows(source: Source, tell: Tell | None, note: Note = ignored) -> Itera
 def _is_keyed(source: Source) -> bool:
     """Whether a JSON file is one object of rows by their keys: whose first two values are objects with a field in common."""
     values: list[Any] = []
-    with opened(source, None, MAX_FILE_BYTES) as stream:
+    with opened(source, NO_WATCH, MAX_FILE_BYTES) as stream:
         pieces = Pieces(stream)
         if pieces.next() != "{":
             return False

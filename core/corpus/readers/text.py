@@ -6,9 +6,10 @@ import re
 from pathlib import PurePosixPath
 
 from core.corpus.document import Document, sound
-from core.corpus.readers.options import USUAL, Note, Options, Step, ignored
+from core.corpus.readers.options import USUAL, Note, Options, ignored
 from core.errors import BadInput
 from core.io.encoding import check_first_bytes, decoded
+from core.watch import NO_WATCH, Watch
 
 OF_PROGRAMS = re.compile(  # titles that programs write unasked, and names of files
     r"[(<\[]?(untitled|anonymous|unbenannt|ohne titel|sans titre|unknown|no title|none|null)[^a-z]{0,9}([a-z]{1,12}[- ]?\d{0,3})?[)>\]]?\Z"
@@ -33,7 +34,7 @@ WINDOW = re.compile(  # the title of a program's window: a file, and the program
 
 
 def plain(
-    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
     """A text file as one document. Raises BadInput as `text_of` does."""
     return [Document(name, text_of(name, data, note, options), stem(name), name)]

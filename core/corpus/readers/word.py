@@ -13,12 +13,13 @@ from core.corpus.document import Document, Place, sound
 from core.corpus.readers.formulas import office
 from core.corpus.readers.no_memory import damage_reported
 from core.corpus.readers.office_package import readable_package
-from core.corpus.readers.options import USUAL, Note, Options, Step, counted, ignored, listed
+from core.corpus.readers.options import USUAL, Note, Options, counted, ignored, listed
 from core.corpus.readers.raised import END, LOWERED, RAISED, SPLIT, on_one_line
 from core.corpus.readers.text import given_title, stem
 from core.corpus.readers.word_numbers import W, WordNumbers
 from core.errors import BadInput
 from core.io.files import size_text
+from core.watch import NO_WATCH, Watch
 
 MAX_BYTES = 1 << 28  # bytes that the parts of a document may unpack to
 BEFORE_2007 = (
@@ -48,7 +49,7 @@ Line = tuple[str, bool]  # a line, and whether it is a heading
 
 
 def word(
-    name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL
+    name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
     """A docx file as one document.
 
@@ -59,7 +60,7 @@ def word(
         raise BadInput(f"{name} is empty.")
     with damage_reported(name, "Word document (docx)"):
         check_unpacked(name, data)
-        read, title = _read(data, step)
+        read, title = _read(data, watch)
     places: list[Place] = []
     length = 0
     for line, heading in read.lines:
@@ -115,12 +116,12 @@ def _pictures(read: _Read) -> str:
     )
 
 
-def _read(data: bytes, step: Step) -> tuple[_Read, str]:
+def _read(data: bytes, watch: Watch) -> tuple[_Read, str]:
     """What is read of a document, and the title of its properties."""
     import docx
 
     document = docx.Document(io.BytesIO(readable_package(data)))
-    read = _Read(document.part, step)
+    read = _Read(document.part, watch)
     read.numbers = WordNumbers(_root(document.part, "numbering"), _root(document.part, "styles"))
     read.margin("header")
     read.blocks(document.element.body)
@@ -134,7 +135,7 @@ class _Read:
     """The lines of a document as it is gone through, and what of it was met that is no line."""
 
     part: Any  # docx's part of the document, which leads to the others
-    step: Step
+    watch: Watch
     lines: list[Line] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)  # elements of `LEFT_OUT`, and pictures
     headings: dict[str | None, bool] = field(
@@ -169,7 +170,7 @@ class _Read:
         """Take down what stands above or below every page, each text of it once."""
         known = set()
         for related in _related(self.part, kind):
-            other = _Read(related, self.step)
+            other = _Read(related, self.watch)
             other.blocks(related.element)
             text = "\n".join(line for line, _ in other.lines).strip()
             if any(sign.isalpha() for sign in text) and text not in known:
@@ -185,7 +186,7 @@ class _Read:
 
     def _look(self) -> None:
         if self.seen % LOOK_EVERY == 0:
-            self.step(None)
+            self.watch.step()
         self.seen += 1
 
     def _is_heading(self, paragraph: Any) -> bool:

@@ -23,6 +23,7 @@ from core.errors import BadInput, Cancelled, ModelFailed, ModelUnavailable
 from core.instances.catalogue import Instance
 from core.runtime.jobs import DONE, Job
 from core.types import Repair
+from core.watch import Watch
 
 PATIENCE = 10.0  # seconds, of what waits after its comparison's last lane, and of what is at work since it last had the machine to itself
 LOOK = 0.1
@@ -67,7 +68,7 @@ class Repairing:
 
     def _rest(self, job: Job) -> None:
         """Look up what the sentences of the answers rest on, as soon as there are any; not where no encoder is there."""
-        models, go_on = self._environment.models, lambda: self._go_on(job)
+        models, go_on = self._environment.models, Watch(lambda: self._go_on(job))
         lanes = self._comparison.now.lanes if self._comparison.ask.source.documents else ()
         for place, lane in enumerate(lanes):
             if lane.status == DONE and lane.state.answer and lane.rests is None:
@@ -80,12 +81,12 @@ class Repairing:
 
     def _influence(self, job: Job) -> None:
         """Measure what the readers' answers rest on, which asks no language model, as long as nobody else needs the machine."""
-        go_on = lambda: self._go_on(job)
+        go_on = Watch(lambda: self._go_on(job))
         for place, lane in enumerate(self._comparison.now.lanes):
             if lane.status == DONE and not lane.influences and not measurable(lane, by_model=False):
                 self._wait(job)
                 with suppress(BadInput):
-                    found = influence(lane, self._environment, by_model=False, check=go_on)
+                    found = influence(lane, self._environment, by_model=False, watch=go_on)
                     both = with_influence(lane.influences, found)
                     self._comparison.change(place, influences=both)
                     job.touch()
@@ -109,7 +110,7 @@ class Repairing:
                 one.losses,
                 lane_by_model(comparison, lane),
                 lane.saved_alive,
-                check=lambda: self._go_on(job),
+                watch=Watch(lambda: self._go_on(job)),
                 known=partial(_is_known, comparison, lane),
             )
             self._comparison.change(place, repair=found, tried=True)

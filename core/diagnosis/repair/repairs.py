@@ -15,6 +15,7 @@ from core.diagnosis.repair.trying import MOST_SECONDS, Change, best, changed_lin
 from core.diagnosis.targets import answers_of, passages_of
 from core.diagnosis.wording import counted
 from core.types import Repair
+from core.watch import NO_WATCH, Watch
 
 READ = {
     "prompt": PROMPT,
@@ -41,21 +42,21 @@ def repair(
     losses: Sequence[Loss] = (),
     by_model: bool = False,
     saved: SavedAlive = None,
-    check: Callable[[], None] = lambda: None,
+    watch: Watch = NO_WATCH,
     seconds: float = MOST_SECONDS,
     known: Callable[[Repair, LaneRun], bool] = lambda repair, trial: False,
 ) -> Repair | None:
     """The first change that brings all that is wanted, else the one that brings most; None where nothing was lost or none was seen to help.
 
     `losses` are those of the lane, `kept` is that of a saved one on documents. A change has to bring more than the run did. No
-    language model is asked, and at most six changes are tried in `seconds`. Raises what `check` raises. What a change brings and its run are
+    language model is asked, and at most six changes are tried in `seconds`. Raises what `watch` raises. What a change brings and its run are
     passed over where `known` says that another lane has them.
     """
     before = brought(run, by_model, saved)
     if before is None or before.right == before.of:
         return None
     attempt = lambda change, checked: _tried(run, change, before, checked, by_model, known)
-    return best(_changes(run, losses), before.right, attempt, check, seconds)
+    return best(_changes(run, losses), before.right, attempt, watch, seconds)
 
 
 def brought(run: LaneRun | Lane, by_model: bool, saved: SavedAlive = None) -> Brought | None:
@@ -104,7 +105,7 @@ def _tried(
     run: LaneRun,
     change: Change,
     before: Brought,
-    check: Callable[[], None],
+    watch: Watch,
     by_model: bool,
     known: Callable[[Repair, LaneRun], bool],
 ) -> Repair | None:
@@ -116,7 +117,7 @@ def _tried(
     trial = LaneRun(
         replace(run.ask, model=False, reader=not documents), changed, run.environment, own
     )
-    if not ran(trial, check, answer=documents or by_model):
+    if not ran(trial, watch, answer=documents or by_model):
         return None
     found = brought(trial, by_model)
     if found is None:

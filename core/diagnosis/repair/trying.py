@@ -10,6 +10,7 @@ from core.comparison.run import LaneRun, Progress
 from core.errors import BadParameter, Cancelled, HopscopeError
 from core.operators.base import Line, Operator
 from core.types import Repair
+from core.watch import NO_WATCH, Watch
 
 MOST_TRIED, MOST_SECONDS = 6, 2.0  # of one lane
 
@@ -52,21 +53,21 @@ def new_ones(line: Line, found: Iterable[Change]) -> Iterator[Change]:
 def best(
     found: Iterable[Change],
     least: int,
-    attempt: Callable[[Change, Callable[[], None]], Repair | None],
-    check: Callable[[], None] = lambda: None,
+    attempt: Callable[[Change, Watch], Repair | None],
+    watch: Watch = NO_WATCH,
     seconds: float = MOST_SECONDS,
 ) -> Repair | None:
     """Of changes that bring more than `least` the first that brings all, else the one that brings most; None where none does.
 
     At most six are tried in `seconds`; `attempt` gives what a change brings and calls what it is handed while it works. Raises what
-    `check` raises.
+    `watch` raises.
     """
     most: Repair | None = None
     end = time.monotonic() + seconds
     for number, change in enumerate(found):
         if number == MOST_TRIED or time.monotonic() >= end:
             break
-        brought = attempt(change, until(check, end))
+        brought = attempt(change, until(watch, end))
         if brought is not None and brought.right > (most.right if most else least):
             most = brought
         if most is not None and most.right == most.of:
@@ -74,13 +75,11 @@ def best(
     return most
 
 
-def ran(run: LaneRun, check: Callable[[], None], answer: bool = False) -> bool:
+def ran(run: LaneRun, watch: Watch = NO_WATCH, answer: bool = False) -> bool:
     """Whether a line could be run in time up to its answer, or with it. Raises Cancelled."""
-
-    def advanced(text: str, fraction: float | None = None) -> None:
-        check()
-
-    progress = Progress(advanced=advanced, reached=lambda state: check(), check=check)
+    progress = Progress(
+        Watch(watch.check, lambda text, share: watch.check()), reached=lambda state: watch.check()
+    )
     try:
         run.retrieve(progress)
         if answer:
@@ -96,12 +95,12 @@ class _TooLong(Exception):
     """The time for trying is over."""
 
 
-def until(check: Callable[[], None], end: float) -> Callable[[], None]:
-    """`check` that ends a run of `ran` as well once it is that late (`time.monotonic()`)."""
+def until(watch: Watch, end: float) -> Watch:
+    """`watch` that ends a run of `ran` as well once it is that late (`time.monotonic()`)."""
 
     def checked() -> None:
-        check()
+        watch.check()
         if time.monotonic() >= end:
             raise _TooLong()
 
-    return checked
+    return Watch(checked)

@@ -45,32 +45,13 @@ from core.evaluation.runs.store import Store
 from core.instances.catalogue import catalogue
 from core.models.base import Models
 from core.models.chat.saved_replies import CachedChat, SavedReplies
-from core.runtime.jobs import Job, Listener
+from core.runtime.jobs import Job
 from core.sources import CorpusSource
 from core.types import Question
+from core.watch import Watch
 
 MADE = "questions made from its texts"
 """How the title of a set of made questions ends."""
-
-
-@dataclass(eq=False)
-class Part:
-    """A listener whose work is a part of that of another, from one share of it to the next; `done` is the share of the part that was last
-    heard of."""
-
-    job: Listener
-    first: float
-    last: float
-    done: float = 0.0
-
-    def check(self) -> None:
-        """As that of the other."""
-        self.job.check()
-
-    def tell(self, text: str, fraction: float | None = None) -> None:
-        """As that of the other, with the share that the part is of the whole; where none is given, the one before."""
-        self.done = self.done if fraction is None else fraction
-        self.job.tell(text, self.first + self.done * (self.last - self.first))
 
 
 @dataclass(eq=False)
@@ -91,7 +72,7 @@ class Advising:
     clock: Callable[[], float] = time.monotonic
     _begun: float = field(default=0.0, repr=False)
 
-    def __call__(self, job: Listener) -> Advice:
+    def __call__(self, watch: Watch) -> Advice:
         wanted = Advice(
             self.corpus.digest, self.by or usual_writer(self.models), self.seed, self.minutes
         )
@@ -100,14 +81,15 @@ class Advising:
         if advice.done and self._asked(advice) and self._figures(advice):
             return advice
         self._begun = self.clock() - advice.seconds
-        advice = replace(advice, graphs=self._build(Part(job, 0.0, GRAPH_PART)))
+        advice = replace(advice, graphs=self._build(watch.part(0.0, GRAPH_PART)))
         if not self._asked(advice):
             advice = self._saved(
                 self._with_questions(
-                    replace(advice, size=0, run=0, done=False), Part(job, GRAPH_PART, QUESTION_PART)
+                    replace(advice, size=0, run=0, done=False),
+                    watch.part(GRAPH_PART, QUESTION_PART),
                 )
             )
-        rest = Part(job, QUESTION_PART, 1.0)
+        rest = watch.part(QUESTION_PART, 1.0)
         if not advice.size:
             advice = self._saved(replace(advice, size=self._size(advice, rest)))
         work = begun(
@@ -140,13 +122,13 @@ class Advising:
         except BadInput:
             return False
 
-    def _build(self, part: Part) -> dict[str, bool]:
+    def _build(self, part: Watch) -> dict[str, bool]:
         """The titles of the graphs, each built where it is not there, and whether a language model is in it. One that came with the texts
         asks none; where that does not fit, the next best is taken."""
         found = {}
         for number, kind in enumerate(kinds()):
             part.check()
-            inner = Part(part, number / len(kinds()), (number + 1) / len(kinds()))
+            inner = part.part(number / len(kinds()), (number + 1) / len(kinds()))
             try:
                 one = self._built(build_for(self.corpus, kind), inner)
             except Uncovered:
@@ -155,26 +137,25 @@ class Advising:
                 found[one.title] = one.line.asks_chat
         return found
 
-    def _built(self, one: Build, part: Part) -> Build:
+    def _built(self, one: Build, part: Watch) -> Build:
         if not status(self.corpus, one).current:
             models = Unasked(self.models) if ships(self.corpus, one) else self.models
             build(
                 self.corpus,
                 one,
                 models,
-                lambda text, share: part.tell(f"{one.title}: {text}", share),
-                part.check,
+                Watch(part.check, lambda text, share: part.report(f"{one.title}: {text}", share)),
             )
         return one
 
-    def _with_questions(self, advice: Advice, part: Part) -> Advice:
+    def _with_questions(self, advice: Advice, part: Watch) -> Advice:
         """The advice with its questions made and kept as a set of the corpus."""
-        part.tell("Reading names in the texts", 0.0)
-        ctx, made = context(self.corpus, self.models, check=part.check), Made(self.corpus)
+        part.report("Reading names in the texts", 0.0)
+        ctx, made = context(self.corpus, self.models, watch=part.quiet), Made(self.corpus)
         for operator in find("kg-noun-phrases").line:
             made = operator.apply(made, ctx) if operator.stage in ("chunk", "extract") else made
         assert made.chunks is not None and made.facts is not None  # which the two stages give
-        table = SentenceTable.of(self.corpus, made.chunks, made.facts, part.check)
+        table = SentenceTable.of(self.corpus, made.chunks, made.facts, part)
         notes, found = list[str](), MadeQuestions()
         if advice.by == BY_MODEL:
             chat = CachedChat(
@@ -199,8 +180,8 @@ class Advising:
                     f"{self.models.title(ROLE)} wrote only {number:,} that passed the checks, too few by themselves; the others are made "
                     "from names."
                 )
-        part.tell("Making questions from names", 0.95)
-        named = from_names(table, MOST_QUESTIONS - len(found.all()), self.seed, part.check)
+        part.report("Making questions from names", 0.95)
+        named = from_names(table, MOST_QUESTIONS - len(found.all()), self.seed, part)
         found = MadeQuestions({**found.questions, **named.questions}, {**found.left, **named.left})
         if not found.all():
             raise BadInput(
@@ -257,9 +238,9 @@ class Advising:
             model=False,
         )
 
-    def _size(self, advice: Advice, part: Part) -> int:
+    def _size(self, advice: Advice, part: Watch) -> int:
         """How many questions fit into the time that is left, by what the first few take all methods."""
-        part.tell("Measuring how long a question takes", 0.0)
+        part.report("Measuring how long a question takes", 0.0)
         total = sum(advice.counts.values())
         plan = self._plan(advice, min(PILOT, total))
         ask = asking(self.engine, plan)
@@ -268,7 +249,7 @@ class Advising:
         for place in range(len(plan.drawn)):
             begin, prefixes = self.clock(), Prefixes()
             for instance in plan.instances:
-                one(plan, self._environment, ask, place, instance, prefixes, part.check)
+                one(plan, self._environment, ask, place, instance, prefixes, part)
             took.append(self.clock() - begin)
         left = self.minutes * 60 - (self.clock() - self._begun)
         return fitting(left, took, total)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.builds import build_for, status
@@ -15,6 +14,7 @@ from core.instances.catalogue import Instance, catalogue
 from core.io.durations import roughly, span
 from core.models.base import Models
 from core.models.chat.saved_replies import SavedReplies
+from core.watch import NO_WATCH, Watch
 
 PLAIN = ("bm25-passages", "vanilla-rag", "hybrid")
 GRAPHS = ("hipporag-2", "lgraphrag", "h-lightrag", "kgp")
@@ -100,14 +100,14 @@ def estimate(
     models: Models,
     by: str = "",
     minutes: float = MINUTES,
-    check: Callable[[], None] = lambda: None,
+    watch: Watch = NO_WATCH,
 ) -> Estimate:
     """What an answer will cost now. The documents are cut into chunks for that, and nothing else is done. Raises BadInput, StoreError, and
-    what `check` raises."""
+    what `watch` raises."""
     wanted = [build_for(corpus, kind) for kind in kinds()]
     absent = [one for one in wanted if not status(corpus, one).current]
     asked = [
-        0.0 if ships(corpus, one) else cost(corpus, one, models, check).seconds for one in absent
+        0.0 if ships(corpus, one) else cost(corpus, one, models, watch).seconds for one in absent
     ]
     seconds = sum(filter(None, asked)) if None not in asked else None
     if (by or usual_writer(models)) != BY_MODEL:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +23,7 @@ from core.graph.texts import chunk_text
 from core.io.json_text import json_text
 from core.io.names import no_device
 from core.types import Question, State
+from core.watch import NO_WATCH, Watch
 
 NOT_IN_TREC = re.compile(r"[\s%]")
 NOT_IN_FILES = re.compile(r"[^A-Za-z0-9._-]+")
@@ -41,9 +42,7 @@ class _Found:
     answer: str
 
 
-def run_files(
-    engine: Any, store: Store, run: Run, check: Callable[[], None] = lambda: None
-) -> dict[str, str]:
+def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> dict[str, str]:
     """The texts of the files by their names: for each instance a TREC run, RAGAS rows and BenchmarkQED's answers, and the qrels of all
     questions. Files that would be empty are left out. Raises BadInput where nothing of the run can be opened."""
     drawn = store.drawn(run.id)
@@ -54,7 +53,7 @@ def run_files(
     }
     files: dict[str, str] = {}
     for spec in run.spec["instances"]:
-        found = list(_found(engine, store, run, spec, drawn, answers, check))
+        found = list(_found(engine, store, run, spec, drawn, answers, watch))
         name = no_device(NOT_IN_FILES.sub("-", spec["id"]).strip("-.")[:60]) or "instance"
         if any(one.documents for one in found):
             files[_free(f"{name}.trec", files)] = _trec(found, name)
@@ -75,10 +74,10 @@ def run_files(
 
 
 def write_run_files(
-    engine: Any, store: Store, run: Run, folder: Path, check: Callable[[], None] = lambda: None
+    engine: Any, store: Store, run: Run, folder: Path, watch: Watch = NO_WATCH
 ) -> list[Path]:
     """The files of a run, written into a folder that is made where it is not there. Raises BadInput."""
-    files = run_files(engine, store, run, check)
+    files = run_files(engine, store, run, watch)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
@@ -118,11 +117,11 @@ def _found(
     spec: dict[str, str],
     drawn: list[Drawn],
     answers: Answers,
-    check: Callable[[], None],
+    watch: Watch = NO_WATCH,
 ) -> Iterator[_Found]:
     """What an instance has for each question of which it has states; one that cannot be opened any more is left out."""
     for one in drawn:
-        check()
+        watch.check()
         try:
             lost = reopened(engine, store, run, spec, one)
         except HopscopeError:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from core.errors import BadInput, ModelFailed, shorten
 from core.evaluation.metrics.outcome import Judged
 from core.models.base import Chat
 from core.models.chat.json_reply import json_reply
 from core.prompts import filled, prompts
+from core.watch import NO_WATCH, Watch
 
 SCHEMA = {
     "type": "object",
@@ -26,7 +27,7 @@ def judge(
     question: str,
     known: Sequence[str],
     answer: str,
-    check: Callable[[], None] | None = None,
+    watch: Watch = NO_WATCH,
 ) -> Judged:
     """The verdict on `answer`. Where the model fails or its reply cannot be used, the verdict is None and the note says why.
 
@@ -40,7 +41,7 @@ def judge(
     start = time.perf_counter()
     try:
         reply = chat.reply(
-            messages(question, known, answer), schema=SCHEMA, max_tokens=16, check=check
+            messages(question, known, answer), schema=SCHEMA, max_tokens=16, watch=watch
         )
     except (ModelFailed, BadInput) as error:
         return Judged(None, f"The judge could not be asked: {error}", time.perf_counter() - start)

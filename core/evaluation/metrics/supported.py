@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.corpus.sentences import sentences
@@ -12,6 +11,7 @@ from core.models.base import Chat, Encoder
 from core.models.chat.json_reply import json_reply
 from core.prompts import filled, prompts
 from core.types import State
+from core.watch import NO_WATCH, Watch
 
 SCHEMA = {
     "type": "object",
@@ -21,7 +21,6 @@ SCHEMA = {
 }
 MAX_SENTENCES = 20  # sentences of an answer that a language model is asked about
 ROOM = 3  # characters of what the prompt showed for each token of the judge's context
-Check = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -34,9 +33,7 @@ class Supported:
     note: str = ""
 
 
-def by_encoder(
-    graph, state: State, encoder: Encoder, check: Check = lambda: None
-) -> Supported | None:
+def by_encoder(graph, state: State, encoder: Encoder, watch: Watch = NO_WATCH) -> Supported | None:
     """The cosine of each sentence of a language model's answer with the nearest sentence of the chunks that the prompt showed.
 
     >>> from core.evaluation.metrics.supported import by_encoder
@@ -46,11 +43,11 @@ def by_encoder(
     >>> by_encoder(story, state, Bag()).cosines
     (1.0,)
     """
-    found = supports(graph, state, encoder, check) if state.answer else ()
+    found = supports(graph, state, encoder, watch) if state.answer else ()
     return Supported(cosines=tuple(max(0.0, one.score) for one in found)) if found else None
 
 
-def by_model(state: State, chat: Chat, check: Check = lambda: None) -> Supported | None:
+def by_model(state: State, chat: Chat, watch: Watch = NO_WATCH) -> Supported | None:
     """A language model's verdict on each sentence of the answer, at most 20: does what the prompt showed say it?
 
     >>> from core.evaluation.metrics.supported import by_model
@@ -70,7 +67,7 @@ def by_model(state: State, chat: Chat, check: Check = lambda: None) -> Supported
         return None
     verdicts, note = [], ""
     for sentence in said:
-        verdict, why = _asked(chat, context, sentence, check)
+        verdict, why = _asked(chat, context, sentence, watch)
         verdicts.append(verdict)
         note = note or why
     return Supported(verdicts=tuple(verdicts), note=note)
@@ -83,7 +80,9 @@ def shown(state: State) -> str:
     return state.prompt.messages[-1]["content"].replace(state.question.text, " ").strip()
 
 
-def _asked(chat: Chat, context: str, sentence: str, check: Check) -> tuple[bool | None, str]:
+def _asked(
+    chat: Chat, context: str, sentence: str, watch: Watch = NO_WATCH
+) -> tuple[bool | None, str]:
     prompt = prompts("judge")["supported"]
     given = {"context": context[: ROOM * chat.context // 2], "sentence": " ".join(sentence.split())}
     messages = (
@@ -91,7 +90,7 @@ def _asked(chat: Chat, context: str, sentence: str, check: Check) -> tuple[bool 
         {"role": "user", "content": filled(prompt["user"], **given)},
     )
     try:
-        reply = chat.reply(messages, schema=SCHEMA, max_tokens=16, check=check)
+        reply = chat.reply(messages, schema=SCHEMA, max_tokens=16, watch=watch)
     except (ModelFailed, BadInput) as error:
         return None, f"The judge could not be asked: {error}"
     verdict = supported(reply.text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -19,6 +19,7 @@ from core.models.base import Models, Reply
 from core.models.chat.saved_replies import CachedChat, SavedReplies
 from core.runtime.flight import Flight
 from core.runtime.jobs import Job
+from core.watch import NO_WATCH, Watch
 
 ROLE = "judge"
 FAULTS = 3  # times in a row that the judge may fail before judging ends
@@ -85,7 +86,7 @@ class _Said:
             if taken
             else "time left not known yet"
         )
-        self.job.tell(
+        self.job.report(
             f"Reply {self.done + 1:,} of {self.replies:,}, {left}", self.done / self.replies
         )
 
@@ -136,14 +137,14 @@ class Pairwise:
     def __call__(self, job: Job) -> Tally:
         """Judge every pair in both orders, as many pairs at a time as the judge takes. Raises Cancelled, ModelUnavailable, and ModelFailed
         where the judge fails again and again."""
-        said, flight = _Said(job, 2 * len(self.pairs)), Flight(lambda: self.chat.at_once, job.check)
+        said, flight = _Said(job, 2 * len(self.pairs)), Flight(lambda: self.chat.at_once, job)
         matches: dict[int, Match] = {}
         faults = 0
 
         def match(place: int) -> Match:
             found = self._saved_match(self.pairs[place])
             if found is None:
-                return self._judged(self.pairs[place], said, flight.check)
+                return self._judged(self.pairs[place], said, flight)
             said.known()
             return found
 
@@ -157,11 +158,11 @@ class Pairwise:
                     )
         return self._tally([matches[place] for place in range(len(self.pairs))])
 
-    def _judged(self, pair: Pair, said: _Said, check: Callable[[], None]) -> Match:
+    def _judged(self, pair: Pair, said: _Said, watch: Watch = NO_WATCH) -> Match:
         verdicts = []
         for first, second in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)):
             said.tell()
-            verdicts.append(asked(self.chat, pair.text, first, second, check))
+            verdicts.append(asked(self.chat, pair.text, first, second, watch))
             said.received()
         return Match(pair.question, pair.a, pair.b, *verdicts)
 

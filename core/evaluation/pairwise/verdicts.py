@@ -6,13 +6,14 @@ that sees no difference would else name whatever stands first, and with a tie as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.errors import BadInput, ModelFailed, shorten
 from core.models.base import Chat
 from core.models.chat.json_reply import json_reply
 from core.prompts import filled, prompts
+from core.watch import NO_WATCH, Watch
 
 CRITERIA = ("comprehensiveness", "diversity", "empowerment", "overall")
 FIRST, SECOND, TIE = "first", "second", "tie"
@@ -28,7 +29,6 @@ SCHEMA = {
 REPLY = 200  # tokens
 AROUND = 700  # tokens of the prompt beside the answers, and of the reply
 LETTERS = 3  # of a token, in the least
-Check = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -90,9 +90,7 @@ def messages(question: str, first: str, second: str, context: int) -> tuple[dict
     )
 
 
-def asked(
-    chat: Chat, question: str, first: str, second: str, check: Check = lambda: None
-) -> Verdict:
+def asked(chat: Chat, question: str, first: str, second: str, watch: Watch = NO_WATCH) -> Verdict:
     """The verdict on two answers in this order. Where the model fails or its reply cannot be read, the verdict says why.
 
     >>> from core.evaluation.pairwise.verdicts import asked
@@ -106,7 +104,7 @@ def asked(
             messages(question, first, second, chat.context),
             schema=SCHEMA,
             max_tokens=REPLY,
-            check=check,
+            watch=watch,
         )
     except (ModelFailed, BadInput) as error:
         return Verdict(None, f"The judge could not be asked: {error}", failed=True)

@@ -14,6 +14,7 @@ from core.graph.algorithms.paths import shortest_paths
 from core.graph.protocol import KnowledgeGraph
 from core.instances.catalogue import published
 from core.types import Path, Question, Subgraph
+from core.watch import NO_WATCH, Watch
 
 HOPS, PATHS = 4, 1000  # of the paths from an entity of a question
 WITHOUT = (
@@ -25,7 +26,6 @@ WITHOUT = (
     "user",
 )  # domains that say nothing of what is asked, where another is on the path
 NONE, NOT_FOUND = "no domain", "no path found"
-Tell = Callable[[str, float | None], None]
 
 
 def domains(
@@ -34,7 +34,7 @@ def domains(
     rows: Mapping[str, str],
     size: int | None,
     graph: Callable[[str], str],
-    progress: Tell,
+    watch: Watch = NO_WATCH,
 ) -> list[Measured]:
     """One table of all sets: of each domain its share of the questions. `rows` are none. Raises BadInput, StoreError."""
     shares: dict[str, Counter[str]] = {}
@@ -44,13 +44,13 @@ def domains(
             [published()["lego-1"]],
             asked,
             size,
-            lambda one: engine.graph(one, progress=progress),
+            lambda one: engine.graph(one, watch=watch),
             graph=graph(name),
         )
         locals_: dict[str, Local] = {}
         total: Counter[str] = Counter()
         for place, drawn in enumerate(plan.drawn):
-            progress(
+            watch.report(
                 f"Looking at {name}: {place:,} of {len(plan.drawn):,} questions",
                 place / len(plan.drawn),
             )

@@ -20,9 +20,9 @@ from core.indexes import vectors, walks
 from core.instances.catalogue import published
 from core.io.durations import span, with_time_left
 from core.operators.retrieve.walks import TEMPLATE, NodesThenWalks
+from core.watch import NO_WATCH, Watch
 
 SIZES = (1, 10, 100, 1000)  # triples
-Tell = Callable[[str, float | None], None]
 Triple = tuple[str, str, str]
 
 
@@ -37,7 +37,7 @@ class Change:
     seconds: float
 
 
-def prepare_walks(plan: Plan, engine, progress: Tell) -> None:
+def prepare_walks(plan: Plan, engine, watch: Watch = NO_WATCH) -> None:
     """Encode the walks that the plan's instances read of each graph that all questions share, where they are not. Raises BadInput."""
     for name in dict.fromkeys(
         one.source.name for one in plan.drawn if one.source.name and not one.source.documents
@@ -45,7 +45,7 @@ def prepare_walks(plan: Plan, engine, progress: Tell) -> None:
         for operator in (part for instance in plan.instances for part in instance.line.parts()):
             if isinstance(operator, NodesThenWalks) and operator.verbaliser == TEMPLATE:
                 graph, encoder = engine.graph(name), engine.models.encoder(operator.encoder)
-                walks.build(graph, encoder, operator.plan, progress=progress, limit=graph.n_nodes)
+                walks.build(graph, encoder, operator.plan, watch=watch, limit=graph.n_nodes)
 
 
 def changes(
@@ -55,7 +55,7 @@ def changes(
     plan: WalkPlan,
     sizes: Sequence[int],
     rng: np.random.Generator,
-    progress: Tell,
+    watch: Watch = NO_WATCH,
 ) -> tuple[Change, list[Change]]:
     """What walks cost from nothing, and what so many triples more and fewer cost afterwards, each from the same graph: all of `triples`
     but the last of those drawn. What a change encoded is deleted before the next one, so that none finds it.
@@ -70,7 +70,7 @@ def changes(
         graph = build(content, folder, folder.name, "both")
         walks.place(graph, encoder, plan)  # brings the encoder
         start = time.monotonic()
-        facts = walks.build(graph, encoder, plan, progress=progress).index.facts
+        facts = walks.build(graph, encoder, plan, watch=watch).index.facts
         seconds = time.monotonic() - start
         if not keep:
             walks.forget(graph)
@@ -90,12 +90,12 @@ def updates(
     rows: dict[str, str],
     size: int | None,
     graph: Callable[[str], str],
-    progress: Tell,
+    watch: Watch = NO_WATCH,
 ) -> list[Measured]:
     """For each row its walks' cost from nothing and of changes, on the graph of each set."""
     found = []
     for set_name, asked in sets.items():
-        opened = engine.graph(graph(set_name) or owner(asked.split(",")[0]).name, progress=progress)
+        opened = engine.graph(graph(set_name) or owner(asked.split(",")[0]).name, watch=watch)
         triples = list(_triples(opened))
         for id, name in rows.items():
             operator = next(one for one in published()[id].line if isinstance(one, NodesThenWalks))
@@ -109,7 +109,7 @@ def updates(
                     operator.plan,
                     SIZES,
                     rng,
-                    with_time_left(progress),
+                    with_time_left(watch),
                 )
             head = (
                 "change of the graph",

@@ -30,8 +30,8 @@ from core.models.chat.json_reply import json_reply
 from core.models.chat.saved_replies import CachedChat
 from core.prompts import messages, plain
 from core.runtime.flight import Flight, Processor
-from core.runtime.jobs import Listener
 from core.types import Question
+from core.watch import NO_WATCH, Watch
 
 WRITTEN = "written"
 TRIED = 1 / 3  # of the time, after which it is given up where too few would come
@@ -81,18 +81,18 @@ class ModelQuestions:
     seed: int = 0
     least: int = 0
     clock: Callable[[], float] = time.monotonic
-    _check: Callable[[], None] = field(default=lambda: None, init=False, repr=False)
+    _watch: Watch = field(default=NO_WATCH, compare=False)
 
-    def __call__(self, job: Listener) -> MadeQuestions:
+    def __call__(self, watch: Watch) -> MadeQuestions:
         """The questions of the kind `written`, and how many passages gave none for which reason. Raises Cancelled, ModelUnavailable,
         ModelFailed."""
         start, asked, left, found = self.clock(), set[str](), Counter[str](), list[Question]()
         begun, ended, waiting, processor = 0, 0, dict[int, Question | str](), Processor()
         # of those at work each may give a question, so that none is asked about that one at a time would not come to
         flight = Flight(
-            lambda: self.chat.at_once if len(found) + begun - ended < self.wanted else 0, job.check
+            lambda: self.chat.at_once if len(found) + begun - ended < self.wanted else 0, watch
         )
-        self._check = flight.check
+        self._watch = flight
 
         def rows() -> Iterator[tuple[int, int]]:
             nonlocal begun
@@ -101,7 +101,9 @@ class ModelQuestions:
                 if spent > self.seconds or self._hopeless(len(found), spent):
                     return
                 share = max(len(found) / self.wanted, spent / self.seconds)
-                job.tell(f"{len(found):,} of {self.wanted:,} questions written and checked", share)
+                watch.report(
+                    f"{len(found):,} of {self.wanted:,} questions written and checked", share
+                )
                 begun += 1
                 yield place, row
 
@@ -109,7 +111,7 @@ class ModelQuestions:
             with processor.held():
                 return self._of(numbered[1])
 
-        job.check()
+        watch.check()
         for (place, _), one in flight.each(of_passage, rows()):
             waiting[place] = one
             while ended in waiting:  # in the order of the passages, however soon each came
@@ -173,7 +175,7 @@ class ModelQuestions:
             title=f" from “{title}”" if title else "",
             **values,
         )
-        return self.chat.reply(asked, schema=schema, max_tokens=most, check=self._check).text
+        return self.chat.reply(asked, schema=schema, max_tokens=most, watch=self._watch).text
 
     def _answer(self, row: int, question: str) -> str:
         return self._reply("from-passage", row, ANSWER_TOKENS, question=question)

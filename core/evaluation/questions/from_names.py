@@ -21,10 +21,10 @@ from itertools import product
 
 import numpy as np
 
-from core.corpus.corpus import Check
 from core.evaluation.questions.named_sentences import NamedSentence, SentenceTable, spans_of
 from core.languages.spelling import fold
 from core.types import Question
+from core.watch import NO_WATCH, Watch
 
 GAP = "_____"
 CLOZE, SHARED, BRIDGE = "cloze", "shared", "bridge"
@@ -63,11 +63,11 @@ class MadeQuestions:
 
 
 def from_names(
-    table: SentenceTable, wanted: int, seed: int = 0, check: Check = lambda: None
+    table: SentenceTable, wanted: int, seed: int = 0, watch: Watch = NO_WATCH
 ) -> MadeQuestions:
     """At most `wanted` questions made from a table of sentences, by kinds in the parts of `SHARES`; what one kind lacks another fills.
 
-    The same texts and seed give the same questions; a smaller number is not a part of a larger one. Raises what `check` raises.
+    The same texts and seed give the same questions; a smaller number is not a part of a larger one. Raises what `watch` raises.
     """
     found, asked, pools = MadeQuestions(), set[str](), dict[str, list[Question]]()
     for kind, make in MAKERS.items():
@@ -78,7 +78,7 @@ def from_names(
         left = found.left[kind] = Counter[str]()
         for number, row in enumerate(order.tolist()):
             if number % EVERY == 0:
-                check()
+                watch.check()
             if len(pool) == wanted:
                 break
             made = make(table, table.named[row])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,8 +26,8 @@ from core.models.chat.json_reply import json_reply
 from core.models.chat.saved_replies import CachedChat, SavedReplies
 from core.prompts import messages, plain
 from core.runtime.flight import Flight
-from core.runtime.jobs import Listener
 from core.types import Question
+from core.watch import NO_WATCH, Watch
 
 LINKED = "linked"  # how their ids begin
 TRIES = 3  # pairs of passages for each question that is wanted, at most
@@ -72,7 +72,7 @@ class LinkedWriting:
                 f"1 to {MAX_COUNT:,} questions to linked passages can be written, not {self.count:,}."
             )
 
-    def __call__(self, job: Listener) -> Written:
+    def __call__(self, watch: Watch) -> Written:
         pairs = linked_pairs(self.graph, self.seed)
         if not pairs:
             raise BadInput(
@@ -83,16 +83,14 @@ class LinkedWriting:
             self.models.weights(self.role),
             self.saved or SavedReplies(),
         )
-        tell, found, left, asked = (
-            with_time_left(job.tell),
-            dict[str, Question](),
-            Counter[str](),
-            0,
-        )
+        watch = with_time_left(watch)
+        found, left, asked = dict[str, Question](), Counter[str](), 0
         while len(found) < self.count and asked < min(len(pairs), TRIES * self.count):
             batch = pairs[asked : asked + min(self.count - len(found), TRIES * self.count - asked)]
-            tell(f"{len(found):,} of {self.count:,} questions written", len(found) / self.count)
-            for pair, reply in zip(batch, self._replies(chat, batch, job)):
+            watch.report(
+                f"{len(found):,} of {self.count:,} questions written", len(found) / self.count
+            )
+            for pair, reply in zip(batch, self._replies(chat, batch, watch)):
                 text, fault = question_in(reply)
                 fault = fault or (SAME if fold(text) in found else "")
                 if fault:
@@ -114,14 +112,14 @@ class LinkedWriting:
         return self.graph.columns.chunks
 
     def _replies(
-        self, chat: CachedChat, pairs: Sequence[tuple[int, int]], job: Listener
+        self, chat: CachedChat, pairs: Sequence[tuple[int, int]], watch: Watch
     ) -> list[str]:
         """The reply to each pair, as many asked at a time as the model takes."""
-        flight = Flight(lambda: chat.at_once, job.check)
-        found = dict(flight.each(lambda pair: self._asked(chat, pair, flight.check), pairs))
+        flight = Flight(lambda: chat.at_once, watch)
+        found = dict(flight.each(lambda pair: self._asked(chat, pair, flight), pairs))
         return [found[pair] for pair in pairs]
 
-    def _asked(self, chat: CachedChat, pair: tuple[int, int], check: Callable[[], None]) -> str:
+    def _asked(self, chat: CachedChat, pair: tuple[int, int], watch: Watch = NO_WATCH) -> str:
         shown = [plain(self._chunks.text("text", row))[:SHOWN] for row in pair]
         titles = [
             f" from “{title}”" if (title := self._chunks.text("title", row)) else "" for row in pair
@@ -134,7 +132,7 @@ class LinkedWriting:
             one=titles[0],
             other=titles[1],
         )
-        return chat.reply(asked, schema=SCHEMA, max_tokens=REPLY_TOKENS, check=check).text
+        return chat.reply(asked, schema=SCHEMA, max_tokens=REPLY_TOKENS, watch=watch).text
 
     def _notes(self, found: int, asked: int, left: Counter[str]) -> Iterator[str]:
         for reason, times in left.most_common():

@@ -7,7 +7,7 @@ documents, so that a name that the parser found once and overlooked elsewhere is
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,6 +18,7 @@ from core.corpus.quoted import passage_name, squeezed
 from core.corpus.sentences import sentences
 from core.graph.columns import Table
 from core.languages.spelling import fold, fold_with_places, place_behind
+from core.watch import NO_WATCH, Watch
 
 NAMED = frozenset(TYPES.values()) - {
     "group",
@@ -63,15 +64,15 @@ class SentenceTable:
         corpus: Corpus,
         chunks: Table,
         facts: Sequence[Facts],
-        check: Callable[[], None] = lambda: None,
+        watch: Watch = NO_WATCH,
     ) -> SentenceTable:
-        """The table of a corpus cut into these chunks, of which the noun phrases are `facts`. Raises what `check` raises."""
+        """The table of a corpus cut into these chunks, of which the noun phrases are `facts`. Raises what `watch` raises."""
         table, rows = cls(corpus, chunks), dict[str, list[int]]()
         for row, id in enumerate(chunks.texts("document")):
             rows.setdefault(id, []).append(row)
         for number in range(len(corpus)):
             if number % EVERY == 0:
-                check()
+                watch.check()
             document = corpus.at(number)
             table._add(number, document.text, rows.get(document.id, []), facts)
         return table

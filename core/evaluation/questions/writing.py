@@ -18,8 +18,8 @@ from core.models.chat.json_reply import json_reply
 from core.models.chat.saved_replies import CachedChat, SavedReplies
 from core.prompts import messages, plain
 from core.runtime.flight import Flight
-from core.runtime.jobs import Listener
 from core.types import Question
+from core.watch import Watch
 
 ROLE = "answer"
 SAMPLED, PASSAGE = 24, 260  # documents of which a passage is read, and its characters
@@ -83,22 +83,17 @@ class Writing:
     saved: SavedReplies | None = None
     kind: str = "questions that ask for an overview"
 
-    def __call__(self, job: Listener) -> Written:
+    def __call__(self, watch: Watch) -> Written:
         self._chat = CachedChat(
             lambda: self.models.chat(self.role),
             self.models.weights(self.role),
             self.saved or SavedReplies(),
         )
-        self._job, self._tell, self._done, self._unreadable = (
-            job,
-            with_time_left(job.tell),
-            0,
-            list[str](),
-        )
+        self._watch, self._done, self._unreadable = with_time_left(watch), 0, list[str]()
         self._lock = threading.Lock()
         about = plain(self.about) or self._asked("about", passages=passages(self.corpus))
         users = self._listed("users", self.recipe.users, about=about)
-        flight = Flight(lambda: self._chat.at_once, job.check)
+        flight = Flight(lambda: self._chat.at_once, watch)
         lists = dict(
             flight.each(lambda place: self._of_user(users[place], about), range(len(users)))
         )
@@ -134,15 +129,15 @@ class Writing:
     def _asked(
         self, prompt: str, schema: dict[str, Any] | None = None, most: int = 300, **values: str
     ) -> str:
-        self._job.check()
-        self._tell(
+        self._watch.check()
+        self._watch.report(
             f"Reply {self._done + 1:,} of {self.recipe.replies:,}", self._done / self.recipe.replies
         )
         reply = self._chat.reply(
             messages("questions", prompt, **values),
             schema=schema,
             max_tokens=most,
-            check=self._job.check,
+            watch=self._watch,
         )
         with self._lock:
             self._done += 1

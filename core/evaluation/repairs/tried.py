@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
@@ -34,6 +34,7 @@ from core.operators.base import Line
 from core.operators.text import parse_line
 from core.parameters import values
 from core.runtime.jobs import Job
+from core.watch import NO_WATCH, Watch
 
 MAX_SECONDS = 60.0  # of one change on one question
 MAX_ALIKE = 3  # changes of one step that are tried
@@ -141,8 +142,8 @@ class RunRepairs:
         begun = []
         for spec in self.run.spec["instances"]:
             job.check()
-            job.tell(f"Reading what is lost: {spec['name']}", None)
-            begun.append(self._read(summary, spec, by, drawn, job.check))
+            job.report(f"Reading what is lost: {spec['name']}")
+            begun.append(self._read(summary, spec, by, drawn, job))
         self._try(begun, by, job)
         return tuple(one.found() for one in begun)
 
@@ -152,7 +153,7 @@ class RunRepairs:
         spec: Mapping[str, Any],
         by: str,
         drawn: Mapping[str, Drawn],
-        check: Callable[[], None],
+        watch: Watch = NO_WATCH,
     ) -> _Begun:
         """What a line loses and by what, and the changes that are proposed most often for it."""
         ends = endings(summary, spec["id"], by)
@@ -164,7 +165,7 @@ class RunRepairs:
         changes: dict[str, Change] = {}
         questions = []
         for question, end in lost.items():
-            check()
+            watch.check()
             try:
                 one = reopened(self.engine, self.store, self.run, spec, drawn[question])
             except HopscopeError as error:
@@ -223,10 +224,10 @@ class RunRepairs:
             prefixes = Prefixes()
             for text in one.changes:
                 job.check()
-                job.tell(f"{pace.words()}: {names[one.known.instance]}", pace.done / pace.total)
+                job.report(f"{pace.words()}: {names[one.known.instance]}", pace.done / pace.total)
                 start = time.monotonic()
                 brought = self._brings(
-                    drawn, parse_line(text), by, one.known.by_model, prefixes, job.check
+                    drawn, parse_line(text), by, one.known.by_model, prefixes, job
                 )
                 pace.add(one.known.instance, time.monotonic() - start, False)
                 one.tried[text] += brought is not None
@@ -240,7 +241,7 @@ class RunRepairs:
         by: str,
         by_model: bool,
         prefixes: Prefixes,
-        check: Callable[[], None],
+        watch: Watch = NO_WATCH,
     ) -> bool | None:
         """Whether a line brings a question back; None where it cannot be asked, or not in time."""
         try:
@@ -251,7 +252,7 @@ class RunRepairs:
         reads = not by_model and by != PASSAGES
         trial = LaneRun(replace(ask, reader=reads), line, self.engine.environment, prefixes)
         if not ran(
-            trial, until(check, time.monotonic() + MAX_SECONDS), answer=documents or by_model
+            trial, until(watch, time.monotonic() + MAX_SECONDS), answer=documents or by_model
         ):
             return None
         outcome = observe(trial.graph, trial.state, source=ask.source)

@@ -4,7 +4,7 @@ smallest change of its ranking that would have been enough."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.plan import Drawn
 from core.evaluation.runs.store import Run, Store
 from core.runtime.jobs import Job
-from core.sources.source import nothing
+from core.watch import NO_WATCH, Watch
 
 NAMED = 3  # passages that a sentence names
 
@@ -76,12 +76,7 @@ def own_instances(summary: Summary) -> list[str]:
 
 
 def why_lost(
-    engine: Any,
-    store: Store,
-    run: Run,
-    instance: str,
-    check: Callable[[], None] = nothing,
-    tell: Callable[[float], None] = lambda _: None,
+    engine: Any, store: Store, run: Run, instance: str, watch: Watch = NO_WATCH
 ) -> WhyLost:
     """Why an instance of a run lost its questions. On documents a question is lost where not all gold passages came through, or where a
     language model answered, where the answer is wrong. Nothing is asked anew: all is read from the saved states."""
@@ -97,8 +92,7 @@ def why_lost(
     lost = [question for question, end in ends[instance].items() if end not in (RIGHT, FAILED)]
     found = []
     for place, question in enumerate(lost):
-        check()
-        tell(place / len(lost))
+        watch.step(place / len(lost))
         winners = [one for one in others if ends[one].get(question) == RIGHT]
         opened = lambda one, question=question: _opened(
             engine, store, run, specs[one], drawn[question]
@@ -121,11 +115,9 @@ def start_why(engine: Any, store: Store, run: Run) -> Job:
 
     def work(job: Job) -> tuple[WhyLost, ...]:
         own = own_instances(Summary(run, store.rows(run.id)))
-        tell = lambda place: (
-            lambda share: job.tell("Reading what was lost", (place + share) / len(own))
-        )
+        reading, of = job.part(text="Reading what was lost"), len(own)
         return tuple(
-            why_lost(engine, store, run, one, job.check, tell(place))
+            why_lost(engine, store, run, one, reading.part(place / of, (place + 1) / of))
             for place, one in enumerate(own)
         )
 

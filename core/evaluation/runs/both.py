@@ -15,9 +15,9 @@ from core.evaluation.metrics.outcome import Outcome
 from core.evaluation.metrics.statistics import Paired, paired
 from core.evaluation.runs.plan import Drawn, Plan
 from core.evaluation.runs.row import one
-from core.runtime.jobs import Listener
 from core.sources import Ask
 from core.types import Question
+from core.watch import Watch
 
 METRICS = ("path_recall", "reader_hit@1", "hits@1", "seconds", "tokens")  # of lines on triples
 TEXT_METRICS = ("passage_recall", "accuracy", "seconds", "tokens")  # of lines on documents
@@ -46,12 +46,12 @@ class BothLines:
     outcomes: list[tuple[Outcome | None, Outcome | None]] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
-    def __call__(self, job: Listener) -> BothLines:
+    def __call__(self, watch: Watch) -> BothLines:
         """Ask everything; raises Cancelled where the job was cancelled, after which `outcomes` has what was asked until then."""
         of = len(self.plan.drawn)
         for place in range(of):
-            job.check()
-            job.tell(f"{place:,} of {of:,} questions", place / of)
+            watch.check()
+            watch.report(f"{place:,} of {of:,} questions", place / of)
             prefixes, found = Prefixes(), dict[int, Outcome | None]()
             for turn in (place % 2, 1 - place % 2):
                 row = one(
@@ -61,12 +61,12 @@ class BothLines:
                     place,
                     self.plan.instances[turn],
                     prefixes,
-                    job.check,
+                    watch,
                 )
                 found[turn] = row.outcome
                 self.errors += [row.error] if row.error else []
             self.outcomes.append((found[0], found[1]))
-        job.tell(f"{of:,} of {of:,} questions", 1.0)
+        watch.report(f"{of:,} of {of:,} questions", 1.0)
         return self
 
     def reasons(self) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from core.builds import build_for, status
 from core.comparison.run import LaneRun, build_of
 from core.errors import HopscopeError
@@ -13,11 +11,12 @@ from core.evaluation.metrics.outcome import Judged
 from core.evaluation.metrics.supported import Supported, by_encoder, by_model
 from core.evaluation.runs.plan import BY_ENCODER, BY_MODEL, Plan
 from core.models.base import Models
+from core.watch import NO_WATCH, Watch
 
-Check = Callable[[], None]
 
-
-def judged(plan: Plan, models: Models, lane: LaneRun, check: Check) -> list[Judged | None]:
+def judged(
+    plan: Plan, models: Models, lane: LaneRun, watch: Watch = NO_WATCH
+) -> list[Judged | None]:
     """The verdicts of the model of the role judge and of the second judge; None for one that is not asked for, or where there is
     nothing to judge."""
     question, answer = lane.state.question, lane.state.answer
@@ -29,19 +28,21 @@ def judged(plan: Plan, models: Models, lane: LaneRun, check: Check) -> list[Judg
     ]
     judges = ["judge" if plan.judge else "", plan.second_judge]
     return [
-        judge(models.chat(name), question.text, known, answer, check) if name else None
+        judge(models.chat(name), question.text, known, answer, watch) if name else None
         for name in judges
     ]
 
 
-def supported(plan: Plan, models: Models, lane: LaneRun, check: Check) -> Supported | None:
+def supported(
+    plan: Plan, models: Models, lane: LaneRun, watch: Watch = NO_WATCH
+) -> Supported | None:
     """Whether the answer's sentences rest on what the prompt showed, by encoder, the model of the role judge, or both, as the plan says."""
     alike = (
-        by_encoder(lane.graph, lane.state, models.encoder(), check)
+        by_encoder(lane.graph, lane.state, models.encoder(), watch)
         if BY_ENCODER in plan.support
         else None
     )
-    said = by_model(lane.state, models.chat("judge"), check) if BY_MODEL in plan.support else None
+    said = by_model(lane.state, models.chat("judge"), watch) if BY_MODEL in plan.support else None
     if alike is None or said is None:
         return alike or said
     return Supported(alike.cosines, said.verdicts, said.note)

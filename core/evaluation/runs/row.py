@@ -17,10 +17,11 @@ from core.evaluation.runs.plan import Drawn, Plan, used
 from core.instances.catalogue import Instance
 from core.models.base import Task
 from core.operators.base import GIVEN, Context, Operator
-from core.runtime.jobs import Listener, sentence
+from core.runtime.jobs import sentence
 from core.snapshot import freeze_all
 from core.sources import Ask
 from core.types import State
+from core.watch import NO_WATCH, Watch
 
 log = logging.getLogger(__name__)
 
@@ -49,9 +50,9 @@ def one(
     place: int,
     instance: Instance,
     prefixes: Prefixes,
-    check,
+    watch: Watch = NO_WATCH,
 ) -> FinishedRow:
-    """An instance run on the question at `place`. Raises what `check` raises; what else fails is a sentence in the row."""
+    """An instance run on the question at `place`. Raises what `watch` raises; what else fails is a sentence in the row."""
     drawn, models, start = plan.drawn[place], environment.models, time.perf_counter()
     if plan.cold:
         models.forget()
@@ -59,11 +60,11 @@ def one(
     try:
         asked = ask(drawn)
         lane = LaneRun(asked, instance.line, environment, Prefixes() if plan.cold else prefixes)
-        progress = Progress(check=check)
+        progress = Progress(watch=watch.quiet)
         lane.retrieve(progress)
         lane.answer(progress)
-        first, second = judged(plan, models, lane, check)
-        opinions = first, asked.source, supported(plan, models, lane, check)
+        first, second = judged(plan, models, lane, watch)
+        opinions = first, asked.source, supported(plan, models, lane, watch)
         state = as_if_new(lane.state) if plan.cold else lane.state
         outcome = observe(lane.graph, state, *opinions, building(lane), second)
         states = freeze_all(lane.states, lane.graph)
@@ -85,10 +86,10 @@ def as_if_new(state: State) -> State:
     return replace(state, trace=tuple(steps))
 
 
-def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], job: Listener) -> None:
+def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], watch: Watch) -> None:
     """Load what will be needed, so that no question pays for it. Raises ModelUnavailable where a language model that is to
     answer or judge is not here; what only some instances rank by is told of in their rows."""
-    job.tell("Loading the models")
+    watch.report("Loading the models")
     needed = [
         name
         for i in plan.instances
@@ -107,7 +108,7 @@ def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], job:
     )
     for work in [
         *(
-            lambda operator=operator: _start(operator, ask(asked), environment, job)
+            lambda operator=operator: _start(operator, ask(asked), environment, watch)
             for operator in extractors
         ),
         *(
@@ -116,7 +117,7 @@ def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], job:
             if name not in needed
         ),
     ]:
-        job.check()
+        watch.check()
         try:
             work()
         except Cancelled:
@@ -125,11 +126,11 @@ def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], job:
             log.info("Warming up: %s", error)  # every row that meets it keeps it
 
 
-def _start(operator: Operator, asked: Ask, environment: Environment, job: Listener) -> None:
+def _start(operator: Operator, asked: Ask, environment: Environment, watch: Watch) -> None:
     """Have an operator's compiled code loaded, or compiled where it never was."""
     operator(
         State(asked.question, asked.seeds),
-        Context(asked.source.graph, environment, asked.seed, job.check),
+        Context(asked.source.graph, environment, asked.seed, watch.quiet),
     )
 
 

@@ -26,8 +26,8 @@ from core.models.price import Cap, Spending
 from core.runtime.account import Account, charged_to
 from core.runtime.cluster import Workers
 from core.runtime.flight import Flight, Processor
-from core.runtime.jobs import Listener
 from core.sources import Ask
+from core.watch import Watch
 
 
 @dataclass
@@ -115,7 +115,7 @@ class Evaluation:
         default=None, init=False
     )  # of what is left, once it has ended
 
-    def __call__(self, job: Listener) -> int:
+    def __call__(self, watch: Watch) -> int:
         """Run everything that is not finished; the run's number. What fails is kept with its sentence and tried again next time. Raises
         CapReached."""
         done = self.store.finished(self.run)
@@ -126,19 +126,19 @@ class Evaluation:
         pace = Pace(len(self.plan.drawn) * len(self.plan.instances), left)
         if any(left.values()):
             if not self.workers:  # each of which warms itself
-                warm(self.plan, self.environment, self.ask, job)
+                warm(self.plan, self.environment, self.ask, watch)
             self.store.mark(self.run, RUNNING)
         try:
             if self.workers:
-                self._spread(job, done, pace, self.workers)
+                self._spread(watch, done, pace, self.workers)
             else:
-                self._here(job, done, pace)
+                self._here(watch, done, pace)
         except Cancelled:
             self.store.mark(self.run, CANCELLED)
             raise
         if pace.done == pace.total:
             self.store.mark(self.run, DONE)
-        job.tell(pace.words(), pace.done / pace.total)
+        watch.report(pace.words(), pace.done / pace.total)
         return self.run
 
     def _turns(self, done: set[tuple[str, str]]) -> Iterator[tuple[int, list[Instance]]]:
@@ -153,7 +153,7 @@ class Evaluation:
     def _keep(self, row: FinishedRow) -> None:
         self.store.keep(self.run, row.instance, row.question, row.outcome, row.error, row.states)
 
-    def _here(self, job: Listener, done: set[tuple[str, str]], pace: Pace) -> None:
+    def _here(self, watch: Watch, done: set[tuple[str, str]], pace: Pace) -> None:
         """Run the rows that are left in this process: of one question one after the other, of several questions at a time."""
         asked, clock, spent = (
             servers(self.plan, self.environment.models, self.as_fast_as_one),
@@ -161,7 +161,7 @@ class Evaluation:
             self.spending(),
         )
         processor, lock, began, at_work = Processor(), threading.Lock(), clock(), 0
-        flight = Flight(lambda: in_flight(asked) if spent.may_begin(at_work) else 0, job.check)
+        flight = Flight(lambda: in_flight(asked) if spent.may_begin(at_work) else 0, watch)
 
         def turns() -> Iterator[tuple[int, list[Instance]]]:
             nonlocal at_work
@@ -176,7 +176,7 @@ class Evaluation:
                 how = ", ".join(
                     filter(None, [pace.words(), many, spent.words(pace.done, pace.total)])
                 )
-                job.tell(f"{how}: {instance.name}", pace.done / pace.total)
+                watch.report(f"{how}: {instance.name}", pace.done / pace.total)
 
         def keep(row: FinishedRow, begun: float) -> None:
             self._keep(row)
@@ -201,7 +201,7 @@ class Evaluation:
                             turn[0],
                             instance,
                             prefixes,
-                            flight.check,
+                            flight,
                         )
                         keep(row, begun)
             finally:
@@ -229,14 +229,14 @@ class Evaluation:
         )
 
     def _spread(
-        self, job: Listener, done: set[tuple[str, str]], pace: Pace, workers: Workers
+        self, watch: Watch, done: set[tuple[str, str]], pace: Pace, workers: Workers
     ) -> None:
         """Run the rows that are left question by question over the workers."""
         pace.at_once = max(1, workers.count)
-        job.tell("Starting the workers")
-        with closing(spread(self.plan, self._turns(done), workers, job.check)) as found:
+        watch.report("Starting the workers")
+        with closing(spread(self.plan, self._turns(done), workers, watch)) as found:
             for rows in found:
                 for row in rows:
                     self._keep(row)
                     pace.add(row.instance, row.seconds, row.error is not None)
-                job.tell(f"{pace.words()}, over {workers.words()}", pace.done / pace.total)
+                watch.report(f"{pace.words()}, over {workers.words()}", pace.done / pace.total)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from functools import cache, partial
 
 from core.comparison.run import Prefixes
@@ -12,6 +12,7 @@ from core.evaluation.runs.row import FinishedRow, asking, one, warm
 from core.instances.catalogue import Instance
 from core.runtime.cluster import Lost, Workers
 from core.runtime.jobs import Job
+from core.watch import NO_WATCH, Watch
 
 Turn = tuple[int, list[Instance]]  # a question's place, and the instances that are left for it
 _warmed: set[tuple] = set()  # in a worker: what it has loaded
@@ -19,10 +20,10 @@ _engine = cache(Engine)  # in a worker: the one of its process, which is a worke
 
 
 def spread(
-    plan: Plan, turns: Iterable[Turn], workers: Workers, check: Callable[[], None]
+    plan: Plan, turns: Iterable[Turn], workers: Workers, watch: Watch = NO_WATCH
 ) -> Generator[Sequence[FinishedRow], None, None]:
     """The rows of each turn, in their order. Where a worker died, rows that say so, to be tried again by the next run."""
-    for (place, instances), found in workers.each(partial(turn, plan), turns, check):
+    for (place, instances), found in workers.each(partial(turn, plan), turns, watch):
         question = plan.drawn[place].question.id
         yield (
             [FinishedRow(i.id, question, error=found.error) for i in instances]
@@ -45,6 +46,6 @@ def turn(plan: Plan, left: Turn) -> list[FinishedRow]:
         warm(plan, engine.environment, ask, Job("worker", lambda job: None))
         _warmed.add(key)
     return [
-        one(plan, engine.environment, ask, place, instance, prefixes, lambda: None)
+        one(plan, engine.environment, ask, place, instance, prefixes, NO_WATCH)
         for instance in instances
     ]

@@ -31,6 +31,7 @@ from core.operators.base import Line
 from core.operators.text import parse_line
 from core.runtime.jobs import Job
 from core.sources import Ask
+from core.watch import Watch
 
 if TYPE_CHECKING:
     import optuna
@@ -146,12 +147,12 @@ class Search:
             model=config.asks,
             cold=True,
         )
-        warm(this, self.environment, self.ask, _Quiet(job))
+        warm(this, self.environment, self.ask, job.quiet)
         if (
             plan.drawn[0].source.documents
         ):  # its graph is opened, built first where that is soon done, and its vectors are read
             self._opened(line, job)
-        job.tell(f"{far}. Now: {shorten(line.words(), WORDS)}", job.fraction)
+        job.report(f"{far}. Now: {shorten(line.words(), WORDS)}", job.fraction)
         left = config.calls - _called(study) if config.asks else None
         trial = Trial(
             this,
@@ -174,13 +175,13 @@ class Search:
         far = job.text
 
         def advanced(text: str, share: float | None) -> None:
-            job.tell(f"{far}. {text}", job.fraction)
+            job.report(f"{far}. {text}", job.fraction)
 
         try:
             asked = replace(
                 self.ask(self.config.tuning.drawn[0]), model=False
             )  # no call is spent on it
-            LaneRun(asked, line, self.environment).retrieve(Progress(advanced, check=job.check))
+            LaneRun(asked, line, self.environment).retrieve(Progress(Watch(job.check, advanced)))
         except Cancelled:
             raise
         except HopscopeError as error:
@@ -207,25 +208,12 @@ class Search:
             if len(spent) > 1 and left
             else []
         )
-        job.tell(", ".join(words), len(points) / self.config.trials)
+        job.report(", ".join(words), len(points) / self.config.trials)
 
     def _tidy(self, study: optuna.Study) -> None:
         """Drop proposals that were being tried when the search was stopped; they are proposed again."""
         for trial in study.get_trials(deepcopy=False, states=(_state("RUNNING"),)):
             study.tell(trial.number, state=_state("FAIL"))
-
-
-@dataclass
-class _Quiet:
-    """A job that can be cancelled while what it says is not shown."""
-
-    job: Job
-
-    def check(self) -> None:
-        self.job.check()
-
-    def tell(self, text: str, fraction: float | None = None) -> None:
-        """Say nothing."""
 
 
 def _points(study: optuna.Study) -> tuple[Point, ...]:
@@ -290,7 +278,7 @@ def _alone(file: Path) -> Iterator[None]:
             "This very search is being run by another process; wait for it, or stop it there."
         )
 
-    with locked(file.with_suffix(".busy"), busy):
+    with locked(file.with_suffix(".busy"), Watch(busy)):
         if file.exists() and (data := file.read_bytes()) and not data.endswith(b"\n"):
             with file.open("r+b") as torn:
                 torn.truncate(data.rfind(b"\n") + 1)

@@ -21,6 +21,7 @@ from core.runtime.flight import Flight, Processor
 from core.runtime.jobs import Job, sentence
 from core.runtime.meter import waited
 from core.sources import Ask
+from core.watch import Watch
 
 OVER_BUDGET = "over the budget"
 DOMINATED = "beaten already"
@@ -121,9 +122,7 @@ class Trial:
         OutOfCalls, and BadInput where no question has a known answer."""
         so_far, waiting, stopped = _Sum(), dict[int, _Answered](), ""
         asked = servers(self.plan, self.environment.models, cold=True)
-        flight = Flight(
-            lambda: in_flight(asked) if self._may_begin(so_far, begun) else 0, job.check
-        )
+        flight = Flight(lambda: in_flight(asked) if self._may_begin(so_far, begun) else 0, job)
         processor, lock, begun = Processor(), threading.Lock(), 0
 
         def places() -> Iterator[int]:
@@ -133,9 +132,7 @@ class Trial:
 
         def question(place: int) -> _Answered:
             with processor.held():
-                one = self._answered(
-                    line, self.plan.drawn[place], flight.check, self._room(so_far.spent)
-                )
+                one = self._answered(line, self.plan.drawn[place], flight, self._room(so_far.spent))
             with lock:
                 self.calls += one.calls
             return one
@@ -205,9 +202,7 @@ class Trial:
             return DOMINATED
         return ""
 
-    def _answered(
-        self, line: Line, drawn: Drawn, check: Callable[[], None], room: float
-    ) -> _Answered:
+    def _answered(self, line: Line, drawn: Drawn, watch: Watch, room: float) -> _Answered:
         """One question, as if it were the first that the models meet, given up once it has taken more than `room` seconds."""
         self.environment.models.forget()
         lane, start, chosen = None, time.perf_counter(), metric(self.quality)
@@ -217,7 +212,7 @@ class Trial:
             return time.perf_counter() - start - before - waited()
 
         def looking() -> None:
-            check()
+            watch.check()
             if self.cost == "seconds" and own_seconds() > room:
                 raise OverBudget
 
@@ -227,10 +222,10 @@ class Trial:
         try:
             asked = self.ask(drawn)
             lane = LaneRun(asked, line, self.environment)
-            lane.retrieve(Progress(check=looking))
+            lane.retrieve(Progress(watch=Watch(looking)))
             if chosen.known == "gold" or chosen.base == "context_recall":
                 lane.ask = replace(asked, model=False)  # what is retrieved is known by now
-            lane.answer(Progress(check=looking))
+            lane.answer(Progress(watch=Watch(looking)))
             outcome = observe(lane.graph, lane.state, source=asked.source)
             score, cost = chosen(outcome), metric(self.cost)(outcome)
         except Cancelled:

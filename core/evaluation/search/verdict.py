@@ -27,6 +27,7 @@ from core.instances.needs import missing, needed
 from core.operators.base import Line
 from core.runtime.jobs import Job
 from core.sources import Source
+from core.watch import NO_WATCH, Watch
 
 POINTS = 3  # points of the front that are held against the published lines
 TABLE_1 = re.compile(r"lego-\d+")
@@ -238,7 +239,7 @@ def start(engine, store: Store, planned: SearchPlan) -> Job:
         work = Evaluation(
             plan, store, run.id, engine.environment, planned.search.ask, as_fast_as_one=True
         )
-        work(_Said(job, "On unseen questions: "))
+        work(_after("On unseen questions: ", job))
         return points, judged(Summary(store.run(run.id), store.rows(run.id)), planned, chosen)
 
     key = f"search-{planned.search.file.stem}"
@@ -272,19 +273,9 @@ def judged(summary: Summary, planned: SearchPlan, chosen: Sequence[Point]) -> Se
     )
 
 
-@dataclass
-class _Said:
-    """A job whose words begin with others."""
-
-    job: Job
-    before: str
-
-    def check(self) -> None:
-        self.job.check()
-
-    def tell(self, text: str, fraction: float | None = None) -> None:
-        """Say it with the words before."""
-        self.job.tell(self.before + text, fraction)
+def _after(before: str, watch: Watch = NO_WATCH) -> Watch:
+    """The watch of work whose words begin with others."""
+    return Watch(watch.check, lambda text, fraction: watch.report(before + text, fraction))
 
 
 def _mixed(drawn: Iterable[Any]) -> tuple[Any, ...]:

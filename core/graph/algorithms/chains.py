@@ -14,19 +14,15 @@ import numpy as np
 from core.graph.algorithms.neighbourhood import seed_array
 from core.graph.protocol import KnowledgeGraph
 from core.types import Path
+from core.watch import NO_WATCH, Watch
 
 Chain = tuple[int, ...]
-Check = Callable[[], None]
 SOLVED_FROM = 2_000  # pairs from which a chain is continued where the best of all chains is sought
 STEPS_SAMPLED = 10_000  # of one step where chains are listed from a sample, in a graph of more than `MOST_STEPS` steps
 MOST_PAIRS, MOST_STEPS = (
     1_000_000,
     4_000_000,
 )  # of one step of a walk; far above any question of the shipped sets
-
-
-def nothing() -> None:
-    """A check that never cancels."""
 
 
 def chain_of(graph: KnowledgeGraph, path: Path) -> Chain:
@@ -277,7 +273,7 @@ def chains_from(
     direction: str = "graph",
     sample: int | None = None,
     known: Callable[[Chain], bool] | None = None,
-    check: Check = nothing,
+    watch: Watch = NO_WATCH,
 ) -> Iterator[tuple[Chain, np.ndarray]]:
     """The chains of 1 to `steps` steps that some walk from the seeds runs along to another node, with the nodes they end at.
 
@@ -294,7 +290,7 @@ def chains_from(
     for step in range(1, steps + 1):
         longer: list[tuple[Chain, Front]] = []
         for chain, front in level:
-            check()
+            watch.check()
             looked = sampled(front, sample)
             after_each = (
                 next_nodes(graph, looked, direction, most)
@@ -336,7 +332,7 @@ def walk(
     seeds: Iterable[int],
     chain: Chain,
     direction: str = "graph",
-    check: Check = nothing,
+    watch: Watch = NO_WATCH,
 ) -> Front | None:
     """The front at the end of all walks from the seeds along a chain; None where there is no such walk.
 
@@ -347,7 +343,7 @@ def walk(
     """
     front = start(graph, seeds)
     for code in chain:
-        check()
+        watch.check()
         after = next((after for _, after in onward(graph, front, direction, (code,))), None)
         if after is None:
             return None
@@ -372,7 +368,7 @@ def best_chains(
     answers: Iterable[int],
     steps: int,
     direction: str = "graph",
-    check: Check = nothing,
+    watch: Watch = NO_WATCH,
 ) -> tuple[tuple[Chain, ...], float]:
     """The shortest chains whose ends best reproduce the answers, by codes, and the F1 of their ends.
 
@@ -385,7 +381,7 @@ def best_chains(
     """
     goal = np.unique(np.fromiter(answers, np.int64))
     best, top = [], 0.0
-    for chain, nodes in chains_from(graph, seeds, steps, direction, SOLVED_FROM, check=check):
+    for chain, nodes in chains_from(graph, seeds, steps, direction, SOLVED_FROM, watch=watch):
         shared = int(np.isin(nodes, goal, assume_unique=True).sum())
         fit = 2 * shared / (len(nodes) + len(goal))
         if fit > top + 1e-12:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from core.graph.algorithms.neighbourhood import component_labels, nearest
 from core.graph.protocol import KnowledgeGraph
+from core.watch import NO_WATCH, Watch
 
 LOOKED_AT = 200_000  # nodes among which joins are sought
 AGAINST = {"out": "in", "in": "out", "both": "both"}
-Check = Callable[[], None]
 
 
 def joins(
@@ -20,17 +20,17 @@ def joins(
     wanted: Sequence[int],
     reach: int,
     direction: str,
-    check: Check,
+    watch: Watch = NO_WATCH,
 ) -> dict[int, list[int]]:
     """For each wanted node at most `reach` steps from a seed a shortest path there, as nodes from the seed on.
 
     Of several, that of the smallest ids from its end backwards. Only the `LOOKED_AT` nodes nearest to the seeds are looked at.
 
     >>> from core.graph.algorithms.expansion import joins
-    >>> joins(toy, [4], [2], 3, "out", lambda: None)  # E>A>C
+    >>> joins(toy, [4], [2], 3, "out")  # E>A>C
     {2: [4, 0, 2]}
     """
-    nodes, distances = nearest(graph, seeds, reach, direction, LOOKED_AT, check)
+    nodes, distances = nearest(graph, seeds, reach, direction, LOOKED_AT, watch)
     order = np.argsort(nodes, kind="stable")
     nodes, distances = nodes[order], distances[order]
     back, found = AGAINST[graph.resolve(direction)], {}
@@ -40,7 +40,7 @@ def joins(
         return np.where(nodes[at] == asked, distances[at], reach + 1)
 
     for end in wanted:
-        check()
+        watch.check()
         path, left = [int(end)], int(distance(np.array([end]))[0])
         if left > reach:
             continue
@@ -59,7 +59,7 @@ def around(
     hops: int,
     direction: str,
     keep: int,
-    check: Check,
+    watch: Watch = NO_WATCH,
 ) -> tuple[dict[int, float], bool]:
     """The nodes of `start` in their order, then those at most `hops` steps from the nodes of `grown`, with scores: at most `keep`, and
     whether there were more.
@@ -67,7 +67,7 @@ def around(
     A node has the best score of those in `grown` from which it is reached in the fewest steps. Fewer steps come first, then (-score, id).
 
     >>> from core.graph.algorithms.expansion import around
-    >>> around(toy, {4: 1.0}, {4: 1.0}, 2, "out", 3, lambda: None)  # E, then A, then B; C has no room
+    >>> around(toy, {4: 1.0}, {4: 1.0}, 2, "out", 3)  # E, then A, then B; C has no room
     ({4: 1.0, 0: 1.0, 1: 1.0}, True)
     """
     found, capped = dict(list(start.items())[:keep]), len(start) > keep
@@ -76,7 +76,7 @@ def around(
         fresh: dict[int, float] = {}
         room, worst = keep - len(found), 0.0
         for node, score in sorted(level.items(), key=lambda pair: (-pair[1], pair[0])):
-            check()
+            watch.check()
             if len(fresh) > room and score < worst:
                 break  # what comes now is worse than all that has room
             more = 0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from core.graph.algorithms.dice import dice
+from core.watch import NO_WATCH, Watch
 
 SEED = 0
 ROUNDS = 10  # of Leiden
@@ -31,7 +32,7 @@ def hierarchy(
     weights: np.ndarray | None = None,
     max_size: int = 10,
     largest: bool = True,
-    check: Callable[[], None] = lambda: None,
+    watch: Watch = NO_WATCH,
 ) -> list[Group]:
     """The communities of an undirected graph of `n` nodes: those of Leiden for modularity, each of more than `max_size` nodes split
     again on the subgraph that it induces, until it is small enough or Leiden leaves it whole.
@@ -56,7 +57,7 @@ def hierarchy(
         later: list[tuple[int, int, np.ndarray]] = []
         found: list[Group] = []
         for (level, parent, _), pieces in zip(
-            waiting, whole.split([part for _, _, part in waiting], check)
+            waiting, whole.split([part for _, _, part in waiting], watch)
         ):
             if parent < 0 or len(pieces) > 1:
                 found += [Group(level, parent, piece) for piece in pieces if len(piece) > 1]
@@ -93,12 +94,10 @@ class _Small:
             min(parts, key=lambda part: (-len(part), part[0])) if len(parts) else [], np.int64
         )
 
-    def split(
-        self, parts: list[np.ndarray], check: Callable[[], None]
-    ) -> Iterator[list[np.ndarray]]:
+    def split(self, parts: list[np.ndarray], watch: Watch = NO_WATCH) -> Iterator[list[np.ndarray]]:
         """The communities of the subgraph on each part, each ascending."""
         for part in parts:
-            check()
+            watch.check()
             yield _by_igraph(self.whole.induced_subgraph(part.tolist()), part) if len(part) else []
 
 
@@ -133,9 +132,7 @@ class _Large:
         sizes = np.bincount(of)
         return np.flatnonzero(of == of[np.argmax(sizes[of])])
 
-    def split(
-        self, parts: list[np.ndarray], check: Callable[[], None]
-    ) -> Iterator[list[np.ndarray]]:
+    def split(self, parts: list[np.ndarray], watch: Watch = NO_WATCH) -> Iterator[list[np.ndarray]]:
         """The communities of the subgraph on each part, each ascending."""
         of, place = np.full(self.n, -1, np.int32), np.empty(self.n, np.int32)
         for number, part in enumerate(parts):
@@ -146,13 +143,13 @@ class _Large:
         self.edges, self.weights = self.edges[order], self.weights[order]
         bounds = np.searchsorted(of[self.edges[:, 0]], np.arange(len(parts) + 1))
         for part, first, end in zip(parts, bounds, bounds[1:]):
-            check()
+            watch.check()
             yield self._communities(
-                part, place[self.edges[first:end]], self.weights[first:end], check
+                part, place[self.edges[first:end]], self.weights[first:end], watch
             )
 
     def _communities(
-        self, part: np.ndarray, edges: np.ndarray, weights: np.ndarray, check: Callable[[], None]
+        self, part: np.ndarray, edges: np.ndarray, weights: np.ndarray, watch: Watch = NO_WATCH
     ) -> list[np.ndarray]:
         if len(edges) > MANY:
             from core.graph.large import (
@@ -160,7 +157,7 @@ class _Large:
                 linked,
             )  # its compiled loops bring numba
 
-            labels = leiden(linked(len(part), edges, weights), lambda text: None, check)
+            labels = leiden(linked(len(part), edges, weights), watch.quiet)
             order = np.argsort(labels, kind="stable")
             return [part[one] for one in np.split(order, np.cumsum(np.bincount(labels))[:-1])]
         import igraph

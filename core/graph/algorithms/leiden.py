@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,9 +15,9 @@ from core.graph.algorithms.dice import dice
 from core.graph.storage.opening import needs_subprocess, open_same
 from core.graph.store import Graph
 from core.io.files import size_text
-from core.runtime.meter import silent
 from core.runtime.subprocess_worker import in_subprocess
 from core.runtime.weight import free_memory
+from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
     from core.graph.large import Links
@@ -29,7 +28,6 @@ CLUSTER = (
 )
 LARGEST = 20_000_000  # edges that igraph is given, which needs about 200 bytes for each; of a larger graph the arrays are read as they are
 BYTES_AN_EDGE = 100  # that the arrays take then, as measured
-Tell = Callable[[str, float | None], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +60,7 @@ class Communities:
         return np.concatenate([[0], np.cumsum(np.bincount(self.of))]).astype(np.int64)
 
 
-def clusters(
-    graph: Graph, progress: Tell = silent, check: Callable[[], None] = lambda: None
-) -> Communities:
+def clusters(graph: Graph, watch: Watch = NO_WATCH) -> Communities:
     """The communities of at most `CLUSTER` nodes each, found anew. Raises as `detect`.
 
     >>> from core.graph.algorithms.leiden import clusters
@@ -72,11 +68,11 @@ def clusters(
     >>> sorted(node for one in range(len(found)) for node in found.members(one).tolist())  # each node is in one community
     [0, 1, 2, 3, 4]
     """
-    return Communities(detect(graph, CLUSTER, progress, check))
+    return Communities(detect(graph, CLUSTER, watch))
 
 
-def detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], None]) -> np.ndarray:
-    """The community of each node, int32 [n], numbered by first member. Raises BadInput for a graph too large, and what `check` raises.
+def detect(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
+    """The community of each node, int32 [n], numbered by first member. Raises BadInput for a graph too large, and what `watch` raises.
 
     A large graph is clustered in a process of its own: igraph holds the interpreter for as long as it is at it.
 
@@ -90,10 +86,8 @@ def detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], None
     if refusal:
         raise BadInput(refusal)
     if needs_subprocess(graph):
-        return in_subprocess(
-            _detected, graph.folder, graph.digest, max_size, progress=progress, check=check
-        )
-    return _detect(graph, max_size, progress, check)
+        return in_subprocess(_detected, graph.folder, graph.digest, max_size, watch=watch)
+    return _detect(graph, max_size, watch)
 
 
 def too_large(graph: Graph) -> str:
@@ -110,20 +104,17 @@ def too_large(graph: Graph) -> str:
     return f"{graph.n_edges:,} triples are too many to be clustered here: {few}."
 
 
-def _detected(
-    folder: Path, digest: str, max_size: int, progress: Tell, check: Callable[[], None]
-) -> np.ndarray:
+def _detected(folder: Path, digest: str, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
     """`_detect`, for a graph that is opened first."""
     graph = open_same(folder, digest)
     assert isinstance(graph, Graph)  # no other is worked on apart
-    return _detect(graph, max_size, progress, check)
+    return _detect(graph, max_size, watch)
 
 
-def _detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], None]) -> np.ndarray:
+def _detect(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
     import igraph
 
-    progress("Finding communities", 0.0)
-    tell = lambda text: progress(text, None)
+    watch.report("Finding communities", 0.0)
     whole: Any
     if graph.n_edges > LARGEST:
         from core.graph.large import Links
@@ -141,10 +132,10 @@ def _detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], Non
     ]  # nodes, and where among those of a graph
     found, settled = np.empty(graph.n_nodes, np.int64), 0
     while waiting:
-        check()
+        watch.check()
         nodes, part, among = waiting.pop()
         part = part if among is None else _induced(part, among)
-        membership = part.communities(tell, check) if isinstance(part, _Large) else _leiden(part)
+        membership = part.communities(watch) if isinstance(part, _Large) else _leiden(part)
         count = int(membership.max()) + 1 if len(membership) else 0
         for inner in (
             np.split(np.argsort(membership, kind="stable"), np.cumsum(np.bincount(membership))[:-1])
@@ -156,7 +147,7 @@ def _detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], Non
             else:
                 found[nodes[inner]] = nodes[inner].min()
                 settled += len(inner)
-        progress(
+        watch.report(
             f"Finding communities: {settled:,} of {graph.n_nodes:,} entities",
             settled / max(1, graph.n_nodes),
         )
@@ -173,11 +164,11 @@ class _Large:
     def place(self) -> np.ndarray:
         return np.full(self.links.n_nodes, -1, np.int32)
 
-    def communities(self, tell: Callable[[str], None], check: Callable[[], None]) -> np.ndarray:
+    def communities(self, watch: Watch = NO_WATCH) -> np.ndarray:
         """The community of each node."""
         from core.graph.large import leiden
 
-        return leiden(self.links, tell, check)
+        return leiden(self.links, watch)
 
     def induced(self, among: np.ndarray) -> Any:
         """The subgraph on the nodes at these places: igraph's, where it is small enough for it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from core.errors import BadInput
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import Graph
 from core.types import Subgraph
+from core.watch import NO_WATCH, Watch
 
 WAYS = {"out": 1, "in": 2, "both": 3}  # what the compiled loops call the directions
 
@@ -51,7 +52,7 @@ def nearest(
     hops: int,
     direction: str = "graph",
     keep: int | None = None,
-    check: Callable[[], None] | None = None,
+    watch: Watch = NO_WATCH,
 ) -> tuple[np.ndarray, np.ndarray]:
     """(nodes, hops from the seeds), int64, ordered by (hops, id): breadth-first from the seeds, themselves included.
 
@@ -75,8 +76,7 @@ def nearest(
     found[:end], seen[seeds] = seeds[:end], True
     way = links(graph, direction)
     for hop in range(1, hops + 1):
-        if check:
-            check()
+        watch.check()
         start, end = end, next_level(found, start, end, seen, *way)
         distance[start:end] = hop
         if start == end or end == keep:

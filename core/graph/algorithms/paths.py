@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 
 from core.graph.algorithms.local import Local
 from core.types import Path
+from core.watch import NO_WATCH, Watch
 
 CHECK_EVERY = 4096
 Step = tuple[int, int, bool]  # local neighbour, edge, forward
@@ -22,7 +23,7 @@ def shortest_paths(
     every: bool = False,
     parallel: bool = True,
     cap: int | None = None,
-    check: Callable[[], None] | None = None,
+    watch: Watch = NO_WATCH,
 ) -> tuple[list[Path], bool]:
     """The shortest paths of at most `hops` steps from `source` (a node of the graph) to the other nodes of the subgraph.
 
@@ -42,16 +43,16 @@ def shortest_paths(
     start = local.place(source)
     if start < 0:
         return [], False
-    depth, before = _search(local, start, hops, every, parallel, check)
+    depth, before = _search(local, start, hops, every, parallel, watch)
     return _capped(
-        _to_each(local, start, sorted(before, key=lambda node: (depth[node], node)), before, check),
+        _to_each(local, start, sorted(before, key=lambda node: (depth[node], node)), before, watch),
         cap,
-        check,
+        watch,
     )
 
 
 def simple_paths(
-    local: Local, source: int, hops: int, cap: int | None, check: Callable[[], None] | None = None
+    local: Local, source: int, hops: int, cap: int | None, watch: Watch = NO_WATCH
 ) -> tuple[list[Path], bool]:
     """All paths of 1 to `hops` steps from `source` that repeat no node (LEGO-GraphRAG EPR), shortest first.
 
@@ -66,19 +67,19 @@ def simple_paths(
     (['E -> r5 -> A', 'E -> r5 -> A -> r0 -> B'], True)
     """
     start = local.place(source)
-    return ([], False) if start < 0 else _capped(_breadth(local, start, hops), cap, check)
+    return ([], False) if start < 0 else _capped(_breadth(local, start, hops), cap, watch)
 
 
 def _capped(
-    found: Iterator[Path], cap: int | None, check: Callable[[], None] | None
+    found: Iterator[Path], cap: int | None, watch: Watch = NO_WATCH
 ) -> tuple[list[Path], bool]:
     paths: list[Path] = []
     for path in found:
         if cap is not None and len(paths) >= cap:
             return paths, True
         paths.append(path)
-        if check and len(paths) % CHECK_EVERY == 0:
-            check()
+        if len(paths) % CHECK_EVERY == 0:
+            watch.check()
     return paths, False
 
 
@@ -88,14 +89,13 @@ def _search(
     hops: int,
     every: bool,
     parallel: bool,
-    check: Callable[[], None] | None,
+    watch: Watch = NO_WATCH,
 ) -> tuple[dict[int, int], Before]:
     """Breadth-first: the depth of each reached node, and what leads to each but the start."""
     depth, level = {start: 0}, [start]
     before: Before = {}
     for hop in range(1, hops + 1):
-        if check:
-            check()
+        watch.check()
         fresh = []
         for node in level:
             for step in local.lists[node]:
@@ -114,13 +114,13 @@ def _search(
 
 
 def _to_each(
-    local: Local, start: int, targets: list[int], before: Before, check: Callable[[], None] | None
+    local: Local, start: int, targets: list[int], before: Before, watch: Watch = NO_WATCH
 ) -> Iterator[Path]:
     """The paths that `before` holds, target by target, each by (nodes, edges); nothing is held but the path in hand."""
     names = local.nodes.tolist()
     for count, target in enumerate(targets):
-        if check and count % 256 == 0:
-            check()
+        if count % 256 == 0:
+            watch.check()
         back = _only_way(start, target, before)
         if back:
             yield from _along(names, back, before)

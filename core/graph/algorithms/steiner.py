@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+
+from core.watch import NO_WATCH, Watch
 
 NEAR = 1e-12  # times nearer than this are the same
 
@@ -35,14 +36,14 @@ class _Growth:
         )
 
     def run(
-        self, heads: np.ndarray, tails: np.ndarray, costs: np.ndarray, check: Callable[[], None]
+        self, heads: np.ndarray, tails: np.ndarray, costs: np.ndarray, watch: Watch = NO_WATCH
     ) -> None:
         """Grow until at most one cluster is active."""
         from core.graph.algorithms.moats import next_meeting  # brings numba
 
         waiting, n = np.arange(len(heads)), len(heads)
         while len(self.active) > 1:
-            check()
+            watch.check()
             n, first, soonest = next_meeting(
                 waiting, n, heads, tails, costs, self.cluster, self.rate, self.grown
             )
@@ -80,14 +81,14 @@ def prize_collecting_tree(
     tails: np.ndarray,
     costs: np.ndarray,
     prizes: np.ndarray,
-    check: Callable[[], None] = lambda: None,
+    watch: Watch = NO_WATCH,
 ) -> tuple[list[int], list[int]]:
     """The nodes and the edges, ascending, of a tree whose prizes are worth its costs: at most twice as far from the best as can be.
 
     Goemans and Williamson's growth, unrooted, to one cluster, with their pruning: every node with a prize grows a moat; where two moats
     meet the edge is taken, a cluster whose prizes are used up stops. Then, last merge first, what a merge took in that had stopped and
     that nothing else needs is dropped. Of edges that meet at the same time the first is taken. `costs` and `prizes` are 0 or more.
-    Raises what `check` raises.
+    Raises what `watch` raises.
 
     A path 0 - 1 - 2 - 3 with prizes at 0 and 2 and edges of cost one half; 3 has no prize, so the last edge is not worth it:
 
@@ -96,7 +97,7 @@ def prize_collecting_tree(
     ([0, 1, 2], [0, 1])
     """
     growth = _Growth(np.asarray(prizes, float))
-    growth.run(heads, tails, np.asarray(costs, float), check)
+    growth.run(heads, tails, np.asarray(costs, float), watch)
     best = min(growth.active, default=-1)
     good = set(np.flatnonzero(growth.cluster == best).tolist())
     return _pruned(growth, good, heads, tails) if good else ([], [])

@@ -6,7 +6,7 @@ import copy
 import json
 import shutil
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -26,9 +26,8 @@ from core.graph.store import ARRAYS, META, VERSION, Graph, read_meta
 from core.io.durations import with_time_left
 from core.io.folders import TEMPORARY
 from core.types import Direction
+from core.watch import NO_WATCH, Watch
 
-Progress = Callable[[str, float], None]
-Check = Callable[[], None]  # raises Cancelled when a person has stopped the work
 Columns = tuple[np.ndarray, ...]  # head, relation, tail
 Source = Iterable[tuple[str, str, str]] | str | FilePath | TripleFile | Numbers
 
@@ -40,8 +39,7 @@ def build(
     folder: str | FilePath,
     name: str,
     direction: Direction = "both",
-    progress: Progress | None = None,
-    check: Check | None = None,
+    watch: Watch = NO_WATCH,
     wait: bool = False,
 ) -> Graph:
     """The graph of some triples (an iterable, a file, a TripleFile that says how to read it, or Numbers), stored
@@ -55,7 +53,7 @@ def build(
     same results; only numbered nodes keep their numbers. A triple that appears twice is stored once; triples between the same nodes
     with different relations all are. A store that was there stays readable until the new one is whole, and stays for good if the
     build fails. Raises BadInput for bad triples, StoreError where another process builds the same folder (unless `wait`) or the disk
-    refuses, and what `check` raises.
+    refuses, and what `watch` raises.
 
     >>> import tempfile
     >>> from core.graph.building.build import build
@@ -64,8 +62,8 @@ def build(
     (['a -> near -> b', 'b -> near -> c'], False)
     """
     folder = FilePath(folder).absolute()
-    with locked(folder, wait, check):
-        return _build(triples, folder, name, direction, progress, check)
+    with locked(folder, wait, watch):
+        return _build(triples, folder, name, direction, watch)
 
 
 def open_or_build(
@@ -73,8 +71,7 @@ def open_or_build(
     folder: str | FilePath,
     name: str,
     direction: Direction = "both",
-    progress: Progress | None = None,
-    check: Check | None = None,
+    watch: Watch = NO_WATCH,
     wait: bool = True,
 ) -> Graph:
     """The stored graph of a file of triples, built first where it is absent, damaged, or of another state of the file."""
@@ -82,11 +79,11 @@ def open_or_build(
     graph = _current(source, folder, name, direction)
     if graph is not None:
         return graph
-    with locked(folder, wait, check):
+    with locked(folder, wait, watch):
         graph = _current(
             source, folder, name, direction
         )  # another process may have built it while we waited
-        return graph or _build(source, folder, name, direction, progress, check)
+        return graph or _build(source, folder, name, direction, watch)
 
 
 def in_memory(
@@ -103,8 +100,8 @@ def in_memory(
     >>> graph.names([0, 1]), graph.n_edges, graph.folder
     (['a', 'b'], 1, None)
     """
-    names, relations, columns = by_name(*read(triples, lambda: None))
-    arrays, blob = arrays_and_names(names, columns, len(relations), lambda: None)
+    names, relations, columns = by_name(*read(triples))
+    arrays, blob = arrays_and_names(names, columns, len(relations))
     tables = said.columns(names, edge_of(columns), len(arrays["heads"])) if said else NONE
     parts: dict[str, Any] = {**arrays, "names_utf8": blob, "columns": tables}
     digest = with_columns(digest_of(arrays, blob, relations, direction), tables)
@@ -128,17 +125,10 @@ def _current(source: FilePath, folder: FilePath, name: str, direction: str) -> G
 
 
 def _build(
-    triples: Source,
-    folder: FilePath,
-    name: str,
-    direction: Direction,
-    progress: Progress | None,
-    check: Check | None,
+    triples: Source, folder: FilePath, name: str, direction: Direction, watch: Watch = NO_WATCH
 ) -> Graph:
     if direction not in ("out", "in", "both"):
         raise BadInput(f"A graph's direction is out, in or both, not “{direction}”.")
-    tell, stop = progress or (lambda text, share: None), check or (lambda: None)
-    report = with_time_left(lambda text, share: tell(text, share or 0.0))
     existed, temporary = folder.exists(), folder / TEMPORARY
     over = (
         "Starting over after a break: reading triples"
@@ -155,7 +145,7 @@ def _build(
         if isinstance(large, (TextSource, Numbers)):
             from core.graph.large import build_large  # its compiled loops bring numba
 
-            build_large(large, folder, name, direction, tell, stop)
+            build_large(large, folder, name, direction, watch)
             if isinstance(triples, TripleFile):
                 triples.warn_of(read_meta(folder)["relations"])
                 form = format_of(triples.path, triples.format)
@@ -168,20 +158,21 @@ def _build(
                         f"Types, descriptions, keywords and weights are not taken. {ONLY_TRIPLES}"
                     )
                 if triples.attributes:
-                    _put_tables(triples, folder, temporary, stop)
-            report("Done", 1.0)
+                    _put_tables(triples, folder, temporary, watch)
+            watch.report("Done", 1.0)
             return Graph.open(folder)
         assert not isinstance(triples, Numbers)  # which are large whatever their number
+        watch = with_time_left(watch)
         said = Attributes()
         if isinstance(triples, TripleFile):
             known, said = stamp(triples.path), triples.attributes
-            triples = triples.read(lambda share: report(over, 0.6 * share))
-        found = read(triples, stop)
-        report("Sorting", 0.6)
+            triples = triples.read(watch.part(0.0, 0.6, over))
+        found = read(triples, watch)
+        watch.report("Sorting", 0.6)
         names, relations, columns = by_name(*found)
-        arrays, blob = arrays_and_names(names, columns, len(relations), stop)
+        arrays, blob = arrays_and_names(names, columns, len(relations), watch)
         tables = said.columns(names, edge_of(columns), len(arrays["heads"])) if said else NONE
-        report("Writing", 0.9)
+        watch.report("Writing", 0.9)
         digest = with_columns(digest_of(arrays, blob, relations, direction), tables)
         meta = {
             "version": VERSION,
@@ -191,7 +182,7 @@ def _build(
             "relations": relations,
         }
         write(temporary, arrays, blob, known, tables)
-        stop()
+        watch.check()
         place(folder, temporary, meta)
         shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
     except OSError as error:
@@ -202,14 +193,16 @@ def _build(
         shutil.rmtree(temporary, ignore_errors=True)
         if not existed and not (folder / META).exists() and not (folder / UNFINISHED).exists():
             shutil.rmtree(folder, ignore_errors=True)
-    report("Done", 1.0)
+    watch.report("Done", 1.0)
     return Graph.open(folder)
 
 
-def _put_tables(file: TripleFile, folder: FilePath, temporary: FilePath, stop: Check) -> None:
+def _put_tables(
+    file: TripleFile, folder: FilePath, temporary: FilePath, watch: Watch = NO_WATCH
+) -> None:
     """Gives the graph that was built of a file in steps the tables of what the file says beside its triples, read once more for them."""
     graph, counted = Graph.open(folder), copy.deepcopy(file.tally.state())
-    found = read(file.read(), stop)
+    found = read(file.read(), watch)
     file.tally.restore(
         {**counted, "notes": file.tally.notes}
     )  # what was left out is not counted twice
@@ -242,7 +235,7 @@ def edge_of(columns: Columns) -> np.ndarray:
 
 
 def read(
-    triples: Iterable[tuple[str, str, str]], stop: Check
+    triples: Iterable[tuple[str, str, str]], watch: Watch = NO_WATCH
 ) -> tuple[list[str], list[str], Columns]:
     """Node names and relation names by first appearance, and the columns head, relation, tail as int64."""
     names: dict[str, int] = {}
@@ -253,7 +246,7 @@ def read(
         relation_ids.append(relations.setdefault(relation, len(relations)))
         tails.append(names.setdefault(tail, len(names)))
         if index % CHECK_EVERY == 0:
-            stop()
+            watch.check()
     if not heads:
         raise BadInput("There are no triples to build a graph from.")
     if len(names) > np.iinfo(np.int32).max:
@@ -277,7 +270,7 @@ def by_name(
 
 
 def arrays_and_names(
-    names: list[str], columns: Columns, n_relations: int, stop: Check
+    names: list[str], columns: Columns, n_relations: int, watch: Watch = NO_WATCH
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """The arrays of the store and the blob of names. Raises BadInput for a name that cannot be written as UTF-8."""
     try:
@@ -285,7 +278,7 @@ def arrays_and_names(
     except UnicodeEncodeError as error:
         raise BadInput(f"A name cannot be written as UTF-8: {error.object!r}.") from None
     n = len(encoded)
-    arrays = edge_arrays(columns, n, n_relations, stop)
+    arrays = edge_arrays(columns, n, n_relations, watch)
     arrays["name_offsets"] = np.concatenate(
         [[0], np.cumsum(np.fromiter(map(len, encoded), np.int64, n))]
     ).astype(np.int64)
@@ -294,7 +287,7 @@ def arrays_and_names(
 
 
 def edge_arrays(
-    columns: Columns, n: int, n_relations: int, stop: Check = lambda: None
+    columns: Columns, n: int, n_relations: int, watch: Watch = NO_WATCH
 ) -> dict[str, np.ndarray]:
     """The arrays of a store's edges, made in memory from the columns head, relation, tail."""
     heads, relations, tails = columns
@@ -303,7 +296,7 @@ def edge_arrays(
     fresh = np.ones(len(heads), bool)
     fresh[1:] = (np.diff(heads) != 0) | (np.diff(relations) != 0) | (np.diff(tails) != 0)
     heads, relations, tails = heads[fresh], relations[fresh], tails[fresh]
-    stop()
+    watch.check()
     m, inward = len(heads), np.argsort(tails, kind="stable")
     return {
         "out_indptr": _indptr(heads, n),

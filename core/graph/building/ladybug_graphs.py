@@ -35,7 +35,7 @@ def carry_over(folder: FilePath) -> Graph:
         read is not what was written. The database then stays as it is.
     """
     folder = folder.absolute()
-    with locked(folder, wait=False, check=None):
+    with locked(folder, wait=False):
         meta = read_description(folder)
         if meta.get("store") != LADYBUG:
             raise StoreError(f"The graph in {folder} is not in a Ladybug database.")
@@ -71,7 +71,7 @@ def _read(file: FilePath, meta: dict, columns: Columns) -> tuple[dict[str, np.nd
             names = connection.execute(NAMES).get_as_arrow().column(0).to_pylist()
             edges = connection.execute(EDGES).get_as_arrow()
     triples = tuple(column.to_numpy().astype(np.int64) for column in edges.columns)
-    arrays, blob = arrays_and_names(names, triples, len(meta["relations"]), lambda: None)
+    arrays, blob = arrays_and_names(names, triples, len(meta["relations"]))
     if _digest(arrays, blob, meta, columns) == meta["digest"]:
         return arrays, blob
     # A graph built with --integers has no names in its arrays.

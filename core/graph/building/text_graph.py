@@ -100,7 +100,7 @@ def assembled(
         raise BadInput(
             f"The graph “{name}” cannot be put together: a node or a triple is given twice."
         )
-    arrays, blob = arrays_and_names(names, triples, len(relations), lambda: None)
+    arrays, blob = arrays_and_names(names, triples, len(relations))
     columns = Columns(*tables, chunks)
     digest = with_columns(digest_of(arrays, blob, relations, direction), columns)
     parts: dict[str, Any] = {**arrays, "names_utf8": blob}
@@ -136,7 +136,7 @@ def store(graph: Graph, folder: str | FilePath) -> Graph:
         "direction": graph.direction,
         "relations": relations,
     }
-    with locked(folder, True, None):
+    with locked(folder, True):
         try:
             folder.mkdir(parents=True, exist_ok=True)
             clean(folder)
@@ -161,7 +161,7 @@ def moved(temporary: str | FilePath, folder: str | FilePath) -> Graph:
     """The graph stored in `temporary` put into `folder`, in the place of what was there, and opened there; `temporary` is removed. Raises
     StoreError."""
     temporary, folder = FilePath(temporary).absolute(), FilePath(folder).absolute()
-    with locked(folder, True, None):
+    with locked(folder, True):
         meta = read_meta(temporary)
         try:
             folder.mkdir(parents=True, exist_ok=True)

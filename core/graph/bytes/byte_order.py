@@ -6,17 +6,19 @@ name kept at hand in one number, and in its lowest byte how many bytes are left,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numba
 import numpy as np
+
+from core.watch import NO_WATCH, Watch
 
 NAME_BYTES = 48  # memory a name needs while its range is sorted
 SAMPLE, SMALL = 4096, 16
 
 
 def in_order(
-    data: np.ndarray, offsets: np.ndarray, memory: int, check: Callable[[], None]
+    data: np.ndarray, offsets: np.ndarray, memory: int, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[float, np.ndarray]]:
     """Name numbers by (bytes of the name, number), in pieces, each with the share that is done: name i is
     data[offsets[i]:offsets[i + 1]]."""
@@ -37,7 +39,7 @@ def in_order(
     ends = np.concatenate([[0], np.cumsum([len(bound) for bound in bounds])]).astype(np.int64)
     done = 0
     for piece in range(len(bounds) + 1):
-        check()
+        watch.check()
         ids = _of_range(data, offsets, flat, ends, piece)
         _sort(data, offsets, ids, np.empty(len(ids), np.uint64))
         done += len(ids)

@@ -7,13 +7,13 @@ nothing is drawn: nodes are visited by their ids, again and again in place of a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from core.runtime.meter import watch_compiling
+from core.watch import NO_WATCH, Watch
 
 watch_compiling()
 
@@ -46,37 +46,39 @@ class Links(NamedTuple):
         return len(self.tails) if not len(self.weights) else (len(self.tails) + 1) // 2
 
 
-def leiden(links: Links, tell: Callable[[str], None], check: Callable[[], None]) -> np.ndarray:
+def leiden(links: Links, watch: Watch = NO_WATCH) -> np.ndarray:
     """The community of each node, int32 [n] from 0 on, each connected; the same for the same graph.
 
     >>> from core.graph.large.array_leiden import leiden, linked
     >>> edges = np.array([[0, 1], [0, 2], [1, 2], [2, 3], [3, 4], [3, 5], [4, 5]])  # two triangles, and the edge 2-3
-    >>> leiden(linked(6, edges), lambda text: None, lambda: None).tolist()
+    >>> leiden(linked(6, edges)).tolist()
     [0, 0, 0, 1, 1, 1]
     """
     found = np.arange(links.n_nodes, dtype=np.int32)
     for _ in range(PASSES if links.n_edges else 0):
         level, labels, groups = links, found, np.arange(links.n_nodes, dtype=np.int32)
         while True:
-            check()
-            tell(f"Finding communities of {level.n_nodes:,} groups with {level.n_edges:,} links")
-            labels = _moved(level, labels, check)
+            watch.check()
+            watch.report(
+                f"Finding communities of {level.n_nodes:,} groups with {level.n_edges:,} links"
+            )
+            labels = _moved(level, labels, watch)
             merged = _dense(_merged(*level, _degrees(*level), labels))
             if int(merged.max(initial=-1)) + 1 == level.n_nodes:
                 break
             above = np.empty(int(merged.max()) + 1, np.int32)
             above[merged] = labels
-            groups, level, labels = merged[groups], quotient(level, merged, check), above
+            groups, level, labels = merged[groups], quotient(level, merged, watch), above
         found = labels[groups]
     return _dense(_connected(*links, found))
 
 
-def quotient(links: Links, labels: np.ndarray, check: Callable[[], None] = lambda: None) -> Links:
+def quotient(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) -> Links:
     """The graph of the groups: two are joined with the weight of all edges between them, each with itself with that of those inside."""
     n = int(labels.max(initial=-1)) + 1
     keys, sums, held = [], [], 0
     for start in range(0, len(links.tails), CHUNK):
-        check()
+        watch.check()
         part = slice(start, start + CHUNK)
         heads, tails = _heads(links.out_indptr, start, start + CHUNK), np.asarray(links.tails[part])
         a, b = labels[heads].astype(np.int64), labels[tails].astype(np.int64)
@@ -169,13 +171,13 @@ def _added(keys: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return keys[starts], np.add.reduceat(weights, starts) if len(starts) else weights
 
 
-def _moved(links: Links, labels: np.ndarray, check: Callable[[], None]) -> np.ndarray:
+def _moved(links: Links, labels: np.ndarray, watch: Watch) -> np.ndarray:
     """The communities, int32 [n] from 0 on, once nodes no longer move."""
     labels, degrees = _dense(labels), _degrees(*links)
     totals = np.bincount(labels, weights=degrees, minlength=links.n_nodes)
     found, met = np.zeros(links.n_nodes), np.empty(links.n_nodes, np.int32)
     for _ in range(SWEEPS):
-        check()
+        watch.check()
         if (
             _sweep(*links, degrees, totals, labels, found, met, degrees.sum())
             <= STILL * links.n_nodes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import traceback
-from collections.abc import Callable
 from pathlib import Path as FilePath
 
 import numpy as np
@@ -18,6 +17,7 @@ from core.graph.storage.write import UNFINISHED, note_source, place, write_degre
 from core.graph.store import BLOB, VERSION, arrays_of
 from core.io.durations import with_time_left
 from core.types import Direction
+from core.watch import NO_WATCH, Watch
 
 SHARE = 4  # of the machine's memory a build takes one part in so many, unless told otherwise
 BUILT = 0.95  # of the way, when all arrays are there; the rest is the digest
@@ -28,24 +28,19 @@ def build_large(
     folder: FilePath,
     name: str,
     direction: Direction,
-    report: Callable[[str, float], None],
-    check: Callable[[], None],
+    watch: Watch = NO_WATCH,
 ) -> None:
     """Builds the store of a source in `folder`, whose lock is held. After a kill or a cancelled build, the same call goes on; after bad
     input, or where the source says so, nothing is kept."""
     import psutil
 
     memory = source.memory or psutil.virtual_memory().total // SHARE
-    unfinished, tell = (
-        folder / UNFINISHED,
-        with_time_left(lambda text, share: report(text, share or 0.0)),
-    )
+    unfinished = folder / UNFINISHED
+    watch = with_time_left(watch)
     try:
-        build = Build(
-            source, unfinished, memory, lambda text, share: tell(text, BUILT * share), check
-        )
+        build = Build(source, unfinished, memory, watch.part(0.0, BUILT))
         relations = build.run()
-        tell("Checking", BUILT)
+        watch.report("Checking", BUILT)
         arrays = arrays_of(unfinished / STORE, lambda path: np.load(path, mmap_mode="r"))
         blob = unfinished / STORE / BLOB
         names = np.memmap(blob, np.uint8, "r") if blob.stat().st_size else np.empty(0, np.uint8)
@@ -70,6 +65,6 @@ def build_large(
         "direction": direction,
         "relations": relations,
     }
-    check()
+    watch.check()
     place(folder, unfinished / STORE, meta)
     shutil.rmtree(unfinished, ignore_errors=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path as FilePath
 
 import numba
@@ -11,6 +10,7 @@ import numpy as np
 from core.graph.large.journal import HEADER, Growing
 from core.graph.large.name_files import CHUNK, NameFiles, read_names, write_in_order
 from core.languages.spelling import fold
+from core.watch import NO_WATCH, Watch
 
 # Named for the form of the names: where `fold` changes, they are written anew under other names.
 FOLDED, FOLDED_ENDS, FOLDED_NODES = "folded-2.bin", "folded-2-ends.npy", "folded-2-nodes.npy"
@@ -19,28 +19,21 @@ BACKTICK, APOSTROPHE = ord("`"), ord("'")
 
 
 def write_folded(
-    data: np.ndarray,
-    offsets: np.ndarray,
-    folder: FilePath,
-    memory: int,
-    tell: Callable[[float], None] = lambda share: None,
-    check: Callable[[], None] = lambda: None,
+    data: np.ndarray, offsets: np.ndarray, folder: FilePath, memory: int, watch: Watch = NO_WATCH
 ) -> None:
     """Writes the folded names in order into a folder: their bytes, where each ends, and whose each is (by node where alike)."""
     count, loose = len(offsets) - 1, (folder / "loose.bin", folder / "loose_offsets.npy")
     unordered = NameFiles(*loose)
     for first in range(0, count, CHUNK):
-        check()
-        tell(0.3 * first / count)
+        watch.check()
+        watch.step(0.3 * first / count)
         unordered.add(*_folded(data, np.asarray(offsets[first : first + CHUNK + 1])))
     unordered.close()
     ordered, nodes = (
         NameFiles(folder / FOLDED, folder / FOLDED_ENDS),
         Growing(folder / FOLDED_NODES, np.int32, 0, HEADER),
     )
-    for part in write_in_order(
-        *read_names(*loose), ordered, memory, lambda share: tell(0.3 + 0.7 * share), check
-    ):
+    for part in write_in_order(*read_names(*loose), ordered, memory, watch.part(0.3, 1.0)):
         nodes.add(part)
     ordered.close()
     nodes.close()

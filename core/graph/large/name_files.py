@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path as FilePath
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from core.graph.bytes.byte_order import in_order
 from core.graph.large.journal import HEADER, Growing
 from core.graph.readers.textkernels import gather
+from core.watch import NO_WATCH, Watch
 
 CHUNK = 1 << 20  # names written at a time
 
@@ -44,16 +45,11 @@ def read_names(text: FilePath, ends: FilePath) -> tuple[np.ndarray, np.ndarray]:
 
 
 def write_in_order(
-    data: np.ndarray,
-    offsets: np.ndarray,
-    out: NameFiles,
-    memory: int,
-    tell: Callable[[float], None],
-    check: Callable[[], None],
+    data: np.ndarray, offsets: np.ndarray, out: NameFiles, memory: int, watch: Watch = NO_WATCH
 ) -> Iterator[np.ndarray]:
     """Writes names in the order of their bytes, and by number where they are alike; piece by piece, their numbers in that order."""
-    for share, ids in in_order(data, offsets, memory, check):
-        tell(share)
+    for share, ids in in_order(data, offsets, memory, watch):
+        watch.step(share)
         for first in range(0, len(ids), CHUNK):
             part = ids[first : first + CHUNK]
             starts, sizes = offsets[part], offsets[part + 1] - offsets[part]

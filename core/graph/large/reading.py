@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,19 +11,14 @@ from core.graph.large.journal import Growing, Journal, put
 from core.graph.large.naming import relations_of, spill_names
 from core.graph.large.sources import Numbers, TextSource
 from core.graph.readers.blocks import Block, Place
+from core.watch import NO_WATCH, Watch
 
 
 class Reading:
     """The reading of a source into spilled blocks: of numbers as `heads-`, `kinds-` and `tails-BLOCK`, of names as `spill_names` has it."""
 
-    def __init__(
-        self,
-        source: Numbers | TextSource,
-        journal: Journal,
-        tell: Callable[[float], None],
-        check: Callable[[], None],
-    ):
-        self.source, self.journal, self._tell, self.check = source, journal, tell, check
+    def __init__(self, source: Numbers | TextSource, journal: Journal, watch: Watch = NO_WATCH):
+        self.source, self.journal, self._watch = source, journal, watch
         self.numbered = isinstance(source, Numbers) or source.numbered
         self._retained = 0  # relations that are not left out
 
@@ -41,10 +35,10 @@ class Reading:
     def _read_numbers(self, source: Numbers) -> None:
         fact, number = self.journal.fact, self.journal.done("read")
         for columns in source.read(fact("triples", 0)):
-            self.check()
+            self._watch.check()
             self._spill_numbers(number, columns)
             number += 1
-            self._tell(fact("triples") / max(1, source.count))
+            self._watch.step(fact("triples") / max(1, source.count))
 
     def _spill_numbers(self, number: int, columns: tuple[np.ndarray, ...], **facts) -> None:
         """Spills the columns of a block, and notes the largest numbers."""
@@ -72,8 +66,8 @@ class Reading:
         ids = self._relations()
         written = Growing(self.journal.spill("relations"), np.uint8, fact("relation_bytes", 0))
         counts = fact("counts", [])
-        for block in source.blocks(Place(**fact("place", {})), fact("block"), self._tell):
-            self.check()
+        for block in source.blocks(Place(**fact("place", {})), fact("block"), self._watch):
+            self._watch.check()
             facts: dict[str, Any] = {"place": vars(block.after), "tally": source.tally.state()}
             if self.numbered:
                 self._spill_numbers(number, source.numbers(block), **facts)

@@ -6,7 +6,7 @@ one in their order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from core.graph.readers.naming import Namer
 from core.graph.readers.ntriples import candidates, term_of
 from core.graph.readers.termkernels import readable
 from core.graph.readers.textkernels import gather, hash_parts
+from core.watch import NO_WATCH, Watch
 
 CHUNK = 1 << 20  # terms looked at at a time
 
@@ -27,18 +28,18 @@ def rename(
     offsets: np.ndarray,
     names: NameFiles,
     seed: int,
-    check: Callable[[], None],
+    watch: Watch = NO_WATCH,
 ) -> None:
     """Writes the names of all terms, in their order."""
     put(
         journal.spill("ends-hashed"),
         np.concatenate(
-            [hashes for *_, hashes in _readable(data, offsets, seed, check)]
+            [hashes for *_, hashes in _readable(data, offsets, seed, watch)]
             or [np.empty(0, np.uint64)]
         ),
     )
-    called = _contested(get(journal.spill("ends-hashed"), np.uint64), data, offsets, seed, check)
-    for first, text, starts, lengths, _ in _readable(data, offsets, seed, check):
+    called = _contested(get(journal.spill("ends-hashed"), np.uint64), data, offsets, seed, watch)
+    for first, text, starts, lengths, _ in _readable(data, offsets, seed, watch):
         mine = (
             [term for term in range(first, first + len(starts)) if term in called] if called else []
         )
@@ -53,12 +54,12 @@ def rename(
 
 
 def _readable(
-    data: np.ndarray, offsets: np.ndarray, seed: int, check: Callable[[], None]
+    data: np.ndarray, offsets: np.ndarray, seed: int, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """Chunk by chunk: the first term, bytes, and where in them the readable end of each term starts, its length and its hash."""
     count = len(offsets) - 1
     for first in range(0, count, CHUNK):
-        check()
+        watch.check()
         cuts = np.asarray(offsets[first : first + CHUNK + 1])
         text = np.array(data[cuts[0] : cuts[-1]])
         cuts = cuts - cuts[0]
@@ -79,7 +80,7 @@ def _readable(
 
 
 def _contested(
-    hashes: np.ndarray, data: np.ndarray, offsets: np.ndarray, seed: int, check: Callable[[], None]
+    hashes: np.ndarray, data: np.ndarray, offsets: np.ndarray, seed: int, watch: Watch = NO_WATCH
 ) -> dict[int, str]:
     """The names of the terms whose readable end another one wants too."""
     ordered = np.sort(hashes)
@@ -92,7 +93,7 @@ def _contested(
         ]
         if not fresh:
             break
-        check()
+        watch.check()
         longer = []
         for term in fresh:
             token = bytes(data[offsets[term] : offsets[term + 1]]).decode("utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path as FilePath
 
 import numpy as np
@@ -19,6 +18,7 @@ from core.graph.large.sources import Numbers, TextSource
 from core.graph.order import in_name_order
 from core.graph.storage.write import release
 from core.graph.store import BLOB, LARGE
+from core.watch import NO_WATCH, Watch
 
 LAYOUT = 4  # of what is spilled; another number starts unfinished builds anew
 BLOCK = 32 << 20  # bytes of text read at a time, less where memory is scarce
@@ -38,21 +38,15 @@ WEIGHTS = {
 }
 OF_NAMES = ("resolve", "collect", "order", "fold")  # phases that a source of numbers has not
 PLACES = "places"  # the ids of names by first appearance
-Tell = Callable[[str, float], None]
 
 
 class Build:
     """A build in `folder` from a source, within about `memory` bytes. `run` leaves the files of a store in `journal.store`."""
 
     def __init__(
-        self,
-        source: Numbers | TextSource,
-        folder: FilePath,
-        memory: int,
-        tell: Tell,
-        check: Callable[[], None],
+        self, source: Numbers | TextSource, folder: FilePath, memory: int, watch: Watch = NO_WATCH
     ):
-        self.source, self.check, self._tell = source, check, tell
+        self.source, self._watch = source, watch
         self.journal = Journal(folder, {"layout": LAYOUT, "source": source.identity()})
         self.numbered = isinstance(source, Numbers) or source.numbered
 
@@ -60,8 +54,7 @@ class Build:
         self._reading = Reading(
             source,
             self.journal,
-            lambda share: self._advance("read", "Reading triples", share),
-            check,
+            self._phase("read", "Reading triples"),
         )
         if self.journal.fact("seed") is None:
             block = max(1 << 10, min(BLOCK, memory // 64))
@@ -103,10 +96,11 @@ class Build:
         ordered, places = in_name_order(names)
         return ordered, places.astype(np.int32)
 
-    def _advance(self, phase: str, text: str, share: float) -> None:
+    def _phase(self, phase: str, text: str) -> Watch:
         phases = [one for one in WEIGHTS if one not in OF_NAMES or not self.numbered]
         before = sum(WEIGHTS[one] for one in phases[: phases.index(phase)])
-        self._tell(text, (before + WEIGHTS[phase] * share) / sum(WEIGHTS[one] for one in phases))
+        whole = sum(WEIGHTS[one] for one in phases)
+        return self._watch.part(before / whole, (before + WEIGHTS[phase]) / whole, text)
 
     def _resolve(self) -> None:
         counts, parts = self.journal.fact("counts", []), self.journal.fact("parts")
@@ -117,8 +111,7 @@ class Build:
                     stream.truncate(8 * count)
             self.journal.mark("resolve", 0, ready=True)
         for part in range(self.journal.done("resolve"), parts):
-            self.check()
-            self._advance("resolve", "Finding each name's first place", part / parts)
+            self._phase("resolve", "Finding each name's first place").step(part / parts)
             resolve(self.journal, part, counts, self.share)
             self.journal.mark("resolve", part + 1)
         self.journal.mark(
@@ -137,8 +130,7 @@ class Build:
             return
         names = NameFiles(*self._name_files("met"), fact("name_bytes", 0), fact("named", 0))
         for block in range(self.journal.done("collect"), blocks):
-            self.check()
-            self._advance("collect", "Collecting names", block / blocks)
+            self._phase("collect", "Collecting names").step(block / blocks)
             names.add(*new_names(self.journal, block, int(bases[block])))
             names.sync()
             self.journal.mark(
@@ -156,23 +148,23 @@ class Build:
             isinstance(self.source, TextSource) and self.source.of_terms
         ):  # of N-Triples, which have readable names
             kind = "readable"
-            self._advance("order", "Finding readable names", 0.0)
+            self._phase("order", "Finding readable names").step(0.0)
             readable = NameFiles(*self._name_files(kind))
             rename(
                 self.journal,
                 *read_names(*self._name_files("met")),
                 readable,
                 self.journal.fact("seed"),
-                self.check,
+                self._watch,
             )
             readable.close()
         nodes, done = self.journal.fact("nodes"), 0
         names = NameFiles(self.journal.store(BLOB), self.journal.store("name_offsets.npy"))
         order = Growing(self.journal.store("name_order.npy"), np.int32, 0, HEADER)
         places = np.memmap(self.journal.spill(PLACES), np.int32, "w+", shape=(nodes,))
-        advance = lambda share: self._advance("order", "Ordering names", share)
+        ordering = self._phase("order", "Ordering names")
         for part in write_in_order(
-            *read_names(*self._name_files(kind)), names, self.share, advance, self.check
+            *read_names(*self._name_files(kind)), names, self.share, ordering
         ):
             ids = np.arange(done, done + len(part), dtype=np.int32)
             places[part] = ids
@@ -202,8 +194,7 @@ class Build:
             fresh = get(self.journal.spill("fresh"), np.uint64)
             before, places = ranks(fresh), np.memmap(self.journal.spill(PLACES), np.int32, "r")
         for block in range(self.journal.done("number"), blocks):
-            self.check()
-            self._advance("number", "Numbering nodes", block / blocks)
+            self._phase("number", "Numbering nodes").step(block / blocks)
             relations = relation_places[get(self.journal.spill(f"kinds-{block}"), np.int32)]
             if self.numbered:
                 heads, tails = (
@@ -233,8 +224,7 @@ class Build:
             columns["starts"].add(np.zeros(1, np.int64))
         inward = Inward(fact("nodes"), fact("triples"), fact("share"), fact("pieces", 0))
         for part in range(self.journal.done("out"), packing.ranges):
-            self.check()
-            self._advance("out", "Sorting triples by head", part / packing.ranges)
+            self._phase("out", "Sorting triples by head").step(part / packing.ranges)
             sort_range(
                 self.journal,
                 packing,
@@ -272,8 +262,7 @@ class Build:
             key: np.lib.format.open_memmap(self.journal.store(f"{key}.npy"), "r+") for key in shapes
         }
         for part in range(self.journal.done("in"), inward.ranges):
-            self.check()
-            self._advance("in", "Sorting triples by tail", part / inward.ranges)
+            self._phase("in", "Sorting triples by tail").step(part / inward.ranges)
             inward.place(self.journal, part, maps["offsets"], maps["in_edges"], maps["in_heads"])
             for values in maps.values():
                 release(values)
@@ -286,9 +275,12 @@ class Build:
             data, offsets = read_names(
                 self.journal.store(BLOB), self.journal.store("name_offsets.npy")
             )
-            advance = lambda share: self._advance("fold", "Ordering names without case", share)
             write_folded(
-                data, offsets, self.journal.folder / STORE, self.share, advance, self.check
+                data,
+                offsets,
+                self.journal.folder / STORE,
+                self.share,
+                self._phase("fold", "Ordering names without case"),
             )
             self.journal.mark("fold", 1)
 

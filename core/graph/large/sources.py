@@ -18,6 +18,7 @@ from core.graph.readers.rdf import LARGE, TRIPLES, named_by_labels, text_bytes
 from core.graph.readers.skip_report import Tally
 from core.graph.readers.triple_file import TripleFile, dropping
 from core.io.files import size_text
+from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
     from core.graph.readers.blocks import Block, Place
@@ -107,10 +108,10 @@ class TextSource:
         """About how many bytes of text there are."""
         return text_bytes(self.path)
 
-    def blocks(self, place: Place, size: int, tell: Callable[[float], None]) -> Iterator[Block]:
+    def blocks(self, place: Place, size: int, watch: Watch = NO_WATCH) -> Iterator[Block]:
         """Blocks of triples from a place on."""
         return format_named(self.form).blocks(
-            self.file.source(tell, self.tally, self.form), place, size
+            self.file.source(watch, self.tally, self.form), place, size
         )
 
     @property
@@ -122,7 +123,7 @@ class TextSource:
     @cached_property
     def _labelled(self) -> bool:
         """Whether things of an RDF file are called by labels, which are read with the triples."""
-        return named_by_labels(self.file.source(None, self.tally, self.form))
+        return named_by_labels(self.file.source(NO_WATCH, self.tally, self.form))
 
     def called(self, relation: str) -> str:
         """The name of a relation as it is written; asked in the order in which they appear."""

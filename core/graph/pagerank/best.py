@@ -12,7 +12,7 @@ from core.graph.algorithms.leiden import Communities, clusters
 from core.graph.order import steady, top_k
 from core.graph.pagerank.problem import Found, Problem, pose
 from core.graph.store import Graph
-from core.runtime.meter import silent
+from core.watch import NO_WATCH, Watch
 
 METHODS = ("auto", "exact", "fora", "topppr", "rbs", "partition")
 FORMER = {"push": "auto"}  # how `auto` was called in files and expressions saved before
@@ -43,7 +43,7 @@ def pagerank_exact(
     direction: str = "graph",
     tolerance: float = 1e-10,
     weights: np.ndarray | None = None,
-    check: Callable[[], None] = lambda: None,
+    watch: Watch = NO_WATCH,
 ) -> np.ndarray:
     """The personalised PageRank of every node, float64 [n], which sums to 1.
 
@@ -51,7 +51,7 @@ def pagerank_exact(
     steps returns to s. `damping` is the probability of following an edge (LEGO-GraphRAG's `restart_prob`).
     In `both`, a self-loop counts twice, as in igraph. `tolerance` bounds the error summed over all nodes. `weights`, one a
     triple, say how often a step takes it. Raises BadParameter for a damping outside [0, 1) or unfit weights, BadInput for no
-    seeds or a seed outside the graph, and what `check` raises, which is called between rounds.
+    seeds or a seed outside the graph, and what `watch` raises, which is called between rounds.
 
     With steps out of A and damping 1/2: p(A) = 1/2 + p(C) / 4, p(B) = p(A) / 4, p(C) = p(A) / 4 + p(B) / 2, p(D) = p(C) / 2.
 
@@ -63,7 +63,7 @@ def pagerank_exact(
 
     problem = pose(graph, seeds, 0, damping, direction, weights=weights)
     scores = np.maximum(
-        solve(problem.links, problem.seeds, problem.shares, damping, tolerance / 2, check), 0.0
+        solve(problem.links, problem.seeds, problem.shares, damping, tolerance / 2, watch), 0.0
     )
     return scores / scores.sum()
 
@@ -80,8 +80,7 @@ def top_pagerank(
     weights: np.ndarray | None = None,
     random: int = 0,
     report: PageRankReport | None = None,
-    progress: Callable[[str, float | None], None] = silent,
-    check: Callable[[], None] = lambda: None,
+    watch: Watch = NO_WATCH,
     clusters: Callable[..., Communities] = clusters,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The `keep` nodes of highest personalised PageRank: (ids int64, scores float64), best first by (-score, id).
@@ -109,14 +108,7 @@ def top_pagerank(
         raise BadParameter(
             f"PageRank's method is {', '.join(METHODS[:-1])} or {METHODS[-1]}, not “{method}”."
         )
-    more = dict(
-        recall=recall,
-        weights=weights,
-        random=random,
-        progress=progress,
-        check=check,
-        clusters=clusters,
-    )
+    more = dict(recall=recall, weights=weights, random=random, watch=watch, clusters=clusters)
     problem = pose(graph, seeds, keep, damping, direction, **more)
     if keep <= 0:
         return np.empty(0, np.int64), np.empty(0)

@@ -6,7 +6,6 @@ p(u) is solved once for a graph. r is small, and of both signs, so that it cance
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +13,7 @@ from numba import njit
 
 from core.graph.order import steady, top_k
 from core.graph.pagerank.problem import Links
+from core.watch import NO_WATCH, Watch
 
 FIRST, TIGHTER, MOST = (
     0.03,
@@ -49,13 +49,13 @@ def pushed_everywhere(
     damping: float,
     wanted: slice,
     keep: int,
-    check: Callable[[], None] = lambda: None,
+    watch: Watch = NO_WATCH,
 ) -> Pushed:
     """The PageRank of restarts by `shares` (float64 [n], sum one), as exact as the best `keep` of the nodes `wanted` need.
 
     `alike` are the nodes that many restarts are at, ascending, and `known` the PageRank of one that restarts alike at them. `links` have
     weights. Residuals of at least a bar times a node's steps are pushed, first in, first out;
-    the bar falls until the best are the same, all but 1 - `RECALL` of them. Raises what `check` raises.
+    the bar falls until the best are the same, all but 1 - `RECALL` of them. Raises what `watch` raises.
     """
     common = float(np.median(shares[alike])) if len(alike) else 0.0
     residual, estimate = shares.copy(), np.zeros(len(shares))
@@ -72,7 +72,7 @@ def pushed_everywhere(
     )
     bar = np.inf
     for _ in range(MOST):
-        check()
+        watch.check()
         scores = (base + estimate + (1.0 - damping) * residual)[wanted]
         best, values = top_k(np.arange(len(scores)), steady(scores), keep)
         if len(np.intersect1d(best, before)) >= RECALL * len(best):

@@ -9,6 +9,7 @@ from numba import njit
 
 from core.graph import kernels
 from core.graph.pagerank.problem import Found, Links, Problem
+from core.watch import NO_WATCH, Watch
 
 FINE = 0.5e-10  # the error summed over all nodes
 CHECK_STEPS = 10_000_000  # nodes and steps between two looks at whether a person has cancelled
@@ -24,7 +25,7 @@ def exact(problem: Problem, tolerance: float = FINE) -> Found:
     (['A', 'C', 'B'], [16.0, 6.0, 4.0])
     """
     scores = solve(
-        problem.links, problem.seeds, problem.shares, problem.damping, tolerance, problem.check
+        problem.links, problem.seeds, problem.shares, problem.damping, tolerance, problem.watch
     )
     nodes = np.flatnonzero(scores > 0.0)
     total = scores[nodes].sum()
@@ -38,11 +39,11 @@ def solve(
     shares: np.ndarray,
     damping: float,
     tolerance: float,
-    check: Callable[[], None] = lambda: None,
+    watch: Watch = NO_WATCH,
 ) -> np.ndarray:
     """The PageRank of every node, float64 [n], not yet scaled to a sum of one for mass dropped at nodes without steps.
 
-    Raises what `check` raises, which is called between rounds.
+    Raises what `watch` raises, which is called between rounds.
     """
     n = len(links.out_indptr) - 1
     estimate, residual = np.zeros(n), np.zeros(n)
@@ -63,7 +64,7 @@ def solve(
             estimate, residual, damping, tolerance, rounds, *links[:5]
         )
     while not settled():
-        check()
+        watch.check()
     return estimate
 
 

@@ -44,7 +44,7 @@ def fora(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Fo
             put(pushed.table, seed, share)
         edges = 0
         while True:
-            problem.check()
+            problem.watch.check()
             rate = walk_rate(epsilon, delta, problem.graph.n_nodes)
             finer = 1.0 / sqrt(max(1, problem.steps) * rate)  # then pushing and walking cost alike
             enqueue(pushed.table, finer, int(pushed.table.state[COUNT]))
@@ -81,7 +81,7 @@ def _push(pushed: Work, problem: Problem, bar: float, budget: int) -> None:
     """Pushes until the queue is empty or the budget is spent."""
     disk, steps = Disk(problem.links), pushed.table.state[STEPS]
     while not drain(pushed, problem, bar, min(budget, int(steps) + CHECK_STEPS), disk):
-        problem.check()
+        problem.watch.check()
         steps = pushed.table.state[STEPS]
         if steps >= budget:
             return
@@ -94,7 +94,7 @@ def walk(pushed: Work, problem: Problem, rate: float) -> tuple[np.ndarray, np.nd
         table, at = pushed.table, 0
         count = int(table.state[COUNT])
         while at < count:
-            problem.check()
+            problem.watch.check()
             at, needed = walk_residuals(
                 table, at, rate, ends.table, problem.damping, random, problem.links, CHECK_STEPS
             )

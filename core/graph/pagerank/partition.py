@@ -27,7 +27,7 @@ def partition(problem: Problem) -> Found:
     """
     if refusal := too_large(problem.graph):
         raise BadInput(f"{refusal} Choose another method of PageRank.")
-    found = problem.clusters(problem.graph, problem.progress, problem.check)
+    found = problem.clusters(problem.graph, problem.watch)
     nodes = np.sort(
         np.concatenate([found.members(int(of)) for of in np.unique(found.of[problem.seeds])])
     )
@@ -39,7 +39,7 @@ def partition(problem: Problem) -> Found:
         problem.shares,
         problem.damping,
         FINE,
-        problem.check,
+        problem.watch,
     )
     total = float(scores[scores > 0.0].sum())
     best, values = problem.ranked(nodes, np.maximum(scores, 0.0))

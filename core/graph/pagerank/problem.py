@@ -14,7 +14,7 @@ from core.graph.algorithms.leiden import Communities, clusters
 from core.graph.algorithms.neighbourhood import links, nearest, seed_array
 from core.graph.order import steady, top_k
 from core.graph.store import Graph
-from core.runtime.meter import silent
+from core.watch import NO_WATCH, Watch
 
 NO_WEIGHTS, NO_DEGREES = np.empty(0), np.empty(0, np.uint8)
 
@@ -58,8 +58,7 @@ class Problem:
     recall: float = 0.97
     random: int = 0
     weights: np.ndarray | None = None
-    check: Callable[[], None] = lambda: None
-    progress: Callable[[str, float | None], None] = silent
+    watch: Watch = NO_WATCH
     clusters: Callable[..., Communities] = (
         clusters  # of a graph, with progress and check; found anew unless kept ones are given
     )

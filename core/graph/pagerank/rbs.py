@@ -39,7 +39,7 @@ def rbs(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Fou
     problem.unweighted("rbs")
     delta, least, edges = 1.0 / problem.keep, 1.0 / max(1, problem.graph.n_nodes), 0
     while True:
-        problem.check()
+        problem.watch.check()
         nodes, scores, last, walked = _all_seeds(problem, epsilon * epsilon * delta / 12.0)
         edges += walked
         settled = last >= (1.0 + epsilon) * delta or delta <= least
@@ -109,7 +109,7 @@ def search(
         with borrowed() as work:
             at = 0
             while at < len(nodes):
-                problem.check()
+                problem.watch.check()
                 at, needed = _level(
                     work.table, nodes, values, at, damping, unit, random, problem.links, CHECK_STEPS
                 )

@@ -57,7 +57,7 @@ def topppr(problem: Problem, budget: int = BUDGET) -> Found:
         search.edges = int(work.table.state[STEPS])
     walks, backward = max(2, ceil(search.rest * rate)), BACKWARD
     for _ in range(ROUNDS):
-        problem.check()
+        problem.watch.check()
         proved = search.walk(walks)
         if proved < problem.recall * problem.keep:
             proved = search.refine(backward, budget)
@@ -140,7 +140,7 @@ class _Search:
         for place in doubt[np.argsort(np.abs(self.scores[doubt] - last), kind="stable")]:
             if self.edges > budget:
                 break
-            problem.check()
+            problem.watch.check()
             with borrowed() as work:
                 put(work.table, int(self.nodes[place]), 1.0)
                 needed = 1

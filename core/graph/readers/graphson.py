@@ -25,7 +25,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
     property name, and its label is its type. Raises BadInput for what is none."""
     nodes, edges = list[Row](), list[Row]()
     for number, where, row in numbered_rows(
-        source.text, source.progress, source.most, (), single=True
+        source.text, source.watch, source.most, (), single=True
     ):
         source.line = number
         held = plain(row)

@@ -38,9 +38,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
         yield from links(source, *whole)
         return
     read_any, keys = False, Counter[str]()
-    rows = numbered_rows(
-        source.text, source.progress, source.most, (*HOLDS_ROWS, "docs"), single=True
-    )
+    rows = numbered_rows(source.text, source.watch, source.most, (*HOLDS_ROWS, "docs"), single=True)
     first = list(islice(rows, 1))
     if first and is_property_graph(first[0][2]):
         yield from links(source, *property_graph(row for _, _, row in chain(first, rows)))

@@ -100,8 +100,7 @@ def columns_of(source: TripleSource) -> tuple[list[str], Iterator[list[list[Any]
     def batches() -> Iterator[list[list[Any]]]:
         with closing(table):
             for share, columns in table.lists(table.names, source.most):
-                if source.progress:
-                    source.progress(min(1.0, share))
+                source.watch.step(min(1.0, share))
                 yield columns
 
     return table.names, batches()
@@ -150,7 +149,7 @@ def _graphs(source: TripleSource, names: Sequence[str]) -> Iterator[Triple]:
     """The triples of a column that holds a list of them in each row, as RoG's questions have it."""
     others = [name for name in names if name != GRAPH]
     for number, (where, row) in enumerate(
-        file_rows(source.path, source.progress, source.most, others), 1
+        file_rows(source.path, source.watch, source.most, others), 1
     ):
         source.line = number
         try:

@@ -59,7 +59,14 @@ class NodeNames:
         self._namer = Namer()
         for path in self.source.nodes:
             self._read(
-                replace(self.source, path=path, progress=None, format="auto", columns=None, line=0)
+                replace(
+                    self.source,
+                    path=path,
+                    watch=self.source.watch.quiet,
+                    format="auto",
+                    columns=None,
+                    line=0,
+                )
             )
 
     def name(self, end: str, space: str = "") -> str:
@@ -166,7 +173,7 @@ def rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict[str, str]]
                 yield dict(zip(keys, values)), {}
     elif suffix in JSON:
         for number, _, row in numbered_rows(
-            source.text, source.progress, source.most, ("nodes", "entities", "data"), single=True
+            source.text, source.watch, source.most, ("nodes", "entities", "data"), single=True
         ):
             source.line = number
             yield {bare_key(str(key)): value for key, value in row.items()}, {}

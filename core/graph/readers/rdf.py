@@ -349,7 +349,7 @@ def _title(syntax: str) -> str:
 
 def _opened(source: TripleSource, path: FilePath, syntax: str) -> AbstractContextManager[Unpacked]:
     """A file of the source, as UTF-8 unless it is XML, which says its encoding itself."""
-    file = source if path == source.path else replace(source, path=path, progress=None)
+    file = source if path == source.path else replace(source, path=path, watch=source.watch.quiet)
     return file.opened_raw() if syntax == "rdfxml" else file.opened()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +13,7 @@ from core.graph.readers.attributes import Attributes
 from core.graph.readers.skip_report import Tally
 from core.io.files import PACKED, Source, Unpacked, not_utf8, opened
 from core.io.recoded import readable
+from core.watch import NO_WATCH, Watch
 
 Triple = tuple[str, str, str]  # head, relation, tail
 
@@ -25,7 +26,7 @@ class TripleSource:
     ----------
     format : a name in the table of formats, or `auto` for delimited text.
     columns : those of head, relation and tail, from 1, where they were chosen.
-    progress : receives the share of bytes read.
+    watch : receives the share of bytes read.
     most : bytes of text that the file may unpack to.
     tally : says whether bad lines may be left out, and counts them.
     line : the line that the reading has come to.
@@ -41,7 +42,7 @@ class TripleSource:
     path: FilePath
     format: str = "auto"
     columns: tuple[int, int, int] | None = None
-    progress: Callable[[float], None] | None = None
+    watch: Watch = NO_WATCH
     most: int | None = None
     tally: Tally = field(default_factory=Tally)
     line: int = 0
@@ -69,11 +70,11 @@ class TripleSource:
 
     def opened(self) -> AbstractContextManager[Unpacked]:
         """The text of the file as UTF-8. Raises BadInput where it cannot be read."""
-        return opened(self.text, self.progress, self.most)
+        return opened(self.text, self.watch, self.most)
 
     def opened_raw(self) -> AbstractContextManager[Unpacked]:
         """The bytes of the file, unpacked: for XML, which says its encoding itself. Raises BadInput where it cannot be read."""
-        return opened(self.path, self.progress, self.most)
+        return opened(self.path, self.watch, self.most)
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """The lines that are not blank with their numbers from 1, line ends removed. Raises BadInput where the file cannot be read, and

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -19,9 +19,9 @@ from core.graph.readers.node_tables import is_node_table, named
 from core.graph.readers.rdf import TRIPLES, check_language, check_literals, is_label_file
 from core.graph.readers.skip_report import Tally
 from core.graph.readers.source import Triple, TripleSource
+from core.watch import NO_WATCH, Watch
 
 MEMORY = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?")
-Tell = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -69,14 +69,14 @@ class TripleFile:
     tally: Tally = field(default_factory=Tally, compare=False)
     attributes: Attributes = field(default_factory=Attributes, compare=False)
 
-    def read(self, progress: Tell | None = None) -> Iterator[Triple]:
+    def read(self, watch: Watch = NO_WATCH) -> Iterator[Triple]:
         """Its triples, in its order."""
         pattern_of = lru_cache(None)(lambda relation: dropping(relation, self.drop))
         self.attributes.clear()
         self.tally.skips = self.skips
         relations: set[str] = set()
         try:
-            with closing(_triples(self._sources(progress))) as triples:
+            with closing(_triples(self._sources(watch))) as triples:
                 for triple in triples:
                     if pattern := self.drop and pattern_of(triple[1]):
                         self.tally.drop(pattern, 1)
@@ -98,20 +98,21 @@ class TripleFile:
             if sentence := self.attributes.same_relation(several[0]):
                 self.tally.warn(sentence)
 
-    def _sources(self, progress: Tell | None) -> list[TripleSource]:
+    def _sources(self, watch: Watch) -> list[TripleSource]:
         paths = (self.path, *self.more)
-        share = lambda at: progress and (lambda part: progress((at + part) / len(paths)))
+        parts = [watch.part(at / len(paths), (at + 1) / len(paths)) for at in range(len(paths))]
         return [
-            replace(self.source(share(at), self.tally), path=path) for at, path in enumerate(paths)
+            replace(self.source(part, self.tally), path=path)
+            for part, path in zip(parts, paths, strict=True)
         ]
 
-    def source(self, progress: Tell | None, tally: Tally, form: str = "") -> TripleSource:
+    def source(self, watch: Watch, tally: Tally, form: str = "") -> TripleSource:
         """The file as it is to be read, in the format `form` where that is known already."""
         return TripleSource(
             self.path,
             form or self.format,
             self.columns,
-            progress,
+            watch,
             self.most,
             tally,
             language=self.language,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path as FilePath
 
@@ -18,14 +18,15 @@ from core.graph.degrees import degree_bytes
 from core.graph.store import BLOB, COLUMNS, DEGREES, META, OFFSETS
 from core.io import folders, locks
 from core.io.durable import sync
+from core.watch import NO_WATCH, Watch
 
 UNFINISHED = "unfinished"  # the state of a long build, taken up again by the next one
 SOURCE = "source.json"
 
 
 @contextmanager
-def locked(folder: FilePath, wait: bool, check: Callable[[], None] | None) -> Iterator[None]:
-    """Holds the lock file beside `folder`; work that fails leaves none. Where another process holds it: waits, calling `check`, or,
+def locked(folder: FilePath, wait: bool, watch: Watch = NO_WATCH) -> Iterator[None]:
+    """Holds the lock file beside `folder`; work that fails leaves none. Where another process holds it: waits, calling `watch`, or,
     without `wait`, raises StoreError."""
     file = folder.parent / f"{folder.name}.lock"
 
@@ -34,13 +35,12 @@ def locked(folder: FilePath, wait: bool, check: Callable[[], None] | None) -> It
             raise StoreError(
                 f"The graph in {folder} is being built by another process; try again when it is done."
             )
-        if check:
-            check()
+        watch.check()
 
     with ExitStack() as held:
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            held.enter_context(locks.locked(file, busy))
+            held.enter_context(locks.locked(file, Watch(busy)))
         except OSError as error:
             raise StoreError(
                 f"The graph cannot be stored in {folder}: {error.strerror or error}."

@@ -8,7 +8,8 @@ from pathlib import Path as FilePath
 from xml.sax.saxutils import escape, quoteattr
 
 from core.graph.protocol import KnowledgeGraph
-from core.graph.writers.parts import Tell, edge_columns, edge_parts, node_columns, node_parts
+from core.graph.writers.parts import edge_columns, edge_parts, node_columns, node_parts
+from core.watch import NO_WATCH, Watch
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
 NO_XML = re.compile(
@@ -16,16 +17,16 @@ NO_XML = re.compile(
 )  # characters that XML cannot hold
 
 
-def write_graphml(graph: KnowledgeGraph, file: FilePath, tell: Tell) -> None:
+def write_graphml(graph: KnowledgeGraph, file: FilePath, watch: Watch = NO_WATCH) -> None:
     """Writes nodes with their names as `label`, and edges with their relations as `relation`, each with the columns that the graph has.
 
     Characters that XML cannot hold are written as U+FFFD.
     """
     with open(file, "w", encoding="utf-8", newline="\n") as stream:
-        stream.writelines(_lines(graph, tell))
+        stream.writelines(_lines(graph, watch))
 
 
-def _lines(graph: KnowledgeGraph, tell: Tell) -> Iterator[str]:
+def _lines(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[str]:
     relations = [_text(name) for name in graph.relation_names]
     yield HEAD
     for of, names in (
@@ -36,14 +37,14 @@ def _lines(graph: KnowledgeGraph, tell: Tell) -> Iterator[str]:
             kind = "double" if name == "weight" else "string"
             yield f'  <key id="{of}-{name}" for="{of}" attr.name="{name}" attr.type="{kind}"/>\n'
     yield f'  <graph id={quoteattr(_sound(graph.name))} edgedefault="directed">\n'
-    for nodes in node_parts(graph, lambda share: tell(0.5 * share)):
+    for nodes in node_parts(graph, watch.part(0.0, 0.5)):
         for place, name in enumerate(nodes.names):
             data = _data(
                 "node",
                 {"label": name, **{key: values[place] for key, values in nodes.columns.items()}},
             )
             yield f'    <node id="n{nodes.first + place}">{data}</node>\n'
-    for edges in edge_parts(graph, lambda share: tell(0.5 + 0.5 * share)):
+    for edges in edge_parts(graph, watch.part(0.5, 1.0)):
         ends = zip(edges.heads.tolist(), edges.relations.tolist(), edges.tails.tolist())
         for place, (head, relation, tail) in enumerate(ends):
             data = _data("edge", {key: values[place] for key, values in edges.columns.items()})

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from core.graph.columns import Table
 from core.graph.protocol import KnowledgeGraph
+from core.watch import NO_WATCH, Watch
 
 ROWS = 1 << 16  # nodes or edges that are held at once
-Tell = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -33,22 +33,22 @@ class Edges:
     columns: dict[str, list]
 
 
-def node_parts(graph: KnowledgeGraph, tell: Tell = lambda share: None) -> Iterator[Nodes]:
-    """The nodes of a graph by id, `ROWS` at a time, with types and descriptions where it has some; `tell` hears the share."""
+def node_parts(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[Nodes]:
+    """The nodes of a graph by id, `ROWS` at a time, with types and descriptions where it has some; `watch` hears the share."""
     for first in range(0, graph.n_nodes, ROWS):
         ids = np.arange(first, min(first + ROWS, graph.n_nodes))
         yield Nodes(
             first, graph.names(ids), _columns(graph.columns.nodes, node_columns(graph), ids)
         )
-        tell((int(ids[-1]) + 1) / graph.n_nodes)
+        watch.step((int(ids[-1]) + 1) / graph.n_nodes)
 
 
-def edge_parts(graph: KnowledgeGraph, tell: Tell = lambda share: None) -> Iterator[Edges]:
+def edge_parts(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[Edges]:
     """The edges of a graph by id, as `node_parts`, with descriptions, keywords and weights."""
     for first in range(0, graph.n_edges, ROWS):
         ids = np.arange(first, min(first + ROWS, graph.n_edges))
         yield Edges(*graph.triples(ids), _columns(graph.columns.edges, edge_columns(graph), ids))
-        tell((int(ids[-1]) + 1) / graph.n_edges)
+        watch.step((int(ids[-1]) + 1) / graph.n_edges)
 
 
 def node_columns(graph: KnowledgeGraph) -> list[str]:

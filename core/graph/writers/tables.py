@@ -6,7 +6,8 @@ import csv
 from pathlib import Path as FilePath
 
 from core.graph.protocol import KnowledgeGraph
-from core.graph.writers.parts import Tell, edge_columns, edge_parts, node_columns, node_parts
+from core.graph.writers.parts import edge_columns, edge_parts, node_columns, node_parts
+from core.watch import NO_WATCH, Watch
 
 CSV_HEADS = {
     "type": ":LABEL",
@@ -17,14 +18,14 @@ CSV_HEADS = {
 NODES, EDGES = "nodes", "edges"  # the files of both tables, without their endings
 
 
-def write_neo4j(graph: KnowledgeGraph, folder: FilePath, tell: Tell) -> None:
+def write_neo4j(graph: KnowledgeGraph, folder: FilePath, watch: Watch = NO_WATCH) -> None:
     """Writes `nodes.csv` and `edges.csv` with the headers that neo4j-admin's import reads: ids are numbers, names the property `name`, and
     types the labels of nodes, several of them separated by semicolons."""
     folder.mkdir()
     with open(folder / f"{NODES}.csv", "w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow([":ID", "name", *(CSV_HEADS[name] for name in node_columns(graph))])
-        for nodes in node_parts(graph, lambda share: tell(0.5 * share)):
+        for nodes in node_parts(graph, watch.part(0.0, 0.5)):
             ids, columns = range(nodes.first, nodes.first + len(nodes.names)), dict(nodes.columns)
             if "type" in columns:
                 columns["type"] = [type.replace(", ", ";") for type in columns["type"]]
@@ -34,14 +35,14 @@ def write_neo4j(graph: KnowledgeGraph, folder: FilePath, tell: Tell) -> None:
         rows.writerow(
             [":START_ID", ":TYPE", ":END_ID", *(CSV_HEADS[name] for name in edge_columns(graph))]
         )
-        for edges in edge_parts(graph, lambda share: tell(0.5 + 0.5 * share)):
+        for edges in edge_parts(graph, watch.part(0.5, 1.0)):
             relations = [graph.relation_names[id] for id in edges.relations.tolist()]
             rows.writerows(
                 zip(edges.heads.tolist(), relations, edges.tails.tolist(), *edges.columns.values())
             )
 
 
-def write_parquet(graph: KnowledgeGraph, folder: FilePath, tell: Tell) -> None:
+def write_parquet(graph: KnowledgeGraph, folder: FilePath, watch: Watch = NO_WATCH) -> None:
     """Writes `nodes.parquet` (name, type, description) and `edges.parquet` (head, relation, tail, description, keywords, weight), as far as
     the graph has these columns; ends and relations are names."""
     import pyarrow as pa
@@ -53,11 +54,11 @@ def write_parquet(graph: KnowledgeGraph, folder: FilePath, tell: Tell) -> None:
     folder.mkdir()
     schema = pa.schema(kinds(["name", *node_columns(graph)]))
     with ParquetWriter(folder / f"{NODES}.parquet", schema) as writer:
-        for nodes in node_parts(graph, lambda share: tell(0.5 * share)):
+        for nodes in node_parts(graph, watch.part(0.0, 0.5)):
             writer.write_table(pa.table({"name": nodes.names, **nodes.columns}, schema))
     schema = pa.schema(kinds(["head", "relation", "tail", *edge_columns(graph)]))
     with ParquetWriter(folder / f"{EDGES}.parquet", schema) as writer:
-        for edges in edge_parts(graph, lambda share: tell(0.5 + 0.5 * share)):
+        for edges in edge_parts(graph, watch.part(0.5, 1.0)):
             relations = [graph.relation_names[id] for id in edges.relations.tolist()]
             ends = {
                 "head": graph.names(edges.heads),

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path as FilePath
 
 from core.graph.protocol import KnowledgeGraph
-from core.graph.writers.parts import Tell, edge_parts, node_parts
+from core.graph.writers.parts import edge_parts, node_parts
+from core.watch import NO_WATCH, Watch
 
 HEAD = """@prefix e: <urn:hopscope:entity:> .
 @prefix r: <urn:hopscope:relation:> .
@@ -22,20 +23,20 @@ PREDICATES = {
 ESCAPED = re.compile('[\x00-\x1f"\\\\\x7f]')
 
 
-def write_turtle(graph: KnowledgeGraph, file: FilePath, tell: Tell) -> None:
+def write_turtle(graph: KnowledgeGraph, file: FilePath, watch: Watch = NO_WATCH) -> None:
     """Writes each triple, the labels of things and relations, and types and descriptions of things as literals.
 
     Descriptions, keywords and weights of edges are left out: a triple of RDF has no attributes.
     """
     with open(file, "w", encoding="utf-8", newline="\n") as stream:
-        stream.writelines(_lines(graph, tell))
+        stream.writelines(_lines(graph, watch))
 
 
-def _lines(graph: KnowledgeGraph, tell: Tell) -> Iterator[str]:
+def _lines(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[str]:
     yield HEAD
     for id, name in enumerate(graph.relation_names):
         yield f"r:{id} rdfs:label {_literal(name)} .\n"
-    for nodes in node_parts(graph, lambda share: tell(0.5 * share)):
+    for nodes in node_parts(graph, watch.part(0.0, 0.5)):
         for place, name in enumerate(nodes.names):
             said = (
                 (PREDICATES[key], values[place])
@@ -44,7 +45,7 @@ def _lines(graph: KnowledgeGraph, tell: Tell) -> Iterator[str]:
             )
             rest = "".join(f" ; {predicate} {_literal(text)}" for predicate, text in said)
             yield f"e:{nodes.first + place} rdfs:label {_literal(name)}{rest} .\n"
-    for edges in edge_parts(graph, lambda share: tell(0.5 + 0.5 * share)):
+    for edges in edge_parts(graph, watch.part(0.5, 1.0)):
         for head, relation, tail in zip(
             edges.heads.tolist(), edges.relations.tolist(), edges.tails.tolist()
         ):

@@ -10,10 +10,10 @@ from pathlib import Path as FilePath
 from core.errors import BadInput, StoreError, nearest
 from core.graph.protocol import KnowledgeGraph
 from core.graph.writers.graphml import write_graphml
-from core.graph.writers.parts import Tell
 from core.graph.writers.tables import write_neo4j, write_parquet
 from core.graph.writers.turtle import write_turtle
 from core.io.durable import move
+from core.watch import NO_WATCH, Watch
 
 SAID_OF_EDGES = {"description": "descriptions", "keywords": "keywords", "weight": "weights"}
 PARTIAL = ".partial"  # at the end of the name of what is being written
@@ -26,7 +26,7 @@ class Written:
 
     title: str
     suffix: str
-    write: Callable[[KnowledgeGraph, FilePath, Tell], None]
+    write: Callable[[KnowledgeGraph, FilePath, Watch], None]
     read_by: str
     left: str
 
@@ -60,15 +60,11 @@ WRITTEN: dict[str, Written] = {
 
 
 def export(
-    graph: KnowledgeGraph,
-    format: str,
-    out: FilePath,
-    tell: Callable[[str, float], None],
-    check: Callable[[], None] = lambda: None,
+    graph: KnowledgeGraph, format: str, out: FilePath, watch: Watch = NO_WATCH
 ) -> list[FilePath]:
     """Writes a graph in a format to a file or a folder that is not there yet, and gives the files. A part of some 65,000 rows is held at a
     time; what is not finished has another name, and goes where it fails. Raises BadInput for an unknown format or a name that is taken,
-    StoreError where the disk refuses, and what `check` raises."""
+    StoreError where the disk refuses, and what `watch` raises."""
     if format not in WRITTEN:
         raise BadInput(
             f"There is no format “{format}” to write.{nearest(format, WRITTEN)} Known are {', '.join(WRITTEN)}."
@@ -76,15 +72,10 @@ def export(
     if out.exists():
         raise BadInput(f"{out} is there already; name another file or folder.")
     one, partial = WRITTEN[format], out.with_name(out.name + PARTIAL)
-
-    def advanced(share: float) -> None:
-        check()
-        tell(f"Writing {one.title}", share)
-
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         _remove(partial)
-        one.write(graph, partial, advanced)
+        one.write(graph, partial, watch.part(text=f"Writing {one.title}"))
         move(partial, out)
     except OSError as error:
         raise StoreError(f"{out} cannot be written: {error.strerror or error}.") from None

@@ -20,10 +20,10 @@ from core.runtime.account import charge
 from core.runtime.meter import replied, spent
 from core.runtime.turn import away
 from core.types import Usage
+from core.watch import NO_WATCH, Watch
 
 THOUGHTS = 4096  # tokens that a model which thinks may use for it, beside those of the reply, where its row does not say how many
 SPARE = 8  # tokens that a chat template may need more than was counted
-Check = Callable[[], None]
 T = TypeVar("T")
 
 
@@ -95,7 +95,7 @@ class ChatClient(ABC):
         seed: int = 0,
         temperature: float = 0.0,
         on_text: Callable[[str], None] | None = None,
-        check: Check | None = None,
+        watch: Watch = NO_WATCH,
     ) -> Reply:
         """The model's reply, remembered for who asks the same again, who waits for nobody; see `core.models.base.Chat`."""
         request = ChatRequest(
@@ -105,18 +105,17 @@ class ChatClient(ABC):
             request.key(self._weights),
             (on_text, schema, self.steady, fewest_tokens(messages)),
         )
-        if check:
-            check()
+        watch.check()
 
         def work() -> Reply:
             found = self._replies.find(key, *how)
             return (
-                self._replies.keep(key, self._written(request, on_text, check), self.steady)
+                self._replies.keep(key, self._written(request, on_text, watch), self.steady)
                 if found is None
                 else found
             )
 
-        reply = self._replies.find(key, *how) or self._waited_for(work, check)
+        reply = self._replies.find(key, *how) or self._waited_for(work, watch)
         replied(reply.thought, reply.usable or (reply.cut and self.steady))
         return reply
 
@@ -129,12 +128,12 @@ class ChatClient(ABC):
         self._replies.forget()
 
     def _written(
-        self, request: ChatRequest, on_text: Callable[[str], None] | None, check: Check | None
+        self, request: ChatRequest, on_text: Callable[[str], None] | None, watch: Watch = NO_WATCH
     ) -> Reply:
         """The reply, with room for thoughts from the first reply on whose thought left too little for the rest."""
         if self.thinks:
-            return self._once(self._with_thoughts(request), on_text, check)
-        reply = self._once(request, on_text, check)
+            return self._once(self._with_thoughts(request), on_text, watch)
+        reply = self._once(request, on_text, watch)
         self.thinks = bool(reply.thought)
         if not reply.thought or reply.finish not in ("thinking", "length"):
             return reply
@@ -142,7 +141,7 @@ class ChatClient(ABC):
         if not wider.thoughts:
             return reply
         try:
-            again = self._once(wider, None if reply.text else on_text, check)
+            again = self._once(wider, None if reply.text else on_text, watch)
         except ModelFailed:  # as where the server's context is smaller than is known here
             self.thinks = False
             return reply
@@ -154,7 +153,7 @@ class ChatClient(ABC):
         return replace(request, thoughts=max(0, min(self.thoughts, left)))
 
     def _once(
-        self, request: ChatRequest, on_text: Callable[[str], None] | None, check: Check | None
+        self, request: ChatRequest, on_text: Callable[[str], None] | None, watch: Watch = NO_WATCH
     ) -> Reply:
         self._ready()
         most, streamed = (
@@ -166,7 +165,7 @@ class ChatClient(ABC):
             time.perf_counter(),
         )
         with spent("model"):
-            self._write(request, writing, check)
+            self._write(request, writing, watch)
         reply = replace(
             writing.ended(time.perf_counter() - start - writing.waited), waited=writing.waited
         )
@@ -176,12 +175,11 @@ class ChatClient(ABC):
             on_text(reply.text)
         return reply
 
-    def _waited_for(self, work: Callable[[], T], check: Check | None) -> T:
-        """What `work` returns; `check` may raise before and during it. Other work goes on meanwhile, as the model is elsewhere."""
-        if check:
-            check()
+    def _waited_for(self, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
+        """What `work` returns; `watch` may raise before and during it. Other work goes on meanwhile, as the model is elsewhere."""
+        watch.check()
         with away():
-            return patiently(work, check)
+            return patiently(work, watch)
 
     def _ready(self) -> None:
         """Make ready what is not part of a reply's time, where there is anything. Raises ModelUnavailable, ModelFailed."""
@@ -193,8 +191,8 @@ class ChatClient(ABC):
         return 1
 
     @abstractmethod
-    def _write(self, request: ChatRequest, writing: Writing, check: Check | None) -> None:
-        """Give `writing` the reply, and what is known of tokens and end. Raises ModelFailed, and what `check` raises."""
+    def _write(self, request: ChatRequest, writing: Writing, watch: Watch = NO_WATCH) -> None:
+        """Give `writing` the reply, and what is known of tokens and end. Raises ModelFailed, and what `watch` raises."""
 
 
 class LocalChat(ChatClient):
@@ -227,8 +225,8 @@ class LocalChat(ChatClient):
     def _ready(self) -> None:
         self.load()
 
-    def _waited_for(self, work: Callable[[], T], check: Check | None) -> T:
-        return in_turn(self._running, work, check)
+    def _waited_for(self, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
+        return in_turn(self._running, work, watch)
 
     @abstractmethod
     def _start(self) -> Any:

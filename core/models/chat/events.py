@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -13,6 +13,7 @@ import openai
 
 from core.models.chat.piece import Overdue, Piece
 from core.models.numbers import read_json
+from core.watch import NO_WATCH, Watch
 
 DONE = b"[DONE]"
 NOTHING = {"choices": ()}  # a chunk that says nothing
@@ -97,7 +98,7 @@ def take_whole(response: Any) -> Any:
 
 
 def timely_pieces(
-    pieces: Iterator[Piece], response: Any, silence: float, check: Callable[[], None] | None
+    pieces: Iterator[Piece], response: Any, silence: float, watch: Watch = NO_WATCH
 ) -> Iterator[Piece]:
     """The pieces of a reply as they come, within limits of time.
 
@@ -106,7 +107,7 @@ def timely_pieces(
     Parameters
     ----------
     silence : seconds in which a piece must come that says something.
-    check : called for each piece, also one that says nothing; may raise.
+    watch : called for each piece, also one that says nothing; may raise.
 
     Raises
     ------
@@ -116,8 +117,7 @@ def timely_pieces(
     closing = threading.Timer(0, lambda: None)
     try:
         while True:
-            if check:
-                check()
+            watch.check()
             try:
                 piece = next(pieces, None)
             except Exception:

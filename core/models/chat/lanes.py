@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core.models.base import Chat, Reply
-from core.models.chat.client import ChatClient, Check
+from core.models.chat.client import ChatClient
 from core.models.chat.llama import LlamaChat, open_engine
 from core.models.chat.writing import Writing
+from core.watch import NO_WATCH, Watch
 
 BATCH = 512  # prompt tokens read at once
 OFTEN = (
@@ -112,9 +113,9 @@ class LlamaLanes(LlamaChat):
             for _ in range(self.lanes):
                 self._lanes.release()
 
-    def _waited_for(self, work: Callable[[], T], check: Check | None) -> T:
+    def _waited_for(self, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
         with self._lanes:
-            return ChatClient._waited_for(self, work, check)
+            return ChatClient._waited_for(self, work, watch)
 
     def _start(self) -> Any:
         return open_engine(

@@ -10,12 +10,13 @@ from typing import Any
 
 from core.errors import BadInput, ModelFailed, ModelUnavailable, shorten
 from core.models.base import Messages
-from core.models.chat.client import ChatRequest, Check, LocalChat
+from core.models.chat.client import ChatRequest, LocalChat
 from core.models.chat.grammar import choice_grammar
 from core.models.chat.writing import Writing
 from core.models.threads import threads
 from core.models.weights import unreadable
 from core.runtime.meter import Advance
+from core.watch import NO_WATCH, Watch
 
 BATCH = 128  # prompt tokens between two chances to stop
 
@@ -106,7 +107,7 @@ class LlamaChat(LocalChat):
             )["tokens"]
         )
 
-    def _write(self, asked: ChatRequest, writing: Writing, check: Check | None) -> None:
+    def _write(self, asked: ChatRequest, writing: Writing, watch: Watch = NO_WATCH) -> None:
         """Run one request, piece by piece; a truthy value from the callback makes the engine stop it."""
         request = {**asked.body(), "return_progress": True, "cache_prompt": self.cached}
         grammar = choice_grammar(asked.schema)
@@ -114,7 +115,7 @@ class LlamaChat(LocalChat):
             request["grammar"] = grammar
         elif asked.schema is not None:
             request["response_format"] = asked.response_format()
-        received = _Received(writing, check)
+        received = _Received(writing, watch)
         try:
             answer = self.load().handle_chat_completions(request, received)
         except RuntimeError as error:
@@ -159,8 +160,8 @@ class _Received:
     """What the engine calls with each chunk; a truthy value makes it stop. What is raised meanwhile, which the engine would swallow, is
     kept in `raised`."""
 
-    def __init__(self, writing: Writing, check: Check | None):
-        self._writing, self._check = writing, check
+    def __init__(self, writing: Writing, watch: Watch = NO_WATCH):
+        self._writing, self._watch = writing, watch
         self._reading: Advance | None = None
         self.usage: dict[str, Any] = {}
         self.prompt: dict[str, Any] = {}
@@ -176,8 +177,7 @@ class _Received:
 
     def _take(self, chunk: dict[str, Any]) -> bool:
         """Whether the reply is to be stopped."""
-        if self._check:
-            self._check()
+        self._watch.check()
         self.error, self.usage = chunk.get("error") or self.error, chunk.get("usage") or self.usage
         if "prompt_progress" in chunk:
             self.prompt = chunk["prompt_progress"] or self.prompt

@@ -9,7 +9,7 @@ from typing import Any
 
 from core.errors import ModelFailed
 from core.models.base import Messages
-from core.models.chat.client import ChatClient, ChatRequest, Check
+from core.models.chat.client import ChatClient, ChatRequest
 from core.models.chat.pauses import Pauses
 from core.models.chat.piece import Piece
 from core.models.chat.refusals import Refusals, SavedRefusals, said_by
@@ -21,6 +21,7 @@ from core.models.chat.writing import Writing
 from core.runtime.account import charge
 from core.runtime.meter import tell
 from core.types import Usage
+from core.watch import NO_WATCH, Watch
 
 ENLARGE = (
     "Give it a larger context (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; llama.cpp: -c; vLLM: --max-model-len), or say in models.toml how "
@@ -99,14 +100,14 @@ class OpenAIChat(OpenAIServer, ChatClient):
     def at_once(self) -> int:
         return self.window.at_once
 
-    def _write(self, request: ChatRequest, writing: Writing, check: Check | None) -> None:
+    def _write(self, request: ChatRequest, writing: Writing, watch: Watch = NO_WATCH) -> None:
         body = {"model": self.model, **request.body()}
         if request.schema is not None:
             body["response_format"] = request.response_format()
         sending = _Sending(self.pauses())
         try:
             while not sending.answered:
-                self._sent(self._refusals.allowed(body), writing, check, sending)
+                self._sent(self._refusals.allowed(body), writing, watch, sending)
         except Exception as error:
             self._refusals.forget(sending.learnt)  # leaving them out did not help
             failure = self.failure(error, writing.text)
@@ -115,24 +116,24 @@ class OpenAIChat(OpenAIServer, ChatClient):
             raise failure from error
 
     def _sent(
-        self, body: dict[str, Any], writing: Writing, check: Check | None, sending: _Sending
+        self, body: dict[str, Any], writing: Writing, watch: Watch, sending: _Sending
     ) -> None:
         """Send a request once; where it is not answered it is to be sent again: after a pause, or without what the server refuses of it."""
         start = time.perf_counter()
-        with self.window.place(check, sending.again) as place:
+        with self.window.place(watch, sending.again) as place:
             writing.waited += time.perf_counter() - start
             start = time.perf_counter()
             try:
-                used = self._stream(body, writing, check)
+                used = self._stream(body, writing, watch)
                 place.answered()
                 sending.answered, start = True, time.perf_counter()
-                self._look_whole(used, body, check)
+                self._look_whole(used, body, watch)
                 writing.waited += time.perf_counter() - start
                 return
             except Exception as error:
                 passing = self._put_off(error, body, writing, sending)
         if passing is not None and not sending.pauses.wait(
-            passing.why, passing.headers, check, passing.tries
+            passing.why, passing.headers, watch, passing.tries
         ):
             raise passing.error
         writing.waited += time.perf_counter() - start
@@ -177,14 +178,14 @@ class OpenAIChat(OpenAIServer, ChatClient):
         return None
 
     def _stream(
-        self, body: dict[str, Any], writing: Writing, check: Check | None
+        self, body: dict[str, Any], writing: Writing, watch: Watch = NO_WATCH
     ) -> tuple[int, int] | None:
         """One streamed request; the tokens that the server says it read and wrote. Leaving early closes the connection, which stops the
         server's work."""
         used: tuple[int, int] | None = None
         miscounted = False
         with self._streamed(body) as stream:
-            for piece in self._reply_pieces(stream, check):
+            for piece in self._reply_pieces(stream, watch):
                 used, writing.finish = piece.used or used, piece.finish or writing.finish
                 miscounted = miscounted or piece.miscounted
                 writing.tool, writing.refusal = (
@@ -213,27 +214,27 @@ class OpenAIChat(OpenAIServer, ChatClient):
         return used
 
     def _look_whole(
-        self, used: tuple[int, int] | None, body: dict[str, Any], check: Check | None
+        self, used: tuple[int, int] | None, body: dict[str, Any], watch: Watch = NO_WATCH
     ) -> None:
         """Raises PromptCut where the server read only a part of the prompt."""
         if not self.holds_counts or used is None:
             return
         messages = body["messages"]
         if cut := self._whole.cut(
-            used[0], messages, lambda others: self._reads(others, body, check)
+            used[0], messages, lambda others: self._reads(others, body, watch)
         ):
             raise PromptCut(
                 f"The server at {self.url} {cut}: it cut the prompt and did not say so. {ENLARGE}"
             )
 
-    def _reads(self, messages: Messages, body: dict[str, Any], check: Check | None) -> int:
+    def _reads(self, messages: Messages, body: dict[str, Any], watch: Watch = NO_WATCH) -> int:
         """How many tokens the server says it reads of other messages, asked for a reply of one token; 0 where it does not say."""
         read = 0
         try:
             limit = "max_completion_tokens" if "max_completion_tokens" in body else "max_tokens"
             asked = self._refusals.allowed({**body, "messages": list(messages), limit: 1})
             with self._streamed(asked) as stream:
-                for piece in self._reply_pieces(stream, check):
+                for piece in self._reply_pieces(stream, watch):
                     read = piece.used[0] if piece.used else read
         except Exception as error:
             if self.failure(error) is None:
@@ -257,10 +258,10 @@ class OpenAIChat(OpenAIServer, ChatClient):
         }
         return self._ready().post("/chat/completions", body=body, stream=True, **how)
 
-    def _reply_pieces(self, stream: Any, check: Check | None) -> Iterator[Piece]:
+    def _reply_pieces(self, stream: Any, watch: Watch = NO_WATCH) -> Iterator[Piece]:
         """What a reply says piece by piece, or at once where the server does not stream.
 
-        Raises ValueError for a web page, Overdue, and what `check` raises.
+        Raises ValueError for a web page, Overdue, and what `watch` raises.
         """
         from core.models.chat.events import take_whole, timely_pieces
 
@@ -272,4 +273,4 @@ class OpenAIChat(OpenAIServer, ChatClient):
             yield Piece.whole(take_whole(response))
             return
         pieces = map(Piece.of, stream)
-        yield from timely_pieces(pieces, response, self.timeout, check)
+        yield from timely_pieces(pieces, response, self.timeout, watch)

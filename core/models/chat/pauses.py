@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
 from core.io.durations import span
 from core.runtime.meter import HowFar, current, spent
+from core.watch import NO_WATCH, Watch
 
 BUSY = (429, 503, 529)  # statuses of a server that will take the request later
 MOST = 180.0  # seconds of pauses before one request is given up
@@ -34,11 +35,11 @@ class Pauses:
         self,
         why: str,
         headers: Mapping[str, str],
-        check: Callable[[], None] | None,
+        watch: Watch = NO_WATCH,
         tries: int = TRIES,
     ) -> bool:
         """Wait as long as the server says, or twice as long as the last time; False at once where that is too long or was done `tries`
-        times. `why` says what happened; `check` is called meanwhile and may raise.
+        times. `why` says what happened; `watch` is called meanwhile and may raise.
         """
         pause = self.coming(headers)
         if pause > self._left or self._done >= tries:
@@ -51,8 +52,7 @@ class Pauses:
                     meter.report(
                         HowFar(f"{self._who} {why}; asking again in {span(left)}", None, None, left)
                     )
-                if check:
-                    check()
+                watch.check()
                 time.sleep(min(LOOK, left))
         return True
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -19,6 +18,7 @@ from core.models.base import Messages, Reply
 from core.models.chat.openai import OpenAIChat, PromptCut
 from core.models.chat.replies import estimate
 from core.models.chat.server import turned_down
+from core.watch import NO_WATCH, Watch
 
 SHORTEST, LONGEST = (
     512,
@@ -36,8 +36,6 @@ SCHEMA = {
     "additionalProperties": False,
 }
 READ, REFUSED, CUT, UNCLEAR = "read", "refused", "cut", "unclear"  # what became of a prompt
-Progress = Callable[[str, float], None]
-Check = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -106,21 +104,15 @@ class ServerProfile:
 
 
 def measure(
-    chat: OpenAIChat,
-    progress: Progress | None = None,
-    check: Check | None = None,
-    most: int = 0,
-    seconds: float = SECONDS,
+    chat: OpenAIChat, watch: Watch = NO_WATCH, most: int = 0, seconds: float = SECONDS
 ) -> ServerProfile:
     """The profile of a server, by some twenty short requests and prompts that grow until it cuts or refuses one.
 
     `chat` must be new: replies that it remembers would not be asked for. Prompts grow up to `most` tokens, or to what the server says
-    of itself, and for about `seconds`. Raises ModelFailed where it does not answer the first request, ModelUnavailable, and what `check`
+    of itself, and for about `seconds`. Raises ModelFailed where it does not answer the first request, ModelUnavailable, and what `watch`
     raises.
     """
-    return _Measure(
-        chat, progress or (lambda text, part: None), check or (lambda: None), most, seconds
-    ).profile()
+    return _Measure(chat, watch, most, seconds).profile()
 
 
 @dataclass
@@ -128,8 +120,7 @@ class _Measure:
     """One measure of a server."""
 
     chat: OpenAIChat
-    progress: Progress
-    check: Check
+    watch: Watch
     most: int
     seconds: float
     each: float = field(default=estimate(FILLER), init=False)  # tokens of the filler
@@ -137,14 +128,14 @@ class _Measure:
     recalls: bool = field(default=False, init=False)  # whether it ever found the password again
 
     def profile(self) -> ServerProfile:
-        self.progress("Asking for a reply", 0.0)
+        self.watch.report("Asking for a reply", 0.0)
         pieces: list[str] = []
         first = self._reply(
             user("Count from one to twelve in words, with commas."), on_text=pieces.append
         )
-        self.progress("A system message and a seed", 0.1)
+        self.watch.report("A system message and a seed", 0.1)
         system_role, seed = self._system_role(), self._seed()
-        self.progress("A schema and log-probabilities", 0.2)
+        self.watch.report("A schema and log-probabilities", 0.2)
         schema, log_probabilities = self._schema(), self._log_probabilities()
         reads, longer = self._reads()
         return ServerProfile(
@@ -163,7 +154,7 @@ class _Measure:
         )
 
     def _reply(self, messages: Messages, **how: Any) -> Reply:
-        reply = self.chat.reply(messages, **{"max_tokens": REPLY, "check": self.check, **how})
+        reply = self.chat.reply(messages, **{"max_tokens": REPLY, "watch": self.watch, **how})
         if self.chat.counts and reply.tokens_out >= LONG_ENOUGH and reply.seconds > 0:
             self.speed = max(self.speed, reply.tokens_out / reply.seconds)
         return reply
@@ -234,7 +225,7 @@ class _Measure:
         size, read, took = SHORTEST, 0, 0.0
         longer, bound = "", 0
         while size <= most and time.monotonic() + 2 * took < deadline:
-            self.progress(f"A prompt of {size:,} tokens", 0.3 + 0.7 * min(1.0, size / most))
+            self.watch.report(f"A prompt of {size:,} tokens", 0.3 + 0.7 * min(1.0, size / most))
             started = time.monotonic()
             try:
                 longer, tokens = self._became(size)

@@ -21,6 +21,7 @@ from core.models.base import Chat, Messages, Reply
 from core.models.chat.replies import estimate_tokens, fewest_tokens, was_cut
 from core.models.chat.writing import read_again
 from core.runtime.shares import Shares
+from core.watch import NO_WATCH, Watch
 
 KEY = 32  # hex digits
 FIELDS = ("text", "tokens_in", "tokens_out", "finish", "seconds", "words", "thought")
@@ -190,12 +191,11 @@ class CachedChat:
         seed: int = 0,
         temperature: float = 0.0,
         on_text: Callable[[str], None] | None = None,
-        check: Callable[[], None] | None = None,
+        watch: Watch = NO_WATCH,
     ) -> Reply:
         """The usable reply that is saved, else the model's, saved at once; see `core.models.base.Chat`. Where the model is not here to be
         asked again, one of no use is given as it is."""
-        if check:
-            check()
+        watch.check()
         key = self.key(messages, schema, max_tokens, seed, temperature)
         found = self.replies.find(key, schema, fewest=fewest_tokens(messages))
         if found is None:
@@ -211,7 +211,7 @@ class CachedChat:
                 seed=seed,
                 temperature=temperature,
                 on_text=on_text,
-                check=check,
+                watch=watch,
             )
             self._asked = chat
             with self._shares.work() as share:

@@ -6,7 +6,7 @@ import http.client
 import json
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from core.models.chat.piece import Overdue, bound
 from core.models.chat.refusals import said_by
 from core.models.hosts import goes_directly, proxy_of
 from core.models.keys import key_for, saved_key
+from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -31,7 +32,6 @@ DROPPED = (
     "WriteError",
 )  # the HTTP library's faults of a connection that was there
 CONNECT = 5.0  # seconds until a server that does not answer counts as dead
-Check = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -110,11 +110,11 @@ class OpenAIServer:
         """The pauses of one request."""
         return Pauses(f"The server at {self.url}")
 
-    def waited(self, error: Exception, pauses: Pauses, check: Check | None) -> bool:
+    def waited(self, error: Exception, pauses: Pauses, watch: Watch = NO_WATCH) -> bool:
         """Whether an error was one that passes, and was waited for, so that the request is to be sent again."""
         passing = self.passing(error)
         return passing is not None and pauses.wait(
-            passing.why, passing.headers, check, passing.tries
+            passing.why, passing.headers, watch, passing.tries
         )
 
     def passing(self, error: Exception) -> Passing | None:

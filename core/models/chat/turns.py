@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from core.runtime.account import accounts, charged_to
 from core.runtime.meter import current, going_on, spent
+from core.watch import NO_WATCH, Watch
 
 LOOK = 0.1  # seconds between two looks at whether somebody cancelled
-Check = Callable[[], None]
 T = TypeVar("T")
 
 
@@ -27,8 +27,8 @@ class Turn:
         """Whether somebody waits for it."""
         return bool(self._asked)
 
-    def acquire(self, check: Check | None = None) -> None:
-        """Take it, once it is free and nobody asked before; `check` is called while waiting and may raise."""
+    def acquire(self, watch: Watch = NO_WATCH) -> None:
+        """Take it, once it is free and nobody asked before; `watch` is called while waiting and may raise."""
         mine = threading.Event()
         with self._guard:
             if not self._held:
@@ -37,8 +37,7 @@ class Turn:
             self._asked.append(mine)
         try:
             while not mine.wait(LOOK):
-                if check:
-                    check()
+                watch.check()
         except BaseException:
             with self._guard:
                 given = mine.is_set()
@@ -63,12 +62,12 @@ class Turn:
         self.release()
 
 
-def patiently(work: Callable[[], T], check: Check | None) -> T:
-    """What `work` returns or raises, done in a thread of its own, so that `check` may raise at any moment of it.
+def patiently(work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
+    """What `work` returns or raises, done in a thread of its own, so that `watch` may raise at any moment of it.
 
-    The work then goes on by itself until it ends or looks at `check` too.
+    The work then goes on by itself until it ends or looks at `watch` too.
     """
-    if check is None:
+    if watch is NO_WATCH:  # nobody may cancel it
         return work()
     done, meter, charged = threading.Event(), current(), accounts()
     values: list[T] = []
@@ -85,19 +84,18 @@ def patiently(work: Callable[[], T], check: Check | None) -> T:
 
     threading.Thread(target=run, name="patient", daemon=True).start()
     while not done.wait(LOOK):
-        check()
+        watch.check()
     if faults:
         raise faults[0]
     return values[0]
 
 
-def in_turn(lock: Turn, work: Callable[[], T], check: Check | None) -> T:
-    """What `work` returns or raises, done while `lock` is held; `check` may raise while waiting for it and at any moment of the
+def in_turn(lock: Turn, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
+    """What `work` returns or raises, done while `lock` is held; `watch` may raise while waiting for it and at any moment of the
     work, which then holds the lock until it has ended."""
-    if check:
-        check()
+    watch.check()
     with spent("waiting"):
-        lock.acquire(check)
+        lock.acquire(watch)
 
     def held() -> T:
         try:
@@ -105,4 +103,4 @@ def in_turn(lock: Turn, work: Callable[[], T], check: Check | None) -> T:
         finally:
             lock.release()
 
-    return patiently(held, check)
+    return patiently(held, watch)

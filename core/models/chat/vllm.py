@@ -16,13 +16,14 @@ from typing import Any
 from core.errors import ModelFailed, ModelUnavailable
 from core.io.home import home
 from core.models.base import Messages
-from core.models.chat.client import ChatRequest, Check
+from core.models.chat.client import ChatRequest
 from core.models.chat.openai import OpenAIChat
 from core.models.chat.replies import estimate_tokens
 from core.models.chat.writing import Writing
 from core.models.device import graphics_card
 from core.runtime.meter import spent
 from core.runtime.server_process import ServerProcess
+from core.watch import NO_WATCH, Watch
 
 PROGRAM = "HOPSCOPE_VLLM"  # names the program, which may lie in an environment of its own
 GET = "get vLLM with: pip install -r requirements-gpu.txt"
@@ -249,10 +250,10 @@ class VLLMChat(OpenAIChat):
                 self.url, self._key = endpoint.url, endpoint.key
         return super()._ready()
 
-    def _write(self, request: ChatRequest, writing: Writing, check: Check | None) -> None:
+    def _write(self, request: ChatRequest, writing: Writing, watch: Watch = NO_WATCH) -> None:
         endpoint = self._endpoint
         try:
-            super()._write(request, writing, check)
+            super()._write(request, writing, watch)
         except ModelFailed as error:
             why = self.server.fault(endpoint)
             if why:

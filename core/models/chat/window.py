@@ -12,6 +12,7 @@ from math import ceil
 from statistics import fmean
 
 from core.runtime.meter import spent
+from core.watch import NO_WATCH, Watch
 
 START = 8  # requests at a time after the first one
 PATIENCE, EARLY = (
@@ -28,7 +29,6 @@ HOLD, LONGEST_HOLD = (
     64,
 )  # windows of replies until a larger one is tried again: the first time, and at most
 LOOK = 0.5  # seconds between two looks at whether somebody cancelled, or whether a busy server may be asked again
-Check = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class _Level:
 class Place:
     """A request's place of a window, which is told when it was answered."""
 
-    def __init__(self, answered: Callable[[float], None], clock: Callable[[], float]):
-        self._answered, self._clock, self._start = answered, clock, clock()
+    def __init__(self, tell: Callable[[float], None], clock: Callable[[], float]):
+        self._tell, self._clock, self._start = tell, clock, clock()
 
     def answered(self) -> None:
         """The reply is there."""
-        self._answered(self._clock() - self._start)
+        self._tell(self._clock() - self._start)
 
 
 class Window:
@@ -128,10 +128,10 @@ class Window:
                 self._unhurried -= 1
 
     @contextmanager
-    def place(self, check: Check | None = None, first: bool = False) -> Iterator[Place]:
-        """A place of the window, once one is free; `first` goes before all others, as of a request that was refused. `check` may raise
+    def place(self, watch: Watch = NO_WATCH, first: bool = False) -> Iterator[Place]:
+        """A place of the window, once one is free; `first` goes before all others, as of a request that was refused. `watch` may raise
         while waiting for it."""
-        self._enter(check, first)
+        self._enter(watch, first)
         epoch = self._epoch
         try:
             yield Place(lambda seconds: self._answered(epoch, seconds), self._clock)
@@ -165,7 +165,7 @@ class Window:
         self._since = self._turned = self._clock()
         self._busy = 0.0
 
-    def _enter(self, check: Check | None, first: bool) -> None:
+    def _enter(self, watch: Watch, first: bool) -> None:
         mine = threading.Event()
         with self._lock:
             if self._may_enter() and (first or not self._waiting):
@@ -175,8 +175,7 @@ class Window:
         try:
             with spent("waiting"):
                 while not mine.wait(self._until_a_look()):
-                    if check:
-                        check()
+                    watch.check()
                     self._let_in()
         except BaseException:
             with self._lock:

@@ -20,10 +20,10 @@ import numpy as np
 from core.errors import Cancelled
 from core.models.batches import out_of_memory
 from core.models.device import device
+from core.watch import NO_WATCH, Watch
 
 ON_A_CARD = 256  # texts of one call on a graphics card
 COMPILED = 256  # kernels that OpenVINO holds for each stream, and oneDNN for all: by themselves they hold 5,000 and 1,024, a gigabyte
-Check = Callable[[], None]
 Rows = TypeVar("Rows")  # whatever tells the batches apart
 Done = Callable[[Rows, np.ndarray, np.ndarray | None], None]
 
@@ -41,7 +41,7 @@ class Forward(Protocol):
         self,
         batches: Iterable[tuple[Rows, np.ndarray]],
         done: Done[Rows],
-        check: Check,
+        watch: Watch,
         with_tokens: bool,
     ) -> None: ...
 
@@ -113,14 +113,14 @@ class OpenVINO:
         self,
         batches: Iterable[tuple[Rows, np.ndarray]],
         done: Done[Rows],
-        check: Check,
+        watch: Watch,
         with_tokens: bool,
     ) -> None:
         with _waited_for.work():
-            self._run(batches, done, check)
+            self._run(batches, done, watch)
 
     def _run(
-        self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check
+        self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], watch: Watch = NO_WATCH
     ) -> None:
         # no callback of the library's: its threads let go of one after the last wait, which aborts a program that ends meanwhile
         free = list(self._requests)
@@ -134,7 +134,7 @@ class OpenVINO:
 
         try:
             for rows, ids in batches:
-                check()
+                watch.check()
                 _waited_for.check()
                 request = free.pop() if free else finish()
                 request.start_async({0: ids})
@@ -174,11 +174,11 @@ class Torch:
         self,
         batches: Iterable[tuple[Rows, np.ndarray]],
         done: Done[Rows],
-        check: Check,
+        watch: Watch,
         with_tokens: bool,
     ) -> None:
         for rows, ids in batches:
-            check()
+            watch.check()
             padded = np.concatenate(
                 [ids, np.repeat(ids[:1], max(0, self.batch - len(ids)), axis=0)]
             )

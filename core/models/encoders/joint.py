@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from core.errors import Cancelled
-from core.models.chat.turns import LOOK, Check, Turn
+from core.models.chat.turns import LOOK, Turn
 from core.models.encoders.bert import Forward
 from core.runtime.account import Account, accounts, charged_to
 from core.runtime.meter import Meter, current, going_on, spent
+from core.watch import NO_WATCH, Watch
 
 ROUND = 8  # batches after which others who need the model in another way have their turn, where some wait
 
@@ -28,7 +29,7 @@ class _Request:
 
     left: dict[int, deque[str]]
     wanted: int
-    check: Check
+    watch: Watch
     meter: Meter | None
     charged: tuple[Account, ...]
     came: deque[Vectors] = field(default_factory=deque)
@@ -66,19 +67,19 @@ class JointReader:
     def read(
         self,
         texts: Mapping[str, Sequence[int]],
-        check: Check,
+        watch: Watch,
         *,
         forward: Callable[[], Forward],
         ended: Ended,
     ) -> Iterator[Vectors]:
         """Texts, given in tokens, with what is made of the means of their token vectors, [n, d], as they come.
 
-        `check` is called before each batch and while waiting, and may raise; what others want is read all the same. Raises also what the
+        `watch` is called before each batch and while waiting, and may raise; what others want is read all the same. Raises also what the
         forward pass raises. All callers hand over the same `forward` and `ended`, which are held only while texts are read, so that a
         model and its reader are freed together. `ended` is given each batch's texts, the means of their token vectors and the seconds
         that it took; what it returns the callers get.
         """
-        request = self._asked(texts, check, lambda: self._serve(forward, ended))
+        request = self._asked(texts, watch, lambda: self._serve(forward, ended))
         try:
             while request.wanted or request.came:
                 yield self._next(request)
@@ -86,7 +87,7 @@ class JointReader:
             self._withdraw(request)
 
     def _asked(
-        self, texts: Mapping[str, Sequence[int]], check: Check, serve: Callable[[], None]
+        self, texts: Mapping[str, Sequence[int]], watch: Watch, serve: Callable[[], None]
     ) -> _Request:
         left: dict[int, deque[str]] = {}
         for text in sorted(texts, key=lambda text: len(texts[text])):
@@ -94,7 +95,7 @@ class JointReader:
         request = _Request(
             left,
             len(texts),
-            check,
+            watch,
             current(),
             accounts(),
             passing=threading.current_thread().daemon,
@@ -124,7 +125,7 @@ class JointReader:
     def _next(self, request: _Request) -> Vectors:
         """What comes next for a request; time in which none of its texts is read is waiting."""
         while True:
-            request.check()
+            request.watch.check()
             with self._changed:
                 if request.came:
                     return request.came.popleft()
@@ -181,7 +182,7 @@ class JointReader:
             seconds, since = time.perf_counter() - since, time.perf_counter()
             self._deliver(texts, ended(texts, pooled.copy(), seconds))
 
-        forward.run(batches(), done, lambda: None, False)
+        forward.run(batches(), done, NO_WATCH, False)
 
     def _batch(self, size: int) -> tuple[list[str], np.ndarray] | None:
         """The next batch: the shortest texts of whose turn it is, filled with others' of that length."""
@@ -190,7 +191,7 @@ class JointReader:
                 if request.passing and not threading.main_thread().is_alive():
                     raise Cancelled()
                 with going_on(request.meter), charged_to(*request.charged):
-                    request.check()
+                    request.watch.check()
             except BaseException as error:
                 self._withdraw(request)
                 with self._changed:

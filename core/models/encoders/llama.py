@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from core.errors import BadInput, ModelFailed, shorten
 from core.models.chat.llama import open_engine
 from core.models.chat.turns import Turn, in_turn
 from core.runtime.meter import spent
+from core.watch import NO_WATCH, Watch
 
 REMEMBERED = 20_000
 
@@ -45,19 +46,19 @@ class LlamaEncoder:
         with self._running:
             self._vectors.clear()
 
-    def encode(self, texts: Sequence[str], check: Callable[[], None] | None = None) -> np.ndarray:
+    def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
         """float32 [n, d], unit rows; see `core.models.base.Encoder`. Raises BadInput for a text longer than the context."""
         if not len(texts):
             return np.zeros((0, 0), np.float32)
-        return np.stack([self._vector(text, check) for text in texts])
+        return np.stack([self._vector(text, watch) for text in texts])
 
-    def _vector(self, text: str, check: Callable[[], None] | None) -> np.ndarray:
+    def _vector(self, text: str, watch: Watch = NO_WATCH) -> np.ndarray:
         def found() -> np.ndarray:
             if text not in self._vectors:
                 self._vectors[text] = self._computed(text)
             return self._vectors[text]
 
-        return in_turn(self._running, found, check)
+        return in_turn(self._running, found, watch)
 
     def _computed(self, text: str) -> np.ndarray:
         if self._engine is None:

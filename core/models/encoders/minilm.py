@@ -20,17 +20,13 @@ from core.models.encoders.saved_vectors import SavedVectors, VectorFile, halves,
 from core.models.encoders.ways import Way, way
 from core.models.weights import digest
 from core.runtime.meter import new_to_this, saved, spent
+from core.watch import NO_WATCH, Watch
 
-Check = Callable[[], None]
 Received = Callable[[list[str], np.ndarray], None]
 TOKEN_ROUND = 4  # batches with the vectors of tokens, after which another caller may have its turn
 MAX_TOKENS = 256
 NARROW = 96  # numbers of a text's input vector
 REMEMBERED = 100_000
-
-
-def nothing() -> None:
-    """A check that never cancels."""
 
 
 def package_folder(package: str) -> Path:
@@ -109,9 +105,9 @@ class MiniLMEncoder:
             self._forward = self.way.forward(self.folder)
 
     def encode(
-        self, texts: Sequence[str], check: Check | None = None, received: Received | None = None
+        self, texts: Sequence[str], watch: Watch = NO_WATCH, received: Received | None = None
     ) -> np.ndarray:
-        """float32 [n, d], unit rows in the order of `texts`; `check` is called while they are computed and may raise.
+        """float32 [n, d], unit rows in the order of `texts`; `watch` is called while they are computed and may raise.
 
         `received(texts, vectors)` is given those that are known, then the others as they come, each text once. What came before a cancel
         is remembered.
@@ -123,7 +119,7 @@ class MiniLMEncoder:
         fresh: dict[str, np.ndarray] = {}
         try:
             for rows, vectors in self._computed(
-                [text for text in unique if text not in known], check
+                [text for text in unique if text not in known], watch
             ):
                 fresh |= zip(rows, vectors, strict=True)
                 if received:
@@ -144,7 +140,7 @@ class MiniLMEncoder:
         return int(json.loads((self.folder / "config.json").read_text("utf-8"))["hidden_size"])
 
     def encode_tokens(
-        self, texts: Sequence[str], check: Check | None = None
+        self, texts: Sequence[str], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[list[int], np.ndarray]]:
         """For each distinct text its positions in `texts` and float32 [tokens, d], unit vectors of its single tokens.
 
@@ -153,7 +149,7 @@ class MiniLMEncoder:
         places: dict[str, list[int]] = {}
         for position, text in enumerate(texts):
             places.setdefault(text, []).append(position)
-        for rows, tokens in self._token_batches(list(places), check):
+        for rows, tokens in self._token_batches(list(places), watch):
             for text, vectors in zip(rows, tokens, strict=True):
                 yield places[text], vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
@@ -229,16 +225,16 @@ class MiniLMEncoder:
         return self._saved
 
     def _computed(
-        self, texts: list[str], check: Check | None
+        self, texts: list[str], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[list[str], np.ndarray]]:
         """Texts with their vectors, float16, read beside what others ask for."""
         if not texts:
             return
         if not self.loaded:
-            patiently(self.load, check)
+            patiently(self.load, watch)
         yield from self._reader.read(
             dict(zip(texts, self._ids(texts))),
-            check or nothing,
+            watch,
             forward=self._loaded,
             ended=self._ended,
         )
@@ -258,13 +254,13 @@ class MiniLMEncoder:
         return self._forward
 
     def _token_batches(
-        self, texts: list[str], check: Check | None
+        self, texts: list[str], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[list[str], np.ndarray]]:
         """Batches of texts of one token length, shortest first, with their token vectors."""
         if not texts:
             return
         if not self.loaded:
-            patiently(self.load, check)
+            patiently(self.load, watch)
         forward, ids = self._loaded(), self._ids(texts)
         groups: dict[int, list[int]] = {}
         for row, code in enumerate(ids):
@@ -292,11 +288,11 @@ class MiniLMEncoder:
                         for place, rows in enumerate(part)
                     ),
                     done,
-                    check or nothing,
+                    watch,
                     True,
                 )
                 self.computed += sum(map(len, part))
 
-            in_turn(self._running, run, check)
+            in_turn(self._running, run, watch)
             for place, rows in enumerate(part):
                 yield [texts[r] for r in rows], results[place]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from core.models.batches import IDS_ALONE, padded
 from core.models.chat.turns import in_turn
 from core.models.pretrained import Pretrained
+from core.watch import NO_WATCH, Watch
 
 
 class PooledEncoder(Pretrained):
@@ -18,8 +19,8 @@ class PooledEncoder(Pretrained):
 
     kind = "AutoModel"
 
-    def encode(self, texts: Sequence[str], check: Callable[[], None] | None = None) -> np.ndarray:
-        """float32 [n, d] in the order of `texts`. Raises ModelUnavailable, and what `check` raises."""
+    def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
+        """float32 [n, d] in the order of `texts`. Raises ModelUnavailable, and what `watch` raises."""
         unique, found = list(dict.fromkeys(texts)), dict[str, np.ndarray]()
 
         def read() -> None:
@@ -29,8 +30,7 @@ class PooledEncoder(Pretrained):
             codes = tokenizer(unique, truncation=True, max_length=self.max_tokens, **IDS_ALONE)
 
             def means(rows: list[int]) -> np.ndarray:
-                if check:
-                    check()
+                watch.check()
                 return self.pool(net, padded(tokenizer, codes, rows, net.device))
 
             for rows, vectors in self._batches.run([len(ids) for ids in codes["input_ids"]], means):
@@ -38,7 +38,7 @@ class PooledEncoder(Pretrained):
                     (unique[row], vector) for row, vector in zip(rows, vectors, strict=True)
                 )
 
-        in_turn(self._lock, read, check)
+        in_turn(self._lock, read, watch)
         return (
             np.stack([found[text] for text in texts])
             if len(texts)

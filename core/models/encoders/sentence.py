@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from core.models.chat.turns import Turn, in_turn
 from core.models.device import device
 from core.models.threads import threads
 from core.runtime.meter import spent
+from core.watch import NO_WATCH, Watch
 
 MODULES = "modules.json"  # names the layers of a folder behind its network
 REMEMBERED = 20_000  # texts whose vectors are remembered
@@ -72,17 +73,15 @@ class SentenceEncoder:
         with self._lock:
             self._vectors.clear()
 
-    def encode(self, texts: Sequence[str], check: Callable[[], None] | None = None) -> np.ndarray:
-        """float32 [n, d], unit rows in the order of `texts`. Raises ModelUnavailable, ModelFailed, and what `check` raises."""
-        return self._encoded([self.text + text for text in texts], check)
+    def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
+        """float32 [n, d], unit rows in the order of `texts`. Raises ModelUnavailable, ModelFailed, and what `watch` raises."""
+        return self._encoded([self.text + text for text in texts], watch)
 
-    def encode_questions(
-        self, questions: Sequence[str], check: Callable[[], None] | None = None
-    ) -> np.ndarray:
+    def encode_questions(self, questions: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
         """As `encode`, of questions, with the prompt for these."""
-        return self._encoded([self.question + question for question in questions], check)
+        return self._encoded([self.question + question for question in questions], watch)
 
-    def _encoded(self, texts: list[str], check: Callable[[], None] | None) -> np.ndarray:
+    def _encoded(self, texts: list[str], watch: Watch = NO_WATCH) -> np.ndarray:
         found: dict[str, np.ndarray] = {}
 
         def read() -> None:
@@ -96,15 +95,14 @@ class SentenceEncoder:
             )
 
             def vectors(rows: list[int]) -> np.ndarray:
-                if check:
-                    check()
+                watch.check()
                 return _vectors(model, padded(model.tokenizer, codes, rows, model.device))
 
             for rows, part in self._batches.run([len(ids) for ids in codes["input_ids"]], vectors):
                 found.update((fresh[row], vector) for row, vector in zip(rows, part, strict=True))
             self._vectors.update((text, found[text]) for text in fresh)
 
-        in_turn(self._lock, read, check)
+        in_turn(self._lock, read, watch)
         return np.stack([found[text] for text in texts]) if texts else np.zeros((0, 0), np.float32)
 
     def _most(self, model: Any) -> int:

@@ -23,6 +23,7 @@ from core.models.device import computes_in_bfloat16, device, graphics_card, proc
 from core.models.encoders.bert import Forward, OpenVINO, Torch
 from core.models.threads import threads
 from core.runtime.subprocess_worker import in_subprocess
+from core.watch import NO_WATCH, Watch
 
 log = logging.getLogger(__name__)
 FAR = 1e-3  # of a cosine, from single precision: what is farther is not used
@@ -158,18 +159,14 @@ def remembered() -> Speeds | None:
         return None
 
 
-def measured(
-    folder: Path, progress: Callable[[str, float | None], None], check: Callable[[], None]
-) -> Speeds:
+def measured(folder: Path, watch: Watch = NO_WATCH) -> Speeds:
     """The speeds of all ways that there are here, by a process that ends with it, remembered for this computer where that can be saved.
 
     Raises HopscopeError where none can be had.
     """
     found = [
         Speed(Way(*one), rate, cosine)
-        for one, rate, cosine in in_subprocess(
-            _measure, str(folder), progress=progress, check=check
-        )
+        for one, rate, cosine in in_subprocess(_measure, str(folder), watch=watch)
     ]
     speeds = Speeds(time.strftime("%Y-%m-%d"), tuple(sorted(found, key=lambda one: -one.rate)))
     if not speeds.near:
@@ -186,16 +183,14 @@ def measured(
     return speeds
 
 
-def _measure(
-    folder: str, progress: Callable[[str, float | None], None], check: Callable[[], None]
-) -> list[tuple]:
+def _measure(folder: str, watch: Watch = NO_WATCH) -> list[tuple]:
     """In a process of its own: (program and precision, texts a second and core, least cosine) of each way, one thread each."""
     os.environ |= {"HOPSCOPE_THREADS": "1", "TRANSFORMERS_VERBOSITY": "error", "TQDM_DISABLE": "1"}
     batch = _texts(Path(folder))
     passes: dict[Way, Callable[[], tuple[np.ndarray, float]]] = {}
     vectors: dict[Way, np.ndarray] = {}
     for one in _ways():
-        progress(f"Measuring {one.words}", len(passes) / 4)
+        watch.report(f"Measuring {one.words}", len(passes) / 4)
         try:
             passes[one] = partial(_timed, one.forward(Path(folder)), batch)
             vectors[one], _ = passes[one]()  # the first call compiles
@@ -241,7 +236,7 @@ def _timed(forward: Forward, ids: np.ndarray) -> tuple[np.ndarray, float]:
     forward.run(
         cut,
         lambda start, pooled, tokens: found.__setitem__(start, pooled.copy()),
-        lambda: None,
+        NO_WATCH,
         False,
     )
     seconds = time.process_time() - begun

@@ -63,8 +63,8 @@ class AdaptiveRerank(Operator):
 
         def scored(nodes: Sequence[int]) -> list[float]:
             nonlocal state
-            ctx.check()
-            ctx.progress("Re-ranking adaptively", None)
+            ctx.watch.check()
+            ctx.watch.report("Re-ranking adaptively")
             state = state.replace(hidden=read(state, nodes, self.model, ctx, recorder))
             assert state.hidden is not None
             return np.round(

@@ -63,10 +63,8 @@ class ExpandNodes(Operator):
         assert state.vector is not None  # a line is refused where nothing wrote what is read
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
-        index = vector_index(
-            ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.progress, ctx.check
-        )
-        ctx.progress("Looking at neighbours", None)
+        index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.watch)
+        ctx.watch.report("Looking at neighbours")
         order, total = expansion(
             nodes,
             simple(ctx.graph),

@@ -53,7 +53,7 @@ class Hypothesise(Operator):
             else self._imagined(state, ctx, recorder)
         )
         vectors = ctx.models.encoder(self.encoder).encode(
-            [state.question.text, *passages], ctx.check
+            [state.question.text, *passages], ctx.watch
         )
         recorder.usage += Usage(texts=len(vectors))
         mean = vectors.astype(np.float64).mean(axis=0)
@@ -65,7 +65,9 @@ class Hypothesise(Operator):
         """The passages that are not empty."""
         chat, written = ctx.models.chat(self.model), []
         for number in range(self.passages):
-            ctx.progress(f"Writing passage {number + 1} of {self.passages}", number / self.passages)
+            ctx.watch.report(
+                f"Writing passage {number + 1} of {self.passages}", number / self.passages
+            )
             prompt_messages = messages("corpus_graphs", "hypothesis", question=state.question.text)
             reply = asked(
                 chat,

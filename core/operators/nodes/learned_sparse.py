@@ -25,7 +25,7 @@ class LearnedSparseNodes(Operator):
     >>> from scipy.sparse import csr_array
     >>> class Vowels(NoModels):
     ...     def chooser(self, name): return self
-    ...     def vectors(self, texts, check=None): return csr_array([[float(text.count(vowel)) for vowel in "ou"] for text in texts])
+    ...     def vectors(self, texts, watch=None): return csr_array([[float(text.count(vowel)) for vowel in "ou"] for text in texts])
     >>> found = retrieve("LearnedSparseNodes(keep=1)", graph=story, question="rumour", models=Vowels()).nodes
     >>> story.names(found.items), found.scores  # of o and u the question has 1 and 2
     (['Cratchit'], (5.0,))
@@ -52,10 +52,8 @@ class LearnedSparseNodes(Operator):
             )
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
-        index = sparse_nodes(
-            ctx.graph, model, ctx.models.signature(self.model), ctx.progress, ctx.check
-        )
-        question = model.vectors([state.question.text], ctx.check)
+        index = sparse_nodes(ctx.graph, model, ctx.models.signature(self.model), ctx.watch)
+        question = model.vectors([state.question.text], ctx.watch)
         recorder.usage += Usage(texts=1)
         scores = np.round(np.asarray((index @ question.T).todense(), np.float64).ravel(), 6)
         ids = np.flatnonzero(scores > 0)

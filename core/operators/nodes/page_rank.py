@@ -77,9 +77,7 @@ class SimilarPageRank(Operator):
         assert state.vector is not None  # a line is refused where nothing wrote what is read
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
-        index = vector_index(
-            ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.progress, ctx.check
-        )
+        index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.watch)
         index.fits(state.vector)
         cosines = np.round(
             index.of(np.arange(len(index))).astype(np.float64) @ state.vector.astype(np.float64), 6
@@ -96,7 +94,7 @@ class SimilarPageRank(Operator):
         if not shares.any():
             recorder.notes.append("No node is like the question; all count alike.")
             shares[:] = 1.0
-        ctx.progress("PageRank from what is alike", None)
+        ctx.watch.report("PageRank from what is alike")
         scores = self._scored(ctx, shares / shares.sum(), recorder)
         nodes = np.flatnonzero(scores > 0)
         found = ranked("node", nodes, scores[nodes], self.keep)
@@ -122,21 +120,21 @@ class SimilarPageRank(Operator):
         """The PageRank of every node; of a graph of more than `SOLVED_UP_TO` edges as exact as the best `keep` need."""
         graph, solve = ctx.graph, weighted_pagerank
         if graph.n_edges <= SOLVED_UP_TO:
-            return solve(graph, shares, self.damping, True, ctx.check)
+            return solve(graph, shares, self.damping, True, ctx.watch)
         from core.graph.pagerank.everywhere import pushed_everywhere  # brings numba
 
-        links = posed(graph, shares, self.damping, True, ctx.check).links
+        links = posed(graph, shares, self.damping, True, ctx.watch).links
         if not len(links.strength):
-            return solve(graph, shares, self.damping, True, ctx.check)
+            return solve(graph, shares, self.damping, True, ctx.watch)
         nodes = np.arange(graph.n_nodes)
         even = np.full(len(nodes), 1 / len(nodes))
         known = graph.derived.once(
             "PageRank from everywhere",
             self.damping,
-            lambda: solve(graph, even, self.damping, True, ctx.check),
+            lambda: solve(graph, even, self.damping, True, ctx.watch),
         )
         found = pushed_everywhere(
-            links, shares, nodes, known, self.damping, slice(None), self.keep, ctx.check
+            links, shares, nodes, known, self.damping, slice(None), self.keep, ctx.watch
         )
         recorder.notes.append(found.note(f"{self.keep:,} nodes"))
         return found.scores

@@ -58,10 +58,10 @@ class PairPaths(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         nodes, links = state.nodes.items if state.nodes else (), simple(ctx.graph)
-        ctx.progress("Paths between the nodes found", None)
+        ctx.watch.report("Paths between the nodes found")
         best: dict[frozenset[int], tuple[float, Walk]] = {}
         for source, target in permutations(nodes[: self.pairs], 2):
-            ctx.check()
+            ctx.watch.check()
             for weight, walk in weighed(links, source, target, self.alpha, self.theta):
                 known = best.get(frozenset(walk))
                 if known is None or (-weight, walk) < (-known[0], known[1]):

@@ -35,7 +35,7 @@ def read(
             state.question.text,
             "document" if node_chunks(ctx.graph) else "node",
             ctx.seed,
-            ctx.check,
+            ctx.watch,
         )
         vectors, head = reranker.head.enter(reranker.hidden(task, node_labels(ctx.graph, fresh)))
     recorder.usage += Usage(texts=len(fresh))

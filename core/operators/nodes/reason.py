@@ -52,7 +52,7 @@ class ReasonAndRetrieve(Operator):
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
         encoder = ctx.models.encoder(self.encoder)
-        index = vector_index(ctx.graph, encoder, "nodes", ctx.progress, ctx.check)
+        index = vector_index(ctx.graph, encoder, "nodes", ctx.watch)
         found: dict[int, None] = {}
         thoughts: list[str] = []
         vector = state.vector
@@ -67,11 +67,11 @@ class ReasonAndRetrieve(Operator):
                 ctx, recorder, "there is no thought, and no second search"
             ):
                 break
-            ctx.progress(f"Reasoning, step {number + 1}", number / self.steps)
+            ctx.watch.report(f"Reasoning, step {number + 1}", number / self.steps)
             thoughts.append(self._thought(state, list(found), thoughts, ctx, recorder))
             if not thoughts[-1] or thoughts[-1].casefold().startswith(ENOUGH):
                 break
-            vector = question_vectors(encoder, [thoughts[-1]], ctx.check)[0]
+            vector = question_vectors(encoder, [thoughts[-1]], ctx.watch)[0]
             recorder.usage += Usage(texts=1)
         recorder.notes += [f"Thought: {thought}" for thought in thoughts if thought]
         nodes = placed("node", found)

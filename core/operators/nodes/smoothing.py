@@ -57,7 +57,7 @@ class GraphRerank(Operator):
         nodes = state.nodes.items if state.nodes else ()
         if not nodes:
             return state.replace(nodes=Ranking("node", (), ()))
-        ctx.progress("Re-ranking along links", None)
+        ctx.watch.report("Re-ranking along links")
         hidden = read(state, nodes, self.model, ctx, recorder)
         found = smoothed_order(hidden, nodes, simple(ctx.graph), self.alpha, self.lonely)
         recorder.notes.append(lambda: f"The best: {best_names(ctx.graph, found)}.")

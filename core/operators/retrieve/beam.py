@@ -123,7 +123,7 @@ class BeamSearch(Operator):
             state.question.text,
             "path" if self.unit == "path" else "triple",
             ctx.seed,
-            ctx.check,
+            ctx.watch,
             entities,
             read=self.read,
             recall=self.recall,
@@ -158,7 +158,7 @@ class BeamSearch(Operator):
                 recorder.notes.append(
                     f"Hop {hop}{label} has too many extensions; the first {MOST_TEXTS:,} were read."
                 )
-            ctx.progress(
+            ctx.watch.report(
                 f"Beam search, hop {hop} of {self.hops}: {len(candidates):,} candidates",
                 (hop - 1) / self.hops,
             )

@@ -56,11 +56,9 @@ def neighbours(
     """
     encoder = ctx.models.encoder(by.encoder)
     own = ctx.environment.solved(ctx.graph.digest)
-    known = cases(
-        ctx.graph, encoder, by.source, by.size, by.steps, by.direction, ctx.progress, ctx.check, own
-    )
-    ctx.progress(f"Looking among {len(known):,} solved questions", None)
-    vector = encoder.encode([masked(ctx.graph, state.question.text, state.seeds)], ctx.check)[0]
+    known = cases(ctx.graph, encoder, by.source, by.size, by.steps, by.direction, ctx.watch, own)
+    ctx.watch.report(f"Looking among {len(known):,} solved questions")
+    vector = encoder.encode([masked(ctx.graph, state.question.text, state.seeds)], ctx.watch)[0]
     recorder.usage += Usage(texts=1)
     itself = asked(state.question)
     fit = (
@@ -259,7 +257,7 @@ def _place(votes: dict[Chain, float]) -> Callable[[Chain], tuple]:
 
 def _leads(state: State, ctx: Context, chain: Chain, direction: str) -> bool:
     """Whether a walk along the chain leads from the seeds to another node."""
-    front = walk(ctx.graph, state.seeds, chain, direction, ctx.check)
+    front = walk(ctx.graph, state.seeds, chain, direction, ctx.watch)
     return front is not None and len(front.ends(state.seeds)[0]) > 0
 
 

@@ -77,7 +77,7 @@ class ChainRanking(Operator):
     ) -> list[tuple[Chain, float, str]]:
         """The chains that start at the seeds, best first: (chain, score, words)."""
         index, question = in_words(state, ctx, recorder, self)
-        ctx.progress("Ranking relation chains", None)
+        ctx.watch.report("Ranking relation chains")
         found = chains_from(
             ctx.graph,
             state.seeds,
@@ -85,7 +85,7 @@ class ChainRanking(Operator):
             self.direction,
             LOOKED_AT,
             index.beginnings.__contains__,
-            ctx.check,
+            ctx.watch,
         )
         places = [index.place[chain] for chain, _ in found if chain in index.place]
         scores = likeness(state, ctx, index, question, places, self.price)
@@ -103,14 +103,14 @@ def in_words(
 ) -> tuple[ChainIndex, np.ndarray]:
     """The graph's chains in words, and the vectors of the masked question's tokens; `by` tells steps, direction and encoder."""
     encoder = ctx.models.encoder(by.encoder)
-    index = chain_index(ctx.graph, encoder, by.steps, by.direction, ctx.progress, ctx.check)
+    index = chain_index(ctx.graph, encoder, by.steps, by.direction, ctx.watch)
     if index.found > len(index):
         recorder.notes.append(
             f"Only the {len(index):,} shortest and commonest of {index.found:,} chains are known."
         )
     recorder.usage += Usage(texts=1)
     return index, token_vectors(
-        encoder, [masked(ctx.graph, state.question.text, state.seeds)], ctx.check
+        encoder, [masked(ctx.graph, state.question.text, state.seeds)], ctx.watch
     )[0]
 
 
@@ -145,7 +145,7 @@ def walked(
     for chain, score, words in chosen:
         if followed == by.chains or len(paths) == by.keep:
             break
-        front = walk(ctx.graph, state.seeds, chain, by.direction, ctx.check)
+        front = walk(ctx.graph, state.seeds, chain, by.direction, ctx.watch)
         if front is None:
             continue
         ends = named(ctx.graph, ranked_ends(front, state.seeds))

@@ -70,7 +70,7 @@ class OwnRetriever(Operator):
                 f"This method asks your retriever for paths of a graph, and “{ctx.graph.name}” are documents; {other(self.name)}."
             )
         reply = replied(self.name, self._request(state, ctx), checked, ctx)
-        ctx.progress("Finding the reply in the graph", None)
+        ctx.watch.report("Finding the reply in the graph")
         return with_paths(state, reply, self.keep, ctx, recorder)
 
     def _request(self, state: State, ctx: Context) -> dict[str, Any]:
@@ -131,7 +131,7 @@ class OwnDocuments(Operator):
             "keep": self.keep,
         }
         reply = replied(self.name, request, checked_documents, ctx)
-        ctx.progress("Finding the reply in the corpus", None)
+        ctx.watch.report("Finding the reply in the corpus")
         return with_documents(state, ctx.graph, reply, self.keep, recorder)
 
     def stamp(self, graph: Any, environment: Environment) -> str:
@@ -152,9 +152,9 @@ class OwnDocuments(Operator):
 def replied(name: str, request: dict[str, Any], check: Callable[[Any], T], ctx: Context) -> T:
     """The checked reply of a declared retriever. Raises RetrieverFailed with a sentence, BadParameter where there is none of that name."""
     known = retriever(name)
-    ctx.progress(f"Waiting for “{known.title}”", None)
+    ctx.watch.report(f"Waiting for “{known.title}”")
     try:
-        return check(ask(known, request, ctx.check))
+        return check(ask(known, request, ctx.watch))
     except UnfitReply as error:
         raise RetrieverFailed(
             f"The reply of the retriever “{known.name}” cannot be used: {error}."
@@ -215,7 +215,7 @@ def with_paths(
 ) -> State:
     """The state with the paths of a reply that are in the graph, the best `keep` of them, the part of the graph that it names, and its
     answers; notes say what is not there."""
-    found = placed(ctx.graph, state.seeds, reply, ctx.check)
+    found = placed(ctx.graph, state.seeds, reply, ctx.watch)
     recorder.notes += found.notes
     ranking = _ranking(found.paths)
     if len(ranking) > keep:

@@ -55,7 +55,7 @@ class FileDocuments(Operator):
                 f"The finished run “{known.title}” has documents, and “{ctx.graph.name}” is a graph of triples; ask its corpus."
             )
         row = _row(known, state, ctx)
-        ctx.progress("Finding the documents in the corpus", None)
+        ctx.watch.report("Finding the documents in the corpus")
         return with_documents(
             state,
             ctx.graph,
@@ -99,7 +99,7 @@ class FilePaths(Operator):
         row = _row(run_of(self.run), state, ctx)
         if not row.paths:
             recorder.notes.append("The run has no paths for this question.")
-        ctx.progress("Finding the paths in the graph", None)
+        ctx.watch.report("Finding the paths in the graph")
         return with_paths(state, RetrieverReply(row.paths), self.keep, ctx, recorder)
 
     def stamp(self, graph: Any, environment: Environment) -> str:

@@ -118,7 +118,7 @@ class Side:
         """Where the walks along the chain stand."""
         if chain not in self.fronts:
             self.fronts[chain] = walk(
-                self.ctx.graph, (self.seed,), chain, self.direction, self.ctx.check
+                self.ctx.graph, (self.seed,), chain, self.direction, self.ctx.watch
             )
         return self.fronts[chain]
 
@@ -158,7 +158,7 @@ class Meeting:
             self.shared,
             self.chain[self.at :],
             self.main.direction,
-            self.main.ctx.check,
+            self.main.ctx.watch,
         )
 
     @cached_property
@@ -196,11 +196,11 @@ def _met(
     whose answer an end is."""
     index, question = in_words(state, ctx, recorder, by)
     sides = [_side(ctx, index, question, seed, by) for seed in seeds]
-    ctx.progress("Looking where relation chains meet", None)
+    ctx.watch.report("Looking where relation chains meet")
     met: list[tuple[Meeting, float]] = []
     taken: set[Chain] = set()
     for meeting, score in _pairs(sides):
-        ctx.check()
+        ctx.watch.check()
         if taken.isdisjoint(meeting.ways) and len(meeting.ends):
             taken.update(meeting.ways)
             met.append((meeting, score))
@@ -219,7 +219,7 @@ def _side(
         by.direction,
         LOOKED_AT,
         index.beginnings.__contains__,
-        ctx.check,
+        ctx.watch,
     )
     places = np.array([index.place[chain] for chain, _ in found if chain in index.place], np.int64)
     alike = index.alike(question, places)

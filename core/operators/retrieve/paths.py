@@ -25,7 +25,7 @@ def from_seeds(
     found: list[tuple[int, Path]] = []
     dropped = 0
     for order, seed in enumerate(dict.fromkeys(state.seeds)):
-        ctx.check()
+        ctx.watch.check()
         if seed not in state.subgraph:
             continue
         paths, capped = search(local, seed, cap)
@@ -80,10 +80,10 @@ class ShortestPaths(Operator):
     cap: int = param(100_000, "Cap", CAP_HELP, low=1, high=1_000_000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        ctx.progress("Shortest paths", None)
+        ctx.watch.report("Shortest paths")
 
         def search(local, seed, cap):
-            return shortest_paths(local, seed, self.hops, self.every, self.parallel, cap, ctx.check)
+            return shortest_paths(local, seed, self.hops, self.every, self.parallel, cap, ctx.watch)
 
         return state.replace(
             paths=from_seeds(search, state, ctx, self.direction, self.cap, recorder)
@@ -111,10 +111,10 @@ class SimplePaths(Operator):
     cap: int = param(10_000, "Cap", CAP_HELP, low=1, high=1_000_000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        ctx.progress("Complete paths", None)
+        ctx.watch.report("Complete paths")
 
         def search(local, seed, cap):
-            return simple_paths(local, seed, self.hops, cap, check=ctx.check)
+            return simple_paths(local, seed, self.hops, cap, watch=ctx.watch)
 
         return state.replace(
             paths=from_seeds(search, state, ctx, self.direction, self.cap, recorder)

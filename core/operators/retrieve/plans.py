@@ -85,7 +85,7 @@ class RelationPlans(Operator):
     def _plans(
         self, state: State, ctx: Context, recorder: Recorder, known: Sequence[str]
     ) -> list[Plan]:
-        ctx.progress("Planning which relations to follow", None)
+        ctx.watch.report("Planning which relations to follow")
         prompt_messages = prompt(
             state.question.text, ctx.graph.names(state.seeds), known, self.plans, self.hops
         )
@@ -189,7 +189,7 @@ def follow(local, seed: int, plan: Plan, cap: int, ctx: Context) -> list[Path]:
         return []
     names, relation_of, level = local.graph.relation_names, local.relation_of, [Path((seed,))]
     for relation in plan:
-        ctx.check()
+        ctx.watch.check()
         longer: list[Path] = []
         for path in level:
             for near, edge, forward in local.lists[local.place(path.end)]:

@@ -46,7 +46,7 @@ class CommunityReports(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        found = communities(ctx.graph, self.size, ctx.progress, ctx.check)
+        found = communities(ctx.graph, self.size, ctx.watch)
         known = Reports(
             ctx.graph, found, lambda: ctx.models.chat(self.role), ctx.models.signature(self.role)
         )
@@ -55,9 +55,11 @@ class CommunityReports(Operator):
             of.setdefault(int(found.of[seed]), []).append(seed)
         chosen, reports, written, start = list(of.items())[: self.keep], [], 0, time.perf_counter()
         for number, (community, seeds) in enumerate(chosen, 1):
-            ctx.progress(f"Community report {number} of {len(chosen)}", (number - 1) / len(chosen))
-            ctx.check()
-            report = known.get(community, ctx.seed, ctx.check)
+            ctx.watch.report(
+                f"Community report {number} of {len(chosen)}", (number - 1) / len(chosen)
+            )
+            ctx.watch.check()
+            report = known.get(community, ctx.seed, ctx.watch)
             recorder.usage += report.usage
             written += report.fresh
             recorder.notes += (

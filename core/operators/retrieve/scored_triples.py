@@ -47,7 +47,7 @@ class ScoredTriples(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         subgraph, scorer = state.subgraph, triple_scorer()
         assert subgraph is not None  # a line is refused where nothing wrote what is read
-        ctx.progress(f"Scoring {len(subgraph.edges):,} triples", None)
+        ctx.watch.report(f"Scoring {len(subgraph.edges):,} triples")
         read = Vectors(ctx, self.encoder, recorder)
         features = triple_features(ctx.graph, subgraph, state.seeds, state.question.text, read)
         likely = np.round(scorer.scores(*features), 5)
@@ -86,7 +86,7 @@ class Vectors:
     def texts(self, texts: list[str]) -> np.ndarray:
         """float32 [n, d]: of texts."""
         self.recorder.usage += Usage(texts=len(texts))
-        return self.ctx.models.encoder(self.encoder).encode(texts, self.ctx.check)
+        return self.ctx.models.encoder(self.encoder).encode(texts, self.ctx.watch)
 
 
 def triple_features(

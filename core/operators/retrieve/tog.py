@@ -132,7 +132,7 @@ class _Walk:
 
     def __init__(self, operator: ThinkOnGraph, state: State, ctx: Context, recorder: Recorder):
         self.operator, self.ctx, self.recorder = operator, ctx, recorder
-        self.task = Task(state.question.text, "relation", ctx.seed, ctx.check)
+        self.task = Task(state.question.text, "relation", ctx.seed, ctx.watch)
         self.rng = ctx.rng(state.question.text, operator)
         self.nodes = set(state.seeds)
         self.edges: set[int] = set()
@@ -142,7 +142,7 @@ class _Walk:
         grown: list[Scored] = []
         for chain in chains:
             name = self.ctx.graph.node_name(chain.end)
-            self.ctx.progress(
+            self.ctx.watch.report(
                 f"Think on graph, hop {number} of {self.operator.depth}: {name}",
                 (number - 1) / self.operator.depth,
             )

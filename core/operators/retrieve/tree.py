@@ -95,7 +95,7 @@ class TreePaths(Operator):
                 recorder.notes.append(
                     f"Hop {hop}{label} has too many triples; the first {MOST_TEXTS:,} were read."
                 )
-            ctx.progress(
+            ctx.watch.report(
                 f"Tree search, hop {hop} of {self.hops}: {len(frontier):,} triples",
                 (hop - 1) / self.hops,
             )
@@ -136,7 +136,7 @@ class TreePaths(Operator):
             return paths, None
         texts = newest(ctx.graph, frontier)
         task = Task(
-            state.question.text, "triple", ctx.seed, ctx.check, tuple(ctx.graph.names(state.seeds))
+            state.question.text, "triple", ctx.seed, ctx.watch, tuple(ctx.graph.names(state.seeds))
         )
         choice = recorder.choice(
             ctx.models.chooser(self.model).choose(task, texts, 0 if by_code else self.width)

@@ -77,9 +77,9 @@ class NearestTriples(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         encoder = ctx.models.encoder(self.encoder)
-        index = vector_index(ctx.graph, encoder, "triples", ctx.progress, ctx.check)
+        index = vector_index(ctx.graph, encoder, "triples", ctx.watch)
         edges, scores = index.nearest(
-            question_vectors(encoder, [state.question.text], ctx.check)[0], self.keep
+            question_vectors(encoder, [state.question.text], ctx.watch)[0], self.keep
         )
         recorder.usage += Usage(texts=1)
         heads, _, tails = ctx.graph.triples(np.asarray(edges, np.int64))

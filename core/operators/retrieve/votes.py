@@ -114,15 +114,15 @@ def _ballots(
     """What the chains at each entity have to say; entities without chains have none."""
     encoder = ctx.models.encoder(by.encoder)
     (question,) = token_vectors(
-        encoder, [masked(ctx.graph, state.question.text, state.seeds)], ctx.check
+        encoder, [masked(ctx.graph, state.question.text, state.seeds)], ctx.watch
     )
     phrases = [plain_phrase(name) for name in ctx.graph.relation_names]
     short = lambda chain: verbal_steps(chain, into) <= by.steps
     found = []
     for seed in dict.fromkeys(state.seeds):
-        ctx.progress("Ranking relation chains", None)
+        ctx.watch.report("Ranking relation chains")
         listed = chains_from(
-            ctx.graph, (seed,), by.relations, by.direction, LOOKED_AT, short, ctx.check
+            ctx.graph, (seed,), by.relations, by.direction, LOOKED_AT, short, ctx.watch
         )
         here = [
             (chain, _answers(ctx.graph, ends, state.seeds))
@@ -133,7 +133,7 @@ def _ballots(
         if here:
             chains, ends = map(list, zip(*here))
             texts = [mediated_text(chain, phrases, into) for chain in chains]
-            index = verbalised(encoder, chains, texts, ctx.check)
+            index = verbalised(encoder, chains, texts, ctx.watch)
             steps = np.array([verbal_steps(chain, into) for chain in chains])
             found.append(
                 Ballot(
@@ -207,7 +207,7 @@ def _walked(
     by: ChainVotes,
 ) -> dict[int, Path]:
     """For each of these ends the path to it along one chain of an entity."""
-    front = walk(ctx.graph, (ballot.seed,), ballot.chains[place], by.direction, ctx.check)
+    front = walk(ctx.graph, (ballot.seed,), ballot.chains[place], by.direction, ctx.watch)
     reached = [end for end in ends if end in front.now] if front is not None else []
     paths = front.paths(reached) if front is not None and reached else []
     ranking = Ranking("path", tuple(paths), tuple(votes[end] for end in reached))

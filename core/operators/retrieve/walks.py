@@ -78,9 +78,9 @@ class NodesThenWalks(Operator):
         encoder = ctx.models.encoder(self.encoder)
         written = self._writer(ctx)
         words: Words = written or Template(ctx.graph)
-        corpus = walk_corpus(ctx.graph, encoder, self.plan, words, ctx.progress, ctx.check)
-        ctx.progress("Searching walks", None)
-        question = question_vectors(encoder, [state.question.text], ctx.check)[0]
+        corpus = walk_corpus(ctx.graph, encoder, self.plan, words, ctx.watch)
+        ctx.watch.report("Searching walks")
+        question = question_vectors(encoder, [state.question.text], ctx.watch)[0]
         recorder.usage += Usage(texts=1)
         chosen, scores = corpus.nearest(question, self.nodes)
         nodes = Ranking("node", tuple(chosen.tolist()), tuple(scores.tolist()))
@@ -116,7 +116,7 @@ class NodesThenWalks(Operator):
             ctx.graph,
             lambda: ctx.models.chat(role),
             ctx.models.signature(role),
-            ctx.check,
+            ctx.watch,
             ctx.seed,
         )
 
@@ -131,7 +131,7 @@ class NodesThenWalks(Operator):
     ) -> list[tuple[Path, float]]:
         """All walks of the chosen nodes with their cosines, by (-cosine, path)."""
         different = list(dict.fromkeys(walk for walks in drawn for walk in walks))
-        vectors = encoder.encode(words(different), ctx.check)
+        vectors = encoder.encode(words(different), ctx.watch)
         recorder.usage += Usage(texts=len(different))
         cosine = dict(zip(different, np.round(vectors.astype(np.float64) @ question, 6).tolist()))
         return sorted(

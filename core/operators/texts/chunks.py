@@ -159,16 +159,14 @@ class ChunksOfHits(Operator):
             return {}
         encoder, asked = ctx.models.encoder(self.encoder), np.array(sorted(rows), np.int64)
         recorder.usage += Usage(texts=1)
-        vector = question_vectors(encoder, [state.question.text], ctx.check)[0]
+        vector = question_vectors(encoder, [state.question.text], ctx.watch)[0]
         cosines = (
             None
             if ctx.whole
-            else cosines_now(ctx.graph, encoder, "chunks", vector, asked, ctx.check)
+            else cosines_now(ctx.graph, encoder, "chunks", vector, asked, ctx.watch)
         )
         if cosines is None:
-            cosines = vector_index(ctx.graph, encoder, "chunks", ctx.progress, ctx.check).cosines(
-                vector, asked
-            )
+            cosines = vector_index(ctx.graph, encoder, "chunks", ctx.watch).cosines(vector, asked)
         return dict(zip(asked.tolist(), cosines.tolist()))
 
     def words(self) -> str:
@@ -189,7 +187,7 @@ def _beside(graph: KnowledgeGraph, nodes: Ranking | None, ctx: Context) -> dict[
     rows = chunks_of(graph, "nodes")
     best: dict[int, float] = {}
     for rank, node in enumerate(nodes.items if nodes else ()):
-        ctx.check()
+        ctx.watch.check()
         near = np.setdiff1d(graph.steps(node, "both")[0], [node])
         held = Counter(row for one in near.tolist() for row in rows[one].tolist())
         for row in rows[node].tolist():

@@ -87,13 +87,13 @@ class Chosen(Operator):
             ctx, recorder, f"the first {self.keep} {self.field} are kept"
         ):
             return state.replace(**{self.field: found.head(self.keep)})
-        ctx.progress(f"Choosing among {len(found):,} {self.field}", None)
+        ctx.watch.report(f"Choosing among {len(found):,} {self.field}")
         texts = (
             ctx.graph.texts(found.items)
             if self.field == "paths"
             else ctx.graph.triple_texts(np.array(found.items, np.int64))
         )
-        task = Task(state.question.text, found.kind, ctx.seed, ctx.check)
+        task = Task(state.question.text, found.kind, ctx.seed, ctx.watch)
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
         items = [found.items[place] for place in choice.positions]
         selected = (

@@ -70,7 +70,7 @@ class PassagesOfFacts(Operator):
         graph, n = ctx.graph, ctx.graph.n_nodes
         if not n_chunks(graph):
             return state.replace(nodes=Ranking("node", (), ()), chunks=Ranking("chunk", (), ()))
-        ctx.progress("PageRank from the facts", None)
+        ctx.watch.report("PageRank from the facts")
         passages = _scaled(ctx, state.vector, self.encoder, "chunks", np.arange(n_chunks(graph)))
         if not len(state.relations):
             recorder.notes.append(
@@ -127,7 +127,7 @@ def _scores_of_facts(
 ) -> np.ndarray:
     """The scaled cosine of each edge, float64; 0 of one that no text tells."""
     graph, alike = ctx.graph, alike_in(ctx.graph)
-    index = vector_index(graph, ctx.models.encoder(encoder), "relations", ctx.progress, ctx.check)
+    index = vector_index(graph, ctx.models.encoder(encoder), "relations", ctx.watch)
     if not index.approximate:
         facts = facts_of(graph)
         places = np.minimum(np.searchsorted(facts, edges), max(len(facts) - 1, 0))
@@ -152,9 +152,9 @@ def _scaled(
     ctx: Context, vector: np.ndarray, encoder: str, of: Of, items: np.ndarray
 ) -> np.ndarray:
     """The cosines of some chunks or relations with the question, scaled to 0 .. 1; all 1 where they are the same."""
-    cosines = vector_index(
-        ctx.graph, ctx.models.encoder(encoder), of, ctx.progress, ctx.check
-    ).cosines(vector, items)
+    cosines = vector_index(ctx.graph, ctx.models.encoder(encoder), of, ctx.watch).cosines(
+        vector, items
+    )
     spread = float(np.ptp(cosines)) if len(cosines) else 0.0
     return (cosines - cosines.min()) / spread if spread else np.ones(len(cosines))
 
@@ -202,7 +202,7 @@ def _page_rank(
     links = _walk(graph)
     shares = shares / shares.sum()
     solved = lambda some, fine: np.maximum(
-        solve(links, np.flatnonzero(some), some[some > 0], damping, fine, ctx.check), 0.0
+        solve(links, np.flatnonzero(some), some[some > 0], damping, fine, ctx.watch), 0.0
     )
     if graph.n_edges <= SOLVED_UP_TO:
         scores = solved(shares, 0.5e-8)
@@ -211,7 +211,7 @@ def _page_rank(
     alike = np.where(np.arange(len(shares)) < graph.n_nodes, 0.0, 1.0 / len(passages))
     known = graph.derived.once(SHELF, ("everywhere", damping), lambda: solved(alike, 0.5e-8))
     found = pushed_everywhere(
-        links, shares, passages, known, damping, slice(graph.n_nodes, None), BEST, ctx.check
+        links, shares, passages, known, damping, slice(graph.n_nodes, None), BEST, ctx.watch
     )
     recorder.notes.append(found.note(f"{BEST:,} passages"))
     return found.scores

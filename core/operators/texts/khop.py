@@ -43,7 +43,7 @@ class KhopPaths(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        ctx.progress("Paths between the question's entities", None)
+        ctx.watch.report("Paths between the question's entities")
         waiting = list(state.linked.items if state.linked else ())
         chains: list[Path] = []
         while waiting:
@@ -58,7 +58,7 @@ class KhopPaths(Operator):
     def _grown(self, chain: Path, waiting: list[int], ctx: Context) -> Path:
         """The path from its start to the nearest entity that waits, by DALK's reading from one to the next."""
         while waiting:
-            found = joins(ctx.graph, (chain.end,), waiting, self.hops, self.direction, ctx.check)
+            found = joins(ctx.graph, (chain.end,), waiting, self.hops, self.direction, ctx.watch)
             if not found:
                 break
             nearness = {node: (len(found[node]), waiting.index(node)) for node in found}

@@ -72,10 +72,10 @@ class LinkNames(Operator):
         if not wanted or not ctx.graph.n_nodes:
             return []
         encoder = ctx.models.encoder(self.encoder)
-        index = vector_index(ctx.graph, encoder, "nodes", ctx.progress, ctx.check)
+        index = vector_index(ctx.graph, encoder, "nodes", ctx.watch)
         recorder.usage += Usage(texts=len(wanted))
         recorder.notes.extend(filter(None, (index.source, index.approximate)))
-        found = [index.nearest(vector, 1) for vector in encoder.encode(wanted, ctx.check)]
+        found = [index.nearest(vector, 1) for vector in encoder.encode(wanted, ctx.watch)]
         return [
             (int(ids[0]), float(scores[0]))
             for ids, scores in found

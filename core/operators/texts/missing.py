@@ -65,7 +65,7 @@ class MissingEvidence(Operator):
         seeds, beside = state.chunks.items, neighbours(ctx.graph)
         order, taken = list[int](), set(seeds)
         for number, row in enumerate(seeds, 1):
-            ctx.progress(
+            ctx.watch.report(
                 f"Looking for what is missing in passage {number} of {len(seeds)}",
                 (number - 1) / len(seeds),
             )
@@ -89,7 +89,7 @@ class MissingEvidence(Operator):
     ) -> list[int]:
         """The neighbours that follow a chunk."""
         missing = "" if chat is None else self._missing(row, chat, question, ctx, recorder)
-        scores = searchable(ctx.graph, "chunks", self.by, ctx.progress, ctx.check)(
+        scores = searchable(ctx.graph, "chunks", self.by, ctx.watch)(
             f"{question} {missing}".strip()
         )[near]
         return list(

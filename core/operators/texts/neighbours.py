@@ -65,7 +65,7 @@ class NeighbourNodes(Operator):
             node
         ) in state.nodes.items:  # best first, so that the first score of a neighbour is its best
             near, _ = nearest(
-                ctx.graph, (node,), self.hops, self.direction, self.keep + 1, ctx.check
+                ctx.graph, (node,), self.hops, self.direction, self.keep + 1, ctx.watch
             )
             for one in near.tolist():
                 best.setdefault(one, float(scores[one] if one in before else scores[node]))
@@ -108,7 +108,7 @@ class IncidentRelations(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.nodes is not None
-        ctx.progress("Relations at the entities found", None)
+        ctx.watch.report("Relations at the entities found")
         edges = np.unique(ctx.graph.steps_from(np.array(state.nodes.items, np.int64), "both").edges)
         order = LazyRanking("triple", edges, connected_scores(ctx.graph, edges))
         recorder.before_cut = order.head(max(BEFORE_CUT, self.keep))

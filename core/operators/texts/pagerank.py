@@ -13,6 +13,7 @@ from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import best_names, ranked, scores_of
 from core.parameters import param
 from core.types import Ranking, State
+from core.watch import NO_WATCH, Watch
 
 SOLVED_UP_TO = 250_000  # edges of a graph for which the equation is solved; of more the best are found by a push
 RECALL = 0.97  # the share of the best that such a push is asked for
@@ -92,7 +93,7 @@ class PageRankNodes(Operator):
         }[self.reset]
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        ctx.progress("PageRank from the question's entities", None)
+        ctx.watch.report("PageRank from the question's entities")
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
         shares = restarts(self.reset, state, ctx.graph)
@@ -105,7 +106,7 @@ class PageRankNodes(Operator):
             return state.replace(
                 nodes=Ranking("node", tuple(range(n)), (1.0 / n,) * n if n else ())
             )
-        nodes, scores = _scored(self, ctx.graph, shares / shares.sum(), ctx.check, recorder)
+        nodes, scores = _scored(self, ctx.graph, shares / shares.sum(), ctx.watch, recorder)
         enough = scores > 0 if self.least == 0 else scores >= self.least
         found = ranked("node", nodes[enough], scores[enough], self.keep)
         recorder.notes.append(f"The best: {best_names(ctx.graph, found)}.")
@@ -116,16 +117,16 @@ class PageRankNodes(Operator):
 
 
 def _scored(
-    how: PageRankNodes, graph: KnowledgeGraph, shares: np.ndarray, check, recorder: Recorder
+    how: PageRankNodes, graph: KnowledgeGraph, shares: np.ndarray, watch: Watch, recorder: Recorder
 ) -> tuple[np.ndarray, np.ndarray]:
     """The nodes with their PageRank; of a graph of more than `SOLVED_UP_TO` edges the best that a push finds."""
     if graph.n_edges <= SOLVED_UP_TO:
         return np.arange(graph.n_nodes), weighted_pagerank(
-            graph, shares, how.damping, how.weighted, check
+            graph, shares, how.damping, how.weighted, watch
         )
     from core.graph.pagerank.local.push import local_push  # brings numba
 
-    found = local_push(posed(graph, shares, how.damping, how.weighted, check, how.keep))
+    found = local_push(posed(graph, shares, how.damping, how.weighted, watch, how.keep))
     recorder.notes.append(
         f"{found.note} Such a push is asked for {RECALL:.2f} of the best {how.keep:,}."
     )
@@ -151,29 +152,38 @@ def restarts(reset: str, state: State, graph: KnowledgeGraph) -> np.ndarray:
 
 
 def weighted_pagerank(
-    graph: KnowledgeGraph, shares: np.ndarray, damping: float, weighted: bool, check
+    graph: KnowledgeGraph,
+    shares: np.ndarray,
+    damping: float,
+    weighted: bool,
+    watch: Watch = NO_WATCH,
 ) -> np.ndarray:
     """The personalised PageRank of every node, float64 [n], which sums to 1; restarts go by `shares`, which sum to 1.
 
-    Solved to 1e-8, both ways along the edges, by their weights where `weighted` and they have some. Raises what `check` raises.
+    Solved to 1e-8, both ways along the edges, by their weights where `weighted` and they have some. Raises what `watch` raises.
     """
     from core.graph.pagerank.exact import solve  # brings numba
 
-    problem = posed(graph, shares, damping, weighted, check)
+    problem = posed(graph, shares, damping, weighted, watch)
     scores = np.maximum(
-        solve(problem.links, problem.seeds, problem.shares, damping, 0.5e-8, check), 0.0
+        solve(problem.links, problem.seeds, problem.shares, damping, 0.5e-8, watch), 0.0
     )
     return scores / scores.sum()
 
 
 def posed(
-    graph: KnowledgeGraph, shares: np.ndarray, damping: float, weighted: bool, check, keep: int = 0
+    graph: KnowledgeGraph,
+    shares: np.ndarray,
+    damping: float,
+    weighted: bool,
+    watch: Watch = NO_WATCH,
+    keep: int = 0,
 ) -> Problem:
     """PageRank from the nodes with shares, as a problem; the graph's arrays are arranged once."""
     seeds = np.flatnonzero(shares)
     given: dict = {
         "weights": weights(graph) if weighted else None,
-        "check": check,
+        "watch": watch,
         "recall": RECALL,
     }
     problem = replace(

@@ -63,7 +63,7 @@ class EmbedQuery(Operator):
         return () if self.text == TEXTS[0] else ("keywords",)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        ctx.progress("Encoding the question", None)
+        ctx.watch.report("Encoding the question")
         found = (
             ()
             if self.text == TEXTS[0] or state.keywords is None
@@ -81,7 +81,7 @@ class EmbedQuery(Operator):
         recorder.usage += Usage(texts=1)
         wanted = ", ".join(found) or state.question.text
         return state.replace(
-            vector=question_vectors(ctx.models.encoder(self.encoder), [wanted], ctx.check)[0]
+            vector=question_vectors(ctx.models.encoder(self.encoder), [wanted], ctx.watch)[0]
         )
 
     def words(self) -> str:
@@ -209,7 +209,7 @@ def _asked(
         "required": list(fields),
         "additionalProperties": False,
     }
-    ctx.progress("Asking the language model for names and keywords", None)
+    ctx.watch.report("Asking the language model for names and keywords")
     reply = asked(
         ctx.models.chat(role),
         messages("texts", prompt, question=text),

@@ -63,7 +63,7 @@ class RankHits(Operator):
             and unasked(ctx, recorder, "the order stayed as it was")
         ):
             return state.replace(**{self.of: found.head(self.keep)})
-        ctx.progress(f"Ranking {len(found):,} {self.of}", None)
+        ctx.watch.report(f"Ranking {len(found):,} {self.of}")
         read = texts(ctx.graph, self.of, found.items)  # type: ignore[arg-type]
         unit = "document" if self.of == "nodes" and node_chunks(ctx.graph) else KIND_OF[self.of]
 
@@ -75,7 +75,7 @@ class RankHits(Operator):
             state.question.text,
             unit,
             ctx.seed,
-            ctx.check,
+            ctx.watch,
             preview=ctx.while_scored(len(found), unit, so_far),
         )
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, read, self.keep))

@@ -13,8 +13,8 @@ from core.indexes.words import postings
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import BEFORE_CUT, KIND_OF, best_names, ranked
 from core.parameters import param
-from core.runtime.meter import silent
 from core.types import Ranking, State
+from core.watch import NO_WATCH, Watch
 
 BY = ("bm25", "tf-idf")
 Search = Callable[[str], np.ndarray]  # a question's score of every text
@@ -39,8 +39,8 @@ class ByWords(Operator):
         if not count(ctx.graph, of):
             recorder.notes.append(f"The graph “{ctx.graph.name}” has no {self.field}.")
             return Ranking(KIND_OF[self.field], (), ())
-        ctx.progress("Searching by words", None)
-        scores = searchable(ctx.graph, of, self.by, ctx.progress, ctx.check)(state.question.text)
+        ctx.watch.report("Searching by words")
+        scores = searchable(ctx.graph, of, self.by, ctx.watch)(state.question.text)
         ids = (
             np.flatnonzero(scores > 0)
             if among is None
@@ -111,13 +111,7 @@ class SparseNodes(ByWords):
         return f"{self.keep:,} entities by {self.by.upper()}"
 
 
-def searchable(
-    graph: Any,
-    of: Of,
-    by: str,
-    progress: Callable[[str, float | None], None] = silent,
-    check: Callable[[], None] = lambda: None,
-) -> Search:
+def searchable(graph: Any, of: Of, by: str, watch: Watch = NO_WATCH) -> Search:
     """The texts of all chunks or nodes made searchable by words, once for each graph."""
-    found = postings(graph, of, progress, check)
+    found = postings(graph, of, watch)
     return found.bm25 if by == "bm25" else found.tfidf

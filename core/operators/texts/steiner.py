@@ -12,6 +12,7 @@ from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import ranked
 from core.parameters import param
 from core.types import Ranking, State, Subgraph
+from core.watch import NO_WATCH, Watch
 
 STEP = 0.01  # by how much a lower similarity's prize must lie below the one before
 
@@ -59,7 +60,7 @@ class SteinerSubgraph(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.nodes is not None
-        ctx.progress("Joining what was found", None)
+        ctx.watch.report("Joining what was found")
         node_prizes = {
             node: float(self.nodes - place)
             for place, node in enumerate(state.nodes.items[: self.nodes])
@@ -68,11 +69,11 @@ class SteinerSubgraph(Operator):
         heads, _, tails = ctx.graph.triples(np.array(list(edge_prizes), np.int64))
         start = sorted({*node_prizes, *heads.tolist(), *tails.tolist()})
         around = (
-            nearest(ctx.graph, start, self.hops, "both", self.keep, ctx.check)[0]
+            nearest(ctx.graph, start, self.hops, "both", self.keep, ctx.watch)[0]
             if start
             else np.empty(0, np.int64)
         )
-        nodes, edges = tree(ctx.graph, np.sort(around), node_prizes, edge_prizes, cost, ctx.check)
+        nodes, edges = tree(ctx.graph, np.sort(around), node_prizes, edge_prizes, cost, ctx.watch)
         found = ranked("node", nodes, [node_prizes.get(node, 0.0) for node in nodes.tolist()])
         relations = ranked("triple", edges, [edge_prizes.get(edge, 0.0) for edge in edges.tolist()])
         recorder.notes.append(
@@ -102,7 +103,7 @@ def tree(
     node_prizes: dict[int, float],
     edge_prizes: dict[int, float],
     cost: float,
-    check,
+    watch: Watch = NO_WATCH,
 ):
     """The nodes and edges, ascending, of the tree among `nodes` (ascending), where edges with a prize above their cost are nodes too."""
     edges = induced(graph, nodes)
@@ -120,7 +121,7 @@ def tree(
     )
     of = np.concatenate([plain, dear, dear]).astype(np.int64)  # the edge behind each
     tree_nodes, chosen_edges = prize_collecting_tree(
-        len(prizes), ends[0], ends[1], costs, prizes, check
+        len(prizes), ends[0], ends[1], costs, prizes, watch
     )
     chosen = {int(edges[of[edge]]) for edge in chosen_edges} | {
         int(edges[dear[node - len(nodes)]]) for node in tree_nodes if node >= len(nodes)

@@ -50,7 +50,7 @@ class NextThought(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         if unasked(ctx, recorder, "there is no thought, and no second search"):
             return state.replace(names=())
-        ctx.progress("Thinking what to look up next", None)
+        ctx.watch.report("Thinking what to look up next")
         texts, chat = (
             passage_texts(ctx.graph, given(state).head(self.passages)),
             ctx.models.chat(self.role),

@@ -27,10 +27,8 @@ def nearest_by(encoder: str, of: Of, ctx: Context) -> VectorIndex | VectorsSoFar
     """The vectors of what is searched by the encoder of a name or role; those there are so far where the question need not wait for all."""
     begin, known = ctx.environment.encoding, ctx.models.encoder(encoder)
     if ctx.whole or begin is None:
-        return vector_index(ctx.graph, known, of, ctx.progress, ctx.check)
-    return searchable_now(
-        ctx.graph, known, of, lambda: begin(ctx.graph, encoder, of), ctx.progress, ctx.check
-    )
+        return vector_index(ctx.graph, known, of, ctx.watch)
+    return searchable_now(ctx.graph, known, of, lambda: begin(ctx.graph, encoder, of), ctx.watch)
 
 
 class ByVector(Operator):
@@ -62,7 +60,7 @@ class ByVector(Operator):
             recorder.notes.append("There is nothing to search by.")
             return Ranking(kind, (), ())
         index = nearest_by(self.encoder, self.of, ctx)
-        ctx.progress("Searching vectors", None)
+        ctx.watch.report("Searching vectors")
         left_out = self._left_out(ctx.graph)
         order = ranked(
             kind, *index.nearest(state.vector, min(total, max(self.keep, BEFORE_CUT)), left_out)

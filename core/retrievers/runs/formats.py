@@ -27,6 +27,7 @@ from core.retrievers.runs.traces import (
 )
 from core.retrievers.runs.trec import MAX_BYTES, is_qrels, is_run, read_run
 from core.runtime.separate_columns import column_rows
+from core.watch import NO_WATCH
 
 AUTO, TREC, PREDICTIONS = "auto", "trec", "hotpotqa"
 HELD = (
@@ -301,7 +302,7 @@ def read_run_file(path: str | Path, format: str = AUTO) -> ReadRun:
         rows = (
             _columns(path)
             if columns
-            else (row for _, _, row in numbered_rows(file, None, MAX_BYTES, HELD, single=True))
+            else (row for _, _, row in numbered_rows(file, NO_WATCH, MAX_BYTES, HELD, single=True))
         )
     looked = list(islice(rows, LOOKED_AT))
     chosen = (

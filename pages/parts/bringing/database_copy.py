@@ -16,6 +16,7 @@ from core.errors import HopscopeError
 from core.io.temporary import temporary_folder
 from core.runtime.jobs import Job
 from core.sharing import shared
+from core.watch import Watch
 from pages.parts.bringing.graph_form import LITERAL_WORDS, Looked, begin, form, looked_of
 from pages.parts.bringing.inspection import inspect_upload
 from pages.parts.bringing.live_database import live_database
@@ -160,8 +161,9 @@ def _asked(address: str, query: str, literals: str) -> DatabaseForm:
 def _limits(job: Job, triples: int) -> Limits:
     return Limits(
         triples,
-        progress=lambda text, share: job.advance(tr("Copying: {text}", text=text), share),
-        check=job.check,
+        watch=Watch(
+            job.check, lambda text, share: job.report(tr("Copying: {text}", text=text), share)
+        ),
     )
 
 

@@ -115,9 +115,7 @@ def start(
 
     def work(job: Job) -> Brought:
         try:
-            return bring(
-                name, paths, title, columns, progress=job.tell, check=job.check, encoding=encoding
-            )
+            return bring(name, paths, title, columns, watch=job, encoding=encoding)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

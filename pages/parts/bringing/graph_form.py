@@ -21,6 +21,7 @@ from core.graph.readers.triple_file import TripleFile
 from core.runtime.jobs import CANCELLED, DONE, Job
 from core.sources import GraphSource
 from core.types import Direction
+from core.watch import NO_WATCH, Watch
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
@@ -56,9 +57,9 @@ class Looked:
     warnings: list[str] = field(default_factory=list)
 
 
-def looked_of(source: TripleFile, progress: Callable[[float], None] | None = None) -> Looked:
+def looked_of(source: TripleFile, watch: Watch = NO_WATCH) -> Looked:
     """The beginning of a source as it is read. Raises BadInput, naming the line."""
-    triples = list(islice(source.read(progress), LOOKED_AT))
+    triples = list(islice(source.read(watch), LOOKED_AT))
     said = source.attributes
     nodes = [
         (name, one.get("type", ""), one.get("description", ""))
@@ -147,7 +148,7 @@ def begin(name: str, way: Direction, folder: Path, source: Callable[[Job], Tripl
     def work(job: Job) -> tuple[str, list[str]]:
         try:
             file = source(job)
-            keep_graph(file, name, way, job.tell, job.check)
+            keep_graph(file, name, way, job)
             engine().forget(name)
             return name, file.tally.sentences()
         finally:

@@ -64,7 +64,7 @@ def hub_set(key: str, example: str, folders: bool = False) -> HubSet | None:
                     "That is a folder on this computer rather than a set on a hub; choose its files above."
                 )
             )
-        return fetched(id, job.tell)
+        return fetched(id, job)
 
     job = inspect_upload(f"{key}_fetched", (id,), work, tr("Fetching the set"), tr("change the id"))
     if job.error:

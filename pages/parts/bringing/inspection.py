@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from core.runtime.jobs import CANCELLED, Job
+from core.watch import Watch
 from pages.parts.shared.session import engine, follow
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import plain
@@ -45,6 +46,6 @@ def inspect_upload(
     return job
 
 
-def reading_progress(job: Job, text: str = tr("Reading the file")) -> Callable[[float], None]:
-    """A callback that tells a job the share that is read, and raises once it was cancelled."""
-    return lambda share: job.advance(text, share)
+def reading_progress(job: Job, text: str = tr("Reading the file")) -> Watch:
+    """The watch of a reading, which says so in these words."""
+    return job.part(text=text)

@@ -115,8 +115,8 @@ def live_database() -> None:
         return
 
     def work(job: Job) -> tuple[str, list[str]]:
-        job.tell(tr("Asking {found}", found=found.title))
-        graph = add_live(settings, cleaned, job.check)
+        job.report(tr("Asking {found}", found=found.title))
+        graph = add_live(settings, cleaned, job)
         engine().forget(cleaned)
         return cleaned, [graph.live.words]
 

@@ -140,7 +140,7 @@ def _look(name: str, file, how: dict[str, Any], documents: bool) -> Job:
         with tempfile.TemporaryDirectory() as folder:
             path = save_upload(file, Path(folder))
             gold = GOLD if documents else ()
-            found = read_file(path, most=most, tell=reading_progress(job), gold=gold, **how)
+            found = read_file(path, most=most, watch=reading_progress(job), gold=gold, **how)
             if documents:
                 found.check_known()
             return found, 0 if documents else rows_with_graphs(

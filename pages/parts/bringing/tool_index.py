@@ -76,7 +76,7 @@ def open_another() -> None:
 
         def work(job: Job) -> Taken:
             with held() as path:
-                return look(path, job.tell, job.check)
+                return look(path, job)
 
         job = inspect_upload("index_looked", key, work)
         if job.error:
@@ -187,7 +187,7 @@ def _start(held: Held, name: str, title: str) -> None:
 
     def work(job: Job) -> Brought:
         with held() as path:
-            corpus, taken = open_index(path, name, title, job.tell, job.check)
+            corpus, taken = open_index(path, name, title, job)
         said = tr(
             "{counted}, opened from an index of {taken}.", counted=taken.counted, taken=taken.title
         )

@@ -10,6 +10,7 @@ from core.diagnosis.wording import sentence
 from core.engine import Lane
 from core.environment import Environment
 from core.runtime.jobs import DONE, Job
+from core.watch import Watch
 from pages.parts.compare.asked import Shown
 from pages.parts.shared.session import engine
 from pages.parts.shared.wording import tr
@@ -59,14 +60,14 @@ def _measure(
     comparison, screen = on_screen.comparison, on_screen.job
 
     def advanced(text: str, share: float | None = None) -> None:
-        job.tell(text, share)
+        job.report(text, share)
         if screen is not None:
             screen.touch()
 
     try:
         for by_model in missing:
             lane = comparison.lanes[place]
-            found = influence(lane, environment, by_model, job.check, advanced)
+            found = influence(lane, environment, by_model, Watch(job.check, advanced))
             comparison.change(place, influences=with_influence(lane.influences, found))
     finally:
         if screen is not None:

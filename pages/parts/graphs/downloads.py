@@ -57,7 +57,7 @@ def content(graph: Any, format: str, name: str) -> bytes:
     """The file of a graph in a format; of a folder of tables a zip archive."""
     folder = temporary_folder()
     try:
-        files = export(graph, format, folder / name, lambda text, share: None)
+        files = export(graph, format, folder / name)
         if WRITTEN[format].suffix:
             return files[0].read_bytes()
         packed = io.BytesIO()

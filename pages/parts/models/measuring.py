@@ -18,7 +18,7 @@ def begin_measure(name: str) -> None:
     registry = engine().models
     engine().jobs.start(
         f"measure-{name}",
-        lambda: Job(f"measure-{name}", lambda job: registry.measure(name, job.tell, job.check)),
+        lambda: Job(f"measure-{name}", lambda job: registry.measure(name, job)),
         again=True,
     )
 

@@ -128,7 +128,7 @@ def _fetch(name: str) -> None:
     registry = engine().models
     engine().jobs.start(
         f"fetch-{name}",
-        lambda: Job(f"fetch-{name}", lambda job: registry.fetch(name, job.tell, job.check)),
+        lambda: Job(f"fetch-{name}", lambda job: registry.fetch(name, job)),
         again=True,
     )
 

@@ -70,12 +70,10 @@ def _reply(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
         job.written += piece
         job.touch()
 
-    job.tell(tr("Waiting for the model; the first time it is loaded"))
+    job.report(tr("Waiting for the model; the first time it is loaded"))
     messages = [{"role": "user", "content": prompt}]
     reply = (
-        engine()
-        .models.chat(name)
-        .reply(messages, max_tokens=MOST_TOKENS, on_text=wrote, check=job.check)
+        engine().models.chat(name).reply(messages, max_tokens=MOST_TOKENS, on_text=wrote, watch=job)
     )
     return reply, time.perf_counter() - first[0] if first else None
 
@@ -139,8 +137,8 @@ def _ranked(job: Job, name: str, query: str, lines: str) -> list[dict[str, Any]]
         raise BadInput(tr("Type a question and at least one line."))
     if len(texts) > MOST_LINES:
         raise BadInput(tr("At most {most_lines} lines here, please.", most_lines=MOST_LINES))
-    job.tell(tr("Scoring; the first time the model is loaded"))
-    choice = engine().models.scorer(name).choose(Task(query, check=job.check), texts, 0)
+    job.report(tr("Scoring; the first time the model is loaded"))
+    choice = engine().models.scorer(name).choose(Task(query, watch=job), texts, 0)
     return [
         {tr("Rank"): i + 1, tr("Score"): choice.scores[i], tr("Line"): texts[position]}
         for i, position in enumerate(choice.positions)

@@ -41,8 +41,8 @@ def prepared_corpus(name: str) -> Corpus:
     key = f"chunks-{name}-{corpus.digest}"
 
     def cut(job: Job) -> Any:
-        job.tell(tr("Looking for the chunks"))  # in the place of “Waiting for its turn”
-        return engine().environment.built(corpus, check=job.check, progress=job.advance)
+        job.report(tr("Looking for the chunks"))  # in the place of “Waiting for its turn”
+        return engine().environment.built(corpus, watch=job, make=True)
 
     job = engine().jobs.start(key, lambda: Job(key, cut))
     if not job.wait(0.2):

@@ -38,7 +38,7 @@ def near(graph: Any, question: Question, cancelled: Callable[[], None]) -> Any:
 
     def fetch(job: Job) -> Any:
         try:
-            return graph.live.around(question.text, question.entities, job.check, job.advance)
+            return graph.live.around(question.text, question.entities, job)
         except HopscopeError as error:
             job.check()
             return error

@@ -138,7 +138,7 @@ def graph() -> Any:
     key = f"open-{name}"
     job = engine().jobs.start(
         key,
-        lambda: Job(key, lambda job: engine().graph(name, job.advance)),
+        lambda: Job(key, lambda job: engine().graph(name, job)),
         again=not engine().is_open(name),  # removed, or built again, since it was opened
     )
     if not job.wait(0.2):

@@ -221,5 +221,5 @@ def _expected(corpus: Corpus, by: str) -> Job:
     there = [status(corpus, build_for(corpus, kind)).current for kind in kinds()]
     key = f"cost-advice-{corpus.digest}-{by}-{there}"
     return engine().jobs.start(
-        key, lambda: Job(key, lambda job: estimate(corpus, engine().models, by, check=job.check))
+        key, lambda: Job(key, lambda job: estimate(corpus, engine().models, by, watch=job))
     )

@@ -240,7 +240,7 @@ def _counting(corpus: Corpus, one: Build) -> Job:
     """The job that counts what a build will cost, anew where a build has ended since."""
     key = f"cost-{corpus.digest}-{one.id}-{len(_ended)}-{time.time() // COST_SECONDS:.0f}"
     return engine().jobs.start(
-        key, lambda: Job(key, lambda job: cost(corpus, one, engine().models, job.check))
+        key, lambda: Job(key, lambda job: cost(corpus, one, engine().models, job))
     )
 
 
@@ -265,9 +265,9 @@ def start(corpus: Corpus, one: Build, cap: Cap | None = None) -> Job:
     )
 
     def work(job: Job) -> None:
-        job.tell(tr("Cutting the documents into chunks"))
+        job.report(tr("Cutting the documents into chunks"))
         try:
-            build(corpus, one, models, job.tell, job.check, cap=cap)
+            build(corpus, one, models, job, cap=cap)
         finally:
             _ended.append(key)
 

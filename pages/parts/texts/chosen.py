@@ -82,9 +82,7 @@ def _asked(name: str) -> None:
 
 def opened(name: str) -> Corpus | None:
     """The corpus; None where it cannot be opened, which is said."""
-    job = awaited(
-        f"corpus-{name}", lambda job: open_corpus(name, job.check), tr("Opening the documents")
-    )
+    job = awaited(f"corpus-{name}", lambda job: open_corpus(name, job), tr("Opening the documents"))
     if job.error or job.result is None:
         st.error(plain(job.error or tr("Opening the documents was cancelled.")))
         return None

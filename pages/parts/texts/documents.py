@@ -167,7 +167,7 @@ def _cut(corpus: Corpus, row: int | None = None) -> Table | None:
     key = f"cut-{corpus.digest}-{'' if row is None else row}"
     job = awaited(
         key,
-        lambda job: cutter.table(some, job.check),
+        lambda job: cutter.table(some, job),
         tr("Cutting the documents into chunks"),
         again=False,
     )

@@ -309,8 +309,8 @@ def _look(graph: Graph, mends: Mends) -> None:
     key = _alike_key(graph)
 
     def work(job: Job) -> list[Suggestion]:
-        job.tell(tr("Comparing the vectors of names"))
-        return by_vectors(graph, mends, engine().models.encoder(), check=job.check)
+        job.report(tr("Comparing the vectors of names"))
+        return by_vectors(graph, mends, engine().models.encoder(), watch=job)
 
     engine().jobs.start(key, lambda: Job(key, work))
 

@@ -11,6 +11,7 @@ from core.corpus import Document
 from core.corpus.stored import table_of
 from core.languages import found_in
 from core.models.base import NoModels
+from core.watch import NO_WATCH
 
 
 class Texts:
@@ -46,7 +47,7 @@ class Reading(NoModels):
     def encoder(self, name="encoder"):
         return self
 
-    def encode(self, texts, check=None):
+    def encode(self, texts, watch=NO_WATCH):
         vectors = np.array(
             [
                 [text.lower().count(letter) + 0.01 for letter in "abcdefghijklmnop"]

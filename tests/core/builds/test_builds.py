@@ -30,6 +30,7 @@ from core.indexes.vectors import opened
 from core.indexes.vectors import place as vectors_place
 from core.io.digests import check_marked
 from core.models.chat.replies import estimate
+from core.watch import Watch
 from tests.core.builds.kit import Reading, Texts
 
 
@@ -136,10 +137,13 @@ def test_a_graph_that_is_being_built_is_waited_for(corpus):
             seen.append(being_built(corpus, "chunks"))
             with pytest.raises(Cancelled):
                 build(
-                    corpus, "chunks", Reading(), lambda text, share: inner.append(text), cancelled
+                    corpus,
+                    "chunks",
+                    Reading(),
+                    Watch(cancelled, lambda text, share: inner.append(text)),
                 )
 
-    build(corpus, "chunks", Reading(), check=check)
+    build(corpus, "chunks", Reading(), watch=Watch(check))
     assert (
         seen == [True]
         and inner == ["Another process is building this; waiting for it"]
@@ -160,7 +164,7 @@ def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_pat
             seen.append(
                 (
                     open_graph(fresh, "tkg-noun-phrases").digest,
-                    asked(fresh, "tkg", progress=told).digest,
+                    asked(fresh, "tkg", make=True).digest,
                     build_for(fresh, "tkg").id,
                 )
             )
@@ -169,7 +173,7 @@ def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_pat
                 is not None
             )
 
-    after = build(fresh, "tkg-noun-phrases", Reading(), told)
+    after = build(fresh, "tkg-noun-phrases", Reading(), Watch(report=told))
     assert (
         seen
         and set(seen) == {(before.digest, before.digest, "tkg-noun-phrases")}
@@ -189,11 +193,11 @@ def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_pat
 def test_who_waits_for_a_graph_that_another_makes_hears_how_far_it_is(corpus, monkeypatch):
     asked, at_work, waits, heard = BuiltGraphs(Reading()), threading.Event(), threading.Event(), []
 
-    def slow(corpus, one, models, progress, check, indexed):
-        progress("Encoding chunks: 1 of 4", 0.25)
+    def slow(corpus, one, models, watch, indexed):
+        watch.report("Encoding chunks: 1 of 4", 0.25)
         at_work.set()
         assert waits.wait(120)
-        return build(corpus, one, models, progress, check)
+        return build(corpus, one, models, watch)
 
     monkeypatch.setattr(built, "build", slow)
 
@@ -202,9 +206,9 @@ def test_who_waits_for_a_graph_that_another_makes_hears_how_far_it_is(corpus, mo
         waits.set()
 
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(asked, corpus, "chunks", progress=lambda text, share: None)
+        first = pool.submit(asked, corpus, "chunks")
         assert at_work.wait(120)
-        second = pool.submit(asked, corpus, "chunks", progress=hear)
+        second = pool.submit(asked, corpus, "chunks", watch=Watch(report=hear))
         assert first.result(20) is second.result(20)
     assert heard[0] == ("Encoding chunks: 1 of 4", 0.25)
 
@@ -217,7 +221,7 @@ def test_a_build_that_stops_leaves_the_graph_before_and_goes_on(corpus):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        build(fresh, "chunks", Reading(), stopped)
+        build(fresh, "chunks", Reading(), Watch(report=stopped))
     assert open_graph(corpus, "chunks").digest == before.digest
     with pytest.raises(StoreError, match="have changed"):
         open_graph(fresh, "chunks")
@@ -258,16 +262,18 @@ def test_the_time_left_is_that_of_a_step(tmp_path, monkeypatch):
     clock, said = [0.0], []
     monkeypatch.setattr("core.io.durations.time.monotonic", lambda: clock[0])
     ctx = context(
-        Texts(tmp_path, d="Ann met Bob."), Reading(), lambda text, share: said.append((text, share))
+        Texts(tmp_path, d="Ann met Bob."),
+        Reading(),
+        Watch(report=lambda text, share: said.append((text, share))),
     )
     steps = find(
         "TokenChunks(size=240, overlap=24) >> NounPhrases() >> Merge() >> Vectors(of='nodes')"
     ).line
     parts = [_part(ctx, steps, number) for number in range(4)]
     for part in (parts[0], parts[1], parts[3]):
-        part.progress("At it", 0.0)
+        part.watch.report("At it", 0.0)
         clock[0] += 0 if part is parts[0] else 10
-        part.progress("At it", 0.5)
+        part.watch.report("At it", 0.5)
     assert said[3:] == [
         ("At it, 10 seconds left of this step", 1.5 / 4),
         ("At it", 3 / 4),

@@ -127,7 +127,7 @@ def test_a_build_reads_as_its_corpus_says(tmp_path):
 
 def test_workers_read_in_the_language_of_the_corpus_too(tmp_path, monkeypatch):
     class Here:
-        def each(self, work, items, check):
+        def each(self, work, items, watch):
             yield from ((item, work(item)) for item in items)
 
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))

@@ -6,11 +6,12 @@ from core.builds.base import BuildContext, Made
 from core.builds.chunking import SentenceChunks, TokenChunks, WholeDocuments
 from core.errors import BadParameter, Cancelled
 from core.models.base import NoModels
+from core.watch import NO_WATCH, Watch
 from tests.core.builds.kit import Texts
 
 
-def cut(chunker, folder, check=lambda: None, **texts):
-    return chunker.apply(Made(Texts(folder, **texts)), BuildContext(NoModels(), check=check)).chunks
+def cut(chunker, folder, watch=NO_WATCH, **texts):
+    return chunker.apply(Made(Texts(folder, **texts)), BuildContext(NoModels(), watch=watch)).chunks
 
 
 def test_a_document_of_one_chunk_keeps_its_id_and_others_are_numbered(tmp_path):
@@ -49,7 +50,7 @@ def test_cutting_can_be_cancelled(tmp_path):
         raise Cancelled()
 
     with pytest.raises(Cancelled):
-        cut(TokenChunks(), tmp_path, cancelled, a="Text.")
+        cut(TokenChunks(), tmp_path, Watch(cancelled), a="Text.")
 
 
 def test_an_overlap_that_would_never_end_is_refused():

@@ -14,6 +14,7 @@ from core.corpus.document import Document
 from core.corpus.links import Link
 from core.errors import BadInput
 from core.graph.texts import leaves
+from core.watch import NO_WATCH
 from tests.core.builds.kit import Reading
 
 
@@ -104,7 +105,7 @@ def test_the_nearest_are_joined_once(tmp_path):
 def test_each_row_has_its_nearest_whatever_the_others_have():
     vectors = np.random.default_rng(1).normal(size=(700, 8))  # more than one block
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    found = nearest_rows(vectors, 3, -1.0, lambda: None)
+    found = nearest_rows(vectors, 3, -1.0)
     cosines = vectors @ vectors.T - 2 * np.eye(700)
     wanted = {
         (min(a, b), max(a, b)) for a in range(700) for b in np.argsort(-cosines[a])[:3].tolist()
@@ -140,17 +141,17 @@ def test_of_many_rows_the_nearest_are_sought_by_neighbours_of_neighbours_and_nea
         (600, 16)
     )
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
-    exact, notes = nearest_rows(vectors, 5, 0.5, lambda: None), list[str]()
+    exact, notes = nearest_rows(vectors, 5, 0.5), list[str]()
     monkeypatch.setattr(pairing, "EXACT_UP_TO", 100)
-    found = nearest_rows(vectors, 5, 0.5, lambda: None, notes.append)
-    assert found == nearest_rows(vectors, 5, 0.5, lambda: None)  # the same each time
+    found = nearest_rows(vectors, 5, 0.5, NO_WATCH, notes.append)
+    assert found == nearest_rows(vectors, 5, 0.5)  # the same each time
     assert len(found.keys() & exact.keys()) > 0.95 * len(exact) and len(found) < 1.1 * len(exact)
     assert all(abs(found[pair] - exact[pair]) < 2e-6 for pair in found.keys() & exact.keys())
-    assert "HNSW" in notes[0] and 0.9 < pairing.Neighbours.of(vectors, lambda: None).recall(5) <= 1
+    assert "HNSW" in notes[0] and 0.9 < pairing.Neighbours.of(vectors).recall(5) <= 1
 
 
 def test_a_row_is_no_neighbour_of_itself_and_the_nearest_come_first():
     vectors = np.eye(6, dtype=np.float32)
     vectors[1] = [0.8, 0.6, 0, 0, 0, 0]
-    (row, ids, cosines), *_ = pairing.Neighbours.of(vectors, lambda: None).nearest(np.array([0]), 2)
+    (row, ids, cosines), *_ = pairing.Neighbours.of(vectors).nearest(np.array([0]), 2)
     assert row == 0 and ids[0] == 1 and 0 not in ids and cosines[0] == pytest.approx(0.8)

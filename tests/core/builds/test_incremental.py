@@ -217,7 +217,7 @@ def test_that_merged_facts_cannot_be_saved_is_noted(tmp_path, read):
 def test_facts_of_very_many_chunks_are_read_from_where_they_are_saved(tmp_path, monkeypatch):
     monkeypatch.setattr(extracting, "HELD_CHUNKS", 4)
     corpus, models = write(tmp_path / "one", FIRST), Readers()
-    ctx, chunks = context(corpus, models), WholeDocuments().table(corpus, lambda: None)
+    ctx, chunks = context(corpus, models), WholeDocuments().table(corpus)
     facts = LanguageModelExtraction(gleaning=0).apply(Made(corpus, chunks), ctx).facts
     asked = len(models.writer.asked)
     assert isinstance(facts, extracting.SavedFacts) and len(facts) == len(FIRST) == asked

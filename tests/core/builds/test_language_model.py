@@ -14,6 +14,7 @@ from core.builds.extract.language_model import LanguageModelExtraction
 from core.errors import BadInput, Cancelled, ModelFailed, StoreError
 from core.models.base import Reply
 from core.models.chat.saved_replies import reply_key
+from core.watch import NO_WATCH, Watch
 from tests.core.builds.kit import Reading, Texts
 
 ANN = "Ann is a cook who lives in Rome. She met Bob there."
@@ -42,7 +43,7 @@ class Writer:
         seed=0,
         temperature=0.0,
         on_text=None,
-        check=None,
+        watch=NO_WATCH,
     ):
         with self._lock:
             self.asked.append(messages[-1]["content"])
@@ -297,7 +298,7 @@ def test_cancelling_keeps_what_was_read(tmp_path):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        build(corpus, "rkg", models, check=check, lanes=2)
+        build(corpus, "rkg", models, watch=Watch(check), lanes=2)
     before = len(models.writer.asked)
     assert 2 <= before < 6
     build(corpus, "rkg", models)

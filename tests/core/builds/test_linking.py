@@ -14,6 +14,7 @@ from core.graph.algorithms.hierarchy import hierarchy
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
 from core.models.base import NoModels
+from core.watch import NO_WATCH
 from tests.core.builds.kit import Texts
 
 ANGLES = {
@@ -37,7 +38,7 @@ class Plane(NoModels):
     def encoder(self, name="encoder"):
         return self
 
-    def encode(self, texts, check=None):
+    def encode(self, texts, watch=NO_WATCH):
         turns = np.radians([ANGLES[text.partition(":")[0]] for text in texts])
         return np.column_stack([np.cos(turns), np.sin(turns)]).astype(np.float32)
 

@@ -9,6 +9,7 @@ from core.builds.extract.names_and_terms import NamesAndTerms, read
 from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.extract.parsing import read_batches
 from core.models.base import NoModels
+from core.watch import NO_WATCH
 
 
 def found(text):
@@ -172,9 +173,9 @@ def test_german_is_read_as_noun_phrases_read_it():
 
 def test_batches_are_read_alike():
     texts = ["Barack Obama visited Paris.", "Angela Merkel lives in Berlin."]
-    batches = dict(read_batches(read, [[one] for one in texts], lambda: None))
+    batches = dict(read_batches(read, [[one] for one in texts]))
     assert [batches[0][0], batches[1][0]] == read(texts)
 
 
 class _Context:
-    check, workers, language = staticmethod(lambda: None), None, ""
+    watch, workers, language = NO_WATCH, None, ""

@@ -17,6 +17,7 @@ from core.models.base import NoModels
 from core.operators.base import Context
 from core.operators.texts.vectors import VectorNodes
 from core.types import Question, State
+from core.watch import NO_WATCH
 from tests.core.builds.kit import Reading
 from tests.core.corpus.indexes.kit import ENCODER, RECORDED
 
@@ -30,7 +31,7 @@ class Theirs(NoModels):
     def encoder(self, name="encoder"):
         return self
 
-    def encode(self, texts, check=None):
+    def encode(self, texts, watch=NO_WATCH):
         self.read += texts
         return ENCODER.encode(texts)
 
@@ -98,7 +99,7 @@ def test_vectors_of_another_encoder_are_not(corpus):
 
 def test_vectors_of_one_length_by_another_encoder_are_not(corpus):
     class Turned(Theirs):
-        def encode(self, texts, check=None):
+        def encode(self, texts, watch=NO_WATCH):
             return ENCODER.encode(texts)[:, ::-1].copy()
 
     build(corpus, "opened-lightrag", Turned())

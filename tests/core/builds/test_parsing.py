@@ -11,6 +11,7 @@ from core.builds.extract.noun_phrases import read as phrases
 from core.builds.extract.parsing import MANY, read_batches
 from core.builds.facts import Entity, Facts
 from core.errors import Cancelled
+from core.watch import Watch
 
 HERE = os.getpid()
 WORDS = "Ann met Bob in Rome. The old mill stood by a river, said \u2028 {Eva}."
@@ -41,21 +42,19 @@ def batches(count=MANY):
 
 
 def test_two_processes_tell_what_one_tells():
-    found = dict(read_batches(counted, batches(), lambda: None))
+    found = dict(read_batches(counted, batches()))
     assert found == {number: counted(batch) for number, batch in enumerate(batches())}
 
 
 def test_what_a_process_that_dies_leaves_is_read_here():
-    assert dict(read_batches(deadly, batches(), lambda: None)) == dict(
-        read_batches(counted, batches(), lambda: None)
-    )
+    assert dict(read_batches(deadly, batches())) == dict(read_batches(counted, batches()))
 
 
 def test_a_failure_and_a_cancel_are_raised():
     with pytest.raises(ValueError, match="no parser"):
-        list(read_batches(failing, batches(), lambda: None))
+        list(read_batches(failing, batches()))
     with pytest.raises(Cancelled):
-        list(read_batches(counted, batches(), cancelled))
+        list(read_batches(counted, batches(), Watch(cancelled)))
 
 
 def cancelled():
@@ -63,8 +62,8 @@ def cancelled():
 
 
 def test_noun_phrases_are_the_same_bytes_by_two_processes(monkeypatch):
-    several = dict(read_batches(phrases, batches(), lambda: None))
+    several = dict(read_batches(phrases, batches()))
     monkeypatch.setenv("HOPSCOPE_THREADS", "1")
-    alone = dict(read_batches(phrases, batches(), lambda: None))
+    alone = dict(read_batches(phrases, batches()))
     lines = lambda found: [one.to_json() for number in sorted(found) for one in found[number]]
     assert lines(several) == lines(alone) and "Rome" in lines(alone)[0]

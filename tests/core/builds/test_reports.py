@@ -10,7 +10,7 @@ from core.builds.base import BuildContext, Made
 from core.builds.group.reports import Reports, read
 from core.graph.building.text_graph import assemble, with_tables
 from core.graph.columns import Table
-from core.runtime.meter import silent
+from core.watch import NO_WATCH, Watch
 from tests.core.builds.kit import Texts
 from tests.core.builds.test_language_model import Models
 
@@ -33,7 +33,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-def told(operator, tmp_path, say=None, progress=silent):
+def told(operator, tmp_path, say=None, watch=NO_WATCH):
     table = Table.of(
         level=[0, 1],
         parent=[-1, 0],
@@ -53,7 +53,7 @@ def told(operator, tmp_path, say=None, progress=silent):
     made = Made(Texts(tmp_path), CHUNKS, None, graph)
     made = made.replace(graph=with_tables(graph, communities=table))
     models = Models(say)
-    ctx = BuildContext(models, progress)
+    ctx = BuildContext(models, watch)
     return operator.apply(made, ctx).graph.columns.communities, models.writer.asked, ctx
 
 
@@ -101,7 +101,7 @@ def test_each_report_that_came_is_told(tmp_path):
         Reports(),
         tmp_path,
         lambda *_: report("all"),
-        lambda text, share: said.append((text, share)),
+        Watch(report=lambda text, share: said.append((text, share))),
     )
     assert list(dict.fromkeys(said)) == [
         ("Reports: 0 of 2", 0.0),

@@ -33,6 +33,7 @@ from core.io.plain import from_plain
 from core.models.chat.saved_replies import SavedReplies
 from core.models.registry import Registry
 from core.operators.texts.built import BuiltGraph
+from core.watch import NO_WATCH
 from tests.core.builds.kit import Reading, Texts
 from tests.core.builds.test_language_model import Models
 from tests.core.builds.test_language_model import entity as entity_of
@@ -123,10 +124,6 @@ def newcomer(maker, tmp_path, monkeypatch):
     return Texts(tmp_path / "theirs", **TEXTS)
 
 
-def heard(text, share):
-    """Progress that nobody looks at."""
-
-
 def test_a_newcomer_opens_the_graphs_with_no_call_of_a_language_model(maker, newcomer):
     (corpus, _, _), built = maker, BuiltGraphs(Nobody())
     newcomer.characters = 200
@@ -135,7 +132,7 @@ def test_a_newcomer_opens_the_graphs_with_no_call_of_a_language_model(maker, new
             build_for(newcomer, kind).id == f"{kind}-described"
             and not status(newcomer, f"{kind}-described").built
         )
-        graph = built(newcomer, kind, progress=heard)
+        graph = built(newcomer, kind, make=True)
         assert graph.digest == open_graph(corpus, f"{kind}-described").digest
         assert (
             built_as(graph).id == f"{kind}-described"
@@ -213,9 +210,9 @@ def test_where_the_models_here_are_others_the_next_best_graph_answers(newcomer):
     built = BuiltGraphs(Other())
     newcomer.characters = 200
     for _ in range(2):
-        assert built_as(built(newcomer, "kg", progress=heard)).id == "kg-names"
+        assert built_as(built(newcomer, "kg", make=True)).id == "kg-names"
     with pytest.raises(Uncovered, match="does not cover"):
-        built(newcomer, "kg-described", progress=heard)
+        built(newcomer, "kg-described", make=True)
 
 
 def test_a_graph_that_a_person_built_comes_before_one_that_ships(newcomer):
@@ -253,7 +250,7 @@ def test_another_language_model_makes_a_build_that_ships_like_any(tmp_path, monk
     theirs.characters = 200
     ids = list(builds_of(theirs))
     assert ids.index(small.id) == ids.index("kg-described") + 1 and build_for(theirs, "kg") == small
-    assert built_as(BuiltGraphs(Nobody())(theirs, "kg", progress=heard)).id == small.id
+    assert built_as(BuiltGraphs(Nobody())(theirs, "kg", make=True)).id == small.id
     assert BuiltGraph(build=small.id).build == small.id
 
 
@@ -288,7 +285,7 @@ def test_what_cannot_ship_is_a_sentence(maker, tmp_path):
 class Otherwise(Titled):
     """Models whose encoder tells other vectors, as the last bits of another processor may."""
 
-    def encode(self, texts, check=None):
+    def encode(self, texts, watch=NO_WATCH):
         return super().encode([text[::3] for text in texts])
 
 
@@ -390,7 +387,7 @@ def test_what_ships_is_of_the_documents_and_chunks_as_they_are(file, monkeypatch
     for one in head["builds"]:
         line = find(one.build).line
         assert repr(line) == one.line
-        chunks = line.operators[0].table(corpus, lambda: None)
+        chunks = line.operators[0].table(corpus)
         assert digest_of(chunks) == head["chunks"]
         for extract in (operator for operator in line if operator.stage == "extract"):
             keys = [
@@ -426,6 +423,6 @@ def test_noun_phrases_that_ship_are_of_every_chunk_as_it_is(file):
     ctx = context(corpus, Registry())
     keys = [
         key_of(repr(line.operators[1]), line.operators[1].signature(ctx), text)
-        for text in line.operators[0].table(corpus, lambda: None).texts("text")
+        for text in line.operators[0].table(corpus).texts("text")
     ]
     assert keys and set(keys) <= set(FactStore(shipped=[file]).found(keys))

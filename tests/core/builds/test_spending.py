@@ -19,6 +19,7 @@ from core.errors import BadInput, Cancelled, StoreError
 from core.models.chat.openai import OpenAIChat
 from core.models.price import Cap, CapReached, Price
 from core.types import Usage
+from core.watch import Watch
 from tests.core.builds.test_language_model import Models
 from tests.core.models.chat_server import serving, stream
 
@@ -146,7 +147,7 @@ def test_what_was_spent_before_a_stop_counts(far):
             raise Cancelled()
 
     with pytest.raises(Cancelled):
-        build(far.corpus, LINE_BUILD, far.models, check=check)
+        build(far.corpus, LINE_BUILD, far.models, watch=Watch(check))
     before = len(far.asked)
     saved = json.loads(spent_file(place(far.corpus, LINE_BUILD)).read_text())
     assert 1 <= saved["pieces"] <= before and saved["usage"]["far"][0] == saved["pieces"]

@@ -17,6 +17,7 @@ from core.builds.group.tree import Tree
 from core.errors import ModelFailed, ModelUnavailable
 from core.graph.columns import Table
 from core.models.base import NoModels, Reply
+from core.watch import NO_WATCH
 from tests.core.builds.kit import Texts
 
 
@@ -34,7 +35,7 @@ class Blocks(NoModels):
     def encoder(self, name="encoder"):
         return self
 
-    def encode(self, texts, check=None):
+    def encode(self, texts, watch=NO_WATCH):
         vectors = np.stack(
             [np.random.default_rng(crc32(text.encode())).normal(0, 0.001, 12) for text in texts]
         )
@@ -204,10 +205,10 @@ def test_a_chunk_may_be_called_like_a_summary(tmp_path):
 def test_balanced_clusters_have_no_more_than_their_share():
     # Nine points near 0 and three near 10: two clusters of six, so three of the nine go with the far ones.
     points = np.array([[0.01 * i] for i in range(9)] + [[10.0], [10.1], [10.2]])
-    near, far = balanced(points, 6, lambda: None)
+    near, far = balanced(points, 6)
     assert len(near) == len(far) == 6
     assert {9, 10, 11} <= set(near.tolist()) or {9, 10, 11} <= set(far.tolist())
-    assert [one.tolist() for one in balanced(points[:3], 6, lambda: None)] == [[0, 1, 2]]
+    assert [one.tolist() for one in balanced(points[:3], 6)] == [[0, 1, 2]]
 
 
 @pytest.mark.parametrize("sought", [False, True])
@@ -215,7 +216,7 @@ def test_a_mixture_finds_far_groups_and_is_the_same_again(sought, monkeypatch):
     monkeypatch.setattr(clustering, "WHOLE", 20 if sought else 20_000)
     rng = np.random.default_rng(0)
     points = np.concatenate([rng.normal(place, 1e-4, (15, 4)) for place in (0.0, 5.0)])
-    first, again = (mixture(points, "pca", lambda: None, sought) for _ in range(2))
+    first, again = (mixture(points, "pca", NO_WATCH, sought) for _ in range(2))
     assert {tuple(one.tolist()) for one in first} == {tuple(range(15)), tuple(range(15, 30))}
     assert [one.tolist() for one in first] == [one.tolist() for one in again]
 
@@ -254,7 +255,7 @@ def groups_of(count, size, spread, seed=0):
 
 def test_many_small_groups_are_found_where_variances_are_left_as_they_are():
     # 30 groups of 6: a regularisation of 1e-4 joins them to a few clusters of some 30.
-    found = mixture(groups_of(30, 6, 0.05), "pca", lambda: None)
+    found = mixture(groups_of(30, 6, 0.05), "pca")
     assert [one.tolist() for one in found] == [
         list(range(first, first + 6)) for first in range(0, 180, 6)
     ]
@@ -272,7 +273,7 @@ def test_a_mixture_has_the_number_of_components_that_every_number_tried_says(cou
     ]
     best = GaussianMixture(1 + int(np.argmin(score)), random_state=0).fit(points)
     sure = {tuple(np.flatnonzero(column > 0.1).tolist()) for column in best.predict_proba(points).T}
-    assert {tuple(one.tolist()) for one in mixture(vectors, "pca", lambda: None)} == sure - {()}
+    assert {tuple(one.tolist()) for one in mixture(vectors, "pca")} == sure - {()}
 
 
 def test_a_cluster_of_one_is_summed_up_and_carried_upward(tmp_path):
@@ -296,7 +297,7 @@ def test_umap_is_told_where_it_is_missing():
     if find_spec("umap") is not None:
         pytest.skip("umap-learn is installed")
     with pytest.raises(ModelUnavailable, match="umap-learn"):
-        mixture(np.random.default_rng(0).normal(size=(30, 12)), "umap", lambda: None)
+        mixture(np.random.default_rng(0).normal(size=(30, 12)), "umap")
 
 
 def test_central_sentences_are_those_nearest_to_the_mean():
@@ -315,11 +316,9 @@ def test_very_many_vectors_are_halved_first_and_each_is_in_one_cluster(monkeypat
     clouds = np.repeat(np.array([[0.0, 0.0], [90.0, 0.0]]), 100, axis=0) + np.random.default_rng(
         2
     ).standard_normal((200, 2))
-    found = balanced(clouds, 6, lambda: None)
+    found = balanced(clouds, 6)
     assert sorted(np.concatenate(found).tolist()) == list(range(200)) and max(map(len, found)) <= 7
     assert all(
         (one < 100).all() or (one >= 100).all() for one in found
     )  # those far from each other never share a cluster
-    assert [one.tolist() for one in found] == [
-        one.tolist() for one in balanced(clouds, 6, lambda: None)
-    ]
+    assert [one.tolist() for one in found] == [one.tolist() for one in balanced(clouds, 6)]

@@ -27,6 +27,7 @@ from core.results import comparison_dict
 from core.runtime.jobs import CANCELLED, DONE
 from core.sources import Ask, GraphSource
 from core.types import Question
+from core.watch import Watch
 from tests.core.comparison.test_queues import soon
 
 RANKED = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=2, model='slow') >> Answer()"
@@ -46,7 +47,7 @@ class Slowly(Scoring):
         for text in reading.distinct:
             self.asked.set()
             while not self.steps.acquire(timeout=0.02):
-                task.check()
+                task.watch.check()
             reading.received([text], np.array([self.scores.get(text, 0.0)]))
         return reading.scores
 
@@ -373,7 +374,7 @@ def test_lanes_give_way_until_each_has_shown_something(monkeypatch):
     look = FirstLook(lambda: left, lambda: bool(crowd))
 
     def lane(number):
-        look.give_way(number, lambda: None)
+        look.give_way(number)
         order.append(number)
 
     threads = [threading.Thread(target=lane, args=(number,)) for number in (0, 1, 2)]
@@ -393,9 +394,9 @@ def test_the_first_lane_does_not_wait_for_ever_and_not_in_a_crowd(monkeypatch):
     monkeypatch.setattr("core.comparison.first_look.LONGEST", 0.1)
     crowd = []
     look = FirstLook(lambda: [0, 1], lambda: bool(crowd))
-    look.give_way(0, lambda: None)  # comes back, though lane 1 never shows anything
+    look.give_way(0)  # comes back, though lane 1 never shows anything
     crowd.append("somebody")
-    look.give_way(1, lambda: None)  # comes back, though lane 0 has not retrieved
+    look.give_way(1)  # comes back, though lane 0 has not retrieved
 
 
 def test_who_cancels_is_heard_while_a_lane_gives_way():
@@ -403,4 +404,4 @@ def test_who_cancels_is_heard_while_a_lane_gives_way():
         raise Cancelled()
 
     with pytest.raises(Cancelled):
-        FirstLook(lambda: [0, 1], lambda: False).give_way(0, check)
+        FirstLook(lambda: [0, 1], lambda: False).give_way(0, Watch(check))

@@ -20,6 +20,7 @@ from core.runtime.meter import Advance, spent
 from core.runtime.turn import AFTER, passed_on
 from core.sources import GraphSource
 from core.types import Question
+from core.watch import NO_WATCH
 
 QUICK = "EgoNetwork() >> ShortestPaths() >> Answer()"
 RANKED = "EgoNetwork() >> ShortestPaths() >> Rank(model='slow') >> Answer()"
@@ -36,11 +37,11 @@ class SlowChat:
     def count_tokens(self, messages):
         return 10
 
-    def reply(self, messages, *, on_text=None, check=None, **_):
+    def reply(self, messages, *, on_text=None, watch=NO_WATCH, **_):
         self.asked.set()
         on_text("Dra")
         while not self.go.wait(0.02):
-            check()
+            watch.check()
         on_text("ma")
         return Reply("Drama", 10, 2)
 
@@ -54,7 +55,7 @@ class SlowChooser:
     def choose(self, task, texts, k):
         self.asked.set()
         while not self.go.wait(0.02):
-            task.check()
+            task.watch.check()
         return self.table.choose(task, texts, k)
 
 
@@ -191,9 +192,9 @@ def test_a_lane_that_prepares_an_index_holds_back_only_the_lanes_that_need_it(en
     lock, go = threading.Lock(), threading.Event()
 
     def choose(self, task, texts, k):
-        with waiting(lock, task.check), spent("preparation", "an index"):
+        with waiting(lock, task.watch), spent("preparation", "an index"):
             while not go.wait(0.02):
-                task.check()
+                task.watch.check()
         return self.table.choose(task, texts, k)
 
     engine.models.choosers["slow"] = type("Indexed", (SlowChooser,), {"choose": choose})(kit)
@@ -229,11 +230,11 @@ class Reading(SlowChat):
 
     read = 0  # hundredths
 
-    def reply(self, messages, *, on_text=None, check=None, **_):
+    def reply(self, messages, *, on_text=None, watch=NO_WATCH, **_):
         self.asked.set()
         reading = Advance("Reading the prompt", 100)
         while not self.go.wait(0.02):
-            check()
+            watch.check()
             reading(self.read)
         on_text("Drama")
         return Reply("Drama", 10, 1)
@@ -320,7 +321,7 @@ def test_an_answer_known_from_before_does_not_wait(engine, kit):
 
 def test_a_model_that_goes_away_half_way_gives_a_sentence_on_its_lane_alone(engine, kit):
     class Dying(SlowChat):
-        def reply(self, messages, *, on_text=None, check=None, **_):
+        def reply(self, messages, *, on_text=None, watch=NO_WATCH, **_):
             if "One" in messages[-1]["content"] and not self.asked.is_set():
                 self.asked.set()
                 on_text("Dra")

@@ -21,6 +21,7 @@ from core.operators.text import parse_line
 from core.runtime.meter import Advance, Parts, metered, new_to_this, saved, spent
 from core.sources import Ask, GraphSource
 from core.types import Question, State, Step
+from core.watch import NO_WATCH
 
 
 @pytest.fixture
@@ -210,7 +211,7 @@ def test_an_encoder_tells_its_best_as_it_goes(kit):
 
         received = True
 
-        def encode(self, texts, check=None, received=None):
+        def encode(self, texts, watch=NO_WATCH, received=None):
             vectors = np.array(
                 [[1.0, 0.0] if text == "right" else [0.6, 0.8] for text in texts], np.float32
             )

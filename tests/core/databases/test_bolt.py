@@ -12,6 +12,7 @@ from core.databases.address import address_of
 from core.databases.bolt import copy
 from core.databases.limits import Limits
 from core.errors import BadInput, Cancelled
+from core.watch import Watch
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def test_cancel_while_it_is_silent(silent, tmp_path):
 
     threading.Timer(0.3, stopped.set).start()
     with pytest.raises(Cancelled):
-        copy(silent, "", Limits(check=check), tmp_path / "g")
+        copy(silent, "", Limits(watch=Watch(check)), tmp_path / "g")
 
 
 def test_one_that_is_not_there_and_one_that_speaks_something_else(tmp_path):

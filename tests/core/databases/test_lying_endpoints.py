@@ -13,6 +13,7 @@ from core.databases import replies, sparql
 from core.databases.limits import Limits
 from core.databases.live import Live, Settings
 from core.errors import BadInput, Cancelled, UnknownEntity
+from core.watch import Watch
 from tests.core.databases.endpoint import endpoint
 from tests.core.databases.test_sparql import chain, read
 
@@ -289,7 +290,7 @@ def test_a_silent_one_is_left_at_once(tmp_path):
 
     with endpoint(instead=silent) as served:
         with pytest.raises(Cancelled):
-            read(served, tmp_path, Limits(check=check))
+            read(served, tmp_path, Limits(watch=Watch(check)))
         assert not answer.is_set()
         answer.set()
 

@@ -10,6 +10,7 @@ from core.databases.address import address_of
 from core.databases.copying import copied
 from core.databases.limits import Limits
 from core.errors import BadInput, Cancelled
+from core.watch import Watch
 from tests.core.databases.endpoint import endpoint
 
 PREFIXES = """@prefix : <http://x/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -275,7 +276,7 @@ def test_bounds_on_bytes_and_seconds_and_cancel(tmp_path):
         with pytest.raises(BadInput, match="took more than 1 second"):
             read(served, tmp_path, Limits(seconds=0))
         with pytest.raises(Cancelled):
-            read(served, tmp_path, Limits(check=stop))
+            read(served, tmp_path, Limits(watch=Watch(stop)))
     with pytest.raises(BadInput, match="At least one"):
         Limits(0)
 

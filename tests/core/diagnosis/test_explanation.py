@@ -27,6 +27,7 @@ from core.operators import (
 )
 from core.operators.base import Line
 from core.types import Question, Subgraph
+from core.watch import NO_WATCH
 
 ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
 TWO = "One -> directed_by -> Ann -> directed_by_reverse -> Two"
@@ -255,7 +256,7 @@ def test_not_tried_by_the_beam(kit):
 class Plain:
     """An encoder that gives every text the same vector."""
 
-    def encode(self, texts, check=None):
+    def encode(self, texts, watch=NO_WATCH):
         return np.tile(np.array([1.0, 0.0], np.float32), (len(texts), 1))
 
 

@@ -20,6 +20,7 @@ from core.instances.catalogue import Instance
 from core.operators.text import parse_line
 from core.sources import CorpusSource
 from core.types import Question
+from core.watch import Watch
 from tests.films import Bag, Written
 from tests.lanes import lane_of
 
@@ -124,7 +125,7 @@ def test_a_cancelled_job_ends_the_trying(lane):
 
     ask, ran = lane(LINE.format(keep=1), asked("three", "one"))
     with pytest.raises(Cancelled):
-        tried(ask, ran, check=cancelled, seconds=60)
+        tried(ask, ran, watch=Watch(cancelled), seconds=60)
 
 
 @pytest.mark.parametrize(

@@ -140,9 +140,9 @@ def endless(monkeypatch):
     """A change that is tried until its check ends it: how often it looked, and whether it may end by itself."""
     looks, free = [], threading.Event()
 
-    def repair(run, losses, by_model, saved, check, known):
+    def repair(run, losses, by_model, saved, watch, known):
         while not free.wait(0.005):
-            check()
+            watch.check()
             looks.append(1)
 
     monkeypatch.setattr(repairing, "repair", repair)

@@ -14,6 +14,7 @@ from core.indexes import chains
 from core.operators.text import parse_line
 from core.sources import Ask, GraphSource
 from core.types import Question, Repair
+from core.watch import NO_WATCH, Watch
 
 ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
 TWO = "One -> directed_by -> Ann -> directed_by_reverse -> Two"
@@ -30,7 +31,7 @@ def home(kit, tmp_path, monkeypatch):
 def tried(kit):
     """`tried(line, answers, scores, start)`: the repair of a lane, the words of what may be tried, and the prefixes it read."""
 
-    def make(text, answers, scores, start="One", check=lambda: None, seconds=60.0, model=False):
+    def make(text, answers, scores, start="One", watch=NO_WATCH, seconds=60.0, model=False):
         models, prefixes = kit.Written(encoder=kit.Table(scores)), Prefixes()
         ask = Ask(
             GraphSource.of(kit.graph),
@@ -46,7 +47,7 @@ def tried(kit):
             if told.losses
             else []
         )
-        found = repair(run, told.losses, check=check, seconds=seconds)
+        found = repair(run, told.losses, watch=watch, seconds=seconds)
         return found, words, prefixes
 
     return make
@@ -197,7 +198,7 @@ def test_trying_ends_when_the_time_is_over_or_it_is_cancelled(tried):
         raise Cancelled()
 
     with pytest.raises(Cancelled):
-        tried(line, ["Two"], {TWO: 1.0}, check=cancel)
+        tried(line, ["Two"], {TWO: 1.0}, watch=Watch(cancel))
 
 
 def test_what_is_tried_takes_no_room_from_what_was_asked(kit):

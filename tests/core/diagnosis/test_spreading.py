@@ -50,7 +50,7 @@ def test_what_has_no_step_on_gives_its_mass_back_to_the_start(kit):
 def test_it_settles_where_the_equation_has_it_and_sums_to_one(kit, direction, weights):
     asked = pose(kit.graph, kit.state("Ann").seeds, 0, 0.8, direction, weights=weights)
     found = moments(asked)
-    exact = solve(asked.links, asked.seeds, asked.shares, 0.8, 1e-10, lambda: None)
+    exact = solve(asked.links, asked.seeds, asked.shares, 0.8, 1e-10)
     assert [found[-1].mass.get(node, 0.0) for node in range(kit.graph.n_nodes)] == pytest.approx(
         (exact / exact.sum()).tolist(), abs=1e-4
     )

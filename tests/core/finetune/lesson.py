@@ -9,9 +9,10 @@ from pathlib import Path
 import torch
 
 from core.finetune.loop import Schedule, Training
+from core.watch import NO_WATCH
 
 
-def lesson(folder, slow=0.0, key="k", check=lambda: None, steps=12):
+def lesson(folder, slow=0.0, key="k", watch=NO_WATCH, steps=12):
     weights = {"w": torch.nn.Parameter(torch.zeros(3, dtype=torch.float32))}
 
     def step(number):
@@ -24,7 +25,7 @@ def lesson(folder, slow=0.0, key="k", check=lambda: None, steps=12):
 
     schedule = Schedule(steps, 0.1, measure=4, patience=9, keep=0.0)
     measure = lambda: -float((weights["w"].detach() - 1).abs().sum())
-    return weights, Training(weights, schedule, step, measure, Path(folder), key, check=check).run(
+    return weights, Training(weights, schedule, step, measure, Path(folder), key, watch=watch).run(
         7
     )
 

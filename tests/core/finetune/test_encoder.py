@@ -22,9 +22,9 @@ from core.finetune.encoder import (
     train,
 )
 from core.finetune.place import publish
+from core.watch import NO_WATCH, Watch
 
 FAST = EncoderSettings(batch=16, epochs=4, rate=5e-3, negatives=2, measure=8, patience=99)
-QUIET = (lambda text, share=None: None, lambda: None)
 
 
 def test_the_loss_by_hand():
@@ -57,7 +57,7 @@ def test_the_margin_loss_by_hand():
 
 def test_training_by_the_margin_helps(bert, lesson, tmp_path):
     before = reciprocal_rank(TrainableEncoder(bert), lesson[1])
-    model, _ = train(bert, *lesson, replace(FAST, margin=0.3), tmp_path, "m", *QUIET)
+    model, _ = train(bert, *lesson, replace(FAST, margin=0.3), tmp_path, "m", NO_WATCH)
     assert reciprocal_rank(model, lesson[1]) > before
 
 
@@ -104,14 +104,14 @@ def test_a_batch_passed_in_parts_has_the_gradients_of_the_whole(bert, monkeypatc
 def test_training_helps_and_is_resumed_exactly_and_served(bert, lesson, tmp_path):
     (tmp_path / "whole").mkdir(), (tmp_path / "cut").mkdir()
     before = reciprocal_rank(TrainableEncoder(bert), lesson[1])
-    whole, state = train(bert, *lesson, FAST, tmp_path / "whole", "k", *QUIET)
+    whole, state = train(bert, *lesson, FAST, tmp_path / "whole", "k", NO_WATCH)
     losses = [loss for _, loss, _ in state.looks[1:]]
     assert state.step == 24 and losses[-1] < losses[0] / 2
     assert reciprocal_rank(whole, lesson[1]) == state.figure > before == state.looks[0][2]
 
     with pytest.raises(Cancelled):
-        train(bert, *lesson, FAST, tmp_path / "cut", "k", lambda text, share=None: None, _after(30))
-    resumed, _ = train(bert, *lesson, FAST, tmp_path / "cut", "k", *QUIET)
+        train(bert, *lesson, FAST, tmp_path / "cut", "k", Watch(_after(30)))
+    resumed, _ = train(bert, *lesson, FAST, tmp_path / "cut", "k", NO_WATCH)
     for name, weight in whole.net.state_dict().items():
         assert torch.equal(weight, resumed.net.state_dict()[name]), name
     publish(tmp_path / "made", {}, lambda folder: whole.save(folder, bert))
@@ -140,4 +140,4 @@ def _served(folder, backend):
 
 def test_nothing_to_train_on_is_said(bert, tmp_path):
     with pytest.raises(BadInput, match="has a path to a known answer"):
-        train(bert, [], [], FAST, tmp_path, "k", *QUIET)
+        train(bert, [], [], FAST, tmp_path, "k", NO_WATCH)

@@ -10,9 +10,9 @@ import torch
 from core.errors import BadInput, Cancelled, ModelUnavailable
 from core.finetune.dialogues import dialogues
 from core.finetune.llm import LLMSettings, TrainableLLM, base_folder, figures, fitting, train
+from core.watch import NO_WATCH, Watch
 
 FAST = LLMSettings(batch=4, epochs=2, rate=2e-2, shown=4, looks=2)
-QUIET = (lambda text, share=None: None, lambda: None)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_it_learns_is_resumed_exactly_and_its_merged_folder_is_read_again(qwen, 
 
     (tmp_path / "whole").mkdir(), (tmp_path / "cut").mkdir()
     whole = TrainableLLM(qwen, FAST)
-    state = train(whole, *talks, FAST, tmp_path / "whole", "k", *QUIET)
+    state = train(whole, *talks, FAST, tmp_path / "whole", "k", NO_WATCH)
     assert (
         state.step == 8
         and state.looks[-1][1] < state.looks[1][1]
@@ -64,14 +64,14 @@ def test_it_learns_is_resumed_exactly_and_its_merged_folder_is_read_again(qwen, 
             raise Cancelled()
 
     with pytest.raises(Cancelled):
-        train(TrainableLLM(qwen, FAST), *talks, FAST, tmp_path / "cut", "k", QUIET[0], cancel)
+        train(TrainableLLM(qwen, FAST), *talks, FAST, tmp_path / "cut", "k", Watch(cancel))
     resumed = TrainableLLM(qwen, FAST)
-    train(resumed, *talks, FAST, tmp_path / "cut", "k", *QUIET)
+    train(resumed, *talks, FAST, tmp_path / "cut", "k", NO_WATCH)
     assert all(
         torch.equal(weight, resumed.adapters[name]) for name, weight in whole.adapters.items()
     )
 
-    rows = figures(whole, talks[1], FAST, *QUIET)
+    rows = figures(whole, talks[1], FAST, NO_WATCH)
     loss = {(row["when"], row["task"]): row["loss"] for row in rows}
     assert (
         loss["after", "relation"] < loss["before", "relation"]
@@ -104,7 +104,7 @@ def test_a_reply_is_read_as_the_chooser_reads_it(qwen, talks, monkeypatch):
         (draft, 0.0),
     ):
         monkeypatch.setattr(model, "reply", lambda one, reply=reply: reply)
-        assert [row["hit"] for row in figures(model, [choice], FAST, *QUIET)] == [hit, hit]
+        assert [row["hit"] for row in figures(model, [choice], FAST, NO_WATCH)] == [hit, hit]
 
 
 @pytest.mark.parametrize(
@@ -124,4 +124,4 @@ def test_without_a_base_model_it_says_what_it_needs(tmp_path, monkeypatch, base,
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
     with pytest.raises(kind, match="a causal language model to begin from with --base"):
-        base_folder(base.replace("{tmp}", str(tmp_path)), QUIET[0])
+        base_folder(base.replace("{tmp}", str(tmp_path)), NO_WATCH)

@@ -14,6 +14,7 @@ from core.errors import Cancelled
 from core.finetune.loop import Schedule
 from core.finetune.place import publish, trained, workplace
 from core.io.home import ROOT
+from core.watch import Watch
 from tests.core.finetune.lesson import lesson
 
 
@@ -37,7 +38,7 @@ def test_a_cancelled_training_goes_on_as_if_it_had_never_stopped(tmp_path):
             raise Cancelled()
 
     with pytest.raises(Cancelled):
-        lesson(tmp_path / "cut", check=cancel)
+        lesson(tmp_path / "cut", watch=Watch(cancel))
     assert json.loads((tmp_path / "cut" / "state.json").read_text())["step"] == 5
     again, resumed = lesson(tmp_path / "cut")
     assert again["w"].tolist() == weights["w"].tolist() and resumed.looks == state.looks

@@ -19,8 +19,8 @@ from core.models.base import Task
 from core.models.cross import ChangedEncoder
 from core.models.registry import Registry
 from core.types import Question
+from core.watch import NO_WATCH
 
-QUIET = (lambda text, share=None: None, lambda: None)
 THINGS = "ant bee cat dog eel fox gnu hen ibis jay".split()
 FAST = rerankers.RerankerSettings(epochs=1, rate=1e-3, negatives=2, tokens=32, measure=4)
 
@@ -55,7 +55,7 @@ LESSONS = reranker_run.Lessons(("lessons",), unseen=5, held=2, titles=0, paths=0
 
 def test_halves_share_no_question_and_negatives_share_words(house):
     corpus = open_corpus("lessons")
-    train, rest = groups(corpus, 0, 0, 0, lambda: None), groups(corpus, 1, 0, 0, lambda: None)
+    train, rest = groups(corpus, 0, 0, 0), groups(corpus, 1, 0, 0)
     assert len(train) + len(rest) == 20 and not {one.question for one in train} & {
         one.question for one in rest
     }
@@ -63,7 +63,7 @@ def test_halves_share_no_question_and_negatives_share_words(house):
     for one in train:
         (right,), name = one.positives, one.question.split()[-1]
         assert name in right and right not in one.negatives and name in one.negatives[0]
-    assert len(groups(corpus, 0, 3, 0, lambda: None)) == 3
+    assert len(groups(corpus, 0, 3, 0)) == 3
 
 
 def test_questions_without_documents_teach_nothing(house):
@@ -73,7 +73,7 @@ def test_questions_without_documents_teach_nothing(house):
         sets={"bare": ("Bare", [Question("Who?", answers=("Ann",))])},
     )
     with pytest.raises(BadInput, match="no questions with known documents"):
-        groups(corpus, 0, 0, 0, lambda: None)
+        groups(corpus, 0, 0, 0)
 
 
 def test_a_title_asks_for_its_text_which_does_not_hold_it(house):
@@ -83,13 +83,13 @@ def test_a_title_asks_for_its_text_which_does_not_hold_it(house):
         Document("c", "no title"),
     ]
     corpus = write(new_folder("titled"), documents)
-    found = {one.question: one for one in of_titles(corpus, 0, 0, lambda: None)}
+    found = {one.question: one for one in of_titles(corpus, 0, 0)}
     assert set(found) == {"The dog", "The cat"}
     assert (
         found["The dog"].positives == ("barks all night",)
         and found["The dog"].negatives[0] == "the dog is asleep"
     )
-    assert len(of_titles(corpus, 1, 0, lambda: None)) == 1
+    assert len(of_titles(corpus, 1, 0)) == 1
 
 
 def test_paths_of_a_graph_teach_as_texts_do():
@@ -127,7 +127,7 @@ class Rival:
 
 def test_one_that_beats_late_interaction_is_served(house, monkeypatch):
     monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))
-    told = reranker_run.reranker(house.engine, LESSONS, FAST, *QUIET)
+    told = reranker_run.reranker(house.engine, LESSONS, FAST, NO_WATCH)
     assert (
         told["kept"]
         and told["report"][0]["reranker-finetuned"] > told["report"][0]["late-interaction"]
@@ -143,13 +143,13 @@ def test_one_that_beats_late_interaction_is_served(house, monkeypatch):
         served.score(task, texts), abs=1e-4
     )
     assert (
-        reranker_run.reranker(house.engine, LESSONS, FAST, *QUIET)["steps"] == told["steps"]
+        reranker_run.reranker(house.engine, LESSONS, FAST, NO_WATCH)["steps"] == told["steps"]
     )  # not done twice
 
 
 def test_one_that_does_not_is_not_kept(house, monkeypatch):
     monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(1.0))
-    told = reranker_run.reranker(house.engine, LESSONS, FAST, *QUIET)
+    told = reranker_run.reranker(house.engine, LESSONS, FAST, NO_WATCH)
     assert not told["kept"] and not house.folder.exists()
     assert (
         "python -m core finetune reranker"
@@ -168,8 +168,8 @@ def test_one_ships_as_a_change_of_its_encoder_and_serves_alike(
     house, monkeypatch, tmp_path, capsys
 ):
     monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))
-    reranker_run.reranker(house.engine, LESSONS, FAST, *QUIET)
-    told = reranker_run.ship(house.engine, LESSONS, tmp_path / "ships" / "small", 8, 32, *QUIET)
+    reranker_run.reranker(house.engine, LESSONS, FAST, NO_WATCH)
+    told = reranker_run.ship(house.engine, LESSONS, tmp_path / "ships" / "small", 8, 32, NO_WATCH)
     assert (
         told["rank"] == 8
         and told["report"][0]["reranker-finetuned"] > told["report"][0]["late-interaction"]
@@ -196,10 +196,10 @@ def test_what_ships_is_refused_where_nothing_was_trained_or_little_is_left(
     house, monkeypatch, tmp_path
 ):
     with pytest.raises(BadInput, match="No re-ranker was trained"):
-        reranker_run.ship(house.engine, LESSONS, tmp_path / "small", 8, 32, *QUIET)
+        reranker_run.ship(house.engine, LESSONS, tmp_path / "small", 8, 32, NO_WATCH)
     monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))
-    reranker_run.reranker(house.engine, LESSONS, FAST, *QUIET)
+    reranker_run.reranker(house.engine, LESSONS, FAST, NO_WATCH)
     monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(1.0))
     with pytest.raises(BadInput, match="name a higher rank"):
-        reranker_run.ship(house.engine, LESSONS, tmp_path / "small", 1, 32, *QUIET)
+        reranker_run.ship(house.engine, LESSONS, tmp_path / "small", 1, 32, NO_WATCH)
     assert not (tmp_path / "small").exists()

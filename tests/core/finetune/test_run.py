@@ -15,9 +15,9 @@ from core.finetune.encoder import EncoderSettings
 from core.finetune.report import lines, table, together
 from core.finetune.split import Split
 from core.types import Question
+from core.watch import NO_WATCH
 from tests.films import films  # noqa: F401
 
-QUIET = (lambda text, share=None: None, lambda: None)
 FAST = EncoderSettings(batch=4, epochs=1, rate=1e-3, negatives=1, measure=2)
 
 
@@ -37,7 +37,7 @@ def house(films, bert, qwen, tmp_path, monkeypatch):  # noqa: F811
         "who is nobody in [One]\tNobody"
     ]
     (tmp_path / "asked.txt").write_text("\n".join(asked))
-    engine = SimpleNamespace(models=Registry(), graph=lambda name, progress=None: films)
+    engine = SimpleNamespace(models=Registry(), graph=lambda name, watch=None: films)
     return SimpleNamespace(
         engine=engine,
         split=Split(str(tmp_path / "asked.txt"), questions=None, held=3),
@@ -51,7 +51,7 @@ def test_a_trained_encoder_is_served_at_once_and_no_result_of_the_old_one_is_tak
     models = house.engine.models
     signatures = [(models.signature(), models.signature("encoder-finetuned"))]
     assert "python -m core finetune encoder" in models.info("encoder-finetuned").how_to_get
-    told = run.encoder(house.engine, house.split, FAST, *QUIET)
+    told = run.encoder(house.engine, house.split, FAST, NO_WATCH)
     signatures.append((models.signature(), models.signature("encoder-finetuned")))
     assert models.info("encoder-finetuned").present and told["examples"] + told["held_out"] in (
         15,
@@ -63,17 +63,17 @@ def test_a_trained_encoder_is_served_at_once_and_no_result_of_the_old_one_is_tak
     plain = models.signature("minilm")
 
     assert (
-        run.encoder(house.engine, house.split, FAST, *QUIET) == told
+        run.encoder(house.engine, house.split, FAST, NO_WATCH) == told
     )  # the same training is not done twice
     assert models.encoder("encoder-finetuned") is first
     assert (
-        run.encoder(house.engine, house.split, FAST, *QUIET, again=True) == told
+        run.encoder(house.engine, house.split, FAST, NO_WATCH, again=True) == told
     )  # and done anew gives the same weights
     run.encoder(
         house.engine,
         house.split,
         EncoderSettings(batch=4, epochs=2, rate=1e-3, negatives=1, measure=2),
-        *QUIET,
+        NO_WATCH,
     )
     signatures.append((models.signature(), models.signature("encoder-finetuned")))
     assert (
@@ -94,7 +94,7 @@ def test_a_trained_language_model_lies_where_vllm_takes_it_from(house, qwen):
     from core.models.chat.vllm import rank_needed
 
     settings = LLMSettings(batch=8, epochs=1, rate=1e-3, shown=3, looks=1)
-    told = run.llm(house.engine, house.split, settings, str(qwen), 2, *QUIET)
+    told = run.llm(house.engine, house.split, settings, str(qwen), 2, NO_WATCH)
     assert {"model.safetensors", "config.json", "tokenizer.json"} <= {
         file.name for file in (house.folder / "chat-finetuned").iterdir()
     }
@@ -109,7 +109,7 @@ def test_a_trained_language_model_lies_where_vllm_takes_it_from(house, qwen):
         for task in ("path", "triple", "relation", "plan")
     }
     assert "not on this computer" not in house.engine.models.info("chat-finetuned").how_to_get
-    assert run.llm(house.engine, house.split, settings, str(qwen), 2, *QUIET) == told
+    assert run.llm(house.engine, house.split, settings, str(qwen), 2, NO_WATCH) == told
 
 
 def outcome(*relevant: int, first: tuple[int | None, ...]) -> Outcome:

@@ -15,6 +15,7 @@ from core.graph.readers.skip_report import Tally
 from core.graph.readers.triple_file import TripleFile, size_of
 from core.graph.storage.write import write
 from core.graph.store import ARRAYS, Graph
+from core.watch import Watch
 from tests.core.graph.verifying import verify
 from tests.triples import read_triples
 
@@ -189,8 +190,7 @@ def test_any_interruption_is_taken_up_again(tmp_path):
                 small(source),
                 tmp_path / "g",
                 "g",
-                check=check,
-                progress=lambda text, share: phases.append(share),
+                watch=Watch(check, lambda text, share: phases.append(share)),
             )
             break
         except Cancelled:
@@ -199,7 +199,7 @@ def test_any_interruption_is_taken_up_again(tmp_path):
             ).exists()
     assert turn > 5 and same(graph, in_memory(triples, "g"))
     once = []
-    build(small(source), tmp_path / "h", "g", check=lambda: once.append(1))
+    build(small(source), tmp_path / "h", "g", watch=Watch(lambda: once.append(1)))
     assert looks < 2.5 * len(once) + turn  # what was finished was not done again
 
 
@@ -209,9 +209,10 @@ def test_killed_in_the_middle_and_taken_up(tmp_path):
     old = build([("old", "r", "store")], tmp_path / "g", "g")
     code = (
         "import os, sys\nfrom pathlib import Path\nfrom core.graph.building.build import build\n"
+        "from core.watch import Watch\n"
         "from core.graph.readers.triple_file import TripleFile\n"
         "def told(text, share):\n    if text.startswith('Sorting triples by tail'): os.kill(os.getpid(), 9)\n"
-        "build(TripleFile(Path(sys.argv[1]), memory=30_000), sys.argv[2], 'g', progress=told)"
+        "build(TripleFile(Path(sys.argv[1]), memory=30_000), sys.argv[2], 'g', watch=Watch(report=told))"
     )
     child = subprocess.run(
         [sys.executable, "-c", code, source, tmp_path / "g"], env=dict(os.environ)
@@ -220,7 +221,10 @@ def test_killed_in_the_middle_and_taken_up(tmp_path):
     assert Graph.open(tmp_path / "g").digest == old.digest
     told = []
     graph = build(
-        small(source), tmp_path / "g", "g", progress=lambda text, share: told.append(text)
+        small(source),
+        tmp_path / "g",
+        "g",
+        watch=Watch(report=lambda text, share: told.append(text)),
     )
     assert told[0] == "Sorting triples by tail"
     assert same(graph, in_memory(triples, "g"))
@@ -234,7 +238,7 @@ def test_a_changed_source_starts_anew(tmp_path):
             raise Cancelled()
 
     with pytest.raises(Cancelled):
-        build(small(source), tmp_path / "g", "g", check=stop)
+        build(small(source), tmp_path / "g", "g", watch=Watch(stop))
     written(source, some(300, seed=5))
     assert same(build(small(source), tmp_path / "g", "g"), in_memory(some(300, seed=5), "g"))
 
@@ -249,7 +253,7 @@ def test_a_kill_just_before_the_store_is_in_place(tmp_path):
             raise Cancelled()
 
     with pytest.raises(Cancelled):
-        build(small(source), tmp_path / "g", "g", check=stop)
+        build(small(source), tmp_path / "g", "g", watch=Watch(stop))
     (tmp_path / "g" / "unfinished" / "store").rename(tmp_path / "g" / "data-0123456789abcdef")
     assert same(build(small(source), tmp_path / "g", "g"), in_memory(triples, "g"))
     assert len(list((tmp_path / "g").iterdir())) == 2
@@ -265,7 +269,7 @@ def test_nothing_is_kept_of_what_nobody_will_take_up(tmp_path):
             raise Cancelled()
 
     with pytest.raises(Cancelled):
-        build(small(tmp_path / "t.tsv", keep=False), tmp_path / "g", "g", check=stop)
+        build(small(tmp_path / "t.tsv", keep=False), tmp_path / "g", "g", watch=Watch(stop))
     assert not (tmp_path / "g").exists()
 
 
@@ -487,10 +491,7 @@ def test_names_in_order_of_their_bytes():
     offsets = np.cumsum([0, *map(len, encoded)])
     for memory in (1 << 30, 9_000):
         pieces = [
-            ids
-            for _, ids in in_order(
-                np.frombuffer(b"".join(encoded), np.uint8), offsets, memory, lambda: None
-            )
+            ids for _, ids in in_order(np.frombuffer(b"".join(encoded), np.uint8), offsets, memory)
         ]
         assert (len(pieces) > 1) == (memory == 9_000)
         assert np.concatenate(pieces).tolist() == sorted(

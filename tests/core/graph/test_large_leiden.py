@@ -31,9 +31,7 @@ def modularity(links, labels):
 
 
 def found(n, edges):
-    return leiden(
-        linked(n, np.array(edges, np.int64).reshape(-1, 2)), lambda text: None, lambda: None
-    )
+    return leiden(linked(n, np.array(edges, np.int64).reshape(-1, 2)))
 
 
 def planted(groups, size, inside, outside, seed=0):
@@ -127,12 +125,11 @@ def test_edges_among_nodes():
 def test_a_graph_that_is_too_large_for_igraph_is_clustered_as_well(monkeypatch, size):
     n, edges = planted(8, 30, 0.4, 0.01)
     graph = in_memory([(f"{a:03}", "r", f"{b:03}") for a, b in edges.tolist()], "planted")
-    quiet = lambda *_: None
     links = linked(n, edges)
-    known = by_size.detect(graph, size, quiet, lambda: None)
+    known = by_size.detect(graph, size)
     for largest in (len(edges) - 1, 40):  # the parts go to igraph, or not even these
         monkeypatch.setattr(by_size, "LARGEST", largest)
-        labels = by_size.detect(graph, size, quiet, lambda: None)
+        labels = by_size.detect(graph, size)
         assert labels.dtype == np.int32 and labels[0] == 0
         assert modularity(links, labels) >= modularity(links, known) - BOUND
 
@@ -145,6 +142,6 @@ def test_too_little_memory_is_said_of_large_graphs_alone(films, monkeypatch):
         BadInput,
         match="5 triples are too many to be clustered here: that needs about 1 MB of memory",
     ):
-        by_size.detect(films, 10, lambda *_: None, lambda: None)
+        by_size.detect(films, 10)
     monkeypatch.setattr(by_size, "free_memory", lambda: 500)
     assert by_size.too_large(films) == ""

@@ -10,12 +10,13 @@ import pytest
 from core.graph.building.text_graph import assemble, store
 from core.indexes import encoded, vectors
 from core.indexes.appended import MOST, Order, matched
+from core.watch import NO_WATCH
 
 
 class Drawn:
     """A vector drawn for each text."""
 
-    def encode(self, texts, check=None):
+    def encode(self, texts, watch=NO_WATCH):
         drawn = [np.random.default_rng(list(text.encode())).standard_normal(24) for text in texts]
         return np.array([one / np.linalg.norm(one) for one in drawn], np.float32)
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from core.errors import Cancelled
-from core.graph.algorithms.chains import nothing
 from core.graph.building.build import build
 from core.graph.edits import Edit, edited
 from core.graph.names.head_types import head_types
@@ -21,7 +20,7 @@ from core.indexes.chains import (
 )
 from core.indexes.masking import masked
 from core.indexes.place import index_folder
-from core.runtime.meter import silent
+from core.watch import Watch
 from tests.films import TRIPLES, Bag
 
 PAIRS = [
@@ -139,13 +138,13 @@ def test_the_steps_of_each_node(films):
 
 
 def test_chains_that_the_graph_has(films):
-    chains, found = possible_chains(takes_part(films), 2, "both", 100, lambda: None)
+    chains, found = possible_chains(takes_part(films), 2, "both", 100)
     assert chains == [(code,) for code in range(8)] + PAIRS and found == 19
-    assert possible_chains(takes_part(films), 3, "out", 100, lambda: None) == (
+    assert possible_chains(takes_part(films), 3, "out", 100) == (
         [(0,), (2,), (4,), (6,)],
         4,
     )
-    capped, found = possible_chains(takes_part(films), 2, "both", 10, lambda: None)
+    capped, found = possible_chains(takes_part(films), 2, "both", 10)
     assert (
         capped == [(code,) for code in range(8)] + [(0, 1), (0, 7)] and found == 19
     )  # from Ann, where two films lead
@@ -157,7 +156,7 @@ def test_a_step_that_hardly_any_node_takes_is_no_chain(tmp_path):
         ("p0", "has_genre", "odd")
     ]
     graph = build(triples, tmp_path / "rare", "rare", "both")
-    assert (0, 2) not in possible_chains(takes_part(graph), 2, "both", 100, lambda: None)[0]
+    assert (0, 2) not in possible_chains(takes_part(graph), 2, "both", 100)[0]
 
 
 def test_scores_by_hand():
@@ -194,7 +193,7 @@ def test_vectors_of_tokens_or_of_the_whole_text():
     whole = type(
         "Whole",
         (),
-        {"encode": lambda self, texts, check=None: np.ones((len(texts), 2), np.float32)},
+        {"encode": lambda self, texts, watch=None: np.ones((len(texts), 2), np.float32)},
     )()
     assert [part.shape for part in token_vectors(whole, ["a", "b"])] == [(1, 2), (1, 2)]
     assert fingerprint(Bag()) == fingerprint(Bag()) != fingerprint(whole)
@@ -228,7 +227,7 @@ def test_a_cancelled_build_keeps_nothing(films):
         raise Cancelled()
 
     with pytest.raises(Cancelled):
-        chain_index(films, Bag(), 3, check=check)
+        chain_index(films, Bag(), 3, watch=Watch(check))
     assert not list(index_folder(films).glob("chains-*"))
 
 
@@ -252,7 +251,7 @@ def test_chains_of_an_edited_graph_are_the_same_whether_those_of_the_whole_one_a
     rest, encoder = edited(films, [Edit("node", ("Drama",))]), Bag()
     known, alone = (
         chain_index(rest, encoder, 2),
-        module.build(rest, encoder, 2, "both", silent, nothing),
+        module.build(rest, encoder, 2, "both"),
     )
     assert (
         known.texts == alone.texts and known.chains == alone.chains and known.found == alone.found

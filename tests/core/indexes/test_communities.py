@@ -11,13 +11,14 @@ from core.graph.algorithms.leiden import Communities, detect
 from core.graph.building.build import build
 from core.indexes.communities import communities
 from core.indexes.place import index_folder
+from core.watch import Watch
 
 # Two triangles and the edge C-D. Cut there, modularity is 6/7 - 2 * (7/14)^2 = 0.357; whole, 0; so {A B C} and {D E F} are best.
 BRIDGE = ("AB", "BC", "CA", "CD", "DE", "EF", "FD")
 
 
 def found(graph, size=10):
-    return detect(graph, size, lambda text, share: None, lambda: None)
+    return detect(graph, size)
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def test_every_node_has_a_community_and_a_lone_one_its_own(films):
 def test_another_process_finds_the_same(bridge):
     code = (
         "import sys; from core.graph.store import Graph; from core.graph.algorithms.leiden import detect;"
-        "print(detect(Graph.open(sys.argv[1]), 10, lambda text, share: None, lambda: None).tolist())"
+        "print(detect(Graph.open(sys.argv[1]), 10).tolist())"
     )
     told = subprocess.run(
         [sys.executable, "-c", code, str(bridge.folder)],
@@ -94,5 +95,5 @@ def test_a_cancelled_search_keeps_nothing(bridge):
         raise Cancelled()
 
     with pytest.raises(Cancelled):
-        communities(bridge, check=stop)
+        communities(bridge, watch=Watch(stop))
     assert not list(index_folder(bridge).iterdir())

@@ -141,7 +141,7 @@ def test_reports_that_are_cancelled_stay_and_are_gone_on_with(films, jobs):
     def slow(messages, **told):
         if chat.asked:
             first.set()
-            told["check"]()
+            told["watch"].check()
             time.sleep(0.2)
         return reply(messages, **told)
 
@@ -296,7 +296,7 @@ def test_what_another_process_is_building_is_not_deleted(films, jobs):
     (folder,) = (
         path for path in index_folder(films).iterdir() if KINDS["vectors-nodes"].match(path.name)
     )
-    with locked(folder / "building", False, None):
+    with locked(folder / "building", False):
         with pytest.raises(StoreError, match="by another process"):
             delete(jobs, films, KINDS["vectors-nodes"])
     delete(jobs, films, KINDS["vectors-nodes"])

@@ -12,6 +12,7 @@ from core.graph.building.build import build
 from core.indexes.place import index_folder
 from core.indexes.reports import FACTS_TOKENS, Reports, report_prompt
 from core.models.base import Reply
+from core.watch import Watch
 
 SAID = json.dumps(
     {"title": "Ann and her films", "summary": "Ann directed  One.", "findings": ["She wrote\nTwo."]}
@@ -150,7 +151,7 @@ def test_a_server_writes_many_reports_at_a_time(films):
     with server(together=4) as (address, seen):
         chat = OpenAIChat(address, "m", "m", at_once=4)
         each = Reports(films, Communities(np.array([0, 1, 2, 3, 4], np.int32)), lambda: chat, "a")
-        assert each.prepare(range(5), lambda text, share: told.append(text), lambda: None) == (5, 0)
+        assert each.prepare(range(5), Watch(report=lambda text, share: told.append(text))) == (5, 0)
         assert seen.most == 4 and len(set(seen.asked)) == 5
     assert (
         told[0] == "Reports: 0 of 5"

@@ -16,6 +16,7 @@ from core.indexes.encoded import Blocks, block_file
 from core.indexes.so_far import VectorsSoFar, cosines_now, make, searchable_now, there
 from core.indexes.vectors import opened, place, vector_index
 from core.runtime.jobs import Job
+from core.watch import NO_WATCH
 from tests.films import Bag, Written
 
 WORDS = ("love", "one", "war", "ann", "two", "drama", "three", "cat", "four", "bob")
@@ -38,13 +39,13 @@ class Slow(Bag):
             threading.Event(),
         )
 
-    def encode(self, texts, check=None, received=None):
+    def encode(self, texts, watch=NO_WATCH, received=None):
         found = []
         for text in texts:
             if self.given >= self.most and received:
                 self.reached.set()
                 while not self.go_on.wait(0.01):
-                    (check or silent)()
+                    watch.check()
             found.append(super().encode([text]))
             if received:
                 self.given += 1
@@ -72,7 +73,7 @@ def graph(tmp_path):
 
 def started(graph, encoder):
     """A job that makes the vectors, at work in a thread."""
-    job = Job("vectors", lambda job: make(graph, encoder, "chunks", job.tell, job.check))
+    job = Job("vectors", lambda job: make(graph, encoder, "chunks", job))
     threading.Thread(target=job.run, daemon=True).start()
     return job
 
@@ -101,7 +102,7 @@ def test_what_is_encoded_so_far_is_searched(graph):
 
 def test_a_part_gives_the_cosines_that_all_give(graph):
     encoder = Slow()
-    whole = vectors.build(graph, encoder, "chunks", silent, silent)
+    whole = vectors.build(graph, encoder, "chunks", NO_WATCH)
     found, asked = there(graph, encoder, "chunks"), Bag().encode(["war drama"])[0]
     assert [one.tolist() for one in found.nearest(asked, 10)] == [
         one.tolist() for one in whole.nearest(asked, 10)
@@ -111,7 +112,7 @@ def test_a_part_gives_the_cosines_that_all_give(graph):
 def test_a_damaged_block_is_left_out_with_its_items(graph):
     """Three blocks of four, four and two items; the first one is damaged, so that item 4 is found by its own vector."""
     encoder = Slow()
-    make(graph, encoder, "chunks", silent, silent)
+    make(graph, encoder, "chunks")
     file = block_file(place(graph, encoder, "chunks"), 0)
     file.write_bytes(file.read_bytes()[:-9] + bytes(9))
     found = there(graph, encoder, "chunks")
@@ -137,21 +138,21 @@ def test_who_need_not_wait_gets_a_part_and_who_waits_gets_all(graph, monkeypatch
     encoder = Slow(most=6)
     job = started(graph, encoder)
     assert encoder.reached.wait(120)
-    part = searchable_now(graph, encoder, "chunks", lambda: job, silent, silent)
+    part = searchable_now(graph, encoder, "chunks", lambda: job)
     assert isinstance(part, VectorsSoFar) and len(part) == 6
     monkeypatch.setattr(so_far, "WAITED_FOR", 1e9)  # the rest is soon there
     encoder.go_on.set()
-    assert len(searchable_now(graph, encoder, "chunks", lambda: job, silent, silent)) == 10
+    assert len(searchable_now(graph, encoder, "chunks", lambda: job)) == 10
 
 
 def test_vectors_that_cannot_be_made_are_said(graph):
     class Broken(Bag):
-        def encode(self, texts, check=None):
+        def encode(self, texts, watch=NO_WATCH):
             raise HopscopeError("There is no such encoder here.")
 
     encoder = Broken()
     with pytest.raises(HopscopeError, match="no such encoder"):
-        searchable_now(graph, encoder, "chunks", lambda: started(graph, encoder), silent, silent)
+        searchable_now(graph, encoder, "chunks", lambda: started(graph, encoder))
 
 
 def test_vectors_whose_making_was_cancelled_are_said_and_taken_up(graph):
@@ -161,9 +162,9 @@ def test_vectors_whose_making_was_cancelled_are_said_and_taken_up(graph):
     job.stop()
     assert job.wait(120)
     with pytest.raises(StoreError, match="cancelled"):
-        searchable_now(graph, encoder, "chunks", lambda: job, silent, silent)
+        searchable_now(graph, encoder, "chunks", lambda: job)
     again = Slow()
-    found = make(graph, again, "chunks", silent, silent)
+    found = make(graph, again, "chunks")
     assert (
         len(found) == 10 and again.given == 4
     )  # neither the block that was saved nor the two of the next are encoded again
@@ -182,7 +183,7 @@ def test_a_damaged_rest_is_encoded_again(graph):
     file = place(graph, encoder, "chunks") / so_far.LEFT
     file.write_bytes(file.read_bytes()[:100])
     again = Slow()
-    assert len(make(graph, again, "chunks", silent, silent)) == 10 and again.given == 6
+    assert len(make(graph, again, "chunks")) == 10 and again.given == 6
 
 
 def test_what_another_content_of_the_graph_had_in_part_is_not_encoded_again(graph, tmp_path):
@@ -196,7 +197,7 @@ def test_what_another_content_of_the_graph_had_in_part_is_not_encoded_again(grap
         assemble("ten", [], [], {}, {}, graph.columns.chunks.taken(rows)), tmp_path / "ten"
     )
     again = Slow()
-    found = make(other, again, "chunks", silent, silent)
+    found = make(other, again, "chunks")
     assert (
         again.given == 3 and found.facts["reused"] == 4
     )  # bob, drama and two; what the saved block of the other had is taken
@@ -207,10 +208,10 @@ def test_what_another_content_of_the_graph_had_in_part_is_not_encoded_again(grap
 
 def test_cosines_of_few_items_are_had_before_all_are_there(graph):
     asked, items = Bag().encode(["cat"])[0], np.array([7, 2])
-    found = cosines_now(graph, Bag(), "chunks", asked, items, silent)
-    whole = vectors.build(graph, Bag(), "chunks", silent, silent)
+    found = cosines_now(graph, Bag(), "chunks", asked, items)
+    whole = vectors.build(graph, Bag(), "chunks", NO_WATCH)
     assert found.tolist() == whole.cosines(asked, items).tolist()
-    assert cosines_now(graph, Bag(), "chunks", asked, items, silent) is None  # all are there now
+    assert cosines_now(graph, Bag(), "chunks", asked, items) is None  # all are there now
 
 
 class Models(Written):

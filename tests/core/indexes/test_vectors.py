@@ -26,6 +26,7 @@ from core.indexes.vectors import (
     vector_index,
 )
 from core.runtime.meter import metered
+from core.watch import NO_WATCH, Watch
 from tests.films import TRIPLES, Bag
 
 
@@ -35,8 +36,8 @@ class Counting(Bag):
     def __init__(self, most=10**9):
         self.asked, self.most = [], most
 
-    def encode(self, texts, check=None):
-        if check and len(self.asked) >= self.most:
+    def encode(self, texts, watch=NO_WATCH):
+        if len(self.asked) >= self.most:
             raise Cancelled()
         self.asked += texts
         return super().encode(texts)
@@ -47,7 +48,7 @@ class Saying(Bag):
 
     received = True
 
-    def encode(self, texts, check=None, received=None):
+    def encode(self, texts, watch=NO_WATCH, received=None):
         vectors = super().encode(texts)
         for start in range(0, len(texts), 2):
             if received:
@@ -67,7 +68,7 @@ def bytes_of(folder):
 
 def test_a_block_says_how_far_it_is_while_it_is_encoded(grown):
     graph, told = grown(), []
-    build(graph, Saying(), "nodes", lambda text, share: told.append((text, share)))
+    build(graph, Saying(), "nodes", Watch(report=lambda text, share: told.append((text, share))))
     n = graph.n_nodes
     steps = [(f"Encoding nodes: {done:,} of {n:,}", done / n) for done in (*range(2, n, 2), n)]
     assert n > 4 and [one for one in told if one in steps][: len(steps)] == steps
@@ -135,7 +136,7 @@ def test_a_cancelled_build_is_taken_up_where_it_stopped(grown, monkeypatch):
     monkeypatch.setattr(encoded, "BLOCK", 2)
     graph, stopped = grown(), Counting(most=3 + 1)  # the first text tells encoders apart
     with pytest.raises(Cancelled):
-        build(graph, stopped, "nodes", check=lambda: None)
+        build(graph, stopped, "nodes")
     folder = place(graph, stopped, "nodes")
     assert [file.name for file in sorted(folder.glob("block-*"))] == [
         "block-000000.npy",
@@ -143,7 +144,9 @@ def test_a_cancelled_build_is_taken_up_where_it_stopped(grown, monkeypatch):
     ]
     assert opened(folder) is None and vectors.coverage(graph, stopped, "nodes") == (4, 5)
     told, encoder = [], Counting()
-    found = build(graph, encoder, "nodes", lambda text, share: told.append((text, share)))
+    found = build(
+        graph, encoder, "nodes", Watch(report=lambda text, share: told.append((text, share)))
+    )
     assert (
         encoder.asked[1:] == [graph.node_name(4)]
         and found.facts["encoded"] == 1
@@ -233,7 +236,7 @@ def clouds(tmp_path_factory):
 @pytest.mark.parametrize("kind, least", [("Flat", 1.0), ("HNSW32_SQ8", 0.95)])
 def test_every_kind_of_index_finds_what_brute_force_finds(clouds, tmp_path, kind, least):
     blocks, made = clouds
-    index, *_ = searchable(blocks, lambda: None, kind)
+    index, *_ = searchable(blocks, NO_WATCH, kind)
     parts.save(index, tmp_path / vectors.INDEX)
     facts = f'{{"version": 1, "items": 4000, "dimension": 32, "kind": "{kind}"}}'
     (tmp_path / encoded.DONE).write_text(facts)
@@ -245,16 +248,16 @@ def test_every_kind_of_index_finds_what_brute_force_finds(clouds, tmp_path, kind
             made[exact[:3]] @ query, abs=0.02
         )  # of bytes, about
     assert hits >= least - 1e-9
-    again, *_ = searchable(blocks, lambda: None, kind)
+    again, *_ = searchable(blocks, NO_WATCH, kind)
     parts.save(again, tmp_path / "again.faiss")
     assert (tmp_path / "again.faiss").read_bytes() == (tmp_path / vectors.INDEX).read_bytes()
 
 
 def test_recall_is_measured_and_said_where_not_all_are_looked_at(clouds):
     blocks, _ = clouds
-    exact, linked = (searchable(blocks, lambda: None, kind)[0] for kind in ("Flat", "HNSW32_SQ8"))
-    assert vectors.recall_of(exact, blocks, lambda: None) == 1.0
-    assert 0.95 < vectors.recall_of(linked, blocks, lambda: None) <= 1
+    exact, linked = (searchable(blocks, NO_WATCH, kind)[0] for kind in ("Flat", "HNSW32_SQ8"))
+    assert vectors.recall_of(exact, blocks) == 1.0
+    assert 0.95 < vectors.recall_of(linked, blocks) <= 1
     assert vectors.VectorIndex(exact, {"kind": "Flat", "items": 4000}).approximate == ""
     said = vectors.VectorIndex(
         linked, {"kind": "HNSW32_SQ8", "items": 4000, "recall": 0.98}
@@ -273,7 +276,7 @@ def test_recall_is_measured_and_said_where_not_all_are_looked_at(clouds):
 def test_what_is_no_hit_is_left_out_of_the_search_itself(clouds, kind):
     blocks, made = clouds
     index = vectors.VectorIndex(
-        searchable(blocks, lambda: None, kind)[0], {"kind": kind, "items": 4000, "dimension": 32}
+        searchable(blocks, NO_WATCH, kind)[0], {"kind": kind, "items": 4000, "dimension": 32}
     )
     first = index.nearest(made[7], 40)
     without = first[0][:35]
@@ -294,7 +297,7 @@ from core.runtime.meter import metered
 from tests.films import Bag
 
 class Slow(Bag):
-    def encode(self, texts, check=None):
+    def encode(self, texts, watch=None):
         time.sleep(0.1)
         return super().encode(texts)
 
@@ -343,7 +346,7 @@ def test_vectors_of_an_edited_graph_are_those_of_the_whole_one_and_only_what_rea
 
 def test_items_that_the_encoder_had_no_vector_for_are_told_whenever_they_are_searched(grown):
     class Partly(Bag):
-        def encode(self, texts, check=None):
+        def encode(self, texts, watch=NO_WATCH):
             found = super().encode(texts)
             found[[text == "Ann" for text in texts]] = 0.0
             return found

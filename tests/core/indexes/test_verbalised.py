@@ -6,6 +6,7 @@ import pytest
 from core.graph.names.phrases import Phrase
 from core.indexes.mediated import mediated_text, plain_phrase
 from core.indexes.verbalised import verbalised
+from core.watch import NO_WATCH
 from tests.films import Bag
 
 SIBLING, PROFESSION, OTHER = (
@@ -58,7 +59,7 @@ def test_texts_are_encoded_once(monkeypatch):
     monkeypatch.setattr(
         Bag,
         "encode_tokens",
-        lambda self, texts, check=None: (seen.extend(texts), whole(self, texts, check))[1],
+        lambda self, texts, watch=NO_WATCH: (seen.extend(texts), whole(self, texts, watch))[1],
     )
     first = verbalised(encoder, [(0,), (2,)], ["the genre", "the year"])
     again = verbalised(encoder, [(2,), (4,)], ["the year", "the end"])

@@ -13,6 +13,7 @@ from core.indexes import walks
 from core.indexes.sentences import sentences
 from core.indexes.walks import build, command, in_words, place, walk_corpus
 from core.types import Path
+from core.watch import NO_WATCH, Watch
 from tests.films import TRIPLES, Bag
 
 PLAN = WalkPlan("breadth-first", 0, 1, "out")
@@ -25,8 +26,8 @@ class Counting(Bag):
     def __init__(self, most=10**9):
         self.asked, self.most = [], most
 
-    def encode(self, texts, check=None):
-        if check and len(self.asked) >= self.most:
+    def encode(self, texts, watch=NO_WATCH):
+        if len(self.asked) >= self.most:
             raise Cancelled()
         self.asked += [
             text for text in texts if not text.endswith("?")
@@ -103,7 +104,7 @@ def test_what_is_done_is_kept_when_a_person_cancels(grown, monkeypatch):
             raise Cancelled()
 
     with pytest.raises(Cancelled):
-        build(graph, encoder, PLAN, check=check)
+        build(graph, encoder, PLAN, watch=Watch(check))
     rest = Counting()
     assert len(build(graph, rest, PLAN).nodes) == len(rest.asked) + 1
 
@@ -133,7 +134,7 @@ def test_graphs_without_walks_say_so(monkeypatch):
 @pytest.mark.parametrize("strategy", ["random", "breadth-first"])
 def test_walks_that_the_encoder_would_not_come_to_are_not_put_into_words(strategy, tmp_path):
     class Brief(Counting):
-        def encode(self, texts, check=None):
+        def encode(self, texts, watch=NO_WATCH):
             return super().encode([" ".join(text.split()[:50]) for text in texts])
 
     class Tells(Brief):

@@ -16,6 +16,7 @@ from core.graph.building.text_graph import assemble, store
 from core.graph.columns import Table
 from core.indexes.place import index_folder
 from core.indexes.words import Postings, opened, postings, terms
+from core.watch import Watch
 
 TEXTS = ["the clerk and the turkey", "Turkey", "圣诞节 in Zürich", "", "clerk clerk CLERK"]
 OF = st.lists(st.text(alphabet="aAbé节 の.\ud800ß", max_size=12), min_size=1, max_size=6)
@@ -101,7 +102,7 @@ def test_reading_many_texts_can_be_cancelled(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        postings(stored(tmp_path / "graph", TEXTS), "chunks", check=cancelled)
+        postings(stored(tmp_path / "graph", TEXTS), "chunks", watch=Watch(cancelled))
 
 
 @given(OF, st.lists(st.integers(-1, 5), max_size=6), OF)

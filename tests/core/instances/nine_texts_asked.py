@@ -14,6 +14,7 @@ from core.instances.catalogue import catalogue
 from core.operators.base import Context
 from core.operators.text import parse_line
 from core.types import Question, State
+from core.watch import NO_WATCH
 from tests.core.instances.nine_texts import (
     CHUNKS,
     COMMUNITIES,
@@ -31,7 +32,7 @@ class Near:
 
     size = SIZE
 
-    def encode(self, texts, check=None):
+    def encode(self, texts, watch=NO_WATCH):
         return np.array([vector(text) for text in texts], np.float32)
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from core.io.durations import ago, between, differ, roughly, span, with_time_left
+from core.watch import Watch
 
 
 @pytest.mark.parametrize(
@@ -57,12 +58,12 @@ def test_ages(seconds, words):
 def test_time_left_counts_from_where_the_work_was_taken_up(monkeypatch):
     now, told = [100.0], []
     monkeypatch.setattr("core.io.durations.time.monotonic", lambda: now[0])
-    tell = with_time_left(lambda text, share: told.append(text))
-    tell("Looking", None)
-    tell("Work", 0.5)
+    watch = with_time_left(Watch(report=lambda text, share: told.append(text)))
+    watch.report("Looking", None)
+    watch.report("Work", 0.5)
     for after, share in ((1, 0.55), (10, 0.6), (30, 0.75), (40, 1.0)):
         now[0] = 100.0 + after
-        tell("Work", share)
+        watch.report("Work", share)
     # a tenth in ten seconds, then a quarter in thirty: what is left takes four times and once as long
     assert told == [
         "Looking",

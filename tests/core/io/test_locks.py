@@ -10,6 +10,7 @@ import pytest
 from core.errors import StoreError
 from core.io.home import ROOT
 from core.io.locks import changing, is_locked, locked
+from core.watch import Watch
 
 
 class Busy(Exception):
@@ -23,18 +24,18 @@ def refuse():
 def test_one_holder_at_a_time(tmp_path):
     file = tmp_path / "a.lock"
     assert not is_locked(file) and not file.exists()
-    with locked(file, refuse):
+    with locked(file, Watch(refuse)):
         assert is_locked(file)
-        with pytest.raises(Busy), locked(file, refuse):
+        with pytest.raises(Busy), locked(file, Watch(refuse)):
             pass
     assert not is_locked(file)
-    with locked(file, refuse):
+    with locked(file, Watch(refuse)):
         pass
 
 
 def test_whoever_waits_gets_it_once_it_is_free(tmp_path):
     file = tmp_path / "a.lock"
-    first = locked(file, refuse)
+    first = locked(file, Watch(refuse))
     first.__enter__()
     tries = []
 
@@ -44,7 +45,7 @@ def test_whoever_waits_gets_it_once_it_is_free(tmp_path):
             file.unlink()  # as a holder may
             first.__exit__(None, None, None)
 
-    with locked(file, busy):
+    with locked(file, Watch(busy)):
         assert len(tries) == 2 and is_locked(file)
 
 

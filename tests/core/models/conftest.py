@@ -9,6 +9,7 @@ import pytest
 
 from core.io.home import models_folder
 from core.models.base import Reply
+from core.watch import NO_WATCH
 
 MODELS = models_folder()
 
@@ -89,7 +90,7 @@ class Recorded:
         seed=0,
         temperature=0.0,
         on_text=None,
-        check=None,
+        watch=NO_WATCH,
     ) -> Reply:
         self.asked.append((messages, schema, max_tokens))
         return Reply(self.replies.pop(0), tokens_in=10, tokens_out=5)

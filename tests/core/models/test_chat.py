@@ -18,6 +18,7 @@ from core.models.chat.remembered import Replies
 from core.models.chat.replies import estimate, estimate_tokens
 from core.models.chat.vllm import unavailable
 from core.models.registry import Registry
+from core.watch import Watch
 from tests.core.models.chat_server import serving, stream
 
 ASK = [{"role": "user", "content": "Which country is Paris in? One word."}]
@@ -80,7 +81,7 @@ def test_cancelling_truly_stops_the_request(qwen):
             [{"role": "user", "content": "Tell a long story."}],
             max_tokens=400,
             on_text=pieces.append,
-            check=check,
+            watch=Watch(check),
         )
     assert len(pieces) == 2
     before = time.process_time()
@@ -93,7 +94,7 @@ def test_a_request_that_waits_for_its_turn_can_be_cancelled(qwen):
         raise Cancelled
 
     with qwen._running, pytest.raises(Cancelled):
-        qwen.reply([{"role": "user", "content": "never asked"}], check=cancel)
+        qwen.reply([{"role": "user", "content": "never asked"}], watch=Watch(cancel))
 
 
 def test_what_a_listener_raises_comes_out(qwen):
@@ -214,7 +215,7 @@ def test_cancelling_a_server_stops_reading():
         serving(lambda handler, body: stream(handler, PIECE * 3 + LAST)) as (url, _),
         pytest.raises(Cancelled),
     ):
-        OpenAIChat(url, "m", "long").reply(ASK, on_text=pieces.append, check=check)
+        OpenAIChat(url, "m", "long").reply(ASK, on_text=pieces.append, watch=Watch(check))
     assert pieces == ["Hel"]
 
 

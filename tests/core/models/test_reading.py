@@ -13,6 +13,7 @@ from core.models.base import Task
 from core.models.combine import Prefilter, Rounds
 from core.models.reading import LENGTH, NOISE, WORDS_ALONE, Expectation
 from core.models.scorers import EncoderScorer, LateInteractionScorer, NGram
+from core.watch import NO_WATCH, Watch
 
 QUESTION, TEXTS = "far", ["near", "far", "near", "mid"]
 ANGLES = {"far": 0.0, "mid": 0.5, "near": 1.5}
@@ -24,17 +25,16 @@ class Circle:
     def __init__(self, received: bool):
         self.received = received
 
-    def encode(self, texts, check=None, received=None):
+    def encode(self, texts, watch=NO_WATCH, received=None):
         found = np.array(
             [[np.cos(ANGLES[text]), np.sin(ANGLES[text])] for text in texts], np.float32
         ).reshape(-1, 2)
         for at in reversed(range(len(texts)) if received else ()):
-            if check:
-                check()
+            watch.check()
             received([texts[at]], found[[at]])
         return found
 
-    def encode_tokens(self, texts, check=None):
+    def encode_tokens(self, texts, watch=NO_WATCH):
         places = {text: [at for at, other in enumerate(texts) if other == text] for text in texts}
         for text, positions in places.items():
             yield positions, self.encode([text])
@@ -86,7 +86,7 @@ def test_a_cancelled_reading_gives_no_more_previews():
 
     with pytest.raises(Cancelled):
         EncoderScorer(Circle(True)).score(
-            Task(QUESTION, check=check, preview=lambda *call: calls.append(call)), TEXTS
+            Task(QUESTION, watch=Watch(check), preview=lambda *call: calls.append(call)), TEXTS
         )
     assert len(calls) == 2
 
@@ -129,9 +129,8 @@ class Lines:
     def __init__(self):
         self.read: list[list[str]] = []
 
-    def encode(self, texts, check=None, received=None):
-        if check:
-            check()
+    def encode(self, texts, watch=NO_WATCH, received=None):
+        watch.check()
         found = np.array([self.vector(text) for text in texts], np.float32).reshape(-1, 2)
         if received:
             self.read.append(list(texts))

@@ -25,6 +25,7 @@ from core.models.scorers import (
     top_k,
     words,
 )
+from core.watch import Watch
 
 DOCS = ["red fox", "red red dog runs", "cat"]
 
@@ -219,7 +220,7 @@ def test_a_cancelled_task_stops_the_encoder(encoder):
 
     with pytest.raises(Cancelled):
         EncoderScorer(encoder).score(
-            Task("never seen before 1", check=cancel), ["never seen before 2"]
+            Task("never seen before 1", watch=Watch(cancel)), ["never seen before 2"]
         )
     assert EncoderScorer(encoder).score(
         Task("never seen before 1"), ["never seen before 2"]

@@ -11,6 +11,7 @@ from core.errors import BadParameter, Cancelled, ModelUnavailable
 from core.models.base import question_vectors
 from core.models.declared import row, shipped
 from core.models.encoders.sentence import SentenceEncoder
+from core.watch import Watch
 
 TEXTS = ["Alien -> directed_by -> Ridley Scott", "Paris", "a long text " * 40, "Paris", ""]
 SHAPE = {
@@ -145,7 +146,7 @@ def test_texts_that_were_read_are_not_read_again_and_cancel_ends_the_reading(tmp
         SentenceEncoder(str(network("Bert", tmp_path)), "plain", pooling="mean", batch=1),
         [],
     )
-    first = encoder.encode(["a", "b"], lambda: calls.append(1))
+    first = encoder.encode(["a", "b"], Watch(lambda: calls.append(1)))
     calls.clear()
     assert (encoder.encode(["b", "a"]) == first[::-1]).all()
 
@@ -155,7 +156,7 @@ def test_texts_that_were_read_are_not_read_again_and_cancel_ends_the_reading(tmp
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        encoder.encode([f"text {n}" for n in range(50)], cancel)
+        encoder.encode([f"text {n}" for n in range(50)], Watch(cancel))
     encoder.close()
     assert not encoder.loaded and encoder.device == ""
 

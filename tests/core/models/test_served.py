@@ -17,6 +17,7 @@ from core.models.base import Task, question_vectors
 from core.models.chat import pauses
 from core.models.registry import Registry
 from core.models.served import ServedEncoder, ServedReranker
+from core.watch import Watch
 from tests.core.models.chat_server import serving
 
 
@@ -143,7 +144,7 @@ def test_a_busy_server_is_waited_for_and_a_person_can_cancel(monkeypatch):
             raise Cancelled
 
     with serving(lambda handler, body: time.sleep(0.3)) as (url, bodies), pytest.raises(Cancelled):
-        ServedEncoder(url, "m", "served").encode(["a"], cancel)
+        ServedEncoder(url, "m", "served").encode(["a"], Watch(cancel))
 
 
 def ranking(handler, body):
@@ -275,7 +276,7 @@ def cancel(asked=[]):
     asked.append(1)
     if len(asked) > 3:
         raise SystemExit(7)
-ServedEncoder(sys.argv[1], "m", "served").encode(["a"], cancel)
+ServedEncoder(sys.argv[1], "m", "served").encode(["a"], Watch(cancel))
 """
 
 

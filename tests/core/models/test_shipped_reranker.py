@@ -27,7 +27,7 @@ def registry():
 
 
 def test_it_ranks_unseen_questions_far_above_chance(registry):
-    unseen = groups(open_corpus("hotpotqa"), 1, 5, 0, lambda: None)
+    unseen = groups(open_corpus("hotpotqa"), 1, 5, 0)
     lots = np.random.default_rng(0)
     by_lot = np.mean(
         [figure(lambda task, texts: lots.random(len(texts)), unseen) for _ in range(200)]

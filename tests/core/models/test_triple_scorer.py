@@ -10,6 +10,7 @@ from core.finetune.triples import Scored, TripleSettings, logits, on_shortest_wa
 from core.graph.algorithms.directional import directional_distances, width
 from core.models import triple_scorer as module
 from core.models.triple_scorer import TripleScorer, triple_scorer
+from core.watch import NO_WATCH, Watch
 
 
 def by_hand(**weights):
@@ -125,8 +126,7 @@ def test_training_learns_which_relation_is_asked_for(tmp_path):
         settings,
         tmp_path,
         "key",
-        lambda *_: None,
-        lambda: None,
+        NO_WATCH,
     )
     save(weights, tmp_path)
     from safetensors.numpy import load_file
@@ -158,12 +158,12 @@ def test_a_training_that_is_stopped_goes_on_where_it_was(tmp_path):
 
     (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
     with pytest.raises(Cancelled):
-        train(*asked, settings, tmp_path / "a", "key", lambda *_: None, stop)
-    resumed, _ = train(*asked, settings, tmp_path / "a", "key", lambda *_: None, lambda: None)
-    whole, _ = train(*asked, settings, tmp_path / "b", "key", lambda *_: None, lambda: None)
+        train(*asked, settings, tmp_path / "a", "key", Watch(stop))
+    resumed, _ = train(*asked, settings, tmp_path / "a", "key", NO_WATCH)
+    whole, _ = train(*asked, settings, tmp_path / "b", "key", NO_WATCH)
     assert all((resumed[name] == whole[name]).all() for name in whole)
 
 
 def test_nothing_to_learn_from_is_said(tmp_path):
     with pytest.raises(BadInput, match="nothing to train on"):
-        train([], [], TripleSettings(), tmp_path, "key", lambda *_: None, lambda: None)
+        train([], [], TripleSettings(), tmp_path, "key", NO_WATCH)

@@ -20,6 +20,7 @@ from core.io.home import ROOT
 from core.models.chat import vllm
 from core.models.declared import row
 from core.runtime import ended_with_us
+from core.watch import Watch
 from tests.core.models import small_vllm
 
 SMALL = Path(small_vllm.__file__)
@@ -144,7 +145,7 @@ def test_cancel_while_it_starts_and_while_it_writes(small):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        asked(chat, "hello", check=cancel)
+        asked(chat, "hello", watch=Watch(cancel))
     received = threading.Event()
 
     def later():
@@ -152,7 +153,7 @@ def test_cancel_while_it_starts_and_while_it_writes(small):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        asked(chat, "slow", on_text=lambda text: received.set(), check=later)
+        asked(chat, "slow", on_text=lambda text: received.set(), watch=Watch(later))
     assert json.loads(asked(chat, "and on").text)["said"] == "and on"
 
 

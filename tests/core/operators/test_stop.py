@@ -5,6 +5,7 @@ import pytest
 from core.models.base import Reply, Task
 from core.operators import BeamSearch, EgoNetwork
 from core.operators.stop import SCHEMA, sufficient
+from core.watch import NO_WATCH
 
 ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
 
@@ -18,7 +19,7 @@ class Judge:
     def count_tokens(self, messages):
         return sum(len(message["content"].split()) for message in messages)
 
-    def reply(self, messages, *, schema=None, max_tokens=256, seed=0, check=None, **_):
+    def reply(self, messages, *, schema=None, max_tokens=256, seed=0, watch=NO_WATCH, **_):
         self.asked.append((messages, schema))
         return Reply(self.replies.pop(0), 10, 2)
 

@@ -11,6 +11,7 @@ import pytest
 from core.errors import Cancelled, RetrieverFailed
 from core.retrievers import asking
 from core.retrievers.declared import own_file, retriever
+from core.watch import NO_WATCH, Watch
 
 REQUEST = {"question": "genre of One", "entities": ["One"], "graph": "films", "seed": 0, "keep": 5}
 BODIES = {
@@ -79,11 +80,11 @@ def at(server, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     Server.told.clear()
 
-    def asked(path, more="", check=lambda: None):
+    def asked(path, more="", watch=NO_WATCH):
         own_file().write_text(
             f'[mine]\nurl = "http://127.0.0.1:{server.server_address[1]}{path}"\n{more}\n', "utf-8"
         )
-        return asking.ask(retriever("mine"), REQUEST, check)
+        return asking.ask(retriever("mine"), REQUEST, watch)
 
     return SimpleNamespace(ask=asked, told=Server.told, ended=Server.ended, home=tmp_path)
 
@@ -135,7 +136,7 @@ def test_a_person_may_cancel_while_it_works(at):
             raise Cancelled()
 
     with pytest.raises(Cancelled):
-        at.ask("/slow", check=check)
+        at.ask("/slow", watch=Watch(check))
     assert not at.ended.is_set()
 
 
@@ -144,7 +145,7 @@ def test_nobody_there_and_a_key_that_is_not_set(at, monkeypatch, tmp_path):
     with pytest.raises(
         RetrieverFailed, match="“gone” cannot be reached .*; is it running"
     ) as raised:
-        asking.ask(retriever("gone"), REQUEST, lambda: None)
+        asking.ask(retriever("gone"), REQUEST)
     assert "127.0.0.1" not in str(raised.value)  # the address is the person's own
     header = 'headers = { "X-Key" = "NOT_SET_ANYWHERE" }'
     with pytest.raises(
@@ -197,9 +198,9 @@ def test_a_function_of_ones_own(at, monkeypatch, name, told):
     own_file().write_text(
         f'[good]\npython = "mine:good"\n[{name}]\npython = "mine:{name}"\ntimeout = 0.2\n', "utf-8"
     )
-    assert asking.ask(retriever("good"), REQUEST, lambda: None) == {"answers": ["One"]}
+    assert asking.ask(retriever("good"), REQUEST) == {"answers": ["One"]}
     with pytest.raises(RetrieverFailed, match=told):
-        asking.ask(retriever(name), REQUEST, lambda: None)
+        asking.ask(retriever(name), REQUEST)
 
 
 def test_a_changed_module_is_loaded_anew_and_an_installed_one_is_found(at):
@@ -210,7 +211,7 @@ def test_a_changed_module_is_loaded_anew_and_an_installed_one_is_found(at):
     file = at.home / "mine.py"
     for told in ("a", "bb"):
         file.write_text(f'def retrieve(request): return {{"answers": ["{told}"]}}')
-        assert asking.ask(retriever("mine"), REQUEST, lambda: None) == {"answers": [told]}
-    assert asking.ask(retriever("json"), REQUEST, lambda: None) == json.dumps(REQUEST)
+        assert asking.ask(retriever("mine"), REQUEST) == {"answers": [told]}
+    assert asking.ask(retriever("json"), REQUEST) == json.dumps(REQUEST)
     with pytest.raises(RetrieverFailed, match="cannot be loaded: ModuleNotFoundError"):
-        asking.ask(retriever("none"), REQUEST, lambda: None)
+        asking.ask(retriever("none"), REQUEST)

@@ -82,9 +82,7 @@ def place(kit):
     """`place(reply, *seeds)`: what of a reply is in the films graph, its paths as texts, and its notes."""
 
     def told(reply, *seeds):
-        found = placed(
-            kit.graph, [kit.node(seed) for seed in seeds or ("One",)], checked(reply), lambda: None
-        )
+        found = placed(kit.graph, [kit.node(seed) for seed in seeds or ("One",)], checked(reply))
         found.texts = [kit.graph.text(path) for path in found.paths]
         return found
 
@@ -170,7 +168,6 @@ def test_names_that_several_nodes_share(tmp_path):
         graph,
         [graph.nodes_named("Ann")[0]],
         checked({"paths": [{"nodes": ["Ann", "two"], "relations": ["r"]}]}),
-        lambda: None,
     )
     assert list(lower.paths) == [
         Path((graph.nodes_named("Ann")[0], graph.nodes_named("TWO")[0]), (0,), (True,))

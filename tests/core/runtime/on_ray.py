@@ -26,6 +26,7 @@ from core.indexes.vectors import delete, place
 from core.models.price import Cap
 from core.runtime.cluster import DIED, Lost, Workers
 from core.types import Usage
+from core.watch import Watch
 from tests.benchmarks import documents_scale
 from tests.core import cluster_work as work
 from tests.films import TRIPLES
@@ -35,10 +36,6 @@ pytestmark = pytest.mark.skipif(
     find_spec("ray") is None, reason="Ray is not installed; get it with: pip install ray"
 )
 TWO = Workers(2)
-
-
-def nothing():
-    """Nobody cancels."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -58,7 +55,7 @@ def test_results_come_in_order_and_dead_workers_pieces_are_tried_again(tmp_path,
         ("die", None),
         ("square", 3),
     ]
-    found = list(TWO.each(work.any_of, pieces, nothing))
+    found = list(TWO.each(work.any_of, pieces))
     assert [piece for piece, _ in found] == pieces
     results = [result for _, result in found]
     assert (
@@ -80,14 +77,14 @@ def test_an_error_and_a_cancel_end_the_work():
             yield number
 
     with pytest.raises(HopscopeError, match="There is no one."):
-        list(TWO.each(work.fail, items(), nothing))
+        list(TWO.each(work.fail, items()))
     assert len(drawn) <= 10  # no more than were under way
 
     def cancelled():
         raise Cancelled()
 
     with pytest.raises(Cancelled):
-        list(TWO.each(work.slow, range(8), cancelled))
+        list(TWO.each(work.slow, range(8), Watch(cancelled)))
 
 
 def stripped(rows):
@@ -167,7 +164,7 @@ def test_vectors_are_those_of_one_process(films_file, monkeypatch):
     graph, encoder = films_file[0], models().encoder()
     monkeypatch.setattr(encoded, "BLOCK", 2)
     found = []
-    for encode in (None, encoded.spread(TWO, "encoder", nothing)):
+    for encode in (None, encoded.spread(TWO, "encoder")):
         built = build_vectors(graph, encoder, "triples", encode=encode)
         assert built.facts["encoded"] == 5
         folder = place(graph, encoder, "triples")
@@ -284,7 +281,7 @@ def test_a_cap_needs_one_process(tmp_path, monkeypatch):
 def test_what_cannot_be():
     with pytest.raises(BadParameter, match="at least 0, not -1"):
         Workers(-1)
-    assert list(TWO.each(work.square, [], nothing)) == []
+    assert list(TWO.each(work.square, [])) == []
     assert (TWO.words(), Workers(0, "far:6379").words()) == ("2 workers", "the workers of far:6379")
 
 

@@ -11,6 +11,7 @@ from core.runtime.flight import Flight, Processor, together
 from core.runtime.meter import metered, spent
 from core.runtime.turn import away
 from core.types import Usage
+from core.watch import Watch
 
 
 def soon(true):
@@ -18,10 +19,6 @@ def soon(true):
     while not true() and time.monotonic() < end:
         time.sleep(0.005)
     return true()
-
-
-def nothing():
-    pass
 
 
 def test_so_many_are_at_work_as_may_be_and_none_is_begun_before_its_turn():
@@ -34,7 +31,7 @@ def test_so_many_are_at_work_as_may_be_and_none_is_begun_before_its_turn():
 
     found = []
     thread = threading.Thread(
-        target=lambda: found.extend(Flight(lambda: may[0], nothing).each(work, range(6)))
+        target=lambda: found.extend(Flight(lambda: may[0]).each(work, range(6)))
     )
     thread.start()
     assert soon(lambda: len(begun) == 2) and not soon_more(begun, 2)
@@ -58,7 +55,7 @@ def test_items_are_taken_as_they_are_begun():
             taken.append(number)
             yield number
 
-    each = Flight(lambda: 3, nothing).each(lambda item: item, items())
+    each = Flight(lambda: 3).each(lambda item: item, items())
     next(each)
     assert len(taken) <= 6
     each.close()
@@ -66,7 +63,7 @@ def test_items_are_taken_as_they_are_begun():
 
 def test_a_failure_stops_the_others_and_what_came_is_handed_out_first():
     together = threading.Barrier(3)
-    flight = Flight(lambda: 3, nothing)
+    flight = Flight(lambda: 3)
 
     def work(item):
         together.wait(30)
@@ -99,7 +96,7 @@ def test_what_is_cancelled_begins_nothing_more():
         if cancelled.is_set():
             raise Cancelled()
 
-    flight = Flight(lambda: 2, check)
+    flight = Flight(lambda: 2, Watch(check))
 
     def work(item):
         begun.append(item)
@@ -136,7 +133,7 @@ def test_one_computes_at_a_time_and_all_wait_for_servers_side_by_side():
             time.sleep(0.01)
             count(-1)
 
-    list(Flight(lambda: 5, nothing).each(work, range(5)))
+    list(Flight(lambda: 5).each(work, range(5)))
     assert most == [1]
 
 
@@ -202,16 +199,16 @@ def test_a_piece_that_holds_what_another_waits_for_goes_on_after_a_while(monkeyp
 def test_pieces_together_come_in_their_order_and_are_charged_to_who_asked_for_them():
     barrier, account = threading.Barrier(4), Account()
 
-    def work(item, check):
+    def work(item, watch):
         barrier.wait(30)  # the four of them are at work at a time
         time.sleep(0.02 * (4 - item))  # and the last one ends first
         charge("far", Usage(1, item, 0))
-        check()
+        watch.check()
         return -item
 
     with charged_to(account), metered() as meter:
         start = time.perf_counter()
-        assert together(work, range(4), lambda: 4, nothing) == [0, -1, -2, -3]
+        assert together(work, range(4), lambda: 4) == [0, -1, -2, -3]
         elapsed = time.perf_counter() - start
     assert account.usage == {"far": Usage(4, 0 + 1 + 2 + 3, 0)}
     assert (
@@ -221,17 +218,18 @@ def test_pieces_together_come_in_their_order_and_are_charged_to_who_asked_for_th
 
 def test_where_one_may_be_asked_at_a_time_pieces_are_done_here_one_after_the_other():
     here = threading.get_ident()
-    assert together(
-        lambda item, check: (item, threading.get_ident() == here), "ab", lambda: 1, nothing
-    ) == [("a", True), ("b", True)]
+    assert together(lambda item, watch: (item, threading.get_ident() == here), "ab", lambda: 1) == [
+        ("a", True),
+        ("b", True),
+    ]
 
 
 @pytest.mark.parametrize("number", [1, 3])
 def test_pieces_together_end_with_what_one_of_them_raises(number):
-    def work(item, check):
+    def work(item, watch):
         if item == 5:
             raise ValueError("five")
         return item
 
     with pytest.raises(ValueError, match="five"):
-        together(work, range(50), lambda: number, nothing)
+        together(work, range(50), lambda: number)

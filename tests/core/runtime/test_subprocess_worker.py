@@ -15,55 +15,52 @@ from core.errors import BadInput, Cancelled, HopscopeError
 from core.io.home import ROOT
 from core.runtime import subprocess_worker
 from core.runtime.subprocess_worker import DIED, MEMORY, TIME, Ended, Worker, in_subprocess
+from core.watch import NO_WATCH, Watch
 
 
-def doubled(number, progress, check):
-    progress("Doubling", 0.5)
+def doubled(number, watch):
+    watch.report("Doubling", 0.5)
     return 2 * number, os.getpid()
 
 
-def refused(progress, check):
+def refused(watch):
     raise BadInput("That is no number.")
 
 
-def asleep(progress, check):
-    progress(str(os.getpid()), None)
+def asleep(watch):
+    watch.report(str(os.getpid()))
     time.sleep(600)
 
 
-def killed(progress, check):
+def killed(watch):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def greedy(progress, check):
+def greedy(watch):
     held = [b"x" * (1 << 24) for _ in range(100)]
     time.sleep(600)
     return len(held)
 
 
-def printing(progress, check):
+def printing(watch):
     print("This is no report.", flush=True)
     return os.getpid()
 
 
-def busy(progress, check):
+def busy(watch):
     while True:
         pass
 
 
-def returned(data, progress, check):
+def returned(data, watch):
     return data
 
 
-def busy_for(seconds, progress, check):
+def busy_for(seconds, watch):
     until = time.process_time() + seconds
     while time.process_time() < until:
         pass
     return os.getpid()
-
-
-def quiet(*_):
-    """Nobody listens, and nobody cancels."""
 
 
 @pytest.fixture(autouse=True, params=[True, False], ids=["limits of the kernel", "looked at"])
@@ -87,18 +84,18 @@ def gone(pid: int) -> bool:
 
 def test_what_it_tells_and_gives():
     told = []
-    number, pid = in_subprocess(doubled, 21, progress=lambda *said: told.append(said), check=quiet)
+    number, pid = in_subprocess(doubled, 21, watch=Watch(report=lambda *said: told.append(said)))
     assert (number, told) == (42, [("Doubling", 0.5)]) and pid != os.getpid() and gone(pid)
 
 
 def test_what_it_raises_is_a_sentence():
     with pytest.raises(HopscopeError, match="That is no number."):
-        in_subprocess(refused, progress=quiet, check=quiet)
+        in_subprocess(refused, watch=NO_WATCH)
 
 
 def test_its_death_is_a_sentence():
     with pytest.raises(HopscopeError, match=DIED):
-        in_subprocess(killed, progress=quiet, check=quiet)
+        in_subprocess(killed, watch=NO_WATCH)
 
 
 def test_a_cancel_ends_it_in_the_middle():
@@ -113,16 +110,17 @@ def test_a_cancel_ends_it_in_the_middle():
             raise Cancelled()
 
     with pytest.raises(Cancelled):
-        in_subprocess(asleep, progress=told, check=check)
+        in_subprocess(asleep, watch=Watch(check, told))
     assert gone(pids[0])
 
 
 def test_it_does_not_outlive_the_process_that_asked(kernel):
     code = (
         "from core.runtime import subprocess_worker; from core.runtime.subprocess_worker import in_subprocess\n"
-        "from tests.core.runtime.test_subprocess_worker import asleep, quiet\n"
+        "from core.watch import Watch\n"
+        "from tests.core.runtime.test_subprocess_worker import asleep\n"
         f"subprocess_worker.KERNEL = {kernel}\n"
-        "in_subprocess(asleep, progress=lambda text, share: print(text, flush=True), check=quiet)"
+        "in_subprocess(asleep, watch=Watch(report=lambda text, share: print(text, flush=True)))"
     )
     asking = subprocess.Popen(
         [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True
@@ -135,10 +133,10 @@ def test_it_does_not_outlive_the_process_that_asked(kernel):
 
 def test_one_process_does_one_piece_of_work_after_another():
     with Worker() as worker:
-        pids = [worker.do(doubled, number, progress=quiet, check=quiet)[1] for number in range(3)]
+        pids = [worker.do(doubled, number, watch=NO_WATCH)[1] for number in range(3)]
         with pytest.raises(HopscopeError, match="no number"):
-            worker.do(refused, progress=quiet, check=quiet)
-        assert {*pids, worker.do(doubled, 1, progress=quiet, check=quiet)[1]} == {pids[0]}
+            worker.do(refused, watch=NO_WATCH)
+        assert {*pids, worker.do(doubled, 1, watch=NO_WATCH)[1]} == {pids[0]}
     assert gone(pids[0])
 
 
@@ -148,24 +146,24 @@ def test_one_process_does_one_piece_of_work_after_another():
 def test_work_beyond_its_limit_ends_and_the_next_begins_anew(work, limit):
     with Worker(memory=1 << 29) as worker:
         with pytest.raises(Ended) as ended:
-            worker.do(work, progress=quiet, check=quiet, seconds=1)
+            worker.do(work, watch=NO_WATCH, seconds=1)
         assert ended.value.limit == limit
-        assert worker.do(doubled, 21, progress=quiet, check=quiet, seconds=1)[0] == 42
+        assert worker.do(doubled, 21, watch=NO_WATCH, seconds=1)[0] == 42
 
 
 def test_what_it_prints_is_no_report(capfd):
-    assert in_subprocess(printing, progress=quiet, check=quiet) != os.getpid()
+    assert in_subprocess(printing, watch=NO_WATCH) != os.getpid()
     assert capfd.readouterr() == ("", "This is no report.\n")
 
 
 def test_more_than_a_pipe_holds_travels_both_ways():
     data = os.urandom(1 << 23)
-    assert in_subprocess(returned, data, progress=quiet, check=quiet) == data
+    assert in_subprocess(returned, data, watch=NO_WATCH) == data
 
 
 def test_processor_time_counts_for_each_piece_of_work():
     with Worker() as worker:
-        pids = {worker.do(busy_for, 0.6, progress=quiet, check=quiet, seconds=1) for _ in range(3)}
+        pids = {worker.do(busy_for, 0.6, watch=NO_WATCH, seconds=1) for _ in range(3)}
     assert len(pids) == 1
 
 
@@ -185,10 +183,10 @@ def test_the_limits_of_the_one_who_began_it_hold(limit, most, work, told):
         "import resource\n"
         f"resource.setrlimit(resource.RLIMIT_{limit}, ({most}, {most}))\n"
         "from core.runtime.subprocess_worker import Ended, Worker\n"
-        "from tests.core.runtime.test_subprocess_worker import busy, doubled, greedy, quiet\n"
+        "from tests.core.runtime.test_subprocess_worker import busy, doubled, greedy\n"
         "with Worker(memory=1 << 31) as worker:\n"
         "    try:\n"
-        f"        found = worker.do({work}, progress=quiet, check=quiet, seconds=120)\n"
+        f"        found = worker.do({work}, seconds=120)\n"
         "        print(found[0])\n"
         "    except Ended as error:\n"
         "        print(error.limit)\n"

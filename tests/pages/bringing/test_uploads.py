@@ -238,7 +238,7 @@ def test_looking_at_a_file_is_a_job_that_can_be_cancelled(own):
         begun.append(job)
         while True:
             time.sleep(0.01)
-            reading_progress(job)(0.5)
+            reading_progress(job).step(0.5)
             job.cancel()
 
     at = AppTest.from_string(

@@ -82,9 +82,9 @@ def test_a_failure_is_said_beside_the_button_and_may_be_tried_again(on_screen, m
 
 
 def test_stop_cancels(on_screen, monkeypatch):
-    def slow(lane, environment, by_model, check, advanced):
+    def slow(lane, environment, by_model, watch):
         while True:
-            check()
+            watch.check()
 
     monkeypatch.setattr(page, "influence", slow)
     page.press_measure(on_screen, 0, page.MEASURE)

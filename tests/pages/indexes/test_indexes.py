@@ -94,10 +94,10 @@ def test_building_rebuilding_and_deleting(films):
 def test_work_is_seen_and_cancelled_from_another_tab(films, monkeypatch):
     going = threading.Event()
 
-    def slow(graph, max_size, tell, check):
-        tell("Finding communities: 2 of 5 entities", 0.4)
+    def slow(graph, max_size, watch):
+        watch.report("Finding communities: 2 of 5 entities", 0.4)
         while not going.wait(0.02):
-            check()
+            watch.check()
         return np.zeros(5, np.int32)
 
     monkeypatch.setattr(communities, "detect", slow)

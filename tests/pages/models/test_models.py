@@ -90,7 +90,7 @@ def test_a_language_model_replies(own, monkeypatch):
     from core.models.base import Reply
 
     class Parrot:
-        def reply(self, messages, *, max_tokens, on_text, check):
+        def reply(self, messages, *, max_tokens, on_text, watch):
             on_text("Hello ")
             time.sleep(0.2)
             on_text("<b>you</b>")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.evaluation.advice.advising import Part
 from core.runtime.jobs import RUNNING, Job
 from pages.parts.shared.session import engine
 
@@ -29,7 +28,7 @@ def page():
 @pytest.mark.parametrize("asked", [0, 12, 84, 168])
 def test_share_of_all_comes_from_the_count_that_stands_beside_it(job, asked):
     first, last = 0.6, 1.0
-    Part(job, first, last).tell(f"{asked} of 168 done", asked / 168)
+    job.part(first, last).report(f"{asked} of 168 done", asked / 168)
     (bar,) = AppTest.from_function(page, default_timeout=120).run().get("progress")
     share = first + (last - first) * asked / 168
     assert bar.proto.text.startswith(f"{100 * share:.0f} % of all")

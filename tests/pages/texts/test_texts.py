@@ -14,6 +14,7 @@ from core.builds.shipping import ship
 from core.corpus import Document, write
 from core.corpus.catalogue import corpora_folder
 from core.models.chat.saved_replies import SavedReplies
+from core.watch import Watch
 from pages.parts.shared.session import engine
 from pages.parts.texts import building
 from pages.parts.texts.community_map import tiled
@@ -112,11 +113,11 @@ def test_the_same_build_asked_for_twice_is_one_job(small, monkeypatch):
     going = threading.Event()
     calls = []
 
-    def slow(corpus, one, models, tell, check, cap):
+    def slow(corpus, one, models, watch, cap):
         calls.append(one.id)
-        tell("Reading chunks: 1 of 2", 0.5)
+        watch.report("Reading chunks: 1 of 2", 0.5)
         while not going.wait(0.02):
-            check()
+            watch.check()
 
     monkeypatch.setattr(building, "build", slow)
     at, other = opened(), opened()
@@ -137,13 +138,13 @@ def test_the_same_build_asked_for_twice_is_one_job(small, monkeypatch):
 def test_the_graph_before_is_looked_at_while_the_next_is_built(small, monkeypatch):
     going, real = threading.Event(), building.build
 
-    def held(corpus, one, models, tell, check, cap):
+    def held(corpus, one, models, watch, cap):
         def told(text, share):
-            tell(text, share)
+            watch.report(text, share)
             while "Encoding" in text and not going.wait(0.02):
-                check()
+                watch.check()
 
-        return real(corpus, one, models, told, check, cap=cap)
+        return real(corpus, one, models, Watch(watch.check, told), cap=cap)
 
     at = built(opened())
     monkeypatch.setattr(building, "build", held)

@@ -68,7 +68,7 @@ def local_push(problem: Problem, budget: int | None = None) -> Found:
         most = int(work.table.state[STEPS]) + (allowed(problem) if budget is None else budget)
         looks, bar = Looks(problem, disk), FIRST / max(1, keep)
         while True:
-            problem.check()
+            problem.watch.check()
             enqueue(work.table, bar, int(work.table.state[COUNT]))
             spent = not drain(work, problem, bar, most, disk)
             scores, left, last = expected(work.table, problem, disk)

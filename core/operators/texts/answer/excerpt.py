@@ -45,9 +45,9 @@ class NearestSentence(Operator):
         if not found:
             recorder.notes.append("No chunk was found, so there is no sentence to show.")
             return state.replace(excerpt=None)
-        ctx.progress("Looking for the nearest sentence", None)
+        ctx.watch.report("Looking for the nearest sentence")
         scores = EncoderScorer(ctx.models.encoder(self.encoder)).score(
-            Task(state.question.text, "sentence", check=ctx.check), [one for _, one in found]
+            Task(state.question.text, "sentence", watch=ctx.watch), [one for _, one in found]
         )
         recorder.usage += Usage(texts=len(found))
         best = int(top_k(scores.round(6), 1)[0])

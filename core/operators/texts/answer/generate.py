@@ -59,7 +59,7 @@ class AnswerFromTables(Operator):
         question, tables = state.question, given_tables(state, ctx)
         if not ctx.answering:
             return state.replace(prompt=prompt_of(question, tables, self.template))
-        ctx.progress("Waiting for the language model", None)
+        ctx.watch.report("Waiting for the language model")
         chat = ctx.models.chat(self.role)
         most = longest(question, self.max_tokens, chat.context)
         prompt_for = lambda part: prompt_of(question, part, self.template).messages
@@ -70,7 +70,7 @@ class AnswerFromTables(Operator):
                 f"Only {count:,} of {whole:,} rows fit into the model's context of {chat.context:,} tokens."
             )
         prompt = replace(prompt_of(question, shown, self.template), tokens=tokens)
-        ctx.progress("Reading what was found", None)
+        ctx.watch.report("Reading what was found")
         reply = asked(chat, prompt.messages, ctx, recorder, most, "answer")
         return state.replace(
             prompt=replace(prompt, tokens=reply.tokens_in or prompt.tokens),

@@ -78,7 +78,7 @@ class AnswerFromPassages(Operator):
                     sent, 0, hits={found.kind: len(texts)} if texts else {}, source=source
                 )
             )
-        ctx.progress("Waiting for the language model", None)
+        ctx.watch.report("Waiting for the language model")
         chat = ctx.models.chat(self.role)
         most = longest(state.question, self.max_tokens, chat.context)
         shown, count, tokens = with_room(chat, prompt_of, len(texts), most)
@@ -86,7 +86,7 @@ class AnswerFromPassages(Operator):
             recorder.notes.append(
                 f"Only {count:,} of {len(texts):,} passages fit into the model's context of {chat.context:,} tokens."
             )
-        ctx.progress("Reading the passages", None)
+        ctx.watch.report("Reading the passages")
         reply = asked(chat, shown, ctx, recorder, most, "answer")
         prompt = Prompt(
             tuple(shown),

@@ -92,7 +92,7 @@ class Points(Operator):
         parts = list(_parts(tables, self, chat, state.question.text))
         far = Parts(len(parts))
         for number, part in enumerate(parts, 1):
-            ctx.progress(f"Reading part {number} of {len(parts)}", (number - 1) / len(parts))
+            ctx.watch.report(f"Reading part {number} of {len(parts)}", (number - 1) / len(parts))
             with far.part(number):
                 found = _read(
                     asked(
@@ -190,7 +190,7 @@ class AnswerFromPoints(Operator):
         if shown < len(best):
             how = "best" if not self.diversity else "best and most different"
             recorder.notes.append(f"Of {len(best):,} points the {how} {shown:,} had room.")
-        ctx.progress("Answering from the points", None)
+        ctx.watch.report("Answering from the points")
         reply = asked(chat, prompt, ctx, recorder, most, "answer")
         return state.replace(
             prompt=Prompt(tuple(prompt), 0, reply.tokens_in, hits=hits), answer=reply.text.strip()

@@ -73,7 +73,7 @@ class AnswerFromEvidence(Operator):
             relations=self._digested("relations", relations, chat, ctx, recorder),
         )
         thought = self._thought(chat, evidence | asked_text, ctx, recorder) if self.think else NONE
-        ctx.progress("Answering from the evidence", None)
+        ctx.watch.report("Answering from the evidence")
         most, abstract = (
             longest(state.question, self.max_tokens, chat.context),
             state.question.abstract,
@@ -93,7 +93,7 @@ class AnswerFromEvidence(Operator):
         """Evidence in sentences of the model, which is not told the question; as it stands where none are wished or the reply is empty."""
         if not self.sentences or not lines:
             return _list(lines)
-        ctx.progress(f"Putting {what} into sentences", None)
+        ctx.watch.report(f"Putting {what} into sentences")
         prompt = lambda count: messages("evidence", "sentences", facts=_list(lines[:count]))
         text = asked(
             chat,
@@ -109,7 +109,7 @@ class AnswerFromEvidence(Operator):
         return text or _list(lines)
 
     def _thought(self, chat: Chat, fields: dict[str, str], ctx: Context, recorder: Recorder) -> str:
-        ctx.progress("Thinking step by step", None)
+        ctx.watch.report("Thinking step by step")
         prompt, _ = _within(chat, messages("evidence", "think", **fields), self.max_tokens)
         return asked(chat, prompt, ctx, recorder, self.max_tokens).text.strip() or NONE
 

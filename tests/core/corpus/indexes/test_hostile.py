@@ -11,8 +11,8 @@ from core.corpus.indexes.opening import MOST_MEMORY
 from core.corpus.indexes.tools import TOOLS
 from core.corpus.readers.packed import Held
 from core.errors import BadInput, HopscopeError
-from core.runtime.meter import silent
 from core.runtime.subprocess_worker import Ended, Worker
+from core.watch import NO_WATCH
 from tests.core.corpus.indexes.kit import RECORDED
 from tests.core.corpus.indexes.test_youtu import CHUNKS, ROWS, json
 
@@ -57,7 +57,7 @@ def worker():
         yield worker
 
 
-def index_of(tool, files, progress, check):
+def index_of(tool, files, watch):
     return TOOLS[tool].read({name: Held(name, content) for name, content in files.items()})
 
 
@@ -75,7 +75,7 @@ def test_spoiled_files_give_a_sentence_or_a_graph(worker, data):
             + files[name][at + data.draw(st.integers(0, 8)) :]
         )
     try:
-        index = worker.do(index_of, tool, files, progress=silent, check=lambda: None)
+        index = worker.do(index_of, tool, files, watch=NO_WATCH)
         opened = assembled(index, tool, "spoiled")
     except HopscopeError as error:
         assert isinstance(error, Ended) or type(error) in (BadInput, HopscopeError)

@@ -15,6 +15,7 @@ from core.corpus import write
 from core.corpus.chunks import by_tokens
 from core.corpus.readers import read_files
 from core.errors import BadInput, Cancelled
+from core.watch import Watch
 from tests.core.corpus.readers.test_marked import made_docx, made_pdf, saved
 
 
@@ -200,7 +201,7 @@ def test_links_out_of_a_folder_are_not_followed(tmp_path):
 
 def test_reading_tells_how_far_it_is_and_can_be_cancelled(folder):
     heard = []
-    read_files([folder], progress=lambda text, share: heard.append((text, share)))
+    read_files([folder], watch=Watch(report=lambda text, share: heard.append((text, share))))
     assert heard[0] == ("Reading a.txt", 0.0) and len({text for text, _ in heard}) == 7
     assert [share for _, share in heard] == sorted(share for _, share in heard)
 
@@ -208,7 +209,7 @@ def test_reading_tells_how_far_it_is_and_can_be_cancelled(folder):
         raise Cancelled()
 
     with pytest.raises(Cancelled):
-        read_files([folder], check=cancelled)
+        read_files([folder], watch=Watch(cancelled))
 
 
 def test_a_corpus_of_one_chinese_sentence_is_one_chunk(tmp_path):

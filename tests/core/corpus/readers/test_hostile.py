@@ -21,6 +21,7 @@ from core.corpus.readers.separate import seconds_for
 from core.corpus.readers.word import word
 from core.errors import BadInput, Cancelled
 from core.io.home import ROOT
+from core.watch import Watch
 from tests.core.corpus.readers.test_marked import made_docx, saved
 
 MEGABYTES = 1 << 20
@@ -197,7 +198,7 @@ def test_a_cancel_ends_the_reading_in_the_middle_of_a_file(folder):
             raise Cancelled()
 
     with pytest.raises(Cancelled):
-        read_files([folder / "a.html"], check=check)
+        read_files([folder / "a.html"], watch=Watch(check))
     assert time.monotonic() - cancelled[0] < 8  # of the quarter of a minute
 
 

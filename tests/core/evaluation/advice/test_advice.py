@@ -10,7 +10,7 @@ from core.corpus import Document, new_folder, open_corpus, write
 from core.engine import Engine
 from core.errors import BadInput, Cancelled
 from core.evaluation.advice import advising
-from core.evaluation.advice.advising import Advising, Part, fitting, job_key, start
+from core.evaluation.advice.advising import Advising, fitting, job_key, start
 from core.evaluation.advice.answer import NO, OPEN, PARTLY, YES, answer
 from core.evaluation.advice.plan import GRAPHS, PLAIN, estimate, instances, kinds
 from core.evaluation.advice.saved import BY_MODEL, BY_NAMES, Advice, saved_advice
@@ -59,7 +59,7 @@ def test_questions_are_made_saved_and_asked_of_all_methods(coast, bench):
     )
     told: list[float] = []
     job = Job("a")
-    job.tell = lambda text, fraction=None: told.append(fraction) if fraction is not None else None
+    job.report = lambda text, fraction=None: told.append(fraction) if fraction is not None else None
     advice = Advising(engine, store, coast)(job)
     asked = open_corpus("coast").questions("coast-made")
     assert advice.done and advice.by == BY_NAMES and advice == saved_advice(coast)
@@ -98,7 +98,7 @@ def test_what_was_done_is_not_done_again_after_a_stop(coast, bench):
         if words.startswith("30 of "):
             job.stop()
 
-    job.tell = tell
+    job.report = tell
     with pytest.raises(Cancelled):
         Advising(engine, store, coast)(job)
     stopped = saved_advice(coast)
@@ -161,7 +161,7 @@ def test_a_language_model_that_is_not_here_is_said_before_anything_starts(coast,
 
 def test_a_part_of_a_bar_and_how_many_questions_fit():
     job = Job("a")
-    Part(Part(job, 0.5, 1.0), 0.0, 0.5).tell("half", 0.5)
+    job.part(0.5, 1.0).part(0.0, 0.5).report("half", 0.5)
     assert job.fraction == 0.625
     assert fitting(-5.0, [1.0, 1.0], 120) == 24 and fitting(1000.0, [1.0, 0.0], 12) == 12
 

@@ -21,6 +21,7 @@ from core.models.chat.saved_replies import SavedReplies
 from core.prompts import prompts
 from core.runtime.jobs import Job
 from core.types import Question
+from core.watch import NO_WATCH
 from tests.films import Parrot, Written
 
 
@@ -31,9 +32,8 @@ class Judge(Parrot):
         super().__init__("")
         self.choose = choose
 
-    def reply(self, messages, *, check=None, **_):
-        if check:
-            check()
+    def reply(self, messages, *, watch=NO_WATCH, **_):
+        watch.check()
         self.asked.append(messages)
         told = messages[1]["content"]
         first, second = (

@@ -10,6 +10,7 @@ from core.cli import OK, main
 from core.engine import Engine
 from core.evaluation.pairwise.verdicts import CRITERIA
 from core.models.base import Reply
+from core.watch import NO_WATCH
 from tests.films import Parrot
 
 TEXTS = {
@@ -35,7 +36,7 @@ class Chat(Parrot):
         super().__init__("")
         self.answers = 0
 
-    def reply(self, messages, *, check=None, **_):
+    def reply(self, messages, *, watch=NO_WATCH, **_):
         said = messages[-1]["content"]
         if "First answer:" not in said:
             self.answers += 1

@@ -13,7 +13,7 @@ def test_the_walks_that_come_past_a_triple_are_encoded_anew(tmp_path):
     pairs = [(f"n{i:02}", "next", f"n{i + 1:02}") for i in range(20)]
     plan = WalkPlan("breadth-first", 0, 2, "out")
     first, others = changes(
-        pairs, tmp_path / "chain", Bag(), plan, (1, 4), np.random.default_rng(0), lambda *_: None
+        pairs, tmp_path / "chain", Bag(), plan, (1, 4), np.random.default_rng(0)
     )
     drawn = np.random.default_rng(0).permutation(20)
     ahead, rest = set(drawn[:4].tolist()), set(drawn[4:].tolist())

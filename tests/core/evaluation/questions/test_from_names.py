@@ -30,6 +30,7 @@ from core.evaluation.questions.from_names import (
     shared,
 )
 from core.evaluation.questions.named_sentences import SentenceTable
+from core.watch import Watch
 
 BUILT = "Ann Lee built the harbour of Oban in 1881."
 MARRIED = "Later in life Ann Lee married Tom Reid of Ayr in secret."
@@ -209,4 +210,4 @@ def test_no_texts_give_no_questions_and_cancel_ends_it(table):
         raise Cancelled()
 
     with pytest.raises(Cancelled):
-        from_names(table(), 10, check=cancelled)
+        from_names(table(), 10, watch=Watch(cancelled))

@@ -15,6 +15,7 @@ from core.errors import BadInput
 from core.evaluation.questions.linked import LinkedWriting, gold_name, linked_pairs
 from core.models.base import Reply
 from core.runtime.jobs import Job
+from core.watch import NO_WATCH
 from tests.core.operators.nodes.kit import corpus_graph
 from tests.films import Parrot, Written
 
@@ -28,7 +29,7 @@ class Author(Parrot):
         super().__init__("")
         self.replies = list(replies)
 
-    def reply(self, messages, *, schema=None, check=None, **_):
+    def reply(self, messages, *, schema=None, watch=NO_WATCH, **_):
         self.asked.append(messages[-1]["content"])
         said = self.replies.pop(0) if self.replies else f"What has number {len(self.asked)}?"
         return Reply(

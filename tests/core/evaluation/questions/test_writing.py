@@ -16,6 +16,7 @@ from core.models.base import Reply
 from core.prompts import prompts
 from core.runtime.jobs import Job
 from core.types import Question
+from core.watch import NO_WATCH
 from tests.films import Parrot, Written
 
 DOCUMENTS = (
@@ -36,9 +37,8 @@ class Author(Parrot):
         super().__init__("")
         self.spoil, self.names = spoil, []
 
-    def reply(self, messages, *, schema=None, check=None, **_):
-        if check:
-            check()
+    def reply(self, messages, *, schema=None, watch=NO_WATCH, **_):
+        watch.check()
         name = next(iter(schema["properties"])) if schema else "about"
         self.names.append(name)
         self.asked.append(messages)

@@ -11,6 +11,7 @@ from core.evaluation.metrics.catalogue import metric
 from core.evaluation.runs.both import BothLines
 from core.evaluation.runs.row import asking
 from core.runtime.jobs import Job
+from core.watch import Watch
 from tests.core.evaluation.runs.test_runner import LINE
 
 
@@ -73,14 +74,14 @@ def test_what_is_shared_is_computed_once(bench, both):
 def test_a_cancelled_run_has_what_was_asked_until_then(bench, both):
     run, job = both(), Job("both")
 
-    class Two:
+    class Two(Watch):
         def check(self):
             if len(run.outcomes) == 2:
                 job.stop()
             job.check()
 
-        def tell(self, text, fraction=None):
-            job.tell(text, fraction)
+        def report(self, text, fraction=None):
+            job.report(text, fraction)
 
     with pytest.raises(Cancelled):
         run(Two())

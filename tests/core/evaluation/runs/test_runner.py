@@ -159,7 +159,7 @@ def test_cancelling_keeps_what_is_done_and_the_rest_follows(bench):
             if task.query == "director of Two":
                 reached.set()
                 go.wait(60)
-                task.check()
+                task.watch.check()
             return super().choose(task, texts, k)
 
     bench.models.choosers["encoder"] = Slow({})
@@ -377,7 +377,7 @@ def test_what_is_left_is_estimated_with_the_time_that_keeping_takes(bench):
             now[0] += 10
 
     class Ear(Job):
-        def tell(self, text, fraction=None):
+        def report(self, text, fraction=None):
             heard.append(text)
 
     plan, store = bench.plan(model=False), SlowDisk(evaluations_file())

@@ -13,9 +13,9 @@ class Here:
     def words(self):
         return "2 workers"
 
-    def each(self, work, items, check):
+    def each(self, work, items, watch):
         for item in items:
-            check()
+            watch.check()
             yield item, Lost() if item[0] in self.dying else work(item)
 
 

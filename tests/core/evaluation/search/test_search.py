@@ -255,7 +255,7 @@ def test_seconds_end_a_line_in_the_middle_of_a_question(found, bench):
     class Slow:
         def choose(self, task, texts, k):
             while True:
-                task.check()
+                task.watch.check()
 
     bench.models.choosers["cheap"] = Slow()
     search = found()

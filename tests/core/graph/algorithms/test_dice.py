@@ -19,7 +19,7 @@ def test_layout_and_communities_are_the_same_when_they_interleave(movies):
     )  # not connected: drawn by chance
     places, found = (
         positions(nodes, edges),
-        detect(movies, 100, lambda text, share=None: None, lambda: None),
+        detect(movies, 100),
     )
     other: list = []
     stop = threading.Event()
@@ -31,7 +31,7 @@ def test_layout_and_communities_are_the_same_when_they_interleave(movies):
     thread = threading.Thread(target=draw)
     thread.start()
     try:
-        again = detect(movies, 100, lambda text, share=None: None, lambda: None)
+        again = detect(movies, 100)
     finally:
         stop.set()
         thread.join()

@@ -8,6 +8,7 @@ from core.errors import BadInput, Cancelled
 from core.graph.algorithms.neighbourhood import connected_components, induced, nearest
 from core.graph.building.build import build
 from core.types import Subgraph
+from core.watch import Watch
 from tests.core.graph.strategies import directions, graphs
 
 A, B, C, D, E = range(5)
@@ -110,4 +111,4 @@ def test_unfit_seeds_and_cancelling(toy):
         raise Cancelled()
 
     with pytest.raises(Cancelled):
-        nearest(toy, [A], 1, check=stop)
+        nearest(toy, [A], 1, watch=Watch(stop))

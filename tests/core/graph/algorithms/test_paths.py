@@ -13,6 +13,7 @@ from core.graph.algorithms.neighbourhood import induced
 from core.graph.algorithms.paths import shortest_paths, simple_paths
 from core.graph.building.build import build
 from core.types import Subgraph
+from core.watch import Watch
 from tests.core.graph.strategies import directions, graphs
 
 A, B, C, D, E = range(5)
@@ -164,7 +165,7 @@ def test_cancelling(toy):
         raise Cancelled()
 
     with pytest.raises(Cancelled):
-        shortest_paths(part(toy, range(5), "both"), A, 4, check=stop)
+        shortest_paths(part(toy, range(5), "both"), A, 4, watch=Watch(stop))
 
 
 def peer_of(local):

@@ -14,6 +14,7 @@ from core.graph.building.build import build, open_or_build
 from core.graph.storage.write import locked
 from core.graph.store import ARRAYS, Graph
 from core.io import digests
+from core.watch import Watch
 from tests.core.graph.verifying import verify
 
 TRIPLES = [("b", "s", "a"), ("a", "r", "b"), ("a", "s", "b"), ("a", "r", "b"), ("b", "s", "b")]
@@ -116,7 +117,7 @@ def test_a_failed_or_cancelled_build_keeps_the_old_store(tmp_path):
 
     for attempt in (
         lambda: build(broken(), tmp_path / "g", "new"),
-        lambda: build(TRIPLES, tmp_path / "g", "new", check=stop),
+        lambda: build(TRIPLES, tmp_path / "g", "new", watch=Watch(stop)),
         lambda: build([], tmp_path / "g", "new"),
     ):
         with pytest.raises((BadInput, Cancelled)):
@@ -132,7 +133,7 @@ def test_one_alone_holds_a_lock_though_failures_remove_its_file(tmp_path):
 
     def work(number):
         for turn in range(rounds):
-            with suppress(BadInput), locked(tmp_path / "g", True, None):
+            with suppress(BadInput), locked(tmp_path / "g", True):
                 inside.append(number)
                 most.append(len(inside))
                 time.sleep(0.0005)
@@ -208,10 +209,20 @@ def test_a_build_that_starts_over_says_so(tmp_path):
     (tmp_path / "t.tsv").write_text("a\tr\tb\n" * 60_000)
     (tmp_path / "g").mkdir()  # as a kill leaves it
     told = []
-    build(tmp_path / "t.tsv", tmp_path / "g", "g", progress=lambda text, share: told.append(text))
+    build(
+        tmp_path / "t.tsv",
+        tmp_path / "g",
+        "g",
+        watch=Watch(report=lambda text, share: told.append(text)),
+    )
     assert told[0] == "Starting over after a break: reading triples"
     told.clear()
-    build(tmp_path / "t.tsv", tmp_path / "g", "g", progress=lambda text, share: told.append(text))
+    build(
+        tmp_path / "t.tsv",
+        tmp_path / "g",
+        "g",
+        watch=Watch(report=lambda text, share: told.append(text)),
+    )
     assert told[0] == "Reading triples"
 
 
@@ -229,7 +240,7 @@ def test_a_second_process_can_wait_for_the_first(tmp_path):
     assert child.stdout.readline() == "now\n"
     # the check is called while the other process holds the lock, which then goes on
     graph = open_or_build(
-        tmp_path / "t.tsv", tmp_path / "g", "second", check=waited.touch, wait=True
+        tmp_path / "t.tsv", tmp_path / "g", "second", watch=Watch(waited.touch), wait=True
     )
     assert graph.name == "second" and waited.exists()
     assert child.wait() == 0
@@ -240,7 +251,7 @@ def test_open_or_build_builds_anew_only_where_the_content_changed(tmp_path):
     source.write_text("a\tr\tb\n")
     told = []
     first = open_or_build(
-        source, tmp_path / "g", "g", progress=lambda text, share: told.append(share)
+        source, tmp_path / "g", "g", watch=Watch(report=lambda text, share: told.append(share))
     )
     assert told == sorted(told) and told[-1] == 1.0
     os.utime(source, (1, 1))

@@ -7,6 +7,7 @@ from core.errors import Cancelled
 from core.graph.building.build import build
 from core.graph.pagerank import exact, fora, rbs
 from core.graph.pagerank.best import pagerank_exact, top_pagerank
+from core.watch import Watch
 
 WHOLE = {"exact": exact, "fora": fora, "rbs": rbs}
 
@@ -24,7 +25,7 @@ def counted(graph, method, direction, **more):
     """What the method finds, and how often it asked whether to go on."""
     asked = []
     return top_pagerank(
-        graph, [5, 9], 40, 0.8, direction, method, check=lambda: asked.append(1), **more
+        graph, [5, 9], 40, 0.8, direction, method, watch=Watch(lambda: asked.append(1)), **more
     ), len(asked)
 
 
@@ -56,7 +57,7 @@ def test_a_cancel_ends_it_where_it_is(web, method, monkeypatch):
             raise Cancelled()
 
     with pytest.raises(Cancelled):
-        top_pagerank(web, [5], 40, 0.8, "both", method, check=check)
+        top_pagerank(web, [5], 40, 0.8, "both", method, watch=Watch(check))
     assert (
         len(top_pagerank(web, [5], 40, 0.8, "both", method)[0]) == 40
     )  # what was lent is given back clean
@@ -69,4 +70,4 @@ def test_the_exact_answer_is_cancelled_too(web, monkeypatch):
         raise Cancelled()
 
     with pytest.raises(Cancelled):
-        pagerank_exact(web, [5], check=check)
+        pagerank_exact(web, [5], watch=Watch(check))

@@ -274,9 +274,9 @@ def test_operators_go_by_the_weights_and_read_the_descriptions_of_a_file(tmp_pat
     graph = build(TripleFile(tmp_path / "g.csv", nodes=(tmp_path / "n.csv",)), tmp_path / "g", "g")
     a, b, hub = range(3)
     shares = np.array([0.0, 0.0, 1.0])
-    scores = weighted_pagerank(graph, shares, 0.85, True, lambda: None)
+    scores = weighted_pagerank(graph, shares, 0.85, True)
     assert scores[a] / scores[b] == pytest.approx(3, rel=1e-5)
-    even = weighted_pagerank(graph, shares, 0.85, False, lambda: None)
+    even = weighted_pagerank(graph, shares, 0.85, False)
     assert even[a] / even[b] == pytest.approx(2, rel=1e-5)  # two edges to A, one to B
     assert neighbours(graph)(hub) == [a, b]
     assert texts(graph, "nodes", [hub, b]) == ["Hub: port", "B: ship"]

@@ -11,6 +11,7 @@ from core.graph.building.build import build, in_memory
 from core.graph.readers import formats
 from core.graph.readers.formats import FORMATS, Format
 from core.graph.readers.triple_file import TripleFile
+from core.watch import Watch
 from tests.core.graph.test_large import same
 from tests.test_docs import blocks_of
 from tests.triples import read_triples
@@ -65,7 +66,7 @@ def test_a_build_of_a_new_format_goes_on_where_it_was_stopped(dot, tmp_path):
             raise Cancelled()
 
     with pytest.raises(Cancelled):
-        build(TripleFile(file, memory=30_000, skips=True), tmp_path / "g", "g", check=stop)
+        build(TripleFile(file, memory=30_000, skips=True), tmp_path / "g", "g", watch=Watch(stop))
     source = TripleFile(file, memory=30_000, skips=True)
     assert same(build(source, tmp_path / "g", "g"), in_memory(TRIPLES, "g"))
     assert source.tally.sentences() == [

@@ -114,7 +114,7 @@ def test_both_readers_leave_out_the_same_lines(tmp_path):
     from core.graph.readers.blocks import Place
 
     found = []
-    for block in source.blocks(Place(), 1 << 20, lambda share: None):
+    for block in source.blocks(Place(), 1 << 20):
         data = block.data.tobytes()
         found += [
             data[a : a + n].decode() for a, n in zip(block.starts.tolist(), block.lengths.tolist())

@@ -15,6 +15,7 @@ from core.graph.columns import Table
 from core.graph.readers.triple_file import gathered
 from core.graph.writers import parts, writing
 from core.graph.writers.writing import WRITTEN, export, left_out, usual_name
+from core.watch import Watch
 
 NODES = [
     "Anna",
@@ -59,7 +60,7 @@ def again(out, folder, **how):
 
 def written(graph, format, tmp_path):
     out = tmp_path / usual_name("g", format)
-    export(graph, format, out, lambda text, share: None)
+    export(graph, format, out)
     return out
 
 
@@ -184,17 +185,17 @@ def test_what_is_there_is_not_written_over_and_a_failure_leaves_nothing(tmp_path
     graph, out = in_memory(TRIPLES, "g"), tmp_path / "g.ttl"
     out.write_text("mine")
     with pytest.raises(BadInput, match="is there already"):
-        export(graph, "turtle", out, lambda text, share: None)
+        export(graph, "turtle", out)
     assert out.read_text() == "mine"
     with pytest.raises(BadInput, match="There is no format “xls”"):
-        export(graph, "xls", tmp_path / "g", lambda text, share: None)
+        export(graph, "xls", tmp_path / "g")
 
     def stop():
         raise KeyboardInterrupt
 
     for format in WRITTEN:
         with pytest.raises(KeyboardInterrupt):
-            export(graph, format, tmp_path / f"x-{format}", lambda text, share: None, stop)
+            export(graph, format, tmp_path / f"x-{format}", Watch(stop))
     assert [file.name for file in tmp_path.iterdir()] == ["g.ttl"]
 
 

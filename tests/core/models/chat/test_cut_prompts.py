@@ -12,6 +12,7 @@ from core.models.base import Reply
 from core.models.chat.client import ChatRequest
 from core.models.chat.openai import OpenAIChat
 from core.models.chat.saved_replies import CachedChat, SavedReplies
+from core.watch import Watch
 from tests.core.models.chat.test_thoughts import sent, texts
 from tests.core.models.chat_server import serving, stream
 
@@ -156,7 +157,7 @@ def test_what_asks_how_much_was_read_can_be_cancelled():
             raise Cancelled
 
     with counting() as (url, bodies), pytest.raises(Cancelled):
-        OpenAIChat(url, "m", "m").reply(prompt(CONTEXT + 30), check=check)
+        OpenAIChat(url, "m", "m").reply(prompt(CONTEXT + 30), watch=Watch(check))
 
 
 @pytest.fixture

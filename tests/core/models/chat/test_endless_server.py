@@ -13,6 +13,7 @@ from core.models.chat.openai import OpenAIChat
 from core.models.chat.piece import Piece
 from core.models.served import ServedEncoder
 from core.runtime.meter import metered
+from core.watch import Watch
 from tests.core.models.chat_server import serving, stream
 
 ASK = [{"role": "user", "content": "Who bakes?"}]
@@ -96,7 +97,7 @@ def test_a_person_can_cancel_a_stream_that_says_nothing():
             raise Cancelled
 
     with serving(endless("", ": still here\n\n")) as (url, _), pytest.raises(Cancelled):
-        OpenAIChat(url, "m", "m", timeout=60).reply(ASK, check=check)
+        OpenAIChat(url, "m", "m", timeout=60).reply(ASK, watch=Watch(check))
 
 
 def test_a_reply_that_comes_too_slowly_ends(monkeypatch):

@@ -15,6 +15,7 @@ from core.models.chat.openai import OpenAIChat
 from core.models.chat.profile import SECRET, ServerProfile, measure, save_profile, saved_profile
 from core.models.declared import own_file
 from core.models.registry import Registry
+from core.watch import Watch
 from tests.core.models.chat.test_refusals import as_json, event
 from tests.core.models.chat_server import serving, stream
 
@@ -209,7 +210,7 @@ def test_it_is_cancelled_between_two_prompts():
             raise Cancelled()
 
     with pytest.raises(Cancelled):
-        measured(Server(), progress=stop)
+        measured(Server(), watch=Watch(report=stop))
 
 
 def test_a_profile_is_saved_for_its_address_and_model(tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ from core.models.chat.openai import OpenAIChat
 from core.models.chat.refusals import Refusals, SavedRefusals
 from core.models.registry import Registry
 from core.runtime.meter import metered
+from core.watch import Watch
 from tests.core.models.chat_server import serving, stream
 
 ASK = [{"role": "system", "content": "Answer."}, {"role": "user", "content": "Who painted it?"}]
@@ -292,7 +293,7 @@ def test_a_person_can_cancel_the_waiting():
         lambda handler, body: as_json(handler, 429, said("Later."), {"Retry-After": "60"})
     ) as (url, bodies):
         with pytest.raises(Cancelled):
-            OpenAIChat(url, "m", "server").reply(ASK, check=check)
+            OpenAIChat(url, "m", "server").reply(ASK, watch=Watch(check))
 
 
 def test_a_connection_dropped_before_a_word_is_asked_again(monkeypatch):

@@ -26,7 +26,7 @@ class Scripted(ChatClient):
         if kept:
             self.keep_in(kept, weights)
 
-    def _write(self, request, writing, check):
+    def _write(self, request, writing, watch):
         self.asked += 1
         writing.add("so it goes on and " * 8 if request.seed else f"Reply {self.asked}.")
         writing.tokens_in, writing.tokens_out = 5, 3

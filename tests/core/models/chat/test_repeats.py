@@ -10,6 +10,7 @@ import pytest
 from core.errors import Cancelled
 from core.models.chat.openai import OpenAIChat
 from core.models.chat.repeats import Repeats
+from core.watch import Watch
 from tests.core.models.test_chat import serving
 
 FILMS = "War, Drama, War and Peace, War Horse, The War, War Games, War of the Worlds, Drama, War, Peace, War, War Room, War Dogs"
@@ -127,7 +128,7 @@ def test_a_server_that_says_nothing_can_be_cancelled():
     with serving(silent) as (url, _):
         with pytest.raises(Cancelled):
             OpenAIChat(url, "m", "silent").reply(
-                [{"role": "user", "content": "hello"}], check=check
+                [{"role": "user", "content": "hello"}], watch=Watch(check)
             )
         assert not ended.is_set()
         over.set()

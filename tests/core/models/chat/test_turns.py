@@ -10,6 +10,7 @@ import pytest
 from core.errors import Cancelled
 from core.models.chat.turns import Turn, in_turn, patiently
 from core.runtime.meter import metered, spent
+from core.watch import Watch
 
 
 def cancel() -> None:
@@ -21,7 +22,7 @@ def test_turns_come_in_the_order_asked_for():
     lock.acquire()
     for number in range(5):
         threads.append(
-            threading.Thread(target=lambda n=number: in_turn(lock, lambda: order.append(n), None))
+            threading.Thread(target=lambda n=number: in_turn(lock, lambda: order.append(n)))
         )
         threads[-1].start()
         while len(lock._asked) < number + 1:
@@ -36,8 +37,8 @@ def test_who_stops_waiting_leaves_the_others_their_turn():
     lock, done = Turn(), threading.Event()
     lock.acquire()
     with pytest.raises(Cancelled):
-        in_turn(lock, lambda: None, cancel)
-    waiting = threading.Thread(target=lambda: in_turn(lock, done.set, None))
+        in_turn(lock, lambda: None, Watch(cancel))
+    waiting = threading.Thread(target=lambda: in_turn(lock, done.set))
     waiting.start()
     lock.release()
     assert done.wait(30)
@@ -56,18 +57,18 @@ def test_work_that_does_not_look_is_left_at_once_and_keeps_its_turn_until_it_end
         ended.set()
 
     with pytest.raises(Cancelled):
-        in_turn(lock, work, check)
+        in_turn(lock, work, Watch(check))
     assert not ended.is_set()
     with pytest.raises(Cancelled):
-        in_turn(lock, lambda: None, cancel)  # still held
+        in_turn(lock, lambda: None, Watch(cancel))  # still held
     go.set()
-    in_turn(lock, lambda: None, None)
+    in_turn(lock, lambda: None)
 
 
 def test_what_the_work_returns_or_raises_comes_out():
-    assert patiently(lambda: 7, lambda: None) == 7
+    assert patiently(lambda: 7) == 7
     with pytest.raises(KeyError):
-        patiently(lambda: {}["nothing"], lambda: None)
+        patiently(lambda: {}["nothing"])
 
 
 def test_the_time_of_the_work_is_that_of_who_waits_for_it():
@@ -76,5 +77,5 @@ def test_the_time_of_the_work_is_that_of_who_waits_for_it():
             time.sleep(0.05)
 
     with metered() as meter:
-        in_turn(Turn(), work, lambda: None)
+        in_turn(Turn(), work)
     assert meter.seconds["model"] >= 0.05 and set(meter.seconds) == {"waiting", "model"}

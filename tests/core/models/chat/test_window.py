@@ -6,6 +6,7 @@ from contextlib import ExitStack
 import pytest
 
 from core.models.chat.window import HOLD, LARGEST, START, Window
+from core.watch import Watch
 
 
 class Played:
@@ -108,10 +109,10 @@ def test_where_nothing_is_at_a_busy_server_nobody_asks_before_the_pause_is_over(
     window = Window(clock=lambda: now[0])
     with window.place():
         window.refused(30.0)
-    with pytest.raises(Stop), window.place(stop):
+    with pytest.raises(Stop), window.place(Watch(stop)):
         pass
     now[0] = 30.0
-    with window.place(stop):  # which is free now
+    with window.place(Watch(stop)):  # which is free now
         assert window.limit == 1
 
 

@@ -15,6 +15,7 @@ from core.errors import Cancelled
 from core.models.chat.turns import Turn
 from core.models.encoders.joint import JointReader
 from core.runtime.meter import metered
+from core.watch import NO_WATCH, Watch
 
 
 class Adding:
@@ -26,7 +27,7 @@ class Adding:
         self.batches: list[list[str]] = []
         self.go, self.begun, self.fault = threading.Semaphore(0), threading.Semaphore(0), fault
 
-    def run(self, batches: Iterable, done, check, with_tokens: bool) -> None:
+    def run(self, batches: Iterable, done, watch, with_tokens: bool) -> None:
         for texts, ids in batches:
             self.batches.append(list(texts))
             self.begun.release()
@@ -51,9 +52,9 @@ class AddingReader(JointReader):
 class Caller(threading.Thread):
     """A thread that asks for texts of so many tokens: `a3` has three."""
 
-    def __init__(self, reader: AddingReader, texts: list[str], check=nothing):
+    def __init__(self, reader: AddingReader, texts: list[str], watch=NO_WATCH):
         super().__init__(daemon=True)
-        self.reader, self.texts, self.check, self.found, self.fault = reader, texts, check, {}, None
+        self.reader, self.texts, self.watch, self.found, self.fault = reader, texts, watch, {}, None
         self.waited = 0.0
 
     def run(self) -> None:
@@ -61,7 +62,7 @@ class Caller(threading.Thread):
             try:
                 for texts, vectors in self.reader.read(
                     {text: [len(text)] * int(text[-1]) for text in self.texts},
-                    self.check,
+                    self.watch,
                     forward=lambda: self.reader.forward,
                     ended=lambda texts, pooled, seconds: pooled,
                 ):
@@ -164,7 +165,7 @@ def test_who_cancels_hurts_nobody_and_what_only_they_wanted_is_not_begun():
             raise Cancelled()
 
     joint = AddingReader(forward)
-    leaving = Caller(joint, [f"l{number}-3" for number in range(12)] + ["same4"], check)
+    leaving = Caller(joint, [f"l{number}-3" for number in range(12)] + ["same4"], Watch(check))
     asked(joint, leaving)
     forward.begun.acquire(timeout=20)
     staying = Caller(joint, ["same4", "own4"])
@@ -209,7 +210,7 @@ def read_one(joint: JointReader) -> weakref.ref:
     forward = Adding()
     forward.go.release(9)
     read = joint.read(
-        {"a": [1]}, nothing, forward=lambda: forward, ended=lambda texts, pooled, seconds: pooled
+        {"a": [1]}, NO_WATCH, forward=lambda: forward, ended=lambda texts, pooled, seconds: pooled
     )
     assert [texts for texts, _ in read] == [["a"]]
     return weakref.ref(forward)

@@ -20,6 +20,7 @@ from core.models.encoders import joint
 from core.models.encoders.bert import OpenVINO
 from core.models.encoders.minilm import MAX_TOKENS, MiniLMEncoder, package_folder
 from core.models.threads import threads
+from core.watch import NO_WATCH, Watch
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +111,7 @@ def test_a_pass_that_was_broken_off_leaves_none_of_its_batches_to_the_next(shall
                 raise Cancelled()
             read[place] = pooled.copy()
 
-        forward.run(enumerate(batches), done, lambda: None, False)
+        forward.run(enumerate(batches), done, NO_WATCH, False)
         return read
 
     whole = read(None)
@@ -152,6 +153,7 @@ from pathlib import Path
 import numpy as np
 
 from core.models.encoders import bert
+from core.watch import NO_WATCH
 
 bert.COMPILED = 16
 forward = bert.OpenVINO(Path(sys.argv[1]), 1, "f32")
@@ -161,7 +163,7 @@ malloc.restype = type("MallInfo", (ctypes.Structure,), {"_fields_": [(name, ctyp
 
 def read(rows):
     shapes = [(rows, length) for length in range(4, 36)]
-    forward.run(((shape, np.full(shape, 2000)) for shape in shapes), lambda *_: None, lambda: None, False)
+    forward.run(((shape, np.full(shape, 2000)) for shape in shapes), lambda *_: None, NO_WATCH, False)
 
 read(7)
 before = malloc().uordblks
@@ -179,8 +181,8 @@ def test_a_cancel_is_heard_before_the_next_batch(encoder, monkeypatch):
     monkeypatch.setattr(
         encoder._forward,
         "run",
-        lambda batches, done, check, with_tokens: run(
-            (drawn.append(len(b[1])) or b for b in batches), done, check, with_tokens
+        lambda batches, done, watch, with_tokens: run(
+            (drawn.append(len(b[1])) or b for b in batches), done, watch, with_tokens
         ),
     )
 
@@ -190,7 +192,7 @@ def test_a_cancel_is_heard_before_the_next_batch(encoder, monkeypatch):
 
     before = encoder.computed
     with pytest.raises(Cancelled):
-        encoder.encode(texts, check)
+        encoder.encode(texts, Watch(check))
     assert (
         drawn == [4, 4, 4] and encoder.computed <= before + 12
     )  # the fourth batch, of seven, was not begun

