@@ -231,7 +231,7 @@ class Comparing:
         except Exception as error:
             self._fail(place, error)
         finally:
-            self.comparison.change(place, **run.fields)
+            self.comparison.change(place, progress=None, **run.fields)
         self._job.touch()
         return False
 
@@ -247,7 +247,7 @@ class Comparing:
 
         def wrote(piece: str) -> None:
             answer = comparison.lanes[place].answer + piece
-            comparison.change(place, answer=answer)
+            comparison.change(place, answer=answer, progress=None)
             self._head_start.end()
             job.touch()
 
@@ -263,7 +263,7 @@ class Comparing:
                 job.report(f"{name}: {how.text}", how.fraction)
 
         def reached(state: State) -> None:
-            comparison.change(place, **run.fields)
+            comparison.change(place, progress=None, **run.fields)
             job.touch()
 
         preview = None if comparison.lanes[place].retrieved else self._preview(place, watch)

@@ -113,9 +113,9 @@ class Reports:
         missing = self.missing(wanted)
         lock, done = threading.Lock(), 0
 
-        def one(community: int, watch: Watch = NO_WATCH) -> None:
+        def one(community: int, own: Watch) -> None:
             nonlocal done
-            self.get(community, watch=watch)
+            self.get(community, watch=own)
             with lock:
                 done += 1
                 watch.report(f"Reports: {done:,} of {len(missing):,}", done / len(missing))

@@ -113,11 +113,7 @@ def by_engine(models: Registry, prompts: Sequence[tuple[Messages, Reply]]) -> fl
 def some_chunks() -> Table:
     """The chunks of the first documents."""
     corpus = open_corpus(CORPUS)
-    return (
-        find("rkg-described")
-        .line.operators[0]
-        .table([corpus.at(row) for row in range(CHUNKS)], lambda: None)
-    )
+    return find("rkg-described").line.operators[0].table([corpus.at(row) for row in range(CHUNKS)])
 
 
 @contextmanager

@@ -121,10 +121,10 @@ def test_prepare_goes_on_where_it_was_stopped(films):
     told = []
     with pytest.raises(Cancelled):
         reports(films, chat).prepare(
-            [1, 0, 1], lambda text, share: told.append((text, share)), check
+            [1, 0, 1], Watch(check, lambda text, share: told.append((text, share)))
         )
     assert len(chat.asked) == 1 and told == [("Reports: 0 of 2", 0.0), ("Reports: 1 of 2", 0.5)]
-    assert reports(films, chat).prepare([1, 0], lambda text, share: None, lambda: None) == (1, 1)
+    assert reports(films, chat).prepare([1, 0]) == (1, 1)
     assert len(chat.asked) == 2
 
 
