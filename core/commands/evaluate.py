@@ -24,7 +24,7 @@ from core.evaluation.exchange.run_files import write_run_files
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.repairs.tried import LineRepairs, start
 from core.evaluation.repairs.why_lost import own_instances, why_lost
-from core.evaluation.reports.export import latex, rows_csv, shown, summary_csv
+from core.evaluation.reports.export import latex, rows_csv, summary_csv, with_interval
 from core.evaluation.reports.gate import failures, gates
 from core.evaluation.reports.html import report_html
 from core.evaluation.reports.naming import called
@@ -414,7 +414,7 @@ def _print(summary, more: list[str]) -> None:
         print(
             "No judge was asked: an answer that holds a known answer counts as accurate (--judge, --second-judge)."
         )
-    rows = {instance: _cells(figures, shown) for instance, figures in table.items()}
+    rows = {instance: _cells(figures) for instance, figures in table.items()}
     if summary.unfinished:
         names, rows = (
             ["questions", *names],
@@ -444,8 +444,9 @@ def _print(summary, more: list[str]) -> None:
             f"No answers and no passages are known to these questions; “judge {summary.run.id}” holds the answers against one another."
         )
     for test in summary.compared():
-        between = f"[{shown(test.metric, test.low)}, {shown(test.metric, test.high)}]"
-        found = f"{shown(test.metric, test.difference)} {between}, p = {test.p_holm:.2g}, n = {test.n:,}"
+        found = (
+            f"{with_interval(test.metric, test.estimate)}, p = {test.p_holm:.2g}, n = {test.n:,}"
+        )
         print(f"{test.a} − {test.b}, {metric(test.metric).name}: {found}")
     if sentence := summary.untested():
         print(sentence)
@@ -482,10 +483,5 @@ def _print_repairs(one: LineRepairs) -> None:
     print("\n".join(["", first, *(helpful or rest)]))
 
 
-def _cells(figures, shown) -> list[str]:
-    return [
-        f"{shown(name, one.mean)} [{shown(name, one.low)}, {shown(name, one.high)}]"
-        if one.n
-        else "–"
-        for name, one in figures.items()
-    ]
+def _cells(figures) -> list[str]:
+    return [with_interval(name, one) for name, one in figures.items()]

@@ -80,7 +80,5 @@ def _print(tally: Tally, names: dict[str, Called]) -> None:
             continue
         for (a, b), one in tally.wins(criterion).items():
             if tally.instances.index(a) < tally.instances.index(b):
-                mean, low, high = one.numbers()
-                print(
-                    f"  {names[a]} over {names[b]}: {mean:.0%} [{low:.0%}, {high:.0%}], n = {one.n:,}"
-                )
+                won = one.text("{:.0%}".format)
+                print(f"  {names[a]} over {names[b]}: {won}, n = {one.n:,}")

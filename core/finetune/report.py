@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Run, Store, StoredRow
@@ -94,23 +95,12 @@ def lines(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     change, n = row["change"], str(row["after"]["n"])
-    shown = lambda figure: (
-        "–"
-        if figure["mean"] is None
-        else f"{figure['mean']:.3f} [{figure['low']:.3f}, {figure['high']:.3f}]"
-    )
-    if not change:
-        return _hops(row), n, row["metric"], shown(row["before"]), shown(row["after"]), "–", "–"
-    interval = f"{change['difference']:+.3f} [{change['low']:+.3f}, {change['high']:+.3f}]"
-    return (
-        _hops(row),
-        n,
-        row["metric"],
-        shown(row["before"]),
-        shown(row["after"]),
-        interval,
-        f"{change['p']:.2g}",
-    )
+    both = [Estimate(**row[side]).text("{:.3f}".format) for side in ("before", "after")]
+    found = ("–", "–")
+    if change:
+        difference = Estimate(change["difference"], change["low"], change["high"], change["n"])
+        found = (difference.text("{:+.3f}".format), f"{change['p']:.2g}")
+    return _hops(row), n, row["metric"], *both, *found
 
 
 def _hops(row: dict[str, Any]) -> str:

@@ -56,7 +56,7 @@ def repair(
     if before is None or before.right == before.of:
         return None
     attempt = lambda change, checked: _tried(run, change, before, checked, by_model, known)
-    return best(_changes(run, losses), before.right, attempt, watch, seconds)
+    return best(proposed(run, losses), before.right, attempt, watch, seconds)
 
 
 def brought(run: LaneRun | Lane, by_model: bool, saved: SavedAlive = None) -> Brought | None:
@@ -90,8 +90,8 @@ def brought(run: LaneRun | Lane, by_model: bool, saved: SavedAlive = None) -> Br
     return None if last is None else Brought(len(last.alive), last.of, what, READ[last.name])
 
 
-def _changes(run: LaneRun, losses: Sequence[Loss]) -> Iterator[Change]:
-    """What may help against what was lost."""
+def proposed(run: LaneRun, losses: Sequence[Loss]) -> Iterator[Change]:
+    """Changes of one step that may help against what a run lost."""
     if run.ask.source.documents:
         return passage_changes.changes(run.line, losses)
     return (

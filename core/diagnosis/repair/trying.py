@@ -84,23 +84,23 @@ def ran(run: LaneRun, watch: Watch = NO_WATCH, answer: bool = False) -> bool:
         run.retrieve(progress)
         if answer:
             run.answer(progress)
-    except (_TooLong, HopscopeError) as error:
+    except HopscopeError as error:
         if isinstance(error, Cancelled):
             raise
         return False
     return True
 
 
-class _TooLong(Exception):
+class TooLong(HopscopeError):
     """The time for trying is over."""
 
 
 def until(watch: Watch, end: float) -> Watch:
-    """`watch` that ends a run of `ran` as well once it is that late (`time.monotonic()`)."""
+    """`watch` that raises TooLong as well once it is that late (`time.monotonic()`)."""
 
     def checked() -> None:
         watch.check()
         if time.monotonic() >= end:
-            raise _TooLong()
+            raise TooLong()
 
     return Watch(checked)

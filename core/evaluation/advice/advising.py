@@ -12,7 +12,7 @@ from core.builds.catalogue import Build
 from core.builds.run import context
 from core.builds.shipped import Unasked, Uncovered, ships
 from core.comparison.built import CHUNKS
-from core.comparison.run import LaneRun, Prefixes, Progress
+from core.comparison.run import LaneRun, Progress
 from core.corpus import Corpus, corpora, open_corpus
 from core.errors import BadInput
 from core.evaluation.advice.answer import answer
@@ -39,7 +39,7 @@ from core.evaluation.questions.named_sentences import SentenceTable
 from core.evaluation.reports.ranks import FEW
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.plan import Plan, make_plan
-from core.evaluation.runs.row import asking, one, warm
+from core.evaluation.runs.row import asking, vary, warm
 from core.evaluation.runs.starting import begun
 from core.evaluation.runs.store import Store
 from core.instances.catalogue import catalogue
@@ -247,9 +247,8 @@ class Advising:
         warm(plan, self._environment, ask, part)
         took: list[float] = []
         for place in range(len(plan.drawn)):
-            begin, prefixes = self.clock(), Prefixes()
-            for instance in plan.instances:
-                one(plan, self._environment, ask, place, instance, prefixes, part)
+            begin = self.clock()
+            list(vary(plan, self._environment, ask, place, watch=part))
             took.append(self.clock() - begin)
         left = self.minutes * 60 - (self.clock() - self._begun)
         return fitting(left, took, total)

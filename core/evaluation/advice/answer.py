@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from core.evaluation.advice.plan import GRAPHS, PLAIN
 from core.evaluation.advice.saved import Advice
-from core.evaluation.metrics.statistics import Paired, holm, paired
+from core.evaluation.metrics.statistics import Paired, corrected, paired
 from core.evaluation.questions.from_names import (
     BRIDGE,
     CLOZE,
@@ -130,15 +130,8 @@ class _Sides:
                 YES,
                 f"A graph helps here: {names[graph]} is ahead of {names[plain]}, the best without a graph, by {interval(test)}.",
             )
-        where = [
-            (kind, one)
-            for kind, one in self.by_kind.items()
-            if one.beyond_chance and one.difference > 0
-        ]
-        behind = all(
-            self.ranks.test(plain, one).beyond_chance and self.ranks.test(plain, one).difference > 0
-            for one in GRAPHS
-        )
+        where = [(kind, one) for kind, one in self.by_kind.items() if one.ahead]
+        behind = all(self.ranks.test(plain, one).ahead for one in GRAPHS)
         over = (
             f"{names[plain]} is ahead of every method with one"
             if behind
@@ -183,8 +176,7 @@ class _Sides:
             values = self.ranks.values[graph][part], self.ranks.values[plain][part]
             if part.sum() >= FEW and (test := paired(METRIC, graph, plain, *values)) is not None:
                 tests[kind] = test
-        corrected = holm([test.p for test in tests.values()])
-        return {kind: replace(test, p_holm=p) for (kind, test), p in zip(tests.items(), corrected)}
+        return dict(zip(tests, corrected(tests.values()), strict=True))
 
     def _kinds(self) -> Iterator[Kind]:
         """Each kind with the best of both sides."""

@@ -1,10 +1,10 @@
-"""Intervals, paired tests and fronts: what may be said of means over a sample of questions."""
+"""Intervals, paired tests, correlations and fronts over a sample of questions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +33,20 @@ class Estimate:
         """
         assert self.mean is not None and self.low is not None and self.high is not None
         return self.mean, self.low, self.high
+
+    def text(self, form: Callable[[float], str]) -> str:
+        """The mean with its interval, each number as `form` writes it; a dash where there is none.
+
+        >>> from core.evaluation.metrics.statistics import Estimate
+        >>> Estimate(0.5, 0.25, 0.75, 8).text("{:.2f}".format)
+        '0.50 [0.25, 0.75]'
+        """
+        return "–" if self.mean is None else f"{form(self.mean)} {self.interval(form)}"
+
+    def interval(self, form: Callable[[float], str]) -> str:
+        """The interval alone, in brackets."""
+        _, low, high = self.numbers()
+        return f"[{form(low)}, {form(high)}]"
 
 
 @dataclass(frozen=True)
@@ -63,6 +77,22 @@ class Paired:
         False
         """
         return (self.p if self.p_holm is None else self.p_holm) < 1 - LEVEL
+
+    @property
+    def ahead(self) -> bool:
+        """Whether `a` is above `b` beyond chance."""
+        return self.beyond_chance and self.difference > 0
+
+    @property
+    def turned(self) -> Paired:
+        """The same test, seen from `b`."""
+        difference, low, high = -self.difference, -self.high, -self.low
+        return replace(self, a=self.b, b=self.a, difference=difference, low=low, high=high)
+
+    @property
+    def estimate(self) -> Estimate:
+        """The difference with its interval."""
+        return Estimate(self.difference, self.low, self.high, self.n)
 
 
 def estimates(values: np.ndarray, seed: int = 0, resamples: int = RESAMPLES) -> list[Estimate]:
@@ -178,6 +208,51 @@ def holm(p_values: Sequence[float]) -> list[float]:
         above = max(above, min(1.0, (len(p_values) - rank) * p_values[i]))
         corrected[i] = above
     return corrected
+
+
+def corrected(tests: Iterable[Paired | None]) -> list[Paired]:
+    """Tests that were made together, with Holm's correction over all of them.
+
+    A pair without a question that gave both a number has no test and is left out.
+    """
+    made = [test for test in tests if test is not None]
+    p_values = holm([test.p for test in made])
+    return [replace(test, p_holm=p) for test, p in zip(made, p_values, strict=True)]
+
+
+def correlation(one: np.ndarray, other: np.ndarray) -> Estimate:
+    """Pearson's correlation of the numbers that both have, with its 95 % interval by Fisher's transformation; no number where there are
+    fewer than four, or all of one side are equal.
+
+    >>> import numpy as np
+    >>> from core.evaluation.metrics.statistics import correlation
+    >>> correlation(np.array([1.0, 2.0, 3.0, np.nan]), np.array([1.0, 2.0, 3.0, 4.0]))
+    Estimate(mean=None, low=None, high=None, n=3)
+    """
+    both = ~np.isnan(one) & ~np.isnan(other)
+    a, b, n = one[both], other[both], int(both.sum())
+    if n < 4 or np.ptp(a) == 0 or np.ptp(b) == 0:
+        return Estimate(None, None, None, n)
+    r = float(np.clip(np.corrcoef(a, b)[0, 1], -1, 1))
+    if abs(r) > 1 - 1e-12:
+        return Estimate(r, r, r, n)
+    middle, half = math.atanh(r), WIDE / math.sqrt(n - 3)
+    return Estimate(r, math.tanh(middle - half), math.tanh(middle + half), n)
+
+
+def kendall(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Kendall's tau-b of two orders of the same things, in [-1, 1]; None for fewer than three, or where all of one side are equal.
+
+    >>> from core.evaluation.metrics.statistics import kendall
+    >>> round(kendall([(1, 10), (2, 30), (3, 20)]), 3)  # of three pairs one is the other way round: (2 - 1) / 3
+    0.333
+    >>> kendall([(1, 2), (1, 3), (1, 4)])
+    """
+    from scipy.stats import kendalltau
+
+    if len(pairs) < 3 or any(len(set(side)) < 2 for side in zip(*pairs)):
+        return None
+    return float(kendalltau(*zip(*pairs)).statistic)
 
 
 def pareto(points: Mapping[str, tuple[float | None, float | None]]) -> tuple[str, ...]:

@@ -76,5 +76,4 @@ def _cell(one: Estimate | None) -> str:
 def _hover(one: Estimate | None) -> str:
     if one is None or one.mean is None:
         return "not judged"
-    mean, low, high = one.numbers()
-    return f"won {mean:.1%} [{low:.1%}, {high:.1%}], n = {one.n:,}"
+    return f"won {one.text('{:.1%}'.format)}, n = {one.n:,}"

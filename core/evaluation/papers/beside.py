@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from core.evaluation.metrics.statistics import Estimate
+from core.evaluation.metrics.statistics import Estimate, kendall
 from core.evaluation.papers.building import BuildingCosts
 from core.evaluation.papers.experiments import Experiment
 from core.evaluation.papers.printed import PrintedTable, UpperBound
@@ -49,6 +49,13 @@ class Beside:
     tau: float | None
     metric_unknown: str = ""
 
+    @classmethod
+    def of(
+        cls, set: str, asked: str, metric: str, rows: Sequence[Row], metric_unknown: str = ""
+    ) -> Beside:
+        """The rows with Kendall's tau-b of their two orders."""
+        return cls(set, asked, metric, tuple(rows), kendall(_both(rows)), metric_unknown)
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -58,6 +65,15 @@ class Measured:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
+
+
+def _both(rows: Iterable[Row]) -> list[tuple[float, float]]:
+    """The paper's value and the one here of each row that has both."""
+    return [
+        (row.printed, row.here.mean)
+        for row in rows
+        if row.printed is not None and row.here.mean is not None
+    ]
 
 
 def beside(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
@@ -92,13 +108,8 @@ def beside(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
                     else None,
                 )
             )
-        both = [
-            (row.printed, row.here.mean)
-            for row in rows
-            if row.printed is not None and row.here.mean is not None
-        ]
-        asked, unknown = summary.run.spec["set"], experiment.metric_unknown
-        found.append(Beside(name, asked, metric, tuple(rows), kendall(both), unknown))
+        asked = summary.run.spec["set"]
+        found.append(Beside.of(name, asked, metric, rows, experiment.metric_unknown))
     return found
 
 
@@ -115,29 +126,13 @@ def order_of_sets(tables: Sequence[Beside | Measured]) -> list[str]:
     found = dict[tuple[str, str], list[tuple[float, float]]]()
     for one in (one for one in tables if isinstance(one, Beside)):
         for row in one.rows:
-            if row.printed is not None and row.here.mean is not None:
-                found.setdefault((row.name, one.metric), []).append((row.printed, row.here.mean))
+            found.setdefault((row.name, one.metric), []).extend(_both([row]))
     taus = {key: kendall(pairs) for key, pairs in found.items()}
     return [
         f"{name}, {metric}: Kendall's tau of the order of the {len(found[name, metric])} sets is {tau:.2f}."
         for (name, metric), tau in taus.items()
         if tau is not None
     ]
-
-
-def kendall(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Kendall's tau-b of two orders of the same things, in [-1, 1]; None for fewer than three, or where all of one side are equal.
-
-    >>> from core.evaluation.papers.beside import kendall
-    >>> round(kendall([(1, 10), (2, 30), (3, 20)]), 3)  # of three pairs one is the other way round: (2 - 1) / 3
-    0.333
-    >>> kendall([(1, 2), (1, 3), (1, 4)])
-    """
-    from scipy.stats import kendalltau
-
-    if len(pairs) < 3 or any(len(set(side)) < 2 for side in zip(*pairs)):
-        return None
-    return float(kendalltau(*zip(*pairs)).statistic)
 
 
 HEAD = ("method", "paper", "here", "n", "from the first, paper", "from the first, here", "agrees")
@@ -207,14 +202,13 @@ def cells(metric: str, row: Row) -> list[str]:
     signed = lambda number: (
         "–" if number is None else f"{'−' if number < 0 else '+'}{digits(abs(number))}"
     )
-    spread = lambda mean, low, high, form: f"{form(mean)} [{form(low)}, {form(high)}]"
     return [
         row.name,
         printed,
-        "–" if row.here.mean is None else spread(*row.here.numbers(), value),
+        row.here.text(value),
         f"{row.here.n:,}",
         signed(row.printed_difference),
-        "–" if row.difference is None else spread(*row.difference, signed),
+        "–" if row.difference is None else Estimate(*row.difference, row.here.n).text(signed),
         "–" if row.agrees is None else "yes" if row.agrees else "no",
     ]
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from core.evaluation.metrics.statistics import Estimate
-from core.evaluation.papers.beside import Beside, Row, kendall
+from core.evaluation.metrics.statistics import correlation
+from core.evaluation.papers.beside import Beside, Row
 from core.evaluation.papers.experiments import Experiment
 from core.evaluation.reports.summary import Summary
 
@@ -16,7 +14,6 @@ NEAR, RECALL, RECALL_AT_END = (
     "capped_node_recall@10",
     "capped_node_recall@100",
 )
-WIDE = 1.959964  # of a normal distribution: 95 %
 
 
 def gains(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
@@ -40,35 +37,8 @@ def gains(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
                     correlation(columns[:, column], gained),
                 )
             )
-        both = [
-            (row.printed, row.here.mean)
-            for row in rows
-            if row.printed is not None and row.here.mean is not None
-        ]
-        found.append(
-            Beside(name, summary.run.spec["set"], f"gain with {metric}", tuple(rows), kendall(both))
-        )
+        found.append(Beside.of(name, summary.run.spec["set"], f"gain with {metric}", rows))
     return found
-
-
-def correlation(one: np.ndarray, other: np.ndarray) -> Estimate:
-    """Pearson's correlation of the numbers that both have, with its 95 % interval by Fisher's transformation; no number where there are
-    fewer than four, or all of one side are equal.
-
-    >>> import numpy as np
-    >>> from core.evaluation.papers.gains import correlation
-    >>> correlation(np.array([1.0, 2.0, 3.0, np.nan]), np.array([1.0, 2.0, 3.0, 4.0]))
-    Estimate(mean=None, low=None, high=None, n=3)
-    """
-    both = ~np.isnan(one) & ~np.isnan(other)
-    a, b, n = one[both], other[both], int(both.sum())
-    if n < 4 or np.ptp(a) == 0 or np.ptp(b) == 0:
-        return Estimate(None, None, None, n)
-    r = float(np.clip(np.corrcoef(a, b)[0, 1], -1, 1))
-    if abs(r) > 1 - 1e-12:
-        return Estimate(r, r, r, n)
-    middle, half = math.atanh(r), WIDE / math.sqrt(n - 3)
-    return Estimate(r, math.tanh(middle - half), math.tanh(middle + half), n)
 
 
 def quartiles(summary: Summary, first: str, instance: str) -> list[tuple[float, float, int]]:

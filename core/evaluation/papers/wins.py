@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.evaluation.metrics.statistics import Estimate
+from core.evaluation.metrics.statistics import Estimate, correlation
 from core.evaluation.pairwise.tally import Tally
-from core.evaluation.papers.beside import RATE, Beside, Row, kendall
+from core.evaluation.papers.beside import RATE, Beside, Row
 from core.evaluation.papers.experiments import Experiment
-from core.evaluation.papers.gains import correlation
 from core.evaluation.reports.summary import Summary
 
 RECALL, CRITERION = "capped_node_recall@10", "overall"
@@ -22,19 +21,12 @@ def won(experiment: Experiment, name: str, summary: Summary, tally: Tally) -> Be
     rates, own = tally.wins(CRITERION), experiment.against
     printed = dict(zip(experiment.rows, experiment.wins[name], strict=True))
     none = Estimate(None, None, None, 0)
-    rows = tuple(
+    rows = [
         Row(one, experiment.rows[one], printed[one], rates.get((one, own), none))
         for one in summary.instances
         if one != own
-    )
-    both = [
-        (row.printed, row.here.mean)
-        for row in rows
-        if row.printed is not None and row.here.mean is not None
     ]
-    return Beside(
-        name, summary.run.spec["set"], f"{RATE} over {experiment.rows[own]}", rows, kendall(both)
-    )
+    return Beside.of(name, summary.run.spec["set"], f"{RATE} over {experiment.rows[own]}", rows)
 
 
 def duels(experiment: Experiment, name: str, summary: Summary, tally: Tally) -> list[Beside]:
@@ -54,7 +46,7 @@ def duels(experiment: Experiment, name: str, summary: Summary, tally: Tally) -> 
     found, none = [], Estimate(None, None, None, 0)
     for criterion, printed in experiment.duels.get(name, {}).items():
         rates = tally.wins(criterion)
-        rows = tuple(
+        rows = [
             Row(
                 f"{winner} over {loser}",
                 f"{experiment.rows[winner]} over {experiment.rows[loser]}",
@@ -64,14 +56,8 @@ def duels(experiment: Experiment, name: str, summary: Summary, tally: Tally) -> 
             for winner, against in printed.items()
             for loser, rate in against.items()
             if winner != loser and {winner, loser} <= set(summary.instances)
-        )
-        both = [
-            (row.printed, row.here.mean)
-            for row in rows
-            if row.printed is not None and row.here.mean is not None
         ]
-        metric = f"{RATE}, {criterion}"
-        found.append(Beside(name, summary.run.spec["set"], metric, rows, kendall(both)))
+        found.append(Beside.of(name, summary.run.spec["set"], f"{RATE}, {criterion}", rows))
     return found
 
 
@@ -107,7 +93,7 @@ def pearson(points: Sequence[tuple[float | None, float | None]]) -> str:
 
     pairs = np.array([pair for pair in points if None not in pair], np.float64).reshape(-1, 2)
     found = correlation(pairs[:, 0], pairs[:, 1])
-    if found.mean is None or found.low is None or found.high is None:
+    if found.mean is None:
         return f"no Pearson's r, with {len(pairs)} methods of which both are known, or all alike"
     chance = float(pearsonr(pairs[:, 0], pairs[:, 1]).pvalue)
-    return f"Pearson's r {found.mean:.2f} [{found.low:.2f}, {found.high:.2f}], p = {chance:.3f}, n = {found.n}"
+    return f"Pearson's r {found.text('{:.2f}'.format)}, p = {chance:.3f}, n = {found.n}"

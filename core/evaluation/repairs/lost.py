@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from core.diagnosis.funnel import funnel
 from core.diagnosis.lost_passages import lost_passages
 from core.diagnosis.targets import passages_of
 from core.diagnosis.verdict.explanation import explained
+from core.diagnosis.wording import counted
 from core.evaluation.reports.flow import WORDS
 from core.evaluation.runs.plan import Drawn
 from core.evaluation.runs.store import Run, Store
@@ -32,6 +33,19 @@ class LostQuestion:
     def words(self, stage: str) -> str:
         """The cause in a few words; where none is known, the stage at which it was lost."""
         return BRIEF[self.cause] if self.cause is not None else WORDS[stage]
+
+
+def loss_sentence(name: str, of: int, lost: int, causes: Iterable[tuple[str, int]]) -> str:
+    """How many questions a method loses, by which causes.
+
+    >>> from core.evaluation.repairs.lost import loss_sentence
+    >>> loss_sentence("No. 12", 40, 12, [("ranked too low", 9), ("never reached", 3)])
+    'Of 40 questions No. 12 loses 12: ranked too low 9, never reached 3.'
+    """
+    if not lost:
+        return f"{name} loses none of {counted(of, 'question')}."
+    listed = ", ".join(f"{words} {count:,}" for words, count in causes if count)
+    return f"Of {counted(of, 'question')} {name} loses {lost:,}: {listed}."
 
 
 def reopened(

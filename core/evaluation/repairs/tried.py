@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 from typing import Any
 
 from core.comparison.dear import asks
-from core.comparison.run import LaneRun, Prefixes
-from core.diagnosis.repair import passage_changes, path_changes
-from core.diagnosis.repair.trying import MOST_TRIED, Change, changed_line, ran, until
-from core.errors import BadInput, BadParameter, HopscopeError
-from core.evaluation.metrics.outcome import observe
-from core.evaluation.repairs.lost import LostQuestion, reopened
+from core.diagnosis.repair.repairs import proposed
+from core.diagnosis.repair.trying import MOST_TRIED, Change, changed_line
+from core.diagnosis.wording import counted
+from core.errors import BadInput, HopscopeError
+from core.evaluation.metrics.outcome import Outcome
+from core.evaluation.repairs.lost import LostQuestion, loss_sentence, reopened
 from core.evaluation.reports.flow import (
     FAILED,
     PASSAGES,
@@ -26,14 +24,15 @@ from core.evaluation.reports.flow import (
     measure,
 )
 from core.evaluation.reports.summary import Summary
-from core.evaluation.runs.plan import Drawn
+from core.evaluation.runs.plan import Drawn, Plan
+from core.evaluation.runs.row import asking, vary
 from core.evaluation.runs.runner import Pace
 from core.evaluation.runs.store import Run, Store
 from core.instances.catalogue import Instance
-from core.operators.base import Line
 from core.operators.text import parse_line
 from core.parameters import values
 from core.runtime.jobs import Job
+from core.sources import Ask
 from core.watch import NO_WATCH, Watch
 
 MAX_SECONDS = 60.0  # of one change on one question
@@ -70,23 +69,19 @@ class LineRepairs:
 
     def sentences(self, name: str) -> list[str]:
         """`Of 40 questions No. 12 loses 12: ranked too low 9, never reached 3.`, then what the best change brings."""
-        if not self.lost:
-            return [f"{name} loses none of {self.of:,} question{'s' * (self.of != 1)}."]
-        causes = ", ".join(f"{words} {count:,}" for words, count in self.causes)
-        found = [
-            f"Of {self.of:,} question{'s' * (self.of != 1)} {name} loses {self.lost:,}: {causes}."
-        ]
+        first = loss_sentence(name, self.of, self.lost, self.causes)
+        return [first, self._tried()] if self.lost else [first]
+
+    def _tried(self) -> str:
+        """What the best change brings, or why none does."""
         if self.note:
-            return [*found, self.note]
-        best = self.attempts[0] if self.attempts else None
-        if best is None:
-            return [*found, "No change of one step is known that may help."]
-        if not best.back:
-            return [
-                *found,
-                f"{len(self.attempts):,} change{'s' * (len(self.attempts) != 1)} of one step brought none of them back, tried.",
-            ]
-        return [*found, f"{self.brings(best)}."]
+            return self.note
+        if not self.attempts:
+            return "No change of one step is known that may help."
+        if self.attempts[0].back:
+            return f"{self.brings(self.attempts[0])}."
+        tried = counted(len(self.attempts), "change")
+        return f"{tried} of one step brought none of them back, tried."
 
     def brings(self, attempt: Attempt) -> str:
         """`Keep 8 passages: brings 9 of 12 back, tried`."""
@@ -99,11 +94,11 @@ class LineRepairs:
 
 @dataclass
 class _Begun:
-    """A line with its lost questions read: what is to be tried on which."""
+    """A line with its lost questions read: the plan of the changed lines on these, None where there is nothing to try."""
 
     known: LineRepairs
-    questions: list[Drawn] = field(default_factory=list)
     changes: dict[str, Change] = field(default_factory=dict)  # by the text of the changed line
+    plan: Plan | None = None
     back: dict[str, list[str]] = field(default_factory=dict)
     tried: Counter[str] = field(default_factory=Counter)
 
@@ -161,7 +156,7 @@ class RunRepairs:
         by_model = bool(self.run.spec["model"]) and by == summary.defaults.answers[0]
         known = LineRepairs(spec["id"], len(ends), len(lost), by_model=by_model)
         causes: Counter[str] = Counter()
-        proposed: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         changes: dict[str, Change] = {}
         questions = []
         for question, end in lost.items():
@@ -185,11 +180,15 @@ class RunRepairs:
             for change in self._proposed(one):
                 text = repr(changed_line(one.lane.line, change))
                 changes.setdefault(text, change)
-                proposed[text] += 1
+                counts[text] += 1
         known = replace(known, causes=tuple(causes.most_common()), within=len(questions))
         if note := self._why_not(spec, known):
             return _Begun(replace(known, note=note))
-        return _Begun(known, questions, _chosen(changes, proposed))
+        chosen = _chosen(changes, counts)
+        lines = tuple(Instance(text, "", parse_line(text)) for text in chosen)
+        seed = self.run.spec["seed"]
+        plan = Plan(lines, tuple(questions), seed=seed, model=False) if lines else None
+        return _Begun(known, chosen, plan)
 
     def _why_not(self, spec: Mapping[str, Any], known: LineRepairs) -> str:
         """Why no change can be tried; empty where some can."""
@@ -203,60 +202,44 @@ class RunRepairs:
 
     def _proposed(self, lost: LostQuestion) -> Iterator[Change]:
         """Changes that may help on a question and fit the line."""
-        ask, line = lost.lane.ask, lost.lane.line
-        if ask.source.documents:
-            found = passage_changes.changes(line, lost.losses)
-        else:
-            found = (
-                path_changes.changes(ask, line, lost.losses, self.engine.models)
-                if lost.losses
-                else iter(())
-            )
-        return (change for change in found if changed_line(line, change) is not None)
+        found = proposed(lost.lane, lost.losses)
+        return (change for change in found if changed_line(lost.lane.line, change) is not None)
 
     def _try(self, begun: Sequence[_Begun], by: str, job: Job) -> None:
         """Try each line's changes on its questions: question by question, so that what changed lines have in common is run once, and the
         lines in turn, so that it is soon known how long they take."""
-        left = {one.known.instance: len(one.questions) * len(one.changes) for one in begun}
+        left = {one.known.instance: one.known.within * len(one.changes) for one in begun}
         pace = Pace(sum(left.values()), left)
         names = {spec["id"]: spec["name"] for spec in self.run.spec["instances"]}
-        for one, drawn in _in_turn(begun):
-            prefixes = Prefixes()
-            for text in one.changes:
-                job.check()
-                job.report(f"{pace.words()}: {names[one.known.instance]}", pace.done / pace.total)
-                start = time.monotonic()
-                brought = self._brings(
-                    drawn, parse_line(text), by, one.known.by_model, prefixes, job
-                )
-                pace.add(one.known.instance, time.monotonic() - start, False)
-                one.tried[text] += brought is not None
-                if brought:
-                    one.back.setdefault(text, []).append(drawn.question.id)
 
-    def _brings(
-        self,
-        drawn: Drawn,
-        line: Line,
-        by: str,
-        by_model: bool,
-        prefixes: Prefixes,
-        watch: Watch = NO_WATCH,
-    ) -> bool | None:
-        """Whether a line brings a question back; None where it cannot be asked, or not in time."""
-        try:
-            ask = drawn.open(self.engine).ask(drawn.question, self.run.spec["seed"], model=False)
-        except (HopscopeError, BadParameter):
-            return None
-        documents = ask.source.documents
-        reads = not by_model and by != PASSAGES
-        trial = LaneRun(replace(ask, reader=reads), line, self.engine.environment, prefixes)
-        if not ran(
-            trial, until(watch, time.monotonic() + MAX_SECONDS), answer=documents or by_model
-        ):
-            return None
-        outcome = observe(trial.graph, trial.state, source=ask.source)
-        return not lost_at(outcome, by) if by_model else ending_of(outcome, by) == RIGHT
+        def tell(one: _Begun) -> None:
+            job.check()
+            job.report(f"{pace.words()}: {names[one.known.instance]}", pace.done / pace.total)
+
+        for one, plan, place in _in_turn(begun):
+            ask, question = self._asking(plan, by, one.known.by_model), plan.drawn[place].question
+            environment = self.engine.environment
+            tell(one)
+            for row in vary(
+                plan, environment, ask, place, plan.instances, job, MAX_SECONDS, kept=False
+            ):
+                pace.add(one.known.instance, row.seconds, False)
+                tell(one)
+                if row.outcome is None:  # it cannot be asked, or not in time
+                    continue
+                one.tried[row.instance] += 1
+                if _is_back(row.outcome, by, one.known.by_model):
+                    one.back.setdefault(row.instance, []).append(question.id)
+
+    def _asking(self, plan: Plan, by: str, by_model: bool) -> Callable[[Drawn], Ask]:
+        """How a lost question is asked again: with a reader where its answers count."""
+        ask = asking(self.engine, plan)
+        return lambda drawn: replace(ask(drawn), reader=not by_model and by != PASSAGES)
+
+
+def _is_back(outcome: Outcome, by: str, by_model: bool) -> bool:
+    """Whether a question is right now, or where a language model answers whether its facts come into the prompt."""
+    return not lost_at(outcome, by) if by_model else ending_of(outcome, by) == RIGHT
 
 
 def _chosen(changes: Mapping[str, Change], proposed: Counter[str]) -> dict[str, Change]:
@@ -278,12 +261,11 @@ def _amount(change: Change) -> float:
     )
 
 
-def _in_turn(begun: Sequence[_Begun]) -> Iterator[tuple[_Begun, Drawn]]:
-    """Every lost question of every line that has changes to try, the first of each line before the second of any."""
-    for questions in zip_longest(
-        *([(one, drawn) for drawn in one.questions if one.changes] for one in begun)
-    ):
-        yield from filter(None, questions)
+def _in_turn(begun: Sequence[_Begun]) -> Iterator[tuple[_Begun, Plan, int]]:
+    """Every question of every plan by its place, the first of each before the second of any."""
+    plans = [(one, one.plan) for one in begun if one.plan is not None]
+    for place in range(max((len(plan.drawn) for _, plan in plans), default=0)):
+        yield from ((one, plan, place) for one, plan in plans if place < len(plan.drawn))
 
 
 def repaired(run: Run, repairs: LineRepairs, attempt: Attempt, name: str) -> Instance | None:

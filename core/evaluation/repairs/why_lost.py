@@ -12,7 +12,7 @@ from core.diagnosis.causes import BRIEF, Cause
 from core.diagnosis.lost_passages import title_of_chunk
 from core.diagnosis.passages import chunk_order, chunk_rows
 from core.errors import HopscopeError
-from core.evaluation.repairs.lost import LostQuestion, reopened
+from core.evaluation.repairs.lost import LostQuestion, loss_sentence, reopened
 from core.evaluation.reports.flow import FAILED, PASSAGES, RIGHT, WORDS, endings
 from core.evaluation.reports.naming import called
 from core.evaluation.reports.steps import brought, line_of
@@ -53,13 +53,10 @@ class WhyLost:
     def sentences(self, names: Mapping[str, str]) -> list[str]:
         """What was lost by which causes, and which rows did not lose it."""
         who, total = names[self.instance], self.failed + len(self.lost)
-        if not total:
-            return [f"{who} loses none of {_questions(self.of)}."]
         causes = Counter(one.cause for one in self.lost) + Counter(
             {"failed, or not in the run": self.failed}
         )
-        listed = ", ".join(f"{words} {count:,}" for words, count in causes.most_common() if count)
-        found = [f"Of {_questions(self.of)} {who} loses {total:,}: {listed}."]
+        found = [loss_sentence(who, self.of, total, causes.most_common())]
         nearest = Counter(one.nearest for one in self.lost if one.nearest)
         if nearest:
             rows = ", ".join(f"{names[one]} {count:,}" for one, count in nearest.most_common())
@@ -241,7 +238,3 @@ def _change(
     more = f" and {len(missing) - NAMED:,} more" if len(missing) > NAMED else ""
     count = "one passage" if len(missing) == 1 else f"{len(missing):,} passages"
     return f"{count[:1].upper()}{count[1:]}{' in the place of its last' if found else ''}: {named}{more}."
-
-
-def _questions(count: int) -> str:
-    return f"{count:,} question{'s' * (count != 1)}"

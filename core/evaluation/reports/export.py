@@ -135,6 +135,11 @@ def shown(name: str, value: float | None) -> str:
     )
 
 
+def with_interval(name: str, estimate: Estimate) -> str:
+    """A figure of a metric with its interval, as `0.500 [0.250, 0.750]`; a dash where there is none."""
+    return estimate.text(lambda value: shown(name, value))
+
+
 def _caption(summary: Summary, names: Sequence[str]) -> str:
     spec = summary.run.spec
     drawn = f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}; mean with half the 95 % bootstrap interval"

@@ -149,12 +149,7 @@ def _figures(summary: Summary, table: dict[str, dict[str, Estimate]], names: lis
         cells = []
         for figures in table.values():
             one = figures[name]
-            interval = (
-                f" <small>[{shown(name, one.low)}, {shown(name, one.high)}] n {one.n:,}</small>"
-                if one.n
-                else ""
-            )
-            cells.append(f"{shown(name, one.mean)}{interval}")
+            cells.append(_small(name, one, f" n {one.n:,}") if one.n else "–")
         rows.append(
             [
                 f"<span title='{escape(described['definition'], quote=True)}'>{escape(described['title'])}</span>",
@@ -182,6 +177,12 @@ def _pictures(summary: Summary, table: dict[str, dict[str, Estimate]]) -> str:
     return cards(figures)
 
 
+def _small(name: str, one: Estimate, rest: str = "") -> str:
+    """A figure with its interval in small letters, and what follows it."""
+    interval = one.interval(lambda value: shown(name, value))
+    return f"{shown(name, one.mean)} <small>{interval}{rest}</small>"
+
+
 def _says_something(table: dict[str, dict[str, Estimate]], name: str) -> bool:
     """Whether a metric says anything: it has numbers, and they are not all nothing."""
     return any(figures[name].mean for figures in table.values())
@@ -206,7 +207,7 @@ def _tests(summary: Summary) -> str:
         [
             f"{_named(names[test.a])} − {_named(names[test.b])}",
             escape(metric(test.metric).described()["title"]),
-            f"{shown(test.metric, test.difference)} <small>[{shown(test.metric, test.low)}, {shown(test.metric, test.high)}]</small>",
+            _small(test.metric, test.estimate),
             f"{test.p:.3g}",
             f"{test.p_holm:.3g}",
             f"{test.n:,}",

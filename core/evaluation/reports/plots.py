@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from core.diagnosis.funnel import STAGES, TEXT_STAGES
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import Estimate
-from core.evaluation.reports.export import shown
+from core.evaluation.reports.export import with_interval
 from core.evaluation.reports.labels import positions
 from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.summary import Summary
@@ -331,9 +331,8 @@ def _title(name: str) -> str:
 
 
 def _figure_text(name: str, one: Estimate) -> str:
-    if one.mean is None:
-        return f"{_title(name)}: –"
-    return f"{_title(name)}: {shown(name, one.mean)} [{shown(name, one.low)}, {shown(name, one.high)}], n = {one.n:,}"
+    known = "" if one.mean is None else f", n = {one.n:,}"
+    return f"{_title(name)}: {with_interval(name, one)}{known}"
 
 
 def _marker(i: int) -> dict[str, Any]:

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
-from core.evaluation.metrics.statistics import Paired, holm, paired
+from core.evaluation.metrics.statistics import WIDE, Paired, corrected, paired
 from core.evaluation.reports.naming import called
 from core.evaluation.reports.summary import Summary
 
 FOUND = ("reader_hit@1", "passage_recall@4", "context_recall", "path_hit@32", "token_recall")
 POWER = (
-    1.959964 + 0.841621
+    WIDE + 0.841621
 )  # standard errors that a difference needs to be found in 80 of 100 samples, at the level of .05
 DEARER = 1.2  # times the cost from which on a method counts as dearer
 NOTICED = {"tokens": 1.0, "seconds": 0.1}  # costs below which nobody looks at how large they are
@@ -115,16 +115,14 @@ class Ranks:
 
     def test(self, a: str, b: str) -> Paired:
         """The test of a pair, seen from `a`."""
-        if (a, b) in self.tests:
-            return self.tests[a, b]
-        one = self.tests[b, a]
-        return replace(one, a=a, b=b, difference=-one.difference, low=-one.high, high=-one.low)
+        return self.tests[a, b] if (a, b) in self.tests else self.tests[b, a].turned
 
     @cached_property
     def ranks(self) -> dict[str, int]:
         """1 more than there are methods that are ahead beyond chance."""
-        ahead = lambda a, b: self.test(a, b).beyond_chance and self.test(a, b).difference > 0
-        return {b: 1 + sum(ahead(a, b) for a in self.values if a != b) for b in self.values}
+        return {
+            b: 1 + sum(self.test(a, b).ahead for a in self.values if a != b) for b in self.values
+        }
 
     @cached_property
     def first(self) -> list[str]:
@@ -174,10 +172,9 @@ class Ranks:
             )
             is not None
         ]
-        for p, (part, test) in zip(holm([test.p for _, test in tried]), tried):
-            corrected = replace(test, p_holm=p)
-            if corrected.beyond_chance and corrected.difference > 0:
-                yield part, corrected
+        for (part, _), test in zip(tried, corrected(test for _, test in tried), strict=True):
+            if test.ahead:
+                yield part, test
 
     def spread(self, a: str, b: str) -> float:
         """The standard deviation of the differences of a pair; 0 of one question."""

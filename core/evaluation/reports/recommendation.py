@@ -232,7 +232,7 @@ def figure(value: float) -> str:
 
 def interval(test: Paired) -> str:
     """A difference with its interval, as `.21 [.04, .37]`."""
-    return f"{figure(test.difference)} [{figure(test.low)}, {figure(test.high)}]"
+    return test.estimate.text(figure)
 
 
 def _costs(ratio: float, other: str) -> str:

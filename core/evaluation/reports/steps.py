@@ -10,7 +10,7 @@ import numpy as np
 
 from core.errors import BadInput, BadParameter
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.metrics.statistics import Paired, holm, paired
+from core.evaluation.metrics.statistics import Paired, corrected, paired
 from core.evaluation.reports.flow import FAILED, PASSAGES, RIGHT, endings, measure
 from core.evaluation.reports.summary import Summary
 from core.operators import EmbedQuery
@@ -80,8 +80,8 @@ def worth(summary: Summary) -> list[StepWorth]:
                     None if np.isnan(gap).all() else float(np.nanmean(gap)),
                 )
             )
-    corrected = holm([one.test.p for one in worths])
-    worths = [replace(one, test=replace(one.test, p_holm=p)) for one, p in zip(worths, corrected)]
+    tests = corrected(one.test for one in worths)
+    worths = [replace(one, test=test) for one, test in zip(worths, tests, strict=True)]
     return sorted(worths, key=lambda one: (-one.test.difference, one.words))
 
 

@@ -71,7 +71,7 @@ def signed(value: float) -> str:
 
 def interval(test: Paired) -> str:
     """A difference with its interval: `+.07 [+.02, +.12]`."""
-    return f"{signed(test.difference)} [{signed(test.low)}, {signed(test.high)}]"
+    return test.estimate.text(signed)
 
 
 def _cells(one: StepWorth, scale: tuple[float, float], name: str) -> tuple[str, ...]:

@@ -25,7 +25,14 @@ from core.evaluation.metrics.defaults import Defaults, defaults
 from core.evaluation.metrics.failures import answered, patterns, reasons
 from core.evaluation.metrics.formulas import f1
 from core.evaluation.metrics.outcome import Cost, Outcome
-from core.evaluation.metrics.statistics import Estimate, Paired, estimates, holm, paired, pareto
+from core.evaluation.metrics.statistics import (
+    Estimate,
+    Paired,
+    corrected,
+    estimates,
+    paired,
+    pareto,
+)
 from core.evaluation.reports.naming import called
 from core.evaluation.runs.store import Run, StoredRow
 from core.evaluation.runs.written import sources_of
@@ -388,17 +395,9 @@ class Summary:
         values = {instance: self.values(instance, names) for pair in pairs for instance in pair}
         found: list[Paired] = []
         for column, name in enumerate(names):
-            tests = [
-                test
-                for a, b in pairs
-                if (test := paired(name, a, b, values[a][:, column], values[b][:, column]))
-                is not None
-            ]
-            corrected = holm([test.p for test in tests])
-            found += [
-                dataclasses.replace(test, p_holm=p)
-                for test, p in zip(tests, corrected, strict=True)
-            ]
+            found += corrected(
+                paired(name, a, b, values[a][:, column], values[b][:, column]) for a, b in pairs
+            )
         return found
 
     def front(

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.comparison.run import Prefixes
 from core.environment import Environment
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.failures import patterns, reasons
 from core.evaluation.metrics.outcome import Outcome
 from core.evaluation.metrics.statistics import Paired, paired
 from core.evaluation.runs.plan import Drawn, Plan
-from core.evaluation.runs.row import one
+from core.evaluation.runs.row import vary
 from core.sources import Ask
 from core.types import Question
 from core.watch import Watch
@@ -52,20 +51,12 @@ class BothLines:
         for place in range(of):
             watch.check()
             watch.report(f"{place:,} of {of:,} questions", place / of)
-            prefixes, found = Prefixes(), dict[int, Outcome | None]()
-            for turn in (place % 2, 1 - place % 2):
-                row = one(
-                    self.plan,
-                    self.environment,
-                    self.ask,
-                    place,
-                    self.plan.instances[turn],
-                    prefixes,
-                    watch,
-                )
-                found[turn] = row.outcome
+            found = dict[str, Outcome | None]()
+            for row in vary(self.plan, self.environment, self.ask, place, watch=watch):
+                found[row.instance] = row.outcome
                 self.errors += [row.error] if row.error else []
-            self.outcomes.append((found[0], found[1]))
+            before, now = self.plan.instances
+            self.outcomes.append((found[before.id], found[now.id]))
         watch.report(f"{of:,} of {of:,} questions", 1.0)
         return self
 

@@ -95,6 +95,11 @@ class Plan:
         if len({one.question.id for one in self.drawn}) < len(self.drawn):
             raise BadInput("A question set was named twice, or two questions share an id.")
 
+    def turned(self, place: int) -> list[Instance]:
+        """The instances in the order in which they are asked a question: the first one turns with it, so that none is always first."""
+        count = len(self.instances)
+        return [self.instances[(place + i) % count] for i in range(count)]
+
     @property
     def models(self) -> tuple[str, ...]:
         """The models and roles that are used: by operators, for answers where they are wanted, and for judging."""

@@ -1,14 +1,15 @@
-"""One instance on one drawn question: the row that is kept, and what is loaded before the first."""
+"""Instances on one drawn question: the rows that are kept, and what is loaded before the first."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from core.comparison import traces
-from core.comparison.run import LaneRun, Prefixes, Progress
+from core.comparison.run import LaneRun, NoPrefixes, Prefixes, Progress
+from core.diagnosis.repair.trying import until
 from core.environment import Environment
 from core.errors import Cancelled
 from core.evaluation.metrics.outcome import Outcome, observe
@@ -43,6 +44,43 @@ def asking(engine, plan: Plan) -> Callable[[Drawn], Ask]:
     return lambda drawn: drawn.open(engine).ask(drawn.question, plan.seed, model=plan.model)
 
 
+def vary(
+    plan: Plan,
+    environment: Environment,
+    ask: Callable[[Drawn], Ask],
+    place: int,
+    instances: Sequence[Instance] | None = None,
+    watch: Watch = NO_WATCH,
+    seconds: float | None = None,
+    kept: bool = True,
+) -> Iterator[FinishedRow]:
+    """Ask one question of a plan with several instances, one after the other.
+
+    The states after operators that the lines begin with are shared between them, unless the plan is cold.
+
+    Parameters
+    ----------
+    plan : the questions, and how they are asked.
+    environment : the models, and what else a run works with.
+    ask : makes an `Ask` of a drawn question; what it raises is a sentence in the row.
+    place : the index of the question among those drawn.
+    instances : all of the plan by default, the first one turning with the question.
+    watch : is checked before each instance, and by what runs.
+    seconds : of one instance; one that takes longer has no outcome.
+    kept : whether the rows have states, and are told of as spans (`core.comparison.traces`).
+
+    Yields
+    ------
+    A row for each instance, as soon as it has run.
+    """
+    asked = plan.turned(place) if instances is None else instances
+    prefixes = Prefixes() if len(asked) > 1 else NoPrefixes()
+    for instance in asked:
+        watch.check()
+        limited = watch if seconds is None else until(watch, time.monotonic() + seconds)
+        yield one(plan, environment, ask, place, instance, prefixes, limited, kept)
+
+
 def one(
     plan: Plan,
     environment: Environment,
@@ -51,8 +89,9 @@ def one(
     instance: Instance,
     prefixes: Prefixes,
     watch: Watch = NO_WATCH,
+    kept: bool = True,
 ) -> FinishedRow:
-    """An instance run on the question at `place`. Raises what `watch` raises; what else fails is a sentence in the row."""
+    """An instance run on the question at `place`. Raises Cancelled where `watch` does; what else fails is a sentence in the row."""
     drawn, models, start = plan.drawn[place], environment.models, time.perf_counter()
     if plan.cold:
         models.forget()
@@ -60,19 +99,19 @@ def one(
     try:
         asked = ask(drawn)
         lane = LaneRun(asked, instance.line, environment, Prefixes() if plan.cold else prefixes)
-        progress = Progress(watch=watch.quiet)
+        progress = Progress(watch=watch.quiet, reached=lambda state: watch.check())
         lane.retrieve(progress)
         lane.answer(progress)
         first, second = judged(plan, models, lane, watch)
         opinions = first, asked.source, supported(plan, models, lane, watch)
         state = as_if_new(lane.state) if plan.cold else lane.state
         outcome = observe(lane.graph, state, *opinions, building(lane), second)
-        states = freeze_all(lane.states, lane.graph)
+        states = freeze_all(lane.states, lane.graph) if kept else None
     except Cancelled:
         raise
     except Exception as failure:
         outcome, error = None, sentence(failure)
-    if lane is not None:
+    if lane is not None and kept:
         traces.send([traces.Traced(instance.name, lane, error or "")])
     return FinishedRow(
         instance.id, drawn.question.id, outcome, error, states, time.perf_counter() - start

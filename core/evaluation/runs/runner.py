@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from statistics import fmean, stdev
 
-from core.comparison.run import NoPrefixes, Prefixes
 from core.environment import Environment
 from core.errors import Cancelled
 from core.evaluation.runs.plan import Drawn, Plan
-from core.evaluation.runs.row import FinishedRow, one, warm
+from core.evaluation.runs.row import FinishedRow, vary, warm
 from core.evaluation.runs.servers import as_fast_as_one, fixed, in_flight, servers
 from core.evaluation.runs.spending import Estimate, estimate, reached, spending
 from core.evaluation.runs.spread import spread
@@ -142,11 +141,13 @@ class Evaluation:
         return self.run
 
     def _turns(self, done: set[tuple[str, str]]) -> Iterator[tuple[int, list[Instance]]]:
-        """Each question's place with the instances left for it; the first one turns with the question, so that none is always first."""
-        count = len(self.plan.instances)
+        """Each question's place with the instances left for it."""
         for place, drawn in enumerate(self.plan.drawn):
-            turned = [self.plan.instances[(place + i) % count] for i in range(count)]
-            left = [instance for instance in turned if (instance.id, drawn.question.id) not in done]
+            left = [
+                instance
+                for instance in self.plan.turned(place)
+                if (instance.id, drawn.question.id) not in done
+            ]
             if left:
                 yield place, left
 
@@ -187,23 +188,15 @@ class Evaluation:
 
         def question(turn: tuple[int, list[Instance]]) -> None:
             nonlocal at_work
-            prefixes, account = Prefixes() if len(turn[1]) > 1 else NoPrefixes(), Account()
+            account = Account()
+            rows = vary(self.plan, self.environment, self.ask, *turn, flight)
             try:
                 with processor.held(), charged_to(account, spent.account):
                     for instance in turn[1]:
                         flight.check()
                         tell(instance)
                         begun = clock()
-                        row = one(
-                            self.plan,
-                            self.environment,
-                            self.ask,
-                            turn[0],
-                            instance,
-                            prefixes,
-                            flight,
-                        )
-                        keep(row, begun)
+                        keep(next(rows), begun)
             finally:
                 spent.ended(account)
                 with lock:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Sequence
 from functools import cache, partial
 
-from core.comparison.run import Prefixes
 from core.engine import Engine
 from core.evaluation.runs.plan import Plan
-from core.evaluation.runs.row import FinishedRow, asking, one, warm
+from core.evaluation.runs.row import FinishedRow, asking, vary, warm
 from core.instances.catalogue import Instance
 from core.runtime.cluster import Lost, Workers
 from core.runtime.jobs import Job
@@ -34,7 +33,7 @@ def spread(
 
 def turn(plan: Plan, left: Turn) -> list[FinishedRow]:
     """In a worker: the instances one after the other, sharing what they have in common, by the engine of its process."""
-    engine, (place, instances), prefixes = _engine(), left, Prefixes()
+    engine = _engine()
     ask = asking(engine, plan)
     key = (
         plan.graphs,
@@ -45,7 +44,4 @@ def turn(plan: Plan, left: Turn) -> list[FinishedRow]:
     if key not in _warmed:
         warm(plan, engine.environment, ask, Job("worker", lambda job: None))
         _warmed.add(key)
-    return [
-        one(plan, engine.environment, ask, place, instance, prefixes, NO_WATCH)
-        for instance in instances
-    ]
+    return list(vary(plan, engine.environment, ask, *left))

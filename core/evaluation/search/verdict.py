@@ -63,9 +63,7 @@ class Compared:
     @property
     def better(self) -> bool:
         """Whether its quality is above the other's beyond chance, by the corrected p-value, at no higher mean cost."""
-        return (
-            self.quality.difference > 0 and self.quality.beyond_chance and self.cost.difference <= 0
-        )
+        return self.quality.ahead and self.cost.difference <= 0
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,8 @@ class SearchVerdict:
     def words(self, one: Compared) -> str:
         """`Found 7 beats Beam search (No. 14): +0.31 reader_hit@1 [0.24, 0.38] (p = 0.0002, n = 60) at 0.02 s a question against 1 s`."""
         quality, cost = one.quality.metric, one.cost.metric
-        number = f"{one.quality.difference:+.2f} {quality} [{one.quality.low:.2f}, {one.quality.high:.2f}]"
+        interval = one.quality.estimate.interval("{:.2f}".format)
+        number = f"{one.quality.difference:+.2f} {quality} {interval}"
         verb = "beats" if one.better else "does not beat"
         unit = {"seconds": " s", "tokens": " tokens"}[cost]
         here, there = (

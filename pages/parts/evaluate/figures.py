@@ -10,7 +10,7 @@ from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.defaults import defaults
 from core.evaluation.reports import plots
 from core.evaluation.reports.by_budget import FIGURES, by_budget
-from core.evaluation.reports.export import shown
+from core.evaluation.reports.export import shown, with_interval
 from core.evaluation.reports.naming import titles
 from core.evaluation.reports.ranks import quality as quality_of
 from core.evaluation.reports.sensitivity import curves, differing
@@ -363,11 +363,7 @@ def _meanings(results: Summary) -> None:
 def _cell(name: str, one, most: int) -> str:
     if most:
         return tr("only {most:,} handed on", most=most)
-    return (
-        "–"
-        if one.mean is None
-        else f"{shown(name, one.mean)} [{shown(name, one.low)}, {shown(name, one.high)}]"
-    )
+    return with_interval(name, one)
 
 
 def _title(name: str) -> str:

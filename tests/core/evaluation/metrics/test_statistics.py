@@ -1,10 +1,19 @@
 """Intervals, paired tests, Holm's correction and fronts: by hand and against scipy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from core.evaluation.metrics.statistics import estimates, holm, paired, pareto
+from core.evaluation.metrics.statistics import (
+    Estimate,
+    corrected,
+    estimates,
+    holm,
+    paired,
+    pareto,
+)
 
 NAN = float("nan")
 
@@ -94,3 +103,26 @@ def test_one_question_proves_nothing():
     """Of the two ways to flip one sign both are as far from nothing."""
     found = paired("hits@1", "a", "b", [1.0, np.nan], [0.0, 1.0])
     assert (found.difference, found.p, found.n) == (1.0, 1.0, 1)
+
+
+def test_tests_made_together_are_corrected_together_and_those_of_nothing_left_out():
+    one = paired("recall", "a", "b", [1, 1, 1, 1, 1, 1], [0] * 6)
+    other = paired("recall", "a", "c", [1, 0, 1, 0, 1, 1], [0] * 6)
+    found = corrected([one, None, other])
+    assert [test.p for test in found] == [one.p, other.p]
+    assert [test.p_holm for test in found] == holm([one.p, other.p])
+
+
+def test_a_test_seen_from_the_other_side():
+    test = replace(paired("recall", "a", "b", [1, 1, 0, 1], [0, 0, 0, 1]), p=0.01)
+    back = test.turned
+    assert (back.a, back.b, back.difference) == ("b", "a", -test.difference)
+    assert (back.low, back.high, back.turned) == (-test.high, -test.low, test)
+    assert test.ahead and not back.ahead and not replace(test, p_holm=0.2).ahead
+    assert (
+        test.estimate.text("{:+.1f}".format) == f"+0.5 {test.estimate.interval('{:+.1f}'.format)}"
+    )
+
+
+def test_no_number_is_a_dash():
+    assert Estimate(None, None, None, 0).text("{:.2f}".format) == "–"

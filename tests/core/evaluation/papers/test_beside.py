@@ -8,13 +8,12 @@ import json
 import pytest
 
 from core.cli import OK, WRONG, main
-from core.evaluation.metrics.statistics import Estimate
+from core.evaluation.metrics.statistics import Estimate, kendall
 from core.evaluation.papers.beside import (
     Beside,
     Row,
     agreement,
     beside,
-    kendall,
     markdown,
     order_of_sets,
     wide,

@@ -10,9 +10,10 @@ from scipy.stats import pearsonr
 
 from core.evaluation.metrics.outcome import Outcome
 from core.evaluation.metrics.ranking import Ranked
+from core.evaluation.metrics.statistics import correlation
 from core.evaluation.metrics.topology import Nearing
 from core.evaluation.papers.experiments import Experiment, PublishedSet
-from core.evaluation.papers.gains import correlation, gains, quartiles
+from core.evaluation.papers.gains import gains, quartiles
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Run, StoredRow
 from core.types import Question

@@ -64,7 +64,7 @@ def test_the_repaired_line_is_evaluated_beside_the_others_whose_rows_are_taken_o
     assert line.name == "ONE, keep 64 paths"
     ran = []
     monkeypatch.setattr(
-        "core.evaluation.runs.runner.one",
+        "core.evaluation.runs.row.one",
         lambda plan, env, ask, place, instance, *rest: (
             ran.append(instance.id) or _row(instance, plan, place)
         ),
