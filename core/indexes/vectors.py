@@ -248,17 +248,18 @@ def build(
     """
     folder = place(graph, encoder, of)
     with locked(folder / AT_WORK, True, busy_elsewhere(watch)):
+        blocks = Blocks(graph, of, folder, worded=worded)
         ready = opened(folder)
         if ready is not None:
+            if ready.exact:  # blocks that an earlier version or a kill left
+                blocks.remove_files()
             return ready
         if not count(graph, of):
             raise BadInput(f"“{graph.name}” has no {of} to encode.")
         if count(graph, of) > limit:
             raise BadInput(too_many(graph, encoder, of, limit))
         facts = {"of": of} | ({"source": source} if source else {})
-        return finished(
-            Blocks(graph, of, folder, worded=worded), encode or here(encoder, watch), facts, watch
-        )
+        return finished(blocks, encode or here(encoder, watch), facts, watch)
 
 
 def finished(
@@ -300,7 +301,12 @@ def finished(
         blocks.folder / DONE,
         lambda stream: stream.write(json.dumps(digests.marked(facts)).encode()),
     )
-    return opened(blocks.folder) or VectorIndex(index, facts, order)
+    ready = opened(blocks.folder)
+    if ready is None:
+        return VectorIndex(index, facts, order)
+    if ready.exact:
+        blocks.remove_files()
+    return ready
 
 
 def opened(folder: Path) -> VectorIndex | None:
@@ -449,7 +455,8 @@ def too_many(graph: Graph, encoder, of: Of, limit: int) -> str:
     start = time.perf_counter()
     width = encoder.encode(sample).shape[1]
     rate = SAMPLE / max(1e-9, time.perf_counter() - start)
-    size = items * width * 3 / (1 << 30)  # two bytes a number in the blocks, one in the index
+    width *= 2 if kind_for(items) == EXACT else 3  # bytes: of a graph of neighbours, one more
+    size = items * width / (1 << 30)
     return (
         f"“{graph.name}” has {items:,} {of}, more than the limit of {limit:,}: at {rate:,.0f} texts a second, encoding them takes about "
         f"{span(items / rate)} on this computer and {size:,.1f} GB of disk. Say --limit {items} to do it all the same."

@@ -123,15 +123,49 @@ def test_what_is_kept_is_opened_again_and_deleted(grown):
         delete(place(graph, encoder, "triples"))
 
 
-def test_a_damaged_index_is_made_again_from_its_blocks(grown):
+def test_an_exact_index_takes_the_place_of_its_blocks(grown, monkeypatch):
+    monkeypatch.setattr(encoded, "BLOCK", 2)
+    graph = grown()
+    index = build(graph, Bag(), "nodes")
+    folder = place(graph, Bag(), "nodes")
+    assert not list(folder.glob("block-*"))
+    blocks = encoded.Blocks(graph, "nodes", folder)
+    assert blocks.missing() == [] and [len(blocks.read(number)) for number in range(3)] == [2, 2, 1]
+    assert np.array_equal(
+        np.concatenate([blocks.read(n) for n in range(3)]), index.of(np.arange(5))
+    )
+    assert np.array_equal(blocks.rows(np.array([1, 4])), index.of(np.array([1, 4])))
+
+
+@pytest.mark.parametrize("kind", ["SQfp16", "Flat"])
+def test_blocks_that_an_earlier_version_or_a_kill_left_go(grown, monkeypatch, kind):
+    monkeypatch.setattr(encoded, "BLOCK", 2)
+    monkeypatch.setattr(vectors, "EXACT", kind)
+    with monkeypatch.context() as earlier:
+        earlier.setattr(encoded.Blocks, "remove_files", lambda blocks: None)
+        graph, encoder = grown(), Counting()
+        build(graph, encoder, "nodes")
+    folder, asked = place(graph, encoder, "nodes"), len(encoder.asked)
+    before = opened(folder).of(np.arange(5))
+    assert len(list(folder.glob("block-*"))) == 3 and opened(folder).facts["kind"] == kind
+    (folder / "block-000001.npy").unlink()  # killed after the first was removed
+    for _ in range(2):
+        assert np.array_equal(build(graph, encoder, "nodes").of(np.arange(5)), before)
+        assert not list(folder.glob("block-*")) and len(encoder.asked) == asked
+    more = Counting()
+    again = build(grown(("New", "has_genre", "Drama")), more, "nodes")
+    assert (again.facts["encoded"], again.facts["reused"]) == (1, 5) and more.asked[1:] == ["New"]
+
+
+def test_a_damaged_record_costs_no_vector_and_a_damaged_index_each_once(grown):
     graph, encoder = grown(), Counting()
     build(graph, encoder, "nodes")
     folder, asked = place(graph, encoder, "nodes"), len(encoder.asked)
-    for name in (vectors.INDEX, encoded.DONE):
+    for name, cost in ((encoded.DONE, 0), (vectors.INDEX, 5)):
         before = bytes_of(folder)
         (folder / name).write_bytes(b"garbage")
         assert len(build(graph, encoder, "nodes")) == 5 and bytes_of(folder) == before
-    assert len(encoder.asked) == asked  # nothing was encoded again
+        assert len(encoder.asked) == asked + cost
 
 
 def test_a_cancelled_build_is_taken_up_where_it_stopped(grown, monkeypatch):
