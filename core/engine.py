@@ -12,18 +12,19 @@ from typing import Any
 
 from core.cases import solved
 from core.comparison.built import BuiltGraphs
-from core.comparison.comparing import Comparing, Comparison, Lane, Queues
+from core.comparison.comparing import Comparing, Queues
 from core.comparison.dear import asks, at_once
 from core.comparison.housekeeping import Housekeeping, freeze
+from core.comparison.lane import Comparison, Lane
 from core.comparison.queues import Wait
-from core.comparison.run import LaneRun, Prefixes, Progress, build_of
+from core.comparison.run import LaneRun, Prefixes, Progress, answer_role, build_of
 from core.comparison.viewers import Viewers
 from core.comparison.waiters import Waiter, Waiters
 from core.corpus.mends import mends_of
 from core.datasets import datasets, open_graph
 from core.diagnosis.repair.repairing import Repairing
 from core.environment import Environment
-from core.errors import BadInput
+from core.errors import BadInput, BadParameter
 from core.graph.names.lookup import names
 from core.indexes.chains import fingerprint
 from core.indexes.encoded import Of
@@ -190,10 +191,7 @@ class Engine:
         )
         alive = (lambda: True) if waiter is None else waiter.alive
         again = again or unfinished is not None
-        begin = lambda job: self._begin(
-            job,
-            Repairing(job.comparison, self._queues, self._asks_chat, alive) if repairs else None,
-        )
+        begin = lambda job: self._begin(job, alive if repairs else None)
         job = self.jobs.start(
             self.key(ask, instances), lambda: self._job(ask, instances, done), again, begin
         )
@@ -256,16 +254,25 @@ class Engine:
         return self._built.digest(source.corpus, build) + _mends(ask)
 
     def _job(self, ask: Ask, instances: Sequence[Instance], done: Mapping[str, Lane]) -> Job:
-        job = Job(self.key(ask, instances))
-        new = lambda instance: Lane(
-            instance, LaneRun(ask, instance.line, self.environment, self._prefixes)
-        )
-        lanes = [
-            replace(done[text].again(ask), instance=i) if (text := repr(i.line)) in done else new(i)
-            for i in instances
-        ]
+        job, lanes = Job(self.key(ask, instances)), []
+        for instance in instances:
+            known = done.get(repr(instance.line))
+            if known is None:
+                lanes.append(Lane.waiting(ask, instance, self._answering_model(ask, instance)))
+            else:
+                lanes.append(replace(known, ask=ask, instance=instance, taken=True))
         job.comparison = Comparison(ask, lanes, _mends(ask))
         return job
+
+    def _answering_model(self, ask: Ask, instance: Instance) -> str | None:
+        """The title of the model that answers; None where none is asked or none has that name."""
+        role = answer_role(instance.line)
+        if not role or not ask.model:
+            return None
+        try:
+            return self.models.title(role)
+        except BadParameter:  # said on the lane when it asks
+            return None
 
     def _unfinished(self, ask: Ask, instances: Sequence[Instance]) -> Comparison | None:
         """Return the ended comparison of the same key if one of its lanes has no whole result."""
@@ -274,10 +281,11 @@ class Engine:
             return None
         return job.comparison
 
-    def _begin(self, job: Job, after: Repairing | None) -> None:
-        Comparing(
-            job.comparison, self.models, self._queues, self._asks_chat, after, self._viewers.looking
-        ).start(job)
+    def _begin(self, job: Job, alive: Callable[[], bool] | None) -> None:
+        """Start a comparison; with `alive` changes are tried afterwards, as long as it is true."""
+        shared = job.comparison, self.environment, self._prefixes, self._queues, self._asks_chat
+        after = None if alive is None else Repairing(*shared, alive)
+        Comparing(*shared, after, self._viewers.looking).start(job)
 
 
 def _load_answering(models: Models) -> None:
@@ -322,6 +330,6 @@ def _weight(job: Job) -> int:
         0
         if comparison is None
         else weight(
-            [(lane.run.states, lane.preview and lane.preview.states) for lane in comparison.lanes]
+            [(lane.states, lane.preview and lane.preview.states) for lane in comparison.lanes]
         )
     )

@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 from core.comparison.build_title import build_title
+from core.comparison.lane import Comparison, Lane
 from core.comparison.run import build_of
 from core.diagnosis.causes import Cause, Fate
 from core.diagnosis.funnel import STAGES_OF, funnel
@@ -14,7 +15,6 @@ from core.diagnosis.measure import lane_by_model
 from core.diagnosis.passages import fates, gold_rows
 from core.diagnosis.prompt_items import item_at
 from core.diagnosis.targets import answers_of, passages_of
-from core.engine import Comparison, Lane
 from core.graph.texts import chunk_lists, hit_names, hit_texts, leaves
 from core.operators.generate import about_tokens
 from core.types import Influence, Ranking, State, Step
@@ -26,7 +26,8 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
     """`question, entities, answers, graph, seed, lanes` as JSON can hold them; for a question to a corpus also `corpus` and `gold`, the
     documents that the answer rests on; `aliases`, groups of names of one answer each, where the question's set has any; `edits`, what was
     taken away from what was asked, merged or renamed, where anything was."""
-    ask = comparison.ask
+    comparison = comparison.now
+    ask, lanes = comparison.ask, comparison.lanes
     about: dict[str, Any] = (
         {"corpus": ask.source.name, "gold": list(ask.question.gold)} if ask.source.documents else {}
     )
@@ -41,21 +42,22 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
         "graph": ask.source.graph.name,
         "seed": ask.seed,
         **about,
-        "lanes": [lane_dict(comparison, lane) for lane in comparison.lanes],
+        "lanes": [lane_dict(lane, lane_by_model(comparison, lane)) for lane in lanes],
     }
 
 
-def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
-    """One lane: the instance, its graph with the title of the build that made it, how much of what it searched was there (`partly`, null
-    where all was), its answers, why the language model's is blank or cut and what it thought before, paths, hits by kind, community
-    reports, subgraph size, funnel, prompt, operators and error; the points, where a language model noted some on what was found; the
-    influence of what its answers were made from, where that was measured; `beside`, what it said before its graph was edited, where it
-    was."""
+def lane_dict(lane: Lane, by_model: bool) -> dict[str, Any]:
+    """Return a lane as JSON can hold it; its funnel is counted `by_model` or by the reader.
+
+    A value is null where the line has no such thing or nothing is known of it. `partly` is how
+    much of what it searched was there, `answer_fault` why the model's answer is blank or cut,
+    `beside` what it said before its graph was edited.
+    """
     graph, state = lane.graph, lane.state
     return {
         "instance": lane.instance.id,
-        "line": repr(lane.instance.line),
-        "graph": {**graph_dict(graph, lane), "title": build_title(comparison, lane) or None},
+        "line": repr(lane.line),
+        "graph": {**graph_dict(lane), "title": build_title(lane) or None},
         "status": lane.status,
         "partly": state.partly or None,
         "answer": state.answer,
@@ -63,7 +65,7 @@ def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
         "thought": thought(state) or None,
         "reader_answers": None if state.reader is None else graph.names(state.reader),
         "paths": paths_list(graph, state),
-        "hits": hits_dict(graph, state, comparison.ask.question.gold),
+        "hits": hits_dict(graph, state, lane.ask.question.gold),
         "excerpt": excerpt_dict(graph, state),
         "points": points_list(graph, state),
         "reports": None
@@ -72,8 +74,8 @@ def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
         "subgraph": None
         if state.subgraph is None
         else {"nodes": len(state.subgraph.nodes), "edges": len(state.subgraph.edges)},
-        "funnel": funnel_dict(comparison, lane),
-        "gold": gold_dict(comparison, lane),
+        "funnel": funnel_dict(lane, by_model),
+        "gold": gold_dict(lane),
         "beside": None if lane.beside is None else dataclasses.asdict(lane.beside),
         "influence": [influence_dict(lane, one) for one in lane.influences],
         **prompt_dict(state),
@@ -82,12 +84,13 @@ def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
     }
 
 
-def graph_dict(graph, lane: Lane) -> dict[str, Any]:
+def graph_dict(lane: Lane) -> dict[str, Any]:
     """The graph of a lane: `name`, `build` (null on a graph of triples), and how many `nodes` and `edges` that graph has."""
+    graph = lane.graph
     nodes, edges = getattr(graph, "whole", (graph.n_nodes, graph.n_edges))[:2]
     return {
         "name": graph.name,
-        "build": build_of(lane.instance.line),
+        "build": build_of(lane.line),
         "nodes": nodes,
         "edges": edges,
     }
@@ -109,24 +112,18 @@ def paths_list(graph, state: State) -> list[dict[str, Any]]:
     ]
 
 
-def funnel_dict(comparison: Comparison, lane: Lane) -> dict[str, list[str] | None] | None:
+def funnel_dict(lane: Lane, by_model: bool) -> dict[str, list[str] | None] | None:
     """The known answers alive at each stage; null for a stage this line has not, and as a whole where no answer is known."""
-    ask = comparison.ask
-    stages = funnel(
-        ask.source,
-        lane.graph,
-        lane.state,
-        answers_of(ask.question),
-        lane_by_model(comparison, lane),
-        lane.saved_alive,
-    )
+    ask = lane.ask
+    wanted = answers_of(ask.question)
+    stages = funnel(ask.source, lane.graph, lane.state, wanted, by_model, lane.saved_alive)
     alive = {stage.name: list(stage.alive) for stage in stages}
     return {name: alive.get(name) for name in STAGES_OF[ask.source.kind]} if stages else None
 
 
-def gold_dict(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
+def gold_dict(lane: Lane) -> dict[str, Any] | None:
     """Of the passages that the answer rests on: those alive at each stage, and the `fates` of all; null where none is known."""
-    source, gold = comparison.ask.source, passages_of(comparison.ask.question)
+    source, gold = lane.ask.source, passages_of(lane.ask.question)
     if not gold:
         return None
     alive = {
@@ -135,7 +132,7 @@ def gold_dict(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
     }
     found = [
         _fate_dict(fate, lane.state)
-        for fate in fates(lane.graph, lane.states, comparison.ask.question.gold)
+        for fate in fates(lane.graph, lane.states, lane.ask.question.gold)
     ]
     return {
         "alive": {name: alive.get(name) for name in STAGES_OF[source.kind][:-1]},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -288,6 +289,28 @@ class Beside:
     def same(self) -> bool:
         """Whether it says what it said."""
         return not self.lost and not self.new
+
+
+@dataclass(frozen=True)
+class Rating:
+    """What a person thought of an instance's answer to a question.
+
+    `answers` are the question's known answers, else the entities that the answer names, as far as they are known; `size`
+    is the number of nodes of the subgraph that was first extracted; `time` is in seconds since 1970.
+    """
+
+    question: str
+    digest: str  # of the graph
+    line: str
+    answer: str
+    up: bool
+    entities: tuple[str, ...] = ()
+    graph: str = ""
+    instance: str = ""
+    answers: tuple[str, ...] = ()
+    size: int | None = None
+    hops: int | None = None
+    time: float = field(default_factory=lambda: round(time.time(), 3))
 
 
 @dataclass(frozen=True)

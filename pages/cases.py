@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.case_adapter import comparison
 from core.cases import Case, delete, edit, export, get, tags, whole
 from core.cases.store import OWNED_AS
 from core.corpus import corpora
@@ -68,7 +67,7 @@ def opened(case: Case) -> None:
     )
     if start or known:
         st.caption(plain(" · ".join((*start, *known))))
-    opened = Session.case_open.of(case.id, lambda: comparison(whole(case.id)))
+    opened = Session.case_open.of(case.id, lambda: whole(case.id))
     try:
         drawing = finished_board(opened, f"case-{case.id}")
     except (

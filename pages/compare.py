@@ -229,9 +229,7 @@ def options() -> None:
             st.toggle(
                 tr("Wait for all vectors"),
                 key=Session.whole.name,
-                help=tr(
-                    "Of many documents, those passages are searched that are encoded so far. With this on, a question waits for all."
-                ),
+                help=tr("Search starts before all passages are encoded. On, it waits for all."),
                 persist_state="session",
             )
 

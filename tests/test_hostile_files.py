@@ -15,12 +15,12 @@ from core.cases.exchange import load
 from core.cases.file import EXTENSION
 from core.errors import BadInput
 from core.graph.readers.formats import FORMATS as GRAPH_FORMATS
-from core.graph.readers.triple_file import read_triples
 from core.io.plain import to_plain
 from core.questions.reading import FORMATS, read_questions, rows_with_graphs
 from core.retrievers.runs.formats import FORMATS as RUN_FORMATS
 from core.retrievers.runs.formats import TREC, read_run_file
 from pages.parts.question.permalink import Link, parse_link
+from tests.triples import read_triples
 
 several = lambda examples: settings(
     max_examples=examples,

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from typing import Literal
 
-Reading = Literal["unicode", "code"]
 READINGS = ("unicode", "code")
 OTHERS = re.compile(r"[^a-z0-9 ]")
 LONGEST_CACHED = 100  # characters: names come again and again, texts do not

@@ -2,15 +2,12 @@
 
 from core.cases.case import Case
 from core.cases.exchange import export, load
-from core.cases.feedback import Rating, rate, ratings, solved, unrate, verdict
-from core.cases.finished import Finished, FinishedLane
+from core.cases.feedback import answer_text, rate, rating_of, ratings, solved, unrate, verdict
 from core.cases.store import cases, delete, duplicate, edit, get, save, tags, whole
 
 __all__ = [
     "Case",
-    "Finished",
-    "FinishedLane",
-    "Rating",
+    "answer_text",
     "cases",
     "delete",
     "duplicate",
@@ -19,6 +16,7 @@ __all__ = [
     "get",
     "load",
     "rate",
+    "rating_of",
     "ratings",
     "save",
     "solved",

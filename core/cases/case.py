@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from core.cases.finished import Finished
+from core.comparison.lane import Comparison
 from core.errors import BadInput, shorten
 from core.instances.catalogue import published
 from core.io.json_text import json_text
@@ -65,17 +65,18 @@ def _labels() -> dict[str, str]:
     return {one.name: one.label for one in reversed(published().values())}
 
 
-def about(finished: Finished) -> Case:
+def about(comparison: Comparison) -> Case:
     """The description of a comparison, with a new id and the present time."""
-    question, graph, now = finished.question, finished.graph, round(time.time(), 3)
+    ask, graph, now = comparison.ask, comparison.graph, round(time.time(), 3)
+    question = ask.question
     return Case(
         uuid.uuid4().hex[:12],
         question.text,
-        tuple(graph.names(finished.seeds)),
+        tuple(graph.names(ask.seeds)),
         question.answers,
         graph.name,
         getattr(graph, "origin", graph.digest),
-        tuple(lane.instance.name for lane in finished.lanes),
+        tuple(lane.instance.name for lane in comparison.lanes),
         {},
         created=now,
         changed=now,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
-from dataclasses import dataclass, field
 
 from core.cases.database import saved_cases
 from core.cases.store import cases
+from core.comparison.lane import Lane
+from core.diagnosis.matching import match
 from core.io.plain import from_plain, to_plain
 from core.sharing import check_may_change, forget_owner, made
-from core.types import Question
+from core.types import Question, Rating
 
 OWNED_AS = "rating"
 COLUMNS = (
@@ -24,26 +24,42 @@ COLUMNS = (
 )  # of the table; what else is told of a rating is one text in JSON
 
 
-@dataclass(frozen=True)
-class Rating:
-    """What a person thought of an instance's answer to a question.
+def answer_text(lane: Lane) -> str:
+    """Return what a lane answers as one text; empty where it gave no answer."""
+    state = lane.state
+    if state.answer is not None:
+        return state.answer
+    if state.excerpt is not None:
+        return state.excerpt.text
+    return ", ".join(lane.graph.names(state.reader or ()))
 
-    `answers` are the question's known answers, else the entities that the answer names, as far as they are known; `size`
-    is the number of nodes of the subgraph that was first extracted; `time` is in seconds since 1970.
+
+def rating_of(lane: Lane, up: bool) -> Rating:
+    """Rate a lane's answer: the model's, or a reader's where no model answered.
+
+    Where no answers are known, those of the reader count that the model's answer names.
     """
-
-    question: str
-    digest: str  # of the graph
-    line: str
-    answer: str
-    up: bool
-    entities: tuple[str, ...] = ()
-    graph: str = ""
-    instance: str = ""
-    answers: tuple[str, ...] = ()
-    size: int | None = None
-    hops: int | None = None
-    time: float = field(default_factory=lambda: round(time.time(), 3))
+    graph, question, state = lane.graph, lane.ask.question, lane.state
+    given = answer_text(lane)
+    named = [
+        name
+        for name in graph.names(state.reader or ())
+        if state.answer is None or match(given, name)
+    ]
+    sizes = (step.sizes["nodes"] for step in state.trace if "nodes" in step.sizes)
+    return Rating(
+        question.text,
+        getattr(graph, "origin", graph.digest),
+        repr(lane.line),
+        given,
+        up,
+        entities=question.entities,
+        graph=graph.name,
+        instance=lane.instance.name,
+        answers=question.answers or tuple(dict.fromkeys(named)),
+        size=next(sizes, None),
+        hops=question.hops,
+    )
 
 
 def rate(rating: Rating) -> None:

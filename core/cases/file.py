@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.cases.case import LARGEST, LONGEST_LINK, Case, about, check_notes, check_tags, pack
-from core.cases.finished import thaw_finished
+from core.cases.saved import thaw
 from core.errors import BadInput, shorten
 from core.io.json_text import json_text
 
@@ -25,7 +25,7 @@ ID = re.compile(r"[0-9a-f]{12}")
 
 
 def as_file(cases: Iterable[tuple[Case, Mapping[str, Any]]]) -> bytes:
-    """Cases with their comparisons, as `freeze_finished` gives them, as one file."""
+    """Cases with their comparisons, as `freeze` gives them, as one file."""
     out = io.BytesIO()
     with gzip.GzipFile(fileobj=out, mode="wb", mtime=0) as file:
         file.write(_line({"kind": FILE_KIND, "version": VERSION}))
@@ -67,7 +67,7 @@ def read(data: bytes) -> Iterator[tuple[Case, bytes]]:
 
 
 def _read(row: Mapping[str, Any]) -> tuple[Case, bytes]:
-    finished = thaw_finished(row["comparison"])
+    comparison = thaw(row["comparison"])
     times = [float(row[name]) for name in ("created", "changed")]
     if not all(math.isfinite(time) and 0 <= time < 1e11 for time in times):
         raise ValueError("a time that cannot be")
@@ -81,7 +81,7 @@ def _read(row: Mapping[str, Any]) -> tuple[Case, bytes]:
         else uuid.uuid4().hex[:12]
     )
     case = replace(
-        about(finished), id=key, created=times[0], changed=times[1], link=_link(row["link"])
+        about(comparison), id=key, created=times[0], changed=times[1], link=_link(row["link"])
     )
     return replace(case, notes=check_notes(row["notes"]), tags=check_tags(row["tags"])), pack(
         row["comparison"]

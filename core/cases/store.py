@@ -13,7 +13,9 @@ from typing import Any
 from core.cases.case import Case, about, check_notes, check_tags, pack, unpack
 from core.cases.database import saved_cases
 from core.cases.examples import examples
-from core.cases.finished import Finished, freeze_finished, thaw_finished
+from core.cases.saved import freeze, thaw
+from core.comparison.lane import Comparison
+from core.corpus import Corpus
 from core.errors import BadInput, shorten
 from core.io import digests
 from core.sharing import check_may_change, forget_owner, made
@@ -23,16 +25,16 @@ COLUMNS = "id, created, changed, digest, about, link, notes, tags"
 
 
 def save(
-    finished: Finished,
+    comparison: Comparison,
     link: Mapping[str, Any] | None = None,
     notes: str = "",
     tags: Iterable[str] = (),
 ) -> Case:
     """Keep a comparison. Raises BadInput where it is too large, StoreError where it cannot be written."""
     case = replace(
-        about(finished), link=dict(link or {}), notes=check_notes(notes), tags=check_tags(tags)
+        about(comparison), link=dict(link or {}), notes=check_notes(notes), tags=check_tags(tags)
     )
-    content = pack(freeze_finished(finished))
+    content = pack(freeze(comparison))
     with saved_cases().writing() as database:
         insert(database, case, content)
     return case
@@ -66,10 +68,10 @@ def get(key: str) -> Case:
     return _found(key)[0]
 
 
-def whole(key: str, graph: Any = None) -> Finished:
+def whole(key: str, graph: Any = None, corpus: Corpus | None = None) -> Comparison:
     """The comparison of a case, on the part of the graph saved with it, or on `graph` where it was made on that one. Raises BadInput where
     it is damaged or not there."""
-    return thaw_finished(unpack(_found(key)[1]), graph)
+    return thaw(unpack(_found(key)[1]), graph, corpus)
 
 
 def content(key: str) -> tuple[Case, bytes]:

@@ -9,10 +9,11 @@ from dataclasses import asdict, replace
 from itertools import zip_longest
 
 from core.commands.terminal import FAILED, OK, bar, warn, watch, whole
-from core.comparison.comparing import Comparison
+from core.comparison.lane import Comparison
 from core.comparison.timing import besides, cost
 from core.diagnosis.influence import influence, measurable, price, with_influence
 from core.diagnosis.without import beside, together
+from core.environment import Environment
 from core.errors import BadInput, shorten
 from core.graph.edits import Edit
 from core.instances.catalogue import catalogue, find, one_for
@@ -128,10 +129,10 @@ def run(options) -> int:
         before, ask = job.comparison, _without(ask, options.without, engine)
         job = engine.compare(ask, chosen)
         watch(job)
-        for lane, one in zip(job.comparison.lanes, beside(before, job.comparison)):
-            lane.beside = one
+        for place, one in enumerate(beside(before, job.comparison)):
+            job.comparison.change(place, beside=one)
     if options.influence:
-        _measure(job.comparison)
+        _measure(job.comparison, engine.environment)
     result = comparison_dict(job.comparison)
     found = [lane.beside for lane in job.comparison.lanes]
     if options.without:
@@ -160,18 +161,18 @@ def _worth_saying(trace: Iterable[Step]) -> Iterator[str]:
         yield from step.warnings
 
 
-def _measure(comparison: Comparison) -> None:
+def _measure(comparison: Comparison, environment: Environment) -> None:
     """Measure what the answers of all lanes rest on; what a language model's will cost is said before, on the error stream."""
-    for lane in comparison.lanes:
+    for place in range(len(comparison.lanes)):
         for by_model in (False, True) if comparison.ask.model else (False,):
+            lane = comparison.lanes[place]
             if measurable(lane, by_model):
                 continue
             if by_model:
                 print(f"{lane.instance.name}: {price(lane).text}", file=sys.stderr)
             with bar(f"What {lane.instance.name} rests on") as watch, suppress(BadInput):
-                lane.influences = with_influence(
-                    lane.influences, influence(lane, by_model, watch=watch)
-                )
+                found = influence(lane, environment, by_model, watch=watch)
+                comparison.change(place, influences=with_influence(lane.influences, found))
 
 
 def _without(ask: Ask, names: Sequence[str], engine) -> Ask:

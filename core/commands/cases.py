@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.case_adapter import finished
 from core.cases import cases, export, load, save
 from core.cases.case import about
 from core.cases.examples import DEMO, FOLDER
 from core.cases.file import as_file
-from core.cases.finished import freeze_finished
+from core.cases.saved import freeze
 from core.commands.terminal import OK, bar, check_writable, watch
 from core.corpus import open_corpus
 from core.datasets import datasets
@@ -130,7 +129,7 @@ def _study(options) -> int:
             "lane": row["instances"],
             "graph": dataset.name,
         }
-        keys.append(save(finished(job.comparison), link, row["notes"], row["tags"]).id)
+        keys.append(save(job.comparison, link, row["notes"], row["tags"]).id)
     _write(options.out, export(keys))
     print(f"{len(keys)} cases in {options.out}")
     return OK
@@ -154,7 +153,7 @@ def _demo(options) -> int:
     for row in file["case"]:
         lanes = row.get("lanes") or file["lanes"]
         question, ask = asked_of(row, row.get("model", file["model"]))
-        ended = finished(_compared(engine, ask, lanes))
+        ended = _compared(engine, ask, lanes)
         on = {"corpus": file["corpus"]} if "corpus" in file else {"graph": file["graph"]}
         link = {
             "q": question.text,
@@ -177,7 +176,7 @@ def _demo(options) -> int:
             notes=notes,
             tags=(options.list,),
         )
-        made.append((case, freeze_finished(ended)))
+        made.append((case, freeze(ended)))
     _write(options.out, as_file(made))
     print(f"{len(made)} cases in {options.out}")
     return OK

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from contextlib import suppress
 
-from core.commands.terminal import OK, bar, finish, warn, whole
+from core.commands.terminal import OK, add_count, bar, finish, warn
 from core.corpus import open_corpus
 from core.errors import BadInput
 from core.evaluation.advice.advising import start
@@ -44,9 +44,7 @@ def add_parts(parts) -> None:
         default=MINUTES,
         help=f"the time that it is to take (default: {MINUTES:.0f})",
     )
-    advise.add_argument(
-        "--seed", type=whole(0), default=0, help="of all that is drawn (default: 0)"
-    )
+    add_count(advise, "--seed", 0, "of all that is drawn", least=0)
     advise.add_argument(
         "--again", action="store_true", help="make the questions and the answer anew"
     )

@@ -14,7 +14,7 @@ from core.builds.run import EARLIER, RENAMED
 from core.builds.shipped import FACTS, NAME, builds_of, shipped, ships
 from core.builds.shipping import ship
 from core.commands.spread import add_workers, workers_of
-from core.commands.terminal import CONTINUE, OK, bar, warn, whole
+from core.commands.terminal import CONTINUE, OK, add_count, bar, warn
 from core.corpus import Corpus, open_corpus
 from core.errors import BadInput, ModelFailed, NothingRead
 from core.io.durations import span
@@ -73,13 +73,7 @@ def add_parts(parts) -> None:
     made.add_argument(
         "--yes", action="store_true", help="do not ask before a language model is put to work"
     )
-    made.add_argument(
-        "--lanes",
-        type=whole(1),
-        default=LANES,
-        metavar="N",
-        help=f"chunks that a language model reads at a time (default: {LANES})",
-    )
+    add_count(made, "--lanes", LANES, "chunks that a language model reads at a time")
     add_workers(made)
     made.set_defaults(run=_build)
 

@@ -10,12 +10,12 @@ from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import (
     FAILED,
     OK,
+    add_count,
     bar,
     check_writable,
     files_of,
     finish,
     warn,
-    whole,
     write_text,
 )
 from core.datasets import owner
@@ -100,11 +100,8 @@ def add(commands) -> None:
         metavar="N",
         help="questions drawn from each set, or all (default: 200)",
     )
-    evaluate.add_argument(
-        "--seed",
-        type=whole(0),
-        default=0,
-        help="of the sample and of everything else drawn at random (default: 0)",
+    add_count(
+        evaluate, "--seed", 0, "of the sample and of everything else drawn at random", least=0
     )
     evaluate.add_argument(
         "--graph",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from core.commands import finetune_reranker
-from core.commands.terminal import OK, finish, warn, whole
+from core.commands.terminal import OK, add_count, finish, warn, whole
 from core.errors import BadInput
 from core.evaluation.runs.store import Store, evaluations_file
 from core.finetune import DEFAULT_SETS, run
@@ -69,13 +69,7 @@ def add(commands) -> None:
         metavar="X",
         help="train by LEGO-GraphRAG v1's loss with this margin of cosines (default: by ranking in the batch)",
     )
-    encoder.add_argument(
-        "--test-sample",
-        type=whole(1),
-        default=50,
-        metavar="N",
-        help="unseen questions of each test set in the report (default: 50)",
-    )
+    add_count(encoder, "--test-sample", 50, "unseen questions of each test set in the report")
     encoder.set_defaults(run=run_encoder)
 
     triples = trainings.add_parser(
@@ -85,16 +79,8 @@ def add(commands) -> None:
         epilog=RESUMES,
     )
     _common(triples, questions="150", report=False)
-    triples.add_argument(
-        "--epochs",
-        type=whole(1),
-        default=8,
-        metavar="N",
-        help="how often each question is seen (default: 8)",
-    )
-    triples.add_argument(
-        "--hidden", type=whole(1), default=128, metavar="N", help="hidden units (default: 128)"
-    )
+    add_count(triples, "--epochs", 8, "how often each question is seen")
+    add_count(triples, "--hidden", 128, "hidden units")
     triples.set_defaults(run=run_triples)
 
     finetune_reranker.add(trainings)
@@ -108,20 +94,8 @@ def add(commands) -> None:
         metavar="MODEL",
         help="a folder with a causal language model, or its name on the model hub",
     )
-    llm.add_argument(
-        "--batch",
-        type=whole(1),
-        default=8,
-        metavar="N",
-        help="dialogues a step, one at a time (default: 8)",
-    )
-    llm.add_argument(
-        "--epochs",
-        type=whole(1),
-        default=2,
-        metavar="N",
-        help="how often each question is seen (default: 2)",
-    )
+    add_count(llm, "--batch", 8, "dialogues a step, one at a time")
+    add_count(llm, "--epochs", 2, "how often each question is seen")
     llm.add_argument(
         "--rate",
         type=_rate,
@@ -129,20 +103,8 @@ def add(commands) -> None:
         metavar="X",
         help="the highest learning rate (default: 2e-4)",
     )
-    llm.add_argument(
-        "--cut",
-        type=whole(1),
-        default=4096,
-        metavar="N",
-        help="dialogues of more tokens are left out (default: 4096)",
-    )
-    llm.add_argument(
-        "--test-sample",
-        type=whole(1),
-        default=50,
-        metavar="N",
-        help="unseen questions of each test set in the report (default: 50)",
-    )
+    add_count(llm, "--cut", 4096, "dialogues of more tokens are left out")
+    add_count(llm, "--test-sample", 50, "unseen questions of each test set in the report")
     llm.set_defaults(run=run_llm)
 
 
@@ -165,16 +127,8 @@ def _common(parser, questions: str, report: bool = True) -> None:
         metavar="N",
         help=f"questions drawn from each set, or all (default: {questions})",
     )
-    parser.add_argument(
-        "--held-out",
-        type=whole(1),
-        default=20,
-        metavar="N",
-        help="of them to choose when to stop (default: 20)",
-    )
-    parser.add_argument(
-        "--seed", type=whole(0), default=0, metavar="N", help="of every draw (default: 0)"
-    )
+    add_count(parser, "--held-out", 20, "of them to choose when to stop")
+    add_count(parser, "--seed", 0, "of every draw", least=0)
     parser.add_argument(
         "--again",
         action="store_true",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from core.commands.terminal import OK, finish, whole
+from core.commands.terminal import OK, add_count, finish, whole
 from core.errors import BadInput
 from core.finetune.reranker import RerankerSettings
 from core.finetune.reranker_run import CORPORA, RERANKER, Lessons, reranker, ship
@@ -38,44 +38,12 @@ def add(trainings) -> None:
         metavar="N",
         help="drawn from each corpus's half (default: all)",
     )
-    parser.add_argument(
-        "--titles",
-        type=whole(0),
-        default=2000,
-        metavar="N",
-        help="documents a corpus whose title is asked (default: 2000)",
-    )
-    parser.add_argument(
-        "--paths",
-        type=whole(0),
-        default=60,
-        metavar="N",
-        help="of MetaQA's development questions (default: 60)",
-    )
-    parser.add_argument(
-        "--test-sample",
-        type=whole(0),
-        default=100,
-        metavar="N",
-        help="unseen questions a corpus (default: 100)",
-    )
-    parser.add_argument(
-        "--epochs",
-        type=whole(0),
-        default=3,
-        metavar="N",
-        help="how often each question is seen (default: 3)",
-    )
-    parser.add_argument(
-        "--tokens",
-        type=whole(0),
-        default=192,
-        metavar="N",
-        help="of a question and a text that are read (default: 192)",
-    )
-    parser.add_argument(
-        "--seed", type=whole(0), default=0, metavar="N", help="of every draw (default: 0)"
-    )
+    add_count(parser, "--titles", 2000, "documents a corpus whose title is asked", least=0)
+    add_count(parser, "--paths", 60, "of MetaQA's development questions", least=0)
+    add_count(parser, "--test-sample", 100, "unseen questions a corpus", least=0)
+    add_count(parser, "--epochs", 3, "how often each question is seen", least=0)
+    add_count(parser, "--tokens", 192, "of a question and a text that are read", least=0)
+    add_count(parser, "--seed", 0, "of every draw", least=0)
     parser.add_argument(
         "--again",
         action="store_true",
@@ -87,13 +55,7 @@ def add(trainings) -> None:
         metavar="FOLDER",
         help="write the trained one as small as it ships, and measure that",
     )
-    parser.add_argument(
-        "--rank",
-        type=whole(0),
-        default=32,
-        metavar="N",
-        help="of the matrices of --ship: more is larger (default: 32)",
-    )
+    add_count(parser, "--rank", 32, "of the matrices of --ship: more is larger", least=0)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
 

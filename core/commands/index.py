@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from core.commands.spread import add_workers, workers_of
-from core.commands.terminal import OK, bar, whole
+from core.commands.terminal import OK, add_count, bar
 from core.errors import BadInput, BadParameter, nearest
 from core.graph.algorithms.walk_corpus import STRATEGIES, WalkPlan
 from core.indexes import walks as walk_index
@@ -70,9 +70,7 @@ def add(commands) -> None:
         default="graph",
         help="of the steps (default: the graph's own)",
     )
-    walks.add_argument(
-        "--seed", type=whole(0), default=0, metavar="N", help="of random walks (default: 0)"
-    )
+    add_count(walks, "--seed", 0, "of random walks", least=0)
     walks.add_argument(
         "--unique", action="store_true", help="a random walk drawn twice counts once"
     )

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from core.commands.evaluate import add_columns
-from core.commands.terminal import FAILED, OK, bar, files_of, finish, warn, whole
+from core.commands.terminal import FAILED, OK, add_count, bar, files_of, finish, warn
 from core.errors import BadInput
 from core.evaluation.metrics.defaults import defaults
 from core.evaluation.reports.export import shown
@@ -85,9 +85,7 @@ def add(commands) -> None:
     search.add_argument(
         "--trials", type=int, default=40, metavar="N", help="lines to try (default: 40)"
     )
-    search.add_argument(
-        "--seed", type=whole(0), default=0, help="of the samples and the search (default: 0)"
-    )
+    add_count(search, "--seed", 0, "of the samples and the search", least=0)
     search.add_argument(
         "--graph",
         default="",

@@ -74,6 +74,17 @@ def whole(low: int, high: int | None = None) -> Callable[[str], int]:
     return read
 
 
+def add_count(parser: Any, flag: str, default: int, text: str, least: int = 1) -> None:
+    """Add an option that takes a whole number, with its default in the help text."""
+    parser.add_argument(
+        flag,
+        type=whole(least),
+        default=default,
+        metavar="N",
+        help=f"{text} (default: {default})",
+    )
+
+
 port = whole(1, 65535)
 """Reads a port."""
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from core.builds import build_for
 from core.builds.run import built_as
-from core.comparison.comparing import Comparison, Lane
+from core.comparison.lane import Lane
 from core.comparison.run import build_of
 from core.graph.store import Graph
 
 
-def build_title(comparison: Comparison, lane: Lane) -> str:
+def build_title(lane: Lane) -> str:
     """The title of the build that made the graph of a lane on documents; empty on triples, or where the line names none."""
-    own, corpus, spec = (
-        lane.run.own_graph,
-        comparison.ask.source.corpus,
-        build_of(lane.instance.line),
-    )
+    own, corpus, spec = lane.own_graph, lane.ask.source.corpus, build_of(lane.line)
     if isinstance(own, Graph) and (build := built_as(own)) is not None:
         return build.title
     return build_for(corpus, spec).title if corpus is not None and spec else lane.build_title

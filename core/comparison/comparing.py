@@ -5,132 +5,29 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
 
 from core.comparison import traces
 from core.comparison.first_look import FirstLook
 from core.comparison.head_start import HeadStart
+from core.comparison.lane import ENDED, Comparison
 from core.comparison.preview import Preview, Previews
 from core.comparison.queues import Fair, Wait
-from core.comparison.run import LaneRun, Progress
+from core.comparison.run import LaneRun, Prefixes, Progress, answer_role
+from core.comparison.run import Preview as ShowPreview
+from core.environment import Environment
 from core.errors import Cancelled, HopscopeError
 from core.instances.catalogue import Instance
 from core.operators.base import Line
 from core.runtime.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, nothing, sentence
 from core.runtime.meter import HowFar
-from core.sources import Ask
-from core.types import Beside, Influence, Repair, Rest, State
-from core.watch import NO_WATCH, Watch
+from core.types import State
+from core.watch import Watch
 
 ANSWERING = "answering"
-ENDED = (DONE, FAILED, CANCELLED)
 TELL = 0.3  # seconds between two words on how far a lane is
 USUAL = 0.5  # seconds that each operator of a line is thought to take before it was run
 SIDE_BY_SIDE = 8  # answers that a model gives at a time where it can
-
-
-@dataclass
-class Lane:
-    """One instance at work on the question: its status, the words that say what it does, and its run so far."""
-
-    instance: Instance
-    run: LaneRun
-    status: str = WAITING
-    text: str = "Waiting"
-    error: str | None = None
-    answer: str = ""  # as far as it has been written
-    retrieved: bool = False  # whether everything before the answer is done
-    repair: Repair | None = (
-        None  # a change of one step that was seen to bring more of the known answers
-    )
-    tried: bool = False  # whether changes of one step were tried on it
-    taken: bool = False  # whether it was done by an earlier comparison and taken from it
-    waited: dict[str, float] = field(
-        default_factory=dict
-    )  # seconds in the queue, by the status that came after
-    prepared: dict[str, float] = field(
-        default_factory=dict
-    )  # seconds of what was made ready before the first operator
-    progress: HowFar | None = None  # of what it does now, where that is known
-    rests: tuple[Rest, ...] | None = (
-        None  # what the sentences of its answer most likely rest on, once that was looked up
-    )
-    preview: Preview | None = (
-        None  # what it shows before it has retrieved, and if it is cancelled before
-    )
-    beside: Beside | None = None  # what it said before its graph was edited, once that is known
-    influences: tuple[
-        Influence, ...
-    ] = ()  # what each of its answers rests on, as far as that was measured
-    build_title: str = ""  # of a saved one: the title of the build that made its graph
-    saved_alive: Mapping[str, tuple[str, ...]] | None = (
-        None  # of a saved one: known answers and passages in the corpus and in the graph
-    )
-
-    def again(self, ask: Ask) -> Lane:
-        """A lane of the same end for another comparison of the same question, which then holds its own."""
-        return replace(
-            self, run=replace(self.run, ask=ask, states=list(self.run.states)), taken=True
-        )
-
-    @property
-    def shown(self) -> Lane:
-        """This lane as a screen shows it: where it has not retrieved, as if it had come to what its preview holds."""
-        preview = self.preview  # read first, as what takes its place is there before it goes
-        if preview is None or self.retrieved:
-            return replace(
-                self, preview=None
-            )  # of one moment, also where the lane goes on meanwhile
-        return replace(
-            self,
-            run=replace(self.run, states=list(preview.states)),
-            retrieved=True,
-            preview=preview,
-        )
-
-    @property
-    def version(self) -> tuple[int, bool, int]:
-        """Differs whenever the lane has come further: how many states it has, whether it has retrieved, and the number of its preview."""
-        return (
-            len(self.run.states),
-            self.retrieved,
-            0 if self.preview is None else self.preview.number,
-        )
-
-    @property
-    def complete(self) -> bool:
-        """Return whether the result may be reused: the lane is done, searched everything and was answered."""
-        return self.status == DONE and not self.state.partly and not self.state.unanswered
-
-    @property
-    def states(self) -> tuple[State, ...]:
-        return tuple(self.run.states)
-
-    @property
-    def state(self) -> State:
-        return self.run.state
-
-    @property
-    def graph(self):
-        """The graph that this lane stands on; all lanes on one of triples share it."""
-        return self.run.graph
-
-
-@dataclass
-class Comparison:
-    """Several instances on one question. Filled by its job, read by screens at any moment."""
-
-    ask: Ask
-    lanes: list[Lane] = field(default_factory=list)
-    mends: str = ""  # the digest of the merges that were saved for the corpus when it was asked
-    repairing: bool = (
-        False  # whether changes of one step are still tried, after the lanes have ended
-    )
-
-    @property
-    def graph(self):
-        return self.ask.source.graph
 
 
 def make_ready() -> None:
@@ -216,7 +113,8 @@ class Comparing:
     def __init__(
         self,
         comparison: Comparison,
-        models,
+        environment: Environment,
+        prefixes: Prefixes,
         queues: Queues,
         asks_chat: Callable[[Instance], bool],
         after: Callable[[Job, float], None] | None = None,
@@ -224,14 +122,11 @@ class Comparing:
     ):
         """`after(job, when the last lane ended)` is done once all lanes have ended well, in a queue of its own, so as to delay no lane.
         `watched` says whether somebody looks at what a job compares, who is then shown how far its rankings are."""
-        self.comparison, self._models, self._queues, self._asks_chat = (
-            comparison,
-            models,
-            queues,
-            asks_chat,
-        )
+        self.comparison, self._queues, self._asks_chat = comparison, queues, asks_chat
+        self._models = environment.models
+        self._runs = [LaneRun.of(lane, environment, prefixes) for lane in comparison.lanes]
         self._after, self._watched = after, watched
-        self._at_work: list[Lane] = []
+        self._at_work: list[int] = []  # places; twice where an answer begins as retrieval ends
         self._lock = threading.RLock()
 
     def start(self, job: Job) -> None:
@@ -249,93 +144,110 @@ class Comparing:
         self._first_look = FirstLook(
             lambda: [i for i, lane in enumerate(lanes) if left(lane)], lambda: queues.others(job)
         )
-        waiting = [lane for lane in self.comparison.lanes if lane.status not in ENDED]
-        for lane in sorted(waiting, key=lambda lane: self._queues.expected(lane.instance.line)):
-            self._put(
-                self._queues.asking if self._asks_chat(lane.instance) else self._queues.retrieving,
-                lane,
-                RUNNING,
-                self._retrieve,
-            )
+        waiting = [place for place, lane in enumerate(lanes) if lane.status not in ENDED]
+        for place in sorted(waiting, key=lambda place: queues.expected(lanes[place].line)):
+            asking = asks_chat(lanes[place].instance)
+            queue = queues.asking if asking else queues.retrieving
+            self._put(queue, place, RUNNING, self._retrieve)
         if not waiting:
             self._end_with_the_last()
 
-    def _put(self, queue: Fair, lane: Lane, status: str, work: Callable[[Lane], None]) -> None:
+    def _put(self, queue: Fair, place: int, status: str, work: Callable[[int], None]) -> None:
         since = time.perf_counter()
 
         def piece() -> None:
             with self._lock:
+                lane = self.comparison.lanes[place]
                 if lane.status in ENDED:
                     return
-                self._at_work.append(lane)
-                lane.status, lane.text = status, ""
-                lane.waited[status] = time.perf_counter() - since
+                self._at_work.append(place)
+                waited = {**lane.waited, status: time.perf_counter() - since}
+                self.comparison.change(place, status=status, text="", waited=waited)
             if self._job.status == WAITING:
                 self._job.begin()
             try:
-                work(lane)
+                work(place)
             except Exception as error:  # of what comes before an operator or behind it
-                self._fail(lane, error)
+                self._fail(place, error)
             finally:
                 with self._lock:
-                    self._at_work.remove(lane)
+                    self._at_work.remove(place)
                 self._end_with_the_last()
 
         queue.put(self._job, piece)
 
-    def _retrieve(self, lane: Lane) -> None:
+    def _retrieve(self, place: int) -> None:
         start = time.perf_counter()
         make_ready()
-        lane.prepared["Loading the program"] = time.perf_counter() - start
-        if not self._part(lane, LaneRun.retrieve, Watch(lambda: self._head_start.pause(self._job))):
+        loading = time.perf_counter() - start
+        self.comparison.change(place, prepared={"Loading the program": loading})
+        if not self._part(
+            place, LaneRun.retrieve, Watch(lambda: self._head_start.pause(self._job))
+        ):
             return
-        lane.retrieved, lane.preview = True, None
-        self._queues.pace[repr(lane.instance.line)] = sum(
+        lane = self.comparison.change(place, retrieved=True, preview=None)
+        self._queues.pace[repr(lane.line)] = sum(
             step.seconds + step.saved for step in lane.state.trace
         )
-        role = next(
-            (operator.role for operator in lane.instance.line if operator.stage == "generate"), None
-        )
-        if role is None or not self.comparison.ask.model or lane.run.answered():
-            lane.status = ANSWERING
-            self._answer(lane)
+        role = answer_role(lane.line)
+        if role is None or not self.comparison.ask.model or self._runs[place].answered():
+            self.comparison.change(place, status=ANSWERING)
+            self._answer(place)
             return
-        lane.text = "Retrieved; waiting for the language model"
+        self.comparison.change(place, text="Retrieved; waiting for the language model")
         self._job.touch()
         self._put(
             self._queues.answering(self._models, role),
-            lane,
+            place,
             ANSWERING,
-            lambda lane: self._ask(lane, role),
+            lambda place: self._ask(place, role),
         )
 
-    def _answer(self, lane: Lane) -> None:
-        if self._part(lane, LaneRun.answer, self._job):
+    def _answer(self, place: int) -> None:
+        if self._part(place, LaneRun.answer, self._job):
+            lane = self.comparison.lanes[place]
             said = lane.state.answer  # without the thought, and without what repeats in it
-            lane.answer = lane.answer if said is None else said
-            lane.text, lane.status = "", DONE
+            answer = lane.answer if said is None else said
+            self.comparison.change(place, answer=answer, text="", status=DONE)
             self._job.touch()
 
-    def _ask(self, lane: Lane, role: str) -> None:
+    def _ask(self, place: int, role: str) -> None:
         if not side_by_side(self._models, role):  # it shares the cores
             self._head_start.begin()
         try:
-            self._answer(lane)
+            self._answer(place)
         finally:
             self._head_start.end()
 
-    def _part(
-        self, lane: Lane, part: Callable[[LaneRun, Progress], None], watch: Watch = NO_WATCH
-    ) -> bool:
+    def _part(self, place: int, part: Callable[[LaneRun, Progress], None], watch: Watch) -> bool:
         """Whether one part of a lane went well; its failure is written on it and goes no further."""
-        job = self._job
+        run = self._runs[place]
+        try:
+            watch.check()
+            part(run, self._progress(place, watch))
+            return True
+        except Cancelled:
+            self.comparison.change(place, status=CANCELLED, text="Cancelled")
+        except Exception as error:
+            self._fail(place, error)
+        finally:
+            self.comparison.change(place, **run.fields)
+        self._job.touch()
+        return False
+
+    def _progress(self, place: int, watch: Watch) -> Progress:
+        """Return what a part of a lane tells while it runs, as changes of the lane."""
+        job, comparison, run = self._job, self.comparison, self._runs[place]
+        name = comparison.lanes[place].instance.name
 
         def advanced(text: str, fraction: float | None = None) -> None:
-            lane.text, lane.progress = text, None if fraction is None else HowFar(text, fraction)
-            job.report(f"{lane.instance.name}: {text}", fraction)
+            progress = None if fraction is None else HowFar(text, fraction)
+            comparison.change(place, text=text, progress=progress)
+            job.report(f"{name}: {text}", fraction)
 
         def wrote(piece: str) -> None:
-            lane.answer, lane.progress = lane.answer + piece, None
+            answer = comparison.lanes[place].answer + piece
+            comparison.change(place, answer=answer)
             self._head_start.end()
             job.touch()
 
@@ -343,56 +255,42 @@ class Comparing:
 
         def far(how: HowFar) -> None:
             nonlocal reported_at
-            lane.text, lane.progress = how.text, how
+            lane = comparison.change(place, text=how.text, progress=how)
             if lane.status == ANSWERING:
                 self._head_start.left(how.left)
             if time.monotonic() - reported_at >= TELL:
                 reported_at = time.monotonic()
-                job.report(f"{lane.instance.name}: {how.text}", how.fraction)
+                job.report(f"{name}: {how.text}", how.fraction)
 
         def reached(state: State) -> None:
-            lane.progress = None
+            comparison.change(place, **run.fields)
             job.touch()
+
+        preview = None if comparison.lanes[place].retrieved else self._preview(place, watch)
+        return Progress(Watch(watch.check, advanced), reached, wrote, far, preview)
+
+    def _preview(self, place: int, watch: Watch) -> ShowPreview:
+        """Return what shows on a lane what its run would come to by now."""
+        job, run, queues, watched = self._job, self._runs[place], self._queues, self._watched
 
         def show(preview: Preview) -> None:
-            lane.preview = preview
+            self.comparison.change(place, preview=preview, **run.fields)
             job.touch()
 
-        here, others = threading.get_ident(), lambda: self._queues.others(job)
-        previews = Previews(show, lambda: self._watched(job), others=others)
-        number = next(number for number, one in enumerate(self.comparison.lanes) if one is lane)
+        here = threading.get_ident()
+        previews = Previews(show, lambda: watched(job), others=lambda: queues.others(job))
 
         def preview(text: str, states: Callable[[], tuple[State, ...]]) -> None:
             if (
                 previews(text, states) and threading.get_ident() == here
             ):  # a model that reads elsewhere is not kept waiting
-                self._first_look.give_way(number, watch)
+                self._first_look.give_way(place, watch)
 
-        try:
-            watch.check()
-            part(
-                lane.run,
-                Progress(
-                    Watch(watch.check, advanced),
-                    reached,
-                    wrote,
-                    far,
-                    None if lane.retrieved else preview,
-                ),
-            )
-            return True
-        except Cancelled:
-            lane.status, lane.text = CANCELLED, "Cancelled"
-        except Exception as error:
-            self._fail(lane, error)
-        finally:
-            lane.progress = None
-        job.touch()
-        return False
+        return preview
 
-    def _fail(self, lane: Lane, error: Exception) -> None:
+    def _fail(self, place: int, error: Exception) -> None:
         """End a lane with the sentence of an error."""
-        lane.status, lane.text, lane.error = FAILED, "", sentence(error)
+        self.comparison.change(place, status=FAILED, text="", error=sentence(error))
         self._job.touch()
 
     def _cancelled(self) -> None:
@@ -400,15 +298,15 @@ class Comparing:
         self._queues.drop(self._job)
         self.comparison.repairing = False
         with self._lock:
-            for lane in self.comparison.lanes:
-                if lane.status not in ENDED and lane not in self._at_work:
-                    lane.status, lane.text = CANCELLED, "Cancelled"
+            for place, lane in enumerate(self.comparison.lanes):
+                if lane.status not in ENDED and place not in self._at_work:
+                    self.comparison.change(place, status=CANCELLED, text="Cancelled")
         self._end_with_the_last()
 
     def _end_with_the_last(self) -> None:
         with self._lock:
-            job, after = self._job, self._after
-            if job.ended or not all(lane.status in ENDED for lane in self.comparison.lanes):
+            job, after, lanes = self._job, self._after, self.comparison.lanes
+            if job.ended or not all(lane.status in ENDED for lane in lanes):
                 return
             job.result = self.comparison
             if after is None or job.cancelled:
@@ -419,8 +317,8 @@ class Comparing:
                 self._queues.repairing.put(job, lambda: self._afterwards(after, ended))
             traces.send(
                 [
-                    traces.Traced(lane.instance.name, lane.run, lane.error or "")
-                    for lane in self.comparison.lanes
+                    traces.Traced(lane.instance.name, run, lane.error or "")
+                    for lane, run in zip(lanes, self._runs)
                     if not lane.taken
                 ]
             )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from core.comparison.comparing import Lane
+from core.comparison.lane import Lane
 from core.operators.branch import Branch
 from core.runtime.jobs import CANCELLED, FAILED
-from core.sources import Ask
 
 WORDS = {FAILED: "Failed", CANCELLED: "Cancelled"}
 
@@ -21,17 +20,17 @@ def unfinished(lane: Lane) -> str:
     )
 
 
-def is_unanswered(ask: Ask, lane: Lane) -> bool:
+def is_unanswered(lane: Lane) -> bool:
     """Return whether a lane was cancelled between retrieval and answer."""
-    if lane.status != CANCELLED or not lane.retrieved or not (ask.reader or ask.model):
+    if lane.status != CANCELLED or not lane.retrieved or not (lane.ask.reader or lane.ask.model):
         return False
     state = lane.state
     return state.answer is None and state.reader is None and state.excerpt is None
 
 
-def without_end(ask: Ask, lane: Lane) -> str:
+def without_end(lane: Lane) -> str:
     """Return why a lane has no answer: it failed or was cancelled. Empty for other lanes."""
-    return "was cancelled before answering" if is_unanswered(ask, lane) else unfinished(lane)
+    return "was cancelled before answering" if is_unanswered(lane) else unfinished(lane)
 
 
 def ending(lane: Lane) -> str:

@@ -6,13 +6,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from cachetools import LRUCache
 
 from core.comparison.dear import free
+from core.comparison.lane import Lane
 from core.environment import Environment
 from core.graph.protocol import KnowledgeGraph
-from core.operators.base import Context, Line, Recorder
+from core.operators.base import Context, Line, Operator, Recorder
 from core.operators.branch import Branch
 from core.operators.read import GraphReader
 from core.operators.texts.answer.excerpt import NearestSentence
@@ -104,6 +106,29 @@ class Progress:
     preview: Preview | None = None
 
 
+def retrieving(ask: Ask, line: Line) -> list[Operator]:
+    """Return the operators up to the answer, with the reader that is added to them.
+
+    That of the graph where paths are sought; the nearest sentence where chunks are and no language
+    model is asked. None where the question wants no reader or the line has one.
+    """
+    operators = [operator for operator in line if operator.stage != "generate"]
+    if not ask.reader or any(operator.stage == "read" for operator in operators):
+        return operators
+    written = {name for operator in operators for name in operator.writes}
+    if "paths" in written:
+        parts = [part for operator in operators for part in operator.parts()]
+        operators.append(GraphReader(anywhere=any(part.wanders for part in parts)))
+    elif not ask.model and {"chunks", "nodes"} & written:
+        operators.append(NearestSentence())
+    return operators
+
+
+def answer_role(line: Line) -> str | None:
+    """Return the role of the model that answers at the end of a line; None where none does."""
+    return next((operator.role for operator in line if operator.stage == "generate"), None)
+
+
 @dataclass
 class LaneRun:
     """The states after each operator of a line so far; of one that failed on the way what it had come to, where that is worth keeping."""
@@ -121,6 +146,24 @@ class LaneRun:
         default_factory=list
     )  # when each state was begun and reached, in nanoseconds since the epoch
 
+    @classmethod
+    def of(cls, lane: Lane, environment: Environment, prefixes: Prefixes | None = None) -> LaneRun:
+        """A run that has come as far as a lane."""
+        shared = Prefixes() if prefixes is None else prefixes
+        states = list(lane.states)
+        return cls(
+            lane.ask, lane.line, environment, shared, states=states, own_graph=lane.own_graph
+        )
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What a lane holds of this run."""
+        return {
+            "states": tuple(self.states),
+            "own_graph": self.own_graph,
+            "reused": tuple(self.reused),
+        }
+
     @property
     def graph(self) -> KnowledgeGraph:
         """The graph that the line stands on; that of the question as long as no other was opened."""
@@ -136,26 +179,7 @@ class LaneRun:
 
     def retrieve(self, progress: Progress) -> None:
         """Run everything up to the answer, with a reader where one is wanted."""
-        self._run(self.retrieving(), progress)
-
-    def retrieving(self) -> list:
-        """The operators up to the answer, then a reader where it is wanted: that of the graph where paths were sought, and the nearest
-        sentence where chunks were and no language model is asked."""
-        operators = [operator for operator in self.line if operator.stage != "generate"]
-        if self.ask.reader and not any(operator.stage == "read" for operator in operators):
-            if any("paths" in operator.writes for operator in operators):
-                operators.append(
-                    GraphReader(
-                        anywhere=any(
-                            part.wanders for operator in operators for part in operator.parts()
-                        )
-                    )
-                )
-            elif not self.ask.model and any(
-                {"chunks", "nodes"} & {*operator.writes} for operator in operators
-            ):
-                operators.append(NearestSentence())
-        return operators
+        self._run(retrieving(self.ask, self.line), progress)
 
     def answer(self, progress: Progress) -> None:
         """Run the language model's part; without a model only the prompt is written."""

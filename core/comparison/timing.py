@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from core.comparison.comparing import ANSWERING, RUNNING, Lane
+from core.comparison.comparing import ANSWERING
+from core.comparison.lane import Lane
 from core.operators import OPERATORS
+from core.runtime.jobs import RUNNING
 from core.types import Step
 
 Kind = Literal["preparation", "waiting", "retrieval", "ranking", "model", "cache"]
@@ -60,7 +62,7 @@ def _all(lane: Lane) -> Iterator[Span]:
         if step.stage == "generate" and not answered:
             answered = True
             yield Span("waiting", "Waiting for the language model", lane.waited.get(ANSWERING, 0.0))
-        yield from _reused(step) if place in lane.run.reused else _done(step)
+        yield from _reused(step) if place in lane.reused else _done(step)
 
 
 def _reused(step: Step) -> Iterator[Span]:

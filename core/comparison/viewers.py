@@ -40,8 +40,7 @@ class Viewers:
             ended = [job for job in self._of if job.ended and not job.unattended]
         for job in ended:
             if not known(job) and not job.comparison.repairing and not self.looking(job):
-                for lane in job.comparison.lanes:
-                    lane.run.states.clear()
-                    lane.preview = None
+                for place in range(len(job.comparison.lanes)):
+                    job.comparison.change(place, states=(), preview=None)
                 with self._lock:
                     self._of.pop(job, None)

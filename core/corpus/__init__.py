@@ -4,11 +4,9 @@ from core.corpus.bringing import Brought, BroughtQuestions, bring, bring_questio
 from core.corpus.catalogue import (
     Shipped,
     corpora,
-    corpus_of,
     new_folder,
     open_corpus,
     own_corpus,
-    questions,
     remove_corpus,
 )
 from core.corpus.corpus import Corpus, write
@@ -23,11 +21,9 @@ __all__ = [
     "bring",
     "bring_questions",
     "corpora",
-    "corpus_of",
     "new_folder",
     "open_corpus",
     "own_corpus",
-    "questions",
     "remove_corpus",
     "write",
 ]

@@ -21,7 +21,6 @@ from core.io.home import ROOT, home
 from core.io.stamps import Remembered, described, stamp
 from core.io.toml_file import read_toml
 from core.sharing import check_may_change, forget_owner
-from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 DATA = ROOT / "data"
@@ -200,21 +199,6 @@ def remove_corpus(name: str) -> None:
             raise StoreError(
                 f"The corpus in {folder} cannot be removed: {error.strerror or error}."
             ) from None
-
-
-def corpus_of(set_name: str) -> str:
-    """The name of the corpus that a question set belongs to. Raises BadInput naming the known sets."""
-    owners = {set: name for name, corpus in corpora().items() for set in corpus.sets}
-    if set_name not in owners:
-        raise BadInput(
-            f"There is no question set “{shorten(set_name)}” of a corpus.{nearest(set_name, owners)}"
-        )
-    return owners[set_name]
-
-
-def questions(set_name: str) -> tuple[Question, ...]:
-    """The questions of a set of any corpus. Raises BadInput naming the known sets."""
-    return open_corpus(corpus_of(set_name)).questions(set_name)
 
 
 def _digest(files: Iterable[FilePath]) -> str:

@@ -76,11 +76,6 @@ def _tokenized(text: str) -> np.ndarray:
     return np.concatenate(found)
 
 
-def count(text: str) -> int:
-    """How many tokens a text has."""
-    return len(tokens(text))
-
-
 def _offsets(encoded: Any, unknown: int) -> np.ndarray:
     """Where the tokens of a piece lie within it."""
     offsets = np.array(encoded.offsets, np.int32).reshape(-1, 2)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from core.comparison.comparing import Comparison, Lane
+from core.comparison.lane import Comparison, Lane
 from core.comparison.timing import cost
 from core.diagnosis.funnel import funnel, gold_nodes, right
 from core.diagnosis.measure import lane_by_model

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.comparison.comparing import Comparison, Lane
+from core.comparison.lane import Comparison, Lane
 from core.diagnosis.funnel import gold_nodes
 from core.diagnosis.left_out import MOST_EDGES, pagerank_places
 from core.diagnosis.losses import best_place

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.comparison.comparing import Comparison, Lane
+from core.comparison.lane import Lane
 from core.diagnosis.held_words import in_corpus, in_graph
 from core.diagnosis.matching import BARE, match, says
 from core.diagnosis.passages import chunk_rows, described, retrieved_chunks, shown_chunks
@@ -202,9 +202,9 @@ def _survivors(tests: Tests, targets: Sequence[Target], bypassed: str) -> tuple[
     )
 
 
-def saved_alive(comparison: Comparison, lane: Lane) -> Mapping[str, tuple[str, ...]] | None:
+def saved_alive(lane: Lane) -> SavedAlive:
     """Of the known answers and passages those in the corpus and in the lane's graph, for a comparison that is saved without these."""
-    ask = comparison.ask
+    ask = lane.ask
     if not ask.source.documents or lane.saved_alive is not None:
         return lane.saved_alive
     begun = State(ask.question)

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, comb, log2
 
-from core.comparison.comparing import Lane
+from core.comparison.lane import Lane
+from core.comparison.run import retrieving
 from core.diagnosis.matching import says
 from core.diagnosis.passages import chunk_rows
 from core.diagnosis.prompt_items import Item, item_at, items_of, read, shown, without
 from core.diagnosis.wording import counted, joined
+from core.environment import Environment
 from core.errors import BadInput, shorten
 from core.graph.texts import leaves
 from core.languages.spelling import normalize
@@ -97,7 +99,9 @@ def measurable(lane: Lane, by_model: bool) -> str:
     return ""
 
 
-def influence(lane: Lane, by_model: bool, watch: Watch = NO_WATCH) -> Influence:
+def influence(
+    lane: Lane, environment: Environment, by_model: bool, watch: Watch = NO_WATCH
+) -> Influence:
     """What an answer of a lane rests on: that of its language model, or else of its reader.
 
     The first items are left out, at most 200, of a language model 32. See `smallest` for how sets of them are tried. Raises BadInput where
@@ -105,7 +109,8 @@ def influence(lane: Lane, by_model: bool, watch: Watch = NO_WATCH) -> Influence:
     """
     every = _checked(lane, by_model)
     items = every[: ASKED_ITEMS if by_model else READ_ITEMS]
-    answers = _Answers(lane, by_model, items, watch)
+    context = Context(lane.graph, environment, lane.ask.seed, watch.quiet, answering=by_model)
+    answers = _Answers(lane, by_model, items, context, watch)
     if not by_model and answers.without(frozenset()) != answers.before:
         raise BadInput(OTHERWISE)
     weights = []
@@ -132,13 +137,9 @@ def influence(lane: Lane, by_model: bool, watch: Watch = NO_WATCH) -> Influence:
 
 
 def with_influence(known: Iterable[Influence], new: Influence) -> tuple[Influence, ...]:
-    """What was measured by now: one for each of a lane's answers, that of the reader first."""
-    return tuple(
-        sorted(
-            [*(one for one in known if one.by_model != new.by_model), new],
-            key=lambda one: one.by_model,
-        )
-    )
+    """Influences with a new one: one for each of a lane's answers, that of the reader first."""
+    others = (one for one in known if one.by_model != new.by_model)
+    return tuple(sorted([*others, new], key=lambda one: one.by_model))
 
 
 def gold_items(lane: Lane, one: Influence, gold: Iterable[str]) -> set[int] | None:
@@ -244,12 +245,16 @@ def _noun(one: Influence) -> str:
 class _Answers:
     """A lane's answers without some of the items that they were made from, each made once."""
 
-    def __init__(self, lane: Lane, by_model: bool, items: Sequence[Item], watch: Watch = NO_WATCH):
+    def __init__(
+        self,
+        lane: Lane,
+        by_model: bool,
+        items: Sequence[Item],
+        context: Context,
+        watch: Watch,
+    ):
         self._lane, self._by_model, self._items, self._watch = lane, by_model, items, watch
-        self._operator = _operator(lane, by_model)
-        self._context = Context(
-            lane.graph, lane.run.environment, lane.run.ask.seed, watch.quiet, answering=by_model
-        )
+        self._operator, self._context = _operator(lane, by_model), context
         self._first = (
             lane.state.reader[:1]
             if not by_model and lane.state.excerpt is None and lane.state.reader
@@ -304,7 +309,7 @@ class _Answers:
 
     def _answers_in(self, text: str) -> set[str]:
         """The known answers that a text gives."""
-        question = self._lane.run.ask.question
+        question = self._lane.ask.question
         return {
             answer
             for answer in question.answers
@@ -342,7 +347,7 @@ def _checked(lane: Lane, by_model: bool) -> list[Item]:
 def _operator(lane: Lane, by_model: bool) -> Operator:
     """The operator that gave the answer. Raises BadInput where it is within another."""
     operators: Sequence[Operator] = (
-        lane.instance.line.operators if by_model else lane.run.retrieving()
+        lane.line.operators if by_model else retrieving(lane.ask, lane.line)
     )
     found = [one for one in operators if one.stage == ("generate" if by_model else "read")]
     if not found:

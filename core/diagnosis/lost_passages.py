@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.comparison.comparing import Lane
+from core.comparison.lane import Lane
 from core.comparison.run import LaneRun
 from core.diagnosis.causes import Cause, Fate, Loss
 from core.diagnosis.funnel import Stage

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.comparison.comparing import Comparison, Lane
+from core.comparison.lane import Comparison, Lane
 
 READER, MODEL, PROMPT = "by the graph reader", "by the language model", "in the prompt"
 
@@ -26,7 +26,7 @@ def two_measures(comparison: Comparison) -> bool:
 def counted_by(comparison: Comparison) -> str:
     """Whose answers count, to be put behind a count; empty where only one of the two was asked.
 
-    >>> from core.comparison.comparing import Comparison
+    >>> from core.comparison.lane import Comparison
     >>> from core.sources import Ask, GraphSource
     >>> from core.diagnosis.measure import counted_by
     >>> from core.types import Question

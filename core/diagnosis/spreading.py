@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.comparison.comparing import Lane
+from core.comparison.lane import Lane
 from core.graph.order import top_k
 from core.graph.pagerank.exact import solve
 from core.graph.pagerank.problem import Links, Problem, pose

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
-from core.comparison.comparing import Comparison, Lane
+from core.comparison.lane import Comparison, Lane
 from core.diagnosis.causes import PHRASES, Loss
 from core.diagnosis.funnel import funnel
 from core.diagnosis.losses import LaneStages, losses

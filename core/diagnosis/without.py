@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from core.comparison.comparing import Comparison, Lane
+from core.comparison.lane import Comparison, Lane
 from core.diagnosis.measure import lane_by_model
 from core.diagnosis.path_outcome import prompt_paths
 from core.diagnosis.verdict.verdict_words import explain, lane_names, says

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
@@ -20,7 +20,8 @@ from core.indexes.place import keep
 from core.instances.catalogue import Instance
 from core.io.plain import from_plain, to_plain
 from core.operators.base import Line
-from core.watch import NO_WATCH, Watch
+from core.types import Question
+from core.watch import Watch
 
 LEARNING = ("-dev", "-train")  # endings of sets that have a test set beside them
 UNSEEN = 5  # one in so many questions of a set without a test set is never trained on
@@ -141,8 +142,23 @@ def text(one: Drawn) -> str:
     return " ".join(one.question.text.lower().split())
 
 
+def seeded(
+    drawn: Sequence[Drawn], engine: Any, what: str, watch: Watch
+) -> Iterator[tuple[Any, Question, tuple[int, ...]]]:
+    """Yield (graph, question, seeds) of the questions whose entities are in their graph; `what` is looked for."""
+    for place, one in enumerate(drawn):
+        watch.check()
+        watch.report(f"Finding {what}: question {place:,} of {len(drawn):,}", place / len(drawn))
+        graph = one.open(engine).graph
+        try:
+            seeds = seeds_of(graph, one.question.text, one.question.entities)
+        except HopscopeError:
+            continue
+        yield graph, one.question, seeds
+
+
 def examples(
-    drawn: Sequence[Drawn], engine, seed: int, file: Path, key: str, watch: Watch = NO_WATCH
+    drawn: Sequence[Drawn], engine, seed: int, file: Path, key: str, watch: Watch
 ) -> list[Example]:
     """The examples of the questions that have one, in their order; kept in `file` under `key`, and read from there the next time.
 
@@ -155,15 +171,8 @@ def examples(
     except (OSError, ValueError, KeyError, TypeError):
         pass  # not made yet, or by another version
     found: list[Example] = []
-    for place, one in enumerate(drawn):
-        watch.check()
-        watch.report(f"Finding paths: question {place:,} of {len(drawn):,}", place / len(drawn))
-        graph = one.open(engine).graph
-        try:
-            seeds = seeds_of(graph, one.question.text, one.question.entities)
-        except HopscopeError:
-            continue
-        made = example(graph, one.question, seeds, seed, watch)
+    for graph, question, seeds in seeded(drawn, engine, "paths", watch):
+        made = example(graph, question, seeds, seed, watch)
         found += [made] if made else []
     whole = json.dumps({"key": key, "examples": list(map(to_plain, found))}, ensure_ascii=False)
     keep(file, lambda stream: stream.write(whole.encode("utf-8")))

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.environment import Environment
-from core.errors import BadInput, HopscopeError
+from core.errors import BadInput
 from core.evaluation.runs.plan import Drawn
 from core.finetune.loop import Schedule, Training, TrainingState
+from core.finetune.split import seeded
 from core.graph.algorithms.directional import width
 from core.graph.names.lookup import names
-from core.graph.names.seeds import seeds_of
 from core.models.base import NoModels
 from core.models.triple_scorer import PARTS, WEIGHTS
 from core.operators.base import Context
 from core.operators.extract import PersonalizedPageRank
 from core.operators.retrieve.scored_triples import triple_features
 from core.types import Question, State, Subgraph
-from core.watch import NO_WATCH, Watch
+from core.watch import Watch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -51,7 +51,7 @@ class Scored:
 
 
 def subgraph_of(
-    graph: Any, question: Question, seeds: tuple[int, ...], nodes: int, watch: Watch = NO_WATCH
+    graph: Any, question: Question, seeds: tuple[int, ...], nodes: int, watch: Watch
 ) -> Subgraph:
     """The subgraph whose triples are scored: the `nodes` of highest PageRank, as the row `subgraph-rag` takes it."""
     context = Context(graph, Environment(NoModels()), watch=watch.quiet)
@@ -93,7 +93,7 @@ def scored(
     seeds: tuple[int, ...],
     settings: TripleSettings,
     read: Any,
-    watch: Watch = NO_WATCH,
+    watch: Watch,
 ) -> Scored | None:
     """The triples of a question with those that are right; None where no known answer is among them."""
     subgraph = subgraph_of(graph, question, seeds, settings.nodes, watch)
@@ -121,19 +121,12 @@ def all_scored(
     engine,
     settings: TripleSettings,
     read: Callable[[Any], Any],
-    watch: Watch = NO_WATCH,
+    watch: Watch,
 ) -> list[Scored]:
     """Those of the questions that have any, in their order; `read(graph)` gives what reads its vectors."""
     found = []
-    for place, one in enumerate(drawn):
-        watch.check()
-        watch.report(f"Finding triples: question {place:,} of {len(drawn):,}", place / len(drawn))
-        graph = one.open(engine).graph
-        try:
-            seeds = seeds_of(graph, one.question.text, one.question.entities)
-        except HopscopeError:
-            continue
-        made = scored(graph, one.question, seeds, settings, read(graph), watch)
+    for graph, question, seeds in seeded(drawn, engine, "triples", watch):
+        made = scored(graph, question, seeds, settings, read(graph), watch)
         found += [made] if made else []
     return found
 
@@ -144,7 +137,7 @@ def train(
     settings: TripleSettings,
     folder: Path,
     key: str,
-    watch: Watch = NO_WATCH,
+    watch: Watch,
 ) -> tuple[dict[str, Tensor], TrainingState]:
     """The weights and how the training went; one question a step, binary cross-entropy over all its triples.
 

@@ -18,16 +18,14 @@ ASKED_FOR = ("person", "time", "number", "thing", "other")  # what question word
 class Language:
     """A language by its code of ISO 639-1: how it is written, and which words its questions ask by.
 
-    `spaced` where blanks lie between words, `capital_nouns` where all nouns have a capital letter, as in German. `asking` are its question
+    `spaced` where blanks lie between words, `asking` are its question
     words by what they ask for; `stemmer` is the name of Snowball's, `models` are spaCy's packages for it, the best first.
     """
 
     code: str
     name: str
     script: str
-    rtl: bool = False
     spaced: bool = True
-    capital_nouns: bool = False
     stemmer: str = ""
     models: tuple[str, ...] = ()
     abbreviations: tuple[str, ...] = ()
@@ -58,8 +56,8 @@ def languages() -> dict[str, Language]:
     """The known languages by code.
 
     >>> from core.languages import languages
-    >>> languages()["de"].name, languages()["ar"].rtl, languages()["zh"].spaced
-    ('German', True, False)
+    >>> languages()["de"].name, languages()["zh"].spaced
+    ('German', False)
     """
     rows = tomllib.loads(Path(__file__).with_name("languages.toml").read_text("utf-8"))
     return {code: _language(code, row) for code, row in rows.items()}

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from core import __version__
-from core.case_adapter import comparison
 from core.cases import cases, whole
 from core.errors import HopscopeError, shorten
 from core.io.json_text import json_text, without_nan
@@ -173,7 +172,7 @@ def server(engine: Engine) -> MCPServer:
     def saved_case(case: str) -> str:
         """One saved comparison, as `compare` returns them."""
         try:
-            found = comparison_dict(comparison(whole(checked_text(case, "case"))))
+            found = comparison_dict(whole(checked_text(case, "case")))
         except HopscopeError as error:
             raise ResourceError(calls.refusal(error)) from None
         return json_text(calls.bounded(found, calls.MAX_ITEMS))

@@ -18,21 +18,16 @@ from core.snapshot.reader import Reader
 from core.snapshot.writer import Writer
 from core.types import State
 
-__all__ = ["ExcerptGraph", "excerpt", "freeze", "freeze_all", "thaw", "thaw_all"]
+__all__ = ["ExcerptGraph", "excerpt", "freeze_all", "thaw_all"]
 
 VERSION = 1
 
 
-def freeze(state: State, graph) -> dict[str, Any]:
-    """One state with its whole trace, as JSON can hold it; the same state gives the same bytes.
-
-    Scores keep seven significant digits. Ids are those of `graph`.
-    """
-    return freeze_all((state,), graph)
-
-
 def freeze_all(states: Iterable[State], graph) -> dict[str, Any]:
-    """Several states, such as those of a whole lane or of all lanes, with what they share written once."""
+    """Several states, such as those of a whole lane or of all lanes, with what they share written once, as JSON can hold it.
+
+    The same states give the same bytes. Scores keep seven significant digits. Ids are those of `graph`.
+    """
     writer = Writer()
     rows = [writer.fields(state) for state in states]
     return {
@@ -44,19 +39,11 @@ def freeze_all(states: Iterable[State], graph) -> dict[str, Any]:
     }
 
 
-def thaw(saved: Mapping[str, Any], graph=None) -> State:
-    """The state of `freeze`. With an `ExcerptGraph`, ids become the excerpt's; with the graph itself they are checked.
+def thaw_all(saved: Mapping[str, Any], graph=None) -> tuple[State, ...]:
+    """The states of `freeze_all`. With an `ExcerptGraph`, ids become the excerpt's; with the graph itself they are checked.
 
     Raises BadInput where the data is of another version, of another graph, or damaged.
     """
-    states = thaw_all(saved, graph)
-    if len(states) != 1:
-        raise BadInput(f"One saved state was expected, and there are {len(states):,}.")
-    return states[0]
-
-
-def thaw_all(saved: Mapping[str, Any], graph=None) -> tuple[State, ...]:
-    """The states of `freeze_all`; see `thaw`."""
     if not isinstance(saved, Mapping) or "snapshot" not in saved:
         raise BadInput("This is not a saved run.")
     if saved["snapshot"] != VERSION:

@@ -24,7 +24,6 @@ from core.errors import BadInput
 from core.instances.catalogue import Instance, catalogue
 from core.io.home import ROOT
 from core.operators.text import parse_line
-from core.runtime.jobs import DONE
 from core.sources import Ask, CorpusSource, GraphSource
 from core.types import Influence
 
@@ -58,7 +57,7 @@ def _paths(engine: Engine, each: int) -> Iterator[dict]:
                     else []
                 )
                 if set(named) & set(question.answers):
-                    one = influence(lane, by_model=False)
+                    one = influence(lane, engine.environment, by_model=False)
                     found.append(
                         (
                             one,
@@ -97,7 +96,7 @@ def _passages(
             if measurable(lane, by_model=model):
                 continue
             try:
-                one = influence(lane, by_model=model)
+                one = influence(lane, engine.environment, by_model=model)
             except BadInput:
                 continue
             right = not model or any(
@@ -123,7 +122,7 @@ def _ran(engine: Engine, ask: Ask, instance: Instance) -> Lane:
     run.retrieve(Progress())
     if ask.model:
         run.answer(Progress())
-    return Lane(instance, run, DONE, retrieved=True)
+    return Lane(ask, instance, **run.fields)
 
 
 def _rows(name: str, found: Iterable[tuple[Influence, set[int]]], each: int) -> Iterator[dict]:

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from core.builds import build, open_graph, status
-from core.case_adapter import comparison, finished
-from core.cases.finished import freeze_finished, thaw_finished
+from core.cases.saved import freeze, thaw
 from core.cli import main
 from core.corpus import Document, new_folder, remove_corpus, write
 from core.engine import Engine
@@ -233,7 +232,7 @@ def test_points_are_saved_with_a_comparison(corpus):
         corpus,
         "BuiltGraph() >> SparseChunks(keep=1) >> Points() >> AnswerFromPoints()",
     )
-    after = comparison(thaw_finished(json.loads(json.dumps(freeze_finished(finished(before))))))
+    after = thaw(json.loads(json.dumps(freeze(before))))
     assert (
         comparison_dict(after)["lanes"][0]["points"]
         == comparison_dict(before)["lanes"][0]["points"]
@@ -326,9 +325,9 @@ def test_a_saved_comparison_shows_the_same_without_the_corpus(corpus, engine):
         f"{line} >> ContextTables() >> AnswerFromTables()",
         question=replace(ASKED, gold=("carol", "fred")),
     )
-    saved = json.loads(json.dumps(freeze_finished(finished(before)), allow_nan=False))
+    saved = json.loads(json.dumps(freeze(before), allow_nan=False))
     remove_corpus("carols")
-    after = comparison(thaw_finished(saved))
+    after = thaw(saved)
     one, other = comparison_dict(before), comparison_dict(after)
     for lane in (*one["lanes"], *other["lanes"]):
         for hits in lane["hits"].values():
@@ -338,10 +337,7 @@ def test_a_saved_comparison_shows_the_same_without_the_corpus(corpus, engine):
                     set(hit["source"]) & {"carol", "A Christmas Carol"}
                 )  # chunks beside the hits are not saved
     assert one == other and other["lanes"][1]["graph"]["nodes"] > 2
-    assert (
-        freeze_finished(finished(after))["apart"][0]["graph"]["tables"]
-        == saved["apart"][0]["graph"]["tables"]
-    )
+    assert freeze(after)["apart"][0]["graph"]["tables"] == saved["apart"][0]["graph"]["tables"]
 
 
 @pytest.mark.parametrize(
@@ -354,10 +350,10 @@ def test_a_saved_comparison_shows_the_same_without_the_corpus(corpus, engine):
     ],
 )
 def test_a_damaged_one_is_refused(corpus, engine, change):
-    saved = json.loads(json.dumps(freeze_finished(finished(compared(engine, corpus, NEAR)))))
+    saved = json.loads(json.dumps(freeze(compared(engine, corpus, NEAR))))
     saved["lanes"][0] |= change
     with pytest.raises(BadInput, match="damaged"):
-        thaw_finished(saved)
+        thaw(saved)
 
 
 @pytest.mark.parametrize(
@@ -370,10 +366,10 @@ def test_a_damaged_one_is_refused(corpus, engine, change):
     ],
 )
 def test_damaged_tables_are_refused(corpus, engine, tables):
-    saved = json.loads(json.dumps(freeze_finished(finished(compared(engine, corpus, NEAR)))))
+    saved = json.loads(json.dumps(freeze(compared(engine, corpus, NEAR))))
     saved["graph"]["tables"] = tables
     with pytest.raises(BadInput, match="damaged"):
-        thaw_finished(saved)
+        thaw(saved)
 
 
 def test_evaluated_over_the_questions_of_a_corpus(corpus, engine, capsys, monkeypatch):

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from core.builds import status
-from core.case_adapter import comparison
 from core.cases import cases, ratings, whole
 from core.cli import OK, main
 from core.corpus import open_corpus
@@ -74,7 +73,7 @@ def test_cases_open_as_they_were(earlier):
     assert {case.notes for case in known.values()} == {"", "Cleo is the boss."}
     assert {tag for case in known.values() for tag in case.tags} == {"demo", "documents"}
     for key, expected in earlier["cases"].items():
-        assert not differences(expected, plain(comparison_dict(comparison(whole(key)))))
+        assert not differences(expected, plain(comparison_dict(whole(key))))
     assert [(rating.question, rating.up) for rating in ratings()] == [("Who works for Cleo?", True)]
 
 

@@ -9,6 +9,7 @@ from core.engine import Engine
 from core.errors import BadInput, ModelFailed, UnknownEntity
 from core.instances.catalogue import Instance
 from core.models.base import Reply
+from core.models.registry import Registry
 from core.operators.text import parse_line
 from core.results import comparison_dict
 from core.runtime.meter import replied
@@ -38,15 +39,11 @@ def test_lanes_share_what_they_have_in_common(engine, kit):
     ask = engine.ask(
         GraphSource.of(kit.graph), Question("genre of One", entities=("One",), answers=("Drama",))
     )
-    job = done(
-        engine.compare(
-            ask, [instance("a", LINE.format(keep=2)), instance("b", LINE.format(keep=1))]
-        )
-    )
-    first, second = job.comparison.lanes
-    assert (
-        first.states[1] is second.states[1]
-    )  # the same subgraph and the same paths, computed once
+    lanes = [instance("a", LINE.format(keep=2)), instance("b", LINE.format(keep=1))]
+    alone = done(engine.compare(ask, lanes[:1])).comparison.lanes[0]
+    job = done(engine.compare(ask, lanes))
+    for lane in job.comparison.lanes:  # the subgraph and the paths were computed once
+        assert lane.states[1] is alone.states[1]
     told = comparison_dict(job.comparison)
     assert [len(lane["paths"]) for lane in told["lanes"]] == [2, 1]
     assert told["lanes"][0]["funnel"] == {
@@ -247,3 +244,16 @@ def test_the_encoder_is_loaded_though_its_first_vectors_were_saved(kit, monkeypa
     monkeypatch.setattr(engine, "graph", lambda: kit.graph)
     engine.warm()
     assert loaded == [1]
+
+
+def test_a_model_that_nobody_declared_costs_its_own_lane_alone(kit):
+    engine = Engine(Registry())
+    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
+    near = "EgoNetwork() >> ShortestPaths()"
+    lanes = [instance("a", f"{near} >> Answer(role='nobody')"), instance("b", near)]
+    job = done(engine.compare(ask, lanes))
+    assert [lane.status for lane in job.comparison.lanes] == ["failed", "done"]
+    first, second = comparison_dict(job.comparison)["lanes"]
+    assert "nobody" in first["error"] and job.comparison.lanes[0].model is None
+    assert second["error"] is None
+    engine.jobs.stop()

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from core.case_adapter import comparison, finished
-from core.cases.finished import freeze_finished, thaw_finished
+from core.cases.saved import freeze, thaw
 from core.comparison import comparing
 from core.comparison.run import LaneRun
+from core.diagnosis.influence import influence
 from core.diagnosis.verdict.verdict_words import explain
 from core.engine import Engine
 from core.instances.catalogue import Instance
@@ -102,10 +102,11 @@ def test_a_lane_that_prepares_shows_how_far_it_is(engine, kit, monkeypatch):
     seen = []
 
     def stand(run, progress):
-        lane = next(one for one in job.comparison.lanes if one.run is run)
+        lane = job.comparison.lanes[0]
         seen.append((lane.status, lane.text))
         for share in (0.5, None):
             progress.watch.report("Encoding nodes: 5 of 10", share)
+            lane = job.comparison.lanes[0]
             seen.append((lane.text, lane.progress and lane.progress.fraction))
 
     monkeypatch.setattr(LaneRun, "stand", stand)
@@ -123,8 +124,8 @@ def test_a_lane_that_prepares_shows_how_far_it_is(engine, kit, monkeypatch):
 
 def test_lanes_of_a_saved_case_are_taken_over_on_the_graph_itself(engine, kit):
     ask = asked(engine, kit)
-    saved = freeze_finished(finished(compared(engine, ask, NARROW, repairs=True)))
-    case = comparison(thaw_finished(saved, kit.graph))
+    saved = freeze(compared(engine, ask, NARROW, repairs=True))
+    case = thaw(saved, kit.graph)
     assert case.graph is kit.graph
     prompts = len(engine.models.chat().asked)
     both = compared(engine, ask, WIDE, NARROW, before=case)
@@ -132,7 +133,10 @@ def test_lanes_of_a_saved_case_are_taken_over_on_the_graph_itself(engine, kit):
         len(engine.models.chat().asked) == prompts + 1
         and both.lanes[1].state.reader == case.lanes[0].state.reader
     )
-    excerpt = comparison(thaw_finished(saved))
+    taken = both.lanes[1]
+    assert taken.model == case.lanes[0].model == "Parrot" and case.lanes[0].tried
+    assert influence(taken, engine.environment, by_model=True).by_model
+    excerpt = thaw(saved)
     assert excerpt.graph is not kit.graph and not ask.same(excerpt.ask)
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from core import sharing
 from core.cases import (
-    Rating,
     cases,
     delete,
     duplicate,
@@ -56,7 +55,7 @@ from core.sharing import (
     why_not,
 )
 from core.sources import GraphSource
-from core.types import Question
+from core.types import Question, Rating
 
 ANN, BOB = signed_in("ann@example.com"), signed_in("bob@example.com")
 TRIPLES = [("One", "by", "Ann"), ("Two", "by", "Bob"), ("One", "genre", "Drama")]

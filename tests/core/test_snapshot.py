@@ -21,10 +21,11 @@ from core.errors import BadInput
 from core.graph.names.lookup import names
 from core.instances.catalogue import catalogue
 from core.operators.text import parse_line
-from core.snapshot import ExcerptGraph, excerpt, freeze, freeze_all, thaw, thaw_all
+from core.snapshot import ExcerptGraph, excerpt, freeze_all, thaw_all
 from core.snapshot.reader import Reader
 from core.sources import Ask, GraphSource
 from core.types import Frame, Path, Question, Ranking, State, Step, Subgraph, Usage
+from tests.core.one_state import freeze, thaw
 
 LINES = (
     "PersonalizedPageRank(keep=4) >> SimplePaths() >> Rank(keep=3) >> Answer()",

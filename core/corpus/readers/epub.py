@@ -11,11 +11,11 @@ from urllib.parse import unquote
 
 from core.corpus.document import Document, Place, sound
 from core.corpus.readers.html import hidden_note, read_page
-from core.corpus.readers.no_memory import for_want_of_memory
+from core.corpus.readers.no_memory import damage_reported
 from core.corpus.readers.options import USUAL, Note, Options, counted, ignored
 from core.corpus.readers.text import given_title, stem
 from core.corpus.readers.word import check_unpacked
-from core.errors import BadInput, HopscopeError
+from core.errors import BadInput
 from core.watch import NO_WATCH, Watch
 
 PAGES = ("application/xhtml+xml", "text/html")
@@ -36,18 +36,10 @@ def epub(
     """
     if not data:
         raise BadInput(f"{name} is empty.")
-    try:
+    with damage_reported(name, "book (epub)"):
         check_unpacked(name, data)
         with zipfile.ZipFile(io.BytesIO(data)) as book:
             return [_read(name, book, watch, note)]
-    except HopscopeError:
-        raise
-    except (
-        Exception
-    ) as error:  # a damaged file may fail anywhere in the libraries, with errors of any kind
-        if for_want_of_memory(error):
-            raise MemoryError from None
-        raise BadInput(f"{name} is damaged or no book (epub) ({type(error).__name__}).") from None
 
 
 def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Document:

@@ -1,6 +1,32 @@
-"""Whether a library failed for want of memory, which lxml says in a way of its own."""
+"""What the libraries that read files raise, as sentences: damage, and want of memory, which lxml says in a way of its own."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from core.errors import BadInput, HopscopeError
+
+
+@contextmanager
+def damage_reported(name: str, what: str) -> Iterator[None]:
+    """Say in a sentence that a file is damaged or no `what` where a library fails over it.
+
+    Raises
+    ------
+    BadInput
+        For any error of the library, since a damaged file may fail anywhere in it.
+    MemoryError
+        If it failed for want of memory.
+    """
+    try:
+        yield
+    except (HopscopeError, MemoryError):
+        raise
+    except Exception as error:
+        if for_want_of_memory(error):
+            raise MemoryError from None
+        raise BadInput(f"{name} is damaged or no {what} ({type(error).__name__}).") from None
 
 
 def for_want_of_memory(error: Exception) -> bool:

@@ -9,7 +9,7 @@ from datetime import date, datetime, time
 from typing import Any
 
 from core.corpus.document import Document, Place, sound
-from core.corpus.readers.no_memory import for_want_of_memory
+from core.corpus.readers.no_memory import damage_reported
 from core.corpus.readers.office_package import readable_package
 from core.corpus.readers.options import USUAL, Note, Options, are, counted, ignored, listed
 from core.corpus.readers.raised import on_one_line
@@ -18,7 +18,7 @@ from core.corpus.readers.slide_lines import slide_lines
 from core.corpus.readers.table import HEADER, Roles, documents_of, guessed
 from core.corpus.readers.text import given_title, stem
 from core.corpus.readers.word import check_unpacked
-from core.errors import BadInput, HopscopeError
+from core.errors import BadInput
 from core.watch import NO_WATCH, Watch
 
 MOST_COLUMNS = 1_000  # of a sheet that are looked at
@@ -137,22 +137,15 @@ def _read(
     """What a library reads, with what it may raise as a sentence."""
     if not data:
         raise BadInput(f"{name} is empty.")
-    try:
+    with damage_reported(name, what):
         check_unpacked(name, data)
-        return read()
-    except (HopscopeError, MemoryError):
-        raise
-    except ImportError:
-        needed = PACKAGES[package]
-        raise BadInput(
-            f"{name} is read by {needed}, which is not installed here; pip install {needed} brings it."
-        ) from None
-    except (
-        Exception
-    ) as error:  # a damaged file may fail anywhere in the library, with errors of any kind
-        if for_want_of_memory(error):
-            raise MemoryError from None
-        raise BadInput(f"{name} is damaged or no {what} ({type(error).__name__}).") from None
+        try:
+            return read()
+        except ImportError:
+            needed = PACKAGES[package]
+            raise BadInput(
+                f"{name} is read by {needed}, which is not installed here; pip install {needed} brings it."
+            ) from None
 
 
 def _rows(

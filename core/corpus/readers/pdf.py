@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.corpus.document import Document, Place, sound
-from core.corpus.readers.no_memory import for_want_of_memory
+from core.corpus.readers.no_memory import damage_reported
 from core.corpus.readers.options import USUAL, Note, Options, are, counted, ignored, listed
 from core.corpus.readers.pdf_columns import in_columns
 from core.corpus.readers.pdf_direction import in_reading_order, is_right_to_left
@@ -19,7 +19,7 @@ from core.corpus.readers.pdf_filled import attached_files, filled_in
 from core.corpus.readers.pdf_ligatures import single_ligatures
 from core.corpus.readers.pdf_pieces import PagePieces, with_heights
 from core.corpus.readers.text import given_title, stem
-from core.errors import BadInput, HopscopeError, shorten
+from core.errors import BadInput, shorten
 from core.watch import NO_WATCH, Watch
 
 BETWEEN = "\n\n"
@@ -156,7 +156,7 @@ def _numbers(pages: Sequence[int]) -> str:
     return f"page{'s' * (len(pages) > 1)} {listed(shown)}"
 
 
-def _pages(name: str, data: bytes, watch: Watch = NO_WATCH) -> _Pages:
+def _pages(name: str, data: bytes, watch: Watch) -> _Pages:
     """The texts of the pages, and the title that the file states."""
     from pypdf import PdfReader
     from pypdf.errors import DependencyError
@@ -165,29 +165,25 @@ def _pages(name: str, data: bytes, watch: Watch = NO_WATCH) -> _Pages:
         logging.CRITICAL
     )  # what it mends in a file is nobody's concern
     found = _Pages()
-    try:
-        reader = PdfReader(io.BytesIO(data))
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise BadInput(f"{name} is locked with a password; save it without one.")
-        total = len(reader.pages)
-        for number, page in enumerate(reader.pages, 1):
-            watch.step((number - 1) / total)
-            _read_page(page, number, found)
-        found.files += attached_files(reader)
-        found.title = str((reader.metadata.title if reader.metadata else "") or "")
-    except HopscopeError:
-        raise
-    except DependencyError:  # where what reads AES is not installed
-        raise BadInput(
-            f"{name} is encrypted; save it without, as by printing it into a new PDF."
-        ) from None
-    except (
-        Exception
-    ) as error:  # a damaged file may fail anywhere in the library, with errors of any kind
-        if for_want_of_memory(error):
-            raise MemoryError from None
-        raise BadInput(f"{name} is damaged or no PDF ({type(error).__name__}).") from None
+    with damage_reported(name, "PDF"):
+        try:
+            _read_file(PdfReader(io.BytesIO(data)), name, watch, found)
+        except DependencyError:  # where what reads AES is not installed
+            raise BadInput(
+                f"{name} is encrypted; save it without, as by printing it into a new PDF."
+            ) from None
     return found
+
+
+def _read_file(reader: Any, name: str, watch: Watch, found: _Pages) -> None:
+    if reader.is_encrypted and not reader.decrypt(""):
+        raise BadInput(f"{name} is locked with a password; save it without one.")
+    total = len(reader.pages)
+    for number, page in enumerate(reader.pages, 1):
+        watch.step((number - 1) / total)
+        _read_page(page, number, found)
+    found.files += attached_files(reader)
+    found.title = str((reader.metadata.title if reader.metadata else "") or "")
 
 
 def _read_page(page: Any, number: int, found: _Pages) -> None:

@@ -11,13 +11,13 @@ from typing import Any
 
 from core.corpus.document import Document, Place, sound
 from core.corpus.readers.formulas import office
-from core.corpus.readers.no_memory import for_want_of_memory
+from core.corpus.readers.no_memory import damage_reported
 from core.corpus.readers.office_package import readable_package
 from core.corpus.readers.options import USUAL, Note, Options, counted, ignored, listed
 from core.corpus.readers.raised import END, LOWERED, RAISED, SPLIT, on_one_line
 from core.corpus.readers.text import given_title, stem
 from core.corpus.readers.word_numbers import W, WordNumbers
-from core.errors import BadInput, HopscopeError
+from core.errors import BadInput
 from core.io.files import size_text
 from core.watch import NO_WATCH, Watch
 
@@ -58,19 +58,9 @@ def word(
     """
     if not data:
         raise BadInput(f"{name} is empty.")
-    try:
+    with damage_reported(name, "Word document (docx)"):
         check_unpacked(name, data)
         read, title = _read(data, watch)
-    except HopscopeError:
-        raise
-    except (
-        Exception
-    ) as error:  # a damaged file may fail anywhere in the library, with errors of any kind
-        if for_want_of_memory(error):
-            raise MemoryError from None
-        raise BadInput(
-            f"{name} is damaged or no Word document (docx) ({type(error).__name__})."
-        ) from None
     places: list[Place] = []
     length = 0
     for line, heading in read.lines:
@@ -126,7 +116,7 @@ def _pictures(read: _Read) -> str:
     )
 
 
-def _read(data: bytes, watch: Watch = NO_WATCH) -> tuple[_Read, str]:
+def _read(data: bytes, watch: Watch) -> tuple[_Read, str]:
     """What is read of a document, and the title of its properties."""
     import docx
 

@@ -20,10 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.cases.feedback import Rating
 from core.graph.protocol import KnowledgeGraph
 from core.languages.spelling import fold
-from core.types import Question
+from core.types import Question, Rating
 
 USUAL, LEAST, MOST = 1000, 50, 20_000  # nodes
 LONG = 10  # words, a name counting as one, from which three steps are likely: 93 % of MetaQA's 3-hop questions, 28 % of its 2-hop ones

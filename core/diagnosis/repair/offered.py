@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.comparison.comparing import Comparison, Lane
+from core.comparison.lane import Comparison, Lane
 from core.comparison.run import LaneRun
 from core.diagnosis.measure import lane_by_model
 from core.diagnosis.repair.repairs import brought
@@ -75,5 +75,5 @@ def _brings(comparison: Comparison, lane: Lane, repair: Repair) -> bool:
     """Whether a lane brings as much as a repair."""
     if not lane.retrieved or not lane.states:
         return False
-    found = brought(lane.run, lane_by_model(comparison, lane), lane.saved_alive)
+    found = brought(lane, lane_by_model(comparison, lane), lane.saved_alive)
     return found is not None and found.right >= repair.right

@@ -9,14 +9,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from core.comparison.comparing import Comparison, Lane, Queues
-from core.comparison.run import LaneRun
+from core.comparison.comparing import Queues
+from core.comparison.lane import Comparison, Lane
+from core.comparison.run import LaneRun, Prefixes
 from core.diagnosis.influence import influence, measurable, with_influence
 from core.diagnosis.measure import lane_by_model
 from core.diagnosis.repair.offered import answers_alike, twin
 from core.diagnosis.repair.repairs import repair
 from core.diagnosis.support import rests
 from core.diagnosis.verdict.verdict_words import explain
+from core.environment import Environment
 from core.errors import BadInput, Cancelled, ModelFailed, ModelUnavailable
 from core.instances.catalogue import Instance
 from core.runtime.jobs import DONE, Job
@@ -34,16 +36,14 @@ class Repairing:
     def __init__(
         self,
         comparison: Comparison,
+        environment: Environment,
+        prefixes: Prefixes,
         queues: Queues,
         asks_chat: Callable[[Instance], bool],
         alive: Callable[[], bool],
     ):
-        self._comparison, self._queues, self._asks_chat, self._alive = (
-            comparison,
-            queues,
-            asks_chat,
-            alive,
-        )
+        self._comparison, self._environment, self._prefixes = comparison, environment, prefixes
+        self._queues, self._asks_chat, self._alive = queues, asks_chat, alive
 
     def __call__(self, job: Job, ended: float) -> None:
         """Try the changes of a comparison whose last lane ended then (`time.monotonic()`); a lane's repair is there as soon as it is known.
@@ -68,35 +68,34 @@ class Repairing:
 
     def _rest(self, job: Job) -> None:
         """Look up what the sentences of the answers rest on, as soon as there are any; not where no encoder is there."""
-        for lane in self._comparison.lanes if self._comparison.ask.source.documents else ():
+        models, go_on = self._environment.models, Watch(lambda: self._go_on(job))
+        lanes = self._comparison.now.lanes if self._comparison.ask.source.documents else ()
+        for place, lane in enumerate(lanes):
             if lane.status == DONE and lane.state.answer and lane.rests is None:
                 try:
-                    lane.rests = rests(
-                        lane.graph,
-                        lane.state,
-                        lane.run.environment.models.encoder(),
-                        Watch(lambda: self._go_on(job)),
-                    )
+                    found = rests(lane.graph, lane.state, models.encoder(), go_on)
                 except (ModelUnavailable, ModelFailed):
                     return
+                self._comparison.change(place, rests=found)
                 job.touch()
 
     def _influence(self, job: Job) -> None:
         """Measure what the readers' answers rest on, which asks no language model, as long as nobody else needs the machine."""
-        for lane in self._comparison.lanes:
+        go_on = Watch(lambda: self._go_on(job))
+        for place, lane in enumerate(self._comparison.now.lanes):
             if lane.status == DONE and not lane.influences and not measurable(lane, by_model=False):
                 self._wait(job)
                 with suppress(BadInput):
-                    lane.influences = with_influence(
-                        lane.influences,
-                        influence(lane, by_model=False, watch=Watch(lambda: self._go_on(job))),
-                    )
+                    found = influence(lane, self._environment, by_model=False, watch=go_on)
+                    both = with_influence(lane.influences, found)
+                    self._comparison.change(place, influences=both)
                     job.touch()
 
     def _each(self, job: Job) -> None:
         self._in_time(job)
-        verdict = explain(self._comparison)
-        for lane, one in zip(self._comparison.lanes, verdict.lanes):
+        comparison = self._comparison.now
+        verdict = explain(comparison)
+        for place, (lane, one) in enumerate(zip(comparison.lanes, verdict.lanes)):
             if (
                 one is None
                 or one.stage is None
@@ -106,25 +105,17 @@ class Repairing:
             ):
                 continue
             self._wait(job)
-            by_model = lane_by_model(self._comparison, lane)
-            lane.repair = repair(
-                lane.run,
+            found = repair(
+                LaneRun.of(lane, self._environment, self._prefixes),
                 one.losses,
-                by_model,
+                lane_by_model(comparison, lane),
                 lane.saved_alive,
                 watch=Watch(lambda: self._go_on(job)),
-                known=partial(self._is_known, lane),
+                known=partial(_is_known, comparison, lane),
             )
-            lane.tried = True
-            if lane.repair is not None:
+            self._comparison.change(place, repair=found, tried=True)
+            if found is not None:
                 job.touch()
-
-    def _is_known(self, lane: Lane, found: Repair, trial: LaneRun) -> bool:
-        """Whether another lane has what a repair of `lane` brings, by its trial run."""
-        comparison = self._comparison
-        if twin(comparison, lane, found) is not None:
-            return True
-        return answers_alike(comparison, lane, trial)
 
     def _wait(self, job: Job) -> None:
         """Until no other lane waits or works. Raises Cancelled where that takes too long or nobody is there."""
@@ -150,3 +141,10 @@ class Repairing:
         job.check()
         if not self._alive():
             raise Cancelled()
+
+
+def _is_known(comparison: Comparison, lane: Lane, found: Repair, trial: LaneRun) -> bool:
+    """Whether another lane has what a repair of `lane` brings, by its trial run."""
+    if twin(comparison, lane, found) is not None:
+        return True
+    return answers_alike(comparison, lane, trial)

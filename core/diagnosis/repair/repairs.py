@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from core.comparison.lane import Lane
 from core.comparison.run import LaneRun, Layered
 from core.diagnosis.causes import Loss
 from core.diagnosis.funnel import SavedAlive, funnel, right
@@ -58,7 +59,7 @@ def repair(
     return best(_changes(run, losses), before.right, attempt, watch, seconds)
 
 
-def brought(run: LaneRun, by_model: bool, saved: SavedAlive = None) -> Brought | None:
+def brought(run: LaneRun | Lane, by_model: bool, saved: SavedAlive = None) -> Brought | None:
     """What a run brings. On triples known answers that the graph reader names, or where the model's count (`by_model`) those in its prompt.
 
     On documents gold passages, else words of known answers, in the prompt, or found by a line that writes none. None where nothing is

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.comparison.comparing import Comparison, Lane
 from core.comparison.endings import is_unanswered, without_end
+from core.comparison.lane import Comparison, Lane
 from core.diagnosis.causes import Loss
 from core.diagnosis.funnel import Stage, funnel
 from core.diagnosis.lost_passages import lost_passages, title_of_chunk, why
@@ -43,7 +43,7 @@ def explained_texts(comparison: Comparison, lane: Lane) -> Explained | None:
         return Explained(None, "", "It answers without documents.", right, of)
     if not stages:
         return Explained(None, "", _best(lane), right, of)
-    if is_unanswered(ask, lane):
+    if is_unanswered(lane):
         held = f", with {_head(answers).rstrip(':')}" if answers else ""
         return Explained("answer", "Not answered:", f"it was cancelled{held}.", None, of)
     if not passages:
@@ -158,12 +158,10 @@ def verdict_texts(comparison: Comparison, names: Sequence[str]) -> str:
         if one is not None and one.right is not None and one.of
     ]
     right = [name for name, is_right in spoke if is_right]
-    silent = any(is_unanswered(comparison.ask, lane) for lane in comparison.lanes)
+    silent = any(is_unanswered(lane) for lane in comparison.lanes)
     parts = [_come(right, len(spoke), silent)] if spoke else []
     parts += _shown(comparison, names)
-    parts += ends(
-        (name, without_end(comparison.ask, lane)) for name, lane in zip(names, comparison.lanes)
-    )
+    parts += ends((name, without_end(lane)) for name, lane in zip(names, comparison.lanes))
     question = comparison.ask.question
     return " ".join(parts) or (
         ADD if any(found) and not question.answers and not question.gold else ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.comparison.comparing import ENDED, Comparison, Lane
 from core.comparison.endings import without_end
+from core.comparison.lane import ENDED, Comparison, Lane
 from core.diagnosis.funnel import right
 from core.diagnosis.measure import READER, by_model, counted_by, lane_by_model, two_measures
 from core.diagnosis.verdict.contrast import LaneSummary, contrast
@@ -66,7 +66,7 @@ def _explain(comparison: Comparison) -> Verdict:
             name,
             one,
             says(lane, model),
-            without_end(comparison.ask, lane),
+            without_end(lane),
             _by_reader(comparison, lane) if model else None,
         )
         for name, lane, model, one in zip(names, lanes, models, explanations)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from core.cases.finished import Finished, FinishedLane
+from core.comparison.lane import Comparison, Lane
+from core.comparison.run import answer_role
 from core.errors import BadInput
 from core.evaluation.runs.plan import Plan, make_plan
 from core.evaluation.runs.store import Run, Store
@@ -13,8 +14,9 @@ from core.instances.catalogue import Instance, catalogue
 from core.io.plain import from_plain
 from core.operators.base import Line
 from core.operators.text import parse_line
+from core.runtime.jobs import DONE, FAILED
 from core.snapshot import thaw_all
-from core.sources import Source
+from core.sources import Ask, Source
 
 
 def opened(
@@ -24,43 +26,44 @@ def opened(
     source: Source,
     instances: tuple[str, ...] = (),
     open_build: Callable[[Line], Any] = lambda line: None,
-) -> Finished:
-    """The rows of one question (of these instances, or of all) as a finished comparison on an opened source.
+) -> Comparison:
+    """Return the rows of one question as an ended comparison on an opened source.
+
+    Of these instances, or of all where none is named.
 
     `open_build` opens the graph that a line names, where it names one. Raises
     BadInput where the run holds no such question or no state of it, or where a graph is another one by now; what `open_build` raises.
     """
     chosen = [spec for spec in run.spec["instances"] if not instances or spec["id"] in instances]
     errors = {(row.instance, row.question.id): row.error for row in store.rows(run.id)}
-    lanes = []
+    rows = []
     for spec in chosen:
         if (spec["id"], question) in errors:
             saved, instance = store.states(run.id, spec["id"], question), _instance(spec)
             own = open_build(instance.line) if saved else None
             states = thaw_all(saved, own or source.graph) if saved else ()
-            error = errors[spec["id"], question]
-            answer = (states[-1].answer or "") if states else ""
-            lanes.append(
-                FinishedLane(
-                    instance, states, "failed" if error else "done", error, answer, graph=own
-                )
-            )
-    known = next((lane.states[-1] for lane in lanes if lane.states), None)
+            rows.append((instance, states, own, errors[spec["id"], question]))
+    known = next((states[-1] for _, states, _, _ in rows if states), None)
     if known is None:
         raise BadInput(
             f"Nothing that could be opened is kept of question “{question}” in evaluation {run.id}."
         )
-    corpus = source.name if source.documents else ""
-    return Finished(
-        source.graph,
-        known.question,
-        known.seeds,
-        tuple(lanes),
-        run.spec["seed"],
-        True,
-        run.spec["model"],
-        corpus,
-    )
+    ask = Ask(source, known.question, known.seeds, run.spec["seed"], model=run.spec["model"])
+    lanes = [
+        Lane(
+            ask,
+            instance,
+            states,
+            own,
+            status=FAILED if error else DONE,
+            error=error,
+            answer=(states[-1].answer or "") if states else "",
+            model=answer_role(instance.line) if ask.model else None,
+            tried=True,
+        )
+        for instance, states, own, error in rows
+    ]
+    return Comparison(ask, lanes)
 
 
 def planned(store: Store, run: Run) -> Plan:

@@ -42,7 +42,7 @@ def build(
     watch: Watch = NO_WATCH,
     wait: bool = False,
 ) -> Graph:
-    """The graph of some triples (an iterable, a file for `read_triples`, a TripleFile that says how to read it, or Numbers), stored
+    """The graph of some triples (an iterable, a file, a TripleFile that says how to read it, or Numbers), stored
     in `folder` and opened.
 
     A file of more than 128 MB of text, or any that says how much memory may be taken, is built within that (else a quarter of the

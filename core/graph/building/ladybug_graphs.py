@@ -20,6 +20,7 @@ from core.io import digests
 from core.io.folders import TEMPORARY
 
 FILE = "graph.lbug"
+DESCRIBED = ("version", "name", "digest", "direction", "relations")  # of what graph.json says
 NAMES = "MATCH (a:Entity) RETURN a.name ORDER BY a.id"
 EDGES = "MATCH (a:Entity)-[t:Triple]->(b:Entity) RETURN a.id, t.relation, b.id"
 
@@ -44,11 +45,10 @@ def carry_over(folder: FilePath) -> Graph:
             arrays, names = _read(folder / meta["data"] / FILE, meta, columns)
         except (OSError, ValueError, RuntimeError) as error:
             raise damage(f"The graph in {folder} is", error, "build it again") from None
-        kept = ("version", "name", "digest", "direction", "relations")
         try:
             clean(folder)
             write(folder / TEMPORARY, arrays, names, None, columns)
-            place(folder, folder / TEMPORARY, {key: meta[key] for key in kept})
+            place(folder, folder / TEMPORARY, {key: meta[key] for key in DESCRIBED})
         except OSError as error:
             reason = error.strerror or error
             raise StoreError(f"The graph cannot be stored in {folder}: {reason}.") from None

@@ -73,20 +73,6 @@ def leiden(links: Links, watch: Watch = NO_WATCH) -> np.ndarray:
     return _dense(_connected(*links, found))
 
 
-def modularity(links: Links, labels: np.ndarray) -> float:
-    """Newman's modularity of groups, in [-0.5, 1): the share of edges inside them, less what chance would have there.
-
-    >>> from core.graph.large.array_leiden import Links, modularity
-    >>> pair = Links(np.array([0, 1, 1]), np.array([1]), np.array([0, 0, 1]), np.array([0]))
-    >>> modularity(pair, np.array([0, 0])), modularity(pair, np.array([0, 1]))  # an edge: 1 - 1, and 0 - 2 (1/2)^2
-    (0.0, -0.5)
-    """
-    degrees = _degrees(*links)
-    inside, whole = _inside(*links, labels.astype(np.int32)), degrees.sum()
-    totals = np.bincount(labels, weights=degrees)
-    return float(inside / whole - (totals / whole) @ (totals / whole)) if whole else 0.0
-
-
 def quotient(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) -> Links:
     """The graph of the groups: two are joined with the weight of all edges between them, each with itself with that of those inside."""
     n = int(labels.max(initial=-1)) + 1
@@ -185,7 +171,7 @@ def _added(keys: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return keys[starts], np.add.reduceat(weights, starts) if len(starts) else weights
 
 
-def _moved(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) -> np.ndarray:
+def _moved(links: Links, labels: np.ndarray, watch: Watch) -> np.ndarray:
     """The communities, int32 [n] from 0 on, once nodes no longer move."""
     labels, degrees = _dense(labels), _degrees(*links)
     totals = np.bincount(labels, weights=degrees, minlength=links.n_nodes)
@@ -221,20 +207,6 @@ def _degrees(out_indptr, tails, in_indptr, in_heads, weights):
                 out_indptr[node + 1] - out_indptr[node] + in_indptr[node + 1] - in_indptr[node]
             )
     return degrees
-
-
-@njit(cache=True, nogil=True)
-def _inside(out_indptr, tails, in_indptr, in_heads, weights, labels):
-    """Twice the weight of the edges inside groups."""
-    total = 0.0
-    for node in range(len(out_indptr) - 1):
-        for at in range(out_indptr[node], out_indptr[node + 1]):
-            if labels[tails[at]] == labels[node]:
-                if len(weights):
-                    total += weights[at] * (2 if tails[at] == node else 1)
-                else:
-                    total += 2
-    return total
 
 
 @njit(cache=True, nogil=True)

@@ -232,21 +232,5 @@ def number_of(value: Any) -> float | None:
     return number if abs(number) < 3e38 else None
 
 
-def taken_from(
-    keys: Sequence[str], of: Mapping[str, Sequence[str]], used: Sequence[str] = ()
-) -> dict[str, str]:
-    """For each column the key, of those that a file has in lower case, that it is read from.
-
-    >>> from core.graph.readers.attributes import OF_EDGES, taken_from
-    >>> taken_from(["source", "target", "description", "weight"], OF_EDGES, used=["description"])
-    {'weight': 'weight'}
-    """
-    found = {
-        column: next((key for key in names if key in keys and key not in used), "")
-        for column, names in of.items()
-    }
-    return {column: key for column, key in found.items() if key}
-
-
 def _many(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' * (count != 1)}"

@@ -54,7 +54,6 @@ class NodeNames:
     )  # label -> name of the first node that has it
     unknown: dict[str, str] = field(default_factory=dict)  # an end that no table has -> its name
     used: set[str] = field(default_factory=set)  # names of nodes with edges
-    labels_used: int = 0  # ends that were labels
 
     def __post_init__(self) -> None:
         self._namer = Namer()
@@ -75,7 +74,6 @@ class NodeNames:
         found = self.by_id.get((space, end)) or (self.by_id.get(("", end)) if space else None)
         if found is None and end in self.by_label:
             found = self.by_label[end]
-            self.labels_used += 1
         if found is None:
             if end not in self.unknown:
                 self.unknown[end] = self._namer.name(f"? {space} {end}", (end, f"{end} (id)"))

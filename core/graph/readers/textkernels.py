@@ -5,11 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-TOO_FEW, EMPTY, NO_NUMBER = (
-    1,
-    2,
-    3,
-)  # why a line is no triple; EMPTY + 10 * the place of the empty part
+TOO_FEW, EMPTY = 1, 2  # why a line is no triple; EMPTY + 10 * the place of the empty part
 A, B = np.uint64(0x9FB21C651E98DF25), np.uint64(0xD6E8FEB86659FD93)
 
 

@@ -26,7 +26,19 @@ MEMORY = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?")
 
 @dataclass(frozen=True)
 class TripleFile:
-    """A file of triples and how to read it; see `read_triples`.
+    """A file of triples and how to read it.
+
+    Every format may also be packed (`.gz`, `.zst`). `format` is one of `FORMATS`; `auto` goes by the suffix, else by the first
+    lines. `columns` tells which columns, from 1, of a delimited file hold head, relation and tail, for lines that hold more
+    (or in another order). `most` bounds the bytes of text read, after unpacking. Reading raises BadInput, naming file and line,
+    for what cannot be read as triples, and for a file that holds none.
+
+    >>> import pathlib, tempfile
+    >>> from core.graph.readers.triple_file import TripleFile
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "films.txt")
+    >>> _ = file.write_text("Inception|directed_by|Christopher Nolan")
+    >>> list(TripleFile(file).read())
+    [('Inception', 'directed_by', 'Christopher Nolan')]
 
     Triples whose relation fits a pattern of `drop` (`common.*`, `*sameAs*`) are left out; with `skips`, so are bad lines; `tally` says how
     many. With `numbered`, nodes and relations are numbers, kept as they stand, and no names are stored. Where `memory` is given, in
@@ -86,7 +98,7 @@ class TripleFile:
             if sentence := self.attributes.same_relation(several[0]):
                 self.tally.warn(sentence)
 
-    def _sources(self, watch: Watch = NO_WATCH) -> list[TripleSource]:
+    def _sources(self, watch: Watch) -> list[TripleSource]:
         paths = (self.path, *self.more)
         parts = [watch.part(at / len(paths), (at + 1) / len(paths)) for at in range(len(paths))]
         return [
@@ -111,30 +123,6 @@ class TripleFile:
             header=self.header,
             encoding=self.encoding,
         )
-
-
-def read_triples(
-    path: str | FilePath,
-    watch: Watch = NO_WATCH,
-    format: str = AUTO,
-    columns: tuple[int, int, int] | None = None,
-    most: int | None = None,
-) -> Iterator[Triple]:
-    """The triples (head, relation, tail) of a file, in its order.
-
-    Every format may also be packed (`.gz`, `.zst`). `format` is one of `FORMATS`; `auto` goes by the suffix, else by the first
-    lines. `columns` tells which columns, from 1, of a delimited file hold head, relation and tail, for lines that hold more
-    (or in another order). `most` bounds the bytes of text read, after unpacking. `watch` hears the share of bytes read.
-    Raises BadInput, naming file and line, for what cannot be read as triples, and for a file that holds none.
-
-    >>> import pathlib, tempfile
-    >>> from core.graph.readers.triple_file import read_triples
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "films.txt")
-    >>> _ = file.write_text("Inception|directed_by|Christopher Nolan")
-    >>> list(read_triples(file))
-    [('Inception', 'directed_by', 'Christopher Nolan')]
-    """
-    yield from _triples([TripleSource(FilePath(path), format, columns, watch, most)])
 
 
 def _triples(sources: Sequence[TripleSource]) -> Generator[Triple, None, None]:

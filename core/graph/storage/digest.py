@@ -9,11 +9,10 @@ from pathlib import Path as FilePath
 
 import numpy as np
 
-from core.errors import BadInput, StoreError
+from core.errors import BadInput
 from core.graph.columns import Columns
-from core.graph.degrees import degree_bytes
 from core.graph.storage.write import release
-from core.graph.store import ARRAYS, BLOB, VERSION, Graph
+from core.graph.store import ARRAYS, BLOB, VERSION
 
 HASHED = 1 << 23  # values put into the digest at a time
 
@@ -34,16 +33,6 @@ def digest_of(
 def with_columns(digest: str, columns: Columns) -> str:
     """The digest of a graph whose triples have that digest and that carries these tables; of a graph of triples its own."""
     return hashlib.sha256(f"{digest}\n{columns.digest}".encode()).hexdigest() if columns else digest
-
-
-def verify(graph: Graph) -> None:
-    """Reads the whole store and raises StoreError unless its bytes are those that were written."""
-    arrays = {key: getattr(graph, key) for key in ARRAYS}
-    digest = digest_of(arrays, graph.names_utf8, graph.relation_names, graph.direction)
-    if with_columns(digest, graph.columns) != graph.digest:
-        raise StoreError(f"The graph “{graph.name}” is damaged; build it again.")
-    if not np.array_equal(graph.degree_bytes, degree_bytes(graph.out_indptr, graph.in_indptr)):
-        raise StoreError(f"The graph “{graph.name}” is damaged; build it again.")
 
 
 def stamp(path: FilePath) -> dict:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-import httpx
 import openai
+
+from core.models.chat.piece import Overdue
 
 TIMER = "hopscope_header_timer"  # the extension of a request that holds it
 
@@ -24,8 +25,8 @@ class TimelyClient(openai.DefaultHttpxClient):
         self._seconds = seconds
         self.event_hooks["response"].insert(0, _stop_timer)
 
-    def send(self, request: httpx.Request, **how: Any) -> httpx.Response:
-        """Send a request. Raises ReadTimeout where its headers take too long."""
+    def send(self, request: Any, **how: Any) -> Any:
+        """Send a request. Raises Overdue where its headers take too long."""
         overdue = threading.Event()
         timer = threading.Timer(self._seconds, self._leave, (overdue,))
         timer.daemon = True
@@ -35,7 +36,7 @@ class TimelyClient(openai.DefaultHttpxClient):
             return super().send(request, **how)
         except Exception as error:
             if overdue.is_set():
-                raise httpx.ReadTimeout("headers without end", request=request) from error
+                raise Overdue(self._seconds) from error
             raise
         finally:
             timer.cancel()
@@ -45,5 +46,5 @@ class TimelyClient(openai.DefaultHttpxClient):
         self.close()
 
 
-def _stop_timer(response: httpx.Response) -> None:
+def _stop_timer(response: Any) -> None:
     response.request.extensions[TIMER].cancel()

@@ -30,10 +30,6 @@ QUESTIONS = ("question", "query", "input", "user_input", "message", "prompt", "t
 ANSWERS = ("answer", "output", "response", "result", "content", "text", "generated_answer")
 
 
-class NoRow(ValueError):
-    """A row that cannot be read; the message says why."""
-
-
 @dataclass(frozen=True)
 class RunRow:
     """One question of a finished run: its id or its text, or both; the documents best first; the answer and the prompt (None where the

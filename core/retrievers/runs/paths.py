@@ -29,7 +29,6 @@ ENDS = (
     ("subject", "predicate", "object"),
     ("source", "relation", "target"),
 )
-Steps = list[tuple[str, str, str]]
 
 
 def paths_in(row: Mapping[str, Any]) -> tuple[tuple[TextPath, ...], int]:

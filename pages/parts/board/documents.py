@@ -198,7 +198,7 @@ class DocumentView:
 def _graph_line(comparison: Comparison, lane: Lane) -> str:
     """On which graph a lane stands, and how large it is; of a saved comparison without the number of chunks, as it has some of them. Of
     documents that a program or a file of the user's named, how many there are and how many are not in the corpus."""
-    counts, part = graph_dict(lane.graph, lane), hasattr(lane.graph, "whole")
+    counts, part = graph_dict(lane), hasattr(lane.graph, "whole")
     if not counts["build"]:
         return next(
             (
@@ -211,7 +211,7 @@ def _graph_line(comparison: Comparison, lane: Lane) -> str:
     size = [many(counts["nodes"], "node"), many(counts["edges"], "edge")] if counts["nodes"] else []
     size += [] if part else [many(n_chunks(lane.graph), "chunk")]
     size += _merged(comparison, lane) if not part else []
-    return ": ".join(filter(None, (build_title(comparison, lane), ", ".join(size))))
+    return ": ".join(filter(None, (build_title(lane), ", ".join(size))))
 
 
 def _named(given: int, unplaced: int) -> str:

@@ -21,7 +21,7 @@ from pages.parts.shared.wording import tr
 def finished_board(comparison: Comparison, key: str) -> Board:
     """Draw the lanes as Compare does, with thumbs; what draws them. From a node's panel one may walk on where its graph is here.
 
-    `comparison` is that of `core.case_adapter.comparison`; `key` names the view, so that its layout is kept for the session.
+    `key` names the view, so that its layout is kept for the session.
     """
     drawing = Session.finished.of(key, lambda: Board(comparison))
     graph = comparison.graph

@@ -29,9 +29,9 @@ Placed = Callable[
 Data = dict[str, Any]
 
 
-def seen(comparison: Comparison, lane: Lane) -> State:
+def seen(lane: Lane) -> State:
     """What a lane has retrieved, once it has; drawing every operator's state would cost more than it tells."""
-    return lane.state if lane.retrieved else State(comparison.ask.question, comparison.ask.seeds)
+    return lane.state if lane.retrieved else State(lane.ask.question, lane.ask.seeds)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Paths:
         self._known = {}
         best, missed, stories = [], [], []
         for lane, missing in zip(self._comparison.lanes, lost):
-            state = seen(self._comparison, lane)
+            state = seen(lane)
             head = state.paths.head(SHOWN_PATHS) if state.paths is not None else None
             rows = (
                 [(path, head.score(i)) for i, path in enumerate(head.items)]

@@ -10,18 +10,19 @@ from types import MappingProxyType
 from typing import Any
 
 from core.comparison.endings import ending
-from core.comparison.preview import SHARE
+from core.comparison.lane import ENDED
+from core.comparison.preview import SHARE, Preview
 from core.comparison.timing import NO_COST, by_kind, spans
 from core.comparison.timing import cost as method_seconds
 from core.datasets.relations import relation_words
 from core.datasets.wording import table_of
+from core.diagnosis.verdict.explanation import Explained
 from core.diagnosis.verdict.verdict_words import Verdict, explain
 from core.engine import Comparison, Lane
 from core.instances.catalogue import Instance
 from core.operators import OPERATORS
 from core.parameters import parameters
 from core.results import answer_fault, prompt_dict, thought
-from core.runtime.jobs import CANCELLED, DONE, FAILED
 from core.runtime.meter import HowFar
 from core.types import Step
 from pages.parts.board.beside import beside_data, without_text
@@ -48,9 +49,9 @@ class Board:
         self._lock = threading.RLock()
         self._drawn: tuple[int, dict[str, Any]] | None = None
         self._due = 0.0  # when what a lane has so far may be drawn anew
-        self._shown = dataclasses.replace(
-            comparison, lanes=[dataclasses.replace(lane, preview=None) for lane in comparison.lanes]
-        )  # as the screen shows its lanes now
+        self._shown = dataclasses.replace(comparison, lanes=[])  # while it is drawn
+        self._versions: list[tuple] = []  # of the lanes that were drawn last
+        self._drawn_previews: list[Preview | None] = [None] * len(comparison.lanes)
         view = DocumentView if comparison.ask.source.documents else TripleView
         self._view: DocumentView | TripleView = view(
             self._shown, {} if earlier is None else earlier._view.places
@@ -70,44 +71,25 @@ class Board:
             return self._payload()
 
     def _payload(self) -> dict[str, Any]:
-        comparison, view = self.comparison, self._view
-        statuses = [
-            lane.status for lane in comparison.lanes
-        ]  # read first: a lane that is done by now is then drawn as done
-        begun, before = time.thread_time(), [lane.version for lane in self._shown.lanes]
+        try:
+            return self._draw(self.comparison.now)
+        finally:
+            self._shown.lanes.clear()  # else states stay here that the comparison has let go of
+
+    def _draw(self, comparison: Comparison) -> dict[str, Any]:
+        """The data of a comparison whose lanes stay as they are meanwhile."""
+        view, begun = self._view, time.thread_time()
         self._shown.lanes[:] = [
-            self._seen(lane, drawn) for lane, drawn in zip(comparison.lanes, self._shown.lanes)
+            self._seen(lane, drawn) for lane, drawn in zip(comparison.lanes, self._drawn_previews)
         ]
-        verdict = self._verdict(statuses)
+        self._drawn_previews = [lane.preview for lane in self._shown.lanes]
+        verdict = self._verdict(comparison)
         shared = view.share(verdict)
-        if before != [lane.version for lane in self._shown.lanes]:
+        versions = [lane.version for lane in self._shown.lanes]
+        if versions != self._versions:
+            self._versions = versions
             self._due = time.monotonic() + SHARE * (time.thread_time() - begun)
-        lanes = []
-        for i, (lane, shown, status, one) in enumerate(
-            zip(comparison.lanes, self._shown.lanes, statuses, verdict.lanes)
-        ):
-            data = view.lane(i, shown, shared)
-            text = (
-                None
-                if one is None
-                else {
-                    "stage": one.stage,
-                    "head": one.head,
-                    "text": one.text,
-                    "tone": view.tone(one, data),
-                }
-            )
-            rests = influence_data(comparison, lane, shared["keys"], answerer(comparison, lane))
-            said = {"verdict_text": text, "influence": rests, "beside": beside_data(lane.beside)}
-            lanes.append(
-                {
-                    "id": f"lane-{i}",
-                    **self._lane(lane, shown, status),
-                    **data,
-                    **said,
-                    **_walked(i, shared),
-                }
-            )
+        lanes = [self._lane(i, comparison, one, shared) for i, one in enumerate(verdict.lanes)]
         return {
             "question": comparison.ask.question.text,
             "documents": view.documents,
@@ -125,28 +107,45 @@ class Board:
             **{name: shared[name] for name in ("layout", "paths", "fates")},
         }
 
-    def _seen(self, lane: Lane, drawn: Lane) -> Lane:
+    def _seen(self, lane: Lane, drawn: Preview | None) -> Lane:
         """A lane as it is shown now: with the preview that is drawn, as long as drawing another one would cost too much."""
         if not self._previews:
             return dataclasses.replace(lane, preview=None)
-        early = (
-            drawn.preview is not None and lane.preview is not None and time.monotonic() < self._due
-        )
-        return (dataclasses.replace(lane, preview=drawn.preview) if early else lane).shown
+        early = drawn is not None and lane.preview is not None and time.monotonic() < self._due
+        return (dataclasses.replace(lane, preview=drawn) if early else lane).shown
 
-    def _verdict(self, statuses: list[str]) -> Verdict:
+    def _verdict(self, comparison: Comparison) -> Verdict:
         """The sentences as of now, made anew when a lane has come further."""
-        ended = (DONE, FAILED, CANCELLED)
-        lanes = self.comparison.lanes
         now = tuple(
-            (s in ended and s, lane.retrieved and len(lane.states), lane.repair)
-            for s, lane in zip(statuses, lanes)
+            (lane.status in ENDED and lane.status, lane.retrieved and len(lane.states), lane.repair)
+            for lane in comparison.lanes
         )
         if self._explained is None or self._explained[0] != now:
-            self._explained = (now, explain(self.comparison))
+            self._explained = (now, explain(comparison))
         return self._explained[1]
 
-    def _lane(self, lane: Lane, shown: Lane, status: str) -> dict[str, Any]:
+    def _lane(
+        self, i: int, comparison: Comparison, one: Explained | None, shared: dict[str, Any]
+    ) -> dict[str, Any]:
+        """All that is said of a lane; later parts have the last word."""
+        lane, shown = comparison.lanes[i], self._shown.lanes[i]
+        data = self._view.lane(i, shown, shared)
+        text = None
+        if one is not None:
+            tone = self._view.tone(one, data)
+            text = {"stage": one.stage, "head": one.head, "text": one.text, "tone": tone}
+        return {
+            "id": f"lane-{i}",
+            **self._on_any_source(comparison, lane, shown),
+            **data,
+            "verdict_text": text,
+            "influence": influence_data(comparison, lane, shared["keys"], answerer(lane)),
+            "beside": beside_data(lane.beside),
+            "paths": shared["best"][i],
+            "stories": shared["stories"][i],
+        }
+
+    def _on_any_source(self, comparison: Comparison, lane: Lane, shown: Lane) -> dict[str, Any]:
         """What is said of a lane whatever it runs on."""
         state, preview = self._view.state(shown), shown.preview
         prompt = prompt_dict(state)
@@ -155,7 +154,7 @@ class Board:
             "number": lane.instance.number,
             "subtitle": lane.instance.line.plain_words(),
             "terms": lane.instance.line.words(),
-            "status": status,
+            "status": lane.status,
             "status_text": ending(lane) or lane.text,
             "retrieved": shown.retrieved,
             "so_far": None if preview is None else preview.text,
@@ -167,9 +166,9 @@ class Board:
             "partly": tr("Searched {partly}", partly=state.partly) if state.partly else "",
             "answer_fault": answer_fault(state),
             "thought": thought(state),
-            "model": OWN_ANSWER if state.own_answer else answerer(self.comparison, lane),
-            "repair": repair_offered(self.comparison, lane),
-            "found": counts(seen(self.comparison, shown)),
+            "model": OWN_ANSWER if state.own_answer else answerer(lane),
+            "repair": repair_offered(comparison, lane),
+            "found": counts(seen(shown)),
             "cost": cost(lane.state.trace if preview else state.trace, by_kind(lane, NO_COST)),
             "spans": [dataclasses.asdict(span) for span in spans(lane)],
             "progress": None if lane.progress is None else _progress(lane.graph, lane.progress),
@@ -180,19 +179,9 @@ class Board:
         }
 
 
-def _walked(i: int, shared: dict[str, Any]) -> dict[str, Any]:
-    """A lane's paths and the stories of its search."""
-    return {"paths": shared["best"][i], "stories": shared["stories"][i]}
-
-
-def answerer(comparison: Comparison, lane: Lane) -> str | None:
+def answerer(lane: Lane) -> str | None:
     """The title of the model that answers in a lane; None where none does."""
-    role = next((o.role for o in lane.instance.line if o.stage == "generate"), None)
-    return (
-        lane.run.environment.models.title(role)
-        if role and comparison.ask.model and not lane.state.own_answer
-        else None
-    )
+    return None if lane.state.own_answer else lane.model
 
 
 def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, Any]:

@@ -103,11 +103,7 @@ class Picture:
         used = {edge for path in every for edge in path.edges if drawn.issuperset(path.nodes)} | {
             e for hit in hits for e in hit["edges"]
         }
-        within = [
-            part
-            for lane in comparison.lanes
-            if (part := seen(comparison, lane).subgraph) is not None
-        ]
+        within = [part for lane in comparison.lanes if (part := seen(lane).subgraph) is not None]
         edges = [
             edge
             for edge in triples
@@ -174,11 +170,7 @@ class Picture:
         comparison, graph = self._comparison, self._comparison.graph
         chosen = dict.fromkeys(comparison.ask.seeds)
         chosen |= dict.fromkeys(node for path in shown for node in path.nodes)
-        extracted = [
-            part
-            for lane in comparison.lanes
-            if (part := seen(comparison, lane).subgraph) is not None
-        ]
+        extracted = [part for lane in comparison.lanes if (part := seen(lane).subgraph) is not None]
         for answer in comparison.ask.question.answers:
             chosen |= dict.fromkeys(
                 n

@@ -7,8 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.case_adapter import answer, rating
-from core.cases import rate, unrate, verdict
+from core.cases import answer_text, rate, rating_of, unrate, verdict
 from core.engine import Comparison, Lane
 from core.errors import HopscopeError
 from core.runtime.jobs import DONE
@@ -22,8 +21,8 @@ def show_thumbs(comparison: Comparison, payload: dict[str, Any]) -> dict[str, An
     lanes = list(payload["lanes"])
     try:
         for place, lane in enumerate(comparison.lanes):
-            if lane.status == DONE and answer(comparison, lane):
-                lanes[place] = {**lanes[place], "thumb": WORDS[verdict(*_key(comparison, lane))]}
+            if lane.status == DONE and answer_text(lane):
+                lanes[place] = {**lanes[place], "thumb": WORDS[verdict(*_key(lane))]}
     except HopscopeError as error:
         st.caption(plain(str(error)))
     return {**payload, "lanes": lanes}
@@ -36,15 +35,15 @@ def press_thumb(comparison: Comparison, pressed: Mapping[str, str] | None) -> No
     lane = comparison.lanes[int(pressed["lane"].removeprefix("lane-"))]
     try:
         if pressed["verdict"] == "none":
-            unrate(*_key(comparison, lane))
+            unrate(*_key(lane))
         else:
-            rate(rating(comparison, lane, pressed["verdict"] == "up"))
+            rate(rating_of(lane, pressed["verdict"] == "up"))
     except HopscopeError as error:
         st.error(plain(str(error)))
     else:
         st.rerun()
 
 
-def _key(comparison: Comparison, lane: Lane) -> tuple[str, str, str, str]:
-    rated = rating(comparison, lane, True)
+def _key(lane: Lane) -> tuple[str, str, str, str]:
+    rated = rating_of(lane, True)
     return rated.digest, rated.question, rated.line, rated.answer

@@ -62,7 +62,7 @@ class TripleView:
 
     def state(self, lane: Lane) -> State:
         """The state of a lane that is shown."""
-        return seen(self._comparison, lane)
+        return seen(lane)
 
     def lane(self, i: int, lane: Lane, shared: dict[str, Any]) -> dict[str, Any]:
         """What is said of one lane."""

@@ -74,9 +74,7 @@ def from_database() -> None:
                 placeholder=tr("none needed"),
                 max_chars=1_000,
                 width=185,
-                help=tr(
-                    "As name:password, or a token. Used for this address as long as this page is open, and saved nowhere."
-                ),
+                help=tr("As name:password, or a token. Saved nowhere."),
             )
             variable = st.text_input(
                 tr("or a variable with them"),
@@ -85,9 +83,7 @@ def from_database() -> None:
                 max_chars=100,
                 width=185,
                 disabled=shared(),
-                help=tr(
-                    "An environment variable that holds the address, a space, and name:password or a token."
-                ),
+                help=tr("It holds the address, a space, and name:password or a token."),
             )
             limit = st.number_input(
                 tr("Triples at most"),
@@ -114,7 +110,7 @@ def from_database() -> None:
             format_func=LITERAL_WORDS.__getitem__,
             key="database_literals",
             width=260,
-            help=tr("Dates, numbers and texts. As entities they can be answers and ends of paths."),
+            help=tr("Dates, numbers, texts. Only entities can be answers."),
         )
         pressed = st.form_submit_button(tr("Look at it"), icon=":material/visibility:")
     try:

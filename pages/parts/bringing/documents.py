@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from itertools import count
 from pathlib import Path
 
 import streamlit as st
 
-from core.corpus import Brought, Corpus, bring, corpora, open_corpus, own_corpus
-from core.corpus.corpus import OWNED_AS
+from core.corpus import Brought, bring, open_corpus, own_corpus
 from core.corpus.readers import SUFFIXES
 from core.corpus.readers.options import Columns
-from core.datasets.own import clean_name
-from core.errors import BadInput
 from core.io.files import PACKED
 from core.io.temporary import temporary_folder
 from core.runtime.jobs import DONE, Job
@@ -23,9 +19,9 @@ from pages.parts.bringing.document_columns import choose_columns
 from pages.parts.bringing.document_questions import bring_known
 from pages.parts.bringing.encoding import choose_encoding
 from pages.parts.bringing.hub_set import HubSet, hub_set
+from pages.parts.bringing.target_corpus import choose_target, own_corpora
 from pages.parts.bringing.tool_index import begin_opened, open_another
 from pages.parts.bringing.uploads import save_uploads
-from pages.parts.shared.people import barred
 from pages.parts.shared.problems import attempt, shown_errors
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
@@ -38,9 +34,7 @@ TYPES = [
     "htm",
     "zip",
 ]
-NEW = ""
 SHOWN_NOTES = 20  # sentences on what was left out that are shown
-LONGEST = 40  # characters of a name
 
 
 def bring_files(here: str) -> None:
@@ -84,67 +78,32 @@ def bring_files(here: str) -> None:
     if job is not None:
         _watch(job)
     if not files and not hub:
-        open_another(new_name)
+        open_another()
         bring_known(here)
 
 
 def _form(files: list, here: str) -> None:
-    known = corpora()
-    own = [
-        name
-        for name, corpus in known.items()
-        if isinstance(corpus, Corpus) and corpus.own and not barred(OWNED_AS, name)
-    ]
     fetched = isinstance(files[0], HubSet)
     columns, encoding = (
         (None, "") if fetched else (choose_columns(files), choose_encoding(files, "texts_encoding"))
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        into = NEW
-        if own:
-            into = st.selectbox(
-                tr("Add them to"),
-                [NEW, *own],
-                index=own.index(here) + 1 if here in own else 0,
-                format_func=lambda name: known[name].title if name else tr("new texts"),
-                key="texts_into",
-                width=240,
-            )
-        title = ""
-        if into == NEW:
-            first = Path(files[0].name).stem
-            title = st.text_input(
-                tr("Title"),
-                value=first,
-                key=f"texts_title_{files[0].file_id}",
-                max_chars=80,
-                width=300,
-            )
+        own = own_corpora()
+        target = choose_target(
+            tr("Add them to"),
+            list(own),
+            Path(files[0].name).stem,
+            "texts_into",
+            f"texts_title_{files[0].file_id}",
+            first=here,
+            called=lambda name: own[name].title,
+        )
         pressed = st.button(
             tr("Read them"), type="primary", key="texts_read", icon=":material/play_arrow:"
         )
     if pressed:
         with shown_errors():
-            start(files, into or new_name(title), title, columns, encoding)
-
-
-def new_name(title: str) -> str:
-    """The name of a new corpus of that title; a number where its letters are none of a to z. Raises BadInput where it is blank or taken."""
-    if not title.strip():
-        raise BadInput(tr("Give the new texts a title."))
-    name = clean_name(title)[:LONGEST].strip("-")
-    if not name:
-        return next(
-            name for name in (f"texts-{number}" for number in count(1)) if own_corpus(name) is None
-        )
-    if own_corpus(name) is not None:
-        raise BadInput(
-            tr(
-                "There are already texts called “{name}”; choose another title, or add the files to them.",
-                name=name,
-            )
-        )
-    return name
+            start(files, target.name(), target.title, columns, encoding)
 
 
 def start(

@@ -37,9 +37,7 @@ def choose_encoding(files: list, key: str = "upload_encoding") -> str:
         format_func=words,
         key=f"{key}_{name}",
         width=520,
-        help=tr(
-            "One that cannot be recognised for sure is refused. Choose the one in which the words read right."
-        ),
+        help=tr("Choose the one in which the words read right."),
     )
     st.caption(plain(tr("{name} is not UTF-8. Each choice shows how its words read.", name=name)))
     return chosen

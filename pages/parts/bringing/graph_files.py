@@ -125,9 +125,7 @@ def _reading(files: list) -> Reading:
             max_chars=20,
             width=230,
             disabled=not (format_named(format).delimited or format_named(format).table),
-            help=tr(
-                "For lines or tables that hold more than three columns, or in another order. Counted from 1."
-            ),
+            help=tr("For more than three columns, or another order. Counted from 1."),
         )
         header = st.selectbox(
             tr("First row"),
@@ -160,9 +158,7 @@ def _reading(files: list) -> Reading:
                 format_func=LITERAL_WORDS.__getitem__,
                 key="upload_literals",
                 width=260,
-                help=tr(
-                    "Dates, numbers and texts of RDF. As entities they can be answers and ends of paths."
-                ),
+                help=tr("Dates, numbers, texts. Only entities can be answers."),
             )
     one = format_named(format)
     return Reading(

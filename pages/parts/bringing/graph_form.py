@@ -18,7 +18,7 @@ from core.errors import HopscopeError, shorten
 from core.graph.readers.first_look import looked_at
 from core.graph.readers.rdf import ATTRIBUTES, LEAVE_OUT, TRIPLES
 from core.graph.readers.triple_file import TripleFile
-from core.runtime.jobs import DONE, Job
+from core.runtime.jobs import CANCELLED, DONE, Job
 from core.sources import GraphSource
 from core.types import Direction
 from core.watch import NO_WATCH, Watch
@@ -26,6 +26,7 @@ from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
+from pages.parts.shared.working import working
 
 LOOKED_AT, PREVIEWED = 5_000, 8
 PARTLY = tr(
@@ -164,34 +165,18 @@ def begin_with(name: str, work: Callable[[Job], tuple[str, list[str]]]) -> None:
 
 
 def watch(job: Job) -> None:
-    """The job's progress, and what to do when it has ended."""
-    if not job.ended:
-        _progress(job)
-    elif job.status == DONE:
-        name, notes = job.result
-        st.success(
-            tr("The graph {name} is ready.", name=plain(name)), icon=":material/check_circle:"
-        )
-        for note in notes:
-            st.caption(plain(note))
-        st.button(tr("Open it"), key="upload_open", on_click=_open, args=(name,))
-    elif job.error:
-        st.error(plain(job.error))
+    """Draw the job's progress, and what to do when it has ended."""
+    cancelled = tr("Cancelled; nothing was kept of it.") if job.status == CANCELLED else ""
+    working(job, "upload", cancelled)
+    if job.error:
         st.caption(tr("Nothing was kept of it. Correct it and try again."))
-    else:
-        st.info(tr("Cancelled; nothing was kept of it."), icon=":material/stop_circle:")
-
-
-@st.fragment(run_every=0.4)
-def _progress(job: Job) -> None:
-    """The job as far as it is, drawn again until it ends."""
-    if job.ended:
-        st.rerun()
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text))
-        st.button(
-            tr("Cancel"), key="upload_cancel", icon=":material/stop_circle:", on_click=job.cancel
-        )
+    if job.status != DONE:
+        return
+    name, notes = job.result
+    st.success(tr("The graph {name} is ready.", name=plain(name)), icon=":material/check_circle:")
+    for note in notes:
+        st.caption(plain(note))
+    st.button(tr("Open it"), key="upload_open", on_click=_open, args=(name,))
 
 
 def _open(name: str) -> None:

@@ -59,9 +59,7 @@ def _form(chosen: Chosen) -> None:
             key=f"questions_title_{file.file_id}",
             max_chars=LONGEST_TITLE,
             width=260,
-            help=tr(
-                "What the chooser shows. The command line knows the set by its letters, digits and dashes."
-            ),
+            help=tr("The command line keeps its letters, digits and dashes."),
         )
         graph = st.selectbox(
             tr("Questions of the graph"),

@@ -19,6 +19,12 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 USUAL = Settings("http://localhost")
+BOUNDS = (  # the name of each bound, its label, step, and the width of its field in pixels
+    ("hops", tr("Hops"), 1, 120),
+    ("each", tr("Triples of an entity, each way"), 100, 220),
+    ("edges", tr("Triples in all"), 1_000, 150),
+    ("seconds", tr("Seconds"), 10, 130),
+)
 
 
 def live_database() -> None:
@@ -47,41 +53,21 @@ def live_database() -> None:
                 max_chars=100,
                 width=240,
                 disabled=shared(),
-                help=tr(
-                    "An environment variable that holds the address, a space, and name:password or a token. Its name alone is saved."
-                ),
+                help=tr("It holds the address, a space, and name:password or a token."),
             )
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            hops = st.number_input(
-                tr("Hops"), 1, int(HIGHEST["hops"]), USUAL.hops, key="live_hops", width=120
-            )
-            each = st.number_input(
-                tr("Triples of an entity, each way"),
-                1,
-                int(HIGHEST["each"]),
-                USUAL.each,
-                100,
-                key="live_each",
-                width=220,
-            )
-            edges = st.number_input(
-                tr("Triples in all"),
-                1,
-                int(HIGHEST["edges"]),
-                USUAL.edges,
-                1_000,
-                key="live_edges",
-                width=150,
-            )
-            seconds = st.number_input(
-                tr("Seconds"),
-                1,
-                int(HIGHEST["seconds"]),
-                int(USUAL.seconds),
-                10,
-                key="live_seconds",
-                width=130,
-            )
+            bounds: dict[str, Any] = {
+                name: st.number_input(
+                    label,
+                    1,
+                    int(HIGHEST[name]),
+                    int(getattr(USUAL, name)),
+                    step,
+                    key=f"live_{name}",
+                    width=width,
+                )
+                for name, label, step, width in BOUNDS
+            }
         with st.container(horizontal=True, vertical_alignment="bottom"):
             language = st.text_input(
                 tr("Language of labels"),
@@ -99,9 +85,7 @@ def live_database() -> None:
                 format_func=LITERAL_WORDS.__getitem__,
                 key="live_literals",
                 width=260,
-                help=tr(
-                    "Dates, numbers and texts. As entities they can be answers and ends of paths."
-                ),
+                help=tr("Dates, numbers, texts. Only entities can be answers."),
             )
             way = st.selectbox(
                 tr("Searches run"),
@@ -118,12 +102,7 @@ def live_database() -> None:
         scheme = (
             "sparql+" if found.kind == SPARQL and not address.strip().startswith("sparql+") else ""
         )
-        bounds: dict[str, Any] = {
-            "hops": int(hops),
-            "each": int(each),
-            "edges": int(edges),
-            "seconds": float(seconds),
-        }
+        bounds["seconds"] = float(bounds["seconds"])
         key = "" if shared() else variable.strip()
         settings = Settings(
             scheme + address.strip(), way, key, language.strip(), literals, **bounds

@@ -13,7 +13,6 @@ import streamlit as st
 
 from core.builds.shipped import builds_of
 from core.corpus import Brought, Corpus, corpora
-from core.corpus.corpus import OWNED_AS
 from core.corpus.indexes.opening import Taken, look, open_index, opened_tools
 from core.corpus.indexes.tools import TOOLS, build_of
 from core.datasets.own import clean_name
@@ -21,8 +20,8 @@ from core.io.temporary import temporary_folder
 from core.runtime.jobs import Job
 from core.sharing import shared
 from pages.parts.bringing.inspection import inspect_upload
+from pages.parts.bringing.target_corpus import choose_target, own_corpora
 from pages.parts.bringing.uploads import save_folder, save_upload
-from pages.parts.shared.people import barred
 from pages.parts.shared.problems import shown_errors
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
@@ -30,19 +29,19 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 from pages.parts.texts.building import start
 
-NEW = ""
 FOLDER, ZIP, PATH = tr("A folder"), tr("A zip of it"), tr("A path on this computer")
 ENDS = ["parquet", "json", "graphml", "pkl", "pklz", "txt"]  # of the files that the readers look at
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-MAX_TITLE_LETTERS = 80
 Held = Callable[
     [], AbstractContextManager[Path]
 ]  # what lays down what was chosen, and takes it away at the end
 
 
-def open_another(new_name: Callable[[str], str]) -> None:
-    """Draw the choice of an index, what of it would be taken, and the button that opens it as new texts, whose name `new_name(title)`
-    gives, or as another graph of texts that are here."""
+def open_another() -> None:
+    """Draw the choice of an index, what of it would be taken, and the button that opens it.
+
+    It becomes new texts, or another graph of texts that are here.
+    """
     box = st.expander(
         tr("Open the index of another tool"),
         key="index_box",
@@ -83,7 +82,7 @@ def open_another(new_name: Callable[[str], str]) -> None:
         if job.error:
             st.error(plain(job.error))
         elif job.result is not None:
-            _form(job.result, key, held, new_name)
+            _form(job.result, key, held)
 
 
 def begin_opened(corpus: Corpus) -> None:
@@ -141,7 +140,7 @@ def _uploaded(files: list) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _form(taken: Taken, key: tuple[str, ...], held: Held, new_name: Callable[[str], str]) -> None:
+def _form(taken: Taken, key: tuple[str, ...], held: Held) -> None:
     """What would be taken, and the button."""
     st.markdown(plain(taken.words()))
     vectors = (
@@ -158,40 +157,22 @@ def _form(taken: Taken, key: tuple[str, ...], held: Held, new_name: Callable[[st
         ],
     ):
         st.caption(plain(text))
-    known = {
-        name: corpus
-        for name, corpus in corpora().items()
-        if isinstance(corpus, Corpus) and not barred(OWNED_AS, name)
-    }
-    own = [
-        name
-        for name, corpus in known.items()
-        if corpus.own and taken.tool not in opened_tools(corpus)
-    ]
+    own = own_corpora()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        into = NEW
-        if own:
-            named = lambda name: (
-                tr("a graph of {title}", title=known[name].title) if name else tr("new texts")
-            )
-            into = st.selectbox(
-                tr("Open it as"), [NEW, *own], format_func=named, key="index_into", width=300
-            )
-        title = ""
-        if into == NEW:
-            title = st.text_input(
-                tr("Title"),
-                value=_free(TOOLS[taken.tool].title),
-                key=f"index_title-{'-'.join(key)}",
-                max_chars=MAX_TITLE_LETTERS,
-                width=300,
-            )
+        target = choose_target(
+            tr("Open it as"),
+            [name for name, corpus in own.items() if taken.tool not in opened_tools(corpus)],
+            _free(TOOLS[taken.tool].title),
+            "index_into",
+            f"index_title-{'-'.join(key)}",
+            called=lambda name: tr("a graph of {title}", title=own[name].title),
+        )
         pressed = st.button(
             tr("Open it"), type="primary", key="index_open", icon=":material/play_arrow:"
         )
     if pressed:
         with shown_errors():
-            _start(held, into or new_name(title), title)
+            _start(held, target.name(), target.title)
 
 
 def _free(title: str) -> str:

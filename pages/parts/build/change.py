@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from core.comparison.comparing import Comparison
+from core.comparison.lane import Comparison
 from core.diagnosis.before_now import Figures, Turn, figures, strongest, turn
 from core.instances.difference import change_words
 from core.io.durations import differ

@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import Any
 
-from core.comparison.comparing import Comparison
+from core.comparison.lane import Comparison
 from core.comparison.timing import cost
 from core.errors import HopscopeError
 from core.evaluation.metrics.catalogue import metric

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
-from core.comparison.comparing import Comparison, Lane
 from core.comparison.dear import asks
+from core.comparison.lane import Comparison, Lane
 from core.drafts.fits import title_of
 from core.errors import HopscopeError
 from core.evaluation.runs.plan import used

@@ -188,7 +188,7 @@ def compare_link(line: Line | None, known: Mapping[str, Instance]) -> None:
         icon=":material/view_column:",
         disabled=line is None,
         help=tr(
-            "Opens this line beside {name} in a new tab; this screen stays as it is.",
+            "Opens this line beside {name} in a new tab.",
             name=known[beside].name,
         ),
     )

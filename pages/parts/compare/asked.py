@@ -8,7 +8,6 @@ from weakref import WeakValueDictionary
 
 import streamlit as st
 
-from core.case_adapter import comparison
 from core.cases import Case, get, whole
 from core.cases.examples import demo
 from core.engine import Comparison
@@ -40,7 +39,7 @@ class Shown:
         return (
             self.comparison
             if self.case is None
-            else comparison(whole(self.case.id, asked.source.graph), asked.source.corpus)
+            else whole(self.case.id, asked.source.graph, asked.source.corpus)
         )
 
 
@@ -221,11 +220,11 @@ def shown() -> Shown | None:
 def _whole(case: Case) -> Comparison:
     """The comparison of a case; of one that ships the object that others look at now, as every visit begins with one."""
     if not case.example:
-        return comparison(whole(case.id))
+        return whole(case.id)
     with _sharing:
         known = _examples.get(case.id)
         if known is None:
-            known = _examples[case.id] = comparison(whole(case.id))
+            known = _examples[case.id] = whole(case.id)
         return known
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import streamlit as st
 
-from core.case_adapter import finished
 from core.cases import get, save, tags
 from core.engine import Comparison
 from core.errors import HopscopeError
@@ -68,6 +67,6 @@ def _there(case: str) -> bool:
 
 def _save(key: str, comparison: Comparison, link: dict[str, Any]) -> None:
     with noted_errors():
-        case = save(finished(comparison), link, session.case_notes, session.case_tags)
+        case = save(comparison, link, session.case_notes, session.case_tags)
         session.saved_case = (key, case.id)
         session.case_notes, session.case_tags = "", []

@@ -8,6 +8,7 @@ from typing import Any
 from core.diagnosis.influence import influence, measurable, price, with_influence
 from core.diagnosis.wording import sentence
 from core.engine import Lane
+from core.environment import Environment
 from core.runtime.jobs import DONE, Job
 from core.watch import Watch
 from pages.parts.compare.asked import Shown
@@ -29,12 +30,9 @@ def press_measure(on_screen: Shown, place: int, what: str) -> None:
         if known is not None:
             known.cancel()
     elif missing := _missing(on_screen, lane):
-        key = _key(on_screen, lane)
-        engine().preparing.start(
-            key,
-            lambda: Job(key, lambda job: _measure(job, lane, missing, on_screen.job)),
-            again=True,
-        )
+        key, environment = _key(on_screen, lane), engine().environment
+        measure = lambda job: _measure(job, on_screen, place, missing, environment)
+        engine().preparing.start(key, lambda: Job(key, measure), again=True)
 
 
 def _missing(on_screen: Shown, lane: Lane) -> list[bool]:
@@ -56,7 +54,11 @@ def _missing(on_screen: Shown, lane: Lane) -> list[bool]:
     ]
 
 
-def _measure(job: Job, lane: Lane, missing: Sequence[bool], screen: Job | None) -> None:
+def _measure(
+    job: Job, on_screen: Shown, place: int, missing: Sequence[bool], environment: Environment
+) -> None:
+    comparison, screen = on_screen.comparison, on_screen.job
+
     def advanced(text: str, share: float | None = None) -> None:
         job.report(text, share)
         if screen is not None:
@@ -64,9 +66,9 @@ def _measure(job: Job, lane: Lane, missing: Sequence[bool], screen: Job | None) 
 
     try:
         for by_model in missing:
-            lane.influences = with_influence(
-                lane.influences, influence(lane, by_model, Watch(job.check, advanced))
-            )
+            lane = comparison.lanes[place]
+            found = influence(lane, environment, by_model, Watch(job.check, advanced))
+            comparison.change(place, influences=with_influence(lane.influences, found))
     finally:
         if screen is not None:
             screen.touch()

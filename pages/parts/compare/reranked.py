@@ -12,6 +12,7 @@ from core.engine import Comparison, Lane
 from core.graph.algorithms.simple import simple
 from core.graph.texts import chunk_lists, hit_titles
 from core.indexes.vectors import vector_index
+from core.models.base import Models
 from core.operators.base import Line, Operator
 from core.operators.loop import Loop
 from core.operators.nodes.documents import DocumentsOfNodes
@@ -19,6 +20,7 @@ from core.operators.nodes.expansion import ExpandNodes, likeness
 from core.operators.nodes.replay import replayed
 from core.operators.nodes.smoothing import GraphRerank
 from pages.parts.compare.lanes import try_beside
+from pages.parts.shared.session import engine
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import noun, tr
 
@@ -72,19 +74,21 @@ def settings(lane: Lane) -> Settings | None:
 
 
 def again(
-    lane: Lane, asked: Settings, alpha: float, beta: float, gold: tuple[str, ...]
+    lane: Lane, models: Models, asked: Settings, alpha: float, beta: float
 ) -> tuple[list[Row], int]:
     """The documents that these settings rank, the best first, and how many they would read that were not read."""
     graph, state = lane.graph, lane.state
     assert state.hidden is not None and state.vector is not None and state.nodes is not None
     frames = next(step.frames for step in state.trace if step.operator == "Loop")
     start = state.hidden.nodes[: len(frames[0].ranking)]  # read first, in the order of the search
-    index = vector_index(graph, lane.run.environment.models.encoder(asked.expand.encoder), "nodes")
+    index = vector_index(graph, models.encoder(asked.expand.encoder), "nodes")
     similar = likeness(graph, index, state.vector)
     found = replayed(
         state.hidden, start, simple(graph), similar, alpha, beta, asked.expand.keep, asked.budget
     )
-    known = frozenset(row for document in gold for row in chunk_rows(graph, document))
+    known = frozenset(
+        row for document in lane.ask.question.gold for row in chunk_rows(graph, document)
+    )
     about = zip(
         found.nodes.items,
         hit_titles(graph, "node", found.nodes.items),
@@ -157,7 +161,7 @@ def _sliders(comparison: Comparison, lanes: list[tuple[Lane, Settings]]) -> None
         key=f"beta-{place}",
         help=about,
     )
-    rows, beyond = again(lane, asked, alpha, beta, comparison.ask.question.gold)
+    rows, beyond = again(lane, engine().models, asked, alpha, beta)
     st.markdown("\n".join(_row(row) for row in rows[: min(asked.keep, FIRST)]))
     for text in (_gold(rows, asked.keep), _beyond_budget(beyond)):
         if text:

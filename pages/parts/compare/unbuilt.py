@@ -18,9 +18,7 @@ def unbuilt(on_screen: Shown) -> None:
     corpus = on_screen.comparison.ask.source.corpus
     if on_screen.job is None or not on_screen.job.ended or corpus is None:
         return
-    specs = [
-        build_of(lane.run.line) for lane in on_screen.comparison.lanes if lane.status == FAILED
-    ]
+    specs = [build_of(lane.line) for lane in on_screen.comparison.lanes if lane.status == FAILED]
     wanted = dict.fromkeys(build_for(corpus, spec) for spec in specs if spec is not None)
     missing = [one for one in wanted if not status(corpus, one).serves]
     if missing:

@@ -164,12 +164,10 @@ def with_before(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
     job, now = before_job(), on_screen.comparison
     if job is None or on_screen.job is None or not now.ask.source.edits:
         return drawn
-    for lane, one in zip(now.lanes, beside(job.comparison, now)):
-        lane.beside = one
-    lanes = [
-        {**data, "beside": beside_data(lane.beside)}
-        for data, lane in zip(drawn["lanes"], now.lanes)
-    ]
+    found = beside(job.comparison, now)
+    for place, one in enumerate(found):
+        now.change(place, beside=one)
+    lanes = [{**data, "beside": beside_data(one)} for data, one in zip(drawn["lanes"], found)]
     return {
         **drawn,
         "lanes": lanes,

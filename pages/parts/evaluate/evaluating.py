@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -16,14 +19,15 @@ from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import OWNED_AS, Run
 from core.io.json_text import json_text
 from core.models.price import Cap
-from core.runtime.jobs import Job
+from core.runtime.jobs import CANCELLED, Job
 from pages.parts.shared.people import barred, held, whose
-from pages.parts.shared.problems import ask_first, noted_errors
-from pages.parts.shared.session import cancel, engine, store
+from pages.parts.shared.problems import ask_first, attempt, noted_errors
+from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.spending import spend_at_most
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
+from pages.parts.shared.working import begun_elsewhere, progress_bar, working
 
 SHOWN_RUNS = 30
 
@@ -72,18 +76,46 @@ def follow(job: Job, run: Run) -> None:
     """The bar of a working run; the page is drawn anew when it ends, and every few seconds for the figures so far."""
     if job.ended:
         st.rerun()
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(
-            min(1.0, job.fraction or 0.0),
-            text=plain(job.text or tr("Waiting for its turn")),
-            width="stretch",
-        )
-        cancel(job, "cancel", ":material/stop_circle:")
+    progress_bar(job, "cancel")
     now = store().run(run.id)
     drawn, when = session.evaluate_drawn
     if now.done + now.failed != drawn and time.monotonic() - when > 5:
         session.evaluate_drawn = (now.done + now.failed, time.monotonic())
         st.rerun()
+
+
+def job_beside(
+    run: Run, key: str, name: str, begin: Callable[..., Any], label: str, icon: str, wait: str
+) -> Sequence[Any]:
+    """Draw a job on what a run holds: the button that begins it, or its progress.
+
+    Parameters
+    ----------
+    key, name : the key of the job, and what its controls are named by.
+    begin : starts it, given the engine, the store and the run.
+    label, icon : those of the button.
+    wait : said while the run itself is at work.
+
+    Returns
+    -------
+    What the job found; empty before it has ended.
+    """
+    job, at_work = engine().evaluations.get(key), job_of(run)
+    if job is not None:
+        cancelled = tr("Cancelled; nothing was found yet.") if job.status == CANCELLED else ""
+        working(job, f"{name}-{run.id}", cancelled)
+        if not job.ended:
+            return ()
+        if job.result:
+            return job.result
+    if at_work is not None and not at_work.ended:
+        st.caption(wait)
+        return ()
+    action = partial(begin, engine(), store(), run)
+    how: dict[str, Any] = {"key": f"{name}-go", "type": "primary", "icon": icon}
+    st.button(label, on_click=attempt, args=(action,), **how)
+    begun_elsewhere(key)
+    return ()
 
 
 def _limit(run: Run, before: Job | None) -> tuple[Cap | None, bool]:

@@ -133,7 +133,7 @@ def _settings(on: Source) -> dict[str, Any]:
             key=Session.evaluate_model.name,
             persist_state="session",
             help=tr(
-                "Otherwise the {reader} answers are scored. Takes seconds a question.",
+                "Off, the {reader} answers are scored.",
                 reader=defaults(on).reader,
             ),
         )
@@ -147,9 +147,7 @@ def _settings(on: Source) -> dict[str, Any]:
             tr("Time each alone"),
             key="evaluate_cold",
             persist_state="session",
-            help=tr(
-                "Methods share nothing and remember nothing, so that seconds are their own. Slow."
-            ),
+            help=tr("Methods share no results, so their seconds compare. Slow."),
         )
         abstract = on.documents and st.toggle(
             tr("Long answers"),
@@ -169,9 +167,7 @@ def _settings(on: Source) -> dict[str, Any]:
             format_func=SUPPORT.__getitem__,
             key="evaluate_support",
             persist_state="session",
-            help=tr(
-                "The encoder measures nearness, a language model gives its opinion; neither is truth."
-            ),
+            help=tr("Nearness by the encoder, or the opinion of a language model."),
         )
     return {
         "model": model,

@@ -15,13 +15,14 @@ from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.summary import Summary
 from core.io.durations import roughly
 from core.models.chat.saved_replies import SavedReplies
-from core.runtime.jobs import CANCELLED, Job
-from pages.parts.shared.session import cancel, engine, said
+from core.runtime.jobs import CANCELLED
+from pages.parts.shared.session import engine, said
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
-from pages.parts.shared.working import begun_elsewhere
+from pages.parts.shared.working import begun_elsewhere, working
 
 ICON = ":material/download:"
+CANCELLED_NOTE = tr("Cancelled. What was judged is kept, and judging goes on from there.")
 WIDE = 465  # pixels of a picture, so that two stand side by side where there is room
 
 
@@ -47,38 +48,20 @@ def judged_pairs(summary: Summary) -> None:
         st.info(plain(str(error)))
         return
     job = engine().evaluations.get(job_key(summary))
-    if job is not None and not job.ended:
-        _follow(job)
-    else:
-        _begin(summary, tally, work.missing, job)
+    if job is not None:
+        working(job, "pairs", CANCELLED_NOTE if job.status == CANCELLED else "")
+    if job is None or job.ended:
+        _begin(summary, tally, work.missing)
         begun_elsewhere(job_key(summary))
     if tally.matches:
         _shown(tally, called(summary.run), {pair.question: pair.text for pair in work.pairs})
 
 
-@st.fragment(run_every=1.0)
-def _follow(job: Job) -> None:
-    """The bar of a judge at work; the page is drawn anew when it ends."""
-    if job.ended:
-        st.rerun()
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(
-            min(1.0, job.fraction or 0.0),
-            text=plain(job.text or tr("Waiting for its turn")),
-            width="stretch",
-        )
-        cancel(job, "cancel-pairs", ":material/stop_circle:")
-
-
-def _begin(summary: Summary, tally: Tally, missing: int, job: Job | None) -> None:
-    """The button that begins or goes on, and how the last time ended."""
-    if job is not None and job.error:
-        st.error(plain(job.error))
+def _begin(summary: Summary, tally: Tally, missing: int) -> None:
+    """The button that begins or goes on."""
     left = tally.of - len(tally.matches)
     if not left:
         return
-    if job is not None and job.status == CANCELLED:
-        st.info(tr("Cancelled. What was judged is kept, and judging goes on from there."))
     model = engine().models.info(ROLE)
     if not model.present:
         st.text(model.how_to_get)

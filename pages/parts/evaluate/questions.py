@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.case_adapter import comparison
 from core.comparison.run import graph_of
 from core.engine import Comparison
 from core.errors import BadInput
@@ -178,6 +177,4 @@ def _compared(run: Run, drawn: Drawn, chosen: tuple[str, ...]) -> Comparison:
     """The rows of a question as a comparison: on its graph, or on the documents that were asked and the graphs made of them."""
     source, environment = drawn.open(engine()), engine().environment
     open_build = lambda line: graph_of(line, source, environment)
-    return comparison(
-        opened(store(), run, drawn.question.id, source, chosen, open_build), source.corpus
-    )
+    return opened(store(), run, drawn.question.id, source, chosen, open_build)

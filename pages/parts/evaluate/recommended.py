@@ -30,9 +30,7 @@ def recommended(run: Run) -> None:
                 tr("Ask {questions}", questions=many(advice.more, "more question")),
                 icon=":material/add:",
                 key="ask_more",
-                help=tr(
-                    "A new evaluation, of these questions and so many further ones of the same set."
-                ),
+                help=tr("A new evaluation of these questions and further ones."),
                 on_click=_ask_more,
                 args=(run, advice.more),
             )

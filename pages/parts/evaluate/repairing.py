@@ -11,14 +11,12 @@ from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.starting import beside
 from core.evaluation.runs.store import Run
 from core.instances.catalogue import Instance
-from core.runtime.jobs import CANCELLED
-from pages.parts.evaluate.evaluating import job_of
-from pages.parts.shared.problems import attempt, noted_errors
+from pages.parts.evaluate.evaluating import job_beside
+from pages.parts.shared.problems import noted_errors
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
-from pages.parts.shared.working import begun_elsewhere, working
 
 SAID = tr(
     "What does each method lose, and would another value or another step bring it back? Changes of one step are tried on the questions "
@@ -37,29 +35,18 @@ def repairs(results: Summary) -> None:
             )
         )
         return
-    job = engine().evaluations.get(job_key(run))
-    if job is not None:
-        working(
-            job,
-            f"repairs-{run.id}",
-            tr("Cancelled; nothing was found yet.") if job.status == CANCELLED else "",
-        )
-    if job is None or job.ended:
-        if (working_on := job_of(run)) is not None and not working_on.ended:
-            st.caption(tr("Changes can be tried once the evaluation has ended."))
-        elif job is None or not job.result:
-            st.button(
-                tr("Try changes"),
-                key="repairs-go",
-                type="primary",
-                icon=":material/build:",
-                on_click=attempt,
-                args=(lambda: start(engine(), store(), run),),
-            )
-            begun_elsewhere(job_key(run))
-        names = called(run)
-        for one in job.result if job is not None and job.result else ():
-            _line(run, one, names)
+    found = job_beside(
+        run,
+        job_key(run),
+        "repairs",
+        start,
+        tr("Try changes"),
+        ":material/build:",
+        tr("Changes can be tried once the evaluation has ended."),
+    )
+    names = called(run)
+    for one in found:
+        _line(run, one, names)
 
 
 def _line(run: Run, found: LineRepairs, names: dict[str, Called]) -> None:
@@ -102,7 +89,7 @@ def _attempt(
                 key=f"repaired-{key}",
                 icon=":material/playlist_add:",
                 help=tr(
-                    "A new evaluation of the same {questions}, with this line as well.",
+                    "Evaluates the same {questions} with this line too.",
                     questions=many(run.spec["sample"], "question"),
                 ),
                 on_click=_evaluate,

@@ -7,14 +7,10 @@ import streamlit as st
 from core.evaluation.repairs.why_lost import Why, WhyLost, own_instances, start_why, why_key
 from core.evaluation.reports.naming import called
 from core.evaluation.reports.summary import Summary
-from core.runtime.jobs import CANCELLED
-from pages.parts.evaluate.evaluating import job_of
+from pages.parts.evaluate.evaluating import job_beside
 from pages.parts.evaluate.questions import open_question
-from pages.parts.shared.problems import attempt
-from pages.parts.shared.session import engine, store
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
-from pages.parts.shared.working import begun_elsewhere, working
 
 MAX_LISTED = 20  # lost questions that are listed unless all are asked for
 
@@ -33,29 +29,17 @@ def why(results: Summary) -> None:
             "lose it, and the smallest change of what yours found that would have been enough. Nothing is asked anew."
         )
     )
-    job = engine().evaluations.get(why_key(run))
-    if job is not None:
-        working(
-            job,
-            f"why-{run.id}",
-            tr("Cancelled; nothing was found yet.") if job.status == CANCELLED else "",
-        )
-    if job is not None and not job.ended:
-        return
-    if (at_work := job_of(run)) is not None and not at_work.ended:
-        st.caption(tr("This can be read once the evaluation has ended."))
-    elif job is None or not job.result:
-        st.button(
-            tr("Find out"),
-            key="why-go",
-            type="primary",
-            icon=":material/troubleshoot:",
-            on_click=attempt,
-            args=(lambda: start_why(engine(), store(), run),),
-        )
-        begun_elsewhere(why_key(run))
+    found = job_beside(
+        run,
+        why_key(run),
+        "why",
+        start_why,
+        tr("Find out"),
+        ":material/troubleshoot:",
+        tr("This can be read once the evaluation has ended."),
+    )
     names = {key: str(one) for key, one in called(run).items()}
-    for one in job.result if job is not None and job.result else ():
+    for one in found:
         _instance(one, names)
 
 
@@ -95,15 +79,8 @@ def _question(one: Why, names: dict[str, str], key: str) -> None:
     ):
         with st.container(gap=None, width="stretch"):
             st.text(one.text)
-            st.caption(
-                plain(
-                    " ".join(
-                        filter(
-                            None, [f"{one.cause[:1].upper()}{one.cause[1:]}.", nearest, one.change]
-                        )
-                    )
-                )
-            )
+            cause = f"{one.cause[:1].upper()}{one.cause[1:]}."
+            st.caption(plain(" ".join(filter(None, [cause, nearest, one.change]))))
         st.button(
             tr("Open"),
             key=key,

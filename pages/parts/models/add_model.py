@@ -198,9 +198,7 @@ def _form() -> Given:
             type="password",
             placeholder=tr("none needed"),
             width=270,
-            help=tr(
-                "Saved in a file of yours that nobody else may read, and sent to this address alone."
-            ),
+            help=tr("Saved for you alone, and sent to this address only."),
         )
         variable = _field(
             tr("or an environment variable with it"),

@@ -32,9 +32,7 @@ def saved_vectors() -> None:
                 type="tertiary",
                 on_click=attempt,
                 args=(vector_file().clear,),
-                help=tr(
-                    "Removes the saved vectors of texts. Answers stay the same; texts are computed again when they are next asked for."
-                ),
+                help=tr("Answers stay the same; vectors are computed again when needed."),
             )
     if facts.note:
         st.caption(f":material/warning: {plain(facts.note)}")

@@ -22,16 +22,22 @@ def working(job: Job, key: str, ended: str = "", share: bool = False) -> None:
         if running and job.ended:
             st.rerun()
         if not job.ended:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                whole = _whole(job.fraction) if share and job.fraction is not None else ""
-                st.progress(min(1.0, job.fraction or 0.0), text=plain(f"{whole}{job.text}"))
-                cancel(job, f"cancel-{key}", ":material/stop_circle:")
+            whole = _whole(job.fraction) if share and job.fraction is not None else ""
+            progress_bar(job, f"cancel-{key}", f"{whole}{job.text}")
         elif job.error:
             st.error(plain(job.error))
         elif ended:
             st.caption(ended)
 
     draw()
+
+
+def progress_bar(job: Job, key: str, text: str = "") -> None:
+    """Draw the share of a job that is done, and the button that cancels it."""
+    text = text or job.text or tr("Waiting for its turn")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(min(1.0, job.fraction or 0.0), text=plain(text), width="stretch")
+        cancel(job, key, ":material/stop_circle:")
 
 
 def _whole(fraction: float) -> str:

@@ -96,7 +96,5 @@ def ask_on(corpus: Corpus, one: Build) -> None:
         tr("Ask {method} on this graph", method=plain(row.name)),
         Link(lanes=lanes, source=CorpusSource(corpus.name), typed=True).address("./"),
         icon=":material/view_column:",
-        help=tr(
-            "Opens Compare in a new tab: the method on this graph, beside the same on the one that it usually takes."
-        ),
+        help=tr("Compares it with the method on its usual graph, in a new tab."),
     )

@@ -5,7 +5,6 @@ import tomllib
 
 import pytest
 
-from core.case_adapter import comparison
 from core.cases import whole
 from core.cases.case import unpack
 from core.cases.examples import FOLDER, demo
@@ -21,7 +20,7 @@ TOLD = tomllib.loads((FOLDER / f"{LIST}.toml").read_text("utf-8"))
 
 @pytest.fixture(scope="module")
 def opened():
-    return [comparison(whole(case.id)) for case in demo(CorpusSource("hotpotqa"))]
+    return [whole(case.id) for case in demo(CorpusSource("hotpotqa"))]
 
 
 def test_they_are_those_of_the_list_in_its_order():

@@ -7,7 +7,6 @@ import json
 
 import pytest
 
-from core.case_adapter import comparison, finished
 from core.cases import cases, delete, edit, export, get, load, save, whole
 from core.cases import examples as shipped
 from core.errors import BadInput
@@ -18,7 +17,7 @@ own = lambda: [case for case in cases() if not case.example]
 
 @pytest.fixture
 def saved(compared):
-    return save(finished(compared()), {"q": "genre of One"}, "note", ["tag"])
+    return save(compared(), {"q": "genre of One"}, "note", ["tag"])
 
 
 def lines(data: bytes) -> list[dict]:
@@ -32,18 +31,18 @@ def packed(rows) -> bytes:
 
 
 def test_exported_deleted_and_imported_again(saved, compared):
-    second = save(finished(compared(text="who directed One", answers=())))
+    second = save(compared(text="who directed One", answers=()))
     data = export([saved.id, second.id])
     assert data == export([saved.id, second.id]) and [row.get("id") for row in lines(data)] == [
         None,
         saved.id,
         second.id,
     ]
-    before = comparison_dict(comparison(whole(saved.id)))
+    before = comparison_dict(whole(saved.id))
     delete(saved.id)
     loaded = load(data)
     assert [case.id for case in loaded.added] == [saved.id] and loaded.known == 1
-    assert get(saved.id) == saved and comparison_dict(comparison(whole(saved.id))) == before
+    assert get(saved.id) == saved and comparison_dict(whole(saved.id)) == before
     assert load(data).added == () and len(own()) == 2
 
 

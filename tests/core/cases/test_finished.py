@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from core.case_adapter import comparison, finished, rating
-from core.cases import whole
-from core.cases.finished import freeze_finished, thaw_finished
+from core.cases import rating_of, whole
+from core.cases.saved import freeze, thaw
 from core.cases.store import save
 from core.environment import Environment
 from core.errors import BadInput
@@ -16,12 +15,12 @@ from core.results import comparison_dict
 
 
 def told(compared):
-    return json.loads(json.dumps(freeze_finished(finished(compared)), allow_nan=False))
+    return json.loads(json.dumps(freeze(compared), allow_nan=False))
 
 
 def test_results_are_the_same_after_thawing(compared):
     before = compared(lanes=("ranked", "beam", "broken"))
-    after = comparison(thaw_finished(told(before)))
+    after = thaw(told(before))
     one, other = comparison_dict(before), comparison_dict(after)
     for lane in (*one["lanes"], *other["lanes"]):
         for path in lane["paths"]:
@@ -32,10 +31,7 @@ def test_results_are_the_same_after_thawing(compared):
         "done",
         "failed",
     ] and "bm25" in after.lanes[2].error
-    assert (
-        after.lanes[0].run.environment.models.title("answer") == "Parrot"
-        and after.lanes[0].instance == before.lanes[0].instance
-    )
+    assert after.lanes[0].model == "Parrot" and after.lanes[0].instance == before.lanes[0].instance
 
 
 def test_the_board_is_the_same_after_thawing(compared):
@@ -43,7 +39,7 @@ def test_the_board_is_the_same_after_thawing(compared):
     from pages.parts.board.payload import Board
 
     before = compared(lanes=("ranked", "beam", "broken"))
-    one, other = (Board(c).payload() for c in (before, comparison(thaw_finished(told(before)))))
+    one, other = (Board(c).payload() for c in (before, thaw(told(before))))
     drawn = lambda board: sorted(
         (node["name"], node["role"], node["x"], node["y"]) for node in board["layout"]["nodes"]
     )
@@ -81,11 +77,11 @@ def test_the_board_is_the_same_after_thawing(compared):
 def test_the_same_comparison_gives_the_same_bytes(compared):
     one = compared()
     assert json.dumps(told(one)) == json.dumps(told(one))
-    assert told(comparison(thaw_finished(told(one))))["lanes"] == told(one)["lanes"]
+    assert told(thaw(told(one)))["lanes"] == told(one)["lanes"]
 
 
 def test_a_case_is_small(compared):
-    case = save(finished(compared()))
+    case = save(compared())
     from core.cases.store import content
 
     assert (
@@ -95,7 +91,7 @@ def test_a_case_is_small(compared):
 
 def test_three_lanes_of_a_thousand_nodes_stay_under_a_hundred_kilobytes(movies, home):
     from core.cases.case import pack
-    from core.cases.finished import Finished, FinishedLane
+    from core.comparison.lane import Comparison, Lane
     from core.comparison.run import LaneRun, Progress
     from core.graph.names.lookup import names
     from core.instances.catalogue import Instance
@@ -108,19 +104,15 @@ def test_three_lanes_of_a_thousand_nodes_stay_under_a_hundred_kilobytes(movies, 
         Question("who directed Inception", entities=("Inception",)),
         (names(movies).find("Inception"),),
     )
-    lanes = []
+    ask, lanes = Ask(GraphSource.of(movies), question, seeds, model=False), []
     for text in (
         "PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25')",
         "PersonalizedPageRank() >> BeamSearch(model='bm25', rank='bm25')",
     ):
-        run = LaneRun(
-            Ask(GraphSource.of(movies), question, seeds, model=False),
-            parse_line(text),
-            Environment(registry()),
-        )
+        run = LaneRun(ask, parse_line(text), Environment(registry()))
         run.retrieve(Progress())
-        lanes.append(FinishedLane(Instance(text, text, run.line), tuple(run.states)))
-    packed = pack(freeze_finished(Finished(movies, question, seeds, tuple(lanes))))
+        lanes.append(Lane(ask, Instance(text, text, run.line), **run.fields))
+    packed = pack(freeze(Comparison(ask, lanes)))
     assert 10_000 < len(packed) < 100_000
 
 
@@ -146,33 +138,33 @@ def test_damage_is_a_sentence(compared, damage):
     broken = told(compared())
     DAMAGE[damage](broken)
     with pytest.raises(BadInput, match="damaged|another state|another version"):
-        thaw_finished(broken)
+        thaw(broken)
 
 
 def test_what_this_version_cannot_read_is_named(compared):
     later = told(compared())
     later["comparison"] = 9
     with pytest.raises(BadInput, match="format 9; this one reads 1"):
-        thaw_finished(later)
+        thaw(later)
     other = told(compared())
     other["lanes"][0]["line"] = "Teleport(far=3)"
     with pytest.raises(BadInput, match="no operator “Teleport”"):
-        thaw_finished(other)
+        thaw(other)
     steps = told(compared())
     steps["run"]["steps"][0]["operator"] = "Teleport"
     with pytest.raises(BadInput, match="no operator “Teleport”"):
-        thaw_finished(steps)
+        thaw(steps)
     evil = told(compared())
     evil["lanes"][0]["line"] = "__import__('os').system('true')"
     with pytest.raises(BadInput, match="cannot read"):
-        thaw_finished(evil)
+        thaw(evil)
 
 
 def test_a_thumb_tells_the_known_answers_else_what_the_answer_names(compared, kit):
     """The parrot says "Drama"; the reader of the ranked lane names Drama alone; within two hops of One lie One, Ann, Drama, Two."""
     known, unknown = compared(), compared(text="what is One", answers=())
-    assert rating(known, known.lanes[0], True).answers == ("Drama",)
-    told_of = rating(unknown, unknown.lanes[0], True)
+    assert rating_of(known.lanes[0], True).answers == ("Drama",)
+    told_of = rating_of(unknown.lanes[0], True)
     assert (told_of.answers, told_of.answer, told_of.size, told_of.entities, told_of.up) == (
         ("Drama",),
         "Drama",
@@ -186,6 +178,6 @@ def test_a_thumb_tells_the_known_answers_else_what_the_answer_names(compared, ki
 
 
 def test_a_thumb_in_an_opened_case_counts_for_the_whole_graph(compared, kit):
-    case = save(finished(compared()))
-    opened = comparison(whole(case.id))
-    assert rating(opened, opened.lanes[0], False).digest == kit.graph.digest
+    case = save(compared())
+    opened = whole(case.id)
+    assert rating_of(opened.lanes[0], False).digest == kit.graph.digest

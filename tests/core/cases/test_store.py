@@ -9,9 +9,7 @@ import sys
 
 import pytest
 
-from core.case_adapter import finished
 from core.cases import (
-    Rating,
     cases,
     delete,
     duplicate,
@@ -29,13 +27,14 @@ from core.cases import (
 from core.cases.database import saved_cases
 from core.errors import BadInput, StoreError
 from core.io.home import ROOT
+from core.types import Rating
 
 own = lambda **search: [case for case in cases(**search) if not case.example]
 
 
 def test_saved_and_read_again(compared, kit):
     case = save(
-        finished(compared()),
+        compared(),
         {"q": "genre of One", "lane": ["a", "b"]},
         " a note ",
         ["demo", " demo ", "two  words"],
@@ -59,8 +58,8 @@ def test_saved_and_read_again(compared, kit):
 
 
 def test_search_by_words_and_tags(compared):
-    first = save(finished(compared()), notes="Über alles", tags=["demo"])
-    second = save(finished(compared(text="who directed One", answers=())), tags=["demo", "work"])
+    first = save(compared(), notes="Über alles", tags=["demo"])
+    second = save(compared(text="who directed One", answers=()), tags=["demo", "work"])
     assert (
         own(text="directed ONE") == [second]
         and own(text="über") == [first]
@@ -74,7 +73,7 @@ def test_search_by_words_and_tags(compared):
 
 
 def test_notes_and_tags_change_and_nothing_else(compared):
-    case = save(finished(compared()), tags=["a"])
+    case = save(compared(), tags=["a"])
     edit(case.id, notes="new")
     edit(case.id, tags=["b", "c"])
     found = get(case.id)
@@ -90,14 +89,14 @@ def test_notes_and_tags_change_and_nothing_else(compared):
 
 
 def test_a_duplicate_lives_on_without_its_original(compared):
-    case = save(finished(compared()), notes="kept")
+    case = save(compared(), notes="kept")
     copy = duplicate(case.id)
     delete(case.id)
     assert (
         copy.id != case.id
         and own() == [get(copy.id)]
         and get(copy.id).notes == "kept"
-        and whole(copy.id).question.text == "genre of One"
+        and whole(copy.id).ask.question.text == "genre of One"
     )
     for gone in (get, whole, delete, duplicate, edit):
         with pytest.raises(BadInput, match=f"There is no case “{case.id}”"):
@@ -107,7 +106,7 @@ def test_a_duplicate_lives_on_without_its_original(compared):
 def test_a_comparison_too_large_is_refused(compared, monkeypatch):
     monkeypatch.setattr("core.cases.case.LARGEST", 1_000)
     with pytest.raises(BadInput, match="too large to keep"):
-        save(finished(compared()))
+        save(compared())
     assert own() == []
 
 
@@ -146,8 +145,8 @@ def test_one_verdict_an_answer(home):
 
 def test_solved_questions_of_a_graph(compared, kit):
     """Cases with known answers, and thumbs up; a case goes before a thumb on the same question, a down says nothing."""
-    case = save(finished(compared()))
-    save(finished(compared(text="what is One", answers=())))
+    case = save(compared())
+    save(compared(text="what is One", answers=()))
     digest = kit.graph.digest
     rate(Rating("genre of One", digest, "L()", "x", True, ("One",), answers=("Wrong",)))
     rate(
@@ -172,7 +171,8 @@ def test_solved_questions_of_a_graph(compared, kit):
 
 WRITER = """
 import sys
-from core.cases import Rating, rate, ratings
+from core.cases import rate, ratings
+from core.types import Rating
 for i in range(20):
     rate(Rating(f"q{sys.argv[1]}-{i}", "d", "L()", "a", True))
     ratings("d")
@@ -219,7 +219,7 @@ def test_tables_that_another_process_makes_while_we_look_are_ours(home):
 
 
 def test_a_damaged_file_is_said_and_never_overwritten(home, compared):
-    save(finished(compared()))
+    save(compared())
     file = home / "cases.sqlite"
     for suffix in ("-wal", "-shm"):
         (home / f"cases.sqlite{suffix}").unlink(missing_ok=True)
@@ -229,7 +229,7 @@ def test_a_damaged_file_is_said_and_never_overwritten(home, compared):
     ):
         file.write_bytes(broken)
         with pytest.raises(StoreError, match="damaged.*left as it is|cannot be used"):
-            save(finished(compared()))
+            save(compared())
         with pytest.raises(StoreError, match="damaged|cannot be used"):
             cases()
         assert file.read_bytes() == broken
@@ -245,7 +245,7 @@ def test_a_file_of_another_program_or_a_later_version_is_left_alone(home, compar
     other.execute("DROP TABLE mine")
     other.commit()
     other.close()
-    case = save(finished(compared()))
+    case = save(compared())
     with sqlite3.connect(home / "cases.sqlite") as later:
         later.execute("PRAGMA user_version = 2")
     with pytest.raises(StoreError, match="newer Hopscope"):
@@ -253,7 +253,7 @@ def test_a_file_of_another_program_or_a_later_version_is_left_alone(home, compar
 
 
 def test_an_error_while_writing_leaves_everything_as_it_was(compared):
-    case = save(finished(compared()))
+    case = save(compared())
     with pytest.raises(RuntimeError), saved_cases().writing() as database:
         database.execute("DELETE FROM cases")
         raise RuntimeError("stop")

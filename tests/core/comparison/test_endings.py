@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core.comparison.endings import ending, unfinished
@@ -9,11 +11,11 @@ from core.comparison.run import LaneRun, Progress
 from core.engine import Lane
 from core.environment import Environment
 from core.errors import Cancelled
-from core.instances.catalogue import Instance
 from core.operators.text import parse_line
 from core.runtime.jobs import CANCELLED, DONE, FAILED
 from core.sources import Ask, GraphSource
 from core.types import Question
+from tests.lanes import lane_of
 
 LINE = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=1) >> Answer()"
 
@@ -30,9 +32,8 @@ def stopped(kit, after: int, status: str = CANCELLED) -> Lane:
     if after:
         with pytest.raises(Cancelled):
             run.retrieve(Progress(reached=reached))
-    lane = Lane(Instance("l", "No. 1", run.line), run, status)
-    lane.error = "No memory." if status == FAILED else None
-    return lane
+    error = "No memory." if status == FAILED else None
+    return lane_of(run, "l", "No. 1", status=status, error=error, retrieved=False)
 
 
 @pytest.mark.parametrize(
@@ -55,8 +56,7 @@ def test_failed_and_whole_lanes(kit):
         and unfinished(stopped(kit, 1, FAILED)) == "failed"
     )
     assert ending(stopped(kit, 1, DONE)) == "" == unfinished(stopped(kit, 1, DONE))
-    lane = stopped(kit, 3)
-    lane.retrieved = True
+    lane = replace(stopped(kit, 3), retrieved=True)
     assert (
         ending(lane) == "Cancelled before its language model had answered"
         and unfinished(lane) == ""

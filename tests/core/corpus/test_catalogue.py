@@ -9,10 +9,8 @@ from core.builds.extract.by_rule import read_by_rule
 from core.corpus import (
     Document,
     corpora,
-    corpus_of,
     new_folder,
     open_corpus,
-    questions,
     remove_corpus,
     write,
 )
@@ -43,15 +41,9 @@ def own_home(tmp_path, monkeypatch):
 def test_what_ships_opens_with_its_questions(own_home, name):
     corpus = open_corpus(name)
     assert (corpus.n_documents, len(corpus.questions(name))) == SHIPPED[name]
-    assert (
-        corpus.title
-        and corpus.licence
-        and corpus.source
-        and not corpus.own
-        and corpus_of(name) == name
-    )
+    assert corpus.title and corpus.licence and corpus.source and not corpus.own
     assert all(id in corpus for question in corpus.questions(name) for id in question.gold)
-    assert {question.text for question in questions(name)} >= set(corpus.examples)
+    assert {question.text for question in corpus.questions(name)} >= set(corpus.examples)
     assert all(corpus.table.texts("text"))
     with pytest.raises(BadInput, match="make one of your own"):
         corpus.add([Document("x", "y")])
@@ -106,7 +98,7 @@ def test_small_corpora_in_other_languages(own_home, name, code, named):
 
 
 def test_hotpotqa_tells_answers_and_two_gold_paragraphs(own_home):
-    asked = {question.id: question for question in questions("hotpotqa")}
+    asked = {question.id: question for question in open_corpus("hotpotqa").questions("hotpotqa")}
     first = asked["5a8b57f25542995d1e6f1371"]
     assert (first.text, first.answers) == (
         "Were Scott Derrickson and Ed Wood of the same nationality?",

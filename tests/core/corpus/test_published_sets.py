@@ -30,9 +30,9 @@ from core.datasets.own import save_set
 from core.datasets.sets import QuestionSet
 from core.errors import BadInput
 from core.graph.building.build import build
-from core.graph.readers.triple_file import read_triples
 from core.questions import GOLD, read_questions
 from core.types import Question
+from tests.triples import read_triples
 
 FORMS = ("json", "jsonl", "jsonl.gz", "jsonl.bz2", "jsonl.zst", "parquet", "arrow")
 

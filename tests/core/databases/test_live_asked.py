@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from core.case_adapter import finished
-from core.cases.finished import freeze_finished, thaw_finished
+from core.cases.saved import freeze, thaw
 from core.cli import main
 from core.databases.address import address_of
 from core.databases.copying import copied
@@ -139,9 +138,9 @@ def test_a_saved_case_opens_without_the_database_and_holds_no_key(served, monkey
     monkeypatch.setenv("HOPSCOPE_KEY_MINE", f"{served.url} ann:secret-word")
     add(served, key="HOPSCOPE_KEY_MINE")
     before = compared(Engine(), "live", QUESTIONS[0], ROWS[:2])
-    saved = json.dumps(freeze_finished(finished(before)))
+    saved = json.dumps(freeze(before))
     served.instead = lambda query, number: (500, {}, b"")
-    after = thaw_finished(json.loads(saved))
+    after = thaw(json.loads(saved))
     assert "secret-word" not in saved and "HOPSCOPE_KEY" not in saved
     assert after.graph.name == "live" and after.lanes[0].state.trace[0].notes[0].startswith(
         "Asked live: 4 triples"

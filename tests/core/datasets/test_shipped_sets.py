@@ -5,7 +5,7 @@ import pytest
 from core.datasets import datasets, graph_for, open_graph, question_set, questions, read_questions
 from core.errors import BadInput, UnknownEntity
 from core.graph.names.lookup import names
-from core.graph.readers.triple_file import read_triples
+from tests.triples import read_triples
 
 GRAPHS = {  # entities, triples, relations, direction
     "marj-graph": (73, 91, 59, "both"),

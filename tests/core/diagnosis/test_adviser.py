@@ -7,9 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from core.cases.feedback import Rating
 from core.diagnosis.repair.adviser import advise, form, from_feedback, walk_spread
-from core.types import Question
+from core.types import Question, Rating
 from tests.films import films, kit
 
 __all__ = ["films", "kit"]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from core.comparison.comparing import Comparison, Lane
+from core.comparison.lane import Comparison
 from core.comparison.run import LaneRun, Progress
 from core.diagnosis.before_now import figures
 from core.environment import Environment
-from core.instances.catalogue import Instance
 from core.operators.text import parse_line
-from core.runtime.jobs import DONE
 from core.sources import GraphSource
 from core.types import Question
+from tests.lanes import lane_of
 
 ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
 LINE = "EgoNetwork(hops=1) >> ShortestPaths() >> Rank(keep={}) >> Answer()"
@@ -34,7 +33,7 @@ def asked(kit):
             run = LaneRun(ask, parse_line(line), environment)
             run.retrieve(Progress())
             run.answer(Progress())
-            lanes.append(Lane(Instance(line, line, run.line), run, DONE, retrieved=True))
+            lanes.append(lane_of(run, line, line))
         return [figures(Comparison(ask, lanes), lane) for lane in lanes]
 
     return make

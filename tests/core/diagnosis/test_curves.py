@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from core.comparison.comparing import Comparison, Lane
+from core.comparison.lane import Comparison
 from core.comparison.run import LaneRun, Progress
 from core.diagnosis.curves import curves
 from core.diagnosis.step_outcomes import step_outcomes
 from core.environment import Environment
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
-from core.runtime.jobs import DONE
 from core.sources import GraphSource
 from core.types import Question
+from tests.lanes import lane_of
 
 # From One: Ann and Drama are one hop away, Two two hops (by Ann), 1999 three.
 SCORES = {"One -> directed_by -> Ann": 0.9, "One -> has_genre -> Drama": 0.5}
@@ -32,7 +34,7 @@ def ran(kit):
             ask, parse_line(line), Environment(kit.Written(encoder=kit.Table(SCORES)))
         )
         lane_run.retrieve(Progress())
-        lane = Lane(Instance("x", "x", lane_run.line), lane_run, DONE, retrieved=True)
+        lane = lane_of(lane_run, "x", "x")
         return Comparison(ask, [lane]), lane
 
     return run
@@ -89,8 +91,8 @@ def test_without_known_answers_or_where_a_branch_chose_there_is_no_curve(ran):
     assert curves(*ran(line(), ()), 2) == {}
     branched = "PredictHops() >> EgoNetwork() >> Branch(on='hops', arms={1: ShortestPaths(hops=1)}, otherwise=ShortestPaths())"
     comparison, lane = ran(line(), ("Ann",))
-    lane.instance = Instance("x", "x", parse_line(branched))
-    assert curves(comparison, lane, 1) == {}
+    changed = replace(lane, instance=Instance("x", "x", parse_line(branched)))
+    assert curves(comparison, changed, 1) == {}
 
 
 def test_a_chooser_without_an_order_has_no_curve(ran, kit):
@@ -100,9 +102,4 @@ def test_a_chooser_without_an_order_has_no_curve(ran, kit):
     picker = kit.Picker("One -> has_genre -> Drama")
     run = LaneRun(ask, parse_line(line()), Environment(kit.Written(encoder=picker)))
     run.retrieve(Progress())
-    assert (
-        curves(
-            Comparison(ask, []), Lane(Instance("x", "x", run.line), run, DONE, retrieved=True), 2
-        )
-        == {}
-    )
+    assert curves(Comparison(ask, []), lane_of(run, "x", "x"), 2) == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -9,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from core.case_adapter import comparison, finished
-from core.cases.finished import freeze_finished, thaw_finished
+from core.cases.saved import freeze, thaw
 from core.comparison.run import LaneRun, Prefixes, Progress
 from core.corpus import Document, write
 from core.diagnosis.influence import (
@@ -24,16 +24,15 @@ from core.diagnosis.influence import (
     with_influence,
 )
 from core.diagnosis.prompt_items import items_of, shown, without
-from core.engine import Comparison, Engine, Lane
+from core.engine import Comparison, Engine
 from core.environment import Environment
 from core.errors import BadInput
-from core.instances.catalogue import Instance
 from core.operators.text import parse_line
 from core.results import influence_dict
-from core.runtime.jobs import DONE
 from core.sources import CorpusSource, GraphSource
 from core.types import Influence, Path, Point, Question, Ranking, Report, Weight
 from tests.films import Bag, Parrot, Written
+from tests.lanes import lane_of
 
 NEAR = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
 
@@ -65,12 +64,18 @@ def asked(kit):
             Question(f"who directed {entity}", entities=(entity,), answers=answers),
             model=chat is not None,
         )
-        run = LaneRun(ask, parse_line(line), Environment(Written(chat, encoder=kit.Table({}))))
+        make.environment = Environment(Written(chat, encoder=kit.Table({})))
+        run = LaneRun(ask, parse_line(line), make.environment)
         run.retrieve(Progress())
         run.answer(Progress())
-        return Lane(Instance("a", "A", run.line), run, DONE, retrieved=True)
+        return lane_of(run, "a", "A")
 
     return make
+
+
+def ending(lane, **fields):
+    """The same lane with another last state."""
+    return replace(lane, states=(*lane.states[:-1], lane.state.replace(**fields)))
 
 
 def ends(lane, one):
@@ -84,7 +89,7 @@ def ends(lane, one):
 def test_the_graph_reader_rests_on_the_path_to_what_it_names(asked):
     """One -> directed_by -> Ann is read, One -> has_genre -> Drama is not: without the first the answer is Drama."""
     lane = asked("One")
-    one = influence(lane, by_model=False)
+    one = influence(lane, asked.environment, by_model=False)
     assert (
         lane.graph.names(lane.state.reader) == ["Ann"]
         and ends(lane, one) == ["Ann"]
@@ -100,7 +105,7 @@ def test_the_graph_reader_rests_on_the_path_to_what_it_names(asked):
 def test_two_ways_to_the_same_answer_are_found_together(asked):
     """Ann directed Two and wrote it: each path alone may go, not both."""
     lane = asked("Two")
-    one = influence(lane, by_model=False)
+    one = influence(lane, asked.environment, by_model=False)
     assert (
         ends(lane, one) == ["Ann", "Ann"]
         and one.exact
@@ -115,7 +120,7 @@ def test_two_ways_to_the_same_answer_are_found_together(asked):
 def test_of_a_language_model_only_what_its_prompt_shows_is_left_out(asked):
     """Of three paths two are shown, to Ann and to 1999; without either one word of two is left, F1 is 2/3: not changed."""
     lane = asked("Two", f"{NEAR} >> Answer(paths=2)", Reads("Ann", "1999"))
-    one = influence(lane, by_model=True)
+    one = influence(lane, asked.environment, by_model=True)
     assert lane.state.answer == "Ann, 1999" and len(lane.state.paths) == 3
     assert items_of(lane.state, by_model=True) == [("path", 0), ("path", 1)] and one.by_model
     assert one.weights == (
@@ -127,7 +132,7 @@ def test_of_a_language_model_only_what_its_prompt_shows_is_left_out(asked):
 
 def test_a_model_that_says_the_same_without_anything_rests_on_nothing(asked):
     lane = asked("One", f"{NEAR} >> Answer()", Parrot("Ann"))
-    one = influence(lane, by_model=True)
+    one = influence(lane, asked.environment, by_model=True)
     assert (
         one.smallest == ()
         and influence_text(one) == "Says the same without any of 2 paths: it rests on none."
@@ -144,7 +149,7 @@ def test_a_known_answer_that_is_lost_changes_a_long_text_of_which_most_is_left(a
             return type(named)(text, named.tokens_in, named.tokens_out)
 
     lane = asked("One", f"{NEAR} >> Answer()", Long("Ann"), answers=("Ann",))
-    one = influence(lane, by_model=True)
+    one = influence(lane, asked.environment, by_model=True)
     assert one.lost == "Ann" and len(one.smallest) == 1
     (weight,) = (one.weights[at] for at in one.smallest)
     assert 0 < weight.influence < 0.5 and weight.changes
@@ -154,7 +159,7 @@ def test_what_it_costs_is_said_before_and_held(asked):
     chat = Reads("Ann")
     lane = asked("One", f"{NEAR} >> Answer()", chat)
     cost, before = price(lane), len(chat.asked)
-    influence(lane, by_model=True)
+    influence(lane, asked.environment, by_model=True)
     assert (
         cost.calls == 3 and len(chat.asked) - before <= cost.calls
     )  # of two paths: both, and each
@@ -169,14 +174,13 @@ def test_what_cannot_be_measured_says_why(asked, kit):
     alone = asked("One", "Answer(prompt='question-only')", Parrot("Ann"))
     assert "its prompt shows no path" in measurable(alone, by_model=True)
     lane = asked("One", f"{NEAR} >> Answer()", Parrot("Ann"))
-    lane.run.states[-1] = lane.state.replace(points=(Point(9, "Ann", "node", (0,)),))
+    lane = ending(lane, points=(Point(9, "Ann", "node", (0,)),))
     assert "noted points" in measurable(lane, by_model=True)
     lane = asked("One")
-    lane.run.states[-1] = lane.state.replace(
-        reader=(kit.node("Drama"),)
-    )  # as a retriever that brought its own answers
+    # as of a retriever that brought its own answers
+    lane = ending(lane, reader=(kit.node("Drama"),))
     with pytest.raises(BadInput, match="the retriever's own"):
-        influence(lane, by_model=False)
+        influence(lane, asked.environment, by_model=False)
 
 
 def test_reports_that_tell_of_one_path_each_go_with_it(asked):
@@ -263,8 +267,9 @@ def test_the_sentence(one, text):
 
 def test_it_is_saved_with_the_lane_and_printed(asked):
     lane = asked("Two")
-    lane.influences = with_influence((), influence(lane, by_model=False))
-    saved = comparison(thaw_finished(freeze_finished(finished(Comparison(lane.run.ask, [lane])))))
+    found = influence(lane, asked.environment, by_model=False)
+    lane = replace(lane, influences=with_influence((), found))
+    saved = thaw(freeze(Comparison(lane.ask, [lane])))
     assert saved.lanes[0].influences == lane.influences
     told = influence_dict(saved.lanes[0], saved.lanes[0].influences[0])
     assert [item["name"] for item in told["items"] if item["smallest"]] == [
@@ -297,8 +302,8 @@ def test_an_excerpt_rests_on_its_passage_and_whether_that_is_marked_is_known(tmp
         Prefixes(),
     )
     run.retrieve(Progress())
-    lane = Lane(Instance("v", "V", run.line), run, DONE, retrieved=True)
-    one = influence(lane, by_model=False)
+    lane = lane_of(run, "v", "V")
+    one = influence(lane, engine.environment, by_model=False)
     assert [(weight.kind, weight.influence) for weight in one.weights] == [
         ("chunk", 0.333333),
         ("chunk", 0.0),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 
-from core.comparison.comparing import Comparison, Lane
+from core.comparison.lane import Comparison
 from core.comparison.run import LaneRun, Prefixes, Progress
 from core.corpus import Document, write
 from core.diagnosis.repair.offered import best_repair
@@ -21,6 +22,7 @@ from core.sources import CorpusSource
 from core.types import Question
 from core.watch import Watch
 from tests.films import Bag, Written
+from tests.lanes import lane_of
 
 LINE = "BuiltGraph() >> SparseChunks(keep={keep}) >> AnswerFromTables()"
 # By BM25 for “red fox den”: of all three words the first, of two the second, of one the third (each text has three words).
@@ -50,7 +52,7 @@ def lane(engine, tmp_path):
         run = LaneRun(ask, parse_line(line), engine.environment, Prefixes())
         run.retrieve(Progress())
         run.answer(Progress())
-        return ask, Lane(Instance("a", "A", run.line), run, "done", retrieved=True)
+        return ask, lane_of(run, "a", "A")
 
     return make
 
@@ -62,7 +64,8 @@ def asked(*gold, answers=()):
 def tried(ask, ran, **how):
     """The repair of a lane that has run, by what it lost."""
     (one,) = explain(Comparison(ask, [ran])).lanes
-    return repair(ran.run, one.losses, **how)
+    environment = Engine(Written(encoder=Bag())).environment
+    return repair(LaneRun.of(ran, environment), one.losses, **how)
 
 
 def test_as_many_are_kept_as_the_place_of_the_lost_passage_asks_for(lane):
@@ -74,7 +77,7 @@ def test_as_many_are_kept_as_the_place_of_the_lost_passage_asks_for(lane):
         2,
     )
     assert parse_line(found.spec) == parse_line(LINE.format(keep=3))
-    ran.repair = found
+    ran = replace(ran, repair=found)
     (one,) = explain(Comparison(ask, [ran])).lanes
     assert (one.head, one.text) == (
         "Never read “One”:",

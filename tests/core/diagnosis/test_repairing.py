@@ -7,8 +7,7 @@ import time
 
 import pytest
 
-from core.case_adapter import comparison, finished
-from core.cases.finished import freeze_finished, thaw_finished
+from core.cases.saved import freeze, thaw
 from core.comparison.waiters import Waiter
 from core.diagnosis.repair import repairing
 from core.diagnosis.repair.offered import best_repair
@@ -78,7 +77,7 @@ def test_what_a_lane_beside_has_is_not_offered(engine, kit, beside):
 def test_a_repair_is_saved_with_its_comparison(engine, kit):
     job = compared(engine, kit, repairs=True)
     told = repaired(job)
-    opened = comparison(thaw_finished(freeze_finished(finished(job.comparison))))
+    opened = thaw(freeze(job.comparison))
     assert [lane.repair for lane in opened.lanes] == told
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.comparison.comparing import Lane
-from core.comparison.run import LaneRun
+from core.comparison.lane import Lane
 from core.diagnosis import spreading
 from core.diagnosis.spreading import STEPS, moments, spread
 from core.graph.pagerank.exact import solve
@@ -64,15 +63,11 @@ def lane(kit, *operators) -> Lane:
     for operator in operators:
         state = operator(state, context)
         states.append(state)
-    line = Line(operators)
+    instance = Instance("x", "x", Line(operators))
     ask = Ask(
         GraphSource("films", kit.graph), Question("a question"), kit.state("One").seeds, model=False
     )
-    return Lane(
-        Instance("x", "x", line),
-        LaneRun(ask, line, context.environment, states=states),
-        retrieved=True,
-    )
+    return Lane(ask, instance, tuple(states))
 
 
 def test_the_first_pagerank_of_a_line_is_shown(kit, monkeypatch):

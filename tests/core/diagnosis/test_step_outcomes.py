@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from core.comparison.comparing import Comparison, Lane
-from core.comparison.run import LaneRun
+from core.comparison.lane import Comparison, Lane
 from core.diagnosis.step_outcomes import step_outcomes
 from core.instances.catalogue import Instance
 from core.operators import EgoNetwork, GraphReader, Rank, ShortestPaths
@@ -30,11 +29,8 @@ def outcomes(kit, *answers, operators=LINE, retrieved=True):
         state = operator(state, context)
         states.append(state)
     ask = Ask(GraphSource("films", kit.graph), question, state.seeds, model=False)
-    lane = Lane(
-        Instance("x", "x", Line(operators)),
-        LaneRun(ask, Line(operators), context.environment, states=states),
-        retrieved=retrieved,
-    )
+    instance = Instance("x", "x", Line(operators))
+    lane = Lane(ask, instance, tuple(states), retrieved=retrieved)
     return step_outcomes(Comparison(ask, [lane]), lane)
 
 

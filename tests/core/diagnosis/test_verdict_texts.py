@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.comparison.comparing import Comparison, Lane
-from core.comparison.run import LaneRun
+from core.comparison.lane import Comparison, Lane
 from core.corpus import Document, write
 from core.diagnosis.lost_passages import title_of_chunk
 from core.diagnosis.verdict.verdict_words import explain
-from core.environment import Environment
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
 from core.instances.catalogue import Instance
@@ -17,7 +15,6 @@ from core.operators.text import parse_line
 from core.sources import Ask, CorpusSource
 from core.types import Prompt, Question, Ranking, Repair, State, Step
 from tests.core.operators.texts.kit import CHUNKS, plain, story
-from tests.films import Written
 
 
 @pytest.fixture
@@ -32,8 +29,8 @@ def compared(corpus, question, *states, graph=None, repair=None):
     ask = Ask(CorpusSource("carols", graph or plain(), corpus), question, ())
     line, lanes = parse_line("SparseChunks() >> AnswerFromTables()"), []
     for name, state in zip("ABCD", states):
-        run = LaneRun(ask, line, Environment(Written()), states=[state.replace(question=question)])
-        lanes.append(Lane(Instance(name, name, line), run, "done", retrieved=True, repair=repair))
+        one = (state.replace(question=question),)
+        lanes.append(Lane(ask, Instance(name, name, line), one, repair=repair))
     return explain(Comparison(ask, lanes))
 
 
@@ -190,9 +187,9 @@ def told_after_cancel(corpus, *states, reader=True):
     ask = Ask(CorpusSource("carols", plain(), corpus), question, (), reader=reader)
     line, lanes = parse_line("SparseChunks() >> AnswerFromTables()"), []
     for name, state in zip("ABCD", states):
-        run = LaneRun(ask, line, Environment(Written()), states=[state.replace(question=question)])
+        one = (state.replace(question=question),)
         status = "cancelled" if state.answer is None else "done"
-        lanes.append(Lane(Instance(name, name, line), run, status, retrieved=True))
+        lanes.append(Lane(ask, Instance(name, name, line), one, status=status))
     return explain(Comparison(ask, lanes))
 
 

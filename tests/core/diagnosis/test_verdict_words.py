@@ -35,7 +35,7 @@ def asked(kit):
             run.retrieve(Progress())
             if says is not None:
                 run.answer(Progress())
-            lanes.append(Lane(instance, run, DONE, "", retrieved=True))
+            lanes.append(Lane(ask, instance, **run.fields))
         return Comparison(ask, lanes)
 
     return make
@@ -61,10 +61,10 @@ def test_the_sentences_of_two_lanes(asked):
 
 def test_nothing_is_said_for_all_until_every_lane_has_retrieved(asked):
     compared = asked(LINES)
-    compared.lanes[1].retrieved, compared.lanes[1].status = False, RUNNING
+    compared.change(1, retrieved=False, status=RUNNING)
     told = explain(compared)
     assert told.text == "" and told.lanes[0].head == "Found:" and told.lanes[1] is None
-    compared.lanes[1].status, compared.lanes[1].error = FAILED, "No model."
+    compared.change(1, status=FAILED, error="No model.")
     assert explain(compared).text == "No. 1 finds Drama. No. 2 failed."
 
 
@@ -72,10 +72,10 @@ def test_while_a_repair_runs_the_sentence_of_the_lanes_before_stays(asked):
     """Two lanes were taken over and a third is at work: what was said of the two stays, with the word that it is counted again."""
     before = explain(asked(LINES))
     compared = asked((*LINES, "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=9)"))
-    compared.lanes[2].retrieved, compared.lanes[2].status = False, RUNNING
+    compared.change(2, retrieved=False, status=RUNNING)
     assert explain(compared).text == ""  # none was taken over: all are asked for the first time
-    for lane in compared.lanes[:2]:
-        lane.taken = True
+    for place in (0, 1):
+        compared.change(place, taken=True)
     told = explain(compared)
     assert before.text and (told.text, told.named, told.lanes[2]) == (
         before.text,
@@ -83,7 +83,7 @@ def test_while_a_repair_runs_the_sentence_of_the_lanes_before_stays(asked):
         None,
     )
     assert told.pending == "It is counted again once No. 3 has run." and before.pending == ""
-    compared.lanes[2].retrieved, compared.lanes[2].status = True, DONE
+    compared.change(2, retrieved=True, status=DONE)
     assert explain(compared).pending == "" and explain(compared).text != before.text
 
 
@@ -141,17 +141,16 @@ def test_a_lane_without_a_graph_reader_is_counted_by_its_model_and_that_is_said(
 
 def test_a_cancelled_lane_says_so(asked):
     compared = asked(LINES)
-    compared.lanes[1].retrieved, compared.lanes[1].status = False, CANCELLED
+    compared.change(1, retrieved=False, status=CANCELLED)
     assert explain(compared).text == "No. 1 finds Drama. No. 2 was cancelled."
 
 
 def test_a_repair_that_a_lane_makes_already_is_not_offered_again(asked):
     compared = asked(LINES)
-    compared.lanes[0].repair = Repair(
-        "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=9)", "Keep 9 paths → 1 of 1", 1, 1
-    )
+    line = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=9)"
+    compared.change(0, repair=Repair(line, "Keep 9 paths → 1 of 1", 1, 1))
     assert best_repair(compared) == (0, "Repair No. 1: keep 9 paths → 1 of 1")
     spec = repr(parse_line(LINES[1]))
-    compared.lanes[0].repair = Repair(spec, "Keep all paths → 1 of 1", 1, 1)
+    compared.change(0, repair=Repair(spec, "Keep all paths → 1 of 1", 1, 1))
     assert twin(compared, compared.lanes[0], compared.lanes[0].repair) == 1
     assert best_repair(compared) is None

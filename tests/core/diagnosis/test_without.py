@@ -7,16 +7,16 @@ import pytest
 from core.comparison.run import LaneRun, Prefixes, Progress
 from core.corpus import Document, write
 from core.diagnosis.without import beside, together
-from core.engine import Comparison, Engine, Lane
+from core.engine import Comparison, Engine
 from core.environment import Environment
 from core.errors import BadInput
 from core.graph.edits import Edit
-from core.instances.catalogue import Instance
 from core.operators.text import parse_line
-from core.runtime.jobs import DONE, RUNNING
+from core.runtime.jobs import RUNNING
 from core.sources import CorpusSource, GraphSource
 from core.types import Question
 from tests.films import Bag, Written
+from tests.lanes import lane_of
 
 ALL = "EgoNetwork(hops=2) >> ShortestPaths()"  # every path of up to two hops from the entity
 NEAR = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
@@ -35,9 +35,7 @@ def asked(kit):
         for i, line in enumerate(lines):
             run = LaneRun(ask, parse_line(line), Environment(kit.Written(encoder=kit.Table({}))))
             run.retrieve(Progress())
-            lanes.append(
-                Lane(Instance(f"l{i}", f"No. {i + 1}", run.line), run, DONE, retrieved=True)
-            )
+            lanes.append(lane_of(run, f"l{i}", f"No. {i + 1}"))
         return Comparison(ask, lanes)
 
     return make
@@ -93,7 +91,7 @@ def test_what_the_graph_has_not_changes_nothing(asked):
 
 def test_a_lane_that_has_not_answered_yet_or_is_new_says_nothing(asked):
     before, now = asked(lines=(ALL,)), asked([node("Ann")])
-    now.lanes[0].retrieved, now.lanes[0].status = False, RUNNING
+    now.change(0, retrieved=False, status=RUNNING)
     assert beside(before, now) == [None, None] and together(now, [None, None]) == ""
 
 
@@ -133,7 +131,7 @@ def test_without_a_passage_the_next_one_is_found_and_nothing_is_encoded_or_saved
         ask = engine.ask(source, Question("red fox den", gold=("a", "b")), model=False)
         lane = LaneRun(ask, parse_line(line), engine.environment, Prefixes())
         lane.retrieve(Progress())
-        return Comparison(ask, [Lane(Instance("v", "V", lane.line), lane, DONE, retrieved=True)])
+        return Comparison(ask, [lane_of(lane, "v", "V")])
 
     named = lambda one: one.lanes[0].graph.columns.chunks.texts(
         "document", one.lanes[0].state.chunks.items
@@ -179,7 +177,7 @@ def test_a_text_that_stays_the_same_has_found_no_way(engine, tmp_path):
         ask = engine.ask(source, Question("red fox den", answers=("bat",)), model=False)
         lane = LaneRun(ask, parse_line(line), engine.environment, Prefixes())
         lane.retrieve(Progress())
-        return Comparison(ask, [Lane(Instance("v", "V", lane.line), lane, DONE, retrieved=True)])
+        return Comparison(ask, [lane_of(lane, "v", "V")])
 
     now = run(Edit("passage", ("b",)))
     (one,) = beside(run(), now)

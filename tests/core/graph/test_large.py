@@ -12,11 +12,12 @@ from core.errors import BadInput, Cancelled
 from core.graph.building.build import build, in_memory
 from core.graph.large.sources import Numbers
 from core.graph.readers.skip_report import Tally
-from core.graph.readers.triple_file import TripleFile, read_triples, size_of
-from core.graph.storage.digest import verify
+from core.graph.readers.triple_file import TripleFile, size_of
 from core.graph.storage.write import write
 from core.graph.store import ARRAYS, Graph
 from core.watch import Watch
+from tests.core.graph.verifying import verify
+from tests.triples import read_triples
 
 ODD = [
     '"',

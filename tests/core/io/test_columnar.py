@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import BadInput
-from core.graph.readers.triple_file import read_triples
 from core.io.columnar import PIECE_BYTES, ColumnFile
 from core.questions.reading import read_questions
 from core.retrievers.runs.formats import read_run_file
@@ -18,6 +17,7 @@ from core.runtime import separate_columns
 from core.runtime.row_files import file_rows
 from core.runtime.separate_columns import SeparateColumns, column_rows
 from core.runtime.subprocess_worker import Ended
+from tests.triples import read_triples
 
 FIRST = "MARKERMARKER"
 COLUMNS = {"head": [FIRST, "b"], "question": ["r", "q"], "relation": ["r", "r"], "tail": ["c", "d"]}
@@ -126,13 +126,13 @@ def test_a_buffer_that_would_fill_the_memory_is_a_sentence(tmp_path):
 
 @pytest.mark.parametrize("read", READERS)
 def test_a_death_is_a_sentence(tmp_path, monkeypatch, read):
-    class Dying(separate_columns.Worker):
+    class DyingColumnWorker(separate_columns.Worker):
         def do(self, *arguments, **how):
             raise Ended()
 
     path = tmp_path / "g.parquet"
     pq.write_table(pa.table(COLUMNS), path)
-    monkeypatch.setattr(separate_columns, "Worker", Dying)
+    monkeypatch.setattr(separate_columns, "Worker", DyingColumnWorker)
     with pytest.raises(BadInput, match=r"g\.parquet cannot be read"):
         read(path)
 

@@ -7,7 +7,6 @@ import json
 
 import pytest
 
-from core.case_adapter import comparison
 from core.cases.examples import examples
 from core.cases.store import whole
 from pages.parts.board.payload import Board
@@ -21,7 +20,7 @@ MOST_LANES = 4
 
 def shown_case(key: str, count: int) -> dict:
     """The presented board of a shipped case, with that many of its lanes."""
-    case = comparison(whole(key))
+    case = whole(key)
     lanes = case.lanes[:count]
     data = json.loads(json.dumps(Board(dataclasses.replace(case, lanes=lanes)).payload()))
     while len(data["lanes"]) < count:

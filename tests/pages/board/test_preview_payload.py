@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 
 import pytest
 
-from core.comparison.comparing import Comparison, Lane
+from core.comparison.lane import Comparison, Lane
 from core.comparison.preview import Preview
-from core.comparison.run import LaneRun, Progress
+from core.comparison.run import LaneRun, Prefixes, Progress
 from core.engine import Engine
 from core.instances.catalogue import find
 from core.runtime.jobs import CANCELLED, DONE, RUNNING
@@ -34,11 +36,9 @@ def at_work(movies) -> tuple[Comparison, LaneRun]:
     for run in runs:
         run.retrieve(Progress())
         run.answer(Progress())
-    first, second = (
-        Lane(one, LaneRun(ask, one.line, run.environment)) for one, run in zip(instances, runs)
-    )
-    first.status, first.run.states = RUNNING, runs[0].states[:2]
-    second.run, second.status, second.retrieved = runs[1], DONE, True
+    begun = tuple(runs[0].states[:2])
+    first = Lane(ask, instances[0], begun, status=RUNNING, retrieved=False)
+    second = Lane(ask, instances[1], **runs[1].fields)
     return Comparison(ask, [first, second]), runs[0]
 
 
@@ -57,13 +57,12 @@ def so_far(run: LaneRun, number: int, kept: int) -> Preview:
 def shown(movies):
     """The comparison with a preview, the run that it will come to, and the board."""
     comparison, run = at_work(movies)
-    comparison.lanes[0].preview = so_far(run, 1, 5)
+    comparison.change(0, preview=so_far(run, 1, 5))
     return comparison, run, Board(comparison)
 
 
 def end(comparison, run) -> None:
-    first = comparison.lanes[0]
-    first.run, first.retrieved, first.status, first.preview = run, True, DONE, None
+    comparison.change(0, retrieved=True, status=DONE, preview=None, **run.fields)
 
 
 def test_a_lane_at_work_shows_what_it_has_and_says_how_much_that_is(shown):
@@ -111,7 +110,7 @@ def test_nothing_jumps_as_more_is_read_and_when_all_is(shown):
     places = lambda drawn: {node["id"]: (node["x"], node["y"]) for node in drawn["layout"]["nodes"]}
     keys = lambda drawn: {json.dumps(path["steps"]): key for key, path in drawn["paths"].items()}
     before, board._due = board.payload(), 0.0
-    comparison.lanes[0].preview = so_far(run, 2, 9)
+    comparison.change(0, preview=so_far(run, 2, 9))
     more = board.payload()
     end(comparison, run)
     last = board.payload()
@@ -133,7 +132,7 @@ def test_more_is_drawn_only_now_and_then_and_what_is_exact_at_once(shown):
     board.payload()
     assert board._due > 0
     board._due = float("inf")
-    comparison.lanes[0].preview = so_far(run, 2, 9)
+    comparison.change(0, preview=so_far(run, 2, 9))
     early = board.payload()["lanes"][0]
     assert early["so_far"] == "5 of 99 paths read" and len(early["paths"]) == 5
     end(comparison, run)
@@ -165,7 +164,7 @@ def test_in_the_end_a_board_shows_what_one_shows_that_had_no_previews(shown):
 
 def test_a_cancelled_lane_keeps_what_it_had_on_the_screen_and_in_no_report(shown):
     comparison, run, board = shown
-    comparison.lanes[0].status = CANCELLED
+    comparison.change(0, status=CANCELLED)
     lane = board.payload()["lanes"][0]
     assert (
         lane["status_text"] == "Cancelled at step 3 of 3, rank, with 5 of 99 paths read"
@@ -175,3 +174,15 @@ def test_a_cancelled_lane_keeps_what_it_had_on_the_screen_and_in_no_report(shown
     page = report(comparison, board).replace('": ', '":')
     assert '"so_far":null' in page and '"so_far":"' not in page
     assert Board(comparison, board, previews=False).payload()["lanes"][0]["paths"] == []
+
+
+def test_a_board_holds_no_states_that_the_comparison_let_go_of(shown):
+    comparison, run, board = shown
+    end(comparison, run)
+    board.payload()
+    states = [weakref.ref(lane.state) for lane in comparison.lanes]
+    run.states, run.prefixes = [], Prefixes()
+    for place in range(len(comparison.lanes)):
+        comparison.change(place, states=(), preview=None)
+    gc.collect()
+    assert [state() for state in states] == [None, None]

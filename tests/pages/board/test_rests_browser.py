@@ -7,8 +7,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from core.case_adapter import comparison, finished
-from core.cases.finished import freeze_finished, thaw_finished
+from core.cases.saved import freeze, thaw
 from core.corpus import open_corpus
 from core.engine import Engine
 from core.instances.catalogue import find
@@ -31,7 +30,7 @@ def saved(movies):
     assert job.wait(60)
     while job.comparison.repairing and time.monotonic() < until:
         time.sleep(0.05)
-    return comparison(thaw_finished(freeze_finished(finished(job.comparison))))
+    return thaw(freeze(job.comparison))
 
 
 def test_what_each_sentence_rests_on_is_told(saved):

@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from core.builds import build
-from core.case_adapter import comparison, finished
-from core.cases.finished import freeze_finished, thaw_finished
+from core.cases.saved import freeze, thaw
+from core.comparison.lane import Comparison
 from core.corpus import Document, new_folder, write
 from core.engine import Engine
 from core.instances.catalogue import find
@@ -90,12 +90,7 @@ def test_the_graph_reader_is_heard_where_it_names_anything(compared, drawn):
     assert drawn["lanes"][0]["reader"] is None  # the chain's ends are the question's own
     lane = compared.lanes[0]
     state = lane.state.replace(reader=lane.graph.nodes_named("Scrooge"))
-    told = Board(
-        replace(
-            compared,
-            lanes=[replace(lane, run=replace(lane.run, states=[*lane.states[:-1], state]))],
-        )
-    ).payload()
+    told = Board(Comparison(lane.ask, [replace(lane, states=(state,))])).payload()
     assert told["lanes"][0]["reader"] == ["Scrooge"] and told["lanes"][0]["reader_verdict"] == {
         "right": 1,
         "of": 1,
@@ -105,12 +100,7 @@ def test_the_graph_reader_is_heard_where_it_names_anything(compared, drawn):
 def test_words_of_an_answer_rest_on_the_paths_to_what_they_name(compared, drawn):
     lane = compared.lanes[0]
     state = lane.state.replace(answer="Through Scrooge.")
-    told = Board(
-        replace(
-            compared,
-            lanes=[replace(lane, run=replace(lane.run, states=[*lane.states[:-1], state]))],
-        )
-    ).payload()
+    told = Board(Comparison(lane.ask, [replace(lane, states=(state,))])).payload()
     (word,) = told["evidence"]["lane-0"]
     key = told["lanes"][0]["paths"][0]["key"]
     assert word == {"text": "Scrooge", "node": "node Scrooge", "paths": [key], "prompt": []}
@@ -122,7 +112,7 @@ def test_words_of_an_answer_rest_on_the_paths_to_what_they_name(compared, drawn)
 
 
 def test_a_saved_comparison_shows_its_paths_as_it_did(compared, drawn):
-    again = Board(comparison(thaw_finished(freeze_finished(finished(compared))))).payload()
+    again = Board(thaw(freeze(compared))).payload()
     for lane, before in zip(again["lanes"], drawn["lanes"]):
         assert (lane["paths"], lane["found"], lane["stories"]) == (
             before["paths"],
@@ -168,7 +158,7 @@ def test_of_very_many_relations_the_best_are_listed_and_the_others_counted(movie
     most = len(job.comparison.lanes[0].state.relations) - 2
     assert most > 1
     monkeypatch.setattr("core.types.MOST_HITS", most)
-    again = comparison(thaw_finished(freeze_finished(finished(job.comparison))))
+    again = thaw(freeze(job.comparison))
     for told in (Board(job.comparison).payload(), Board(again).payload()):
         table = next(table for table in told["lanes"][0]["hits"] if table["kind"] == "relation")
         assert (len(table["rows"]), table["more"]) == (most, 2)

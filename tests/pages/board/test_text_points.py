@@ -7,8 +7,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from core.case_adapter import comparison, finished
-from core.cases.finished import freeze_finished, thaw_finished
+from core.cases.saved import freeze, thaw
 from core.corpus import open_corpus
 from core.engine import Engine
 from core.errors import ModelFailed
@@ -64,7 +63,7 @@ def asked(*lines: str, dies_at: str = ""):
         engine.ask(CorpusSource.of(open_corpus(made())), KNOWN), [find(line, {}) for line in lines]
     )
     assert job.wait(60)
-    return comparison(thaw_finished(freeze_finished(finished(job.comparison))))
+    return thaw(freeze(job.comparison))
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from core.graph.building.build import build
-from core.graph.readers.triple_file import read_triples
 from tests.server import CHROMIUM, open_page, server, settle
+from tests.triples import read_triples
 
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed")
 NODES = 'Id,Label,Type,Description\n1,Anna,person,"<b>A sailor</b> of Turku."\n2,The Gull,ship,Old.\n3,Turku,city,\n4,Nobody,person,\n'

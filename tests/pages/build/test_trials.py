@@ -60,7 +60,7 @@ def test_a_change_runs_at_once_and_keeps_the_steps_before_it(at):
     hear(at, {"do": "set", "key": 3, "name": "keep", "value": 2})
     assert lines(at) == [LINE, LINE.replace("keep=1", "keep=2")]
     old, new = comparison(at).lanes
-    assert old.taken and new.run.reused[:2] == [0, 1]  # the neighbourhood and the paths
+    assert old.taken and new.reused[:2] == (0, 1)  # the neighbourhood and the paths
     drawn = change(at)
     assert drawn["what"] == "Rank: keep 1 → 2" and drawn["counts"] == {
         "came": 1,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.case_adapter import finished
 from core.cases import cases, export, get, save
 from core.cases import examples as shipped
 from core.engine import Engine
@@ -41,7 +40,7 @@ def saved(kit):
         )
         job = engine.compare(ask, [Instance("ranked", "Ranked", parse_line(LINE))])
         assert job.wait(120)
-        found.append(save(finished(job.comparison), {"q": text}, notes, tags))
+        found.append(save(job.comparison, {"q": text}, notes, tags))
     engine.jobs.stop()
     return found
 

@@ -8,10 +8,9 @@ import pytest
 
 from core.comparison.run import LaneRun, Progress
 from core.diagnosis.influence import influence, with_influence
-from core.engine import Comparison, Lane
+from core.engine import Comparison
 from core.environment import Environment
 from core.graph.building.build import build
-from core.instances.catalogue import Instance
 from core.operators.text import parse_line
 from core.runtime.jobs import DONE, Job, Jobs
 from core.sources import GraphSource
@@ -20,6 +19,9 @@ from pages.parts.board.payload import Board
 from pages.parts.compare import influence as page
 from pages.parts.compare.asked import Shown
 from tests.films import TRIPLES, Parrot, Table, Written
+from tests.lanes import lane_of
+
+ENVIRONMENT = Environment(Written(Parrot("Ann"), encoder=Table({})))
 
 
 @pytest.fixture
@@ -32,15 +34,17 @@ def on_screen(tmp_path, monkeypatch):
     run = LaneRun(
         ask,
         parse_line("EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Answer(paths=2)"),
-        Environment(Written(Parrot("Ann"), encoder=Table({}))),
+        ENVIRONMENT,
     )
     run.retrieve(Progress())
     run.answer(Progress())
     jobs = Jobs()
-    monkeypatch.setattr(page, "engine", lambda: SimpleNamespace(preparing=jobs))
+    monkeypatch.setattr(
+        page, "engine", lambda: SimpleNamespace(preparing=jobs, environment=ENVIRONMENT)
+    )
     yield Shown(
         "key",
-        Comparison(ask, [Lane(Instance("a", "A", run.line), run, DONE, retrieved=True)]),
+        Comparison(ask, [lane_of(run, "a", "A")]),
         Job("key"),
     )
     jobs.stop()
@@ -51,7 +55,7 @@ def drawn(on_screen):
 
 
 def test_the_cost_is_said_before_and_the_answer_is_there_after(on_screen):
-    before, lane = drawn(on_screen), on_screen.comparison.lanes[0]
+    before = drawn(on_screen)
     assert (
         before["influence"] is None
         and before["measure"]["cost"].startswith("Up to 3 calls, about ")
@@ -62,7 +66,8 @@ def test_the_cost_is_said_before_and_the_answer_is_there_after(on_screen):
     (job,) = page.measuring(on_screen)
     assert job.wait(120) and job.error is None and on_screen.job.version > version
     after = drawn(on_screen)
-    assert "measure" not in after and lane.influences[0].by_model
+    assert "measure" not in after
+    assert on_screen.comparison.lanes[0].influences[0].by_model
     assert [text["text"] for text in after["influence"]["texts"]] == [
         "Says the same without any of 2 paths: it rests on none."
     ]
@@ -77,7 +82,7 @@ def test_a_failure_is_said_beside_the_button_and_may_be_tried_again(on_screen, m
 
 
 def test_stop_cancels(on_screen, monkeypatch):
-    def slow(lane, by_model, watch):
+    def slow(lane, environment, by_model, watch):
         while True:
             watch.check()
 
@@ -89,8 +94,8 @@ def test_stop_cancels(on_screen, monkeypatch):
 
 
 def test_the_bars_are_those_of_the_items_that_are_drawn(on_screen):
-    lane = on_screen.comparison.lanes[0]
-    lane.influences = with_influence((), influence(lane, by_model=False))
+    found = influence(on_screen.comparison.lanes[0], ENVIRONMENT, by_model=False)
+    lane = on_screen.comparison.change(0, influences=with_influence((), found))
     data = Board(on_screen.comparison).payload()["lanes"][0]
     assert set(data["influence"]["items"]) == {path["key"] for path in data["paths"]}
     (text,) = data["influence"]["texts"]
@@ -106,12 +111,14 @@ def test_the_bars_are_those_of_the_items_that_are_drawn(on_screen):
 def test_of_the_reader_nothing_is_offered_until_it_was_left_undone(on_screen):
     """The reader is measured by itself once the lanes have ended; where the machine was busy then, a press does it."""
     lane = on_screen.comparison.lanes[0]
-    lane.run.states[-1] = lane.state.replace(answer=None)  # the language model said nothing
+    silent = lane.state.replace(answer=None)
+    on_screen.comparison.change(0, states=(*lane.states[:-1], silent))
     assert "measure" not in drawn(on_screen)
     on_screen.job.end(DONE)
     assert drawn(on_screen)["measure"]["cost"] == "No language model is asked."
     page.press_measure(on_screen, 0, page.MEASURE)
     assert page.measuring(on_screen)[0].wait(120)
+    lane = on_screen.comparison.lanes[0]
     assert [one.by_model for one in lane.influences] == [False] and "measure" not in drawn(
         on_screen
     )

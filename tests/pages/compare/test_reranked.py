@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.environment import Environment
 from core.operators.text import parse_line
+from core.types import Question
 from pages.parts.compare.reranked import again, settings, with_settings
 from tests.core.operators.nodes.kit import TEXTS, Models, Reranker, corpus_graph, run
 
@@ -23,15 +23,15 @@ def lane(line=LINE, question="cider apples"):
         state=run(parsed, question, graph, models),
         retrieved=True,
         instance=SimpleNamespace(line=parsed),
-        run=SimpleNamespace(environment=Environment(models)),
+        ask=SimpleNamespace(question=Question(question, gold=("c",))),
     )
-    return found, reranker
+    return found, models, reranker
 
 
 def test_the_sliders_move_documents_without_the_re_ranker():
-    one, reranker = lane()  # reads c, its neighbour a, then b or d, which share no word: b
+    one, models, reranker = lane()  # reads c, its neighbour a, then b or d, which share no word: b
     asked, read = settings(one), list(reranker.asked)
-    rows, unread = again(one, asked, 0.0, 0.0, ("c",))
+    rows, unread = again(one, models, asked, 0.0, 0.0)
     assert [(row.place, row.was, row.title, row.gold) for row in rows] == [
         (1, 1, "a", False),
         (2, 2, "b", False),
@@ -39,7 +39,7 @@ def test_the_sliders_move_documents_without_the_re_ranker():
     ]
     assert not unread
     # all smoothing: b and c have a alone for a neighbour and become it (1.0, c read first), a has both, by half: (0.9 + 0) / 2
-    rows, _ = again(one, asked, 1.0, 0.0, ("c",))
+    rows, _ = again(one, models, asked, 1.0, 0.0)
     assert [(row.title, row.was) for row in rows] == [("c", 3), ("b", 2), ("a", 1)]
     assert reranker.asked == read
 

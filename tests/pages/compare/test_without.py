@@ -6,16 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from core.case_adapter import comparison, finished
-from core.cases.finished import freeze_finished, thaw_finished
+from core.cases.saved import freeze, thaw
 from core.comparison.run import LaneRun, Progress
 from core.diagnosis.without import beside
-from core.engine import Comparison, Lane
+from core.engine import Comparison
 from core.environment import Environment
 from core.errors import BadInput
 from core.graph.building.build import build
 from core.graph.edits import Edit
-from core.instances.catalogue import Instance
 from core.operators.text import parse_line
 from core.results import comparison_dict
 from core.sources import GraphSource
@@ -25,6 +23,7 @@ from pages.parts.board.payload import Board
 from pages.parts.compare.without import Refused, _of_node, _of_path, _renamed
 from pages.parts.question.permalink import Link, parse_link
 from tests.films import TRIPLES, Table, Written
+from tests.lanes import lane_of
 
 EDIT = Edit("edge", ("Two", "directed_by", "Ann"))
 
@@ -39,7 +38,7 @@ def asked(source):
         Environment(Written(encoder=Table({}))),
     )
     run.retrieve(Progress())
-    return Comparison(ask, [Lane(Instance("a", "A", run.line), run, "done", retrieved=True)])
+    return Comparison(ask, [lane_of(run, "a", "A")])
 
 
 @pytest.fixture
@@ -86,7 +85,7 @@ def test_an_address_leaves_nothing_out_without_a_word():
 
 
 def test_a_saved_comparison_and_what_draws_and_prints_it_say_what_was_taken_away(taken):
-    saved = comparison(thaw_finished(freeze_finished(finished(taken))))
+    saved = thaw(freeze(taken))
     assert saved.ask.source.edits == (EDIT,)
     for one in (taken, saved):
         assert (
@@ -98,8 +97,8 @@ def test_a_saved_comparison_and_what_draws_and_prints_it_say_what_was_taken_away
 
 def test_what_each_lane_said_before_is_saved_with_the_case_drawn_and_printed(taken, earlier):
     """Ann directed and wrote Two; without the first triple she is named by the second."""
-    taken.lanes[0].beside = beside(earlier, taken)[0]
-    saved = comparison(thaw_finished(freeze_finished(finished(taken))))
+    taken.change(0, beside=beside(earlier, taken)[0])
+    saved = thaw(freeze(taken))
     assert saved.lanes[0].beside == taken.lanes[0].beside and saved.lanes[0].beside.said == ("Ann",)
     drawn = Board(saved).payload()
     assert drawn["without"] == "No lane stood on it; “A” found another way."

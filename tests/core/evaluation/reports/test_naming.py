@@ -53,7 +53,7 @@ def test_a_method_is_called_by_what_it_does_and_the_paper_s_name():
     assert [str(one) for one in told.values()] == [
         f"{known['lego-10'].method} (No. 10)",
         "Relation chains (Chain ranking)",
-        f"{apart.method} ({apart.number})",
+        apart.label,
         "Beam search (No. 14), beam width 3",
         "Own line",
     ]

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from core.case_adapter import comparison
 from core.errors import BadInput, BadParameter
 from core.evaluation.metrics.outcome import Answered, Cost, Extracted, Outcome, Ranked
 from core.evaluation.reports.export import escaped, latex, rows_csv, summary_csv
@@ -274,7 +273,7 @@ def test_unknown_metrics_are_refused(summary):
 def test_a_row_opens_as_a_comparison(bench, kit):
     store, job = bench.store(), bench.run(bench.plan())
     run = store.run(job.number)
-    found = comparison(opened(store, run, "q-1", GraphSource.of(kit.graph)))
+    found = opened(store, run, "q-1", GraphSource.of(kit.graph))
     assert [lane.instance.id for lane in found.lanes] == [
         "two",
         "one",

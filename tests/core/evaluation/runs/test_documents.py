@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from core.case_adapter import comparison
 from core.corpus import Document, open_corpus, write
 from core.corpus.catalogue import corpora_folder
 from core.errors import BadInput
@@ -57,12 +56,8 @@ def run(bench):
 def test_the_hits_of_each_lane_are_there_again(bench, run):
     corpus = open_corpus("small")
     graph = bench.engine.environment.built(corpus)
-    found = comparison(
-        opened(
-            bench.store(), run, "q-1", CorpusSource("small", graph), open_build=lambda line: graph
-        ),
-        corpus,
-    )
+    source = CorpusSource("small", graph, corpus)
+    found = opened(bench.store(), run, "q-1", source, open_build=lambda line: graph)
     names = [hit_names(lane.graph, "chunk", lane.state.chunks.items) for lane in found.lanes]
     assert names == [
         ["book"],

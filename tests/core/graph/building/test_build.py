@@ -11,11 +11,11 @@ import pytest
 
 from core.errors import BadInput, Cancelled, StoreError
 from core.graph.building.build import build, open_or_build
-from core.graph.storage.digest import verify
 from core.graph.storage.write import locked
 from core.graph.store import ARRAYS, Graph
 from core.io import digests
 from core.watch import Watch
+from tests.core.graph.verifying import verify
 
 TRIPLES = [("b", "s", "a"), ("a", "r", "b"), ("a", "s", "b"), ("a", "r", "b"), ("b", "s", "b")]
 

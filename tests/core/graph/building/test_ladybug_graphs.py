@@ -20,10 +20,10 @@ from core.errors import StoreError
 from core.graph.building.build import build
 from core.graph.building.ladybug_graphs import FILE, carry_over
 from core.graph.readers.triple_file import TripleFile
-from core.graph.storage.digest import verify
 from core.graph.store import LADYBUG_PACKAGE, Graph
 from core.io.home import ROOT
 from core.sources import GraphSource, sources
+from tests.core.graph.verifying import verify
 
 TABLES, NUMBERS = "tables-in-ladybug", "numbers-in-ladybug"
 

@@ -9,9 +9,9 @@ from core.errors import BadInput, StoreError
 from core.graph.building.build import in_memory
 from core.graph.building.text_graph import assemble, store, with_tables
 from core.graph.columns import Rows, Table
-from core.graph.storage.digest import verify
 from core.graph.store import Graph
 from core.io import digests
+from tests.core.graph.verifying import verify
 from tests.timing import growth
 
 NODES = ["Scrooge", "Marley", "London", "Alone"]

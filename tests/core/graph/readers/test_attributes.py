@@ -11,9 +11,9 @@ import pytest
 from core.graph.building.build import build, edge_of, in_memory
 from core.graph.columns import NONE
 from core.graph.readers.triple_file import TripleFile
-from core.graph.storage.digest import verify
 from core.graph.store import Graph
 from core.graph.texts import node_labels, relation_texts, weights
+from tests.core.graph.verifying import verify
 
 TRIPLES = [("Anna", "sails", "The Gull"), ("The Gull", "built in", "Turku")]
 NODES = {

@@ -10,10 +10,11 @@ from core.errors import BadInput, Cancelled
 from core.graph.building.build import build, in_memory
 from core.graph.readers import formats
 from core.graph.readers.formats import FORMATS, Format
-from core.graph.readers.triple_file import TripleFile, read_triples
+from core.graph.readers.triple_file import TripleFile
 from core.watch import Watch
 from tests.core.graph.test_large import same
 from tests.test_docs import blocks_of
+from tests.triples import read_triples
 
 
 @pytest.fixture()

@@ -3,7 +3,8 @@
 import pytest
 
 from core.errors import BadInput
-from core.graph.readers.triple_file import TripleFile, read_triples
+from core.graph.readers.triple_file import TripleFile
+from tests.triples import read_triples
 
 HEAD = '<?xml version="1.0"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
 KEYS = """<key id="d0" for="node" attr.name="Label" attr.type="string"/>

@@ -8,7 +8,8 @@ import pytest
 
 from core.errors import BadInput
 from core.graph.building.build import build
-from core.graph.readers.triple_file import TripleFile, read_triples
+from core.graph.readers.triple_file import TripleFile
+from tests.triples import read_triples
 
 typed = lambda kind, value: {"@type": f"g:{kind}", "@value": value}
 MARKO_3 = {

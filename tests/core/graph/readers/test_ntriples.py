@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.errors import BadInput
 from core.graph.readers.ntriples import local_name
-from core.graph.readers.triple_file import read_triples
+from tests.triples import read_triples
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 

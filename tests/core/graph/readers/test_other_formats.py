@@ -9,7 +9,8 @@ import pytest
 from core.cli import main
 from core.errors import BadInput
 from core.graph.building.build import build
-from core.graph.readers.triple_file import TripleFile, read_triples
+from core.graph.readers.triple_file import TripleFile
+from tests.triples import read_triples
 
 TWO = [("Anna", "sails", "The Gull"), ("The Gull", "built in", "Turku")]
 

@@ -9,8 +9,9 @@ import pytest
 from core.errors import BadInput
 from core.graph.building.build import build
 from core.graph.readers import rdf
-from core.graph.readers.triple_file import TripleFile, read_triples
+from core.graph.readers.triple_file import TripleFile
 from core.graph.unnamed import unnamed
+from tests.triples import read_triples
 
 PREFIXES = """@prefix ex: <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix schema: <https://schema.org/> .

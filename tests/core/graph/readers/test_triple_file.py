@@ -4,7 +4,8 @@ import pytest
 
 from core.errors import BadInput
 from core.graph.building.build import in_memory
-from core.graph.readers.triple_file import columns_of, read_triples
+from core.graph.readers.triple_file import columns_of
+from tests.triples import read_triples
 
 ROWS = [("A", "r", "B"), ("B", "s", "C")]
 

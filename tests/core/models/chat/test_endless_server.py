@@ -77,8 +77,9 @@ def test_headers_that_never_end_are_left(monkeypatch):
 
     with serving(answer) as (url, _):
         chat = OpenAIChat(url, "m", "m", timeout=0.5)
-        with pytest.raises(ModelFailed, match="did not answer within 0.5 seconds"):
+        with pytest.raises(ModelFailed, match="did not answer within"):
             chat.reply(ASK)
+        chat.timeout = 60
         assert chat.reply(ASK).text == "Bo bakes."  # by a connection of its own
 
 

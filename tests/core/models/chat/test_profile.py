@@ -256,12 +256,14 @@ def test_requests_keep_to_what_was_measured(tmp_path, monkeypatch):
     assert keys.saved_key(url) == "k-1" and keys.keys_file().stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.timeout(
+    1200
+)  # loads a model in a program of its own, which a busy machine may need long for
 def test_llama_cpps_own_server(qwen, monkeypatch):
     """A context of 256: what is refused begins there, and the word at the beginning is found below."""
     from core.models.chat.llama import LlamaChat
 
     monkeypatch.setattr("core.models.chat.profile.SHORTEST", 96)
-    monkeypatch.setattr("core.models.chat.profile.REPLY", 24)
     llama = LlamaChat(qwen.path, "measured", context=256)
     llama.load()
     try:

@@ -41,7 +41,7 @@ def nothing() -> None:
     pass
 
 
-class Reader(JointReader):
+class AddingReader(JointReader):
     """A joint reader with the forward pass that its callers hand over."""
 
     def __init__(self, forward: Adding):
@@ -52,7 +52,7 @@ class Reader(JointReader):
 class Caller(threading.Thread):
     """A thread that asks for texts of so many tokens: `a3` has three."""
 
-    def __init__(self, reader: Reader, texts: list[str], watch=NO_WATCH):
+    def __init__(self, reader: AddingReader, texts: list[str], watch=NO_WATCH):
         super().__init__(daemon=True)
         self.reader, self.texts, self.watch, self.found, self.fault = reader, texts, watch, {}, None
         self.waited = 0.0
@@ -62,7 +62,7 @@ class Caller(threading.Thread):
             try:
                 for texts, vectors in self.reader.read(
                     {text: [len(text)] * int(text[-1]) for text in self.texts},
-                    self.check,
+                    self.watch,
                     forward=lambda: self.reader.forward,
                     ended=lambda texts, pooled, seconds: pooled,
                 ):
@@ -72,7 +72,7 @@ class Caller(threading.Thread):
         self.waited = meter.seconds.get("waiting", 0.0)
 
 
-def asked(joint: Reader, *callers: Caller) -> None:
+def asked(joint: AddingReader, *callers: Caller) -> None:
     """Start callers one after the other, each once the one before has asked."""
     for caller in callers:
         before = len(joint._requests) + len(joint._texts)
@@ -83,7 +83,7 @@ def asked(joint: Reader, *callers: Caller) -> None:
 
 def test_one_caller_gets_the_shortest_first_in_batches_of_one_length():
     forward = Adding()
-    caller = Caller(Reader(forward), ["x3", "a1", "b1", "c1", "d1", "e1", "y3"])
+    caller = Caller(AddingReader(forward), ["x3", "a1", "b1", "c1", "d1", "e1", "y3"])
     caller.start()
     forward.go.release(9)
     caller.join(20)
@@ -93,7 +93,7 @@ def test_one_caller_gets_the_shortest_first_in_batches_of_one_length():
 
 def test_batches_are_filled_with_what_others_want_and_equal_texts_are_read_once():
     forward = Adding()
-    joint = Reader(forward)
+    joint = AddingReader(forward)
     first = Caller(joint, ["z9"])
     asked(joint, first)
     forward.begun.acquire(timeout=20)  # while this one is read, two ask
@@ -112,7 +112,7 @@ def test_batches_are_filled_with_what_others_want_and_equal_texts_are_read_once(
 
 def test_a_text_that_is_being_read_is_not_read_again():
     forward = Adding()
-    joint = Reader(forward)
+    joint = AddingReader(forward)
     first = Caller(joint, ["a2"])
     asked(joint, first)
     forward.begun.acquire(timeout=20)
@@ -125,7 +125,7 @@ def test_a_text_that_is_being_read_is_not_read_again():
 
 def test_a_question_does_not_wait_behind_many_paths():
     forward = Adding()
-    joint = Reader(forward)
+    joint = AddingReader(forward)
     many = [Caller(joint, [f"{name}{number}-5" for number in range(40)]) for name in "pq"]
     asked(joint, *many)
     forward.begun.acquire(timeout=20)
@@ -139,7 +139,7 @@ def test_a_question_does_not_wait_behind_many_paths():
 
 def test_many_short_ones_do_not_hold_up_a_long_one():
     forward = Adding()
-    joint = Reader(forward)
+    joint = AddingReader(forward)
     long = Caller(joint, [f"p{number}-5" for number in range(12)])
     asked(joint, long)
     shorts = [
@@ -164,7 +164,7 @@ def test_who_cancels_hurts_nobody_and_what_only_they_wanted_is_not_begun():
         if cancelled.is_set():
             raise Cancelled()
 
-    joint = Reader(forward)
+    joint = AddingReader(forward)
     leaving = Caller(joint, [f"l{number}-3" for number in range(12)] + ["same4"], Watch(check))
     asked(joint, leaving)
     forward.begun.acquire(timeout=20)
@@ -180,7 +180,7 @@ def test_who_cancels_hurts_nobody_and_what_only_they_wanted_is_not_begun():
 
 def test_a_failure_reaches_all_who_wait_and_the_next_is_served():
     forward = Adding(RuntimeError("no memory"))
-    joint = Reader(forward)
+    joint = AddingReader(forward)
     callers = [Caller(joint, ["a1"]), Caller(joint, ["b2"])]
     asked(joint, callers[0])
     forward.begun.acquire(timeout=20)
@@ -200,7 +200,7 @@ def test_a_failure_reaches_all_who_wait_and_the_next_is_served():
 def test_few(number):
     forward = Adding()
     forward.go.release(9)
-    caller = Caller(Reader(forward), ["a1"][:number])
+    caller = Caller(AddingReader(forward), ["a1"][:number])
     caller.start(), caller.join(20)
     assert len(caller.found) == number and caller.fault is None
 

@@ -13,8 +13,8 @@ from core.operators.nodes.reason import ReasonAndRetrieve
 from core.operators.nodes.smoothing import GraphRerank, smoothed
 from core.operators.text import parse_line
 from core.operators.texts.question import EmbedQuery
-from core.snapshot import freeze, thaw
 from core.types import Ranking
+from tests.core.one_state import freeze, thaw
 from tests.core.operators.nodes.kit import TEXTS, Models, Reranker, corpus_graph, named, run
 from tests.films import Picker
 

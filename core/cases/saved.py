@@ -1,0 +1,212 @@
+"""A comparison as plain data, and back without engine, models or the whole graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from core.comparison.build_title import build_title
+from core.comparison.lane import ENDED, Comparison, Lane
+from core.corpus import Corpus
+from core.diagnosis.funnel import saved_alive
+from core.errors import BadInput, BadParameter, shorten
+from core.graph.edits import Edit
+from core.instances.catalogue import Instance
+from core.io.plain import from_plain, to_plain
+from core.operators import OPERATORS
+from core.operators.text import parse_line
+from core.runtime.jobs import CANCELLED
+from core.snapshot import ExcerptGraph, excerpt, freeze_all, thaw_all
+from core.sources import Ask, CorpusSource, GraphSource, Source
+from core.types import State
+
+VERSION = 1
+NAMED = ("id", "title", "short", "method", "paper", "group", "notes")  # of a lane's instance
+MAX_LANES = 8
+Parts = list[tuple[Any, list[State]]]  # graphs, each with the states on it
+
+
+@dataclass(frozen=True)
+class _SavedAsk:
+    """What is saved of a question beside its states.
+
+    `corpus` is the name of the corpus that was asked; empty for a question to a graph.
+    """
+
+    seed: int = 0
+    reader: bool = True
+    model: bool = True
+    corpus: str = ""
+    edits: tuple[str, ...] = ()  # as `Edit.written` writes them
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where the states of a lane are: on which graph of the comparison, and how many."""
+
+    states: int
+    graph: int = field(default=0, metadata={"saved": "standing"})
+
+
+def freeze(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison with the part of the graph that it names, as JSON can hold it.
+
+    Lanes that have not ended count as cancelled.
+    """
+    ask = comparison.ask
+    lanes = [_ended(lane) for lane in comparison.now.lanes]
+    graphs = _graphs(ask, lanes)
+    begun = State(ask.question, ask.seeds)
+    states = [begun, *_states(lanes, graphs, 0)]
+    saved = {
+        "comparison": VERSION,
+        **to_plain(_saved_ask(ask)),
+        "lanes": [_lane(lane, graphs) for lane in lanes],
+        "run": freeze_all(states, graphs[0]),
+        "graph": excerpt(graphs[0], states),
+    }
+    others = [(graph, _states(lanes, graphs, place)) for place, graph in enumerate(graphs) if place]
+    if others:
+        saved["apart"] = [
+            {"run": freeze_all(part, graph), "graph": excerpt(graph, part)}
+            for graph, part in others
+        ]
+    return saved
+
+
+def thaw(saved: Mapping[str, Any], whole: Any = None, corpus: Corpus | None = None) -> Comparison:
+    """Return the comparison of `freeze`, as screens, reports and exports take one that has ended.
+
+    Parameters
+    ----------
+    whole : the graph to put it on where it was made on that one; else it is on an `ExcerptGraph`.
+    corpus : the corpus that was asked, where it is here.
+
+    Raises
+    ------
+    BadInput : where it is of another version or damaged.
+    """
+    if not isinstance(saved, Mapping) or "comparison" not in saved:
+        raise BadInput("This is not a saved comparison.")
+    if saved["comparison"] != VERSION:
+        raise BadInput(
+            f"This comparison was saved by another version of Hopscope (format {shorten(repr(saved['comparison']), 20)}; "
+            f"this one reads {VERSION})."
+        )
+    try:
+        of_whole = whole is not None and saved["run"]["graph"] == whole.digest
+        graph = whole if of_whole else ExcerptGraph.thaw(saved["graph"])
+        first, *states = thaw_all(saved["run"], graph)
+        parts: Parts = [(None, states)]
+        for part in saved.get("apart", ()):
+            own = ExcerptGraph.thaw(part["graph"])
+            parts.append((own, list(thaw_all(part["run"], own))))
+        ask = _ask(from_plain(_SavedAsk, saved), first, graph, corpus)
+        return Comparison(ask, _lanes(saved["lanes"], ask, parts))
+    except BadParameter as error:
+        raise BadInput(
+            f"This comparison was made with an instance that this Hopscope cannot read: {error}"
+        ) from None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadInput(
+            f"This saved comparison is damaged ({type(error).__name__}: {shorten(str(error))})."
+        ) from None
+
+
+def _ended(lane: Lane) -> Lane:
+    """A lane with what is known of it only as long as its graph and its corpus are here."""
+    return replace(
+        lane,
+        status=lane.status if lane.status in ENDED else CANCELLED,
+        build_title=build_title(lane),
+        saved_alive=saved_alive(lane),
+    )
+
+
+def _saved_ask(ask: Ask) -> _SavedAsk:
+    corpus = ask.source.name if ask.source.documents else ""
+    edits = tuple(edit.written() for edit in ask.source.edits)
+    return _SavedAsk(ask.seed, ask.reader, ask.model, corpus, edits)
+
+
+def _ask(saved: _SavedAsk, first: State, graph: Any, corpus: Corpus | None) -> Ask:
+    """The question as it was asked; `first` is its state before any operator."""
+    source: Source = GraphSource.of(graph)
+    if saved.corpus:
+        source = CorpusSource(saved.corpus, graph, corpus)
+    source = replace(source, edits=tuple(map(Edit.read, saved.edits)))
+    return Ask(source, first.question, first.seeds, saved.seed, saved.reader, saved.model)
+
+
+def _graphs(ask: Ask, lanes: Sequence[Lane]) -> list[Any]:
+    """The graphs of the lanes, each once, that of the question first."""
+    graphs: dict[str, Any] = {ask.source.graph.digest: ask.source.graph}
+    for lane in lanes:
+        graphs.setdefault(lane.graph.digest, lane.graph)
+    return list(graphs.values())
+
+
+def _graph_number(lane: Lane, graphs: Sequence[Any]) -> int:
+    """The place of a lane's graph among those of the comparison."""
+    return [graph.digest for graph in graphs].index(lane.graph.digest)
+
+
+def _states(lanes: Sequence[Lane], graphs: Sequence[Any], place: int) -> list[State]:
+    """The states of the lanes on one graph, in the order of the lanes."""
+    on_it = (lane for lane in lanes if _graph_number(lane, graphs) == place)
+    return [state for lane in on_it for state in lane.states]
+
+
+def _lane(lane: Lane, graphs: Sequence[Any]) -> dict[str, Any]:
+    named = {name: getattr(lane.instance, name) for name in NAMED} | {"line": repr(lane.line)}
+    number = _graph_number(lane, graphs)
+    return {**named, "standing": number, **to_plain(lane), "states": len(lane.states)}
+
+
+def _lanes(rows: Sequence[Mapping[str, Any]], ask: Ask, parts: Parts) -> list[Lane]:
+    """The lanes; `parts` are their graphs, None for the question's own, each with the states of its lanes."""
+    if not 1 <= len(rows) <= MAX_LANES:
+        raise ValueError(f"{len(rows)} lanes")
+    lanes, done = [], [0] * len(parts)
+    for row in rows:
+        place = from_plain(_Place, row)
+        if not 0 <= place.graph < len(parts):
+            raise ValueError(f"there is no graph {place.graph}")
+        graph, states = parts[place.graph]
+        part = tuple(states[done[place.graph] : done[place.graph] + place.states])
+        if place.states < 0 or len(part) != place.states:
+            raise ValueError("states are missing")
+        done[place.graph] += place.states
+        for state in part:
+            _check(state)
+        lanes.append(_thawed(row, ask, states=part, own_graph=graph))
+    if any(at != len(states) for at, (_, states) in zip(done, parts)):
+        raise ValueError("more states than lanes have")
+    return lanes
+
+
+def _thawed(row: Mapping[str, Any], ask: Ask, **given: Any) -> Lane:
+    """A lane of its saved fields and those `given`."""
+    named = {name: row[name] for name in NAMED if name in row}
+    instance = from_plain(Instance, named, line=parse_line(row["line"]))
+    lane = from_plain(Lane, row, ask=ask, instance=instance, tried=True, **given)
+    if lane.status not in ENDED:
+        raise ValueError(f"a lane cannot have ended as {lane.status!r:.20}")
+    if lane.saved_alive is not None and set(lane.saved_alive) != {"corpus", "graph"}:
+        raise ValueError("what was alive in the corpus and in the graph is missing")
+    if lane.repair:
+        parse_line(lane.repair.spec)
+    return lane if lane.status != CANCELLED else replace(lane, text="Cancelled")
+
+
+def _check(state: State) -> None:
+    """What screens take for granted."""
+    if not state.trace:
+        raise ValueError("a state without its steps")
+    for step in state.trace:
+        if step.operator not in OPERATORS:
+            raise BadParameter(f"it has no operator “{shorten(step.operator, 40)}”.")
+    for message in state.prompt.messages if state.prompt else ():
+        if not all(isinstance(message.get(key), str) for key in ("role", "content")):
+            raise ValueError("a message without role or content")

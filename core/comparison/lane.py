@@ -1,0 +1,152 @@
+"""One method's run in a comparison, and the comparison that holds the lanes of one question."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from core.comparison.preview import Preview
+from core.graph.protocol import KnowledgeGraph
+from core.instances.catalogue import Instance
+from core.operators.base import Line
+from core.runtime.jobs import CANCELLED, DONE, FAILED, WAITING
+from core.runtime.meter import HowFar
+from core.sources import Ask
+from core.types import Beside, Influence, Repair, Rest, State
+
+ENDED = (DONE, FAILED, CANCELLED)
+NOT_SAVED: dict[str, Any] = {"saved": False}
+
+
+@dataclass(frozen=True, eq=False)
+class Lane:
+    """One instance on one question: what it came to so far, and how it ended.
+
+    A lane never changes. What goes on puts another one in its place (`Comparison.change`), so that
+    whoever has read a lane sees one moment of it. The defaults are those of a lane that is done.
+    Fields are saved by `core.cases.saved`, but for those that say otherwise.
+
+    Parameters
+    ----------
+    states : the state after each operator of the line so far.
+    own_graph : the graph that the line names; None where it runs on that of the question.
+    answer : as far as it is written.
+    retrieved : True once everything before the answer is done.
+    model : the title of the model that answers; None where none is asked.
+    repair : a change of one step that was seen to bring more of the known answers.
+    rests : what the sentences of the answer most likely rest on, once that is known.
+    influences : what each of the answers rests on, as far as that was measured.
+    beside : what it said before its graph was edited.
+    build_title : of a saved lane the title of the build that made its graph.
+    saved_alive : of a saved lane the known answers and passages that are in the corpus and in the
+        graph.
+    text : words on what it does now.
+    progress : how far that is, where it is known.
+    preview : what it shows before it has retrieved, and if it is cancelled before.
+    tried : True once changes of one step were tried.
+    taken : True where an earlier comparison did it.
+    waited : seconds in the queue, by the status that came after.
+    prepared : seconds of what was made ready before the first operator.
+    reused : places of the states that other lanes or questions had computed.
+    """
+
+    ask: Ask = field(metadata=NOT_SAVED)
+    instance: Instance = field(metadata=NOT_SAVED)
+    states: tuple[State, ...] = field(default=(), metadata=NOT_SAVED)
+    own_graph: KnowledgeGraph | None = field(default=None, metadata=NOT_SAVED)
+    status: str = DONE
+    error: str | None = None
+    answer: str = ""
+    retrieved: bool = True
+    model: str | None = None
+    repair: Repair | None = None
+    rests: tuple[Rest, ...] | None = None
+    influences: tuple[Influence, ...] = ()
+    beside: Beside | None = None
+    build_title: str = field(default="", metadata={"saved": "stands"})
+    saved_alive: Mapping[str, tuple[str, ...]] | None = field(
+        default=None, metadata={"saved": "kept"}
+    )
+    text: str = field(default="", metadata=NOT_SAVED)
+    progress: HowFar | None = field(default=None, metadata=NOT_SAVED)
+    preview: Preview | None = field(default=None, metadata=NOT_SAVED)
+    tried: bool = field(default=False, metadata=NOT_SAVED)
+    taken: bool = field(default=False, metadata=NOT_SAVED)
+    waited: Mapping[str, float] = field(default_factory=dict, metadata=NOT_SAVED)
+    prepared: Mapping[str, float] = field(default_factory=dict, metadata=NOT_SAVED)
+    reused: tuple[int, ...] = field(default=(), metadata=NOT_SAVED)
+
+    @classmethod
+    def waiting(cls, ask: Ask, instance: Instance, model: str | None = None) -> Lane:
+        """A lane that has not begun."""
+        return cls(ask, instance, status=WAITING, text="Waiting", retrieved=False, model=model)
+
+    @property
+    def state(self) -> State:
+        """The newest state, or the question alone."""
+        return self.states[-1] if self.states else State(self.ask.question, self.ask.seeds)
+
+    @property
+    def graph(self) -> Any:
+        """The graph that this lane runs on; all lanes on a graph of triples share it."""
+        return self.own_graph or self.ask.source.graph
+
+    @property
+    def line(self) -> Line:
+        """The operators of the instance."""
+        return self.instance.line
+
+    @property
+    def shown(self) -> Lane:
+        """This lane as a screen shows it: with a preview, as if it had come to what that holds."""
+        if self.preview is None or self.retrieved:
+            return replace(self, preview=None)
+        return replace(self, states=self.preview.states, retrieved=True)
+
+    @property
+    def version(self) -> tuple[int, bool, int]:
+        """Numbers that differ whenever the lane has come further."""
+        number = 0 if self.preview is None else self.preview.number
+        return len(self.states), self.retrieved, number
+
+    @property
+    def complete(self) -> bool:
+        """True where it may be reused: it is done, searched everything and was answered."""
+        return self.status == DONE and not self.state.partly and not self.state.unanswered
+
+
+@dataclass
+class Comparison:
+    """Several instances on one question. Its job changes the lanes while screens read them.
+
+    Parameters
+    ----------
+    mends : the digest of the merges that were saved for the corpus when it was asked.
+    repairing : True while changes of one step are tried, after the lanes have ended.
+    """
+
+    ask: Ask
+    lanes: list[Lane] = field(default_factory=list)
+    mends: str = ""
+    repairing: bool = False
+    _lock: threading.Lock = field(
+        default_factory=threading.Lock, init=False, repr=False, compare=False
+    )
+
+    @property
+    def graph(self) -> Any:
+        """The graph of the question."""
+        return self.ask.source.graph
+
+    @property
+    def now(self) -> Comparison:
+        """A copy whose lanes stay as they are at this moment."""
+        return replace(self, lanes=list(self.lanes))
+
+    def change(self, place: int, **fields: Any) -> Lane:
+        """Put a lane with other values of these fields at its place; return it."""
+        with self._lock:
+            self.lanes[place] = replace(self.lanes[place], **fields)
+            return self.lanes[place]

@@ -1,0 +1,79 @@
+"""Cases of before a lane was one frozen object open, are drawn and go out again: tests/earlier/lanes.tar.gz.
+
+It holds cases.sqlite with three comparisons, and `expected.json`: of each the plain data as that version gave it, and the shape of its board.
+On five nodes a lane with a repair and two influences, one cancelled and one failed; the same without a triple, beside what it said
+before; and three documents asked on their chunks, on a graph of their own and on one that was not built.
+"""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.cases import cases, export, load, whole
+from core.cases.case import unpack
+from core.cases.saved import freeze
+from core.cases.store import content
+from core.cli import OK, main
+from core.results import comparison_dict
+from pages.parts.board.finished import report
+from pages.parts.board.payload import Board
+from tests.core.test_earlier_home import differences, plain
+
+SAVED = Path(__file__).parents[2] / "earlier" / "lanes.tar.gz"
+
+
+@pytest.fixture
+def earlier(home) -> dict[str, Any]:
+    """The saved cases as the person's own; what is expected of each."""
+    with tarfile.open(SAVED) as archive:
+        archive.extractall(home, filter="data")
+    return json.loads((home / "expected.json").read_text("utf-8"))
+
+
+def shape(value: Any) -> Any:
+    """Plain data with the type of a text and of a float in the place of each."""
+    if isinstance(value, dict):
+        return {key: shape(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [shape(item) for item in value]
+    return type(value).__name__ if isinstance(value, str | float) else value
+
+
+def test_plain_data_and_boards_keep_their_keys(earlier):
+    assert {case.id for case in cases() if not case.example} == earlier.keys()
+    for key, expected in earlier.items():
+        found = whole(key)
+        assert not differences(expected["json"], plain(comparison_dict(found)))
+        assert not differences(expected["board"], shape(plain(Board(found).payload())))
+        assert found.ask.question.text in report(found, Board(found))
+
+
+def test_what_was_saved_of_a_lane_is_in_its_fields(earlier):
+    by_notes = {case.notes: whole(case.id) for case in cases("today")}
+    first, second, third = by_notes["On triples"].lanes
+    assert first.repair.right == first.repair.of == 2 and first.model
+    assert [one.by_model for one in first.influences] == [False, True]
+    assert [lane.status for lane in (first, second, third)] == ["done", "cancelled", "failed"]
+    assert (second.retrieved, third.retrieved) == (True, False) and "bm25" in third.error
+    assert all(lane.beside is not None for lane in by_notes["Without a triple"].lanes)
+    chunks, graph, missing = by_notes["On documents"].lanes
+    assert chunks.own_graph is None and graph.own_graph is not None
+    assert len(graph.rests) == 2 and graph.saved_alive["graph"] == ("Scrooge", "carol")
+    assert graph.build_title and missing.error
+
+
+def test_they_are_saved_again_and_exported_as_they_were(earlier, tmp_path):
+    for key in earlier:
+        again, saved = plain(freeze(whole(key))), unpack(content(key)[1])
+        for part in ("run", "graph", "apart"):  # an excerpt of an excerpt has another digest
+            again.pop(part, None)
+            saved.pop(part, None)
+        assert again == saved
+    assert load(export(earlier)).known == len(earlier)
+    out = tmp_path / "out.cases.gz"
+    assert main(["cases", "export", "--out", str(out)]) == OK and out.read_bytes()

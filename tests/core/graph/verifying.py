@@ -1,0 +1,20 @@
+"""Whether the bytes of a store are those that were written, read whole."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.errors import StoreError
+from core.graph.degrees import degree_bytes
+from core.graph.storage.digest import digest_of, with_columns
+from core.graph.store import ARRAYS, Graph
+
+
+def verify(graph: Graph) -> None:
+    """Reads the whole store and raises StoreError unless its bytes are those that were written."""
+    arrays = {key: getattr(graph, key) for key in ARRAYS}
+    digest = digest_of(arrays, graph.names_utf8, graph.relation_names, graph.direction)
+    if with_columns(digest, graph.columns) != graph.digest:
+        raise StoreError(f"The graph “{graph.name}” is damaged; build it again.")
+    if not np.array_equal(graph.degree_bytes, degree_bytes(graph.out_indptr, graph.in_indptr)):
+        raise StoreError(f"The graph “{graph.name}” is damaged; build it again.")
