@@ -1,9 +1,10 @@
-"""Vectors that builds need, kept in SQLite by encoder and text, so that no text is encoded twice."""
+"""Vectors of the texts of a build, saved beside those of questions, so that no text is encoded twice."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,12 +13,14 @@ from core.builds.base import BuildContext
 from core.indexes.encoded import NONE, Encode, Texts, Vectors, spread
 from core.io.home import home
 from core.io.rows import RowFile, Schema, by_key
+from core.models.encoders.saved_vectors import SavedVectors, SavingEncoder, vector_file
 from core.models.scorers import encoded_telling
 from core.runtime.cluster import Workers
 
 SCALED_ROWS = 8192  # vectors scaled together
 BATCH_TEXTS = 500  # texts looked up, or encoded, together; what a kill costs at most
-SCHEMA = Schema(
+FORMER = "vectors.sqlite"  # the file in which earlier versions kept the vectors of builds
+FORMER_SCHEMA = Schema(
     "the vectors",
     ("create table vectors (key blob primary key, vector blob not null) without rowid",),
     again=True,
@@ -62,6 +65,47 @@ def encoded(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray
     return whole
 
 
+class BuildVectors:
+    """Saved vectors of one encoder: float16, found and saved by text.
+
+    Those that an earlier version kept in a file for builds alone are found too.
+
+    Raises
+    ------
+    StoreError, BadParameter, ModelUnavailable
+    """
+
+    def __init__(self, name: str, ctx: BuildContext):
+        self._signature = ctx.models.signature(name)
+        encoder = ctx.models.encoder(name)
+        own = encoder.on_disk() if isinstance(encoder, SavingEncoder) else None
+        self._saves_itself = own is not None
+        self._saved = own or SavedVectors(vector_file(), self._signature)
+
+    def find(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
+        """The vectors of those texts that are saved."""
+        found = {text: vector for text, (vector, _) in self._saved.find(texts).items()}
+        former = self._former([text for text in texts if text not in found])
+        self.save(former, 0.0)
+        return found | former
+
+    def save(self, vectors: Mapping[str, np.ndarray], seconds: float) -> None:
+        """Save vectors that took so many seconds, unless the encoder itself has."""
+        if not self._saves_itself:
+            self._saved.save(vectors, seconds)
+
+    def _former(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
+        rows = RowFile(home() / FORMER, FORMER_SCHEMA)
+        if not texts or not rows.file.exists():
+            return {}
+        keys = {_former_key(self._signature, text): text for text in texts}
+        with rows.reading() as base:
+            return {
+                keys[key]: np.frombuffer(data, np.float16)
+                for key, data in by_key(base, "vectors", ("key", "vector"), keys)
+            }
+
+
 def halves(
     texts: Sequence[str],
     encoder: str,
@@ -73,69 +117,57 @@ def halves(
 
     Raises StoreError, BadParameter, ModelUnavailable, and what `ctx.watch` raises.
     """
-    signature, rows = ctx.models.signature(encoder), RowFile(home() / "vectors.sqlite", SCHEMA)
-    whole = np.empty((0, 0), np.float16)
-    with rows.reading() as base:
-        for first in range(0, len(texts), BATCH_TEXTS):
-            batch = texts[first : first + BATCH_TEXTS]
-            keys = [_key(signature, text) for text in batch]
-            part = dict(zip(keys, batch))
-            found = {
-                key: np.frombuffer(data, np.float16)
-                for key, data in by_key(base, "vectors", ("key", "vector"), part)
-            }
-            missing = [key for key in part if key not in found]
-            if missing:
-                ctx.watch.check()
-                ctx.report.fresh += len(missing)
-                before, wanted = first + len(part) - len(missing), [part[key] for key in missing]
-                so_far = lambda encoded, before=before: advanced(before + encoded)
-                made = np.asarray(
-                    encoded_telling(ctx.models.encoder(encoder), wanted, ctx.watch, so_far),
-                    np.float16,
-                )
-                rows.save(
-                    "vectors",
-                    ((key, vector.tobytes()) for key, vector in zip(missing, made)),
-                    database=base,
-                )
-                found |= dict(zip(missing, made))
-            if not first:
-                whole = np.empty((len(texts), len(found[keys[0]])), np.float16)
-            whole[first : first + len(batch)] = [found[key] for key in keys]
+    if not texts:
+        return np.empty((0, 0), np.float16)
+    saved, whole = BuildVectors(encoder, ctx), np.empty((0, 0), np.float16)
+    for first in range(0, len(texts), BATCH_TEXTS):
+        batch = texts[first : first + BATCH_TEXTS]
+        distinct = list(dict.fromkeys(batch))
+        found = saved.find(distinct)
+        missing = [text for text in distinct if text not in found]
+        if missing:
+            ctx.watch.check()
+            ctx.report.fresh += len(missing)
+            before, start = first + len(found), time.monotonic()
+            so_far = lambda done, before=before: advanced(before + done)
+            made = encoded_telling(ctx.models.encoder(encoder), missing, ctx.watch, so_far)
+            fresh = dict(zip(missing, np.asarray(made, np.float16)))
+            saved.save(fresh, time.monotonic() - start)
+            found |= fresh
+        if not first:
+            whole = np.empty((len(texts), len(found[batch[0]])), np.float16)
+        whole[first : first + len(batch)] = [found[text] for text in batch]
     return whole
 
 
 def halves_over(workers: Workers, encoder: str, ctx: BuildContext) -> Encode:
     """As `halves` of blocks of texts, those that are not saved encoded over worker processes; the same vectors, whoever encodes. Raises as
     that does, and HopscopeError where a worker dies again and again."""
-    signature, saved = ctx.models.signature(encoder), RowFile(home() / "vectors.sqlite", SCHEMA)
+    saved = BuildVectors(encoder, ctx)
 
     def encode(blocks: Iterable[Texts], advanced: Callable[[int], None]) -> Vectors:
-        waiting: dict[int, tuple[list[bytes], dict[bytes, np.ndarray], list[bytes]]] = {}
+        waiting: dict[int, tuple[list[str], dict[str, np.ndarray], list[str]]] = {}
 
         def missing() -> Iterator[Texts]:
             for number, wanted in blocks:
-                texts = {_key(signature, text): text for text in wanted}
-                with saved.reading() as base:
-                    found = {
-                        key: np.frombuffer(data, np.float16)
-                        for key, data in by_key(base, "vectors", ("key", "vector"), texts)
-                    }
-                lacking = [key for key in texts if key not in found]
+                distinct = list(dict.fromkeys(wanted))
+                found = saved.find(distinct)
+                lacking = [text for text in distinct if text not in found]
                 ctx.report.fresh += len(lacking)
-                waiting[number] = [_key(signature, text) for text in wanted], found, lacking
-                yield number, [texts[key] for key in lacking]
+                waiting[number] = wanted, found, lacking
+                yield number, lacking
 
+        start = time.monotonic()
         for number, vectors in spread(workers, encoder, ctx.watch)(missing(), advanced):
-            keys, found, lacking = waiting.pop(number)
+            wanted, found, lacking = waiting.pop(number)
             fresh = dict(zip(lacking, np.asarray(vectors, np.float16)))
-            saved.save("vectors", ((key, vector.tobytes()) for key, vector in fresh.items()))
+            saved.save(fresh, time.monotonic() - start)
             found |= fresh
-            yield number, np.stack([found[key] for key in keys]) if keys else NONE
+            yield number, np.stack([found[text] for text in wanted]) if wanted else NONE
+            start = time.monotonic()
 
     return encode
 
 
-def _key(signature: str, text: str) -> bytes:
-    return hashlib.sha256(f"{signature}\n{text}".encode()).digest()
+def _former_key(signature: str, text: str) -> bytes:
+    return hashlib.sha256(f"{signature}\n{text}".encode("utf-8", "surrogatepass")).digest()

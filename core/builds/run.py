@@ -33,6 +33,7 @@ from core.io.plain import to_plain
 from core.languages import ENGLISH, language
 from core.models.base import Models
 from core.models.chat.saved_replies import SavedReplies
+from core.models.encoders.saved_vectors import vector_file
 from core.models.price import Cap
 from core.runtime.cluster import Workers
 from core.runtime.weight import return_unused
@@ -297,7 +298,11 @@ def build(
         ),
     )
     started = nullcontext() if workers is None else workers.started()
-    with locked(_at_work(folder), True, busy_elsewhere(watch)), started:
+    with (
+        locked(_at_work(folder), True, busy_elsewhere(watch)),
+        started,
+        vector_file().growing(),
+    ):
         try:
             graph = _built(one, Made(corpus), folder, ctx, indexed)
         finally:

@@ -1,14 +1,14 @@
-"""The vectors of a graph's texts in blocks on disk: each kept as it is done, and none encoded twice."""
+"""The vectors of a graph's texts on disk: in blocks, each kept as it is done, until an exact index holds them all."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from core.graph.texts import (
     node_labels,
     relation_labels,
 )
+from core.indexes.parts import INDEX, mapped
 from core.indexes.place import keep
 from core.io import digests
 from core.models.registry import Registry
@@ -102,9 +103,33 @@ def block_file(folder: Path, number: int) -> Path:
     return folder / f"block-{number:06}.npy"
 
 
+def exact_index(folder: Path, total: int) -> Any | None:
+    """The faiss index of all `total` vectors as they were encoded; None where there is no sound one."""
+    try:
+        index = mapped(folder / INDEX)
+    except (OSError, ValueError, RuntimeError):
+        return None
+    return index if index.ntotal == total and not hasattr(index, "hnsw") else None
+
+
+def read_block(folder: Path, number: int, total: int) -> np.ndarray:
+    """float16 [rows, d]: one block of `total` vectors, by memory map or from their exact index. Raises StoreError."""
+    file, first = block_file(folder, number), number * BLOCK
+    try:
+        digests.check_sealed(file)
+        return np.load(file, mmap_mode="r")
+    except (OSError, ValueError, EOFError) as error:
+        index = exact_index(folder, total)
+        if index is None:
+            raise damage(f"{file} is", error, "delete it and build the vectors again") from None
+    return index.reconstruct_n(first, min(BLOCK, total - first)).astype(np.float16)
+
+
 @dataclass(eq=False)
 class Blocks:
     """Blocks of `BLOCK` vectors in `folder`, float16 [rows, d]; vector `i` is that of item `i`.
+
+    Their files are removed when an exact index holds the vectors, and then read from that.
 
     Of items that `worded` has a text of, that one is encoded rather than the graph's own. `encoded` and `reused` count what
     `complete` encoded, and what it found among the vectors of an earlier content of the graph.
@@ -142,13 +167,8 @@ class Blocks:
         return range(number * BLOCK, min(self.total(), (number + 1) * BLOCK))
 
     def read(self, number: int) -> np.ndarray:
-        """A block's vectors, by memory map. Raises StoreError where they are damaged."""
-        file = block_file(self.folder, number)
-        try:
-            digests.check_sealed(file)
-            return np.load(file, mmap_mode="r")
-        except (OSError, ValueError, EOFError) as error:
-            raise damage(f"{file} is", error, "delete it and build the vectors again") from None
+        """A block's vectors. Raises StoreError where they are damaged."""
+        return read_block(self.folder, number, self.total())
 
     def rows(self, items: np.ndarray) -> np.ndarray:
         """float16 [n, d]: the vectors of some items, ascending. Raises StoreError as `read`."""
@@ -163,9 +183,16 @@ class Blocks:
 
     def missing(self) -> list[int]:
         """The blocks that are not there yet."""
-        return [
+        absent = [
             number for number in range(len(self)) if not block_file(self.folder, number).exists()
         ]
+        return [] if absent and exact_index(self.folder, self.total()) is not None else absent
+
+    def remove_files(self) -> None:
+        """Remove the blocks, whose vectors an exact index holds by now."""
+        for number in range(len(self)):
+            with suppress(OSError):  # on Windows, one that another process reads just now
+                block_file(self.folder, number).unlink(missing_ok=True)
 
     def complete(self, encode: Encode, watch: Watch = NO_WATCH) -> None:
         """Keep the keys of all texts, for the graph's next content; then encode the missing blocks and keep each as it comes.
@@ -240,10 +267,10 @@ class Earlier:
                 keys = np.load(other / KEYS)
             except (OSError, ValueError, EOFError):  # damaged: its texts are encoded anew
                 continue
-            encoded = np.repeat(
-                [block_file(other, number).exists() for number in range(-(-len(keys) // BLOCK))],
-                BLOCK,
-            )[: len(keys)]
+            whole = exact_index(other, len(keys)) is not None
+            numbers = range(-(-len(keys) // BLOCK))
+            there = [whole or block_file(other, number).exists() for number in numbers]
+            encoded = np.repeat(there, BLOCK)[: len(keys)]
             order = np.argsort(keys[:, 0], kind="stable")
             order = order[encoded[order]]
             if len(order):
@@ -276,22 +303,17 @@ class Earlier:
         number = np.searchsorted(starts, rows, "right") - 1
         block, place = np.divmod(rows - starts[number], BLOCK)
         files, at = np.unique(np.stack([number, block]), axis=1, return_inverse=True)
-        parts = [self._block(self.sources[source].folder, one) for source, one in files.T.tolist()]
+        parts = [self._block(self.sources[source], one) for source, one in files.T.tolist()]
         found = np.empty((len(rows), parts[0].shape[1]), np.float16)
         for one, part in enumerate(parts):
             here = np.flatnonzero(at == one)
             found[here] = part[place[here]]
         return found
 
-    def _block(self, folder: Path, number: int) -> np.ndarray:
-        file = block_file(folder, number)
+    def _block(self, source: Source, number: int) -> np.ndarray:
+        file = block_file(source.folder, number)
         if file not in self._blocks:
-            try:
-                digests.check_sealed(file)
-                self._blocks[file] = np.load(file, mmap_mode="r")
-            except (OSError, ValueError, EOFError) as error:
-                instead = f"delete the vectors in {folder} and try again"
-                raise damage(f"{file} is", error, instead) from None
+            self._blocks[file] = read_block(source.folder, number, source.total)
         return self._blocks[file]
 
 

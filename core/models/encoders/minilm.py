@@ -125,7 +125,7 @@ class MiniLMEncoder:
                 if received:
                     received(rows, unit(vectors))
         finally:
-            if fresh and (saved_vectors := self._on_disk()) is not None:
+            if fresh and (saved_vectors := self.on_disk()) is not None:
                 saved_vectors.save(fresh, self._seconds(fresh))
         known |= fresh
         return (
@@ -192,7 +192,7 @@ class MiniLMEncoder:
         with self._lookup:
             known = {text: self._vectors[text] for text in texts if text in self._vectors}
         rest = [text for text in texts if text not in known]
-        if rest and (saved_vectors := self._on_disk()) is not None:
+        if rest and (saved_vectors := self.on_disk()) is not None:
             found = saved_vectors.find(rest)
             known |= self._remember(
                 {text: vector for text, (vector, _) in found.items()},
@@ -216,7 +216,7 @@ class MiniLMEncoder:
         seconds, characters = self._spent
         return seconds / max(1, characters) * sum(map(len, texts))
 
-    def _on_disk(self) -> SavedVectors | None:
+    def on_disk(self) -> SavedVectors | None:
         """The vectors of this encoder on disk; None where none are saved."""
         if self._files is not None and self._saved is None:
             self._saved = SavedVectors(

@@ -18,11 +18,12 @@ import os
 import sqlite3
 import threading
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -96,6 +97,7 @@ class VectorFile:
         self.file, self.limit = file, limit
         self.asked, self.found, self.note = 0, 0, ""
         self._lock, self._process = threading.RLock(), 0
+        self._builds = 0  # that need all they have saved
         self._database: Database | None = None
         self._rows = RowFile(file, SCHEMA)
         self._usable = limit > 0
@@ -144,6 +146,22 @@ class VectorFile:
 
         if rows:
             self._tried(write)
+
+    @contextmanager
+    def growing(self) -> Iterator[None]:
+        """Keep all vectors until the end of a build, whose texts may be more than the file may hold.
+
+        The least recently used ones would go first, and a build that reads its texts twice in the
+        same order would then find none of them.
+        """
+        with self._lock:
+            self._builds += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._builds -= 1
+            self._tried(self._shrink)
 
     def clear(self) -> None:
         """Remove all that is saved. Raises StoreError where that cannot be done."""
@@ -203,7 +221,7 @@ class VectorFile:
 
     def _make_room(self, base: Database) -> None:
         size = _size(base)
-        if size <= self.limit:
+        if self._builds or size <= self.limit:
             return
         oldest, newest = base.execute("select min(number), max(number) from vectors").fetchone()
         share = min(1.0, 1 - self.limit / size + SPARE)
@@ -211,6 +229,14 @@ class VectorFile:
             "delete from vectors where number < ?",
             (oldest + -int(-(newest - oldest + 1) * share // 1),),
         )
+
+    def _shrink(self, base: Database) -> None:
+        """Bring the file itself back to its bound after a build."""
+        if self._builds or not base.saves or _size(base) <= self.limit:
+            return
+        with transaction(base):
+            self._make_room(base)
+        base.execute("vacuum")
 
     def _tried(self, work: Callable[[Database], T]) -> T | None:
         """What `work` returns; None where the file cannot be used, with a note unless another process is busy with it."""
@@ -304,6 +330,15 @@ class SavedVectors:
         one = self._prefix.copy()
         one.update(text.encode("utf-8", "surrogatepass"))
         return one.digest()
+
+
+@runtime_checkable
+class SavingEncoder(Protocol):
+    """An encoder that saves the vectors it computes, and looks for them there."""
+
+    def on_disk(self) -> SavedVectors | None:
+        """The vectors of this encoder on disk; None where none are saved."""
+        ...
 
 
 def vector_file() -> VectorFile:

@@ -79,7 +79,7 @@ class Vectors:
         """float32 [n, d]: of nodes' names."""
         encoder = self.ctx.models.encoder(self.encoder)
         index = opened(place(self.ctx.graph, encoder, "nodes"))
-        if index is not None and index.facts["kind"] == "Flat":
+        if index is not None and index.exact:
             return index.index.reconstruct_batch(nodes.astype(np.int64))
         return self.texts(self.ctx.graph.names(nodes))
 

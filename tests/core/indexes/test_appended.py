@@ -100,7 +100,7 @@ def test_an_index_of_another_kind_or_a_damaged_one_is_not_added_to(made, monkeyp
     (folder / "index.faiss").write_bytes(b"no index")
     assert made(range(1000, 2001))[1].order is None
     monkeypatch.setattr(vectors, "FLAT_UP_TO", 10_000)
-    assert made(range(1000, 2002))[1].facts["kind"] == "Flat"
+    assert made(range(1000, 2002))[1].facts["kind"] == "SQfp16"
 
 
 def test_a_damaged_order_is_as_no_index(made):

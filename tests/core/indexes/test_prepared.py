@@ -17,7 +17,7 @@ from core.graph.building.text_graph import store
 from core.graph.readers.triple_file import TripleFile
 from core.graph.storage.write import locked
 from core.indexes import cases as memory
-from core.indexes import chains, vectors
+from core.indexes import chains, encoded, vectors
 from core.indexes.communities import communities
 from core.indexes.place import index_folder
 from core.indexes.prepared import (
@@ -272,7 +272,7 @@ def test_a_damaged_index_is_named_and_can_be_deleted(films, jobs, name):
     assert told(films, models)[name].state == ABSENT
 
 
-def test_damaged_vectors_are_made_searchable_again_from_their_blocks(films, jobs):
+def test_damaged_vectors_are_made_again(films, jobs):
     made(jobs, films, "vectors-nodes")
     (folder,) = (
         path for path in index_folder(films).iterdir() if KINDS["vectors-nodes"].match(path.name)
@@ -284,11 +284,18 @@ def test_damaged_vectors_are_made_searchable_again_from_their_blocks(films, jobs
         made(jobs, films, "vectors-nodes").status == DONE
         and (folder / "index.faiss").read_bytes() == whole
     )
-    block = folder / "block-000000.npy"
+
+
+def test_a_damaged_block_is_told_where_no_index_holds_its_vectors(films, jobs, monkeypatch):
+    monkeypatch.setattr(encoded.Blocks, "remove_files", lambda blocks: None)
+    made(jobs, films, "vectors-nodes")
+    (block,) = index_folder(films).glob("vectors-nodes-*/block-000000.npy")
     block.write_bytes(block.read_bytes()[:-100])
-    (folder / "index.json").unlink()
-    job = made(jobs, films, "vectors-nodes")
-    assert "block-000000.npy is damaged" in job.error
+    (block.parent / "index.json").unlink()
+    assert not made(jobs, films, "vectors-nodes").error
+    (block.parent / "index.json").unlink()
+    (block.parent / "index.faiss").unlink()
+    assert "block-000000.npy is damaged" in made(jobs, films, "vectors-nodes").error
 
 
 def test_what_another_process_is_building_is_not_deleted(films, jobs):
@@ -320,7 +327,7 @@ def test_what_does_not_fit_the_graph_is_said(films, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("place", [0.3, 0.6, 0.99])
-@pytest.mark.parametrize("name", ["block-000000.npy", "keys.npy", "index.faiss"])
+@pytest.mark.parametrize("name", ["keys.npy", "index.faiss"])
 def test_a_changed_byte_of_vectors_is_never_searched(jobs, films, name, place):
     """Digests are seals behind the arrays: what changed is made again from what is whole, or said."""
     assert not made(jobs, films, "vectors-nodes").error

@@ -102,7 +102,9 @@ def test_what_is_kept_is_opened_again_and_deleted(grown):
     graph, encoder = grown(), Counting()
     first = build(graph, encoder, "nodes")
     assert (
-        first.facts["kind"] == "Flat" and first.facts["encoded"] == 5 and len(encoder.asked) > 5 - 1
+        first.facts["kind"] == "SQfp16"
+        and first.facts["encoded"] == 5
+        and len(encoder.asked) > 5 - 1
     )
     asked = len(encoder.asked)
     again = opened(place(graph, encoder, "nodes"))
@@ -121,15 +123,49 @@ def test_what_is_kept_is_opened_again_and_deleted(grown):
         delete(place(graph, encoder, "triples"))
 
 
-def test_a_damaged_index_is_made_again_from_its_blocks(grown):
+def test_an_exact_index_takes_the_place_of_its_blocks(grown, monkeypatch):
+    monkeypatch.setattr(encoded, "BLOCK", 2)
+    graph = grown()
+    index = build(graph, Bag(), "nodes")
+    folder = place(graph, Bag(), "nodes")
+    assert not list(folder.glob("block-*"))
+    blocks = encoded.Blocks(graph, "nodes", folder)
+    assert blocks.missing() == [] and [len(blocks.read(number)) for number in range(3)] == [2, 2, 1]
+    assert np.array_equal(
+        np.concatenate([blocks.read(n) for n in range(3)]), index.of(np.arange(5))
+    )
+    assert np.array_equal(blocks.rows(np.array([1, 4])), index.of(np.array([1, 4])))
+
+
+@pytest.mark.parametrize("kind", ["SQfp16", "Flat"])
+def test_blocks_that_an_earlier_version_or_a_kill_left_go(grown, monkeypatch, kind):
+    monkeypatch.setattr(encoded, "BLOCK", 2)
+    monkeypatch.setattr(vectors, "EXACT", kind)
+    with monkeypatch.context() as earlier:
+        earlier.setattr(encoded.Blocks, "remove_files", lambda blocks: None)
+        graph, encoder = grown(), Counting()
+        build(graph, encoder, "nodes")
+    folder, asked = place(graph, encoder, "nodes"), len(encoder.asked)
+    before = opened(folder).of(np.arange(5))
+    assert len(list(folder.glob("block-*"))) == 3 and opened(folder).facts["kind"] == kind
+    (folder / "block-000001.npy").unlink()  # killed after the first was removed
+    for _ in range(2):
+        assert np.array_equal(build(graph, encoder, "nodes").of(np.arange(5)), before)
+        assert not list(folder.glob("block-*")) and len(encoder.asked) == asked
+    more = Counting()
+    again = build(grown(("New", "has_genre", "Drama")), more, "nodes")
+    assert (again.facts["encoded"], again.facts["reused"]) == (1, 5) and more.asked[1:] == ["New"]
+
+
+def test_a_damaged_record_costs_no_vector_and_a_damaged_index_each_once(grown):
     graph, encoder = grown(), Counting()
     build(graph, encoder, "nodes")
     folder, asked = place(graph, encoder, "nodes"), len(encoder.asked)
-    for name in (vectors.INDEX, encoded.DONE):
+    for name, cost in ((encoded.DONE, 0), (vectors.INDEX, 5)):
         before = bytes_of(folder)
         (folder / name).write_bytes(b"garbage")
         assert len(build(graph, encoder, "nodes")) == 5 and bytes_of(folder) == before
-    assert len(encoder.asked) == asked  # nothing was encoded again
+        assert len(encoder.asked) == asked + cost
 
 
 def test_a_cancelled_build_is_taken_up_where_it_stopped(grown, monkeypatch):
@@ -233,7 +269,7 @@ def clouds(tmp_path_factory):
     return encoded.Blocks(Nodes(), "nodes", folder), made.astype(np.float16).astype(np.float32)
 
 
-@pytest.mark.parametrize("kind, least", [("Flat", 1.0), ("HNSW32_SQ8", 0.95)])
+@pytest.mark.parametrize("kind, least", [("SQfp16", 1.0), ("Flat", 1.0), ("HNSW32_SQ8", 0.95)])
 def test_every_kind_of_index_finds_what_brute_force_finds(clouds, tmp_path, kind, least):
     blocks, made = clouds
     index, *_ = searchable(blocks, NO_WATCH, kind)
@@ -253,12 +289,36 @@ def test_every_kind_of_index_finds_what_brute_force_finds(clouds, tmp_path, kind
     assert (tmp_path / "again.faiss").read_bytes() == (tmp_path / vectors.INDEX).read_bytes()
 
 
+def test_an_exact_index_holds_what_was_encoded_in_half_the_bytes_of_an_earlier_one(
+    clouds, tmp_path
+):
+    """Half precision loses nothing, so that both give the same vectors, cosines and order."""
+    blocks, made = clouds
+    found = {}
+    for kind in ("SQfp16", "Flat"):
+        index, *_ = searchable(blocks, NO_WATCH, kind)
+        parts.save(index, tmp_path / f"{kind}.faiss")
+        facts = {"kind": kind, "items": 4000, "dimension": 32}
+        found[kind] = vectors.VectorIndex(parts.mapped(tmp_path / f"{kind}.faiss"), facts)
+        assert found[kind].exact and np.array_equal(found[kind].of(np.arange(4000)), made)
+    sizes = [(tmp_path / f"{kind}.faiss").stat().st_size for kind in found]
+    assert sizes[0] < 1.01 * 4000 * 32 * 2 and sizes[1] > 4000 * 32 * 4
+    for query in made[::400]:
+        items, cosines = found["SQfp16"].nearest(query, 20)
+        assert cosines == pytest.approx(found["Flat"].nearest(query, 20)[1], abs=2e-6)
+        assert cosines == pytest.approx(made[items] @ query, abs=2e-6)
+        assert np.array_equal(found["SQfp16"].cosines(query, items[::-1]), cosines[::-1])
+        twice = found["SQfp16"].cosines(query, items[[3, 3]])
+        assert twice.tolist() == [cosines[3]] * 2
+    assert found["SQfp16"].cosines(made[0], np.empty(0, np.int64)).shape == (0,)
+
+
 def test_recall_is_measured_and_said_where_not_all_are_looked_at(clouds):
     blocks, _ = clouds
-    exact, linked = (searchable(blocks, NO_WATCH, kind)[0] for kind in ("Flat", "HNSW32_SQ8"))
+    exact, linked = (searchable(blocks, NO_WATCH, kind)[0] for kind in ("SQfp16", "HNSW32_SQ8"))
     assert vectors.recall_of(exact, blocks) == 1.0
     assert 0.95 < vectors.recall_of(linked, blocks) <= 1
-    assert vectors.VectorIndex(exact, {"kind": "Flat", "items": 4000}).approximate == ""
+    assert vectors.VectorIndex(exact, {"kind": "SQfp16", "items": 4000}).approximate == ""
     said = vectors.VectorIndex(
         linked, {"kind": "HNSW32_SQ8", "items": 4000, "recall": 0.98}
     ).approximate
@@ -272,7 +332,7 @@ def test_recall_is_measured_and_said_where_not_all_are_looked_at(clouds):
     )
 
 
-@pytest.mark.parametrize("kind", ["Flat", "HNSW32_SQ8"])
+@pytest.mark.parametrize("kind", ["SQfp16", "Flat", "HNSW32_SQ8"])
 def test_what_is_no_hit_is_left_out_of_the_search_itself(clouds, kind):
     blocks, made = clouds
     index = vectors.VectorIndex(
@@ -282,11 +342,11 @@ def test_what_is_no_hit_is_left_out_of_the_search_itself(clouds, kind):
     without = first[0][:35]
     left = index.nearest(made[7], 5, without)[0]
     assert not np.isin(left, without).any() and len(left) == 5
-    assert kind != "Flat" or left.tolist() == first[0][35:].tolist()
+    assert kind == "HNSW32_SQ8" or left.tolist() == first[0][35:].tolist()
 
 
 def test_the_kind_goes_by_size():
-    assert [kind_for(n) for n in (5, 200_000, 200_001)] == ["Flat", "Flat", "HNSW32_SQ8"]
+    assert [kind_for(n) for n in (5, 200_000, 200_001)] == ["SQfp16", "SQfp16", "HNSW32_SQ8"]
 
 
 SLOW = """

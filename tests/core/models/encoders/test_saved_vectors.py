@@ -92,7 +92,7 @@ def test_other_precisions_are_other_vectors(file, monkeypatch):
     assert MiniLMEncoder(encoder.folder, "openvino", "f32").way.identity == encoder.way.identity
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")
     limited = MiniLMEncoder(encoder.folder, "openvino", "f32", files=VectorFile(file, 1 << 20))
-    assert limited._on_disk().find(TEXTS) == {}  # the same weights, but another arithmetic
+    assert limited.on_disk().find(TEXTS) == {}  # the same weights, but another arithmetic
 
 
 def test_the_least_recently_used_go(file):
@@ -112,6 +112,23 @@ def test_the_least_recently_used_go(file):
         and not saved.find(["used once"])
         and saved.find(["59 99"])
     )
+
+
+def test_a_build_keeps_more_than_the_bound_until_it_ends(file):
+    limit = 1 << 20
+    saved = SavedVectors(store := VectorFile(file, limit), "one")
+    parts = [
+        {f"{number} {part}": np.zeros(384, np.float16) for part in range(100)}
+        for number in range(30)
+    ]
+    with store.growing():
+        with store.growing():
+            for part in parts:
+                saved.save(part, 1.0)
+        assert store.facts().size > 2 * limit and len(saved.find(list(parts[0]))) == 100
+    assert store.facts().size <= limit and saved.find(list(parts[0]))
+    store.close()
+    assert file.stat().st_size <= limit
 
 
 def test_two_processes_at_once(file):
