@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from itertools import zip_longest
 
-from core.commands.terminal import FAILED, OK, bar, warn, watch, whole
+from core.commands.terminal import FAILED, OK, bar, follow_job, warn, whole
 from core.comparison.lane import Comparison
 from core.comparison.timing import besides, cost
 from core.diagnosis.influence import influence, measurable, price, with_influence
@@ -124,11 +124,11 @@ def run(options) -> int:
         )
     )
     job = engine.compare(ask, chosen)
-    watch(job)
+    follow_job(job)
     if options.without:
         before, ask = job.comparison, _without(ask, options.without, engine)
         job = engine.compare(ask, chosen)
-        watch(job)
+        follow_job(job)
         for place, one in enumerate(beside(before, job.comparison)):
             job.comparison.change(place, beside=one)
     if options.influence:

@@ -9,7 +9,7 @@ from core.cases.case import about
 from core.cases.examples import DEMO, FOLDER
 from core.cases.file import as_file
 from core.cases.saved import freeze
-from core.commands.terminal import OK, bar, check_writable, watch
+from core.commands.terminal import OK, bar, check_writable, follow_job
 from core.corpus import open_corpus
 from core.datasets import datasets
 from core.diagnosis.verdict.verdict_words import explain
@@ -117,7 +117,7 @@ def _study(options) -> int:
             engine.ask(GraphSource.of(graph), questions[row["question"]]),
             [find(key) for key in row["instances"]],
         )
-        watch(job)
+        follow_job(job)
         for lane in job.comparison.lanes:
             if lane.error or job.error:
                 raise ModelFailed(f"{lane.instance.name}: {lane.error or job.error}")
@@ -211,7 +211,7 @@ def _compared(engine, ask, lanes):
     import time
 
     job = engine.compare(ask, [find(key) for key in lanes], repairs=True)
-    watch(job)
+    follow_job(job)
     while job.comparison.repairing:
         time.sleep(0.1)
     for lane in job.comparison.lanes:

@@ -125,7 +125,7 @@ def files_of(names: str) -> str:
     return ",".join(file_of(name.strip()) for name in names.split(","))
 
 
-def watch(job) -> None:
+def follow_job(job) -> None:
     """Show what a job does until it ends; Ctrl-C cancels it, waits for its clean end and goes on as KeyboardInterrupt."""
     with bar("Starting") as shown:
         try:
@@ -141,7 +141,7 @@ def finish(job) -> Any:
     """Watch a job that keeps what it does until it ends; its result. Raises HopscopeError where it failed; Ctrl-C says how
     to continue."""
     try:
-        watch(job)
+        follow_job(job)
     except KeyboardInterrupt:
         warn([CONTINUE])
         raise

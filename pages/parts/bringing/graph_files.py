@@ -21,7 +21,14 @@ from core.io.temporary import temporary_folder
 from core.runtime.jobs import Job
 from pages.parts.bringing.database_copy import from_database
 from pages.parts.bringing.encoding import choose_encoding
-from pages.parts.bringing.graph_form import LITERAL_WORDS, Looked, begin, form, looked_of, watch
+from pages.parts.bringing.graph_form import (
+    LITERAL_WORDS,
+    Looked,
+    begin,
+    follow_job,
+    form,
+    looked_of,
+)
 from pages.parts.bringing.hub_set import HubSet, hub_set
 from pages.parts.bringing.inspection import inspect_upload, reading_progress
 from pages.parts.bringing.uploads import save_uploads
@@ -67,7 +74,7 @@ def add_graph() -> None:
         _from_files()
     job = engine().jobs.get(session.upload_job)
     if job is not None:
-        watch(job)
+        follow_job(job)
 
 
 def _from_files() -> None:

@@ -164,7 +164,7 @@ def begin_with(name: str, work: Callable[[Job], tuple[str, list[str]]]) -> None:
     )
 
 
-def watch(job: Job) -> None:
+def follow_job(job: Job) -> None:
     """Draw the job's progress, and what to do when it has ended."""
     cancelled = tr("Cancelled; nothing was kept of it.") if job.status == CANCELLED else ""
     working(job, "upload", cancelled)

@@ -128,17 +128,22 @@ def test_a_passage_of_a_longer_document_is_named_by_a_sentence(corpus):
     )
 
 
-def test_the_command_saves_a_set(corpus, capsys, monkeypatch):
+def test_the_command_saves_a_set(corpus, capsys):
     engine = Engine(Written(Author()))
-    monkeypatch.setattr("core.cli._engine", lambda: engine)
     assert (
-        main(["corpus", "write-questions", "fruit", "--linked", "2"]) == WRONG
+        main(["corpus", "write-questions", "fruit", "--linked", "2"], lambda: engine) == WRONG
         and "is not built yet" in capsys.readouterr().err
     )
     line = "WholeDocuments() >> GivenLinks()"
     build(corpus, find(line), engine.models)
     for _ in range(2):  # again: the set takes the place of the one before
-        assert main(["corpus", "write-questions", "fruit", "--linked", "2", "--graph", line]) == OK
+        assert (
+            main(
+                ["corpus", "write-questions", "fruit", "--linked", "2", "--graph", line],
+                lambda: engine,
+            )
+            == OK
+        )
     assert "2 questions of fruit are saved as fruit-linked" in capsys.readouterr().out
     one = open_corpus("fruit")
     assert "two linked passages" in one.sets["fruit-linked"] and {
