@@ -24,7 +24,7 @@ from core.evaluation.exchange.run_files import write_run_files
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.repairs.tried import LineRepairs, start
 from core.evaluation.repairs.why_lost import own_instances, why_lost
-from core.evaluation.reports.export import latex, rows_csv, summary_csv, with_interval
+from core.evaluation.reports.export import aligned, latex, rows_csv, summary_csv, with_interval
 from core.evaluation.reports.gate import failures, gates
 from core.evaluation.reports.html import report_html
 from core.evaluation.reports.naming import called
@@ -421,14 +421,7 @@ def _print(summary, more: list[str]) -> None:
             {instance: [summary.done(instance), *row] for instance, row in rows.items()},
         )
     cells = [["", *names], *([instance, *row] for instance, row in rows.items())]
-    widths = [max(map(len, column)) for column in zip(*cells)]
-    for row in cells:
-        print(
-            "  ".join(
-                cell.ljust(width) if not i else cell.rjust(width)
-                for i, (cell, width) in enumerate(zip(row, widths))
-            )
-        )
+    print("\n".join(aligned(cells)))
     for instance in summary.instances:
         counts = summary.counts(instance)
         if counts["without_context"]:

@@ -42,6 +42,7 @@ from core.evaluation.papers.printed import PrintedTable
 from core.evaluation.papers.printed_side import printed_side
 from core.evaluation.papers.walks import prepare_walks
 from core.evaluation.papers.wins import duels, goes_with, won
+from core.evaluation.reports.export import aligned
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.starting import evaluate
@@ -473,14 +474,7 @@ def _print(
         return
     for one in tables:
         title, head, rows, notes = written(one)
-        widths = [max(map(len, column)) for column in zip(head, *rows)]
         print(f"\n{wanted.paper}, {wanted.place}: {title}")
-        for row in (head, *rows):
-            print(
-                "  ".join(
-                    cell.rjust(width) if i else cell.ljust(width)
-                    for i, (cell, width) in enumerate(zip(row, widths))
-                )
-            )
+        print("\n".join(aligned([head, *rows])))
         print(*notes, sep="\n", end="\n" if notes else "")
     print("\n" + "\n".join(sentences))

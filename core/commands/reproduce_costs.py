@@ -25,6 +25,7 @@ from core.evaluation.papers.building import (
     rows,
 )
 from core.evaluation.reports.build_plots import page
+from core.evaluation.reports.export import aligned
 from core.io.home import home, models_folder
 from core.io.json_text import json_text
 from core.watch import NO_WATCH, Watch
@@ -128,14 +129,7 @@ def _print(
         }
         print(json_text(found, indent=2))
         return
-    table = [list(HEAD), *rows(costs)]
-    widths = [max(map(len, column)) for column in zip(*table)]
     print(f"\n{wanted.paper}, {wanted.place}")
-    for row in table:
-        print(
-            "  ".join(
-                cell.rjust(width) if i > 2 else cell.ljust(width)
-                for i, (cell, width) in enumerate(zip(row, widths))
-            ).rstrip()
-        )
+    for line in aligned([list(HEAD), *rows(costs)], left=3):
+        print(line.rstrip())
     print("\n" + "\n".join(sentences))

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from core.evaluation.metrics.statistics import Estimate
+from core.evaluation.reports.export import aligned
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Run, Store, StoredRow
@@ -73,9 +74,7 @@ def table(summary: Summary) -> list[dict[str, Any]]:
 def lines(rows: Sequence[dict[str, Any]]) -> list[str]:
     """The table as text: a line a hop count and metric, and a word on what did not get better."""
     head = ("hops", "questions", "metric", "before", "after", "change, 95 % interval", "p")
-    cells = [head, *map(_cells, rows)]
-    widths = [max(map(len, column)) for column in zip(*cells)]
-    text = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in cells]
+    text = aligned([head, *map(_cells, rows)], left=0)
     worse = [
         f"{row['metric']} at {_hops(row)} hops"
         for row in rows

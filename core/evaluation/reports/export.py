@@ -1,10 +1,10 @@
-"""A summary as tables for others: CSV, LaTeX."""
+"""A summary as tables for others: CSV, LaTeX, text."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import Estimate
@@ -138,6 +138,22 @@ def shown(name: str, value: float | None) -> str:
 def with_interval(name: str, estimate: Estimate) -> str:
     """A figure of a metric with its interval, as `0.500 [0.250, 0.750]`; a dash where there is none."""
     return estimate.text(lambda value: shown(name, value))
+
+
+def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """The rows of a table as lines of text, all columns but the first `left` flush right.
+
+    >>> from core.evaluation.reports.export import aligned
+    >>> aligned([["", "f1"], ["bm25", "0.5"]])
+    ['       f1', 'bm25  0.5']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return ["  ".join(_filled(row, widths, left)) for row in rows]
+
+
+def _filled(row: Sequence[str], widths: Sequence[int], left: int) -> Iterator[str]:
+    for place, (cell, width) in enumerate(zip(row, widths)):
+        yield cell.ljust(width) if place < left else cell.rjust(width)
 
 
 def _caption(summary: Summary, names: Sequence[str]) -> str:

@@ -72,24 +72,14 @@ class BothLines:
         names = TEXT_METRICS if self.plan.drawn[0].source.documents else filter(asked, METRICS)
         found = []
         for name in names:
-            both = [
-                np.array(
-                    [_number(name, pair[side], asked) for pair, asked in zip(outcomes, questions)]
-                )
-                for side in (0, 1)
-            ]
-            there = ~(np.isnan(both[0]) | np.isnan(both[1])) if outcomes else np.zeros(0, bool)
-            test = (
-                paired(name, "now", "before", both[1][there], both[0][there])
-                if there.any()
-                else None
-            )
+            pairs = zip(outcomes, questions)
+            numbers = [[_number(name, one, question) for one in pair] for pair, question in pairs]
+            before, now = np.array(numbers, np.float64).reshape(-1, 2).T
+            test = paired(name, "now", "before", now, before)
             if test is not None:
-                found.append(
-                    Difference(
-                        name, float(both[0][there].mean()), float(both[1][there].mean()), test
-                    )
-                )
+                there = ~np.isnan(now - before)
+                means = float(before[there].mean()), float(now[there].mean())
+                found.append(Difference(name, *means, test))
         return tuple(found)
 
 
