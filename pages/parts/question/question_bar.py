@@ -58,6 +58,7 @@ def settle() -> None:
         session.hops = known.hops if known is not None else None
     emptied = before is not None and bool(before[0].strip()) and not session.question.strip()
     session.submitted = emptied or bool(session.question.strip())
+    session.edited = False  # else the switches of what is on the screen would hold
     session.settled = now
 
 

@@ -37,7 +37,9 @@ def house(films, bert, qwen, tmp_path, monkeypatch):  # noqa: F811
         "who is nobody in [One]\tNobody"
     ]
     (tmp_path / "asked.txt").write_text("\n".join(asked))
-    engine = SimpleNamespace(models=Registry(), graph=lambda name, watch=None: films)
+    engine = SimpleNamespace(
+        models=Registry(), graph=lambda name, watch=None: films, close=lambda: None
+    )
     return SimpleNamespace(
         engine=engine,
         split=Split(str(tmp_path / "asked.txt"), questions=None, held=3),
@@ -156,7 +158,7 @@ def test_the_table_by_hand():
     "arguments, code, sentence",
     [
         (["encoder", "--set", "metaqa-1hop"], WRONG, "metaqa-1hop-test is a test set"),
-        (["encoder", "--set", "metqa-1hop-dev"], WRONG, "Did you mean metaqa-1hop-dev"),
+        (["encoder", "--set", "metqa-1hop-dev"], WRONG, "“metaqa-1hop-dev”"),
         (["encoder", "--questions", "few"], WRONG, "a whole number or “all”"),
         (["encoder", "--report"], WRONG, "There is no trained model to report on"),
         (["llm"], WRONG, "a causal language model to begin from with --base"),

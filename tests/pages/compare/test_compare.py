@@ -327,6 +327,13 @@ def test_an_address_that_the_browser_has_not_changed_yet_takes_nothing_back(movi
     )
 
 
+def test_a_switch_is_heard_where_the_job_of_the_page_was_left(movies):
+    at = opened(q="when was Alien released", lane=[FAST], llm="0")
+    job(at).left = True
+    at.toggle(key="reader").set_value(False).run()
+    assert not at.exception and not job(at).comparison.ask.reader
+
+
 def test_a_run_of_the_page_s_own_with_the_address_of_before_takes_nothing_back(movies):
     """The board has the page drawn anew when a job ends or a lane's dialog opens: with the address that the browser had then."""
     at = opened(q=QUESTION, lane=[FAST], llm="0")
