@@ -23,7 +23,7 @@ def test_vectors_are_made_listed_and_deleted(films, capsys):
     graph = ["--graph", str(films.folder)]
     assert main(["index", "vectors", *graph, "--of", "triples"]) == OK
     told = capsys.readouterr().out.splitlines()
-    assert told[0] == "5 triples of films as vectors of 512 numbers, searched by faiss Flat."
+    assert told[0] == "5 triples of films as vectors of 512 numbers, searched by faiss SQfp16."
     assert told[1].startswith("Its last build encoded 5 and took 0 from an earlier content, in ")
     assert main(["index", "list", *graph]) == OK
     listed = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
