@@ -24,6 +24,7 @@ from core.indexes import encoded
 from core.indexes.vectors import build as build_vectors
 from core.indexes.vectors import delete, place
 from core.models.price import Cap
+from core.models.registry import Registry
 from core.runtime.cluster import DIED, Lost, Workers
 from core.types import Usage
 from core.watch import Watch
@@ -194,7 +195,7 @@ def test_a_graph_of_documents_is_that_of_one_process(films_file, monkeypatch, tm
         graph = build_of_texts(
             write(new_folder("texts"), documents),
             "rkg-noun-phrases",
-            models(),
+            Registry(),  # whose encoder saves its vectors in this home
             report=report,
             workers=workers,
         )
