@@ -274,13 +274,7 @@ def finished(
     blocks.complete(encode, watch)
     watch.report("Making the vectors searchable")
     index, kind, order = searchable(blocks, watch)
-    if order is not None:
-        keep(blocks.folder / ORDER, lambda stream: np.save(stream, order.items))
-        facts |= {"places": index.ntotal, "added": order.added}
-    if isinstance(index, Parts):  # which were saved one by one
-        facts |= {"parts": len(index.parts)}
-    else:
-        save(index, blocks.folder / INDEX)
+    facts |= _saved_search(index, order, blocks.folder)
     facts = {
         "version": VERSION,
         **facts,
@@ -307,6 +301,19 @@ def finished(
     if ready.exact:
         blocks.remove_files()
     return ready
+
+
+def _saved_search(index: Any, order: Order | None, folder: Path) -> dict[str, Any]:
+    """Save an index and its order in a folder; the facts that they add to the record."""
+    facts: dict[str, Any] = {}
+    if order is not None:
+        keep(folder / ORDER, lambda stream: np.save(stream, order.items))
+        facts |= {"places": index.ntotal, "added": order.added}
+    if isinstance(index, Parts):  # which were saved one by one
+        facts |= {"parts": len(index.parts)}
+    else:
+        save(index, folder / INDEX)
+    return facts
 
 
 def opened(folder: Path) -> VectorIndex | None:

@@ -20,7 +20,7 @@ from tests.core.builds.kit import Reading
 TEXTS = ["a bed", "deaf", "a bed", "ice"]
 
 
-class Counting(Reading):
+class CountedReading(Reading):
     """Remembers the texts that it encoded."""
 
     def __init__(self):
@@ -68,12 +68,12 @@ def leave_former_file(home, vectors):
 
 
 def test_a_text_is_encoded_once_and_saved_beside_those_of_questions(home):
-    encoder = Counting()
+    encoder = CountedReading()
     made, fresh = vectors_and_fresh(encoder)
     assert made.dtype == np.float16 and np.array_equal(made[0], made[2])
     assert np.array_equal(made, Reading().encode(TEXTS).astype(np.float16))
     assert encoder.asked == ["a bed", "deaf", "ice"] and fresh == 3
-    again, fresh = vectors_and_fresh(other := Counting(), [*TEXTS, "new"])
+    again, fresh = vectors_and_fresh(other := CountedReading(), [*TEXTS, "new"])
     assert np.array_equal(again[:4], made) and other.asked == ["new"] and fresh == 1
     assert vector_file().facts().texts == 4
     assert not (home / "vectors.sqlite").exists()
@@ -81,15 +81,15 @@ def test_a_text_is_encoded_once_and_saved_beside_those_of_questions(home):
 
 def test_more_texts_than_are_encoded_together(home):
     texts = [f"{'abc' * (number % 7)} {number}" for number in range(BATCH_TEXTS + 3)]
-    made, fresh = vectors_and_fresh(Counting(), texts)
+    made, fresh = vectors_and_fresh(CountedReading(), texts)
     assert np.array_equal(made, Reading().encode(texts).astype(np.float16)) and fresh == len(texts)
-    assert vectors_and_fresh(Counting(), [])[0].shape[0] == 0
+    assert vectors_and_fresh(CountedReading(), [])[0].shape[0] == 0
 
 
 def test_vectors_that_an_earlier_version_left_are_found_and_carried_over(home):
     known = {text: np.full(16, number, np.float16) for number, text in enumerate(TEXTS[:2], 1)}
     leave_former_file(home, known)
-    made, fresh = vectors_and_fresh(encoder := Counting())
+    made, fresh = vectors_and_fresh(encoder := CountedReading())
     assert encoder.asked == ["ice"] and fresh == 1
     assert np.array_equal(made[:2], np.stack(list(known.values())))
     (home / "vectors.sqlite").unlink()
