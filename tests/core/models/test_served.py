@@ -272,6 +272,7 @@ def test_an_index_is_found_again_though_the_digits_differ_and_not_of_another_mod
 LEAVING = """
 import sys
 from core.models.served import ServedEncoder
+from core.watch import Watch
 def cancel(asked=[]):
     asked.append(1)
     if len(asked) > 3:

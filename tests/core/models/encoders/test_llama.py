@@ -7,6 +7,7 @@ import pytest
 
 from core.errors import BadInput, BadParameter, Cancelled
 from core.models.registry import Registry
+from core.watch import Watch
 from tests.core.models.conftest import MODELS
 
 TEXTS = ["Alien -> directed_by -> Ridley Scott", "Alien -> release_year -> 1979"]
@@ -82,7 +83,7 @@ def test_too_long_a_text_and_a_cancelled_one_say_so(llama):
         raise Cancelled()
 
     with pytest.raises(Cancelled):
-        llama.encode(["another"], cancel)
+        llama.encode(["another"], Watch(cancel))
 
 
 def test_it_needs_a_model_in_a_file(own_home, monkeypatch):
