@@ -409,7 +409,7 @@ def test_lanes_that_did_not_come_to_their_end_say_what_became_of_them(report):
         "Cancelled: no graph.",
     )
     assert all(text in lanes[0] for text in said)
-    assert lanes[1].count("Not begun:") == 2
+    assert "Not begun: no paths" in lanes[1] and "Not begun: no answer" in lanes[1]
     assert "at work" in lanes[2]
     assert not [
         text for text in lanes if "reads no graph" in text or "Known answers lost here" in text
