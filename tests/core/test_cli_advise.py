@@ -76,4 +76,4 @@ def test_what_cannot_be_is_a_sentence(home, capsys):
     assert main(["corpus", "advise", "nowhere"]) == WRONG
     assert "There is no corpus “nowhere”" in capsys.readouterr().err
     assert main(["corpus", "advise", "coast", "--minutes", "0"]) == WRONG
-    assert "Give 1 to 1,440 minutes, not 0." in capsys.readouterr().err
+    assert "1 to 1,440 minutes, not 0" in capsys.readouterr().err

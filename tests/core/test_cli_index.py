@@ -6,6 +6,7 @@ from core.cli import OK, WRONG, main
 from core.engine import Engine
 from core.graph.building.build import build
 from tests.films import TRIPLES, Bag
+from tests.notes import NoteWith
 from tests.real_models import registry
 
 
@@ -23,7 +24,7 @@ def test_vectors_are_made_listed_and_deleted(films, capsys):
     graph = ["--graph", str(films.folder)]
     assert main(["index", "vectors", *graph, "--of", "triples"]) == OK
     told = capsys.readouterr().out.splitlines()
-    assert told[0] == "5 triples of films as vectors of 512 numbers, searched by faiss SQfp16."
+    assert told[0] == NoteWith("5 triples of films", 512, "faiss SQfp16")
     assert told[1].startswith("Its last build encoded 5 and took 0 from an earlier content, in ")
     assert main(["index", "list", *graph]) == OK
     listed = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
@@ -33,7 +34,7 @@ def test_vectors_are_made_listed_and_deleted(films, capsys):
         and "not built" in listed["vectors-nodes"]
     )
     assert main(["index", "delete", "vectors-triples", *graph]) == OK
-    assert capsys.readouterr().out == "Vectors of triples of films deleted.\n"
+    assert capsys.readouterr().out == NoteWith("triples of films", "deleted")
     assert main(["index", "list", *graph]) == OK and "ready" not in capsys.readouterr().out
 
 

@@ -9,6 +9,7 @@ from core.corpus import Document, open_corpus, write
 from core.corpus.catalogue import corpora_folder
 from core.datasets import datasets, graph_for, questions
 from core.graph.building.build import build
+from tests.notes import NoteWith
 
 TRIPLES = [
     ("Two", "directed_by", "Ann"),
@@ -38,10 +39,7 @@ def test_a_file_is_kept_and_what_does_not_fit_is_told(told, capsys):
     text = "question,answers,entities\nwho directed One,Ann,One\nwho directed Nine,Ann,Nine\n"
     code, out, err = told(text, "--title", "Directors")
     assert (code, out) == (OK, "2 questions of mine are saved as my-set\n")
-    assert (
-        err
-        == "hopscope: Of 2 questions on mine, 1 names an entity that is not in the graph, such as “Nine”.\n"
-    )
+    assert err == NoteWith("hopscope", "2 questions on mine", 1, "“Nine”")
     assert datasets()["mine"].sets["my-set"].title == "Directors"
     assert (
         main(
@@ -109,7 +107,7 @@ def test_questions_of_a_corpus_are_kept_by_the_same_command(told, tmp_path, caps
         out.out
         == "1 questions of towns are saved as asked: 1 with answers, 1 with gold documents\n"
     )
-    assert out.err == "hopscope: Not read in asked.csv: “remark”.\n" and open_corpus(
+    assert out.err == NoteWith("hopscope", "asked.csv", "“remark”") and open_corpus(
         "towns"
     ).questions("asked")[0].gold == ("a.txt",)
     for more, sentence in (
@@ -129,9 +127,7 @@ def test_questions_of_a_corpus_are_kept_by_the_same_command(told, tmp_path, caps
 
 def test_what_was_not_read_is_said(told, tmp_path, capsys):
     rows = '{"question": "who directed One", "answers": ["Ann"], "q_entity": "One", "level": "hard", "decomposition": [1]}'
-    assert (
-        told(rows, name="q.jsonl")[2] == "hopscope: Not read in my-set: “level”, “decomposition”.\n"
-    )
+    assert told(rows, name="q.jsonl")[2] == NoteWith("my-set", "“level”, “decomposition”")
     (tmp_path / "file.jsonl").write_text(rows)
     line = [
         "evaluate",
@@ -143,6 +139,4 @@ def test_what_was_not_read_is_said(told, tmp_path, capsys):
         "EgoNetwork() >> ShortestPaths()",
     ]
     assert main([*line, "--no-llm"]) == OK
-    assert (
-        "hopscope: Not read in file.jsonl: “level”, “decomposition”.\n" in capsys.readouterr().err
-    )
+    assert "file.jsonl: “level”, “decomposition”." in capsys.readouterr().err

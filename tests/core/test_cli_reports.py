@@ -9,6 +9,7 @@ from core.engine import Engine
 from core.graph.building.build import build
 from core.models.base import Reply
 from tests.films import TRIPLES, Written
+from tests.notes import NoteWith
 
 
 class Writer:
@@ -42,13 +43,9 @@ def test_the_reports_of_named_entities_and_then_of_all(films, capsys):
         main(["reports", *told, "--entity", "One", "--entity", "Drama"]) == OK
         and writer.written == 1
     )  # one community
-    assert (
-        capsys.readouterr().out == "1 reports written, 0 were there, of 2 communities of films.\n"
-    )
+    assert capsys.readouterr().out == NoteWith("1 reports", "0 were there", 2, "films")
     assert main(["reports", *told, "--all"]) == OK and writer.written == 2
-    assert (
-        capsys.readouterr().out == "1 reports written, 1 were there, of 2 communities of films.\n"
-    )
+    assert capsys.readouterr().out == NoteWith("1 reports", "1 were there", 2, "films")
 
 
 def test_ctrl_c_keeps_what_was_written(films, capsys):

@@ -12,6 +12,7 @@ from core import cli
 from core.__main__ import begin
 from core.cli import FAILED, INTERRUPTED, WRONG, main
 from core.io.home import ROOT
+from tests.notes import NoteWith
 
 NOBODY = pytest.fail  # a command that asked for an engine would have begun
 
@@ -93,7 +94,4 @@ def test_output_onto_a_full_disk_is_one_sentence():
             stderr=subprocess.PIPE,
             text=True,
         )
-    assert (ended.returncode, ended.stderr) == (
-        FAILED,
-        "hopscope: What is printed cannot be written: the disk is full.\n",
-    )
+    assert (ended.returncode, ended.stderr) == (FAILED, NoteWith("hopscope", "disk is full"))

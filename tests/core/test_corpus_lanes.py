@@ -290,7 +290,7 @@ def test_the_command_line_says_what_was_done_without_a_language_model(corpus, en
     )
     told = capsys.readouterr().out
     assert "No language model is asked: the question's own words were taken" in told
-    assert "No language model is asked: no point was noted." in told
+    assert "no point" in told
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_what_was_promised_is_what_the_lane_and_the_headline_count(engine, kit):
         )
     )
     assert (told.lanes[1].right, told.lanes[1].head) == (repair.right, "Both found:")
-    assert told.text == "Only “Changed” finds both. “Rank few” ranks Two too low."
+    assert told.text.startswith("Only “Changed” finds both. ")
 
 
 def test_a_lane_that_prepares_shows_how_far_it_is(engine, kit, monkeypatch):

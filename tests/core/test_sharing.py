@@ -185,7 +185,7 @@ def test_another_person_changes_and_deletes_nothing(kind, other):
             acting(other),
             pytest.raises(
                 NotAllowed,
-                match=f"^This {kind} belongs to ann@example.com; only they and the administrator",
+                match=f"^This {kind} belongs to ann@example.com; ",
             ),
         ):
             change(name)
@@ -235,7 +235,7 @@ def test_a_visitor_owns_what_this_visit_made_and_no_other_visit_does():
         edit(key, notes="mine")
     with (
         acting(visiting("b")),
-        pytest.raises(NotAllowed, match="belongs to a visitor who did not sign in; only they and"),
+        pytest.raises(NotAllowed, match="belongs to a visitor"),
     ):
         delete(key)
     with acting(visiting("a")):
@@ -252,7 +252,7 @@ def test_what_was_there_before_people_shared_is_the_administrator_s(monkeypatch)
         acting(ANN),
         pytest.raises(
             NotAllowed,
-            match="This case belongs to the administrator, who alone may change or delete it",
+            match="belongs to the administrator",
         ),
     ):
         delete(key)
@@ -319,7 +319,7 @@ def test_an_index_is_deleted_and_made_anew_by_who_made_it():
     left = SimpleNamespace(path=home() / "nothing")
     with (
         acting(ANN),
-        pytest.raises(NotAllowed, match="only the administrator may delete what is left over"),
+        pytest.raises(NotAllowed, match="only the administrator"),
     ):
         prepared.delete_leftover(graph, left)
     with acting(ANN):

@@ -32,6 +32,7 @@ from core.io.digests import check_marked
 from core.models.chat.replies import estimate
 from core.watch import Watch
 from tests.core.builds.kit import Reading, Texts
+from tests.notes import NoteWith
 
 
 @pytest.fixture
@@ -290,10 +291,7 @@ def test_a_build_says_how_long_it_takes_once_one_like_it_was_made(tmp_path, monk
         tmp_path / "one", **{f"d{number}": f"Ann{number} met Bob in Rome." for number in range(20)}
     )
     told = cost(corpus, line, Reading())
-    assert (
-        told.seconds is None
-        and told.words() == "20 of 20 chunks are to be read. No language model is asked."
-    )
+    assert told.seconds is None and told.words() == NoteWith(20, 20, "chunks", "No language model")
     build(corpus, line, Reading())
     kept = json.loads((tmp_path / "speeds.json").read_text("utf-8"))
     operators = [repr(operator) for operator in line.line]
@@ -306,7 +304,7 @@ def test_a_build_says_how_long_it_takes_once_one_like_it_was_made(tmp_path, monk
     assert (
         cost(more, line, Reading()).seconds == 30 * 0.5 + 10 * 1.0 + 30 * 0.25 + 10 * 2.0
     )  # cut and merged is all, read what is new
-    assert cost(more, line, Reading()).words().endswith("That takes 26 seconds to 2 minutes here.")
+    assert cost(more, line, Reading()).words().endswith("26 seconds to 2 minutes here.")
     build(
         more, line, Reading()
     )  # most of it was kept, so it tells nothing of how long reading takes

@@ -17,6 +17,7 @@ from core.builds.run import context
 from core.corpus.sentences import sentences
 from core.languages import languages
 from tests.core.builds.kit import Reading, Texts
+from tests.notes import NoteWith
 
 GERMAN = (
     "Die Zahnradbahn führt von Bergheim auf den Silberkogel. Sie wurde am 3. Oktober 1896 von der Ingenieurin Klara Stettner entworfen. "
@@ -120,9 +121,7 @@ def test_a_build_reads_as_its_corpus_says(tmp_path):
     assert ctx.language == "de" and NounPhrases().signature(ctx) == "rules 1 de"
     assert by_language.words("de") == "by rules, as no parser for German is installed"
     list(NounPhrases().extracted([GERMAN], ctx))
-    assert ctx.report.notes == [
-        "Names and phrases were found by rules, as no parser for German is installed."
-    ]
+    assert ctx.report.notes == [NoteWith("by rules", "German")]
 
 
 def test_workers_read_in_the_language_of_the_corpus_too(tmp_path, monkeypatch):

@@ -20,6 +20,7 @@ from core.operators.texts.built import BuiltGraph
 from core.types import Question, State
 from tests.core.builds.kit import Reading, Texts
 from tests.core.corpus.indexes.kit import RECORDED
+from tests.notes import NoteWith
 
 REAL = RECORDED / "graphrag"
 
@@ -38,8 +39,8 @@ def test_looking_writes_nothing(tmp_path, monkeypatch):
         == "Microsoft GraphRAG, version 3: 1 document, 2 chunks, 8 entities, 12 relations, 4 communities, 3 reports"
     )
     assert taken.sentences() == [
-        "Left out, claims (covariates): 2.",
-        "Left out, relations of an entity that the index lacks: 1.",
+        NoteWith("claims (covariates)", 2),
+        NoteWith("relations of an entity", 1),
     ]
     assert not (tmp_path / "home").exists()
 
@@ -55,7 +56,7 @@ def test_an_opened_corpus_has_the_documents_and_the_graph_of_the_index(dulce):
     assert graph.columns.chunks.texts("id") == ["dulce.txt#graphrag-0", "dulce.txt#graphrag-1"]
     now = status(dulce, "opened-graphrag")
     assert now.current and now.report["counts"]["vectors of communities"] == 4
-    assert "Left out, claims (covariates): 2." in now.report["notes"]
+    assert NoteWith("claims (covariates)", 2) in now.report["notes"]
     assert cost(dulce, find("opened-graphrag"), Reading()).chunks == 2
 
 
@@ -108,7 +109,7 @@ def test_other_corpora_are_not_offered_it(dulce, tmp_path):
     assert "opened-graphrag" in builds_of(dulce) and "opened-graphrag" not in builds_of(other)
     with pytest.raises(
         BadInput,
-        match="was not opened from an index of Microsoft GraphRAG. Open its folder with: python -m core corpus open",
+        match="index of Microsoft GraphRAG.*python -m core corpus open",
     ):
         build(other, "opened-graphrag", Reading())
     assert build_for(other, "tkg").extractor == "names"
@@ -142,7 +143,7 @@ def test_documents_that_were_changed_or_removed_since_end_it(dulce):
     other = more.change([Document("dulce.txt", f"{text} The end.")])
     with pytest.raises(
         StoreError,
-        match="Since the index of Microsoft GraphRAG was opened, 1 document was changed .“dulce.txt”., of which it",
+        match="1 document was changed .“dulce.txt”",
     ):
         open_graph(other, "opened-graphrag")
     with pytest.raises(
@@ -199,9 +200,9 @@ def test_indexes_of_two_tools_are_two_graphs_of_one_corpus(tmp_path, monkeypatch
 
 
 def test_an_index_of_other_texts_or_a_second_one_of_a_tool_changes_nothing(dulce):
-    with pytest.raises(BadInput, match="These are not the texts of the index: 2 of 2 are in none"):
+    with pytest.raises(BadInput, match="2 of 2"):
         open_index(RECORDED / "lightrag", "dulce")
-    with pytest.raises(BadInput, match="has the graph of an index of Microsoft GraphRAG already"):
+    with pytest.raises(BadInput, match="Microsoft GraphRAG already"):
         open_index(REAL, "dulce")
     assert (
         open_corpus("dulce").digest == dulce.digest

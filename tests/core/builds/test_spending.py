@@ -118,7 +118,7 @@ def test_a_cap_stops_a_build_before_it_and_a_higher_one_goes_on(far, cap, said):
     assert (
         cost(far.corpus, one, far.models)
         .words()
-        .endswith("Spent on it so far: 7 calls, 630 tokens in, 70 out, 1.96 EUR.")
+        .endswith("7 calls, 630 tokens in, 70 out, 1.96 EUR.")
     )
     far.together, far.gathered = 3, threading.Event()
     graph = build(far.corpus, one, far.models, cap=Cap(100))

@@ -19,6 +19,7 @@ from core.graph.columns import Table
 from core.models.base import NoModels, Reply
 from core.watch import NO_WATCH
 from tests.core.builds.kit import Texts
+from tests.notes import NoteWith
 
 
 @pytest.fixture(autouse=True)
@@ -167,7 +168,7 @@ def test_a_summary_that_was_cut_is_asked_for_once_and_counted(tmp_path):
     graph, ctx = grown(Tree(), chunks_of(("a", 8), ("b", 8)), tmp_path, models)
     assert len(models.asked) == 2 and "Sum of a0" in graph.columns.nodes.texts("description")
     assert ctx.report.counts["summaries cut"] == 1 and ctx.report.counts["asked again"] == 0
-    assert ctx.report.notes == ["Summaries were cut at 200 tokens; they have no end."]
+    assert ctx.report.notes == [NoteWith("cut", 200, "tokens")]
 
 
 def test_a_model_that_dies_is_told(tmp_path):

@@ -8,6 +8,7 @@ import pytest
 
 from core.corpus import bring, open_corpus, remove_corpus
 from core.corpus.document import Origin
+from tests.notes import NoteWith
 
 
 @pytest.fixture(autouse=True)
@@ -33,10 +34,7 @@ def test_rows_that_a_table_no_longer_has_are_named_and_stay(table):
         1,
         ("t.csv:2",),
     )
-    assert (
-        brought.on_missing()
-        == "1 document of an earlier state of these files is no longer in them: t.csv:2."
-    )
+    assert brought.on_missing() == NoteWith(1, "no longer", "t.csv:2")
     assert "t.csv:2" in brought.corpus
 
 
@@ -44,7 +42,7 @@ def test_rows_that_a_table_no_longer_has_are_removed_on_demand(table):
     bring("rows", [table("1,One.", "2,Two.", "3,Three.")])
     brought = bring("rows", [table("1,Other.", "3,Three.")], replace_files=True)
     assert brought.corpus.ids == ("t.csv:1", "t.csv:3") and brought.missing == ()
-    assert brought.notes == ("1 document that these files no longer have was removed.",)
+    assert brought.notes == (NoteWith(1, "removed"),)
 
 
 def test_rows_without_ids_move_up_and_the_last_is_missing(tmp_path):

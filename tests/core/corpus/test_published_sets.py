@@ -32,6 +32,7 @@ from core.errors import BadInput
 from core.graph.building.build import build
 from core.questions import GOLD, read_questions
 from core.types import Question
+from tests.notes import NoteWith
 from tests.triples import read_triples
 
 FORMS = ("json", "jsonl", "jsonl.gz", "jsonl.bz2", "jsonl.zst", "parquet", "arrow")
@@ -992,15 +993,9 @@ def test_a_zip_of_a_folder_of_beir(tmp_path):
     assert [one.id for one in found.corpus] == ["MED-1", "MED-2"] and [
         one.gold for one in found.corpus.questions("nf-test")
     ][0] == ("MED-1",)
-    assert (
-        found.notes[0]
-        == "nfcorpus.zip holds documents, queries and judgements in the form of BEIR (format “beir”)."
-    )
+    assert found.notes[0] == NoteWith("nfcorpus.zip", "“beir”")
     shutil.rmtree(folder / "qrels")
-    assert (
-        "set holds no judgements (qrels/NAME.tsv), so its queries are left out."
-        in bring("nf-2", [folder]).notes
-    )
+    assert NoteWith("no judgements", "qrels/NAME.tsv", "left out") in bring("nf-2", [folder]).notes
 
 
 def test_two_files_of_questions_with_passages_are_two_sets(tmp_path):

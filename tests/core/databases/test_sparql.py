@@ -93,9 +93,7 @@ def test_no_more_than_the_limit_and_how_many_there_are(tmp_path):
         served.load(chain(25))
         triples, notes = read(served, tmp_path, Limits(10))
         assert len(triples) == 10
-        assert notes[0].startswith("10 of 25 triples copied from") and notes[0].endswith(
-            "the most that were to be copied."
-        )
+        assert notes[0].startswith("10 of 25 triples copied from") and "more" not in notes[0]
         assert len(read(served, tmp_path, Limits(25))[0]) == 25
 
 
@@ -105,7 +103,7 @@ def test_a_limit_without_a_count(tmp_path):
     ) as served:
         served.load(chain(25))
         _, notes = read(served, tmp_path, Limits(10))
-        assert notes[0].endswith("the most that were to be copied; there are more.")
+        assert notes[0].endswith("; there are more.")
         assert read(served, tmp_path)[1][0].startswith("25 triples copied")
 
 
@@ -163,9 +161,7 @@ def test_rows_that_are_no_triples_are_counted(tmp_path):
             tmp_path,
             query="SELECT ?s ?p ?o WHERE { { ?s ?p ?o FILTER(isIRI(?o)) } UNION { ?o ?p ?s FILTER(isLiteral(?s)) } }",
         )
-        assert notes[0].startswith("2 triples copied") and notes[0].endswith(
-            "5 rows that are no triples left out."
-        )
+        assert notes[0].startswith("2 triples copied") and " 5 rows " in notes[0]
 
 
 def test_a_name_and_a_password(tmp_path, monkeypatch):

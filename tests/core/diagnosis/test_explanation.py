@@ -1,15 +1,15 @@
-"""Why a run found or lost the known answers, in sentences, for every kind of loss on the five films nodes."""
+"""Why a run found or lost the known answers, for every kind of loss on the five films nodes."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from core.diagnosis.causes import Cause
+from core.diagnosis.causes import PHRASES, Cause, Loss
 from core.diagnosis.losses import LaneStages, losses
 from core.diagnosis.path_outcome import fate
 from core.diagnosis.repair.path_changes import _against
-from core.diagnosis.verdict.explanation import explained
+from core.diagnosis.verdict.explanation import SENTENCES, _LossGroup, explained
 from core.models.scorers import EncoderScorer
 from core.operators import (
     Answer,
@@ -26,10 +26,11 @@ from core.operators import (
     ThinkOnGraph,
 )
 from core.operators.base import Line
-from core.types import Question, Subgraph
+from core.types import Question, Ranking, Step, Subgraph
 from core.watch import NO_WATCH
 
 ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
+DIRECTED, GENRE = (("directed_by", True),), (("has_genre", True),)
 TWO = "One -> directed_by -> Ann -> directed_by_reverse -> Two"
 AROUND = (EgoNetwork(hops=2), ShortestPaths(parallel=False))  # Ann, Drama, and Two by way of Ann
 
@@ -44,11 +45,21 @@ def run(kit, *operators, start="One", text="a question", chat=None, **models):
     return states
 
 
+FIGURES = ("place", "of", "retained", "hop", "what", "start", "chain", "instead")
+
+
 def told(kit, states, *answers, beside=()):
-    """(stage, head, text) of a run, with other runs beside it."""
+    """The stage, the phrase, the names lost alike, and the figures of the first loss of a run, with other runs beside it."""
     runs = [states, *beside]
     one = explained(kit.graph, runs, answers, [run[-1].answer is not None for run in runs])[0]
-    return one.stage, one.head, one.text
+    if not one.losses:
+        return one.stage, one.phrase, one.right, one.extra
+    first = one.losses[0]
+    names = [loss.name for loss in one.losses if loss.cause is first.cause]
+    figures = {name: getattr(first, name) for name in FIGURES if getattr(first, name)}
+    if one.stage in ("subgraph", "paths") and first.step is not None:
+        figures["by"] = first.step.operator
+    return one.stage, one.phrase, names, figures
 
 
 def ranked(kit, keep, *more, chat=None, scores=((ANN, 0.9), (DRAMA, 0.5))):
@@ -64,79 +75,47 @@ def ranked(kit, keep, *more, chat=None, scores=((ANN, 0.9), (DRAMA, 0.5))):
 
 
 def test_lost_when_ranking(kit):
-    assert told(kit, ranked(kit, 1), "Drama") == (
-        "paths",
-        "Lost when ranking:",
-        "Drama came 2nd of 3, only 1 is kept.",
-    )
-    assert told(kit, ranked(kit, 2), "Two") == (
-        "paths",
-        "Lost when ranking:",
-        "Two came 3rd of 3, only 2 are kept.",
-    )
-    both = (
-        "paths",
-        "Lost when ranking:",
-        "Drama came 2nd of 3, one more after it, only 1 is kept.",
-    )
-    assert told(kit, ranked(kit, 1), "Two", "Drama") == both
+    figures = {"place": 2, "of": 3, "retained": 1, "by": "Rank"}
+    lost = ("paths", Cause.OUTRANKED)
+    assert told(kit, ranked(kit, 1), "Drama") == (*lost, ["Drama"], figures)
+    assert told(kit, ranked(kit, 1), "Two", "Drama") == (*lost, ["Drama", "Two"], figures)
+    figures = {"place": 3, "of": 3, "retained": 2, "by": "Rank"}
+    assert told(kit, ranked(kit, 2), "Two") == (*lost, ["Two"], figures)
 
 
 def test_lost_by_lot_and_by_choice(kit):
     states = run(kit, *AROUND, RandomSelect(keep=1), GraphReader())
     drawn = kit.graph.node_name(states[-1].paths.items[0].end)
     lost = "Drama" if drawn != "Drama" else "Two"
-    assert told(kit, states, lost) == (
-        "paths",
-        "Lost by lot:",
-        f"Of 3 paths 1 was drawn, and it does not lead to {lost}.",
-    )
-    states = run(kit, *AROUND, Rank(model="choose"), choose=kit.Picker(DRAMA))
-    assert told(kit, states, "Ann") == (
-        "paths",
-        "Not chosen:",
-        "Of 3 paths 1 was chosen, and it does not lead to Ann.",
-    )
-    states = run(kit, *AROUND, Rank(model="choose"), choose=kit.Picker(DRAMA, ANN))
-    assert told(kit, states, "Two") == (
-        "paths",
-        "Not chosen:",
-        "Of 3 paths 2 were chosen, and they do not lead to Two.",
-    )
+    stage, cause, names, figures = told(kit, states, lost)
+    assert (stage, cause, names) == ("paths", Cause.NOT_DRAWN, [lost])
+    assert (figures["of"], figures["retained"], figures["by"]) == (3, 1, "RandomSelect")
+    for lost, *chosen in (("Ann", DRAMA), ("Two", DRAMA, ANN)):
+        states = run(kit, *AROUND, Rank(model="choose"), choose=kit.Picker(*chosen))
+        figures = {"of": 3, "retained": len(chosen), "by": "Rank"}
+        assert told(kit, states, lost) == ("paths", Cause.NOT_CHOSEN, [lost], figures)
 
 
 def test_found_too_late_for_the_prompt(kit):
     states = ranked(kit, 2, Answer(paths=1), chat=kit.Parrot("It is Ann"))
-    assert told(kit, states, "Drama") == (
-        "prompt",
-        "Found too late:",
-        "Drama came 2nd of 2, the model reads 1.",
-    )
+    figures = {"place": 2, "of": 2, "retained": 1}
+    assert told(kit, states, "Drama") == ("prompt", Cause.NO_ROOM, ["Drama"], figures)
 
 
 def test_the_model_did_not_say_it(kit):
     silent = ranked(kit, 2, Answer(), chat=kit.Parrot("I do not know"))
-    assert told(kit, silent, "Drama") == (
-        "answer",
-        "Lost in the answer:",
-        "The prompt held Drama (path 2 of 2), the model did not say it.",
-    )
-    assert told(kit, silent, "Drama", "Ann") == (
-        "answer",
-        "Lost in the answer:",
-        "The prompt held Ann and Drama, the model did not say them.",
-    )
+    lost = ("answer", Cause.NOT_SAID)
+    assert told(kit, silent, "Drama") == (*lost, ["Drama"], {"place": 2, "of": 2})
+    assert told(kit, silent, "Drama", "Ann") == (*lost, ["Ann", "Drama"], {"place": 1, "of": 2})
 
 
 def test_the_reader_read_another_relation(kit):
-    expected = "Its answer follows “directed by”; “has genre”, place 2 of 2, leads to Drama."
-    assert told(kit, ranked(kit, 2), "Drama") == ("answer", "Read another relation:", expected)
-    passed = ranked(kit, 1, scores=[(TWO, 1.0)])
-    assert told(kit, passed, "Ann") == (
-        "answer",
-        "Passed by:",
-        "Ann lies on the way, and the reader names only the ends of paths.",
-    )
+    figures = {"place": 2, "of": 2, "retained": 1, "chain": GENRE, "instead": DIRECTED}
+    lost = told(kit, ranked(kit, 2), "Drama")
+    assert lost == ("answer", Cause.NOT_FOLLOWED, ["Drama"], figures)
+    stage, cause, names, figures = told(kit, ranked(kit, 1, scores=[(TWO, 1.0)]), "Ann")
+    assert (stage, cause, names, figures["place"]) == ("answer", Cause.ON_THE_WAY, ["Ann"], 1)
+    assert figures["instead"] == (*DIRECTED, ("directed_by", False))
 
 
 def test_the_reader_names_too_few(kit):
@@ -144,32 +123,26 @@ def test_the_reader_names_too_few(kit):
         kit, *AROUND, GraphReader(keep=1), start="Ann"
     )  # One and Two, both directed by Ann
     lost = "Two" if kit.graph.names(states[-1].reader) == ["One"] else "One"
-    text = f"{lost} is at the end of “directed”, but the reader stops at 1 name."
-    assert told(kit, states, lost) == ("answer", "Not named:", text)
+    stage, cause, names, figures = told(kit, states, lost)
+    assert (stage, cause, names, figures["retained"]) == ("answer", Cause.NOT_NAMED, [lost], 1)
+    assert figures["chain"] == (("directed_by", False),)
 
 
 def test_never_in_the_subgraph(kit):
+    lost = ("subgraph", Cause.LEFT_OUT)
     pagerank = run(kit, PersonalizedPageRank(keep=3, damping=0.5), ShortestPaths())
-    one = "Two is not among the 3 nodes that PageRank keeps: it came 4th."
-    assert told(kit, pagerank, "Two") == ("subgraph", "Never in the subgraph:", one)
-    both = "Two and 1999 are not among the 3 nodes that PageRank keeps: Two came 4th."
-    assert told(kit, pagerank, "1999", "Two") == ("subgraph", "Never in the subgraph:", both)
-    near = run(kit, EgoNetwork(hops=1), ShortestPaths())
-    assert told(kit, near, "Two") == ("subgraph", "Too far:", "Two is more than 1 hop away.")
-    assert told(kit, near, "Two", "1999") == (
-        "subgraph",
-        "Too far:",
-        "Two and 1999 are more than 1 hop away.",
-    )
+    figures = {"place": 4, "retained": 3, "what": "Two", "by": "PersonalizedPageRank"}
+    assert told(kit, pagerank, "Two") == (*lost, ["Two"], figures)
+    assert told(kit, pagerank, "1999", "Two") == (*lost, ["Two", "1999"], figures)
     capped = run(kit, EgoNetwork(hops=2, keep=3), ShortestPaths())
-    text = "Two is not among the 3 nodes that neighbourhood keeps."
-    assert told(kit, capped, "Two") == ("subgraph", "Never in the subgraph:", text)
+    figures = {"retained": 3, "what": "Two", "by": "EgoNetwork"}
+    assert told(kit, capped, "Two") == (*lost, ["Two"], figures)
     walks = run(kit, RandomWalks(walks=2, steps=1), ShortestPaths())
-    assert told(kit, walks, "Two") == (
-        "subgraph",
-        "Never in the subgraph:",
-        "2 random walks never came to Two.",
-    )
+    figures = {"retained": 2, "what": "Two", "by": "RandomWalks"}
+    assert told(kit, walks, "Two") == (*lost, ["Two"], figures)
+    near = run(kit, EgoNetwork(hops=1), ShortestPaths())
+    for names in (["Two"], ["Two", "1999"]):
+        assert told(kit, near, *names)[:3] == ("subgraph", Cause.TOO_FAR, names)
 
 
 def test_a_node_on_the_way_is_not_in_the_subgraph(kit):
@@ -181,76 +154,55 @@ def test_a_node_on_the_way_is_not_in_the_subgraph(kit):
         ShortestPaths(),
         encoder=kit.Table({"Two": 1.0}),
     )
-    text = "Ann, on the way to Two, is not among the 2 nodes that the filter keeps."
-    assert told(kit, states, "Two") == ("paths", "Lost when filtering:", text)
+    figures = {"retained": 2, "what": "Ann", "by": "FilterSubgraph"}
+    assert told(kit, states, "Two") == ("paths", Cause.FILTERED, ["Two"], figures)
 
 
 def test_an_edge_on_the_way_is_left_out(kit):
     table = kit.Table({"written_by": 1.0, "has_genre": 0.9})
     states = run(kit, EgoNetwork(hops=2), FilterSubgraph(keep=2), ShortestPaths(), encoder=table)
-    text = "The filter leaves out a “directed by” edge on the way to Two."
-    assert told(kit, states, "Two") == ("paths", "Lost when filtering:", text)
+    figures = {"retained": 2, "what": "directed_by", "by": "FilterSubgraph"}
+    assert told(kit, states, "Two") == ("paths", Cause.FILTERED, ["Two"], figures)
 
 
-def test_too_far_apart_and_one_way(kit):
-    short = run(kit, EgoNetwork(hops=3), ShortestPaths(hops=1))
-    assert told(kit, short, "Two") == ("paths", "Too far:", "Two is 2 hops away, 1 is searched.")
-    middling = run(kit, EgoNetwork(hops=3), ShortestPaths(hops=2))
-    assert told(kit, middling, "1999") == (
-        "paths",
-        "Too far:",
-        "1999 is 3 hops away, 2 are searched.",
-    )
+@pytest.mark.parametrize(
+    "search, lost, figures",
+    [
+        (ShortestPaths(hops=1), "Two", {"retained": 1, "hop": 2}),
+        (ShortestPaths(hops=2), "1999", {"retained": 2, "hop": 3}),
+        (BeamSearch(hops=2), "1999", {"retained": 2, "hop": 3}),
+    ],
+)
+def test_too_far_apart(kit, search, lost, figures):
+    states = run(kit, EgoNetwork(hops=3), search, encoder=kit.Table({}))
+    figures["by"] = type(search).__name__
+    assert told(kit, states, lost) == ("paths", Cause.TOO_FAR, [lost], figures)
+
+
+def test_one_way_and_no_way(kit):
     one_way = run(kit, EgoNetwork(hops=2), ShortestPaths(direction="out"))
-    text = "Edges are followed one way only, and the way to Two needs the other."
-    assert told(kit, one_way, "Two") == ("paths", "Against the arrows:", text)
+    assert told(kit, one_way, "Two")[:3] == ("paths", Cause.ONE_WAY, ["Two"])
     nodes = np.sort(np.array([kit.node("One"), kit.node("1999")], np.int64))
     pieces = ShortestPaths()(
         kit.state("One").replace(subgraph=Subgraph(nodes, np.array([], np.int64))), kit.context()
     )
-    assert told(kit, [pieces], "1999") == (
-        "paths",
-        "No way there:",
-        "No path inside the subgraph leads to 1999.",
-    )
+    assert told(kit, [pieces], "1999")[:3] == ("paths", Cause.NO_WAY, ["1999"])
 
 
-def test_lost_by_the_beam(kit):
-    states = run(
-        kit, EgoNetwork(hops=2), BeamSearch(width=1, hops=2), encoder=kit.Table({DRAMA: 1.0})
-    )
-    text = "“directed by” to Ann came 2nd of 2, the beam is 1 wide."
-    assert told(kit, states, "Two") == ("paths", "Lost at hop 1:", text)
-    mean = run(
-        kit, EgoNetwork(hops=2), BeamSearch(prune="mean", hops=1), encoder=kit.Table({DRAMA: 1.0})
-    )
-    assert told(kit, mean, "Ann") == (
-        "paths",
-        "Lost at hop 1:",
-        "“directed by” to Ann came 2nd of 2, only 1 is kept.",
-    )
-    picked = run(
-        kit,
-        EgoNetwork(hops=2),
-        BeamSearch(model="choose", hops=1),
-        choose=kit.Picker(DRAMA),
-        encoder=kit.Table({}),
-    )
-    assert told(kit, picked, "Ann") == (
-        "paths",
-        "Lost at hop 1:",
-        "The model did not choose “directed by” to Ann among 2 paths.",
-    )
-    far = run(kit, EgoNetwork(hops=3), BeamSearch(hops=2), encoder=kit.Table({}))
-    assert told(kit, far, "1999") == ("paths", "Too far:", "1999 is 3 hops away, 2 are searched.")
-
-
-def test_not_tried_by_the_beam(kit):
-    states = run(kit, EgoNetwork(hops=2), BeamSearch(hops=1, fanout=1), encoder=kit.Table({}))
-    tried = kit.graph.node_name(states[-1].paths.items[0].end)
-    lost, way = ("Drama", "has genre") if tried == "Ann" else ("Ann", "directed by")
-    text = f"From One the first 1 step is tried, without “{way}” to {lost}."
-    assert told(kit, states, lost) == ("paths", "Not tried at hop 1:", text)
+@pytest.mark.parametrize(
+    "beam, lost, place",
+    [
+        (BeamSearch(width=1, hops=2), "Two", {"place": 2}),
+        (BeamSearch(prune="mean", hops=1), "Ann", {"place": 2}),
+        (BeamSearch(model="choose", hops=1), "Ann", {}),
+    ],
+)
+def test_lost_by_the_beam(kit, beam, lost, place):
+    models = {"encoder": kit.Table({DRAMA: 1.0}), "choose": kit.Picker(DRAMA)}
+    states = run(kit, EgoNetwork(hops=2), beam, **models)
+    where = {"of": 2, "retained": 1, "hop": 1, "what": "Ann", "start": "One", "chain": DIRECTED}
+    figures = {**where, **place, "by": "BeamSearch"}
+    assert told(kit, states, lost) == ("paths", Cause.BEAM, [lost], figures)
 
 
 class Plain:
@@ -260,24 +212,32 @@ class Plain:
         return np.tile(np.array([1.0, 0.0], np.float32), (len(texts), 1))
 
 
+@pytest.mark.parametrize(
+    "beam, of",
+    [(BeamSearch(hops=1, fanout=1), 1), (BeamSearch(hops=1, read=1, rank="steps"), 2)],
+)
+def test_not_tried_by_the_beam(kit, beam, of):
+    """The fan-out gives one candidate; of two, the model reads one."""
+    states = run(kit, EgoNetwork(hops=2), beam, encoder=EncoderScorer(Plain()))
+    tried = kit.graph.node_name(states[-1].paths.items[0].end)
+    lost, chain = ("Drama", GENRE) if tried == "Ann" else ("Ann", DIRECTED)
+    figures = {"of": of, "retained": 1, "hop": 1, "what": lost, "start": "One", "chain": chain}
+    figures["by"] = "BeamSearch"
+    assert told(kit, states, lost) == ("paths", Cause.NOT_TRIED, [lost], figures)
+
+
 def test_not_read_when_ranking(kit):
     # Three paths of three chains: with all scores equal the first of the list is read.
     states = run(kit, *AROUND, Rank(read=1), GraphReader(), encoder=EncoderScorer(Plain()))
-    assert (
-        states[-2].trace[-1].notes == ("1 of 3 paths were read, the likeliest first.",)
-        and len(states[-1].paths) == 1
-    )
+    (note,) = states[-2].trace[-1].notes
+    assert note.startswith("1 of 3 paths") and len(states[-1].paths) == 1
     seen = kit.graph.node_name(states[-1].paths.items[0].end)
     lost = "Drama" if seen != "Drama" else "Ann"
-    text = f"Of 3 paths 1 was read, and it does not lead to {lost}."
-    assert told(kit, states, lost) == ("paths", "Not read when ranking:", text)
+    figures = {"of": 3, "retained": 1, "by": "Rank"}
+    assert told(kit, states, lost) == ("paths", Cause.NOT_READ, [lost], figures)
     path = next(path for path in states[1].paths.items if kit.graph.node_name(path.end) == lost)
     end = fate(kit.graph, states, path)
-    assert (end.cause, end.kind, end.text) == (
-        Cause.NOT_READ,
-        "dropped",
-        "not read by rank, which read 1 of 3",
-    )
+    assert (end.cause, end.kind, end.of, end.retained) == (Cause.NOT_READ, "dropped", 3, 1)
     losing = losses(LaneStages(kit.graph, states, False), [lost], {lost: path})
     line = Line((*AROUND, Rank(read=1), GraphReader()))
     assert [change.operator for change in _against(line, losing)] == [Rank(read=0)]
@@ -285,31 +245,14 @@ def test_not_read_when_ranking(kit):
     assert [change.operator for change in _against(expecting, losing)] == [Rank()]
 
 
-def test_not_read_by_the_beam(kit):
-    states = run(
-        kit,
-        EgoNetwork(hops=2),
-        BeamSearch(hops=1, read=1, rank="steps"),
-        encoder=EncoderScorer(Plain()),
-    )
-    seen = kit.graph.node_name(states[-1].paths.items[0].end)
-    lost, way = ("Drama", "has genre") if seen == "Ann" else ("Ann", "directed by")
-    text = f"Of 2 candidates the model read 1 at most, without “{way}” to {lost}."
-    assert told(kit, states, lost) == ("paths", "Not tried at hop 1:", text)
-
-
 def test_other_relations_were_followed(kit):
     chains = run(kit, ChainRanking(steps=2, chains=1), text="what is the genre of One")
     assert kit.texts(chains[-1]) == [DRAMA]
+    walked = {"instead": GENRE, "by": "ChainRanking"}
+    lost = ("subgraph", Cause.OTHER_RELATIONS, ["Ann"])
+    assert told(kit, chains, "Ann") == (*lost, walked)
     whole = run(kit, *AROUND)
-    expected = "It walked “has genre”; the way to Ann is “directed by”."
-    assert told(kit, chains, "Ann", beside=[whole]) == (
-        "subgraph",
-        "Followed other relations:",
-        expected,
-    )
-    alone = "It walked “has genre”, which does not lead to Ann."
-    assert told(kit, chains, "Ann") == ("subgraph", "Followed other relations:", alone)
+    assert told(kit, chains, "Ann", beside=[whole]) == (*lost, {"chain": DIRECTED, **walked})
 
 
 def test_not_handed_on(kit):
@@ -317,62 +260,48 @@ def test_not_handed_on(kit):
 
     chat = Script(ratings((1, 6), (2, 4)), ratings((2, 5)), NO)
     states = run(kit, ThinkOnGraph(depth=1), start="Ann", chat=chat)
-    text = "A path to Two was seen, but think on graph handed nothing on."
-    assert told(kit, states, "Two") == ("paths", "Not handed on:", text)
+    figures = {"of": 2, "by": "ThinkOnGraph"}
+    assert told(kit, states, "Two") == ("paths", Cause.NOT_HANDED_ON, ["Two"], figures)
 
 
 def test_what_no_method_can_find(kit):
-    states = ranked(kit, 1)
-    assert told(kit, states, "Nobody") == (
-        "graph",
-        "Not in the graph:",
-        "No entity is called “Nobody”.",
-    )
-    text = "No entity is called “Nobody” or “Nothing”."
-    assert told(kit, states, "Nobody", "Nothing", "Ann") == ("graph", "Not in the graph:", text)
+    states, lost = ranked(kit, 1), ("graph", Cause.NOT_IN_GRAPH)
+    assert told(kit, states, "Nobody") == (*lost, ["Nobody"], {})
+    assert told(kit, states, "Nobody", "Nothing", "Ann") == (*lost, ["Nobody", "Nothing"], {})
 
 
 def test_nothing_was_shown(kit):
     states = run(kit, Answer(prompt="question-only"), chat=kit.Parrot("Bob"))
-    assert told(kit, states, "Ann") == (
-        "answer",
-        "Not known:",
-        "The model was shown no facts and did not name Ann.",
-    )
-    states = run(kit, Answer(prompt="question-only"), chat=kit.Parrot("Ann"))
-    assert told(kit, states, "Ann") == (None, "Found:", "The model named it without any facts.")
+    assert told(kit, states, "Ann") == ("answer", Cause.NOT_SHOWN, ["Ann"], {})
 
 
-def test_found(kit):
-    assert told(kit, ranked(kit, 1), "Ann") == (
-        None,
-        "Found:",
-        "Ann is at the end of the only path.",
-    )
-    assert told(kit, ranked(kit, 3), "Ann") == (None, "Found:", "Ann came 1st of 3 paths.")
+def test_what_was_found_is_told_by_what_led_to_it(kit):
+    """The cases of `success`: each is said once."""
+    unshown = run(kit, Answer(prompt="question-only"), chat=kit.Parrot("Ann"))
     fans = run(kit, *AROUND, GraphReader(), start="Ann")  # One, Two; then Drama and 1999
-    assert told(kit, fans, "One", "Two") == (
-        None,
-        "Both found:",
-        "The first 2 of 4 paths lead to both.",
-    )
-    assert told(kit, fans, "One") == (
-        None,
-        "Found:",
-        "One came 1st of 4 paths. Beside it, 1 other name is given.",
-    )
-    said = ranked(kit, 1, Answer(), chat=kit.Parrot("Ann, and Drama"))
-    assert told(kit, said, "Ann", "Drama") == (
-        None,
-        "Both found:",
-        "The model named them, though not every path to them was kept.",
-    )
+    named = ranked(kit, 1, Answer(), chat=kit.Parrot("Ann, and Drama"))
     chains = run(kit, ChainRanking(steps=2), GraphReader(), text="what is the genre of One")
     of = chains[-1].trace[0].sizes["chains"]
-    assert of > 1 and told(kit, chains, "Drama")[1:] == (
-        "Found:",
-        f"“has genre” was the best of {of} chains.",
-    )
+    assert of > 1
+    for states, answers, extra, text in (
+        (unshown, ["Ann"], 0, "The model named it without any facts."),
+        (ranked(kit, 1), ["Ann"], 0, "Ann is at the end of the only path."),
+        (ranked(kit, 3), ["Ann"], 0, "Ann came 1st of 3 paths."),
+        (fans, ["One", "Two"], 0, "The first 2 of 4 paths lead to both."),
+        (fans, ["One"], 1, "One came 1st of 4 paths. Beside it, 1 other name is given."),
+        (
+            named,
+            ["Ann", "Drama"],
+            0,
+            "The model named them, though not every path to them was kept.",
+        ),
+        (chains, ["Drama"], 0, f"“has genre” was the best of {of} chains."),
+    ):
+        by_model = states[-1].answer is not None
+        one = explained(kit.graph, [states], answers, [by_model])[0]
+        head = "Found:" if len(answers) == 1 else "Both found:"
+        assert told(kit, states, *answers) == (None, Cause.FOUND, len(answers), extra)
+        assert (one.head, one.text) == (head, text)
 
 
 def test_the_commonest_loss_is_said_and_counts_are_kept(kit):
@@ -386,7 +315,7 @@ def test_the_commonest_loss_is_said_and_counts_are_kept(kit):
         encoder=kit.Table({ANN: 0.9}),
     )
     one = explained(kit.graph, [states], ["Ann", "Drama", "Two", "1999"], [False])[0]
-    assert (one.right, one.of, one.text) == (1, 4, "Two and 1999 are more than 1 hop away.")
+    assert (one.right, one.of, one.phrase) == (1, 4, Cause.TOO_FAR)
     assert [loss.name for loss in one.losses] == ["Two", "1999", "Drama"]
 
 
@@ -394,19 +323,235 @@ def test_an_answer_is_found_and_lost_by_any_of_its_names(kit):
     """Known as Anna, with the alias Ann that the graph has: found where the reader names Ann, ranked too low where Drama is kept."""
     asked = Question("who directed One", answers=("Anna",), aliases=(("Anna", "Ann"),))
     named = lambda states: [state.replace(question=asked) for state in states]
-    assert told(kit, named(ranked(kit, 1)), "Anna")[:2] == (None, "Found:")
+    assert told(kit, named(ranked(kit, 1)), "Anna")[:2] == (None, Cause.FOUND)
     lost = named(ranked(kit, 1, scores=((DRAMA, 0.9), (ANN, 0.5))))
-    assert told(kit, lost, "Anna") == (
-        "paths",
-        "Lost when ranking:",
-        "Anna came 2nd of 3, only 1 is kept.",
-    )
+    figures = {"place": 2, "of": 3, "retained": 1, "by": "Rank"}
+    assert told(kit, lost, "Anna") == ("paths", Cause.OUTRANKED, ["Anna"], figures)
 
 
 def test_without_known_answers(kit):
-    assert told(kit, ranked(kit, 2)) == (None, "", "Its answer is at the end of “directed by”.")
     nothing = run(kit, EgoNetwork(hops=0), ShortestPaths(), GraphReader())
-    assert told(kit, nothing) == (None, "", "No path was found.")
+    for states, follows in ((ranked(kit, 2), "“directed by”"), (nothing, "No path")):
+        one = explained(kit.graph, [states], [], [False])[0]
+        assert (one.stage, one.head, one.right) == (None, "", None) and follows in one.text
+
+
+SCORED = Ranking("path", (), ())
+
+
+def lost(cause, *names, by="", parameters=None, cut=SCORED, stage="paths", text, **figures):
+    """A row of the table below: the losses of one cause, and their sentence."""
+    step = Step(by, stage, parameters or {}, 0.0, before_cut=cut) if by else None
+    group = [Loss(name, stage, cause, step=step, **figures) for name in names]
+    return pytest.param(group, text, id=f"{cause.value}-{text[:20]}")
+
+
+OF = {"place": 2, "of": 3, "retained": 1}
+STEP = {"hop": 1, "what": "Ann", "start": "One", "chain": DIRECTED}
+SAID = [
+    lost(Cause.NOT_IN_GRAPH, "A", text="no entity is called “A”."),
+    lost(Cause.NOT_IN_GRAPH, "A", "B", text="no entity is called “A” or “B”."),
+    lost(Cause.NOT_IN_GRAPH, *"ABC", text="no entity is called “A” or “B” or one more."),
+    lost(Cause.NOT_SHOWN, "A", text="the model was shown no facts and did not name A."),
+    lost(
+        Cause.LEFT_OUT,
+        "A",
+        by="PersonalizedPageRank",
+        what="A",
+        retained=3,
+        place=4,
+        text="A is not among the 3 nodes that PageRank keeps: it came 4th.",
+    ),
+    lost(
+        Cause.LEFT_OUT,
+        *"AB",
+        by="PersonalizedPageRank",
+        what="A",
+        retained=3,
+        place=4,
+        text="A and B are not among the 3 nodes that PageRank keeps: A came 4th.",
+    ),
+    lost(
+        Cause.LEFT_OUT,
+        "A",
+        by="FilterSubgraph",
+        stage="filter",
+        what="Ann",
+        retained=2,
+        text="Ann, on the way to A, is not among the 2 nodes that the filter keeps.",
+    ),
+    lost(
+        Cause.LEFT_OUT,
+        "A",
+        by="RandomWalks",
+        parameters={"walks": 2},
+        what="A",
+        text="2 random walks never came to A.",
+    ),
+    lost(
+        Cause.LEFT_OUT,
+        *"AB",
+        by="EgoNetwork",
+        parameters={"hops": 1, "keep": 9},
+        what="A",
+        retained=3,
+        text="A and B are more than 1 hop away.",
+    ),
+    lost(
+        Cause.EDGE_LEFT_OUT,
+        "A",
+        by="FilterSubgraph",
+        stage="filter",
+        what="directed_by",
+        text="the filter leaves out a “directed by” edge on the way to A.",
+    ),
+    lost(Cause.TOO_FAR, "A", hop=2, retained=1, text="A is 2 hops away, 1 is searched."),
+    lost(Cause.TOO_FAR, "A", hop=3, retained=2, text="A is 3 hops away, 2 are searched."),
+    lost(Cause.NO_WAY, "A", text="no path inside the subgraph leads to A."),
+    lost(
+        Cause.ONE_WAY,
+        "A",
+        text="edges are followed one way only, and the way to A needs the other.",
+    ),
+    lost(
+        Cause.BEAM,
+        "A",
+        by="BeamSearch",
+        parameters={"width": 1, "prune": "top"},
+        **OF,
+        **STEP,
+        text="“directed by” to Ann came 2nd of 3, the beam is 1 wide.",
+    ),
+    lost(
+        Cause.BEAM,
+        "A",
+        by="BeamSearch",
+        parameters={"width": 1, "prune": "mean"},
+        **OF,
+        **STEP,
+        text="“directed by” to Ann came 2nd of 3, only 1 is kept.",
+    ),
+    lost(
+        Cause.BEAM,
+        "A",
+        of=2,
+        **STEP,
+        text="the model did not choose “directed by” to Ann among 2 paths.",
+    ),
+    lost(
+        Cause.NOT_TRIED,
+        "A",
+        by="BeamSearch",
+        parameters={"fanout": 1},
+        **STEP,
+        text="from One the first 1 step is tried, without “directed by” to Ann.",
+    ),
+    lost(
+        Cause.NOT_TRIED,
+        "A",
+        by="BeamSearch",
+        parameters={"read": 1},
+        of=2,
+        **STEP,
+        text="of 2 candidates the model read 1 at most, without “directed by” to Ann.",
+    ),
+    lost(
+        Cause.OTHER_RELATIONS,
+        "A",
+        chain=DIRECTED,
+        instead=GENRE,
+        text="it walked “has genre”; the way to A is “directed by”.",
+    ),
+    lost(
+        Cause.OTHER_RELATIONS,
+        "A",
+        instead=GENRE,
+        text="it walked “has genre”, which does not lead to A.",
+    ),
+    lost(
+        Cause.NOT_READ,
+        "A",
+        of=3,
+        retained=1,
+        text="of 3 paths 1 was read, and it does not lead to A.",
+    ),
+    lost(Cause.OUTRANKED, "A", by="Rank", **OF, text="A came 2nd of 3, only 1 is kept."),
+    lost(
+        Cause.OUTRANKED,
+        *"AB",
+        by="Rank",
+        **OF,
+        text="A came 2nd of 3, one more after it, only 1 is kept.",
+    ),
+    lost(
+        Cause.OUTRANKED,
+        "A",
+        by="RandomSelect",
+        cut=Ranking("path", ()),
+        **OF,
+        text="of 3 paths 1 was drawn, and it does not lead to A.",
+    ),
+    lost(
+        Cause.NOT_CHOSEN,
+        "A",
+        of=3,
+        retained=2,
+        text="of 3 paths 2 were chosen, and they do not lead to A.",
+    ),
+    lost(
+        Cause.NOT_HANDED_ON,
+        "A",
+        by="ThinkOnGraph",
+        text="a path to A was seen, but think on graph handed nothing on.",
+    ),
+    lost(Cause.NO_ROOM, "A", **OF, text="A came 2nd of 3, the model reads 1."),
+    lost(
+        Cause.NOT_FOLLOWED,
+        "A",
+        **OF,
+        chain=GENRE,
+        instead=DIRECTED,
+        text="its answer follows “directed by”; “has genre”, place 2 of 3, leads to A.",
+    ),
+    lost(
+        Cause.NOT_NAMED,
+        "A",
+        retained=1,
+        chain=GENRE,
+        text="A is at the end of “has genre”, but the reader stops at 1 name.",
+    ),
+    lost(
+        Cause.ON_THE_WAY,
+        "A",
+        text="A lies on the way, and the reader names only the ends of paths.",
+    ),
+    lost(
+        Cause.NOT_SAID,
+        "A",
+        place=2,
+        of=3,
+        text="the prompt held A (path 2 of 3), the model did not say it.",
+    ),
+    lost(
+        Cause.NOT_SAID,
+        *"AB",
+        place=2,
+        of=3,
+        text="the prompt held A and B, the model did not say them.",
+    ),
+    lost(Cause.NOT_REACHED, "A", text="the search did not come to A."),
+]
+
+
+@pytest.mark.parametrize("group, text", SAID)
+def test_each_loss_is_said(kit, group, text):
+    run = LaneStages(kit.graph, [], True)
+    phrase, said = SENTENCES[group[0].cause](_LossGroup(run, group))
+    assert said == text and phrase in PHRASES
+
+
+def test_every_cause_of_a_loss_is_in_the_table():
+    assert {row.values[0][0].cause for row in SAID} == set(SENTENCES)
 
 
 def test_a_run_without_states_has_no_sentence(kit):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.diagnosis.causes import Cause
 from core.diagnosis.funnel import funnel, right
 from core.diagnosis.missed_answers import lost_paths
 from core.diagnosis.path_outcome import fate, ordinal
@@ -88,51 +89,71 @@ def path(kit, states, text):
     return next(p for p in states[1].paths.items if kit.graph.text(p) == text)
 
 
-def test_fate_of_found_and_dropped_paths(kit, one_shot):
-    assert fate(kit.graph, one_shot, path(kit, one_shot, ANN)).text == "place 1"
-    unseen = fate(kit.graph, one_shot, path(kit, one_shot, DRAMA))
-    assert (unseen.kind, unseen.text) == ("dropped", "found too late: place 2, the model reads 1")
-    dropped = fate(kit.graph, one_shot, path(kit, one_shot, TWO))
-    assert (dropped.kind, dropped.text) == ("dropped", "found too late: place 3 of 3, 2 are kept")
+AROUND = (EgoNetwork(hops=2), ShortestPaths(parallel=False))
 
 
-def test_fate_of_a_path_a_language_model_did_not_choose(kit):
-    states = run(
-        kit,
-        EgoNetwork(hops=2),
-        ShortestPaths(parallel=False),
-        Rank(model="choose"),
-        choose=kit.Picker(DRAMA),
-    )
-    assert (
-        fate(kit.graph, states, path(kit, states, ANN)).text
-        == "dropped by rank: one of 3 not chosen"
-    )
-
-
-def test_fate_of_a_path_outside_the_subgraph(kit, one_shot):
-    states = run(kit, PersonalizedPageRank(keep=3, damping=0.5), ShortestPaths(parallel=False))
-    lost = fate(kit.graph, states, path(kit, one_shot, TWO))
-    assert (lost.kind, lost.text) == (
-        "never",
-        "never reached: “Two” was left out by PageRank: place 4, 3 are kept",
-    )
-
-
-def test_fate_of_a_path_the_beam_left(kit, one_shot):
-    states = run(
-        kit, EgoNetwork(hops=2), BeamSearch(width=1, hops=2), encoder=kit.Table({DRAMA: 1.0})
-    )
-    lost = fate(kit.graph, states, path(kit, one_shot, TWO))
-    assert (lost.kind, lost.text) == ("never", "never reached: left at hop 1, place 2 of 2, 1 kept")
-
-
-def test_fate_of_a_path_too_long(kit, one_shot):
-    states = run(kit, EgoNetwork(hops=2), ShortestPaths(hops=1, parallel=False))
-    assert (
-        fate(kit.graph, states, path(kit, one_shot, TWO)).text
-        == "never reached: 2 hops away, 1 is searched"
-    )
+@pytest.mark.parametrize(
+    "operators, text, cause, kind, figures, said",
+    [
+        ((), ANN, Cause.FOUND, "found", {"place": 1, "of": 2}, "place 1"),
+        (
+            (),
+            DRAMA,
+            Cause.NO_ROOM,
+            "dropped",
+            {"place": 2, "of": 2, "retained": 1},
+            "found too late: place 2, the model reads 1",
+        ),
+        (
+            (),
+            TWO,
+            Cause.OUTRANKED,
+            "dropped",
+            {"place": 3, "of": 3, "retained": 2},
+            "found too late: place 3 of 3, 2 are kept",
+        ),
+        (
+            (*AROUND, Rank(model="choose")),
+            ANN,
+            Cause.NOT_CHOSEN,
+            "dropped",
+            {"of": 3, "retained": 1},
+            "dropped by rank: one of 3 not chosen",
+        ),
+        (
+            (PersonalizedPageRank(keep=3, damping=0.5), ShortestPaths(parallel=False)),
+            TWO,
+            Cause.LEFT_OUT,
+            "never",
+            {"place": 4, "retained": 3, "what": "Two"},
+            "never reached: “Two” was left out by PageRank: place 4, 3 are kept",
+        ),
+        (
+            (EgoNetwork(hops=2), BeamSearch(width=1, hops=2)),
+            TWO,
+            Cause.BEAM,
+            "never",
+            {"place": 2, "of": 2, "retained": 1, "hop": 1},
+            "never reached: left at hop 1, place 2 of 2, 1 kept",
+        ),
+        (
+            (EgoNetwork(hops=2), ShortestPaths(hops=1, parallel=False)),
+            TWO,
+            Cause.TOO_FAR,
+            "never",
+            {"retained": 1},
+            "never reached: 2 hops away, 1 is searched",
+        ),
+    ],
+)
+def test_each_fate_of_a_path(kit, one_shot, operators, text, cause, kind, figures, said):
+    """Without operators of its own the run is `one_shot`."""
+    models = {"encoder": kit.Table({DRAMA: 1.0}), "choose": kit.Picker(DRAMA)}
+    states = run(kit, *operators, **models) if operators else one_shot
+    found = fate(kit.graph, states, path(kit, one_shot, text))
+    names = ("place", "of", "retained", "hop", "what")
+    told = {name: getattr(found, name) for name in names if getattr(found, name)}
+    assert (found.cause, found.kind, told, found.text) == (cause, kind, figures, said)
 
 
 def test_lost_answers_come_with_a_path(kit, one_shot):

@@ -140,7 +140,7 @@ def test_too_little_memory_is_said_of_large_graphs_alone(films, monkeypatch):
     monkeypatch.setattr(by_size, "LARGEST", 3)
     with pytest.raises(
         BadInput,
-        match="5 triples are too many to be clustered here: that needs about 1 MB of memory",
+        match="5 triples .* 1 MB",
     ):
         by_size.detect(films, 10)
     monkeypatch.setattr(by_size, "free_memory", lambda: 500)

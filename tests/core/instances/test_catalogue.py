@@ -21,6 +21,7 @@ from core.operators import (
 )
 from core.operators.base import Line
 from core.operators.text import parse_line
+from tests.notes import NoteWith
 
 # The report's Table 1: extraction and retrieval of No. 1 to 15. P: PageRank alone; E, L: relations by encoder, language model.
 TABLE_1 = [
@@ -232,7 +233,7 @@ def test_a_damaged_row_of_ones_own_is_named_and_costs_only_itself():
     with open(rows.own_file(), "a", encoding="utf-8") as file:
         file.write('["mine"]\ntitle = "M"\nlin = []\n')
     assert "own-kept" in catalogue() and "mine" not in catalogue()
-    assert faults() == ("instances.toml, “mine”: unknown key “lin”. Did you mean “line”?",)
+    assert faults() == (NoteWith("instances.toml", "“mine”", "“lin”", "“line”"),)
     with pytest.raises(BadParameter, match="instances.toml, “mine”: unknown key “lin”"):
         find("mine")
     rows.delete("own-kept")

@@ -73,9 +73,7 @@ def test_the_test_split_is_taken_where_none_is_named_and_fetched_once(hub, monke
 
 def test_a_split_may_be_named_and_a_wrong_one_is_told(hub):
     assert [row["id"] for _, row in file_rows(fetched(f"hf:{hub}:train").path)] == ["W-0"]
-    with pytest.raises(
-        BadInput, match="has no split “tset”. Did you mean “test”. It has train, test"
-    ):
+    with pytest.raises(BadInput, match="“tset”. Did you mean “test”. It has train, test"):
         fetched(f"hf:{hub}:tset")
 
 
@@ -112,7 +110,7 @@ def test_a_package_that_is_not_installed_and_a_hub_that_is_not_reached_are_told(
     monkeypatch.setattr("importlib.import_module", missing)
     with pytest.raises(
         BadInput,
-        match="need the package ir_datasets, which is not installed: pip install ir_datasets",
+        match="pip install ir_datasets",
     ):
         fetched("irds:beir/scifact/test")
     monkeypatch.undo()
@@ -120,9 +118,7 @@ def test_a_package_that_is_not_installed_and_a_hub_that_is_not_reached_are_told(
     def unreached():
         raise ConnectionError("no route")
 
-    with pytest.raises(
-        BadInput, match="No hub can be reached, so a/b cannot be fetched. Fetch its files elsewhere"
-    ):
+    with pytest.raises(BadInput, match="a/b cannot be fetched"):
         module._asked("a/b", unreached)
 
 

@@ -140,7 +140,7 @@ def test_a_row_that_is_too_long_is_told_before_it_is_read(tmp_path, monkeypatch,
     monkeypatch.setattr(reading, "LONGEST_VALUE", 1 << 20)
     file = tmp_path / "rows.json"
     file.write_text(text % ("[],\n" * 400_000))
-    with pytest.raises(BadInput, match=r"line \d: what begins here is longer than 1 MB"):
+    with pytest.raises(BadInput, match=r"line \d: .*1 MB"):
         list(json_rows(file))
 
 

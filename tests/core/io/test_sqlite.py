@@ -116,10 +116,7 @@ def test_with_room_again_it_is_written_again(place, way):
 def test_why_nothing_can_be_saved(place, way, why):
     assert cannot_save() == ""
     place.close(way)
-    assert (
-        cannot_save()
-        == f"Nothing can be saved: {why.format(place.folder)}. What is there can be read."
-    )
+    assert why.format(place.folder) in cannot_save()
 
 
 def test_a_home_that_cannot_be_made_is_a_sentence(place, monkeypatch):

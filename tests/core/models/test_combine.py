@@ -20,6 +20,7 @@ from core.models.llm_chooser import LLMChooser
 from core.models.registry import Registry
 from core.models.scorers import BM25Scorer
 from core.models.words import short_name
+from tests.notes import NoteWith
 
 TEXTS = ["dog", "red fox", "cat", "red red hen", "red"]  # BM25 of "red" ranks 4, 3, 1, then 0 and 2
 
@@ -41,7 +42,7 @@ def test_supplement_fills_up_with_the_scorers_best(recorded):
         Task("red"), TEXTS, 3
     )
     assert choice.positions == (2, 4, 3) and choice.scores is None
-    assert choice.notes == ("2 of 3 were added by the scorer, because the chooser picked 1.",)
+    assert choice.notes == (NoteWith(2, 3, "scorer", "chooser", 1),)
 
 
 def test_supplement_leaves_a_full_pick_alone(recorded):
@@ -157,7 +158,7 @@ def test_rounds_ask_for_every_window_and_once_more_over_the_picks(recorded):
     choice = Rounds(LLMChooser(chat), 2).choose(Task("red"), TEXTS, 2)
     assert choice.positions == (4, 1) and choice.usage.calls == 4
     assert "1. red fox\n2. cat\n3. red" in chat.asked[3][0][1]["content"]
-    assert choice.notes == ("3 of 5 candidates reached the last round.",)
+    assert choice.notes == (NoteWith(3, "5 candidates", "last round"),)
 
 
 def test_rounds_need_no_last_call_for_one_window_or_no_pick(recorded):

@@ -6,6 +6,7 @@ import pytest
 
 from core.models.base import Task
 from core.models.llm_chooser import LLMChooser, parse, prompt, reply_schema
+from tests.notes import NoteWith
 
 TEXTS = ["A -> r -> B", "A -> r -> BB", "A -> s -> C", "D"]
 
@@ -64,9 +65,7 @@ def test_only_wrong_numbers_are_a_pick_of_nothing(recorded):
 def test_nothing_readable_falls_back_to_the_first_and_says_so(recorded):
     choice = LLMChooser(recorded("I cannot say.")).choose(Task("q"), TEXTS, 2)
     assert choice.positions == (0, 1)
-    assert choice.notes == (
-        "The model's reply could not be read (“I cannot say.”), so the first 2 in the given order were taken.",
-    )
+    assert choice.notes == (NoteWith("“I cannot say.”", "first 2"),)
 
 
 def test_no_texts_ask_nothing(recorded):
@@ -93,9 +92,7 @@ def test_a_list_that_does_not_fit_is_cut_and_said(recorded):
         <= 300
         < chat.count_tokens(prompt(Task("q"), texts[: shown + 1], 5))
     )
-    assert choice.notes == (
-        f"Only the first {shown} of 100 candidates fit into half of the model's context and were shown.",
-    )
+    assert choice.notes == (NoteWith(f"first {shown}", "100 candidates", "context"),)
 
 
 def test_at_least_one_is_shown(recorded):

@@ -14,6 +14,7 @@ from core.models.combine import Prefilter, Rounds
 from core.models.reading import LENGTH, NOISE, WORDS_ALONE, Expectation
 from core.models.scorers import EncoderScorer, LateInteractionScorer, NGram
 from core.watch import NO_WATCH, Watch
+from tests.notes import NoteWith
 
 QUESTION, TEXTS = "far", ["near", "far", "near", "mid"]
 ANGLES = {"far": 0.0, "mid": 0.5, "near": 1.5}
@@ -165,9 +166,7 @@ def test_those_that_promise_most_are_read_first():
     whole = EncoderScorer(Lines()).choose(Task(QUESTION), texts, 6)
     assert choice.positions == whole.positions and choice.scores == whole.scores
     assert len(choice.order) == 120 and choice.usage.texts == 120
-    assert (
-        choice.notes == ("120 of 360 paths were read, the likeliest first.",) and whole.notes == ()
-    )
+    assert choice.notes == (NoteWith(120, "360 paths", "likeliest first"),) and whole.notes == ()
 
 
 def test_what_is_expected_is_the_conditional_normal_distribution():

@@ -104,9 +104,7 @@ def test_vectors_are_those_of_sentence_transformers(kind, pooling, tmp_path):
     ) == pytest.approx(np.ones(5), abs=1e-6)
     assert ours.encode([]).shape == (0, 0)
     if pooling == "cls":
-        with pytest.raises(
-            ModelUnavailable, match="declared with pooling “mean”, but its folder states “cls”"
-        ):
+        with pytest.raises(ModelUnavailable, match="pooling “mean”.*“cls”"):
             SentenceEncoder(str(folder), "tiny", pooling="mean").encode(["a"])
 
 
@@ -126,7 +124,7 @@ def test_a_folder_that_states_no_pooling_needs_it_in_the_row(tmp_path):
     import transformers
 
     folder = network("Bert", tmp_path)
-    with pytest.raises(BadParameter, match="does not state its pooling; say in models.toml"):
+    with pytest.raises(BadParameter, match="pooling.* models.toml"):
         SentenceEncoder(str(folder), "plain").encode(["a"])
     tokenizer, net = (
         transformers.AutoTokenizer.from_pretrained(folder),

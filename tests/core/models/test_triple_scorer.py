@@ -59,7 +59,7 @@ def test_where_a_triple_lies_counts():
 
 
 def test_another_encoder_is_told(tmp_path):
-    with pytest.raises(BadInput, match="reads vectors of 2 numbers; this encoder's have 3"):
+    with pytest.raises(BadInput, match="2 numbers; .* 3"):
         by_hand().scores(
             np.zeros(3),
             np.zeros((1, 3)),

@@ -89,13 +89,9 @@ def test_what_a_branch_reads_and_writes():
     assert both.reads == ("hops", "seeds") and both.writes == (
         "subgraph",
     )  # only one arm finds paths
-    with pytest.raises(
-        BadParameter, match="Branch reads a number of hops, and nothing before it predicts one."
-    ):
+    with pytest.raises(BadParameter, match="Branch reads a number of hops"):
         Line((EgoNetwork(), NEAR))
-    with pytest.raises(
-        BadParameter, match="Branch reads a subgraph, and nothing before it extracts one."
-    ):
+    with pytest.raises(BadParameter, match="Branch reads a subgraph"):
         Line((PredictHops(), NEAR))
     with pytest.raises(BadParameter, match="Rank reads paths"):
         Line((PredictHops(), both, Rank()))

@@ -4,6 +4,7 @@ import json
 
 from core.operators import DecodedPaths, EgoNetwork, SimplePaths
 from tests.core.operators.scripted import Script
+from tests.notes import NoteWith
 
 GENRE, ANN = "One -> has_genre -> Drama", "One -> directed_by -> Ann"
 
@@ -52,9 +53,8 @@ def test_a_reply_that_is_no_path_ends_the_writing(kit):
 def test_where_nothing_could_be_written_the_first_paths_are_taken(kit):
     for reply in ("Drama", "", '{"path": ["One"]}', "[1]"):
         after, _ = run(kit, reply, keep=1)
-        assert (
-            kit.texts(after) == [ANN]
-            and after.trace[-1].notes[-1] == "The first 1 paths were taken as they came."
+        assert kit.texts(after) == [ANN] and after.trace[-1].notes[-1] == NoteWith(
+            "first 1", "as they came"
         )
 
 

@@ -12,6 +12,7 @@ from core.operators import EgoNetwork, FilterSubgraph, PageRank, PersonalizedPag
 from core.operators.base import Context, Line
 from core.operators.text import parse_line
 from core.types import Question, State
+from tests.notes import NoteWith
 
 
 def names(kit, state):
@@ -60,8 +61,8 @@ def test_the_trace_says_what_auto_ran(kit):
     ran = lambda **given: (
         PersonalizedPageRank(keep=3, **given)(kit.state("One"), kit.context()).trace[-1].notes
     )
-    assert ran() == ("Relaxed over the whole graph, which is small enough.",)
-    assert ran(direction="out") == ran(method="exact") == ("Solved for the whole graph.",)
+    assert ran() == (NoteWith("Relaxed", "whole graph"),)
+    assert ran(direction="out") == ran(method="exact") == (NoteWith("Solved", "whole graph"),)
 
 
 def test_a_line_saved_when_auto_was_called_push(kit):

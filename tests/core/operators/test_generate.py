@@ -9,6 +9,7 @@ from core.graph.building.build import build
 from core.operators import Answer, BeamSearch, EgoNetwork, GraphReader, ShortestPaths, SimplePaths
 from core.operators.base import Context
 from core.types import Path, Question, Ranking, State
+from tests.notes import NoteWith
 
 
 @pytest.fixture
@@ -157,7 +158,7 @@ def test_an_answer_that_repeated_itself_says_so(kit):
 
     after = Answer(prompt="question-only")(kit.state("One"), kit.context(Endless("")))
     assert after.answer == "Adventure"
-    assert after.trace[-1].notes == ("The answer repeated itself and was stopped after 8 words.",)
+    assert after.trace[-1].notes == (NoteWith("repeated itself", "8 words"),)
 
 
 def test_walks_are_shown_as_sentences_joined_and_may_be_declined(kit, paths):

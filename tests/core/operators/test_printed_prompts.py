@@ -14,6 +14,7 @@ from core.operators.texts.answer.generate import AnswerFromTables
 from core.operators.texts.answer.passages import AnswerFromPassages
 from core.prompts import LONGEST_TEMPLATE, choosing_prompts, prompts
 from tests.core.operators.scripted import Script
+from tests.notes import NoteWith
 
 TEXTS = ["A -> r -> B", "A -> s -> C", "A -> t -> D"]
 IS_CHAT = {"choose", "answer"}.__contains__
@@ -202,9 +203,7 @@ def test_one_name_goes_to_the_answer_and_to_who_chooses():
     )
     assert answer.prompt == "lego-graphrag" and one.name == "No. 5, prompt lego-graphrag"
     assert repr(other.line) == repr(find("language-model-only").line)
-    assert notes == (
-        "Language model only keeps its own prompt: this one does not show what it is shown.",
-    )
+    assert notes == (NoteWith("Language model only", "own prompt"),)
 
 
 def test_a_template_goes_to_those_who_are_shown_what_it_shows():

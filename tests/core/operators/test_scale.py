@@ -21,6 +21,7 @@ from core.operators.retrieve.chains import walked
 from core.operators.text import parse_line
 from core.types import Question, State, Subgraph
 from tests.films import Parrot, Table, Written
+from tests.notes import NoteWith
 
 WIDE = 100  # nodes a layer, each linked to all of the next: 100, 10,000, 1,000,000 and 100,000,000 paths of 1 to 4 steps
 
@@ -104,10 +105,10 @@ def test_a_line_says_that_it_was_capped(layers):
         layers, "EgoNetwork(hops=4, keep=350) >> SimplePaths(hops=4, cap=500)", ["0", "1.0"]
     )
     assert len(state.paths) == 500 and notes == [
-        "More than 350 nodes lie within 4 hops; the nearest were kept.",
-        "Stopped at 500 paths from “0”; there are more.",
-        "Stopped at 500 paths from “1.0”; there are more.",
-        "Of 1,000 paths from all entities the first 500 were kept, the shortest first.",
+        NoteWith(350, "nodes", 4, "hops", "nearest"),
+        NoteWith("Stopped at 500", "“0”"),
+        NoteWith("Stopped at 500", "“1.0”"),
+        NoteWith(1000, "paths", 500, "shortest first"),
     ]
     lengths = [len(path) for path in state.paths.items]
     assert lengths == sorted(lengths) and lengths.count(1) == 200
@@ -138,9 +139,7 @@ def test_a_walk_that_is_cut_says_so(star, monkeypatch):
         [((0, 0), 1.0, "the r of the r of X")],
         by,
     )
-    assert recorder.notes == [
-        "the r of the r of X: more walks than can be followed; the ends are those of the first."
-    ]
+    assert recorder.notes == [NoteWith("the r of the r of X", "more walks")]
 
 
 def test_steps_made_anew_are_the_same(toy, monkeypatch):
@@ -190,7 +189,7 @@ def test_of_a_hub_think_on_graph_counts_only_what_was_drawn(star, monkeypatch):
         ["0"],
         Table({"r": 1.0, **{f"m{i}": 1.0 for i in range(2000)}}),
     )
-    assert "Of 2,000 entities behind one relation only those drawn count as read." in notes
+    assert NoteWith("2,000 entities", "drawn") in notes
     assert len(state.subgraph.nodes) == 6 and len(state.paths) == 3
 
 

@@ -6,6 +6,7 @@ from core.models.base import Reply, Task
 from core.operators import BeamSearch, EgoNetwork
 from core.operators.stop import SCHEMA, sufficient
 from core.watch import NO_WATCH
+from tests.notes import NoteWith
 
 ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
 
@@ -70,7 +71,7 @@ def test_a_beam_ends_where_the_paths_suffice(kit):
     judge = Judge('{"sufficient": "yes"}')
     after = beam(kit, judge)
     assert kit.texts(after) == [ANN] and len(after.trace[-1].frames) == 1
-    assert after.trace[-1].notes == ("After hop 1, the language model found the paths sufficient.",)
+    assert after.trace[-1].notes == (NoteWith("hop 1", "sufficient"),)
     assert (
         after.trace[-1].usage.calls == 1 and DRAMA not in judge.asked[0][0][1]["content"]
     )  # only what the beam kept is shown

@@ -14,6 +14,7 @@ from core.instances.catalogue import catalogue
 from core.operators import VectorSearch
 from core.operators.base import Context
 from core.types import Question, State
+from tests.notes import NoteWith
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def test_the_nearest_nodes_their_neighbours_and_the_entities(run):
     found, state = run(VectorSearch(matches=2, hops=0), "ann ann one", "Drama")
     assert found == {"Drama": 1.0, "Ann": 0.894, "One": 0.447}  # 2 / sqrt(5) and 1 / sqrt(5)
     step = state.trace[-1]
-    assert step.notes == ("The nearest of 5 nodes: Ann (0.89); One (0.45).",) and step.sizes == {
+    assert step.notes == (NoteWith(5, "nodes", "Ann (0.89", "One (0.45"),) and step.sizes == {
         "nodes": 3,
         "edges": 2,
     }
@@ -80,9 +81,7 @@ def test_triples_bring_both_their_ends(run):
         "Two": pytest.approx(0.535, abs=2e-3),
         "1999": pytest.approx(0.535, abs=2e-3),
     }
-    assert (
-        state.trace[-1].notes[0] == "The nearest of 5 triples: Two -> release_year -> 1999 (0.53)."
-    )
+    assert state.trace[-1].notes[0] == NoteWith(5, "triples", "Two -> release_year -> 1999 (0.53")
 
 
 def test_pieces_stay_go_or_are_joined(run, kit):
@@ -90,10 +89,8 @@ def test_pieces_stay_go_or_are_joined(run, kit):
     found, state = run(VectorSearch(matches=1, hops=0), "1999", "Drama")
     assert set(found) == {"Drama", "1999"} and observe(kit.graph, state).extracted.components == 2
     found, state = run(VectorSearch(matches=1, hops=0, connected="seeds"), "1999", "Drama")
-    assert (
-        set(found) == {"Drama"}
-        and state.trace[-1].notes[1]
-        == "1 nodes in pieces without an entity of the question were left out."
+    assert set(found) == {"Drama"} and state.trace[-1].notes[1] == NoteWith(
+        "1 nodes", "pieces", "left out"
     )
     found, state = run(VectorSearch(matches=1, hops=0, connected="paths"), "1999", "Drama")
     assert found == {"Drama": 1.0, "One": 1.0, "Ann": 1.0, "Two": 1.0, "1999": 1.0}
@@ -108,10 +105,7 @@ def test_a_cap_keeps_what_is_near_a_better_match(run):
     # Ann (0.894) and 1999 (0.447) match: of One and Two, both next to Ann, One has the smaller id.
     found, state = run(VectorSearch(matches=2, keep=4), "ann ann 1999", "Drama")
     assert found == {"Drama": 1.0, "Ann": 0.894, "1999": 0.447, "One": 0.894}
-    assert (
-        state.trace[-1].notes[1]
-        == "There is more than 4 nodes; those around the best matches were kept."
-    )
+    assert state.trace[-1].notes[1] == NoteWith("4 nodes", "best matches")
     assert set(run(VectorSearch(matches=2, keep=1), "ann", "Drama")[0]) == {"Drama"}
 
 

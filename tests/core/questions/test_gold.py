@@ -12,6 +12,7 @@ from core.datasets import question_set
 from core.errors import BadInput
 from core.questions import GOLD, QuestionFile, read_file, read_questions
 from core.types import Question
+from tests.notes import NoteWith
 
 TOWNS = ("Turku", "Malmö", "Oslo", "Bergen", "Tartu", "Riga", "Lund", "Åbo", "Espoo", "Narvik")
 
@@ -44,7 +45,7 @@ def test_ten_questions_in_a_table_are_taken_for_documents(tmp_path, separator):
     (tmp_path / "asked.csv").write_text(table(separator), "utf-8")
     brought = bring_questions("towns", tmp_path / "asked.csv")
     assert (brought.set, brought.number, brought.answered, brought.gold) == ("towns", 10, 10, 10)
-    assert brought.notes == ("Not read in asked.csv: “remark”.",)
+    assert brought.notes == (NoteWith("Not read", "asked.csv", "“remark”"),)
     first, *others = open_corpus("towns").questions("towns")
     assert (first.text, first.answers, first.gold) == (
         "Which, 1?",
@@ -67,7 +68,9 @@ def test_what_is_taken_for_documents_is_taken_for_graphs(tmp_path):
     assert (of_graph.ignored, of_corpus.ignored) == (("gold", "remark"), ("remark",)) and not any(
         one.gold for one in of_graph.questions
     )
-    assert question_set(tmp_path / "asked.csv").note() == "Not read in asked.csv: “gold”, “remark”."
+    assert question_set(tmp_path / "asked.csv").note() == NoteWith(
+        "Not read", "asked.csv", "“gold”", "“remark”"
+    )
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def test_nobody_there_and_a_key_that_is_not_set(at, monkeypatch, tmp_path):
     header = 'headers = { "X-Key" = "NOT_SET_ANYWHERE" }'
     with pytest.raises(
         RetrieverFailed,
-        match="needs the environment variable NOT_SET_ANYWHERE for its header X-Key",
+        match="NOT_SET_ANYWHERE .*X-Key",
     ):
         at.ask("/good?x=1", header)
     monkeypatch.setenv("NOT_SET_ANYWHERE", "a\r\nHost: b")

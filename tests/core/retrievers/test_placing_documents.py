@@ -8,6 +8,7 @@ from core.operators.texts.sparse import searchable
 from core.retrievers.placing_documents import placed_documents
 from core.retrievers.reply import GivenDocument, UnfitReply, checked, checked_documents
 from core.sources import CorpusSource
+from tests.notes import NoteWith
 
 LONG = " ".join(
     f"Sentence number {i} of the long book speaks of thing{i}." for i in range(60)
@@ -57,9 +58,7 @@ def test_an_id_takes_one_place_that_of_the_passage_nearest_to_the_question(graph
     assert first == ["book#0"] and last == [
         f"book#{len([i for i in graph.columns.chunks.texts('document') if i == 'book']) - 1}"
     ]
-    assert found.notes == [
-        "1 document with several passages: the nearest to the question in words counts."
-    ]
+    assert found.notes == [NoteWith("1 document", "several passages", "nearest")]
 
 
 def test_a_long_text_takes_a_place_for_each_passage_that_it_covers(graph):
@@ -72,10 +71,7 @@ def test_a_long_text_takes_a_place_for_each_passage_that_it_covers(graph):
         graph, GivenDocument(text=LONG, score=1.0), GivenDocument("fred", score=0.5)
     )
     assert ids == [*chunks, "fred"] and scores == [1.0] * len(chunks) + [0.5] and len(chunks) > 1
-    assert (
-        "1 document of which the text covers several passages here: they follow one another."
-        in found.notes
-    )
+    assert NoteWith("1 document", "several passages", "follow one another") in found.notes
     across = LONG[len(graph.columns.chunks.text("text", chunks.index("book#0"))) - 200 :][
         :400
     ]  # over the first cut
@@ -95,8 +91,8 @@ def test_what_is_not_there_is_counted_and_what_comes_twice_takes_its_first_place
     ids, scores, found = place(graph, *given)
     assert (ids, scores, found.unplaced) == (["fred"], [1.0], 2)
     assert found.notes == [
-        "2 of 4 documents are not in the corpus: “<script>”, “A whale was white.”.",
-        "1 document of passages that were named before: the first place counts.",
+        NoteWith(2, "4 documents", "not in the corpus", "“<script>”", "“A whale was white.”"),
+        NoteWith("1 document", "named before", "first place"),
     ]
     assert place(graph)[2].rows == {} and place(graph)[2].notes == []
 
@@ -112,7 +108,7 @@ def test_a_title_of_two_documents_says_nothing_without_a_text(graph):
 def test_an_id_counts_where_the_text_is_another(graph):
     ids, _, found = place(graph, GivenDocument("fred", text="Marley was dead"))
     assert ids == ["fred"] and found.notes == [
-        "1 document of which the id is known and the text is not in it: the id counts."
+        NoteWith("1 document", "id", "text", "the id counts")
     ]
 
 
@@ -130,8 +126,7 @@ def test_a_reply_of_documents():
     assert (
         reply.answer == " Ann "
         and reply.prompt is None
-        and reply.notes
-        == ("The document's key “rank” was ignored. Known: id, title, text, score.",)
+        and reply.notes == (NoteWith("document", "“rank”", "id, title, text, score"),)
     )
     assert checked_documents({"chunks": ["x", {"id": 7}]}).documents == (
         GivenDocument(named="x"),

@@ -5,6 +5,7 @@ import pytest
 from core.retrievers.placing import placed
 from core.retrievers.reply import MOST_PATHS, UnfitReply, checked
 from core.types import Path
+from tests.notes import NoteWith
 
 DRAMA = {"nodes": ["One", "Drama"], "relations": ["has_genre"], "forward": [True], "score": 0.9}
 
@@ -27,8 +28,8 @@ def test_a_whole_reply():
     )
     assert reply.hits == (("Ann", None), ("Two", 2.0)) and reply.answers == ("Drama",)
     assert reply.notes == (
-        "The reply's key “path” was ignored. Did you mean “paths”?",
-        "1 of 2 nodes came without a score, so all stay in the order of the reply.",
+        NoteWith("“path”", "ignored", "“paths”"),
+        NoteWith(1, "2 nodes", "without a score"),
     )
     assert checked({}) == checked({"paths": [], "nodes": None}) and not checked({}).paths
 
@@ -101,9 +102,7 @@ def test_paths_are_found_along_and_against_triples(place):
         "One -> directed_by -> Ann -> directed_by_reverse -> Two",
         "One -> has_genre -> Drama",
     ]
-    assert not found.notes[1:] and found.notes == [
-        "3 of 4 paths came without a score, so all stay in the order of the reply."
-    ]
+    assert not found.notes[1:] and found.notes == [NoteWith(3, "4 paths", "without a score")]
     assert list(found.paths.values()) == [None, 0.9]
 
 
@@ -127,10 +126,11 @@ def test_what_is_not_in_the_graph_is_left_out_with_a_note(place):
     found = place({"paths": [*wrong, DRAMA]})
     assert found.texts == ["One -> has_genre -> Drama"]
     assert found.notes[1:] == [
-        "1 of 4 names are not in the graph: “<b>Nobody</b>”.",
-        "1 of 5 paths was left out: a name of theirs is not in the graph.",
-        "3 of 5 paths were left out: the graph has no such triple, as “One -[release_year]- 1999”, “One <-[has_genre]- Drama”, "
-        "“One -[genre]-> Drama”.",
+        NoteWith(1, "4 names", "not in the graph", "“<b>Nobody</b>”"),
+        NoteWith(1, "5 paths", "left out", "name"),
+        NoteWith(
+            3, 5, "“One -[release_year]- 1999”, “One <-[has_genre]- Drama”, “One -[genre]-> Drama”"
+        ),
     ]
 
 

@@ -9,6 +9,7 @@ from core.errors import BadInput
 from core.retrievers.reply import GivenDocument
 from core.retrievers.runs.formats import FORMATS, TREC, read_run_file
 from core.retrievers.runs.trec import read_qrels
+from tests.notes import NoteWith
 
 OTLP = {
     "resourceSpans": [
@@ -299,9 +300,9 @@ def test_rows_that_say_nothing_and_repeats_are_counted(tmp_path):
     found = read_run_file(file)
     assert [row.answer for row in found.rows] == ["1"]
     assert found.notes == (
-        "Left out, as they have no question and no id of one: 1 row.",
-        "Left out, as they have no documents, paths or answer: 1 row.",
-        "Left out, as an earlier row has their question: 1 row.",
+        NoteWith("no question", "id", "1 row"),
+        NoteWith("no documents, paths or answer", "1 row"),
+        NoteWith("earlier row", "1 row"),
     )
 
 

@@ -12,6 +12,7 @@ from core.errors import BadInput
 from core.retrievers.reply import TextPath
 from core.retrievers.runs.formats import read_run_file
 from core.retrievers.runs.paths import paths_in
+from tests.notes import NoteWith
 
 ROG = """Based on the reasoning paths, please answer the given question.
 
@@ -118,7 +119,7 @@ def test_rogs_and_togs_files_are_known_by_their_keys(tmp_path):
     read = read_run_file(written(tmp_path, tog))
     (row,) = read.rows
     assert (read.format, row.answer, len(row.paths)) == ("tog", "A {Harbour}.", 1)
-    assert read.notes == ("Left out of their paths, as they are neither triples nor paths: 1.",)
+    assert read.notes == (NoteWith("neither triples nor paths", 1),)
 
 
 def test_a_row_with_paths_alone_is_a_row(tmp_path):
@@ -126,10 +127,8 @@ def test_a_row_with_paths_alone_is_a_row(tmp_path):
         written(tmp_path, {"id": "1", "triples": [["A", "r", "B"]]}, {"id": "2", "triples": []})
     )
     assert [len(row.paths) for row in read.rows] == [1]
-    assert read.notes == ("Left out, as they have no documents, paths or answer: 1 row.",)
-    with pytest.raises(
-        BadInput, match="no row with a question or its id, and with documents, paths or an answer"
-    ):
+    assert read.notes == (NoteWith("no documents, paths or answer", "1 row"),)
+    with pytest.raises(BadInput, match="no row with a question"):
         read_run_file(written(tmp_path, {"id": "1", "triples": "?"}))
 
 

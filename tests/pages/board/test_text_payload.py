@@ -16,6 +16,7 @@ from pages.parts.board.html_report import script_json
 from pages.parts.board.payload import Board
 from pages.parts.board.text_hits import question_words
 from tests.films import Parrot, Written
+from tests.notes import NoteWith
 from tests.pages.compare.three_documents import KNOWN, LINE, WIDE, made
 
 ALONE = "Answer(prompt='question-only')"
@@ -48,11 +49,8 @@ def test_a_gold_passage_that_was_ranked_too_late_is_a_row_of_its_own(drawn):
     (lost,) = table["lost"]
     assert lost["id"] == "women" and lost["fate"] == "found too late: place 2, 1 is kept"
     said = drawn["lanes"][0]["verdict_text"]
-    assert (said["head"], said["text"], said["tone"]) == (
-        "Never read “First for Women”:",
-        "only 1 is kept, it was place 2.",
-        "warn",
-    )
+    assert said["text"] == NoteWith(1, "place 2")
+    assert (said["head"], said["tone"]) == ("Never read “First for Women”:", "warn")
 
 
 def test_a_passage_has_a_fate_in_every_lane(drawn):
@@ -102,10 +100,8 @@ def test_one_passage_is_one_node_for_all_lanes(drawn):
         ["chunk arthur", "chunk women", "chunk radio"],
         [],
     ]
-    assert (
-        drawn["verdict"]["text"]
-        == "Gold passages in the prompt: Own line (lane 1) 1 of 2; Own line (lane 2) 2 of 2."
-    )
+    lanes = ("Own line (lane 1) 1 of 2", "Own line (lane 2) 2 of 2")
+    assert all(lane in drawn["verdict"]["text"] for lane in lanes)
 
 
 def test_texts_are_carried_as_they_are(drawn):

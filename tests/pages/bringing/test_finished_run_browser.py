@@ -43,7 +43,7 @@ def test_a_dropped_run_is_a_column_and_a_lane(tmp_path):
         page.get_by_text(
             "2 questions, 2 with documents, 2 with answers. Of these 1 in the question sets"
         ).first.wait_for(timeout=30_000)
-        assert page.get_by_text("In no question set of “three”: 1 of its 2 questions.").count() == 1
+        assert page.get_by_text("“three”: 1 of its 2 questions").count() == 1
         chosen = page.locator("[data-testid=stMultiSelect]").nth(1)
         assert "finished run" in chosen.inner_text()
         assert not (found := serious(page)), found
@@ -52,11 +52,8 @@ def test_a_dropped_run_is_a_column_and_a_lane(tmp_path):
         ).all()[::-1]:
             tag.click()
         page.get_by_role("button", name="Start").click()
-        page.get_by_text("brought its own answers, which are scored.").wait_for(timeout=120_000)
-        assert (
-            page.get_by_text("1 of 2 documents not in the corpus, in 1 of 1 questions.").count()
-            == 1
-        )
+        page.get_by_text("brought its own answers").wait_for(timeout=120_000)
+        assert page.get_by_text("1 of 2 documents not in the corpus").count() == 1
         page.goto(
             f"{address}/?{urlencode([('corpus', NAME), ('q', KNOWN.text), ('lane', 'run-mine-_b_')])}"
         )

@@ -21,6 +21,7 @@ from core.sources import GraphSource
 from pages.parts.bringing import graph_files, question_file
 from pages.parts.bringing.inspection import reading_progress
 from pages.parts.bringing.uploads import save_upload
+from tests.notes import NoteWith
 
 PAGE = str(ROOT / "pages" / "graphs.py")
 HOSTILE = "<img src=x onerror=alert(1)> **bold** [x](javascript:alert(2))"
@@ -105,7 +106,7 @@ def test_questions_are_looked_at_and_kept(own):
         "My rows.jsonl",
         json.dumps(ROW) + "\n" + json.dumps({"question": "who"}),
     )
-    assert "2 questions, 1 with entities, 1 with answers, 1 with graphs of their own." in [
+    assert NoteWith("2 questions", "1 with entities", "1 with answers", "1 with graphs") in [
         caption.value for caption in at.caption
     ]
     assert list(at.dataframe[0].value["Question"]) == [HOSTILE, "who"]
@@ -128,7 +129,7 @@ def kept_table(own) -> AppTest:
     at.session_state.source = GraphSource("small")
     at.switch_page("pages/graphs.py").run()
     at = add(at, "upload_questions", "Mine.csv", TABLE)
-    assert "2 questions, 1 with entities, 1 with answers." in [
+    assert NoteWith("2 questions", "1 with entities", "1 with answers") in [
         caption.value for caption in at.caption
     ]
     return button(at, "Keep the questions").click().run()
@@ -136,9 +137,7 @@ def kept_table(own) -> AppTest:
 
 def test_a_table_is_kept_and_one_of_it_asked(own):
     at = kept_table(own)
-    assert (
-        "Mine is kept, with 2 questions. The command line knows it as mine." in at.success[0].value
-    )
+    assert at.success[0].value == NoteWith("Mine", "2 questions", "mine")
     button(at, "Ask one").click().run()
     assert not at.exception and at.session_state["question"] == "who knows A"
     assert (
@@ -169,7 +168,7 @@ def test_the_form_has_an_example_that_is_taken(own):
         code.value for code in at.code if code.value.startswith("question,answers,entities")
     )
     at = add(at, "upload_questions", "copied.csv", shown)
-    assert not at.error and "2 questions, 2 with entities, 2 with answers." in [
+    assert not at.error and NoteWith("2 questions", "2 with entities", "2 with answers") in [
         caption.value for caption in at.caption
     ]
 
@@ -186,7 +185,7 @@ def test_what_does_not_fit_the_graph_is_told_before_anything_is_kept(own):
         opened(), "upload_questions", "q.csv", "question,answers,entities\nwho,B,A\nwho,B,Zoe\n"
     )
     assert [one.value.replace("\\", "") for one in at.warning] == [
-        "Of 2 questions on small, 1 names an entity that is not in the graph, such as “Zoe”."
+        NoteWith("2 questions on small", 1, "“Zoe”")
     ]
 
 
@@ -196,7 +195,7 @@ def test_columns_are_named_where_the_file_does_not(own):
     next(one for one in at.text_input if one.label == "Columns").set_value(
         "id,question,answers,entities"
     ).run()
-    assert not at.error and "1 question, 1 with entities, 1 with answers." in [
+    assert not at.error and NoteWith("1 question", "1 with entities", "1 with answers") in [
         caption.value for caption in at.caption
     ]
     button(at, "Keep the questions").click().run()

@@ -7,6 +7,7 @@ import pytest
 from core.corpus.indexes.assembling import assembled
 from core.corpus.indexes.index import Chunk, Community, Entity, Index, Relation, Text
 from core.errors import BadInput
+from tests.notes import NoteWith
 
 
 def small(**changes) -> Index:
@@ -116,9 +117,7 @@ def test_a_text_that_the_index_lacks_is_put_together_of_the_chunks():
         "ship.txt": "Ann sails.",
         "k1": "Ann lives in Rome.\n\nRome is old.",
     }
-    assert opened.notes == [
-        "The index does not hold the text of 1 document; it was put together of the chunks, so what they have in common is there twice."
-    ]
+    assert opened.notes == [NoteWith("text of", 1, "document", "chunks")]
 
 
 def test_documents_of_one_title_are_called_by_their_keys():

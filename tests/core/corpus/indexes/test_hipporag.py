@@ -8,6 +8,7 @@ import pytest
 
 from core.errors import BadInput
 from tests.core.corpus.indexes.kit import RECORDED, edges_of, nodes_of, opened_from
+from tests.notes import NoteWith
 
 
 def written(folder, *docs, name="openie_results_ner_model.json"):
@@ -32,9 +33,7 @@ def test_a_folder_of_hipporag():
         ("Bo Holm", "Marie", "is captain of"),
         ("Bo Holm", "Varna", "was born in"),
     }
-    assert opened.notes == [
-        "Its edges between alike names lie in a pickled file, which is not read."
-    ]
+    assert opened.notes == [NoteWith("pickled file", "not read")]
 
 
 def test_spellings_of_one_name_are_one_entity_called_by_the_most_frequent(tmp_path):
@@ -65,7 +64,7 @@ def test_titles_are_taken_where_all_passages_have_one(tmp_path):
         ("Ann", "She cooks."),
         ("Rome", "It is old."),
     ]
-    assert "Each passage begins with a short line, which was taken for its title." in opened.notes
+    assert NoteWith("passage", "title") in opened.notes
     opened = opened_from(written(tmp_path / "titled", *docs, {"idx": "c", "passage": "One line."}))
     assert [(one.id, one.text) for one in opened.documents] == [
         ("a", "Ann\nShe cooks."),

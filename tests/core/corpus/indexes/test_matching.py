@@ -70,7 +70,7 @@ def test_other_texts_are_refused_with_how_many():
     index = Index(chunks=[Chunk("1", HARBOUR), Chunk("2", "Of the moon.")])
     with pytest.raises(
         BadInput,
-        match="not the texts of the index: 1 of 2 are in none of its documents, such as “Of the moon.”. Open it und",
+        match="1 of 2 .*“Of the moon.”. Open it und",
     ):
         assembled(index, "tool", "x", OURS)
 

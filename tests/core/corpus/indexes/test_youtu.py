@@ -91,6 +91,6 @@ def test_damaged_and_several(tmp_path):
     written(tmp_path / "c"), written(tmp_path / "c", name="other")
     with pytest.raises(
         BadInput,
-        match="indexes of several sets of documents, demo, other. Give a folder with one of them",
+        match="demo, other",
     ):
         opened_from(tmp_path / "c")

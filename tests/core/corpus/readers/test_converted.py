@@ -21,6 +21,7 @@ from core.corpus.readers.notebook import notebook
 from core.corpus.readers.office import slides, workbook
 from core.corpus.readers.options import Options
 from core.errors import BadInput
+from tests.notes import NoteWith
 
 
 def read(of, name, data, columns=None):
@@ -58,7 +59,7 @@ def test_a_workbook_with_a_column_of_texts_is_a_document_a_row():
         ("a.xlsx:1", "One", "The first."),
         ("a.xlsx:2", "Two", "The second."),
     ]
-    assert notes == ["a.xlsx: 1 row without a text in the column “Text” is left out."]
+    assert notes == [NoteWith("a.xlsx", 1, "row", "“Text”", "left out")]
     documents, _ = read(workbook, "a.xlsx", saved(book), {"text": "Subject", "id": "No"})
     assert [(one.id, one.text) for one in documents] == [
         ("a.xlsx:7", "One"),
@@ -78,7 +79,7 @@ def test_rows_of_several_sheets_have_them_in_their_ids():
         ("a.xlsx:May:1", "One.", "a.xlsx"),
         ("a.xlsx:June:1", "Two.", "a.xlsx"),
     ]
-    assert notes == ["a.xlsx: 1 sheet without a column of texts is left out: Sums."]
+    assert notes == [NoteWith("a.xlsx", 1, "sheet", "left out", "Sums")]
 
 
 def test_a_workbook_of_figures_is_one_document_with_its_sheets_as_places():
@@ -97,9 +98,7 @@ def test_a_workbook_of_figures_is_one_document_with_its_sheets_as_places():
         ("Ship", "Ships"),
         ("Oslo", "Ports"),
     ]
-    assert notes == [
-        "a.xlsx names no column of texts in its first rows, so it is one document with a line for each row."
-    ]
+    assert notes == [NoteWith("a.xlsx", "no column of texts", "one document")]
 
 
 def test_hidden_sheets_and_formulas_without_results_are_said():
@@ -107,8 +106,8 @@ def test_hidden_sheets_and_formulas_without_results_are_said():
     book["Secret"].sheet_state = "hidden"
     (document,), notes = read(workbook, "a.xlsx", saved(book))
     assert document.text == "a\nb" and notes[:2] == [
-        "a.xlsx: 1 hidden sheet is read as well: Secret.",
-        "a.xlsx: 1 formula without a saved result is left out; open and save it in a spreadsheet program.",
+        NoteWith("a.xlsx", 1, "hidden sheet", "Secret"),
+        NoteWith("a.xlsx", 1, "formula", "left out"),
     ]
 
 
@@ -142,7 +141,7 @@ def test_slides_are_places_with_their_notes_tables_and_groups():
         == "The harbour\nBuilt in 1871.\nIn a group.\nShip | Tons\nHeron | 198\nSay who built it."
     )
     assert document.places[0] == (0, "slide 1 The harbour") and document.title == "a"
-    assert notes == ["a.pptx: slide 2 of 2 holds no text; pictures are not read."]
+    assert notes == [NoteWith("a.pptx", "slide 2", 2, "no text")]
 
 
 ROOT = '<rootfiles><rootfile full-path="OEBPS/b.opf"/></rootfiles>'
@@ -181,7 +180,7 @@ def test_a_book_is_read_in_the_order_of_reading():
         ("First", "First"),
         ("Second", "Second"),
     ]
-    assert notes == ["a.epub: 1 of 3 pages holds no text, as covers and pictures do."]
+    assert notes == [NoteWith("a.epub", 1, 3, "no text")]
 
 
 def test_a_book_that_is_locked_says_so():
@@ -217,7 +216,7 @@ def test_a_mail_is_its_head_and_its_text_with_attachments_named():
         "From: Zoé <zoe@x.org>\nTo: bo@x.org\n"
     )
     assert document.text.endswith("Subject: Ships in May\n\nThe Heron, à Genève.")
-    assert notes == ["a.eml: 2 attachments are left out: list.pdf and map.pdf."]
+    assert notes == [NoteWith("a.eml", 2, "attachments", "list.pdf", "map.pdf")]
 
 
 def test_a_mail_that_is_a_page_is_read_as_one():
@@ -252,7 +251,7 @@ def test_a_notebook_is_markdown_with_its_code():
         and document.title == "Harbour"
     )
     assert document.places == ((0, "Harbour"),) and notes == [
-        "a.ipynb: the outputs of 1 cell are left out."
+        NoteWith("a.ipynb", "outputs", 1, "left out")
     ]
     old = {
         "worksheets": [

@@ -17,6 +17,7 @@ from core.corpus.readers import read_files
 from core.errors import BadInput, Cancelled
 from core.watch import Watch
 from tests.core.corpus.readers.test_marked import made_docx, made_pdf, saved
+from tests.notes import NoteWith
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def test_a_bad_file_costs_only_itself_and_is_told(folder):
         "empty.txt",
         "posing.txt",
     ]
-    assert read.notes[0] == "papers: 1 file of other kinds left out: tool.exe."
+    assert read.notes[0] == NoteWith("papers", 1, "left out", "tool.exe")
 
 
 @pytest.mark.parametrize(
@@ -133,9 +134,7 @@ def test_documents_of_one_text_are_kept_and_told(tmp_path):
         (tmp_path / f"{name}.txt").write_text("The same.")
     read = read_files([tmp_path])
     assert ids(read) == ["a.txt", "b.txt", "c.txt"]
-    assert read.notes == [
-        "b.txt holds the same text as a.txt, and 1 more are such; remove what is not needed."
-    ]
+    assert read.notes == [NoteWith("b.txt", "same text", "a.txt", 1)]
 
 
 def test_a_zip_that_is_a_bomb_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):

@@ -23,6 +23,7 @@ from core.errors import BadInput, Cancelled
 from core.io.home import ROOT
 from core.watch import Watch
 from tests.core.corpus.readers.test_marked import made_docx, saved
+from tests.notes import NoteWith
 
 MEGABYTES = 1 << 20
 
@@ -74,7 +75,7 @@ def test_documents_of_one_file_take_so_much_memory_and_no_more(tmp_path, monkeyp
     (tmp_path / name).write_bytes((b"text,id\n" if name == "x.csv" else b"") + row * 5_000)
     with pytest.raises(
         BadInput,
-        match=r"the documents up to here take more than 1 MB of memory; split the file: 2,\d\d\d of its rows fit",
+        match=r"more than 1 MB of memory.* 2,\d\d\d of its rows fit",
     ):
         read_files([tmp_path / name])
 
@@ -207,9 +208,7 @@ def test_a_file_that_takes_too_long_costs_only_itself(folder, monkeypatch):
     monkeypatch.setattr("core.corpus.readers.separate.BYTES_A_SECOND", 1 << 40)
     read = read_files([folder])
     assert [document.text for document in read.documents] == ["Good."]
-    assert read.notes == [
-        "a.html takes longer than 1 second to be read; split it, or save it as plain text and bring that."
-    ]
+    assert read.notes == [NoteWith("a.html", "longer than 1 second")]
 
 
 @pytest.mark.parametrize("megabytes, minutes", [(0, 2), (1, 2), (16, 2), (64, 8)])
@@ -247,7 +246,7 @@ def test_a_page_whose_end_the_parser_leaves_out_is_refused(tag):
     assert document.text == "Before.\nwithin\nAfter."
     with pytest.raises(
         BadInput,
-        match=r"a.html has elements within elements more than 2,048 deep; save it as plain text and bring that\.",
+        match=r"a.html .* 2,048 deep",
     ):
         html("a.html", deep(2_100))
 
@@ -257,9 +256,7 @@ def test_a_page_whose_end_the_parser_leaves_out_is_refused(tag):
 )
 def test_json_nested_too_deep_is_a_sentence(tmp_path, name, data):
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(
-        BadInput, match=f"{name}, line 1: this JSON is nested too deep to be read\\."
-    ):
+    with pytest.raises(BadInput, match=f"{name}, line 1: .*nested too deep"):
         read_files([tmp_path / name])
 
 

@@ -16,6 +16,7 @@ from pypdf.generic import (
 
 from core.corpus.readers.pdf import pdf
 from core.corpus.readers.text import given_title
+from tests.notes import NoteWith
 
 Line = tuple[int, int, str]  # where it begins, across and up, and its text
 
@@ -111,18 +112,16 @@ def test_words_divided_at_the_end_of_a_line_are_joined(lines, text, joined):
 def test_pages_without_text_are_said():
     text, notes = read(below("One."), [], below("Three."), [])
     assert text.split() == ["One.", "Three."] and notes == [
-        "a.pdf: pages 2 and 4 of 4 hold no text."
+        NoteWith("a.pdf", "2 and 4", 4, "no text")
     ]
     many = read(below("One."), *[[] for _ in range(12)])[1]
-    assert many == ["a.pdf: pages 2, 3, 4, 5, 6, 7, 8, 9 and 4 more of 13 hold no text."]
+    assert many == [NoteWith("a.pdf", "2, 3, 4, 5, 6, 7, 8, 9", "4 more", 13, "no text")]
 
 
 def test_letters_that_a_font_does_not_name_are_said():
     text, notes = read(below("the o\0ce and \ue001"))
     assert text == "the o\ufffdce and \ufffd"
-    assert notes == [
-        "a.pdf: 2 letters on page 1 cannot be read, as its fonts do not say which; shown as \ufffd."
-    ]
+    assert notes == [NoteWith("a.pdf", "2 letters", "page 1", "�")]
 
 
 LEFT = [
@@ -158,7 +157,7 @@ def test_columns_drawn_line_by_line_are_read_one_after_the_other():
         ]
     )
     assert text.split("\n")[1:] == LEFT + RIGHT and text.startswith("Of the bay")
-    assert notes == ["a.pdf: page 1 seems to be in columns, which are read one after the other."]
+    assert notes == [NoteWith("a.pdf", "page 1", "columns")]
 
 
 def test_columns_drawn_one_after_the_other_stay_as_they_are():

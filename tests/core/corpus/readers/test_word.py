@@ -12,6 +12,7 @@ from docx.opc.part import Part
 from docx.oxml import parse_xml
 
 from core.corpus.readers.word import word
+from tests.notes import NoteWith
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 SPACES = (
@@ -166,7 +167,7 @@ def test_tables_in_tables_controls_around_rows_and_deleted_rows():
     )
     assert read(f"<w:tbl>{rows}</w:tbl>") == (
         "Ship | Crew\nHeron | Ina, Voss; Rolf",
-        ["a.docx: 1 deleted passage is left out."],
+        [NoteWith("a.docx", 1, "deleted")],
     )
 
 

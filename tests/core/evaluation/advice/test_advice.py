@@ -21,6 +21,7 @@ from core.evaluation.runs.store import Run, Store, StoredRow, evaluations_file
 from core.runtime.jobs import Job
 from core.types import Question
 from tests.core.evaluation.advice.kit import Models, documents
+from tests.notes import NoteWith
 
 MOST = 12  # questions
 
@@ -83,7 +84,7 @@ def test_questions_are_made_saved_and_asked_of_all_methods(coast, bench):
         and len(advice.graphs) == 4
         and found.made[1].startswith("The graphs: Knowledge graph with")
     )
-    assert found.made[0].endswith(f"and {advice.size:,} asked of every method.")
+    assert f"and {advice.size:,} asked of every method" in found.made[0]
     again = Advising(engine, store, coast)
     again._build = None  # a finished answer does nothing
     assert again(Job("b")) == advice
@@ -146,11 +147,7 @@ def test_texts_without_names_are_a_sentence(bench):
         new_folder("bare"), [Document("d", "nothing but small words in here, one after the other.")]
     )
     job = start(engine, store, bare, by=BY_NAMES)
-    assert (
-        job.wait(120)
-        and job.error.startswith("No question could be made from these texts.")
-        and job.key == job_key("bare")
-    )
+    assert job.wait(120) and job.error.startswith("No question") and job.key == job_key("bare")
 
 
 def test_a_language_model_that_is_not_here_is_said_before_anything_starts(coast, bench):
@@ -263,18 +260,15 @@ def test_where_a_graph_is_ahead_on_one_kind_alone_that_kind_is_named():
 
 def test_what_was_made_and_left_out_is_said():
     made = answer(summary({}), ADVICE).made
-    assert made[0] == "24 questions were made (12 gaps, 12 bridges), and 24 asked of every method."
-    assert (
-        made[1] == "A note."
-        and made[2] == "Of 3 candidates for gaps no question was made: it is cut (3)."
-    )
+    assert made[0] == NoteWith(24, "12 gaps", "12 bridges", 24)
+    assert made[1] == "A note." and made[2] == NoteWith(3, "gaps", "cut (3)")
 
 
 def test_what_another_graph_may_give_is_said_where_no_language_model_read_for_one():
     assert "A graph that a language model builds" in answer(summary({}), ADVICE).caveats[1]
     read = replace(ADVICE, graphs={"Tree, by a language model": True})
     assert answer(summary({}), read).caveats[1].startswith("Questions that people ask")
-    assert answer(summary({}), read).made[1] == "The graphs: Tree, by a language model."
+    assert answer(summary({}), read).made[1] == NoteWith("Tree", "language model")
 
 
 def test_a_recommendation_on_made_questions_says_so():
@@ -290,4 +284,4 @@ def test_few_questions_say_nothing():
     found = answer(summary({}, only=7), replace(ADVICE, counts={"cloze": 7}))
     assert found.needed == OPEN and found.headline.startswith("7 questions") and not found.details
     few = answer(summary({}, n=7), ADVICE)
-    assert few.needed == NO and few.kinds[0].words().endswith("with one; too few to compare.")
+    assert few.needed == NO and few.kinds[0].words().endswith("too few to compare.")

@@ -24,6 +24,7 @@ from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Run, StoredRow
 from core.types import Question
 from tests.core.evaluation.reports.test_summary import SPEC, outcome
+from tests.notes import NoteWith
 
 MADE = Experiment(
     "made",
@@ -75,7 +76,7 @@ def test_where_the_papers_metric_is_not_known_nothing_is_said_on_agreement():
     (found,) = beside(unknown, "Films", summary(40))
     _, head, rows, notes = written(found)
     assert [row[head.index("agrees")] for row in rows] == ["–", "–"]
-    assert "It does not name the metric." in notes[0] and "1 of 1" not in notes[0]
+    assert "does not name the metric" in notes[0] and "1 of 1" not in notes[0]
 
 
 def test_a_difference_outside_of_the_interval_does_not_agree():
@@ -109,9 +110,7 @@ def test_the_order_of_sets_for_one_method():
         table("Two", 0.3, 0.1),
         table("Three", 0.2, 0.2),
     ]  # of three pairs one is the other way round
-    assert order_of_sets(tables) == [
-        "A, summaries: Kendall's tau of the order of the 3 sets is 0.33."
-    ]
+    assert order_of_sets(tables) == [NoteWith("A, summaries", "tau", 3, "0.33")]
     assert order_of_sets(tables[:2]) == [] and order_of_sets([]) == []
 
 
@@ -134,7 +133,7 @@ def test_what_is_drawn_without_numbers_is_one_table_a_set():
     table = wide(beside(drawn, "Films", summary(4)))
     assert (table.title, table.head) == ("Films", ("method", "accuracy", "seconds"))
     assert [(row[0], row[1][:5]) for row in table.rows] == [("A", "0.500"), ("B", "1.000")]
-    assert table.notes == ("4 questions of films_set. The paper draws it, without numbers.",)
+    assert table.notes == (NoteWith(4, "films_set"),)
     assert "| B | 1.000 " in markdown(drawn, [table], []) and "| paper |" not in markdown(
         drawn, [table], []
     )

@@ -25,6 +25,7 @@ from core.models.registry import Registry
 from core.types import Usage
 from tests.core.builds.kit import Reading, Texts
 from tests.core.builds.test_language_model import Models, entity, relation
+from tests.notes import NoteWith
 
 WANTED = BuildingCosts("id", "A paper", "Figure 1", "Costs", {}, {}, "", 0, ("Tree", "KG"), "KG", 1)
 READ = StepCost("read", GRAPH, 2.0, Usage(4, 400, 100))
@@ -78,10 +79,7 @@ def test_tokens_of_chunks_that_were_read_before_are_not_known(corpus):
     build(corpus, other, Models(say))
     cost = graph_cost("RKG", "x", status(corpus, other).report, True)
     assert not cost.whole and cost.usage() == Usage()
-    assert (
-        claims(WANTED, [cost])[0]
-        == "RKG: chunks had been read before, so that its tokens are not whole."
-    )
+    assert claims(WANTED, [cost])[0] == NoteWith("RKG", "tokens are not whole")
 
 
 def test_without_a_language_model_there_are_no_tokens(corpus):
@@ -89,9 +87,7 @@ def test_without_a_language_model_there_are_no_tokens(corpus):
     cost = graph_cost(
         "PG", "chunks", status(corpus, "chunks").report, find("chunks").line.asks_chat
     )
-    assert cost.whole and claims(WANTED, [cost]) == [
-        "No language model was asked for PG: 0 tokens."
-    ]
+    assert cost.whole and claims(WANTED, [cost]) == [NoteWith("PG", 0, "tokens")]
     assert "No language model was asked" in tokens({"PG": cost.steps}).layout.title.subtitle.text
 
 
@@ -110,19 +106,10 @@ def test_the_papers_sentences_beside_what_was_measured():
     tree = GraphCost("Tree", "t", 4, (StepCost("tree", GRAPH, 1.0, Usage(1, 40, 10)),))
     kg = GraphCost("KG", "k", 4, (READ, REPORTS))
     said = claims(WANTED, [tree, kg])
-    assert (
-        said[0]
-        == "Tokens of building the graph: Tree 50, KG 500. The paper's order is Tree, KG, as here."
-    )
-    assert said[1] == "KG takes 10.0 times the tokens of Tree; in the paper up to 40."
-    assert (
-        said[2]
-        == "Prompts have more tokens than completions in 2 of 2 graphs; in the paper in all."
-    )
-    assert (
-        said[3]
-        == "The index of KG takes 0.50 times the tokens of its graph; in the paper nearly as many."
-    )
+    assert said[0] == NoteWith("Tree 50, KG 500", "Tree, KG", "as here")
+    assert said[1] == NoteWith("KG", "10.0", "tokens of Tree", 40)
+    assert said[2] == NoteWith("Prompts have more tokens", 2, 2)
+    assert said[3] == NoteWith("index of KG", "0.50", "graph")
     more = GraphCost("Tree", "t", 4, (StepCost("tree", GRAPH, 1.0, Usage(9, 10, 990)),))
     said = claims(WANTED, [more, kg])
     assert "another order than here" in said[0] and "in 1 of 2" in said[2]

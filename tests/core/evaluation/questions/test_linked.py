@@ -18,6 +18,7 @@ from core.runtime.jobs import Job
 from core.watch import NO_WATCH
 from tests.core.operators.nodes.kit import corpus_graph
 from tests.films import Parrot, Written
+from tests.notes import NoteWith
 
 GRAPH = corpus_graph()  # a-b, c-a, b-d, d-c, d-e; f and g alone
 
@@ -93,14 +94,11 @@ def test_what_is_no_question_is_counted_and_the_next_pair_asked(corpus):
     assert [one.text for one in found.questions][:1] == ["What is it?"] and len(
         found.questions
     ) == 2
-    assert (
-        "1 of 5 pairs gave no question: the reply could not be read, or held no question."
-        in found.notes
-    )
+    assert NoteWith(1, "5 pairs", "no question") in found.notes
     assert any("speaks of a passage" in note for note in found.notes) and any(
         "made already" in note for note in found.notes
     )
-    assert found.notes[-1] == "2 of 3 questions were written."
+    assert found.notes[-1] == NoteWith(2, 3, "questions")
 
 
 def test_without_links_or_questions_it_is_a_sentence(corpus):

@@ -18,6 +18,7 @@ from core.runtime.jobs import Job
 from core.types import Question
 from core.watch import NO_WATCH
 from tests.films import Parrot, Written
+from tests.notes import NoteWith
 
 DOCUMENTS = (
     Document(
@@ -106,8 +107,8 @@ def test_replies_that_cannot_be_read_are_told_and_cost_their_own_questions(corpu
     )
     assert [one.id for one in found.questions] == ["u2-t1-q1", "u2-t1-q2"]
     assert found.notes == (
-        "1 of 6 replies could not be read, such as “no idea”.",
-        "2 of 4 questions were written.",
+        NoteWith(1, 6, "replies", "“no idea”"),
+        NoteWith(2, 4, "questions"),
     )
 
 
@@ -118,8 +119,8 @@ def test_questions_that_are_asked_twice_are_kept_once(corpus):
     found = writing(corpus, Author(twice))(Job("q"))
     assert [one.text for one in found.questions] == ["What of it?"]
     assert found.notes == (
-        "1 question was asked twice and is kept once.",
-        "1 of 4 questions were written.",
+        NoteWith(1, "twice"),
+        NoteWith(1, 4, "questions"),
     )
 
 
@@ -148,8 +149,8 @@ def test_what_is_no_question_is_left_out(corpus):
     found = writing(corpus, small, Recipe(1, 1, 2))(Job("q"))
     assert [one.text for one in found.questions] == lines[1:]
     assert found.notes == (
-        "1 line was no question and is left out.",
-        "1 of 2 questions were written.",
+        NoteWith("1 line", "no question"),
+        NoteWith(1, 2, "questions"),
     )
 
 

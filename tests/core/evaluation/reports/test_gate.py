@@ -9,6 +9,7 @@ from core.evaluation.reports.gate import Gate, failures, gates
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Run, StoredRow
 from core.types import Question
+from tests.notes import NoteWith
 
 
 def summary(*right, sample=None):
@@ -53,7 +54,7 @@ def test_a_mean_is_held_against_the_least_value_as_it_is():
     assert said(two_of_three, "hits@1=.66") == [] and said(two_of_three) == []
     (sentence,) = said(two_of_three, "hits@1=.667")
     assert (
-        "has hits@1 0.666667 (n = 3), which was to be 0.667 or more." in sentence
+        "hits@1 0.666667 (n = 3)" in sentence and "0.667 or more" in sentence
     )  # and not “0.667 is less than 0.667”
     assert len(said(two_of_three, "hits@1=.7,accuracy=.9")) == 2
 
@@ -67,13 +68,13 @@ def test_a_question_that_failed_counts_0():
 
 def test_a_partial_run_is_a_failure_however_good_it_is():
     (sentence,) = said(summary(True, True, sample=5), "hits@1=.5")
-    assert sentence == "The run is partial, which counts as failed: not finished: 2 of 5 questions."
+    assert sentence == NoteWith("partial", 2, "5 questions")
     assert said(summary(sample=5), "hits@1=.5")[0].startswith("The run is partial")
 
 
 def test_what_was_not_measured_is_a_failure():
     (sentence,) = said(summary(True), "nearness=.5")
-    assert "has no nearness, which was to be 0.5 or more." in sentence
+    assert "no nearness" in sentence and "0.5 or more" in sentence
 
 
 def test_what_cannot_be_a_gate_is_an_error():
@@ -113,5 +114,5 @@ def test_the_command_exits_with_1_and_says_why(kit, tmp_path, monkeypatch, capsy
         main([*command, "--fail-below", "path_hit=.5", "--fail-below", "reader_hit@1=1.1"])
         == FAILED
     )
-    assert "which was to be 1.1 or more." in capsys.readouterr().err
+    assert "1.1 or more." in capsys.readouterr().err
     assert main([*command, "--fail-below", "path_hits=1"]) == WRONG

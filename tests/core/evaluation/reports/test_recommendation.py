@@ -10,6 +10,7 @@ from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Run, StoredRow
 from core.types import Question
+from tests.notes import NoteWith
 
 TOKENS = {"a": 100, "b": 1_000, "c": 900}
 
@@ -62,7 +63,6 @@ def test_a_method_that_tests_carry_is_taken_though_it_is_dearer():
     """b is right on 12 questions of 16 that a misses, and on no other differs: of 2^12 flips 2 are as far, p = .0005."""
     found = recommendation(summed(a="0" * 12 + "1111", b="1" * 16))
     assert found.take == "b" and found.ranks == {"a": 2, "b": 1}
-    assert found.headline == "Take B: it is ahead of the other beyond chance."
     assert found.details[0].startswith(
         "1.00 of the questions answered right, n = 16 (1,000 tokens a question). It is ahead of A by .75 ["
     )
@@ -74,19 +74,11 @@ def test_of_two_that_chance_may_explain_the_cheaper_is_taken_and_the_questions_t
     .25 takes (2.80 x .447 / .25)^2 = 25.1 questions."""
     found = recommendation(summed(a="1" * 8 + "0" * 8, b="1" * 12 + "0" * 4))
     assert found.take == "a" and found.ranks == {"a": 1, "b": 1}
-    assert (
-        found.headline == "Take A: chance may explain all differences here, and it is the cheapest."
-    )
-    assert found.details[0] == (
-        ".50 of the questions answered right, n = 16 (100 tokens a question). B costs 10 times as much (1,000 tokens a question), for .75."
-    )
+    assert found.details[0] == NoteWith(".50", 16, 100, "B costs", 10, 1000, ".75")
     assert found.details[1].startswith("B has the highest mean, .25 [") and found.details[
         1
     ].endswith("more, within chance.")
-    assert (
-        found.details[-1]
-        == "16 questions can distinguish differences of .31 and more; the .25 between B and A would take about 30."
-    )
+    assert found.details[-1] == NoteWith(16, ".31", ".25", "B and A", 30)
     assert (
         found.more == 14
         and recommendation(summed(of=20, a="1" * 8 + "0" * 8, b="1" * 12 + "0" * 4)).more == 4
@@ -105,18 +97,48 @@ def test_methods_behind_share_no_rank_with_the_first_and_among_the_first_the_che
     assert (
         found.ranks == {"a": 3, "b": 1, "c": 1} and found.take == "b"
     )  # 900 tokens are about as few as 1,000
-    shared = "Take B: it shares the first rank with one other, as no test shows a difference, and "
-    assert found.headline == shared + "has the highest mean of those that cost as little."
 
 
 def test_of_methods_that_cost_alike_the_higher_mean_is_taken():
     """Without a language model cost is in seconds, 1 each here, and quality is of what was found: here of paths."""
     found = recommendation(summed(model=False, a="1" * 8 + "0" * 8, b="1" * 12 + "0" * 4))
     assert (found.metric, found.take) == ("path_hit@32", "b")
-    assert (
-        found.headline
-        == "Take B: chance may explain all differences here, and it has the highest mean of those that cost as little."
-    )
+
+
+HALF, MORE = "1" * 8 + "0" * 8, "1" * 12 + "0" * 4
+
+
+@pytest.mark.parametrize(
+    "rows, headline",
+    [
+        (
+            {"a": "0" * 12 + "1111", "b": "1" * 16},
+            "Take B: it is ahead of the other beyond chance.",
+        ),
+        (
+            {"a": HALF, "b": MORE},
+            "Take A: chance may explain all differences here, and it is the cheapest.",
+        ),
+        (
+            {"model": False, "a": HALF, "b": MORE},
+            "Take B: chance may explain all differences here, and it has the highest mean of those"
+            " that cost as little.",
+        ),
+        (
+            {"a": "0" * 16, "b": "1" * 16, "c": "1" * 15 + "0"},
+            "Take B: it shares the first rank with one other, as no test shows a difference, and"
+            " has the highest mean of those that cost as little.",
+        ),
+        ({"a": "0", "b": "1"}, "One question says too little to recommend a method."),
+        ({"a": "0" * 7, "b": "1" * 7}, "7 questions say too little to recommend a method."),
+        (
+            {"a": HALF},
+            "A: .50 of the questions answered right, n = 16. There is no other method to compare.",
+        ),
+    ],
+)
+def test_each_headline_is_said(rows, headline):
+    assert recommendation(summed(**rows)).headline == headline
 
 
 def test_a_failed_question_is_a_wrong_one():
@@ -124,24 +146,9 @@ def test_a_failed_question_is_a_wrong_one():
     assert found.take == "b" and "It is ahead of A by .75" in found.details[0]
 
 
-def test_few_questions_recommend_nothing():
-    found = recommendation(summed(a="0", b="1"))
-    assert (
-        found.take == "" and found.headline == "One question says too little to recommend a method."
-    )
-    found = recommendation(summed(a="0" * 7, b="1" * 7))
-    assert (
-        found.take == "" and found.headline == "7 questions say too little to recommend a method."
-    )
-
-
-def test_one_method_has_nothing_to_be_compared_with():
-    found = recommendation(summed(a="1" * 8 + "0" * 8))
-    assert (
-        found.take == ""
-        and found.headline
-        == "A: .50 of the questions answered right, n = 16. There is no other method to compare."
-    )
+@pytest.mark.parametrize("rows", [{"a": "0", "b": "1"}, {"a": "0" * 7, "b": "1" * 7}, {"a": HALF}])
+def test_few_questions_or_one_method_recommend_nothing(rows):
+    assert recommendation(summed(**rows)).take == ""
 
 
 def test_a_run_that_is_not_finished_is_judged_by_the_questions_that_all_have():
@@ -158,7 +165,7 @@ def test_methods_that_retrieve_the_same_are_named():
     ]
     found = recommendation(Summary(summary.run, same))
     assert found.take == "a" and found.details[1] == (
-        "A and B agree in every figure of what they retrieved, on each question, and B costs 10 times as much as A."
+        NoteWith("A and B agree", "B costs", 10, "as A")
     )
     assert not any("agree" in sentence for sentence in recommendation(summary).details)
 

@@ -17,6 +17,7 @@ from core.evaluation.runs.opening import opened
 from core.evaluation.runs.store import Run, StoredRow
 from core.sources import GraphSource
 from core.types import Question
+from tests.notes import NoteWith
 
 SPEC = {
     "instances": [
@@ -108,7 +109,9 @@ def test_an_instance_that_answered_nothing_has_no_figures():
     failed = StoredRow("a", ONE, None, gone[0]), StoredRow("a", TWO, None, gone[1])
     told = Summary(RUN, failed)
     assert told.table()["a"]["hits@1"].n == 0 and told.table()["a"]["hits@1"].mean is None
-    assert told.failed() == ["No. a & co: 0 of 2 answered, 2 failed: “…” is not in the graph."]
+    assert told.failed() == [
+        NoteWith("No. a & co", 0, 2, "answered", 2, "failed", "“…” is not in the graph")
+    ]
 
 
 def test_a_failed_question_counts_only_where_a_figure_could_have_come_of_it():
@@ -130,7 +133,7 @@ def test_a_failed_question_counts_by_its_gold_passages_where_no_answer_is_known(
     told = Summary(RUN, [StoredRow("a", known[0], found), StoredRow("a", known[1], None, "No.")])
     assert told.table(["passage_recall", "ndcg@1"])["a"]["passage_recall"].mean == 0.5
     assert told.table(["ndcg@1"])["a"]["ndcg@1"].n == 2 and told.failed() == [
-        "No. a & co: 1 of 2 answered, 1 failed: No."
+        NoteWith("No. a & co", 1, 2, "answered", 1, "failed: No")
     ]
 
 
@@ -358,8 +361,8 @@ def test_all_are_compared_over_as_many_passages_as_each_hands_on():
 def test_a_column_that_nobody_has_a_figure_for_is_left_out():
     told = ranked_run({"four": 4, "also": 4, "one": 1})
     assert told.shallow(["ndcg@3", "ndcg@10"]) == [
-        "FOUR and ALSO hand on at most 4 passages: no figures @10.",
-        "ONE hands on at most 1 passage: no figures @3, @10.",
+        NoteWith("FOUR and ALSO", 4, "10"),
+        NoteWith("ONE", 1, "3", "10"),
     ]
     told = ranked_run({"four": 4, "also": 4})
     assert (

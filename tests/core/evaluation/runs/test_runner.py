@@ -27,6 +27,7 @@ from core.runtime.jobs import Job
 from core.snapshot import thaw_all
 from core.sources import GraphSource
 from core.types import Question
+from tests.notes import NoteWith
 
 LINE = "EgoNetwork() >> ShortestPaths() >> Rank(keep={keep}) >> Answer()"
 NOBODY = "“Nobody” is not in the graph."
@@ -323,12 +324,10 @@ def test_rows_are_told_one_by_one_whether_they_bring_a_graph(bench, tmp_path):
     )
     assert [one.source for one in plan.drawn] == [GraphSource(""), GraphSource("")]
     assert misfits(plan.drawn, bench.engine.graph) == [
-        "Of 2 questions on graphs of their own, 1 comes without a graph of its own and cannot be asked."
+        NoteWith("2 questions", 1, "without a graph")
     ]
     found = {row.question.id: row for row in bench.store().rows(bench.run(plan).number)}
-    assert (
-        found["rows-1"].error == "The question “rows-1” of “rows” comes without a graph of its own."
-    )
+    assert found["rows-1"].error == NoteWith("“rows-1”", "“rows”", "graph of its own")
     assert metric("reader_hit@1")(found["rows-2"].outcome) == 1.0
 
 

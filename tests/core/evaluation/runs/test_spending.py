@@ -15,6 +15,7 @@ from core.runtime.account import Account, charge, charged_to
 from core.types import Usage
 from tests.core.evaluation.runs.test_flight import LINE, questions
 from tests.core.models.chat_server import serving, stream
+from tests.notes import NoteWith
 
 READ, WRITTEN = 90, 10  # tokens of every prompt and reply
 
@@ -136,15 +137,10 @@ def test_nothing_is_begun_that_might_go_over():
 
 
 def test_an_estimate_says_what_it_cannot():
-    assert (
-        estimate(Spending({}), 0, 10).words()
-        == "Nothing can be said before the first rows are done."
-    )
-    assert estimate(Spending({}), 10, 10).words() == "Nothing is left to be asked."
+    assert estimate(Spending({}), 0, 10).words() == NoteWith("before the first rows")
+    assert estimate(Spending({}), 10, 10).words() == NoteWith("Nothing is left")
     free = estimate(Spending({}, {"far": Usage(2, 20, 2)}), 2, 4).words()
-    assert free.endswith(
-        "about 2 calls of language models, 20 tokens in, 2 out, no money, as no price is given in models.toml."
-    )
+    assert "about 2 calls of language models, 20 tokens in, 2 out, no money" in free
 
 
 @pytest.mark.parametrize("text", ["much", "-1", "0", "5 5", "1e9", "tokens"])

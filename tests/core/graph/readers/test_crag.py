@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from core.cli import OK, main
 from core.errors import BadInput
 from core.graph.readers.crag import READERS, crag_triples, is_crag
+from tests.notes import NoteWith
 
 FILM = {
     "id": 7,
@@ -146,8 +147,7 @@ def test_music_is_read_where_it_is_plain(folder):
     )
     assert not [one for one in found if one[1] == "birth_date"]  # is no number
     assert [note for note in notes if "grammy_df" in note] == [
-        "music/grammy_df.pickle is left out: it holds more than plain values, and reading those would run code of the file. "
-        "Save it as grammy_df.csv beside it, by pandas, to have it read."
+        NoteWith("music/grammy_df.pickle", "left out", "grammy_df.csv")
     ]
 
 

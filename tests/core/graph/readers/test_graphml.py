@@ -4,6 +4,7 @@ import pytest
 
 from core.errors import BadInput
 from core.graph.readers.triple_file import TripleFile
+from tests.notes import NoteWith
 from tests.triples import read_triples
 
 HEAD = '<?xml version="1.0"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
@@ -150,7 +151,7 @@ def test_yed_writes_names_into_its_drawings(tmp_path):
     text = f"{root}<graph>{node.format(id='a', name='Anna')}{node.format(id='b', name='The Gull')}{edge}</graph></graphml>"
     triples, sentences = said(tmp_path, text)
     assert triples == [("Anna", "sails", "The Gull")]
-    assert sentences == ["Entities are called by “label”, relations by “label”."]
+    assert sentences == [NoteWith("Entities", "“label”", "relations", "“label”")]
 
 
 def test_gephi_cytoscape_and_apoc_name_relations_in_their_own_places(tmp_path):
@@ -161,10 +162,7 @@ def test_gephi_cytoscape_and_apoc_name_relations_in_their_own_places(tmp_path):
         triples, sentences = said(
             tmp_path, f"<graphml>{keys.format(name=name)}<graph>{nodes}{edge}</graph></graphml>"
         )
-        assert (
-            triples == [("a", "sails", "b")]
-            and "Attributes that are not read: of edges name." in sentences
-        )
+        assert triples == [("a", "sails", "b")] and NoteWith("not read", "edges name") in sentences
     assert said(
         tmp_path,
         f'<graphml><graph>{nodes}<edge source="a" target="b" label="SAILS"/></graph></graphml>',
@@ -184,8 +182,8 @@ def test_lightrag_and_nano_graphrag_have_keywords_and_quotation_marks(tmp_path):
         ("ANNA (id)", "connected_to", "GULL"),
     ]  # two nodes never share a name
     assert sentences == [
-        "Entities are called by their ids, relations by “keywords”.",
-        "Also taken: of edges, description from “description”.",
+        NoteWith("Entities", "ids", "relations", "“keywords”"),
+        NoteWith("taken", "edges", "description from “description”"),
     ]
 
 
@@ -197,6 +195,6 @@ def test_relations_that_are_all_the_same_while_attributes_are_ignored_are_a_warn
     )
     assert triples == [("a", "connected_to", "b")]
     assert sentences[1:] == [
-        "Attributes that are not read: of edges verb.",
-        "Every edge has the relation “connected_to”, so methods that go by relations have nothing to go by. Edges also have: verb.",
+        NoteWith("not read", "edges verb"),
+        NoteWith("Every edge", "“connected_to”", "verb"),
     ]

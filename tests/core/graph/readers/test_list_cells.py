@@ -13,7 +13,7 @@ from core.errors import BadInput
 from core.graph.building.build import build, in_memory
 from core.graph.readers.list_cells import names_of
 from core.graph.readers.triple_file import TripleFile, read_triples
-from tests.core.graph.test_bulk import same
+from tests.core.graph.test_large import same
 
 NAMES = ["Ann's", "Bo, the baker"]
 AS_TEXT = [repr(NAMES), json.dumps(NAMES), '["Ann\'s","Bo, the baker"]']

@@ -10,6 +10,7 @@ from core.cli import main
 from core.errors import BadInput
 from core.graph.building.build import build
 from core.graph.readers.triple_file import TripleFile, gathered
+from tests.notes import NoteWith
 
 TWO = [("Anna", "sails", "The Gull"), ("The Gull", "built in", "Turku")]
 GEPHI = (
@@ -114,9 +115,9 @@ def test_ids_that_the_table_lacks_and_nodes_without_edges_are_counted(tmp_path):
     file = gathered([edges, nodes])
     assert list(file.read())[2:] == [("Turku", "near", "9"), ("9", "near", "Anna")]
     said = file.tally.sentences()
-    assert "1 id of edges is not in the table of nodes, and is called as it is: “9”." in said
-    assert "1 node of the table has no edge and is left out." in said
-    assert "Nodes are read from nodes.csv: known by “id”, called by “label”." in said
+    assert NoteWith("1 id", "edges", "not in the table", "“9”") in said
+    assert NoteWith("1 node", "no edge", "left out") in said
+    assert NoteWith("nodes.csv", "known by “id”", "called by “label”") in said
 
 
 def test_two_nodes_of_one_label_stay_two(tmp_path):
@@ -136,10 +137,7 @@ def test_a_table_without_a_header_is_ids_and_labels_where_it_is_named(tmp_path):
     edges, nodes = written(tmp_path, "Q1\tAnna\nQ2\tThe Gull\n", "Q1\tsails\tQ2\n", ".tsv")
     file = TripleFile(edges, nodes=(nodes,))
     assert list(file.read()) == TWO[:1]
-    assert (
-        "nodes.tsv has no header: its two columns are taken as id and label."
-        in file.tally.sentences()
-    )
+    assert NoteWith("nodes.tsv", "no header", "id and label") in file.tally.sentences()
 
 
 def test_tables_of_json_rows_and_packed_ones(tmp_path):
@@ -161,7 +159,7 @@ def test_several_files_of_edges_are_one_graph(tmp_path):
     for place, triple in enumerate(TWO):
         (tmp_path / f"{place}.tsv").write_text("\t".join(triple), "utf-8")
     assert list(gathered([tmp_path / "0.tsv", tmp_path / "1.tsv"]).read()) == TWO
-    with pytest.raises(BadInput, match="2 files of edges are read at once, up to 128 MB together"):
+    with pytest.raises(BadInput, match="2 files of edges .*128 MB"):
         build(
             gathered([tmp_path / "0.tsv", tmp_path / "1.tsv"], memory=1 << 26), tmp_path / "g", "g"
         )
@@ -212,7 +210,7 @@ def test_a_zip_is_unpacked_and_read_as_its_files(tmp_path, capsys):
             archive.write(file, f"import/{file.name}")
     assert main(["build", str(tmp_path / "import.zip"), "--out", str(tmp_path / "g")]) == 0
     said = capsys.readouterr().out
-    assert "3 entities, 2 triples" in said and "Edges are read from edges.csv." in said
+    assert "3 entities, 2 triples" in said and "edges.csv" in said
 
 
 def test_triples_and_labels_given_together_are_told_by_their_content(tmp_path):

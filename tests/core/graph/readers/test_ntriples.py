@@ -153,5 +153,5 @@ def test_a_line_without_an_end_is_refused_early(tmp_path, monkeypatch, text):
     monkeypatch.setattr("core.graph.readers.ntriples.LONGEST_LINE", 1 << 20)
     file = tmp_path / "long.nt"
     file.write_text(text % ("a" * (3 << 20)))
-    with pytest.raises(BadInput, match="long.nt: a line of more than 1 MB is too long"):
+    with pytest.raises(BadInput, match="long.nt: .* 1 MB"):
         list(read_triples(file))

@@ -10,6 +10,7 @@ from core.cli import main
 from core.errors import BadInput
 from core.graph.building.build import build
 from core.graph.readers.triple_file import TripleFile
+from tests.notes import NoteWith
 from tests.triples import read_triples
 
 TWO = [("Anna", "sails", "The Gull"), ("The Gull", "built in", "Turku")]
@@ -79,7 +80,7 @@ def test_a_weighted_edge_list_is_no_list_of_triples(tmp_path, name):
     text = "Alpha\tBeta\t3\nBeta\tGamma\t1.5\n".replace("\t", "\t" if name == "w.tsv" else ",")
     with pytest.raises(
         BadInput,
-        match="links without relations, the third column being a weight. Read it as an edge list",
+        match="links without relations",
     ):
         read(tmp_path, text, name)
     with pytest.raises(BadInput, match="links without relations"):
@@ -87,8 +88,8 @@ def test_a_weighted_edge_list_is_no_list_of_triples(tmp_path, name):
     triples, sentences = read(tmp_path, text, name, format="edges")
     assert triples == [("Alpha", "connected_to", "Beta"), ("Beta", "connected_to", "Gamma")]
     assert sentences == [
-        "Links without relations: each is called connected_to.",
-        "Also taken: of edges, weight from “weight”.",
+        NoteWith("without relations", "connected_to"),
+        NoteWith("taken", "edges", "weight from “weight”"),
     ]
 
 
@@ -111,7 +112,7 @@ def test_an_edge_list_of_networkx_by_blanks_with_comments(tmp_path):
         ("gull", "turku"),
     ]
     (tmp_path / "g.edgelist").write_text(text, "utf-8")
-    with pytest.raises(BadInput, match="line 4: expected the two ends of a link, found “lonely”"):
+    with pytest.raises(BadInput, match="line 4: .*“lonely”"):
         list(read_triples(tmp_path / "g.edgelist"))
 
 
@@ -128,7 +129,7 @@ def test_quoted_names_between_tabs_are_read_or_said(tmp_path):
     ]
     with pytest.raises(
         BadInput,
-        match="line 3: found 4 columns, where the header has 3. Names in double quotes may hold tabs",
+        match="line 3: found 4 columns, .* 3. ",
     ):
         read(tmp_path, text + '"a\tb"\tis\tc\n', "q.tsv")
 
@@ -199,10 +200,10 @@ def test_json_of_other_tools(tmp_path, held):
 def test_json_that_is_none_of_these_says_what_is_read(tmp_path):
     with pytest.raises(
         BadInput,
-        match="its rows have colour, size. What is read: rows with head, relation and tail",
+        match="colour, size",
     ):
         read(tmp_path, '{"colour": "red", "size": 3}\n', "g.jsonl")
-    with pytest.raises(BadInput, match="link 1 lacks an end, or names a node"):
+    with pytest.raises(BadInput, match="link 1 "):
         read(
             tmp_path,
             json.dumps({"nodes": NODES, "links": [{"source": "n0", "target": "n9"}]}),
@@ -216,8 +217,8 @@ def test_what_two_nodes_share_is_told_apart(tmp_path):
     triples, sentences = read(tmp_path, json.dumps(held), "g.json")
     assert triples == [("Paris", "connected_to", "Paris (2)")]
     assert sentences == [
-        "Nodes and links: relations are called by no key: each is “connected_to”.",
-        "Also taken: of edges, weight from “weight”.",
+        NoteWith("Nodes and links", "no key", "“connected_to”"),
+        NoteWith("taken", "edges", "weight from “weight”"),
     ]
 
 
@@ -267,8 +268,13 @@ def test_tables_of_parquet_and_arrow(tmp_path):
         file = TripleFile(tmp_path / name)
         assert list(file.read()) == TWO
         assert file.tally.sentences() == [
-            "Columns: head from “source”, relation from “description”, tail from “target”; not read: id.",
-            "Also taken: of edges, weight from “weight”.",
+            NoteWith(
+                "head from “source”",
+                "relation from “description”",
+                "tail from “target”",
+                "not read: id",
+            ),
+            NoteWith("taken", "edges", "weight from “weight”"),
         ]
         assert list(TripleFile(tmp_path / name, columns=(2, 1, 3)).read())[0] == (
             "Anna",
@@ -276,9 +282,7 @@ def test_tables_of_parquet_and_arrow(tmp_path):
             "The Gull",
         )
     pa.parquet.write_table(table.select(["id", "weight"]), tmp_path / "g.parquet")
-    with pytest.raises(
-        BadInput, match="has the columns id, weight; say which hold head, relation and tail"
-    ):
+    with pytest.raises(BadInput, match="columns id, weight"):
         list(read_triples(tmp_path / "g.parquet"))
 
 
@@ -306,7 +310,7 @@ def test_a_dry_run_says_what_is_taken_how_and_builds_nothing(tmp_path, capsys):
     )
     assert main(["build", str(tmp_path / "g.csv"), "--dry-run"]) == 0
     said = capsys.readouterr().out
-    assert "1 triple, 2 entities, 1 relation." in said and "called by numbers" not in said
+    assert "1 triple, 2 entities, 1 relation" in said and "called by numbers" not in said
     assert (
         "Anna -> sails -> The Gull" in said
         and "not read: year." in said
@@ -323,7 +327,7 @@ def test_entities_that_are_numbers_are_said_unless_they_are_meant(tmp_path, caps
     assert main(["build", str(tmp_path / "g.csv"), "--dry-run"]) == 0
     said = capsys.readouterr().out
     assert (
-        "2 triples, 3 entities, 1 relation." in said
+        "2 triples, 3 entities, 1 relation" in said
         and "Entities are called by numbers, and questions find them by names" in said
     )
     (tmp_path / "ids.txt").write_text("1\t7\t2\n", "utf-8")

@@ -16,6 +16,7 @@ from core.graph.readers.triple_file import gathered
 from core.graph.writers import parts, writing
 from core.graph.writers.writing import WRITTEN, export, left_out, usual_name
 from core.watch import Watch
+from tests.notes import NoteWith
 
 NODES = [
     "Anna",
@@ -80,7 +81,7 @@ def test_columns_come_back_too_as_far_as_the_format_holds_them(tmp_path, format)
     if format == "turtle":
         assert found.columns.edges is None
         assert left_out(graph, format) == [
-            "Of edges descriptions, keywords, weights are not written: a triple of RDF has none."
+            NoteWith("descriptions, keywords, weights", "not written")
         ]
     else:
         assert found.digest == graph.digest and left_out(graph, format) == []
@@ -176,9 +177,7 @@ def test_what_xml_cannot_hold_is_marked(tmp_path):
 
 def test_a_graph_of_texts_says_that_its_texts_stay_here():
     graph = said(chunks=Table.of(id=["c#0"], text=["Anna sails."]))
-    assert left_out(graph, "graphml") == [
-        "Texts, communities and reports of the documents are not written; nodes and edges are."
-    ]
+    assert left_out(graph, "graphml") == [NoteWith("Texts, communities and reports", "not written")]
 
 
 def test_what_is_there_is_not_written_over_and_a_failure_leaves_nothing(tmp_path, monkeypatch):

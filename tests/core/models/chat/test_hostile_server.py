@@ -125,9 +125,7 @@ def test_a_packed_reply_is_bounded_as_it_unpacks():
 
     with (
         serving(answer) as (url, _),
-        pytest.raises(
-            ModelFailed, match="it sent more than 3 MB for a reply of 256 tokens and was cut off"
-        ),
+        pytest.raises(ModelFailed, match="3 MB for a reply of 256 tokens"),
     ):
         OpenAIChat(url, "m", "packed").reply(ASK, max_tokens=256)
 

@@ -14,6 +14,7 @@ from core.models.chat.thoughts import Thoughts, separated
 from core.models.chat.writing import read_again, unfenced
 from core.models.registry import Registry
 from tests.core.models.chat_server import serving, stream
+from tests.notes import NoteWith
 
 ASK = [{"role": "user", "content": "Who cooks?"}]
 SCHEMA = {
@@ -204,7 +205,7 @@ def test_a_thought_that_does_not_end_says_so(deltas):
     room = bodies[1]["max_tokens"]
     assert bodies[0]["max_tokens"] == 20 and 20 + 1500 < room < 2048
     assert (reply.text, reply.finish, reply.usable) == ("", "thinking", False)
-    assert reply.fault() == f"The model was still thinking when its {room:,} tokens were used up."
+    assert reply.fault() == NoteWith("still thinking", room, "tokens")
 
 
 def test_a_model_that_thinks_gets_room_for_it_beside_that_of_the_answer():
@@ -237,7 +238,7 @@ def test_the_answer_behind_a_thought_is_cut_at_its_own_room():
         reply = OpenAIChat(url, "m", "m").reply(ASK, max_tokens=40)
     assert (reply.finish, reply.fault("answer")) == (
         "length",
-        "The answer was cut at 40 tokens.",
+        NoteWith("cut", 40, "tokens"),
     ) and 130 < len(reply.text) < 160
 
 
@@ -247,7 +248,7 @@ def test_a_model_that_does_not_think_is_asked_as_ever():
     ) as (url, bodies):
         reply = OpenAIChat(url, "m", "m").reply(ASK, max_tokens=3)
     assert (reply.fault("answer"), [body["max_tokens"] for body in bodies]) == (
-        "The answer was cut at 3 tokens.",
+        NoteWith("cut", 3, "tokens"),
         [3],
     )
 
@@ -305,7 +306,7 @@ def test_what_cannot_be_read_as_json_is_of_no_use():
     assert (found.finish, found.usable, found.fault()) == (
         "unreadable",
         False,
-        "The reply could not be read as the JSON that was asked for.",
+        NoteWith("reply", "JSON"),
     )
 
 

@@ -17,6 +17,7 @@ from core.types import Question
 from core.watch import NO_WATCH
 from tests.core.operators.nodes.kit import Models, Reranker, corpus_graph
 from tests.films import Bag, Parrot
+from tests.notes import NoteWith
 
 ROWS = sorted(key for key, row in published().items() if row.group == "Corpus graphs")
 
@@ -98,7 +99,7 @@ def test_keywords_are_a_model_s_where_there_is_one_and_else_the_question_s_words
     alone = Line(steps[:4] + steps[8:])  # one search, by the low keywords
     assert ids == found(False, "never", alone)[0]  # both levels are the question's words then
     _, notes = found(True, '{"low": ["<b>plums</b>"], "high": ["preserving"]}')
-    assert "Keywords by the language model: <b>plums</b> (low); preserving (high)." in notes
+    assert NoteWith("language model", "<b>plums</b> (low", "preserving (high") in notes
     _, notes = found(True, "I cannot say.")
     assert any("could not be read" in note for note in notes)
 

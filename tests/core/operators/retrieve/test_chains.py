@@ -15,6 +15,7 @@ from core.operators.base import Context, Line, Recorder
 from core.sources import Ask, GraphSource
 from core.types import Question, State
 from tests.films import Bag
+from tests.notes import NoteWith
 from tests.real_models import registry
 
 
@@ -184,8 +185,8 @@ def test_the_chain_of_the_nearest_case_answers(kit, solved):
     after, found = answers(kit, CaseMemory("own", ranking=0.0), "who made One", "One")
     assert found == ["Ann"] and after.paths.scores[0] == 1.0
     told = after.trace[-1].notes
-    assert (
-        told[0] == "Of 2 solved questions 1 voted: “who made X” (1.00) for directed_by."
+    assert told[0] == NoteWith(
+        2, 1, "voted", "“who made X” (1.00)", "directed_by"
     )  # nobody wrote One
     assert "made from templates" in told[1]
 
@@ -237,20 +238,14 @@ def test_a_question_of_other_words_does_not_outvote_chain_ranking(kit, solved):
     _, alone = answers(kit, CaseMemory("own", alike=0.2, ranking=0.0), "the genre of One", "One")
     after, both = answers(kit, CaseMemory("own", alike=0.2), "the genre of One", "One")
     assert (alone, both) == (["Ann"], ["Drama"])
-    assert (
-        after.trace[-1].notes[-1]
-        == "Not alike enough to outvote chain ranking: has_genre comes before directed_by."
-    )
+    assert after.trace[-1].notes[-1] == NoteWith("Not alike enough", "has_genre", "directed_by")
     assert after.trace[-1].usage.texts == 2  # the question for its neighbours, and for the chains
 
 
 def test_a_question_is_never_its_own_case_and_unlike_ones_do_not_vote(kit, solved):
     solved.append(WHO_MADE_TWO)
     after, _ = answers(kit, CaseMemory("own"), "who made Two", "Two")
-    assert any(
-        "None of 1 solved questions is like this one; chain ranking decides." in note
-        for note in after.trace[-1].notes
-    )
+    assert NoteWith("None of 1", "chain ranking") in after.trace[-1].notes
     after, found = answers(kit, CaseMemory("own"), "the genre of One", "One")
     assert found == ["Drama"] and "chain ranking decides" in after.trace[-1].notes[0]
 
@@ -262,10 +257,8 @@ def test_without_a_solved_question_on_the_graph_the_memory_says_so(kit, solved):
     with pytest.raises(BadInput, match=told):
         CaseMemory("own")(asked(kit, "the genre of One", "One"), kit.context())
     after = PredictHops("own")(asked(kit, "the genre of One", "One"), kit.context())
-    assert (
-        after.hops == 1
-        and after.trace[-1].notes[-1]
-        == "There is no solved question on this graph; chain ranking decides."
+    assert after.hops == 1 and after.trace[-1].notes[-1] == NoteWith(
+        "no solved question", "chain ranking"
     )
 
 
@@ -298,7 +291,7 @@ def test_a_new_case_counts_at_once_in_a_lane_too(kit, solved):
     solved.append(Question("what of Two", entities=("Two",), answers=("Ann",)))
     assert reader() == (
         ["Ann"],
-        "Of 1 solved questions 1 voted: “what of X” (1.00) for directed_by.",
+        NoteWith(1, 1, "voted", "“what of X” (1.00)", "directed_by"),
     )
 
 

@@ -20,6 +20,7 @@ from core.retrievers.declared import own_file
 from core.sources import GraphSource
 from core.types import Question
 from tests.films import TRIPLES
+from tests.notes import NoteWith
 
 EXAMPLE = ROOT / "tests" / "example_retriever.py"
 
@@ -129,7 +130,7 @@ def test_answers_of_its_own_are_the_lanes(engine, kit, home):
     assert (
         own["reader_answers"] == ["1999"] and own["paths"][0]["text"] == "One -> directed_by -> Ann"
     )
-    assert own["operators"][1]["notes"] == ["The answers are the retriever's own."]
+    assert own["operators"][1]["notes"] == [NoteWith("retriever's own")]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from core.retrievers.declared import own_file
 from core.sources import CorpusSource, GraphSource
 from core.types import Question
 from tests.films import Parrot
+from tests.notes import NoteWith
 
 DOCUMENTS = (
     Document(
@@ -73,7 +74,7 @@ def test_it_is_a_lane_with_hits_and_funnel_beside_a_published_one(engine, home):
         == ["carol"]
     )
     assert own["answer"] == "Fred"  # the language model's, as the reply has none
-    assert "1 of 3 documents is not in the corpus: “moby”." in own["operators"][0]["notes"]
+    assert NoteWith(1, "3 documents", "not in the corpus", "“moby”") in own["operators"][0]["notes"]
     from core.retrievers import asking
 
     request = {"question": ASKED.text, "corpus": "carols", "seed": 0, "keep": 10}
@@ -160,9 +161,8 @@ def test_it_is_evaluated_beside_a_published_one(engine, home):
     assert [metric("passage_recall@2")(rows[id]) for id in ("1", "2")] == [1.0, 0.5]
     assert [metric("accuracy")(rows[id]) for id in ("1", "2")] == [1.0, 0.0]
     one, two = summary.brought()
-    assert (
-        one == "mine: 1 of 4 documents not in the corpus, in 1 of 2 questions."
-        and two == "mine brought its own answers, which are scored."
+    assert one == NoteWith("mine", 1, 4, "not in the corpus", 1, 2) and two == NoteWith(
+        "mine", "own answers"
     )
     assert evaluate(engine, store, plan).number == job.number
     own_file().write_text('[mine]\npython = "mine:retrieve"\nversion = 2\n', "utf-8")

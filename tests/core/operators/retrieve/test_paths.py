@@ -5,6 +5,7 @@ import pytest
 from core.errors import BadParameter
 from core.models.combine import Above
 from core.operators import BeamSearch, EgoNetwork, RandomSelect, Rank, ShortestPaths, SimplePaths
+from tests.notes import NoteWith
 
 ONE_STEP = ["One -> directed_by -> Ann", "One -> has_genre -> Drama"]
 TO_TWO = [
@@ -34,7 +35,7 @@ def test_of_parallel_relations_the_first_as_in_the_papers_code(kit, whole):
 def test_the_cap_on_shortest_paths_is_told(kit, whole):
     after = ShortestPaths(cap=3)(whole, kit.context())
     assert kit.texts(after) == [*ONE_STEP, TO_TWO[0]]
-    assert after.trace[-1].notes == ("Stopped at 3 paths from “One”; there are more.",)
+    assert after.trace[-1].notes == (NoteWith("Stopped at 3", "“One”"),)
 
 
 def test_all_shortest_paths_count_parallel_edges(kit, whole):

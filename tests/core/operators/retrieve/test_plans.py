@@ -8,6 +8,7 @@ from core.graph.algorithms.local import Local
 from core.operators import EgoNetwork, RelationPlans
 from core.operators.retrieve.plans import near_relations, parse
 from tests.core.operators.scripted import Script
+from tests.notes import NoteWith
 
 KNOWN = ["directed_by", "has_genre", "written_by"]
 
@@ -37,8 +38,8 @@ def test_paths_follow_each_plan_step_by_step_either_way(kit):
         "One -> has_genre -> Drama",
     ]
     assert after.trace[-1].notes == (
-        "Plan 1, directed_by → directed_by: 2 paths.",
-        "Plan 2, has_genre: 1 path.",
+        NoteWith("Plan 1", "directed_by → directed_by", "2 paths"),
+        NoteWith("Plan 2", "has_genre", "1 path"),
     )
     assert (
         "directed_by\nhas_genre\nwritten_by\nrelease_year" in chat.asked[0]
@@ -106,9 +107,7 @@ def test_plans_in_plain_words_are_read_and_unknown_relations_dropped():
         [],
     )
     told, notes = parse(plans(["directed_by", "shot_in"], ["written_by"]), KNOWN)
-    assert told == [("written_by",)] and notes == [
-        "1 of 2 plans name unknown relations and were dropped."
-    ]
+    assert told == [("written_by",)] and notes == [NoteWith(1, "2 plans", "unknown relations")]
 
 
 def test_a_lone_seed_is_asked_nothing(kit):

@@ -14,6 +14,7 @@ from core.operators.base import Context
 from core.sources import GraphSource
 from core.types import Question, State
 from tests.films import TRIPLES, Parrot, Written
+from tests.notes import NoteWith
 
 
 class Reporter(Parrot):
@@ -63,9 +64,7 @@ def test_prepared_reports_cost_nothing_and_are_said_to_be_fewer_than_the_communi
     run(graph, Reporter(""), "Two", "One")
     after = run(graph, Reporter(""), "Two", "One", line=(CommunityReports(keep=1),))
     assert after.trace[-1].usage.calls == 0 and [r.about for r in after.reports] == [("Two",)]
-    assert after.trace[-1].notes == (
-        "The question's entities lie in 2 communities; the reports of the first 1 are shown.",
-    )
+    assert after.trace[-1].notes == (NoteWith("2 communities", "first 1"),)
 
 
 def test_a_reply_that_is_no_report_is_noted_in_the_trace(graph):

@@ -11,6 +11,7 @@ from core.operators import ThinkOnGraph
 from core.operators.base import Context
 from core.types import Question, State
 from tests.core.operators.scripted import Script
+from tests.notes import NoteWith
 
 YES, NO = '{"sufficient": "yes"}', '{"sufficient": "no"}'
 
@@ -44,8 +45,8 @@ def test_two_hops_by_hand(kit):
     step = after.trace[-1]
     assert step.usage.calls == 4 and [frame.title for frame in step.frames] == ["hop 1", "hop 2"]
     assert step.notes == (
-        "Hop 1: the language model wanted more paths.",
-        "Hop 2: the language model found the paths sufficient.",
+        NoteWith("Hop 1", "more paths"),
+        NoteWith("Hop 2", "sufficient"),
     )
 
 

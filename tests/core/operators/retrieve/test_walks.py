@@ -12,6 +12,7 @@ from core.operators import Answer, DrawnTriples, NearestTriples, NodesThenWalks
 from core.operators.base import Context
 from core.types import Question, State
 from tests.films import Bag, Written
+from tests.notes import NoteWith
 
 TRIPLES = [
     ("One", "directed_by", "Ann"),
@@ -64,7 +65,7 @@ def test_nodes_by_all_their_walks_then_walks_of_each(run):
     assert state.paths.scores == pytest.approx((2 / 8**0.5, 1 / 8**0.5), abs=1e-6)
     assert set(run.graph.names(state.subgraph.nodes)) == {"Two", "Three", "Noir"}
     assert (
-        "The nearest of 3 nodes with walks: Two, Three." in state.trace[-1].notes
+        NoteWith(3, "nodes with walks", "Two, Three") in state.trace[-1].notes
     )  # persons and genres have none along the triples
 
 
@@ -91,7 +92,7 @@ def test_copies_take_places_and_are_shown_once(run):
     # from One a walk of one step leads to Ann or to Drama; of 20 drawn walks the 5 nearest to “drama” are all the same
     state = run(NodesThenWalks(walks=20, length=1, nodes=1, keep=5, direction="out"), "one drama")
     assert run.graph.texts(state.paths.items) == ["One -> has_genre -> Drama"]
-    assert "Of the 5 walks kept, 4 are copies of others." in state.trace[-1].notes
+    assert NoteWith("5 walks", 4, "copies") in state.trace[-1].notes
     once = run(
         NodesThenWalks(walks=20, length=1, nodes=1, keep=5, direction="out", unique=True),
         "one drama",

@@ -18,6 +18,7 @@ from core.operators.texts.hits import LazyRanking, fitting, ranked, within
 from core.runtime.weight import weight as weighed
 from core.types import Question, Ranking, State
 from tests.films import Bag, Written
+from tests.notes import NoteWith
 
 LINKED = "NamesInQuestion() >> LinkNames()"
 
@@ -125,7 +126,9 @@ def test_incident_relations_by_degrees_then_weight(told):
 def test_incident_relations_within_a_budget(told):
     # "Cratchit copies letters for Scrooge." are 36 characters, 11 tokens; the next 19 characters, 6 tokens
     after = step(told, "IncidentRelations", at(told, Scrooge=1.0), budget=16)
-    assert len(after.relations) == 1 and after.trace[0].notes == ("1 of 3 relations have room.",)
+    assert len(after.relations) == 1 and after.trace[0].notes == (
+        NoteWith(1, "3 relations", "room"),
+    )
     assert len(step(told, "IncidentRelations", at(told, Scrooge=1.0), budget=17).relations) == 2
 
 

@@ -15,6 +15,7 @@ from core.sources import Ask, GraphSource
 from core.types import Point, Question
 from tests.core.operators.scripted import Script
 from tests.films import Written
+from tests.notes import NoteWith
 
 TWO = "SparseChunks(keep=2)"  # of “the clerk Cratchit” chunks 1 and 2
 LINE = f"{TWO} >> Points() >> AnswerFromPoints()"
@@ -80,9 +81,7 @@ def test_a_passage_that_is_too_long_is_cut(told):
 def test_a_reply_that_cannot_be_read_gives_no_point_and_is_told(told, reply):
     state, asked = after(told, LINE, reply, points(("strong", 90)), "The clerk.")
     assert [point.text for point in state.points] == ["strong"] and state.answer == "The clerk."
-    assert (
-        state.trace[1].notes[0] == "The points of 1 of 2 parts could not be read; these gave none."
-    )
+    assert state.trace[1].notes[0] == NoteWith(1, "2 parts", "could not be read")
 
 
 def test_half_filled_points_are_taken_and_empty_ones_counted(told):
@@ -93,7 +92,7 @@ def test_half_filled_points_are_taken_and_empty_ones_counted(told):
         ("x", 1),
         ("strong", 90),
     ]
-    assert state.trace[1].notes[0] == "1 of the points noted have no text and were left out."
+    assert state.trace[1].notes[0] == NoteWith(1, "points", "no text")
 
 
 def test_scores_beyond_the_scale_count_as_its_ends(told):
@@ -227,7 +226,7 @@ def test_points_that_the_model_has_no_room_for_are_left_out_from_the_worst(told)
     state, asked = after(told, LINE, *replies, "So.", context=needed + 256 + 8 - 1)
     assert "strong" in asked[2] and "weak" not in asked[2]
     assert state.trace[-1].sizes["points"] == 1 and state.trace[-1].notes == (
-        "Of 2 points the best 1 had room.",
+        NoteWith("2 points", "best 1", "room"),
     )
 
 

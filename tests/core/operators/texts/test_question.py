@@ -9,6 +9,7 @@ from core.types import Keywords
 from tests.core.operators.nodes.kit import corpus_graph
 from tests.core.operators.texts.kit import plain
 from tests.films import Bag, Parrot, Written
+from tests.notes import NoteWith
 
 
 def test_names_by_a_language_model(told):
@@ -76,9 +77,7 @@ def test_where_no_language_model_is_to_be_asked_the_question_is_read(told, line,
     said = Parrot('{"names": ["Nobody"], "low": ["Nobody"], "high": []}')
     after = told.state(line, "Is Tim lame?", models=Written(said), answering=False)
     assert getattr(after, found) in (("Tim",), Keywords(("Tim",), ("lame",))) and not said.asked
-    assert after.trace[0].notes == (
-        "No language model is asked: the question's own words were taken, those that the graph names first.",
-    )
+    assert after.trace[0].notes == (NoteWith("No language model", "own words"),)
 
 
 def test_a_level_without_keywords_is_not_searched_where_that_is_wanted(told):
@@ -91,4 +90,4 @@ def test_a_level_without_keywords_is_not_searched_where_that_is_wanted(told):
         after.relations.items,
         after.chunks.items,
     ) == ((), (), ())
-    assert after.trace[2].notes == ("There is nothing to search by.",)
+    assert after.trace[2].notes == (NoteWith("nothing to search by"),)
