@@ -221,7 +221,7 @@ class RunRepairs:
             environment = self.engine.environment
             tell(one)
             for row in vary(
-                plan, environment, ask, place, plan.instances, job, MAX_SECONDS, kept=False
+                plan, environment, ask, place, plan.instances, job, MAX_SECONDS, with_states=False
             ):
                 pace.add(one.known.instance, row.seconds, False)
                 tell(one)

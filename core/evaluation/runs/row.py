@@ -52,7 +52,7 @@ def vary(
     instances: Sequence[Instance] | None = None,
     watch: Watch = NO_WATCH,
     seconds: float | None = None,
-    kept: bool = True,
+    with_states: bool = True,
 ) -> Iterator[FinishedRow]:
     """Ask one question of a plan with several instances, one after the other.
 
@@ -67,7 +67,7 @@ def vary(
     instances : all of the plan by default, the first one turning with the question.
     watch : is checked before each instance, and by what runs.
     seconds : of one instance; one that takes longer has no outcome.
-    kept : whether the rows have states, and are told of as spans (`core.comparison.traces`).
+    with_states : whether the rows have states, and are told of as spans (`core.comparison.traces`).
 
     Yields
     ------
@@ -78,7 +78,7 @@ def vary(
     for instance in asked:
         watch.check()
         limited = watch if seconds is None else until(watch, time.monotonic() + seconds)
-        yield one(plan, environment, ask, place, instance, prefixes, limited, kept)
+        yield one(plan, environment, ask, place, instance, prefixes, limited, with_states)
 
 
 def one(
@@ -89,7 +89,7 @@ def one(
     instance: Instance,
     prefixes: Prefixes,
     watch: Watch = NO_WATCH,
-    kept: bool = True,
+    with_states: bool = True,
 ) -> FinishedRow:
     """An instance run on the question at `place`. Raises Cancelled where `watch` does; what else fails is a sentence in the row."""
     drawn, models, start = plan.drawn[place], environment.models, time.perf_counter()
@@ -106,12 +106,12 @@ def one(
         opinions = first, asked.source, supported(plan, models, lane, watch)
         state = as_if_new(lane.state) if plan.cold else lane.state
         outcome = observe(lane.graph, state, *opinions, building(lane), second)
-        states = freeze_all(lane.states, lane.graph) if kept else None
+        states = freeze_all(lane.states, lane.graph) if with_states else None
     except Cancelled:
         raise
     except Exception as failure:
         outcome, error = None, sentence(failure)
-    if lane is not None and kept:
+    if lane is not None and with_states:
         traces.send([traces.Traced(instance.name, lane, error or "")])
     return FinishedRow(
         instance.id, drawn.question.id, outcome, error, states, time.perf_counter() - start

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from core.corpus import corpora, open_corpus, questions
+from core.corpus import corpora, open_corpus
 from core.io.fetched import place_of
 from core.sources import CorpusSource
 from pages.parts.shared.session_state import USUAL
@@ -345,7 +345,10 @@ def test_questions_with_known_answers_are_a_set_that_is_asked_and_counted_by(sma
         ("Turku",),
         ("town", "nowhere"),
     ) and "Here already: small texts (1)" in texts(at)
-    assert "small" in corpora()["small"].sets and questions("small")[0].text == row["question"]
+    assert (
+        "small" in corpora()["small"].sets
+        and open_corpus("small").questions("small")[0].text == row["question"]
+    )
 
 
 def test_ten_questions_in_csv_are_looked_at_and_kept(small):

@@ -62,6 +62,6 @@ def test_a_line_that_takes_too_long_has_no_outcome_and_the_next_one_is_asked(ben
 def test_a_row_that_is_not_kept_has_figures_and_no_states(bench):
     plan = bench.plan(model=False)
     ask = asking(bench.engine, plan)
-    found = list(vary(plan, bench.engine.environment, ask, 0, kept=False))
+    found = list(vary(plan, bench.engine.environment, ask, 0, with_states=False))
     assert all(row.outcome is not None and row.states is None for row in found)
     assert all(row.states for row in vary(plan, bench.engine.environment, ask, 0))

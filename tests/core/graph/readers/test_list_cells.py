@@ -12,8 +12,9 @@ import pytest
 from core.errors import BadInput
 from core.graph.building.build import build, in_memory
 from core.graph.readers.list_cells import names_of
-from core.graph.readers.triple_file import TripleFile, read_triples
+from core.graph.readers.triple_file import TripleFile
 from tests.core.graph.test_large import same
+from tests.triples import read_triples
 
 NAMES = ["Ann's", "Bo, the baker"]
 AS_TEXT = [repr(NAMES), json.dumps(NAMES), '["Ann\'s","Bo, the baker"]']
