@@ -34,7 +34,7 @@ FIRST = {
         {},
     ),
     "vectors": (
-        encoding.SCHEMA,
+        encoding.FORMER_SCHEMA,
         ["create table vectors (key blob primary key, vector blob not null) without rowid"],
         {"vectors": (b"k", b"\0\0")},
         {},
