@@ -46,7 +46,7 @@ def aged(folder: Path) -> None:
 def test_a_graph_is_opened_once_to_be_listed(home, monkeypatch):
     aged(home)
     assert datasets()["mine"].title == "Mine"
-    monkeypatch.setattr(catalogue, "open_store", lambda folder: pytest.fail("opened again"))
+    monkeypatch.setattr(catalogue.Graph, "open", lambda folder: pytest.fail("opened again"))
     assert datasets()["mine"].title == "Mine" and dataset_of("mine").title == "Mine"
 
 
