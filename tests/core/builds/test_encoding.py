@@ -17,7 +17,7 @@ from core.models.encoders.saved_vectors import vector_file
 from core.watch import NO_WATCH
 from tests.core.builds.kit import Reading
 
-TEXTS = ["a bed", "deaf", "a bed", "ice"]
+ENCODED_TEXTS = ["a bed", "deaf", "a bed", "ice"]
 
 
 class CountedReading(Reading):
@@ -47,7 +47,7 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
-def vectors_and_fresh(models, texts=TEXTS):
+def vectors_and_fresh(models, texts=ENCODED_TEXTS):
     report = BuildReport()
     return halves(texts, "encoder", BuildContext(models, report=report)), report.fresh
 
@@ -71,9 +71,9 @@ def test_a_text_is_encoded_once_and_saved_beside_those_of_questions(home):
     encoder = CountedReading()
     made, fresh = vectors_and_fresh(encoder)
     assert made.dtype == np.float16 and np.array_equal(made[0], made[2])
-    assert np.array_equal(made, Reading().encode(TEXTS).astype(np.float16))
+    assert np.array_equal(made, Reading().encode(ENCODED_TEXTS).astype(np.float16))
     assert encoder.asked == ["a bed", "deaf", "ice"] and fresh == 3
-    again, fresh = vectors_and_fresh(other := CountedReading(), [*TEXTS, "new"])
+    again, fresh = vectors_and_fresh(other := CountedReading(), [*ENCODED_TEXTS, "new"])
     assert np.array_equal(again[:4], made) and other.asked == ["new"] and fresh == 1
     assert vector_file().facts().texts == 4
     assert not (home / "vectors.sqlite").exists()
@@ -87,7 +87,9 @@ def test_more_texts_than_are_encoded_together(home):
 
 
 def test_vectors_that_an_earlier_version_left_are_found_and_carried_over(home):
-    known = {text: np.full(16, number, np.float16) for number, text in enumerate(TEXTS[:2], 1)}
+    known = {
+        text: np.full(16, number, np.float16) for number, text in enumerate(ENCODED_TEXTS[:2], 1)
+    }
     leave_former_file(home, known)
     made, fresh = vectors_and_fresh(encoder := CountedReading())
     assert encoder.asked == ["ice"] and fresh == 1

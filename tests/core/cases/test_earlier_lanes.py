@@ -24,13 +24,13 @@ from pages.parts.board.finished import report
 from pages.parts.board.payload import Board
 from tests.core.test_earlier_home import differences, plain
 
-SAVED = Path(__file__).parents[2] / "earlier" / "lanes.tar.gz"
+SAVED_LANES = Path(__file__).parents[2] / "earlier" / "lanes.tar.gz"
 
 
 @pytest.fixture
 def earlier(home) -> dict[str, Any]:
     """The saved cases as the person's own; what is expected of each."""
-    with tarfile.open(SAVED) as archive:
+    with tarfile.open(SAVED_LANES) as archive:
         archive.extractall(home, filter="data")
     return json.loads((home / "expected.json").read_text("utf-8"))
 

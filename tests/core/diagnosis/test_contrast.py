@@ -30,7 +30,7 @@ def says(name, *names):
     return LaneSummary(name, Explained(None, "", ""), names)
 
 
-TWELVE = tuple(f"a{i}" for i in range(12))
+TWELVE_ANSWERS = tuple(f"a{i}" for i in range(12))
 LATE, ABSENT = {"cause": Cause.NO_ROOM}, {"cause": Cause.NOT_IN_GRAPH, "of": 1}
 FOUND = lane("A", of=1)
 AND_SO = "Add the right answer to see where it is lost."
@@ -56,8 +56,8 @@ AND_SO = "Add the right answer to see where it is lost."
             "Only B and C find all three. A does not search far enough.",
         ),
         (
-            [lane("A", *TWELVE[:11], of=12), lane("B", of=12)],
-            TWELVE,
+            [lane("A", *TWELVE_ANSWERS[:11], of=12), lane("B", of=12)],
+            TWELVE_ANSWERS,
             "Only B finds all 12. A ranks 11 of them too low.",
         ),
         # all find all, and who gives other names is told where somebody does not

@@ -276,7 +276,7 @@ def test_nothing_was_shown(kit):
 
 
 def test_what_was_found_is_told_by_what_led_to_it(kit):
-    """The cases of `success`: each is said once."""
+    """The cases of a success: each is said once."""
     unshown = run(kit, Answer(prompt="question-only"), chat=kit.Parrot("Ann"))
     fans = run(kit, *AROUND, GraphReader(), start="Ann")  # One, Two; then Drama and 1999
     named = ranked(kit, 1, Answer(), chat=kit.Parrot("Ann, and Drama"))
@@ -336,10 +336,10 @@ def test_without_known_answers(kit):
         assert (one.stage, one.head, one.right) == (None, "", None) and follows in one.text
 
 
-SCORED = Ranking("path", (), ())
+SCORED_PATHS = Ranking("path", (), ())
 
 
-def lost(cause, *names, by="", parameters=None, cut=SCORED, stage="paths", text, **figures):
+def lost(cause, *names, by="", parameters=None, cut=SCORED_PATHS, stage="paths", text, **figures):
     """A row of the table below: the losses of one cause, and their sentence."""
     step = Step(by, stage, parameters or {}, 0.0, before_cut=cut) if by else None
     group = [Loss(name, stage, cause, step=step, **figures) for name in names]
@@ -347,8 +347,8 @@ def lost(cause, *names, by="", parameters=None, cut=SCORED, stage="paths", text,
 
 
 OF = {"place": 2, "of": 3, "retained": 1}
-STEP = {"hop": 1, "what": "Ann", "start": "One", "chain": DIRECTED}
-SAID = [
+DECIDING_STEP = {"hop": 1, "what": "Ann", "start": "One", "chain": DIRECTED}
+SAID_LOSSES = [
     lost(Cause.NOT_IN_GRAPH, "A", text="no entity is called “A”."),
     lost(Cause.NOT_IN_GRAPH, "A", "B", text="no entity is called “A” or “B”."),
     lost(Cause.NOT_IN_GRAPH, *"ABC", text="no entity is called “A” or “B” or one more."),
@@ -419,7 +419,7 @@ SAID = [
         by="BeamSearch",
         parameters={"width": 1, "prune": "top"},
         **OF,
-        **STEP,
+        **DECIDING_STEP,
         text="“directed by” to Ann came 2nd of 3, the beam is 1 wide.",
     ),
     lost(
@@ -428,14 +428,14 @@ SAID = [
         by="BeamSearch",
         parameters={"width": 1, "prune": "mean"},
         **OF,
-        **STEP,
+        **DECIDING_STEP,
         text="“directed by” to Ann came 2nd of 3, only 1 is kept.",
     ),
     lost(
         Cause.BEAM,
         "A",
         of=2,
-        **STEP,
+        **DECIDING_STEP,
         text="the model did not choose “directed by” to Ann among 2 paths.",
     ),
     lost(
@@ -443,7 +443,7 @@ SAID = [
         "A",
         by="BeamSearch",
         parameters={"fanout": 1},
-        **STEP,
+        **DECIDING_STEP,
         text="from One the first 1 step is tried, without “directed by” to Ann.",
     ),
     lost(
@@ -452,7 +452,7 @@ SAID = [
         by="BeamSearch",
         parameters={"read": 1},
         of=2,
-        **STEP,
+        **DECIDING_STEP,
         text="of 2 candidates the model read 1 at most, without “directed by” to Ann.",
     ),
     lost(
@@ -543,7 +543,7 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize("group, text", SAID)
+@pytest.mark.parametrize("group, text", SAID_LOSSES)
 def test_each_loss_is_said(kit, group, text):
     run = LaneStages(kit.graph, [], True)
     phrase, said = SENTENCES[group[0].cause](_LossGroup(run, group))
@@ -551,7 +551,7 @@ def test_each_loss_is_said(kit, group, text):
 
 
 def test_every_cause_of_a_loss_is_in_the_table():
-    assert {row.values[0][0].cause for row in SAID} == set(SENTENCES)
+    assert {row.values[0][0].cause for row in SAID_LOSSES} == set(SENTENCES)
 
 
 def test_a_run_without_states_has_no_sentence(kit):

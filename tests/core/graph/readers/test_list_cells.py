@@ -16,8 +16,8 @@ from core.graph.readers.triple_file import TripleFile
 from tests.core.graph.test_large import same
 from tests.triples import read_triples
 
-NAMES = ["Ann's", "Bo, the baker"]
-AS_TEXT = [repr(NAMES), json.dumps(NAMES), '["Ann\'s","Bo, the baker"]']
+LISTED_NAMES = ["Ann's", "Bo, the baker"]
+AS_TEXT = [repr(LISTED_NAMES), json.dumps(LISTED_NAMES), '["Ann\'s","Bo, the baker"]']
 
 
 def table(path, rows, separator=","):
@@ -35,15 +35,15 @@ def test_each_name_of_a_list_is_a_triple(tmp_path, cell, separator):
     path = table(tmp_path / "g.csv", [["x", "knows", cell], [cell, "likes", "y"]], separator)
     file = TripleFile(path, form)
     assert list(file.read()) == [
-        *(("x", "knows", name) for name in NAMES),
-        *((name, "likes", "y") for name in NAMES),
+        *(("x", "knows", name) for name in LISTED_NAMES),
+        *((name, "likes", "y") for name in LISTED_NAMES),
     ]
     assert any("lists" in note for note in file.tally.notes)
 
 
 @pytest.mark.parametrize("cell", AS_TEXT)
 def test_in_unquoted_parquet_and_json_files_too(tmp_path, cell):
-    wanted = [("x", "knows", name) for name in NAMES]
+    wanted = [("x", "knows", name) for name in LISTED_NAMES]
     plain, rows, columns = (tmp_path / f"g.{end}" for end in ("tsv", "jsonl", "parquet"))
     plain.write_text(f"x\tknows\t{cell}\n")
     rows.write_text(json.dumps({"head": "x", "relation": "knows", "tail": cell}) + "\n")

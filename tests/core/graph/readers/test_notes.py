@@ -7,7 +7,9 @@ import pytest
 from core.graph.readers.formats import AUTO
 from core.graph.readers.triple_file import TripleFile
 
-PREFIXES = "@prefix ex: <http://a/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . "
+TURTLE_PREFIXES = (
+    "@prefix ex: <http://a/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . "
+)
 WEIGHT = "Also taken: of edges, weight from “weight”."
 EDGE = '<edge source="a" target="b"><data key="k">sails</data></edge>'
 
@@ -53,7 +55,7 @@ EDGE = '<edge source="a" target="b"><data key="k">sails</data></edge>'
         ),
         (
             "g.ttl",
-            f'{PREFIXES}ex:a rdfs:label "Anna"@en, "Anja"@de; ex:length 42; ex:r ex:b .',
+            f'{TURTLE_PREFIXES}ex:a rdfs:label "Anna"@en, "Anja"@de; ex:length 42; ex:r ex:b .',
             [
                 "1 things and relations are called by their labels, en first,"
                 " of 2 languages (en, de).",
@@ -61,7 +63,7 @@ EDGE = '<edge source="a" target="b"><data key="k">sails</data></edge>'
                 " or left out.",
             ],
         ),
-        ("g.trig", f"{PREFIXES}ex:g {{ ex:a ex:r ex:b . }}", ["1 named graph read as one."]),
+        ("g.trig", f"{TURTLE_PREFIXES}ex:g {{ ex:a ex:r ex:b . }}", ["1 named graph read as one."]),
     ],
 )
 def test_each_note_is_said(tmp_path, name, text, notes):
