@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | 
 
 
 def _run(options: argparse.Namespace) -> int:
-    """Run a parsed command; the exit code. What goes wrong is told in a sentence."""
+    """Run a parsed command and return its exit code; an error becomes one sentence."""
     try:
         warn(filter(None, [cannot_save()]))
         code = options.run(options)

@@ -29,7 +29,7 @@ Parts = list[tuple[Any, list[State]]]  # graphs, each with the states on it
 
 @dataclass(frozen=True)
 class _SavedAsk:
-    """What is saved of a question beside its states.
+    """The saved fields of a question, without its states.
 
     `corpus` is the name of the corpus that was asked; empty for a question to a graph.
     """
@@ -43,7 +43,7 @@ class _SavedAsk:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where the states of a lane are: on which graph of the comparison, and how many."""
+    """The graph of the comparison that a lane's states belong to, and their number."""
 
     states: int
     graph: int = field(default=0, metadata={"saved": "standing"})
@@ -201,7 +201,7 @@ def _thawed(row: Mapping[str, Any], ask: Ask, **given: Any) -> Lane:
 
 
 def _check(state: State) -> None:
-    """What screens take for granted."""
+    """Check the fields that every screen reads."""
     if not state.trace:
         raise ValueError("a state without its steps")
     for step in state.trace:

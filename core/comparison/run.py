@@ -96,8 +96,10 @@ class Layered(Prefixes):
 
 @dataclass
 class Progress:
-    """What a lane tells while it runs: by its `watch`, `reached(state)`, `text(piece)`, `far(how far)`; where somebody looks on
-    also `preview(how far in words, what gives the states that it would show now)`."""
+    """Receivers of a running lane's news: states, pieces of text, progress, and previews for viewers.
+
+    `preview` is given the progress in words, and a function that returns the states to show now.
+    """
 
     watch: Watch = NO_WATCH
     reached: Callable[[State], None] = lambda state: None
@@ -157,7 +159,7 @@ class LaneRun:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """What a lane holds of this run."""
+        """The fields of a lane that this run fills."""
         return {
             "states": tuple(self.states),
             "own_graph": self.own_graph,

@@ -311,7 +311,7 @@ _held: WeakValueDictionary[tuple[FilePath, int], KnowledgeGraph] = WeakValueDict
 
 
 def _shared(mark: FilePath, load: Callable[[FilePath], KnowledgeGraph]) -> KnowledgeGraph:
-    """What `load` opens in the folder of the file `mark`: one object for all who hold it, as long as that file stays as it is."""
+    """Open the folder of the file `mark` with `load`, or return the open object while that file is unchanged."""
     state = (mark, _changed(mark))
     graph = _held.get(state)
     if graph is None:

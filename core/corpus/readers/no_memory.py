@@ -1,4 +1,4 @@
-"""What the libraries that read files raise, as sentences: damage, and want of memory, which lxml says in a way of its own."""
+"""Sentences for what file libraries raise: damage, or want of memory, which lxml reports in its own way."""
 
 from __future__ import annotations
 
