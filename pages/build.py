@@ -14,8 +14,8 @@ from pages.parts.build.trials import keep_up, ready, waits_for_nothing
 from pages.parts.build.trying import asking, compare_link, try_it
 from pages.parts.methods.chooser import chooser
 from pages.parts.methods.groups import is_heading, options
-from pages.parts.shared.people import admit, barred, held, whose
-from pages.parts.shared.problems import attempt
+from pages.parts.shared.buttons import button
+from pages.parts.shared.people import admit, barred, whose
 from pages.parts.shared.session import engine, instances, said
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -40,9 +40,9 @@ def page() -> None:
         st.header(tr("Build"), anchor=False, width="content")
         start(known, bench)
         line = bench.line
-        if st.button(
+        if button(
             tr("Gallery"),
-            icon=":material/grid_view:",
+            icon="grid_view",
             key="build_gallery_open",
             help=tr("The methods with their lines drawn small."),
         ):
@@ -109,7 +109,7 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
             placeholder=tr("A name of your own"),
             max_chars=80,
         )
-        pressed = st.button(tr("Save"), key="keep-go", type="primary", disabled=line is None)
+        pressed = button(tr("Save"), key="keep-go", type="primary", disabled=line is None)
     if pressed and line is not None:
         saved = said(lambda: save(name, line))
         if saved is not None:
@@ -136,15 +136,13 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
                 ),
                 width="stretch",
             )
-            how = held(barred(OWNED_AS, instance.id))
-            st.button(
+            button(
                 tr("Delete"),
+                partial(delete, instance.id),
                 key=f"delete-{instance.id}",
                 type="tertiary",
-                icon=":material/delete:",
-                on_click=attempt,
-                args=(partial(delete, instance.id),),
-                **how,
+                icon="delete",
+                why_not=barred(OWNED_AS, instance.id),
             )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -36,6 +37,7 @@ from pages.parts.question.corpus_question import ask_documents, facts
 from pages.parts.question.permalink import MOST_LANES, case_link, write_link
 from pages.parts.question.question_bar import begin, link_entities, question_bar, settle, suggest
 from pages.parts.shared.address import ask_on_enter, in_place
+from pages.parts.shared.buttons import button
 from pages.parts.shared.live import AROUND, fetched_text, near
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import (
@@ -124,13 +126,7 @@ def page() -> None:
     if on_screen is not None:
         with actions:
             if on_screen.job is not None and not on_screen.job.ended:
-                st.button(
-                    tr("Cancel"),
-                    icon=":material/stop_circle:",
-                    key="cancel",
-                    on_click=stop,
-                    args=(on_screen.job,),
-                )
+                button(tr("Cancel"), partial(stop, on_screen.job), icon="stop_circle", key="cancel")
             if on_screen.job is None or on_screen.job.ended:
                 rerank(on_screen.comparison)
             share(on_screen, drawing(on_screen))
@@ -161,9 +157,7 @@ def answered(case: Case) -> None:
             plain(f"{what} {tr('Ask runs it here and now.') if link.source.here else missing}"),
             width="content",
         )
-        st.button(
-            tr("Try your own"), key="own", type="tertiary", icon=":material/edit:", on_click=clear
-        )
+        button(tr("Try your own"), clear, key="own", type="tertiary", icon="edit")
 
 
 def earlier(comparison: Comparison) -> None:
@@ -195,12 +189,11 @@ def languages(comparison: Comparison) -> None:
     by_words = instances().get(BY_WORDS)
     room = asked.source.documents and len(session.lanes) < MOST_LANES
     if said and not free and room and by_words is not None and not notes_on(by_words.line):
-        st.button(
+        button(
             tr("Search by words too"),
+            partial(insert, len(session.lanes), BY_WORDS),
             key="by_words",
-            icon=":material/add:",
-            on_click=insert,
-            args=(len(session.lanes), BY_WORDS),
+            icon="add",
         )
 
 
@@ -392,13 +385,12 @@ def welcome() -> None:
     )
     answered_before()
     for text in first:
-        st.button(
+        button(
             plain(text),
+            partial(begin, text),
             key=f"first-{text}",
             type="tertiary",
-            icon=":material/arrow_forward:",
-            on_click=begin,
-            args=(text,),
+            icon="arrow_forward",
         )
 
 

@@ -12,6 +12,7 @@ from core.errors import HopscopeError
 from core.io.temporary import temporary_folder
 from pages.parts.bringing.question_file import Chosen, choose_questions
 from pages.parts.bringing.uploads import save_upload
+from pages.parts.shared.buttons import button
 from pages.parts.shared.people import barred
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
@@ -36,11 +37,8 @@ def bring_known(here: str) -> None:
             )
         )
     _, chosen = choose_questions(f"texts_questions-{session.texts_questions_round}", documents=True)
-    if chosen and st.button(
-        tr("Keep these questions"),
-        key="texts_questions_keep",
-        type="primary",
-        icon=":material/quiz:",
+    if chosen and button(
+        tr("Keep these questions"), key="texts_questions_keep", type="primary", icon="quiz"
     ):
         _keep(corpus.name, chosen)
     _said(corpus.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -22,7 +23,8 @@ from pages.parts.bringing.hub_set import HubSet, hub_set
 from pages.parts.bringing.target_corpus import choose_target, own_corpora
 from pages.parts.bringing.tool_index import begin_opened, open_another
 from pages.parts.bringing.uploads import save_uploads
-from pages.parts.shared.problems import attempt, shown_errors
+from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import shown_errors
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
@@ -98,9 +100,7 @@ def _form(files: list, here: str) -> None:
             first=here,
             called=lambda name: own[name].title,
         )
-        pressed = st.button(
-            tr("Read them"), type="primary", key="texts_read", icon=":material/play_arrow:"
-        )
+        pressed = button(tr("Read them"), type="primary", key="texts_read", icon="play_arrow")
     if pressed:
         with shown_errors():
             start(files, target.name(), target.title, columns, encoding)
@@ -151,13 +151,12 @@ def _watch(job: Job) -> None:
     if len(brought.notes) > SHOWN_NOTES:
         st.caption(tr("And {more:,} more such things.", more=len(brought.notes) - SHOWN_NOTES))
     _missing(brought)
-    st.button(
+    button(
         tr("Go on to its graph"),
+        partial(_open, brought.corpus.name),
         key="texts_go",
         type="primary",
-        icon=":material/hub:",
-        on_click=_open,
-        args=(brought.corpus.name,),
+        icon="hub",
     )
 
 
@@ -180,12 +179,11 @@ def _missing(brought: Brought) -> None:
         icon=":material/rule:",
     )
     remove_them = lambda: open_corpus(name).remove(left)
-    st.button(
+    button(
         tr("Remove {documents}", documents=many(len(left), "document")),
+        remove_them,
         key="texts_missing",
-        icon=":material/delete:",
-        on_click=attempt,
-        args=(remove_them,),
+        icon="delete",
     )
 
 

@@ -13,7 +13,7 @@ from core.retrievers.runs.saved import OWNED_AS, FileRun, bring, remove, runs
 from core.sharing import why_not
 from core.sources import Source
 from pages.parts.bringing.uploads import save_upload
-from pages.parts.shared.problems import attempt
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import said
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -59,11 +59,8 @@ def bring_run(on: Source) -> None:
                 max_upload_size=64,
                 width=420,
             )
-        if st.button(
-            tr("Add to the methods"),
-            key="run-bring",
-            icon=":material/playlist_add:",
-            disabled=file is None,
+        if button(
+            tr("Add to the methods"), key="run-bring", icon="playlist_add", disabled=file is None
         ):
             _brought(on, file, qrels)
         if words:
@@ -119,13 +116,12 @@ def _row(one: FileRun) -> None:
             st.text(one.title)
             st.caption(plain(" ".join([f"{title_of(one.format)}: {one.words()}", *one.notes])))
         why = why_not(OWNED_AS, one.name)
-        st.button(
+        button(
             tr("Remove"),
+            lambda: remove(one.name),
             key=f"run-remove-{one.name}",
-            icon=":material/delete:",
+            icon="delete",
             type="tertiary",
             disabled=bool(why),
             help=why or tr("Evaluations that used it keep their figures."),
-            on_click=attempt,
-            args=(lambda: remove(one.name),),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from core.runtime.jobs import CANCELLED, DONE, Job
 from core.sources import GraphSource
 from core.types import Direction
 from core.watch import NO_WATCH, Watch
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
@@ -125,11 +127,8 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
             width=200,
             help=tr("The way edges are followed where a step leaves it to the graph."),
         )
-        pressed = st.button(
-            tr("Build the graph"),
-            type="primary",
-            key="upload_build",
-            icon=":material/account_tree:",
+        pressed = button(
+            tr("Build the graph"), type="primary", key="upload_build", icon="account_tree"
         )
     if clean_name(name) and clean_name(name) != name:
         st.caption(tr("It will be called {name}.", name=plain(clean_name(name))))
@@ -176,7 +175,7 @@ def follow_job(job: Job) -> None:
     st.success(tr("The graph {name} is ready.", name=plain(name)), icon=":material/check_circle:")
     for note in notes:
         st.caption(plain(note))
-    st.button(tr("Open it"), key="upload_open", on_click=_open, args=(name,))
+    button(tr("Open it"), partial(_open, name), key="upload_open")
 
 
 def _open(name: str) -> None:

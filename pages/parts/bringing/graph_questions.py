@@ -14,8 +14,9 @@ from core.datasets.own import OWNED_AS, added_sets, clean_name, remove_set
 from pages.parts.bringing.question_file import Chosen, choose_questions
 from pages.parts.bringing.uploads import save_upload
 from pages.parts.question.set_actions import go_on, ways_on
-from pages.parts.shared.people import barred, held, whose
-from pages.parts.shared.problems import attempt, noted_errors
+from pages.parts.shared.buttons import button
+from pages.parts.shared.people import barred, whose
+from pages.parts.shared.problems import noted_errors
 from pages.parts.shared.session import engine, graph_name, said
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
@@ -143,13 +144,12 @@ def _added() -> None:
             )
             if graph in known:
                 ways_on(questions, graph, name, type="tertiary")
-            how = held(barred(OWNED_AS, name), tr("Remove {questions}", questions=questions.title))
-            st.button(
+            button(
                 tr("Remove"),
+                partial(remove_set, name),
                 key=f"questions_remove_{name}",
                 type="tertiary",
-                icon=":material/delete:",
-                on_click=attempt,
-                args=(partial(remove_set, name),),
-                **how,
+                icon="delete",
+                why_not=barred(OWNED_AS, name),
+                help=tr("Remove {questions}", questions=questions.title),
             )

@@ -22,6 +22,7 @@ from core.sharing import shared
 from pages.parts.bringing.inspection import inspect_upload
 from pages.parts.bringing.target_corpus import choose_target, own_corpora
 from pages.parts.bringing.uploads import save_folder, save_upload
+from pages.parts.shared.buttons import button
 from pages.parts.shared.problems import shown_errors
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
@@ -167,9 +168,7 @@ def _form(taken: Taken, key: tuple[str, ...], held: Held) -> None:
             f"index_title-{'-'.join(key)}",
             called=lambda name: tr("a graph of {title}", title=own[name].title),
         )
-        pressed = st.button(
-            tr("Open it"), type="primary", key="index_open", icon=":material/play_arrow:"
-        )
+        pressed = button(tr("Open it"), type="primary", key="index_open", icon="play_arrow")
     if pressed:
         with shown_errors():
             _start(held, target.name(), target.title)

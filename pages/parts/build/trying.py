@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -29,6 +30,7 @@ from pages.parts.build.over import act, over_data, over_job
 from pages.parts.build.trials import asked_text, price, say_trouble, trial_job, trials
 from pages.parts.methods.advice import advice_data, tried
 from pages.parts.question.permalink import Link
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import give_up, source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -54,20 +56,12 @@ def asking(bench: Bench) -> bool:
             ),
         )
         if job is not None and not job.ended:
-            st.button(
-                tr("Cancel"),
-                key="try_cancel",
-                icon=":material/stop_circle:",
-                on_click=give_up,
-                args=(job, "build"),
+            button(
+                tr("Cancel"), partial(give_up, job, "build"), key="try_cancel", icon="stop_circle"
             )
             return False
-        return st.button(
-            tr("Run"),
-            type="primary",
-            icon=":material/play_arrow:",
-            key="try_run",
-            disabled=bench.line is None,
+        return button(
+            tr("Run"), type="primary", icon="play_arrow", key="try_run", disabled=bench.line is None
         )
 
 
@@ -215,10 +209,10 @@ def _question() -> None:
         label_visibility="collapsed",
     )
     if sets:
-        st.button(
+        button(
             tr("Another"),
-            icon=":material/casino:",
-            on_click=draw,
+            draw,
+            icon="casino",
             key="try_draw",
             help=tr("Draw another question of the set."),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -10,6 +11,7 @@ import streamlit as st
 from core.cases import get, save, tags
 from core.engine import Comparison
 from core.errors import HopscopeError
+from pages.parts.shared.buttons import button
 from pages.parts.shared.problems import noted_errors
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -48,12 +50,11 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
             accept_new_options=True,
             placeholder=tr("demo, to check …"),
         )
-        st.button(
+        button(
             tr("Save as case"),
+            partial(_save, key, comparison, dict(link)),
             key="save_case",
             type="primary",
-            on_click=_save,
-            args=(key, comparison, dict(link)),
         )
 
 

@@ -22,6 +22,7 @@ from pages.parts.build.outcomes import outcomes
 from pages.parts.methods.advice import advice_data, asked
 from pages.parts.methods.chooser import chooser
 from pages.parts.question.permalink import MOST_LANES, USUAL_LANES
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import engine, instances, source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -203,19 +204,17 @@ def _take(lane: int, line: Line | None, before: Line) -> None:
             st.caption(f":material/cloud_off: {plain(text)}")
     with st.container(horizontal=True):
         if adding:
-            if st.button(
-                tr("Add this lane"), key="lane-add", type="primary", disabled=idle or full
-            ):
+            if button(tr("Add this lane"), key="lane-add", type="primary", disabled=idle or full):
                 _use(lane - 1, repr(line), beside=True)
             return
-        if st.button(
+        if button(
             tr("Try it in a lane beside"),
             key=f"beside-{lane}",
             type="primary",
             disabled=idle or full,
         ):
             _use(lane, repr(line), beside=True)
-        if st.button(tr("Change this lane"), key=f"apply-{lane}", disabled=idle):
+        if button(tr("Change this lane"), key=f"apply-{lane}", disabled=idle):
             _use(lane, repr(line))
     if full:
         st.caption(

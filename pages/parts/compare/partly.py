@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.runtime.jobs import DONE, Job
 from pages.parts.compare.asked import Shown
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
@@ -40,9 +41,7 @@ def partly(on_screen: Shown) -> None:
                 )
             )
             st.caption(f":material/hourglass_top: {plain(said)}.", width="stretch")
-            st.button(
-                tr("Search again"), key="search_again", icon=":material/refresh:", on_click=_again
-            )
+            button(tr("Search again"), _again, key="search_again", icon="refresh")
         for job in jobs.values():
             working(
                 job,

@@ -20,6 +20,7 @@ from core.operators.nodes.expansion import ExpandNodes, likeness
 from core.operators.nodes.replay import replayed
 from core.operators.nodes.smoothing import GraphRerank
 from pages.parts.compare.lanes import try_beside
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import noun, tr
@@ -167,7 +168,7 @@ def _sliders(comparison: Comparison, lanes: list[tuple[Lane, Settings]]) -> None
         if text:
             st.caption(text)
     same = (alpha, beta) == (asked.rerank.alpha, asked.expand.beta)
-    if st.button(tr("In a lane of its own"), key=f"rerank-{place}", type="primary", disabled=same):
+    if button(tr("In a lane of its own"), key=f"rerank-{place}", type="primary", disabled=same):
         try_beside(lane.instance.id, repr(with_settings(lane.instance.line, alpha, beta)))
         st.rerun()
 

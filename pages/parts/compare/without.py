@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -15,6 +16,7 @@ from core.graph.edits import Edit
 from core.runtime.jobs import Job
 from pages.parts.board.beside import beside_data, without_text
 from pages.parts.compare.asked import Shown
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
@@ -128,24 +130,17 @@ def changes() -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="edits"):
         for place, edit in enumerate(edits):
-            st.button(
+            button(
                 plain(sentence(edit.words)),
-                icon=":material/undo:",
+                partial(_put_back, edit),
+                icon="undo",
                 key=f"edit-{place}",
                 help=tr("Put it back and ask again")
                 if edit.removes
                 else tr("Undo it and ask again"),
-                on_click=_put_back,
-                args=(edit,),
             )
         if len(edits) > 1:
-            st.button(
-                tr("Undo all"),
-                key="edits-none",
-                type="tertiary",
-                on_click=_put_back,
-                args=tuple(edits),
-            )
+            button(tr("Undo all"), partial(_put_back, *edits), key="edits-none", type="tertiary")
 
 
 def _put_back(*edits: Edit) -> None:

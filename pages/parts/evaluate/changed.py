@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import streamlit as st
@@ -17,6 +17,7 @@ from core.evaluation.runs.store import Run
 from pages.parts.evaluate.evaluating import summary
 from pages.parts.evaluate.questions import ask_again, open_question
 from pages.parts.evaluate.recommended import advised
+from pages.parts.shared.buttons import button
 from pages.parts.shared.scripts import ASSETS, component
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import Session, session
@@ -232,11 +233,10 @@ def _listed(
         for question in shown:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.text(drawn[question].question.text, width="stretch")
-                st.button(
+                button(
                     tr("Open"),
+                    partial(open_question, question),
                     key=f"flow-open-{question}",
                     help=tr("As this evaluation ran it."),
-                    on_click=open_question,
-                    args=(question,),
                 )
                 ask_again(run, drawn[question], (found.a, found.b))

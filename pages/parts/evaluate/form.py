@@ -19,6 +19,7 @@ from pages.parts.bringing.finished_run import bring_run, questions_of_runs
 from pages.parts.evaluate.writing import write_questions
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.question.question_sets import asked, no_questions, usual_sets
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.spending import spend_at_most
@@ -72,11 +73,11 @@ def new_run() -> None:
         chosen = [known[key] for key in lines]
         chosen, fits = _prompt(chosen) if settings["model"] else (chosen, True)
         at_once, cap, valid = _servers()
-        if st.button(
+        if button(
             tr("Start"),
             key="evaluate-go",
             type="primary",
-            icon=":material/play_arrow:",
+            icon="play_arrow",
             disabled=not (valid and fits),
         ):
             begin(chosen, sets, int(size), int(seed), at_once, cap, **settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -18,6 +19,7 @@ from core.evaluation.runs.store import Run
 from core.languages.spelling import holds_words
 from pages.parts.board.finished import downloads, finished_board
 from pages.parts.question.permalink import MOST_LANES
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
@@ -85,12 +87,11 @@ def question_table(summary: Summary) -> None:
     )
     place = next(iter(picked["selection"]["rows"]), None)
     if place is not None and place < len(shown):
-        st.button(
+        button(
             tr("Open this question"),
+            partial(open_question, shown[place]),
             type="primary",
-            icon=":material/view_column:",
-            on_click=open_question,
-            args=(shown[place],),
+            icon="view_column",
         )
 
 
@@ -106,12 +107,7 @@ def _back_to_evaluation() -> None:
 def one_question(number: int, question: str) -> None:
     """A question of a run as Compare shows it, from what was kept: no model is asked."""
     run = store().run(number)
-    st.button(
-        tr("The evaluation"),
-        icon=":material/arrow_back:",
-        type="tertiary",
-        on_click=_back_to_evaluation,
-    )
+    button(tr("The evaluation"), _back_to_evaluation, icon="arrow_back", type="tertiary")
     drawn = next((one for one in store().drawn(number) if one.question.id == question), None)
     if drawn is None:
         raise BadInput(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.evaluation.repairs.tried import Attempt, LineRepairs, job_key, repaired, start
@@ -12,6 +14,7 @@ from core.evaluation.runs.starting import beside
 from core.evaluation.runs.store import Run
 from core.instances.catalogue import Instance
 from pages.parts.evaluate.evaluating import job_beside
+from pages.parts.shared.buttons import button
 from pages.parts.shared.problems import noted_errors
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import session
@@ -84,16 +87,15 @@ def _attempt(
             )
             st.caption(plain(tr("That is {there}.", there=there)), width="content")
         else:
-            st.button(
+            button(
                 tr("Evaluate beside the others"),
+                partial(_evaluate, run, line),
                 key=f"repaired-{key}",
-                icon=":material/playlist_add:",
+                icon="playlist_add",
                 help=tr(
                     "Evaluates the same {questions} with this line too.",
                     questions=many(run.spec["sample"], "question"),
                 ),
-                on_click=_evaluate,
-                args=(run, line),
             )
 
 

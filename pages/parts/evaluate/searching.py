@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -27,6 +28,7 @@ from core.runtime.jobs import CANCELLED
 from pages.parts.methods.groups import saved
 from pages.parts.question.permalink import Link
 from pages.parts.question.question_sets import asked, no_questions, usual_sets
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import engine, follow, instances, said, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
@@ -171,9 +173,7 @@ def _form() -> dict[str, Any] | None:
             )
             kinds, calls = _asking() if on.documents else (_kinds(), 0)
         st.caption(MEASURED)
-        sent = st.button(
-            tr("Search"), key="search_form-go", type="primary", icon=":material/travel_explore:"
-        )
+        sent = button(tr("Search"), key="search_form-go", type="primary", icon="travel_explore")
     if not sent:
         return None
     limits = {
@@ -273,13 +273,7 @@ def _shown(planned: SearchPlan) -> None:
     if job is not None and job.status == CANCELLED:
         st.info(tr("Cancelled. What was tried is kept."))
     if job is None or job.error or job.status == CANCELLED:
-        st.button(
-            tr("Go on searching"),
-            key="search-on",
-            icon=":material/play_arrow:",
-            on_click=_go_on,
-            args=(planned,),
-        )
+        button(tr("Go on searching"), partial(_go_on, planned), key="search-on", icon="play_arrow")
     points, verdict = (
         job.result if job is not None and job.result else (planned.search.points(), None)
     )
@@ -398,7 +392,7 @@ def _save(point: Point, planned: SearchPlan, verdict: SearchVerdict | None) -> N
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.popover(tr("Save as a method"), icon=":material/bookmark_add:"):
             name = st.text_input(tr("Name"), key="search_name", max_chars=80)
-            if st.button(tr("Save"), key="search_save", type="primary"):
+            if button(tr("Save"), key="search_save", type="primary"):
                 notes = tr(
                     "Found by a search on {set} for {quality} under {budget:g} {cost} a question.",
                     set=config.tuning.set,

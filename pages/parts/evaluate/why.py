@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.evaluation.repairs.why_lost import Why, WhyLost, own_instances, start_why, why_key
@@ -9,6 +11,7 @@ from core.evaluation.reports.naming import called
 from core.evaluation.reports.summary import Summary
 from pages.parts.evaluate.evaluating import job_beside
 from pages.parts.evaluate.questions import open_question
+from pages.parts.shared.buttons import button
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
@@ -81,10 +84,9 @@ def _question(one: Why, names: dict[str, str], key: str) -> None:
             st.text(one.text)
             cause = f"{one.cause[:1].upper()}{one.cause[1:]}."
             st.caption(plain(" ".join(filter(None, [cause, nearest, one.change]))))
-        st.button(
+        button(
             tr("Open"),
+            partial(open_question, one.question),
             key=key,
             help=tr("As this evaluation ran it."),
-            on_click=open_question,
-            args=(one.question,),
         )

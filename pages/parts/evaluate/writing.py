@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -13,6 +14,7 @@ from core.io.durations import roughly
 from core.models.chat.saved_replies import SavedReplies
 from core.runtime.jobs import CANCELLED, Job
 from core.sources import Source
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import engine, said
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
@@ -74,9 +76,7 @@ def _form(on: Source) -> None:
         st.text(model.how_to_get)
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        pressed = st.button(
-            tr("Write them"), key="writing-go", type="primary", icon=":material/edit_note:"
-        )
+        pressed = button(tr("Write them"), key="writing-go", type="primary", icon="edit_note")
         st.caption(
             plain(
                 tr(
@@ -119,12 +119,11 @@ def _written(on: Source, written: Written) -> None:
         st.text(question.text)
     if len(written.questions) > SHOWN:
         st.caption(tr("and {more:,} more", more=len(written.questions) - SHOWN))
-    st.button(
+    button(
         tr("Evaluate on them"),
+        partial(_choose, usual_name(on.name)),
         key="writing-choose",
-        icon=":material/checklist:",
-        on_click=_choose,
-        args=(usual_name(on.name),),
+        icon="checklist",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -9,6 +10,7 @@ import streamlit as st
 from core.errors import shorten
 from core.types import Question
 from pages.parts.graphs.walk import trail
+from pages.parts.shared.buttons import button
 from pages.parts.shared.live import AROUND, near
 from pages.parts.shared.session import said
 from pages.parts.shared.session_state import Session, session
@@ -35,10 +37,10 @@ def around_one(graph: Any) -> Any | None:
             max_chars=500,
             width=420,
         )
-        st.button(
+        button(
             tr("Fetch anew"),
-            icon=":material/refresh:",
-            on_click=graph.live.forget,
+            graph.live.forget,
+            icon="refresh",
             help=tr("Forget what was fetched of it before."),
         )
     if not name.strip():
@@ -61,13 +63,7 @@ def further(graph: Any) -> None:
     name = graph.node_name(been[-1]) if been else ""
     if name and name not in graph.fetched.starts:
         text = tr("Fetch what is around {name}", name=plain(shorten(name, 40)))
-        st.button(
-            text,
-            key="further",
-            icon=":material/explore:",
-            on_click=Session.around.put,
-            args=(name,),
-        )
+        button(text, partial(Session.around.put, name), key="further", icon="explore")
 
 
 def _leave() -> None:

@@ -13,6 +13,7 @@ from core.graph.algorithms.overview import MANY
 from core.graph.columns import TYPES, Table
 from core.graph.names.language import choose_language, graph_language
 from pages.parts.graphs.walk_view import DARK, LIGHT
+from pages.parts.shared.buttons import button
 from pages.parts.shared.language import language_choice
 from pages.parts.shared.session import graph_name
 from pages.parts.shared.session_state import Session, session
@@ -52,12 +53,7 @@ def counted(graph: Any) -> bool:
             n_edges=graph.n_edges,
         )
     )
-    st.button(
-        tr("Count them"),
-        icon=":material/bar_chart:",
-        on_click=Session.count_asked.put,
-        args=(graph.digest,),
-    )
+    button(tr("Count them"), partial(Session.count_asked.put, graph.digest), icon="bar_chart")
     return False
 
 

@@ -13,6 +13,7 @@ from core.graph.names.lookup import names
 from core.graph.texts import node_texts, relation_texts, weights
 from pages.parts.graphs.overview import legend, part, picture_of, sentence
 from pages.parts.graphs.walk_view import neighbourhood, picture, show
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.tables import clickable_table, page_of, pager, way_back
 from pages.parts.shared.text import plain
@@ -123,7 +124,7 @@ def _choices(graph: Any, nodes: list[int], key: str) -> None:
     """Entities as buttons."""
     with st.container(horizontal=True, gap="small"):
         for node in nodes:
-            st.button(_short(graph, node), key=f"{key}-{node}", on_click=go, args=(graph, node))
+            button(_short(graph, node), partial(go, graph, node), key=f"{key}-{node}")
 
 
 def _crumbs(graph: Any, been: list[int]) -> None:

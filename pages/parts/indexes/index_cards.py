@@ -30,8 +30,9 @@ from core.indexes.table import KINDS, Kind
 from core.io.durations import ago
 from core.runtime.jobs import CANCELLED, WAITING, Job
 from core.sharing import who
-from pages.parts.shared.people import barred, held, whose
-from pages.parts.shared.problems import ask_first, noted_errors
+from pages.parts.shared.buttons import ask_first, button
+from pages.parts.shared.people import barred, whose
+from pages.parts.shared.problems import noted_errors
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain, size
 from pages.parts.shared.wording import tr
@@ -157,29 +158,22 @@ def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
 
 def _buttons(graph: Any, one: Prepared) -> None:
     kind, name = one.kind, one.kind.name
+    start = partial(_start, graph, kind)
     why = barred(OWNED_AS, key(graph, kind)) if one.saved else ""
     if kind.build is not None and not one.lacks and not one.damage:
         if one.state != READY:
             label = tr("Go on") if one.state == PARTLY else tr("Build")
-            how = held("" if kind.adds else why)
-            st.button(
-                label,
-                key=f"build-{name}",
-                icon=":material/play_arrow:",
-                on_click=_start,
-                args=(graph, kind),
-                **how,
-            )
+            why_not = "" if kind.adds else why
+            button(label, start, key=f"build-{name}", icon="play_arrow", why_not=why_not)
         elif not kind.adds:
-            how = held(why, tr("Makes it anew. What is there serves until the new one is whole."))
-            st.button(
+            button(
                 tr("Rebuild"),
+                start,
                 key=f"rebuild-{name}",
-                icon=":material/refresh:",
+                icon="refresh",
                 type="tertiary",
-                on_click=_start,
-                args=(graph, kind),
-                **how,
+                why_not=why,
+                help=tr("Makes it anew. What is there serves until the new one is whole."),
             )
         else:
             question = tr(

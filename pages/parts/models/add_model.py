@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -17,6 +18,7 @@ from core.models.keys import HOW, NAME, check_key, key_for
 from core.sharing import check_administrator
 from pages.parts.models.measuring import begin_measure
 from pages.parts.models.roles import ROLE_WORDS
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -52,16 +54,14 @@ def add_model() -> None:
     with st.container(border=True, key="server-box"):
         given = _form()
         with st.container(horizontal=True):
-            listed = st.button(
+            listed = button(
                 tr("List its models"),
                 key="server-list",
-                icon=":material/list:",
+                icon="list",
                 help=tr("Asks the server at the address above."),
             )
-            tested = st.button(
-                tr("Test the connection"), key="server-go", icon=":material/network_check:"
-            )
-            added = st.button(tr("Add"), key="server-add", type="primary", icon=":material/add:")
+            tested = button(tr("Test the connection"), key="server-go", icon="network_check")
+            added = button(tr("Add"), key="server-add", type="primary", icon="add")
         try:
             if listed:
                 _list(given)
@@ -81,9 +81,7 @@ def add_model() -> None:
 def _found() -> None:
     """The button that looks for servers, and what it found."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button(
-            tr("Look for servers on this computer"), key="server-find", icon=":material/radar:"
-        ):
+        if button(tr("Look for servers on this computer"), key="server-find", icon="radar"):
             with st.spinner(tr("Looking …")):
                 session.servers_found = find_servers()
         st.caption(tr("Ports {ports}", ports=", ".join(map(str, PORTS))))
@@ -118,13 +116,7 @@ def _found() -> None:
                 if one.models
                 else ""
             )
-            st.button(
-                tr("Take it"),
-                key=f"take-{one.url}",
-                on_click=_take,
-                args=(one, model),
-                icon=":material/south:",
-            )
+            button(tr("Take it"), partial(_take, one, model), key=f"take-{one.url}", icon="south")
 
 
 def _take(one: FoundServer, model: str) -> None:

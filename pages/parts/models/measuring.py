@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.models.registry import ModelInfo
 from core.runtime.jobs import DONE, Job
 from core.sharing import who
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -52,13 +55,12 @@ def measure_button(info: ModelInfo) -> None:
     """The button that measures a server, also again."""
     job = engine().jobs.get(f"measure-{info.name}")
     if job is None or job.ended:
-        st.button(
+        button(
             tr("Measure again") if info.profile else tr("Measure"),
+            partial(begin_measure, info.name),
             key=f"measure-{info.name}",
-            icon=":material/speed:",
+            icon="speed",
             type="tertiary",
-            on_click=begin_measure,
-            args=(info.name,),
             help=tr(
                 "Asks the server some twenty times: how long a prompt it reads, whether it streams, keeps to a schema, and more. "
                 "A minute or two."

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.models.registry import ModelInfo
 from core.runtime.jobs import DONE, Job
 from core.sharing import who
 from pages.parts.models.measuring import measure_button, measured
-from pages.parts.shared.problems import attempt
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -93,33 +95,25 @@ def _buttons(info: ModelInfo) -> None:
         return
     job = engine().jobs.get(f"fetch-{info.name}")
     if info.fetchable and not info.present and (job is None or job.ended):
-        st.button(
-            tr("Fetch"),
-            key=f"fetch-{info.name}",
-            icon=":material/download:",
-            on_click=_fetch,
-            args=(info.name,),
-        )
+        button(tr("Fetch"), partial(_fetch, info.name), key=f"fetch-{info.name}", icon="download")
     if info.loaded and info.memory_bytes:
-        st.button(
+        button(
             tr("Unload"),
+            partial(engine().models.unload, info.name),
             key=f"unload-{info.name}",
-            icon=":material/eject:",
+            icon="eject",
             type="tertiary",
-            on_click=engine().models.unload,
-            args=(info.name,),
             help=tr("Lets go of its memory; the next use loads it again."),
         )
     if info.kind == "chat" and info.backend == "openai" and info.present:
         measure_button(info)
     if info.own:
-        st.button(
+        button(
             tr("Remove"),
+            lambda: engine().models.remove(info.name),
             key=f"remove-{info.name}",
-            icon=":material/delete:",
+            icon="delete",
             type="tertiary",
-            on_click=attempt,
-            args=(lambda: engine().models.remove(info.name),),
             help=tr("Takes it out of your own models."),
         )
 

@@ -12,6 +12,7 @@ from core.errors import BadInput
 from core.models.base import Reply, Task
 from core.models.registry import ModelInfo
 from core.runtime.jobs import DONE, Job
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import plain
@@ -53,7 +54,7 @@ def _chat(info: ModelInfo) -> None:
         prompt = st.text_area(
             tr("Prompt"), PROMPT, key="try_prompt", persist_state="session", height=100
         )
-        pressed = st.button(tr("Send"), key="try-chat-go", type="primary", icon=":material/send:")
+        pressed = button(tr("Send"), key="try-chat-go", type="primary", icon="send")
     if pressed:
         _start(f"chat-{info.name}", lambda job: _reply(job, info.name, prompt))
     _watch(f"chat-{info.name}", _show_outcome)
@@ -124,7 +125,7 @@ def _scorer(info: ModelInfo) -> None:
         lines = st.text_area(
             tr("Lines to rank"), LINES, key="try_lines", persist_state="session", height=130
         )
-        pressed = st.button(tr("Rank"), key="try-scorer-go", type="primary", icon=":material/sort:")
+        pressed = button(tr("Rank"), key="try-scorer-go", type="primary", icon="sort")
     if pressed:
         _start(f"rank-{info.name}", lambda job: _ranked(job, info.name, query, lines))
     _watch(f"rank-{info.name}", _table)
@@ -184,12 +185,7 @@ def _watch(key: str, show) -> None:
         if not job.ended:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(tr("Writing …") if job.written else plain(job.text), width="content")
-                st.button(
-                    tr("Cancel"),
-                    key=f"stop-{key}",
-                    icon=":material/stop_circle:",
-                    on_click=job.cancel,
-                )
+                button(tr("Cancel"), job.cancel, key=f"stop-{key}", icon="stop_circle")
         elif job.error:
             st.error(plain(job.error))
         elif job.status != DONE:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.errors import HopscopeError
@@ -9,6 +11,7 @@ from core.graph.names.seeds import seeds_of
 from core.languages.spelling import holds_words
 from core.sources import Source
 from core.types import Question
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
@@ -80,7 +83,7 @@ def question_bar() -> bool:
         width="stretch",
         persist_state="session",
     )
-    clicked = st.button(tr("Ask"), type="primary", key="ask")
+    clicked = button(tr("Ask"), type="primary", key="ask")
     with st.popover(tr("Example questions"), key=Session.examples_open.name, on_change="rerun"):
         _sets()
     return clicked
@@ -100,13 +103,12 @@ def _sets() -> None:
         )
         return
     for i, text in enumerate(known.examples):
-        st.button(
+        button(
             plain(text),
+            partial(begin, text),
             key=f"example-{i}",
             type="tertiary",
-            icon=":material/arrow_forward:",
-            on_click=begin,
-            args=(text,),
+            icon="arrow_forward",
         )
     chosen = st.selectbox(
         tr("From a set"),
@@ -120,13 +122,7 @@ def _sets() -> None:
     except HopscopeError as error:
         st.error(plain(str(error)))
         return
-    st.button(
-        tr("Any question of it"),
-        icon=":material/casino:",
-        key="draw",
-        on_click=_draw,
-        args=(known, chosen),
-    )
+    button(tr("Any question of it"), partial(_draw, known, chosen), icon="casino", key="draw")
     words = st.text_input(
         tr("Search the set"),
         key="set_search",
@@ -141,9 +137,7 @@ def _sets() -> None:
         )
     for i, question in enumerate(found[:SUGGESTED]):
         asked = (question, known.asked_on(chosen, question))
-        st.button(
-            plain(question.text), key=f"found-{i}", type="tertiary", on_click=take, args=asked
-        )
+        button(plain(question.text), partial(take, *asked), key=f"found-{i}", type="tertiary")
 
 
 def _draw(known: Source, chosen: str) -> None:
@@ -159,11 +153,10 @@ def suggest(error: HopscopeError) -> None:
     if alternatives:
         with st.container(horizontal=True):
             for name in alternatives[:SUGGESTED]:
-                st.button(
+                button(
                     plain(name),
+                    partial(_start_from, name, getattr(error, "name", "")),
                     key=f"suggest-{name}",
-                    on_click=_start_from,
-                    args=(name, getattr(error, "name", "")),
                 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,8 @@ from core.instances.catalogue import Instance, catalogue
 from core.io.home import cannot_save
 from core.runtime.jobs import Job
 from core.sources import Source, source_in, sources
+from pages.parts.shared.buttons import button
 from pages.parts.shared.ending import end_soon
-from pages.parts.shared.people import held
 from pages.parts.shared.session_state import USUAL, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -169,12 +169,10 @@ def follow(job: Job, title: str, on_cancel: Callable[[Job], None] = Job.cancel) 
 
 
 def cancel(
-    job: Job, key: str, icon: str | None = None, on_cancel: Callable[[Job], None] = Job.cancel
+    job: Job, key: str, icon: str = "", on_cancel: Callable[[Job], None] = Job.cancel
 ) -> None:
     """The button that cancels a job, for who began it."""
-    st.button(
-        tr("Cancel"), key=key, icon=icon, on_click=on_cancel, args=(job,), **held(job.needed_by)
-    )
+    button(tr("Cancel"), partial(on_cancel, job), key=key, icon=icon, why_not=job.needed_by)
 
 
 def give_up(job: Job, page: str) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session_state import Key, Session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -40,13 +42,12 @@ def pager(page: Key[int], shown: range, total: int, size: int, what: str, hint: 
 
 
 def _button(words: str, icon: str, page: Key[int], to: int, off: bool) -> None:
-    st.button(
+    button(
         words,
+        partial(page.put, to),
         key=f"{page.name}-{words}",
-        icon=f":material/{icon}:",
+        icon=icon,
         disabled=off,
-        on_click=page.put,
-        args=(to,),
     )
 
 
@@ -80,5 +81,5 @@ def clickable_table(
 def way_back(places: Iterable[tuple[str, Any]], key: str, go: Callable[[Any], None]) -> None:
     """Draw a button for each earlier place, (its name, what `go` takes), with an arrow behind it."""
     for number, (name, place) in enumerate(places):
-        st.button(plain(name), key=f"{key}-{number}", type="tertiary", on_click=go, args=(place,))
+        button(plain(name), partial(go, place), key=f"{key}-{number}", type="tertiary")
         st.caption("›", width="content")

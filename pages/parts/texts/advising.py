@@ -17,7 +17,8 @@ from core.evaluation.advice.saved import BY_MODEL, BY_NAMES, Advice, saved_advic
 from core.evaluation.reports.summary import Summary
 from core.io.durations import span
 from core.runtime.jobs import CANCELLED, Job
-from pages.parts.shared.people import barred, held
+from pages.parts.shared.buttons import button
+from pages.parts.shared.people import barred
 from pages.parts.shared.session import engine, said, store
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -181,12 +182,12 @@ def _form(corpus: Corpus, before: Advice | None) -> None:
         plain(" ".join([tr("Other questions are drawn.")] * done + [expected.result.words()]))
     )
     words = tr("Go on") if begun else tr("Start") if done else tr("Find out")
-    pressed = st.button(
+    pressed = button(
         words,
         key=f"advise-{corpus.name}",
         type="secondary" if done else "primary",
-        icon=":material/play_arrow:",
-        **held(barred(OWNED_AS, corpus.name) if corpus.own else ""),
+        icon="play_arrow",
+        why_not=barred(OWNED_AS, corpus.name) if corpus.own else "",
     )
     if not done:
         with st.popover(tr("What the paper recommends"), icon=":material/alt_route:"):

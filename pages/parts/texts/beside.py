@@ -25,6 +25,7 @@ from core.runtime.jobs import Job
 from core.sources import CorpusSource
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.question.question_sets import usual_sets
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
@@ -339,9 +340,7 @@ def _questions(corpus: Corpus, one: Build, other: Build) -> None:
             width=320,
         )
         size = st.number_input(tr("How many"), 1, 10_000, 40, key="beside_size", width=110)
-        if st.button(
-            tr("Ask them on both"), key="beside-go", type="primary", icon=":material/play_arrow:"
-        ):
+        if button(tr("Ask them on both"), key="beside-go", type="primary", icon="play_arrow"):
             _begin([on_build(known[method], build) for build in (one, other)], questions, int(size))
     st.caption(
         tr(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import streamlit as st
 
@@ -18,6 +19,7 @@ from core.io.durations import span
 from core.io.plain import from_plain
 from core.models.price import Cap
 from core.runtime.jobs import CANCELLED, WAITING, Job
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import engine
 from pages.parts.shared.spending import spend_at_most
 from pages.parts.shared.text import many, plain
@@ -106,12 +108,11 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
                 "A question made it, without vectors: a method that searches by meaning makes those that it reads."
             )
         )
-        st.button(
+        button(
             tr("Make all vectors now"),
+            partial(_build, corpus, now.build),
             key=_button(now),
-            icon=":material/play_arrow:",
-            on_click=_build,
-            args=(corpus, now.build),
+            icon="play_arrow",
         )
     if now.current and not at_work:
         building_cost(corpus, now)
@@ -136,13 +137,12 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
                 )
             )
         )
-        st.button(
+        button(
             tr("Open"),
+            partial(_build, corpus, now.build),
             key=_button(now),
             type="primary",
-            icon=":material/play_arrow:",
-            on_click=_build,
-            args=(corpus, now.build),
+            icon="play_arrow",
         )
         return
     if now.outdated:
@@ -180,13 +180,12 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         cap, valid = spend_at_most(f"build_cap-{now.folder.name}") if known.calls else (None, True)
-        st.button(
+        button(
             words,
+            partial(_build, corpus, now.build, cap),
             key=_button(now),
             type="primary",
-            icon=":material/play_arrow:",
-            on_click=_build,
-            args=(corpus, now.build, cap),
+            icon="play_arrow",
             disabled=not valid,
         )
 
@@ -200,13 +199,12 @@ def _gaps(corpus: Corpus, now: Status) -> None:
             replies=many(unreadable, "reply", "replies"),
         )
     )
-    st.button(
+    button(
         tr("Build again"),
+        partial(_build, corpus, now.build),
         key=_button(now),
         type="primary",
-        icon=":material/refresh:",
-        on_click=_build,
-        args=(corpus, now.build),
+        icon="refresh",
     )
     st.caption(tr("Only these replies are asked for again."))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -12,6 +13,7 @@ from core.corpus import Corpus, corpora, open_corpus
 from core.runtime.jobs import Job
 from core.sources import CorpusSource
 from pages.parts.shared.address import in_place
+from pages.parts.shared.buttons import button
 from pages.parts.shared.language import language_choice
 from pages.parts.shared.session import chosen, engine, follow, went_here
 from pages.parts.shared.session_state import Session, session
@@ -63,12 +65,11 @@ def missed() -> None:
 
 def ask_about(name: str) -> None:
     """The way to Compare, where questions are asked of these documents."""
-    if st.button(
+    if button(
         tr("Ask about it"),
-        icon=":material/view_column:",
+        partial(_asked, name),
+        icon="view_column",
         help=tr("Compare, with these texts chosen"),
-        on_click=_asked,
-        args=(name,),
     ):
         st.switch_page("pages/compare.py", query_params={"corpus": name})
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.graph.columns import Table
 from core.graph.store import Graph
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.tables import page_of, pager, way_back
 from pages.parts.shared.text import many, plain
@@ -45,13 +46,12 @@ def _way(graph: Graph, table: Table, way: list[int]) -> None:
                 )
             )
             return
-        st.button(
+        button(
             tr("All communities"),
+            partial(open_community, graph, []),
             key="texts-map-all",
-            icon=":material/arrow_back:",
+            icon="arrow_back",
             type="tertiary",
-            on_click=open_community,
-            args=(graph, []),
         )
         titles = [short(community_title(table, row)) for row in way[:-1]]
         places = [(title, way[: at + 1]) for at, title in enumerate(titles)]

@@ -10,6 +10,7 @@ from core.builds import chosen
 from core.builds.chunking import Chunker
 from core.corpus import Corpus
 from core.graph.columns import Table
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session_state import Key, Session, session
 from pages.parts.shared.tables import clickable_table, page_of, pager
 from pages.parts.shared.text import many, plain
@@ -128,12 +129,12 @@ def _chunks(corpus: Corpus, typed: str) -> None:
 def _one(corpus: Corpus, id: str) -> None:
     """A document, chunk by chunk."""
     document = corpus.row(id)
-    st.button(
+    button(
         tr("All documents"),
+        Session.texts_document.drop,
         key="texts_back",
-        icon=":material/arrow_back:",
+        icon="arrow_back",
         type="tertiary",
-        on_click=Session.texts_document.drop,
     )
     title, source = (
         corpus.table.text("title", document) or id,

@@ -11,6 +11,7 @@ from core.errors import shorten
 from core.graph.store import Graph
 from core.graph.texts import chunks_of, node_texts, relation_names, relation_texts, weights
 from pages.parts.graphs.walk_view import neighbourhood, picture, show
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.tables import clickable_table, page_of, pager, way_back
 from pages.parts.shared.text import many, plain
@@ -90,24 +91,23 @@ def _grouped(graph: Graph, node: int) -> None:
             st.caption(tr("In the community"), width="content")
             for at, row in enumerate(way):
                 words = plain(short(community_title(graph.columns.tables()["communities"], row)))
-                st.button(
+                button(
                     words,
+                    partial(open_community, graph, way[: at + 1]),
                     key=f"texts-in-{row}",
                     type="tertiary",
-                    on_click=open_community,
-                    args=(graph, way[: at + 1]),
                 )
 
 
 def _way(graph: Graph) -> None:
     been = trail(graph)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.button(
+        button(
             tr("All {things}", things=things(graph).lower()),
+            been.clear,
             key="texts-all",
-            icon=":material/arrow_back:",
+            icon="arrow_back",
             type="tertiary",
-            on_click=been.clear,
         )
         places = [(short(label(graph, node)), node) for node in been[-BEEN:-1]]
         way_back(places, "texts-way", partial(go, graph))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
@@ -12,6 +14,7 @@ from core.graph.algorithms.neighbourhood import induced
 from core.graph.growth import ChunkAdds, Growth
 from core.graph.store import Graph
 from core.graph.texts import chunk_lists, n_chunks, relation_names
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -78,12 +81,11 @@ def _entities(graph: Graph, title: str, nodes: np.ndarray, none: str) -> None:
                 else None
             )
             name = plain(short(graph.node_name(node)))
-            st.button(
+            button(
                 name,
+                partial(go_to, graph, node),
                 key=f"texts-adds-{node}",
                 type="tertiary",
-                on_click=go_to,
-                args=(graph, node),
                 help=help_text,
             )
     if len(nodes) > BUTTONS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -21,7 +22,8 @@ from core.graph.edits import Edit, edited, unmatched
 from core.graph.store import Graph
 from core.instances.catalogue import Instance, as_built
 from core.runtime.jobs import Job
-from pages.parts.shared.people import barred, held
+from pages.parts.shared.buttons import button
+from pages.parts.shared.people import barred
 from pages.parts.shared.problems import noted_errors
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session, session
@@ -78,18 +80,17 @@ def _joined(
     known = status(corpus, one)
     merges = name_merges(known.report)
     if known.renamed:
-        wait = held(why or (tr("It is being built.") if being_built(corpus, one) else ""))
+        wait = tr("It is being built.") if being_built(corpus, one) else ""
         with st.container(
             horizontal=True, vertical_alignment="center", gap="small", key="mend-anew"
         ):
             st.markdown(f":material/info: {plain(known.outdated)}", width="stretch")
-            st.button(
+            button(
                 tr("Build anew"),
+                partial(_again, again, corpus, one),
                 key="split-again",
-                icon=":material/refresh:",
-                on_click=_again,
-                args=(again, corpus, one),
-                **wait,
+                icon="refresh",
+                why_not=why or wait,
             )
     if not merges.made and not merges.near:
         return
@@ -115,13 +116,8 @@ def _joined(
             )
             with _controls():
                 st.badge(row.rule, color="gray")
-                st.button(
-                    label,
-                    key=key,
-                    type="tertiary",
-                    on_click=_change,
-                    args=(corpus, change),
-                    **held(why),
+                button(
+                    label, partial(_change, corpus, change), key=key, type="tertiary", why_not=why
                 )
     _more(len(merges.made), "joined")
     if merges.made_in_all > len(merges.made):
@@ -166,21 +162,19 @@ def _nearly(corpus: Corpus, merges: NameMerges, now: Graph, mends: Mends, why: s
                 for into in fulls[:CANDIDATES]:
                     key, edit = f"near-{place}-{row.name}-{into}", Edit("merge", (row.name, into))
                     accept = lambda mends, edit=edit: mends.accepted([edit])
-                    st.button(
+                    button(
                         tr("Merge into {into}", into=plain(into)),
+                        partial(_change, corpus, accept),
                         key=key,
-                        on_click=_change,
-                        args=(corpus, accept),
-                        **held(why),
+                        why_not=why,
                     )
                 key = f"none-{place}-{row.name}"
-                st.button(
+                button(
                     tr("None of them"),
+                    partial(_change, corpus, refuse),
                     key=key,
                     type="tertiary",
-                    on_click=_change,
-                    args=(corpus, refuse),
-                    **held(why),
+                    why_not=why,
                 )
     _more(len(open_ones), "near")
 
@@ -206,12 +200,11 @@ def _more(rows: int, key: str) -> None:
     shown = session.mend_shown or SHOWN
     if rows > shown:
         more = Session.mend_shown.put
-        st.button(
+        button(
             tr("Show more · {rows:,} left", rows=rows - shown),
+            partial(more, shown + STEP),
             type="tertiary",
             key=f"mend-more-{key}",
-            on_click=more,
-            args=(shown + STEP,),
         )
 
 
@@ -260,30 +253,27 @@ def _suggestions(corpus: Corpus, graph: Graph, now: Graph, mends: Mends, why: st
                     else tr("alike, {cosine:.2f}", cosine=one.cosine),
                     color="gray",
                 )
-                st.button(
+                button(
                     tr("Merge"),
+                    partial(_change, corpus, accept),
                     key=f"mend-{name}-{into}",
-                    on_click=_change,
-                    args=(corpus, accept),
-                    **held(why),
+                    why_not=why,
                 )
-                st.button(
+                button(
                     tr("Not the same"),
+                    partial(_change, corpus, refuse),
                     key=f"refuse-{name}-{into}",
                     type="tertiary",
-                    on_click=_change,
-                    args=(corpus, refuse),
-                    **held(why),
+                    why_not=why,
                 )
     with st.container(horizontal=True, gap="small"):
         _more(len(found), "suggested")
         if job is None or (job.ended and job.error):
-            st.button(
+            button(
                 tr("Look for alike names too"),
+                partial(_look, graph, mends),
                 key="mend-alike",
-                icon=":material/search:",
-                on_click=_look,
-                args=(graph, mends),
+                icon="search",
             )
     if job is not None:
         working(job, "mend-alike", "")
@@ -335,25 +325,23 @@ def _merges(corpus: Corpus, graph: Graph, mends: Mends, why: str) -> None:
         for edit in edits[:shown]:
             words = f"{isolated(edit.names[0])} → {isolated(edit.names[1])}{tr(' (not here)') if edit in absent else ''}"
             forget = lambda mends, edit=edit: mends.without([edit])
-            how = held(why, tr("Undo this merge"))
             key = f"unmend-{edit.written()}"
-            st.button(
+            button(
                 words,
-                icon=":material/undo:",
+                partial(_change, corpus, forget),
+                icon="undo",
                 key=key,
-                on_click=_change,
-                args=(corpus, forget),
-                **how,
+                why_not=why,
+                help=tr("Undo this merge"),
             )
         if len(edits) > 1:
             nothing = lambda mends: mends.without(mends.edits)
-            st.button(
+            button(
                 tr("Undo all"),
+                partial(_change, corpus, nothing),
                 key="unmend-all",
                 type="tertiary",
-                on_click=_change,
-                args=(corpus, nothing),
-                **held(why),
+                why_not=why,
             )
     _more(len(edits), "saved")
 
@@ -371,15 +359,14 @@ def _refusals(corpus: Corpus, one: Build, mends: Mends, why: str) -> None:
     with st.container(horizontal=True, gap="small", key="mend-refused"):
         for names in refused[: session.mend_shown or SHOWN]:
             allow = lambda mends, names=names: mends.allowing([names])
-            how = held(why, tr("The same after all: they may be suggested and joined again"))
             key = f"allow-{names[0]}-{names[1]}"
-            st.button(
+            button(
                 " ≠ ".join(map(isolated, names)),
-                icon=":material/undo:",
+                partial(_change, corpus, allow),
+                icon="undo",
                 key=key,
-                on_click=_change,
-                args=(corpus, allow),
-                **how,
+                why_not=why,
+                help=tr("The same after all: they may be suggested and joined again"),
             )
     _more(len(refused), "refused")
 
@@ -412,12 +399,11 @@ def _before_and_after(corpus: Corpus, one: Build, mends: Mends) -> None:
             format_func=lambda id: plain(tr(lines[id].label)),
             width=320,
         )
-        st.button(
+        button(
             tr("Evaluate"),
+            partial(_evaluate, corpus.name, chosen, lines[line], session.mend_model),
             key="mend-evaluate",
-            icon=":material/leaderboard:",
-            on_click=_evaluate,
-            args=(corpus.name, chosen, lines[line], session.mend_model),
+            icon="leaderboard",
         )
         st.toggle(
             tr("With a language model"),

@@ -15,6 +15,7 @@ from pages.parts.build.component import bricks
 from pages.parts.build.drawn import drawn
 from pages.parts.build.fields import check_expression
 from pages.parts.question.permalink import Link
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import instances
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -50,12 +51,12 @@ def changed_build(corpus: Corpus, base: Build) -> Build | None:
         horizontal=True, vertical_alignment="center", gap="small", key="texts-changed"
     ):
         st.caption(f":material/edit: {plain(words)}", width="content")
-        st.button(
+        button(
             tr("Back to the chosen build"),
+            _back,
             key="texts_steps_back",
             type="tertiary",
-            icon=":material/undo:",
-            on_click=_back,
+            icon="undo",
         )
     if line is None:
         return None
