@@ -16,6 +16,7 @@ from pages.parts.methods.chooser import chooser
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.shared.buttons import button
 from pages.parts.shared.people import admit, barred, whose
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, instances, said
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -118,13 +119,11 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
     if title := Session.build_saved.take():
         st.toast(tr("Saved “{title}”.", title=plain(title)), icon=":material/check:")
     if line is None:
-        st.caption(tr("A line can be saved once it can be run."))
+        caption("A line can be saved once it can be run.")
     own = [instance for instance in known.values() if instance.group == OWN]
     if not own:
-        st.caption(
-            tr(
-                "Nothing saved yet. What you save appears here, where a line is started from, and as a lane on Compare."
-            )
+        caption(
+            "Nothing saved yet. What you save appears here, where a line is started from, and as a lane on Compare."
         )
     for instance in own:
         with st.container(horizontal=True, vertical_alignment="center", key=f"own-{instance.id}"):

@@ -40,6 +40,7 @@ from pages.parts.shared.address import ask_on_enter, in_place
 from pages.parts.shared.buttons import button
 from pages.parts.shared.live import AROUND, fetched_text, near
 from pages.parts.shared.people import admit
+from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import (
     engine,
     give_up,
@@ -164,7 +165,7 @@ def earlier(comparison: Comparison) -> None:
     """Say what the screen answers, where it is not what is in the bar."""
     question = comparison.ask.question.text
     if question != " ".join(session.question.split()):
-        st.caption(tr("Below is still what was asked before: {question}", question=plain(question)))
+        caption("Below is still what was asked before: {question}", question=question)
 
 
 def languages(comparison: Comparison) -> None:
@@ -323,7 +324,7 @@ def ending(job: Job) -> None:
     if job.error:
         st.error(plain(job.error))
     elif job.status == CANCELLED and job.ended:
-        st.caption(tr("Cancelled. What had been found stays; Ask goes on from there."))
+        caption("Cancelled. What had been found stays; Ask goes on from there.")
 
 
 def react(on_screen: Shown, clicked, paths) -> None:
@@ -377,11 +378,9 @@ def welcome() -> None:
     """What to do on an empty screen."""
     first = source().examples
     st.subheader(tr("See how a graph retriever hops"), anchor=False)
-    st.write(
-        tr(
-            "Ask a question of {noun}. Every lane answers it by another method, and shows where the right answer was lost.",
-            noun=source().noun,
-        )
+    write(
+        "Ask a question of {noun}. Every lane answers it by another method, and shows where the right answer was lost.",
+        noun=source().noun,
     )
     answered_before()
     for text in first:

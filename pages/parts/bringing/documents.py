@@ -25,6 +25,7 @@ from pages.parts.bringing.tool_index import begin_opened, open_another
 from pages.parts.bringing.uploads import save_uploads
 from pages.parts.shared.buttons import button
 from pages.parts.shared.problems import shown_errors
+from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
@@ -50,13 +51,11 @@ def bring_files(here: str) -> None:
     sets = tr(
         "or a published set as it is, such as HotpotQA, MuSiQue or a zip of BEIR, with its questions"
     )
-    st.write(
-        tr(
-            "Text, Markdown, HTML, PDF, Word, PowerPoint, EPUB, mails, notebooks, {tables}, or a zip of them; {sets}. {stay}",
-            tables=tables,
-            sets=sets,
-            stay=stay,
-        )
+    write(
+        "Text, Markdown, HTML, PDF, Word, PowerPoint, EPUB, mails, notebooks, {tables}, or a zip of them; {sets}. {stay}",
+        tables=tables,
+        sets=sets,
+        stay=stay,
     )
     files = st.file_uploader(
         tr("Documents"),
@@ -131,7 +130,7 @@ def _watch(job: Job) -> None:
     if not job.ended:
         return
     if job.error:
-        st.caption(tr("Nothing was kept. Correct what is named, and choose the files again."))
+        caption("Nothing was kept. Correct what is named, and choose the files again.")
     if job.status != DONE:
         return
     brought: Brought = job.result
@@ -149,7 +148,7 @@ def _watch(job: Job) -> None:
     for text in brought.notes[:SHOWN_NOTES]:
         st.warning(plain(text), icon=":material/rule:")
     if len(brought.notes) > SHOWN_NOTES:
-        st.caption(tr("And {more:,} more such things.", more=len(brought.notes) - SHOWN_NOTES))
+        caption("And {more:,} more such things.", more=len(brought.notes) - SHOWN_NOTES)
     _missing(brought)
     button(
         tr("Go on to its graph"),

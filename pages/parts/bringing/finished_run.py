@@ -14,6 +14,7 @@ from core.sharing import why_not
 from core.sources import Source
 from pages.parts.bringing.uploads import save_upload
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import write
 from pages.parts.shared.session import said
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -37,11 +38,9 @@ def bring_run(on: Source) -> None:
     with st.expander(
         tr("Bring a finished run from a file"), icon=":material/upload_file:", expanded=bool(words)
     ):
-        st.write(
-            tr(
-                "What another program found or answered becomes a column here and a lane on Compare, with the same figures as any "
-                "method. No server is needed."
-            )
+        write(
+            "What another program found or answered becomes a column here and a lane on Compare, with the same figures as any "
+            "method. No server is needed."
         )
         st.caption(TAKEN)
         with st.container(horizontal=True):

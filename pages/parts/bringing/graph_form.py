@@ -24,6 +24,7 @@ from core.sources import GraphSource
 from core.types import Direction
 from core.watch import NO_WATCH, Watch
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
@@ -83,7 +84,7 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
     if not looked.triples:
         return None
     head = looked.triples[:PREVIEWED]
-    st.caption(tr("The first {triples}:", triples=many(len(head), "triple")))
+    caption("The first {triples}:", triples=many(len(head), "triple"))
     said = {column.capitalize(): values for column, values in looked.said.items()}
     st.dataframe(
         {
@@ -95,11 +96,9 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
         hide_index=True,
     )
     if looked.nodes:
-        st.caption(
-            tr(
-                "The first {entities} with a type or a description:",
-                entities=many(len(looked.nodes), "entity", "entities"),
-            )
+        caption(
+            "The first {entities} with a type or a description:",
+            entities=many(len(looked.nodes), "entity", "entities"),
         )
         names, types, descriptions = zip(*looked.nodes)
         st.dataframe(
@@ -131,7 +130,7 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
             tr("Build the graph"), type="primary", key="upload_build", icon="account_tree"
         )
     if clean_name(name) and clean_name(name) != name:
-        st.caption(tr("It will be called {name}.", name=plain(clean_name(name))))
+        caption("It will be called {name}.", name=clean_name(name))
     return (name, way) if pressed else None
 
 
@@ -168,7 +167,7 @@ def follow_job(job: Job) -> None:
     cancelled = tr("Cancelled; nothing was kept of it.") if job.status == CANCELLED else ""
     working(job, "upload", cancelled)
     if job.error:
-        st.caption(tr("Nothing was kept of it. Correct it and try again."))
+        caption("Nothing was kept of it. Correct it and try again.")
     if job.status != DONE:
         return
     name, notes = job.result

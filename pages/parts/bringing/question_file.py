@@ -19,6 +19,7 @@ from pages.parts.bringing.encoding import choose_encoding
 from pages.parts.bringing.hub_set import HubSet, hub_set
 from pages.parts.bringing.inspection import inspect_upload, reading_progress
 from pages.parts.bringing.uploads import save_upload
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
@@ -75,17 +76,15 @@ def choose_questions(key: str, documents: bool = False) -> tuple[Any, Chosen | N
         )
     )
     st.code((GOLD_EXAMPLE if documents else EXAMPLE).rstrip(), language=None)
-    st.caption(
-        tr(
-            "Also taken: text of MetaQA, PathQuestion or SimpleQuestions, and rows (JSON, Parquet, Arrow) of RoG, WebQSP, CWQ, GrailQA, "
-            "SimpleQuestions, WebQuestions, HotpotQA, MuSiQue, ALCE, PopQA and others, or your own (question, "
-            "{columns}); compressed or not ({packed}). "
-            "At most {file_size}, {text_size} of text.",
-            columns="answers, gold" if documents else "entities, answers",
-            packed=", ".join(PACKED),
-            file_size=size_text(MOST_FILE),
-            text_size=size_text(MOST_TEXT),
-        )
+    caption(
+        "Also taken: text of MetaQA, PathQuestion or SimpleQuestions, and rows (JSON, Parquet, Arrow) of RoG, WebQSP, CWQ, GrailQA, "
+        "SimpleQuestions, WebQuestions, HotpotQA, MuSiQue, ALCE, PopQA and others, or your own (question, "
+        "{columns}); compressed or not ({packed}). "
+        "At most {file_size}, {text_size} of text.",
+        columns="answers, gold" if documents else "entities, answers",
+        packed=", ".join(PACKED),
+        file_size=size_text(MOST_FILE),
+        text_size=size_text(MOST_TEXT),
     )
     uploaded = st.file_uploader(
         tr("File of questions"), type=TYPES, key=key, max_upload_size=MOST_MEGABYTES
@@ -114,7 +113,7 @@ def choose_questions(key: str, documents: bool = False) -> tuple[Any, Chosen | N
     looked = _look(f"{key}_looked", file, how, documents)
     if looked.error:
         st.error(plain(looked.error))
-        st.caption(tr("Correct the file, or how it is read, and choose it again."))
+        caption("Correct the file, or how it is read, and choose it again.")
     if looked.error or not looked.result:
         return file, None
     chosen = Chosen(file, format, columns, encoding, *looked.result)

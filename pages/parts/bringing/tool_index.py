@@ -24,6 +24,7 @@ from pages.parts.bringing.target_corpus import choose_target, own_corpora
 from pages.parts.bringing.uploads import save_folder, save_upload
 from pages.parts.shared.buttons import button
 from pages.parts.shared.problems import shown_errors
+from pages.parts.shared.sentences import write
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
@@ -52,12 +53,10 @@ def open_another() -> None:
     if not box.open:
         return
     with box:
-        st.write(
-            tr(
-                "Of {tools}. Its texts become documents here, with its graph beside those that are "
-                "built here of them. Where the same texts are here already, its graph can be added to theirs.",
-                tools=", ".join(one.title for one in TOOLS.values()),
-            )
+        write(
+            "Of {tools}. Its texts become documents here, with its graph beside those that are "
+            "built here of them. Where the same texts are here already, its graph can be added to theirs.",
+            tools=", ".join(one.title for one in TOOLS.values()),
         )
         ways = [FOLDER, ZIP, *([PATH] if _on_this_computer() else [])]
         way = (

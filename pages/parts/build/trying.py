@@ -31,6 +31,7 @@ from pages.parts.build.trials import asked_text, price, say_trouble, trial_job, 
 from pages.parts.methods.advice import advice_data, tried
 from pages.parts.question.permalink import Link
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import give_up, source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -293,7 +294,7 @@ def _paths(opened: Any, state: Any) -> None:
         for i, path in enumerate(paths_list(opened, shown), 1)
     ]
     if not rows:
-        st.caption(tr("No path was found. Try a larger part of the graph, or more hops."))
+        caption("No path was found. Try a larger part of the graph, or more hops.")
         return
     scored = any(row[tr("Score")] is not None for row in rows)
     st.dataframe(
@@ -308,9 +309,7 @@ def _paths(opened: Any, state: Any) -> None:
         },
     )
     if len(state.paths) > len(rows):
-        st.caption(
-            tr("The first {rows} of {paths:,} paths.", rows=len(rows), paths=len(state.paths))
-        )
+        caption("The first {rows} of {paths:,} paths.", rows=len(rows), paths=len(state.paths))
 
 
 def _row(step: Step) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from pages.parts.question.permalink import case_link
 from pages.parts.shared.buttons import button
 from pages.parts.shared.people import whose
 from pages.parts.shared.problems import noted_errors, shown_errors
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -100,9 +101,7 @@ def badges(case: Case) -> None:
 
 def bring() -> None:
     """Take in a file of cases."""
-    st.caption(
-        tr("A file of cases exported from Hopscope. What is saved here already stays as it is.")
-    )
+    caption("A file of cases exported from Hopscope. What is saved here already stays as it is.")
     file = st.file_uploader(
         tr("File of cases"), type=["gz", "jsonl"], key="cases_file", label_visibility="collapsed"
     )

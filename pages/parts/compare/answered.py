@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-import streamlit as st
-
 from core.cases.examples import demo
 from pages.parts.compare.asked import open_case
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import write
 from pages.parts.shared.session import source
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -19,7 +18,7 @@ def answered_before() -> None:
     found = demo(source()) if source().documents else ()
     if not found:
         return
-    st.write(tr("Answered before, to open at once:"))
+    write("Answered before, to open at once:")
     for case in found:
         title = case.notes.partition(".")[0]
         button(

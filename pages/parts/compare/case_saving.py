@@ -13,6 +13,7 @@ from core.engine import Comparison
 from core.errors import HopscopeError
 from pages.parts.shared.buttons import button
 from pages.parts.shared.problems import noted_errors
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -22,7 +23,7 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
     """A popover that keeps the comparison with notes and tags; `link` are the query parameters that ask it again."""
     with st.popover(tr("Save")):
         if session.saved_case[0] == key and _there(session.saved_case[1]):
-            st.caption(tr("Saved. It opens without the graph and without any model."))
+            caption("Saved. It opens without the graph and without any model.")
             st.page_link(
                 "pages/cases.py",
                 label=tr("Open it on Cases"),

@@ -23,6 +23,7 @@ from pages.parts.methods.advice import advice_data, asked
 from pages.parts.methods.chooser import chooser
 from pages.parts.question.permalink import MOST_LANES, USUAL_LANES
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, instances, source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -217,11 +218,8 @@ def _take(lane: int, line: Line | None, before: Line) -> None:
         if button(tr("Change this lane"), key=f"apply-{lane}", disabled=idle):
             _use(lane, repr(line))
     if full:
-        st.caption(
-            tr(
-                "There is room for {lanes} lanes; remove one to try a change beside.",
-                lanes=MOST_LANES,
-            )
+        caption(
+            "There is room for {lanes} lanes; remove one to try a change beside.", lanes=MOST_LANES
         )
 
 

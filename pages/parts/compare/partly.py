@@ -10,6 +10,7 @@ import streamlit as st
 from core.runtime.jobs import DONE, Job
 from pages.parts.compare.asked import Shown
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
@@ -50,16 +51,12 @@ def partly(on_screen: Shown) -> None:
                 share=True,
             )
         if any(not job.ended for job in jobs.values()):
-            st.caption(
-                tr(
-                    "Once all are encoded the question is asked again by itself; until then “Search again” searches what has come since."
-                )
+            caption(
+                "Once all are encoded the question is asked again by itself; until then “Search again” searches what has come since."
             )
         else:
-            st.caption(
-                tr(
-                    "Nothing is being encoded now: asking again searches all that is there, and encodes what is missing."
-                )
+            caption(
+                "Nothing is being encoded now: asking again searches all that is there, and encodes what is missing."
             )
 
 

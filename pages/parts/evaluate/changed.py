@@ -19,6 +19,7 @@ from pages.parts.evaluate.questions import ask_again, open_question
 from pages.parts.evaluate.recommended import advised
 from pages.parts.shared.buttons import button
 from pages.parts.shared.scripts import ASSETS, component
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
@@ -40,16 +41,14 @@ def what_changed(results: Summary) -> None:
     """Draw the tab: the two methods, the picture, and the questions of the band that was pressed."""
     names, run = titles(results.run), results.run
     if len(names) < 2:
-        st.caption(tr("There is one method only; what changes is drawn between two."))
+        caption("There is one method only; what changes is drawn between two.")
         return
     a, b = _between(results, names)
     found = flow(results, a, b) if a != b else None
     if a == b:
-        st.caption(tr("Choose two different methods."))
+        caption("Choose two different methods.")
     elif found is None:
-        st.caption(
-            tr("Of no question that both have is it known what is right, so nothing can be drawn.")
-        )
+        caption("Of no question that both have is it known what is right, so nothing can be drawn.")
     else:
         causes = _causes(run.id, run.created, run.done, run.failed, a, b)
         _picture(run, found, names, dict(causes))
@@ -214,14 +213,10 @@ def _listed(
     st.markdown(f"**{plain(_title(band, found, names))}**")
     if reasons := causes.get(at):
         who = names[found.a if band.kind == "won" else found.b]
-        st.caption(
-            plain(
-                tr(
-                    "Why {who} loses them: {reasons}.",
-                    who=who,
-                    reasons=", ".join(f"{words} {count:,}" for words, count in reasons),
-                )
-            )
+        caption(
+            "Why {who} loses them: {reasons}.",
+            who=who,
+            reasons=", ".join(f"{words} {count:,}" for words, count in reasons),
         )
     drawn = {one.question.id: one for one in store().drawn(run.id)}
     shown = band.questions

@@ -23,6 +23,7 @@ from core.runtime.jobs import CANCELLED, Job
 from pages.parts.shared.buttons import ask_first, button
 from pages.parts.shared.people import barred, whose
 from pages.parts.shared.problems import noted_errors
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.spending import spend_at_most
@@ -185,10 +186,8 @@ def runs() -> None:
     """The evaluations there are, the newest first."""
     known = store().runs()
     if not known:
-        st.caption(
-            tr(
-                "No evaluation yet. What you start goes on when you close this page, and can be taken up after a restart."
-            )
+        caption(
+            "No evaluation yet. What you start goes on when you close this page, and can be taken up after a restart."
         )
         return
     st.markdown(tr("**Evaluations**"))
@@ -224,7 +223,7 @@ def runs() -> None:
                 help=tr("Open evaluation {id}", id=run.id),
             )
     if len(known) > SHOWN_RUNS:
-        st.caption(tr("{more:,} older ones are not shown.", more=len(known) - SHOWN_RUNS))
+        caption("{more:,} older ones are not shown.", more=len(known) - SHOWN_RUNS)
 
 
 def open_run(number: int) -> None:

@@ -25,6 +25,7 @@ from pages.parts.evaluate.questions import question_table
 from pages.parts.evaluate.recommended import advised, recommended
 from pages.parts.evaluate.repairing import repairs
 from pages.parts.evaluate.why import has_own, why
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -165,10 +166,8 @@ def _table(results: Summary) -> None:
         hide_index=True,
         column_config={tr("Method"): st.column_config.TextColumn(pinned=True), **config},
     )
-    st.caption(
-        tr(
-            "Mean and 95 % bootstrap interval over the questions; the same questions are drawn again for every method. Failed ones score 0."
-        )
+    caption(
+        "Mean and 95 % bootstrap interval over the questions; the same questions are drawn again for every method. Failed ones score 0."
     )
     if not any(row.question.answers or row.question.gold for row in results.rows):
         judged = (
@@ -191,14 +190,10 @@ def _table(results: Summary) -> None:
     for instance in results.instances:
         without = part.counts(instance)["without_context"]
         if without:
-            st.caption(
-                plain(
-                    tr(
-                        "{instance}: {without:,} without any triple (counted as they are).",
-                        instance=spec[instance],
-                        without=without,
-                    )
-                )
+            caption(
+                "{instance}: {without:,} without any triple (counted as they are).",
+                instance=spec[instance],
+                without=without,
             )
     for sentence in [*part.failed(), *part.faults(), *part.shallow(names), *part.brought()]:
         st.caption(plain(sentence))
@@ -249,7 +244,7 @@ def _pictures(results: Summary) -> None:
     ]
     qualities = [name for name in useful if metric(name).better == "higher"]
     if not qualities:
-        st.caption(tr("There is nothing to draw yet."))
+        caption("There is nothing to draw yet.")
         return
     recommended = quality_of(results)  # the one that the sentence above goes by
     fronts = [quality for _, quality in results.fronts]
@@ -303,7 +298,7 @@ def _pictures(results: Summary) -> None:
 def _tests(results: Summary) -> None:
     names = titles(results.run)
     if len(names) < 2:
-        st.caption(tr("There is one method only, so nothing to compare it with."))
+        caption("There is one method only, so nothing to compare it with.")
         return
     base = st.selectbox(
         tr("Tested against"),
@@ -332,12 +327,10 @@ def _tests(results: Summary) -> None:
     ]
     small = st.column_config.NumberColumn(format="%.4f")
     st.dataframe(rows, hide_index=True, column_config={"p": small, tr("p, corrected"): small})
-    st.caption(
-        tr(
-            "A sign-flip permutation test on the questions that gave both a number. The corrected p is Holm's, over the methods for one "
-            "metric. {untested}",
-            untested=plain(results.untested()),
-        )
+    caption(
+        "A sign-flip permutation test on the questions that gave both a number. The corrected p is Holm's, over the methods for one "
+        "metric. {untested}",
+        untested=results.untested(),
     )
 
 
@@ -348,15 +341,11 @@ def _meanings(results: Summary) -> None:
             st.text(tr(one["definition"]))
             st.text(tr(one["convention"]))
             source = tr(" Source: {source}.", source=one["source"]) if one["source"] else ""
-            st.caption(
-                plain(
-                    tr(
-                        "Unit: {unit}; {better} is better.{source}",
-                        unit=tr(one["unit"]),
-                        better=tr(one["better"]),
-                        source=source,
-                    )
-                )
+            caption(
+                "Unit: {unit}; {better} is better.{source}",
+                unit=tr(one["unit"]),
+                better=tr(one["better"]),
+                source=source,
             )
 
 

@@ -20,6 +20,7 @@ from core.languages.spelling import holds_words
 from pages.parts.board.finished import downloads, finished_board
 from pages.parts.question.permalink import MOST_LANES
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
@@ -66,7 +67,7 @@ def question_table(summary: Summary) -> None:
         and (not differ or len({line.get(name) for name in names.values()}) > 1)
     }
     if not rows:
-        st.caption(tr("No question is like that."))
+        caption("No question is like that.")
         return
     shown = list(rows)[:SHOWN]
     number = {name: st.column_config.NumberColumn(format="%.3g") for name in names.values()}
@@ -78,12 +79,10 @@ def question_table(summary: Summary) -> None:
         selection_mode="single-row",
         key="question_rows",
     )
-    st.caption(
-        tr(
-            "{shown:,} of {questions} shown. Choose a row to open it.",
-            shown=len(shown),
-            questions=many(len(found), "question"),
-        )
+    caption(
+        "{shown:,} of {questions} shown. Choose a row to open it.",
+        shown=len(shown),
+        questions=many(len(found), "question"),
     )
     place = next(iter(picked["selection"]["rows"]), None)
     if place is not None and place < len(shown):

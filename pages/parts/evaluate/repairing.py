@@ -16,6 +16,7 @@ from core.instances.catalogue import Instance
 from pages.parts.evaluate.evaluating import job_beside
 from pages.parts.shared.buttons import button
 from pages.parts.shared.problems import noted_errors
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
@@ -32,10 +33,8 @@ def repairs(results: Summary) -> None:
     run = results.run
     st.write(SAID)
     if not measure(results, results.instances):
-        st.caption(
-            tr(
-                "Of no question of this evaluation is it known what is right, so nothing is known to be lost."
-            )
+        caption(
+            "Of no question of this evaluation is it known what is right, so nothing is known to be lost."
         )
         return
     found = job_beside(
@@ -64,13 +63,9 @@ def _line(run: Run, found: LineRepairs, names: dict[str, Called]) -> None:
             _attempt(run, found, attempt, names, f"{found.instance}-{place}")
         without = [attempt for attempt in found.attempts if not attempt.back]
         if helpful and without:
-            st.caption(
-                plain(
-                    tr(
-                        "Tried as well, and brought none back: {changes}.",
-                        changes="; ".join(attempt.words for attempt in without),
-                    )
-                )
+            caption(
+                "Tried as well, and brought none back: {changes}.",
+                changes="; ".join(attempt.words for attempt in without),
             )
 
 

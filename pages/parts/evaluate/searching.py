@@ -29,6 +29,7 @@ from pages.parts.methods.groups import saved
 from pages.parts.question.permalink import Link
 from pages.parts.question.question_sets import asked, no_questions, usual_sets
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine, follow, instances, said, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
@@ -52,11 +53,9 @@ MEASURED = tr(
 
 def show_search() -> None:
     """Draw the form, and below it the search that the address names, else the one that was asked for last in this session."""
-    st.write(
-        tr(
-            "Operators can be put together in very many ways. Say how much a question may cost, and the ways are tried on a few "
-            "questions; the best are then held against the published lines on questions that the search never saw."
-        )
+    write(
+        "Operators can be put together in very many ways. Say how much a question may cost, and the ways are tried on a few "
+        "questions; the best are then held against the published lines on questions that the search never saw."
     )
     options = _form()
     if options is not None:
@@ -254,17 +253,13 @@ def _shown(planned: SearchPlan) -> None:
         set=config.tuning.set,
     )
     good = tr(metric(config.quality).described()["title"]).lower()
-    st.caption(
-        plain(
-            tr(
-                "A search: {on}, for {good}, within {budget:g} {cost} a question{asks}.",
-                on=on,
-                good=good,
-                budget=config.budget,
-                cost=COSTS[config.cost],
-                asks=asks,
-            )
-        )
+    caption(
+        "A search: {on}, for {good}, within {budget:g} {cost} a question{asks}.",
+        on=on,
+        good=good,
+        budget=config.budget,
+        cost=COSTS[config.cost],
+        asks=asks,
     )
     if job is not None and not job.ended:
         follow(job, tr("Searching"))
@@ -291,13 +286,11 @@ def _shown(planned: SearchPlan) -> None:
             times=many(planned.search.calls(), "time"),
             calls=config.calls,
         )
-        st.caption(
-            tr(
-                "{asked_of}; {points:,} of {lines} were tried.",
-                asked_of=asked_of,
-                points=len(points),
-                lines=many(config.trials, "line"),
-            )
+        caption(
+            "{asked_of}; {points:,} of {lines} were tried.",
+            asked_of=asked_of,
+            points=len(points),
+            lines=many(config.trials, "line"),
         )
     if verdict is None and (why := planned.unjudged(best[:POINTS])):
         st.info(plain(why))
@@ -323,13 +316,9 @@ def _judged(verdict: SearchVerdict) -> None:
         "On {questions} unseen questions, each asked of every line in turn, with 95 % intervals",
         questions=verdict.questions,
     )
-    st.caption(
-        plain(
-            tr(
-                "{how}; the p-values are corrected for the number of lines held against the published one (Holm).",
-                how=how,
-            )
-        )
+    caption(
+        "{how}; the p-values are corrected for the number of lines held against the published one (Holm).",
+        how=how,
     )
     for failed in verdict.failed:
         st.caption(plain(failed))

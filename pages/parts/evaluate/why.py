@@ -12,6 +12,7 @@ from core.evaluation.reports.summary import Summary
 from pages.parts.evaluate.evaluating import job_beside
 from pages.parts.evaluate.questions import open_question
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import write
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
@@ -26,11 +27,9 @@ def has_own(results: Summary) -> bool:
 def why(results: Summary) -> None:
     """Draw the tab: the button, how far the reading is, then what was found of each such instance."""
     run = results.run
-    st.write(
-        tr(
-            "Where did yours lose a question, and by what? Beside it is the row that found the most of the same passages and did not "
-            "lose it, and the smallest change of what yours found that would have been enough. Nothing is asked anew."
-        )
+    write(
+        "Where did yours lose a question, and by what? Beside it is the row that found the most of the same passages and did not "
+        "lose it, and the smallest change of what yours found that would have been enough. Nothing is asked anew."
     )
     found = job_beside(
         run,

@@ -15,6 +15,7 @@ from core.models.chat.saved_replies import SavedReplies
 from core.runtime.jobs import CANCELLED, Job
 from core.sources import Source
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine, said
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
@@ -33,11 +34,9 @@ def write_questions(on: Source) -> None:
         icon=":material/edit_note:",
         expanded=not on.sets or job is not None,
     ):
-        st.write(
-            tr(
-                "Questions that ask for an overview rather than for one fact: who would work with these texts, what would each of them do, "
-                "and what would they ask for that? No answer to them is known, so the answers of methods are judged in pairs."
-            )
+        write(
+            "Questions that ask for an overview rather than for one fact: who would work with these texts, what would each of them do, "
+            "and what would they ask for that? No answer to them is known, so the answers of methods are judged in pairs."
         )
         if job is None or job.ended:
             _form(on)
@@ -77,18 +76,14 @@ def _form(on: Source) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = button(tr("Write them"), key="writing-go", type="primary", icon="edit_note")
-        st.caption(
-            plain(
-                tr(
-                    "{questions} by {replies} of {writer}.",
-                    questions=many(recipe.total, "question"),
-                    replies=many(recipe.replies, "reply", "replies"),
-                    writer=_writer(recipe),
-                )
-            )
+        caption(
+            "{questions} by {replies} of {writer}.",
+            questions=many(recipe.total, "question"),
+            replies=many(recipe.replies, "reply", "replies"),
+            writer=_writer(recipe),
         )
     if usual_name(on.name) in on.sets:
-        st.caption(tr("They take the place of those that were written before."))
+        caption("They take the place of those that were written before.")
     if pressed and said(lambda: _begun(on, recipe, about)):
         st.rerun()
 
@@ -110,15 +105,11 @@ def _written(on: Source, written: Written) -> None:
     """What is missing and why, and the first of the questions, which can be chosen above."""
     for sentence in written.notes:
         st.warning(plain(sentence), icon=":material/rule:")
-    st.caption(
-        plain(
-            tr("What the texts are about, as the model was given it: {about}", about=written.about)
-        )
-    )
+    caption("What the texts are about, as the model was given it: {about}", about=written.about)
     for question in written.questions[:SHOWN]:
         st.text(question.text)
     if len(written.questions) > SHOWN:
-        st.caption(tr("and {more:,} more", more=len(written.questions) - SHOWN))
+        caption("and {more:,} more", more=len(written.questions) - SHOWN)
     button(
         tr("Evaluate on them"),
         partial(_choose, usual_name(on.name)),

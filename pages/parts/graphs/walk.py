@@ -14,6 +14,7 @@ from core.graph.texts import node_texts, relation_texts, weights
 from pages.parts.graphs.overview import legend, part, picture_of, sentence
 from pages.parts.graphs.walk_view import neighbourhood, picture, show
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.tables import clickable_table, page_of, pager, way_back
 from pages.parts.shared.text import plain
@@ -66,8 +67,8 @@ def _begin(graph: Any) -> None:
     if not chosen.hubs:
         st.info(tr("This graph has no entities."), icon=":material/hub:")
         return
-    st.caption(
-        tr("Type a name, start at one of the best connected entities, or click one on the picture:")
+    caption(
+        "Type a name, start at one of the best connected entities, or click one on the picture:"
     )
     _choices(graph, list(chosen.hubs), "busy")
     drawn = {*chosen.hubs, *chosen.joints, *chosen.further}
@@ -117,7 +118,7 @@ def _search(graph: Any) -> None:
     if found:
         _choices(graph, found, "found")
     else:
-        st.caption(tr("No name is near to that. Try another spelling, or a part of the name."))
+        caption("No name is near to that. Try another spelling, or a part of the name.")
 
 
 def _choices(graph: Any, nodes: list[int], key: str) -> None:
@@ -221,13 +222,11 @@ def _picture(graph: Any, node: int, near: np.ndarray, of: int) -> None:
             lambda clicked: go(graph, clicked) if clicked in drawn else None,
         )
     further = tr(", and {far:,} entities one step further", far=len(part.far)) if part.far else ""
-    st.caption(
-        tr(
-            "Drawn: {near:,} of {of:,} neighbours{further}. Click a dot to walk there; point at a dot or an arrow to read it.",
-            near=len(part.near),
-            of=of,
-            further=further,
-        )
+    caption(
+        "Drawn: {near:,} of {of:,} neighbours{further}. Click a dot to walk there; point at a dot or an arrow to read it.",
+        near=len(part.near),
+        of=of,
+        further=further,
     )
 
 

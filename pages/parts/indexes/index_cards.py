@@ -33,6 +33,7 @@ from core.sharing import who
 from pages.parts.shared.buttons import ask_first, button
 from pages.parts.shared.people import barred, whose
 from pages.parts.shared.problems import noted_errors
+from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain, size
 from pages.parts.shared.wording import tr
@@ -75,10 +76,8 @@ def _figures(known: list[Prepared], left: list[Leftover]) -> None:
         st.metric(tr("On disk"), size(sum(one.size for one in known)), width="content")
         if left:
             st.metric(tr("Left over"), size(sum(one.size for one in left)), width="content")
-    st.caption(
-        tr(
-            "Everything here is made from the graph and can be deleted and made again. It is made once and then serves every question."
-        )
+    caption(
+        "Everything here is made from the graph and can be deleted and made again. It is made once and then serves every question."
     )
 
 
@@ -101,7 +100,7 @@ def _card(graph: Any, one: Prepared) -> None:
                 if not at_work:
                     _buttons(graph, one)
         with st.container(gap=None):
-            st.write(tr(kind.purpose))
+            write(kind.purpose)
             for line in _facts(graph, one, at_work):
                 st.caption(plain(line))
         if not at_work:

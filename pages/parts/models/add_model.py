@@ -19,6 +19,7 @@ from core.sharing import check_administrator
 from pages.parts.models.measuring import begin_measure
 from pages.parts.models.roles import ROLE_WORDS
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -45,10 +46,8 @@ class Given:
 def add_model() -> None:
     """Draw the search for servers, the form for one, and the instructions for a graphics card."""
     st.subheader(tr("A server"))
-    st.write(
-        tr(
-            "Any server that speaks the OpenAI protocol: Ollama, LM Studio, llama.cpp, vLLM, or a hosted service."
-        )
+    write(
+        "Any server that speaks the OpenAI protocol: Ollama, LM Studio, llama.cpp, vLLM, or a hosted service."
     )
     _found()
     with st.container(border=True, key="server-box"):
@@ -84,7 +83,7 @@ def _found() -> None:
         if button(tr("Look for servers on this computer"), key="server-find", icon="radar"):
             with st.spinner(tr("Looking …")):
                 session.servers_found = find_servers()
-        st.caption(tr("Ports {ports}", ports=", ".join(map(str, PORTS))))
+        caption("Ports {ports}", ports=", ".join(map(str, PORTS)))
     if session.servers_found == ():
         st.info(
             tr(
@@ -102,9 +101,9 @@ def _found() -> None:
             st.markdown(f"**{plain(one.program)}**", width="content")
             st.text(one.url, width="content")
             if one.locked:
-                st.caption(tr("asks for a key"))
+                caption("asks for a key")
             elif not one.models:
-                st.caption(tr("has no model loaded"))
+                caption("has no model loaded")
             model = (
                 st.selectbox(
                     tr("Model"),
@@ -283,7 +282,7 @@ def _listed() -> None:
     url, models = session.server_models
     if url and url == Session.server_url.value.strip().rstrip("/"):
         if not models:
-            st.caption(tr("The server has no model loaded."))
+            caption("The server has no model loaded.")
             return
         st.pills(tr("Its models"), models, key=Session.server_pill.name, on_change=_choose)
 
@@ -351,17 +350,13 @@ def _add(given: Given) -> None:
 
 
 def _gpu() -> None:
-    st.write(
-        tr(
-            "On a computer with an NVIDIA card, install Hopscope with its graphics packages, then start it:"
-        )
+    write(
+        "On a computer with an NVIDIA card, install Hopscope with its graphics packages, then start it:"
     )
     st.code("pip install -r requirements-gpu.txt\nstreamlit run app.py", language="bash")
-    st.write(
-        tr(
-            "Choose the model that runs on the card for a role under “Models”: its server starts at the first question and ends with "
-            "Hopscope. To declare another, add a row to your own file and start Hopscope again:"
-        )
+    write(
+        "Choose the model that runs on the card for a role under “Models”: its server starts at the first question and ends with "
+        "Hopscope. To declare another, add a row to your own file and start Hopscope again:"
     )
     st.code(
         tr(
@@ -370,6 +365,6 @@ def _gpu() -> None:
         ),
         language="toml",
     )
-    st.caption(tr("Your own file is {own_file}", own_file=plain(str(own_file()))))
-    st.write(tr("Or serve it from another computer, and add that as a server above:"))
+    caption("Your own file is {own_file}", own_file=str(own_file()))
+    write("Or serve it from another computer, and add that as a server above:")
     st.code("vllm serve Qwen/Qwen2.5-7B-Instruct --port 8000", language="bash")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-import streamlit as st
-
 from core.models.registry import ModelInfo
 from core.runtime.jobs import DONE, Job
 from core.sharing import who
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine
-from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 from pages.parts.shared.working import working
 
@@ -34,20 +32,14 @@ def measured(info: ModelInfo) -> None:
         if not job.ended:
             return
     if info.profile is not None:
-        st.caption(
-            plain(
-                tr(
-                    "Measured {measured}: {sentences}.",
-                    measured=info.profile.measured,
-                    sentences="; ".join(info.profile.sentences()),
-                )
-            )
+        caption(
+            "Measured {measured}: {sentences}.",
+            measured=info.profile.measured,
+            sentences="; ".join(info.profile.sentences()),
         )
     elif job is None and who().administrator:
-        st.caption(
-            tr(
-                "Not measured yet: how long a prompt it reads, and what else it can do, is not known."
-            )
+        caption(
+            "Not measured yet: how long a prompt it reads, and what else it can do, is not known."
         )
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from core.models.declared import ROLES
 from core.models.registry import ModelInfo
 from core.sharing import who
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, said
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.wording import tr
@@ -60,10 +61,8 @@ def choose_roles() -> None:
                     format_func=words,
                 )
         if not mine:
-            st.caption(
-                tr(
-                    "Where Hopscope is shared, only the administrator chooses, fetches and removes models. All may try them."
-                )
+            caption(
+                "Where Hopscope is shared, only the administrator chooses, fetches and removes models. All may try them."
             )
         absent = [
             ROLE_WORDS[role][0]
@@ -71,9 +70,7 @@ def choose_roles() -> None:
             if not registry.info(name).present
         ]
         if absent:
-            st.caption(
-                tr(
-                    "{absent}: that model is not installed yet. Get it below, or choose another.",
-                    absent=tr(" and ").join(absent),
-                )
+            caption(
+                "{absent}: that model is not installed yet. Get it below, or choose another.",
+                absent=tr(" and ").join(absent),
             )

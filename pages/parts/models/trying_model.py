@@ -13,6 +13,7 @@ from core.models.base import Reply, Task
 from core.models.registry import ModelInfo
 from core.runtime.jobs import DONE, Job
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import plain
@@ -108,14 +109,12 @@ def _show_reply(reply: Reply, seconds: float | None) -> None:
         else ""
     )
     remembered = tr(" · remembered from before") if reply.cached else ""
-    st.caption(
-        tr(
-            "{tokens_in:,} tokens read, {tokens_out:,} written{speed}{remembered}",
-            tokens_in=reply.tokens_in,
-            tokens_out=reply.tokens_out,
-            speed=speed,
-            remembered=remembered,
-        )
+    caption(
+        "{tokens_in:,} tokens read, {tokens_out:,} written{speed}{remembered}",
+        tokens_in=reply.tokens_in,
+        tokens_out=reply.tokens_out,
+        speed=speed,
+        remembered=remembered,
     )
 
 
@@ -189,6 +188,6 @@ def _watch(key: str, show) -> None:
         elif job.error:
             st.error(plain(job.error))
         elif job.status != DONE:
-            st.caption(tr("Cancelled."))
+            caption("Cancelled.")
 
     draw()

@@ -10,6 +10,7 @@ from core.instances.catalogue import faults
 from core.io.home import cannot_save
 from core.sources import GraphSource, Source, sources
 from pages.parts.shared.people import signed
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import (
     USES_ADDRESS,
     USUAL,
@@ -36,7 +37,7 @@ def sidebar() -> None:
             st.warning(plain(sentence), icon=":material/lock:")
         for sentence in (*faults(), *engine().models.faults(), *damaged_corpora()):
             st.warning(plain(tr("Left out: {sentence}", sentence=sentence)), icon=":material/rule:")
-        st.caption(tr("Hopscope lets you see how a graph retriever hops."))
+        caption("Hopscope lets you see how a graph retriever hops.")
     if is_missing(chosen()):  # not in the sidebar, which is folded on a narrow screen
         st.warning(plain(_missing(chosen())))
 
@@ -100,7 +101,7 @@ def _documents(name: str) -> None:
             f"{many(opened.n_documents, 'document')} · {many(opened.characters, 'character')}"
         )
     if session.page in ON_TRIPLES:
-        st.caption(tr("This page is about triples: {title}.", title=plain(last_graph().title)))
+        caption("This page is about triples: {title}.", title=last_graph().title)
 
 
 def _begin_anew() -> None:

@@ -19,6 +19,7 @@ from core.io.durations import span
 from core.runtime.jobs import CANCELLED, Job
 from pages.parts.shared.buttons import button
 from pages.parts.shared.people import barred
+from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine, said, store
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -69,11 +70,11 @@ def _answered(corpus: Corpus, before: Advice, current: bool) -> None:
     """The answer, what it rests on, and the way to another one."""
     found = _answer(before)
     if found is None:
-        st.caption(tr("The figures of the last answer were deleted."))
+        caption("The figures of the last answer were deleted.")
         _form(corpus, None)
         return
     if not current:
-        st.caption(tr("The documents have changed since. This was the answer before:"))
+        caption("The documents have changed since. This was the answer before:")
         st.write(plain(found.headline))
     if found.kinds:
         _kinds(found)
@@ -96,16 +97,14 @@ def _answered(corpus: Corpus, before: Advice, current: bool) -> None:
             icon=":material/bar_chart:",
             query_params=figures,
         )
-        st.caption(tr("It took {span}.", span=span(before.seconds)))
+        caption("It took {span}.", span=span(before.seconds))
 
 
 def _kinds(found: Answer) -> None:
     """The kinds of questions as a table."""
     share = lambda name, value: f"{plain(name)}: {value:.2f}"
-    st.caption(
-        tr(
-            "Share of the passages that answer a question among the first four, of the best method of either side"
-        )
+    caption(
+        "Share of the passages that answer a question among the first four, of the best method of either side"
     )
     st.table(
         [
@@ -124,10 +123,8 @@ def _kinds(found: Answer) -> None:
 
 def _roadmap(corpus: Corpus, found: Answer) -> None:
     """The questions of the paper's roadmap one after the other, and the method that they lead to, beside what was measured here."""
-    st.caption(
-        tr(
-            "The roadmap of the In-depth Analysis of Graph-based RAG (Figure 13): from what is asked to the method that it recommends."
-        )
+    caption(
+        "The roadmap of the In-depth Analysis of Graph-based RAG (Figure 13): from what is asked to the method that it recommends."
     )
     answers: dict[str, str] = {}
     while isinstance(step := advised(answers), Asked):
@@ -164,11 +161,9 @@ def _form(corpus: Corpus, before: Advice | None) -> None:
     """Who makes the questions, what it will cost, and the button."""
     done, begun = before is not None and before.done, before is not None and not before.done
     if not done:
-        st.write(
-            tr(
-                "Questions are made from these texts, each with the passages that answer it. They are asked of search by words, by vectors "
-                "and by both, and of four methods on graphs. The answer is a sentence."
-            )
+        write(
+            "Questions are made from these texts, each with the passages that answer it. They are asked of search by words, by vectors "
+            "and by both, and of four methods on graphs. The answer is a sentence."
         )
     by = _writer(corpus, before)
     expected = _expected(corpus, by)

@@ -26,6 +26,7 @@ from core.sources import CorpusSource
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.question.question_sets import usual_sets
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
@@ -123,11 +124,9 @@ def _figures(found: GraphDifference, one: Build, other: Build) -> None:
             st.write(f"{many(nodes, 'entity', 'entities')}, {many(links, 'linked pair')}")
             missing = {columns[1]: found.first, columns[2]: found.second}.get(column)
             if missing is not None and missing.links:
-                st.caption(
-                    tr(
-                        "{between:,} of these pairs join entities that both have.",
-                        between=missing.between,
-                    )
+                caption(
+                    "{between:,} of these pairs join entities that both have.",
+                    between=missing.between,
                 )
 
 
@@ -142,12 +141,10 @@ def _picture(first: Graph, second: Graph, one: Build, other: Build) -> None:
             st.markdown(f"**{plain(build.title)}**")
             figure = one_layout(both, side, places)
             st.plotly_chart(figure, key=f"texts-beside-{side}", config={"displayModeBar": False})
-    st.caption(
-        tr(
-            "The {shared:,} entities with the most relations, each at one place in both pictures. Blue: in both graphs. "
-            "Orange: only in this one. A ring: only in the other. Blue lines join a pair in both graphs.",
-            shared=len(both.names[0]),
-        )
+    caption(
+        "The {shared:,} entities with the most relations, each at one place in both pictures. Blue: in both graphs. "
+        "Orange: only in this one. A ring: only in the other. Blue lines join a pair in both graphs.",
+        shared=len(both.names[0]),
     )
 
 
@@ -268,9 +265,7 @@ def _lists(found: GraphDifference, first: Graph, second: Graph, one: Build, othe
         _alone(first, found.first, one)
     with right:
         _alone(second, found.second, other)
-    st.caption(
-        tr("Compared by name, in which case, accents and punctuation at the ends do not count.")
-    )
+    caption("Compared by name, in which case, accents and punctuation at the ends do not count.")
 
 
 def _alike() -> ColumnConfig:
@@ -289,7 +284,7 @@ def _alone(graph: Graph, missing: Missing, build: Build) -> None:
         )
     )
     if not len(nodes):
-        st.caption(tr("None."))
+        caption("None.")
         return
     rows = {
         tr("Entity"): graph.names(nodes),
@@ -302,7 +297,7 @@ def _alone(graph: Graph, missing: Missing, build: Build) -> None:
         column_config={tr("Relations"): {"width": 90}},
     )
     if len(missing.nodes) > LISTED:
-        st.caption(tr("The {listed} with the most relations.", listed=LISTED))
+        caption("The {listed} with the most relations.", listed=LISTED)
 
 
 def _questions(corpus: Corpus, one: Build, other: Build) -> None:
@@ -342,11 +337,9 @@ def _questions(corpus: Corpus, one: Build, other: Build) -> None:
         size = st.number_input(tr("How many"), 1, 10_000, 40, key="beside_size", width=110)
         if button(tr("Ask them on both"), key="beside-go", type="primary", icon="play_arrow"):
             _begin([on_build(known[method], build) for build in (one, other)], questions, int(size))
-    st.caption(
-        tr(
-            "Evaluates the method on each graph and opens it on Evaluate, where “From one method to another” lists the questions won "
-            "and lost."
-        )
+    caption(
+        "Evaluates the method on each graph and opens it on Evaluate, where “From one method to another” lists the questions won "
+        "and lost."
     )
 
 

@@ -20,6 +20,7 @@ from core.io.plain import from_plain
 from core.models.price import Cap
 from core.runtime.jobs import CANCELLED, WAITING, Job
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.spending import spend_at_most
 from pages.parts.shared.text import many, plain
@@ -52,11 +53,9 @@ def builds(corpus: Corpus) -> None:
             graph.n_nodes or not _unreadable(now)
         ):  # that nothing was found cannot be said of what was not read
             if not now.current and not now.renamed:
-                st.caption(
-                    tr(
-                        "Meanwhile, the graph of the documents as they were before. Questions are asked on it too, until the new one is "
-                        "whole."
-                    )
+                caption(
+                    "Meanwhile, the graph of the documents as they were before. Questions are asked on it too, until the new one is "
+                    "whole."
                 )
             look(corpus, one, graph, mended(corpus, one, graph, start))
 
@@ -103,10 +102,8 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
     elif _unreadable(now):
         _gaps(corpus, now)
     elif not now.indexed:
-        st.caption(
-            tr(
-                "A question made it, without vectors: a method that searches by meaning makes those that it reads."
-            )
+        caption(
+            "A question made it, without vectors: a method that searches by meaning makes those that it reads."
         )
         button(
             tr("Make all vectors now"),
@@ -129,14 +126,7 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
     """What it will cost, and the button that starts it once that is known."""
     came = ships(corpus, now.build)
     if came is not None:
-        st.write(
-            plain(
-                tr(
-                    "{words}. Opening it makes vectors, and asks no language model.",
-                    words=came.words(),
-                )
-            )
-        )
+        write("{words}. Opening it makes vectors, and asks no language model.", words=came.words())
         button(
             tr("Open"),
             partial(_build, corpus, now.build),
@@ -206,7 +196,7 @@ def _gaps(corpus: Corpus, now: Status) -> None:
         type="primary",
         icon="refresh",
     )
-    st.caption(tr("Only these replies are asked for again."))
+    caption("Only these replies are asked for again.")
 
 
 def _unreadable(now: Status) -> int:
@@ -247,7 +237,7 @@ def counted(job: Job) -> None:
     """How far a job is that counts what something will cost; the page is drawn anew once it has ended."""
     if job.ended or job.wait(0.3):
         st.rerun()
-    st.caption(tr(":material/hourglass_empty: Counting what is to be read …"))
+    caption(":material/hourglass_empty: Counting what is to be read …")
 
 
 def _build(corpus: Corpus, one: Build, cap: Cap | None = None) -> None:
@@ -314,14 +304,7 @@ def _facts(now: Status) -> None:
     )
     st.caption(plain("  ·  ".join(parts)), width="content")
     if came:
-        st.caption(
-            plain(
-                tr(
-                    "It came with these texts. {words}.",
-                    words=from_plain(ShippedBuild, came).words(),
-                )
-            )
-        )
+        caption("It came with these texts. {words}.", words=from_plain(ShippedBuild, came).words())
     unreadable = sum(counts.get(what, 0) for what in UNREADABLE)
     problems = (
         [tr("{replies} could not be read", replies=many(unreadable, "reply", "replies"))]

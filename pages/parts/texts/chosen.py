@@ -15,6 +15,7 @@ from core.sources import CorpusSource
 from pages.parts.shared.address import in_place
 from pages.parts.shared.buttons import button
 from pages.parts.shared.language import language_choice
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import chosen, engine, follow, went_here
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
@@ -111,9 +112,7 @@ def about(corpus: Corpus) -> None:
     for came in shipped(corpus):
         graphs.setdefault(came.words(), {})[KINDS[find(came.build).graph]] = None
     for title, kinds in graphs.items():
-        st.caption(
-            plain(tr("Comes with it: {kinds}. {title}.", kinds=", ".join(kinds), title=title))
-        )
+        caption("Comes with it: {kinds}. {title}.", kinds=", ".join(kinds), title=title)
     language_of(corpus)
 
 

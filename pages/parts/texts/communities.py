@@ -10,6 +10,7 @@ import streamlit as st
 from core.graph.columns import Table
 from core.graph.store import Graph
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.tables import page_of, pager, way_back
 from pages.parts.shared.text import many, plain
@@ -40,10 +41,8 @@ def communities(graph: Graph) -> None:
 def _way(graph: Graph, table: Table, way: list[int]) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if not way:
-            st.caption(
-                tr(
-                    "A tile is a community: entities that are closely related. The larger, the more entities. Click one to open it."
-                )
+            caption(
+                "A tile is a community: entities that are closely related. The larger, the more entities. Click one to open it."
             )
             return
         button(

@@ -11,6 +11,7 @@ from core.builds.chunking import Chunker
 from core.corpus import Corpus
 from core.graph.columns import Table
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Key, Session, session
 from pages.parts.shared.tables import clickable_table, page_of, pager
 from pages.parts.shared.text import many, plain
@@ -69,7 +70,7 @@ def _documents(corpus: Corpus, typed: str) -> None:
         else range(len(corpus))
     )
     if not len(rows):
-        st.caption(tr("No document holds these words, one after the other."))
+        caption("No document holds these words, one after the other.")
         return
     shown = page_of(Session.texts_document_page[corpus.name], len(rows), ROWS)
     here = [int(rows[at]) for at in shown]
@@ -123,7 +124,7 @@ def _chunks(corpus: Corpus, typed: str) -> None:
     if len(rows):
         _passages(Session.texts_chunk_page[corpus.name], table, rows, typed)
     else:
-        st.caption(tr("No chunk holds these words, one after the other."))
+        caption("No chunk holds these words, one after the other.")
 
 
 def _one(corpus: Corpus, id: str) -> None:
@@ -157,7 +158,7 @@ def _one(corpus: Corpus, id: str) -> None:
     if len(table):
         _passages(Session.texts_chunk_page[corpus.name], table, range(len(table)), "")
     else:
-        st.caption(tr("There is no text in this document."))
+        caption("There is no text in this document.")
 
 
 def _cut(corpus: Corpus, row: int | None = None) -> Table | None:

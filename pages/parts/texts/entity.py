@@ -12,6 +12,7 @@ from core.graph.store import Graph
 from core.graph.texts import chunks_of, node_texts, relation_names, relation_texts, weights
 from pages.parts.graphs.walk_view import neighbourhood, picture, show
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.tables import clickable_table, page_of, pager, way_back
 from pages.parts.shared.text import many, plain
@@ -117,7 +118,7 @@ def _neighbours(graph: Graph, node: int) -> None:
     """Its relations, the heaviest first; a click goes on."""
     neighbours, edges, forward = graph.steps(node)
     if not len(edges):
-        st.caption(tr("It is related to nothing else."))
+        caption("It is related to nothing else.")
         return
     table, heavy = graph.columns.edges, _weights(graph)[edges]
     order = np.lexsort(
@@ -182,9 +183,7 @@ def _picture(graph: Graph, node: int) -> None:
             lambda clicked: go(graph, clicked) if clicked in drawn else None,
             tr("The entity among those it is related to"),
         )
-    st.caption(
-        tr("Drawn: {near:,} it is most related to. Click a dot to go there.", near=len(part.near))
-    )
+    caption("Drawn: {near:,} it is most related to. Click a dot to go there.", near=len(part.near))
 
 
 def _weights(graph: Graph) -> np.ndarray:
@@ -212,9 +211,7 @@ def _passages(graph: Graph, node: int) -> None:
     if not of_chunks(graph) and not any(
         pattern(name).search(text) for text in chunks.texts("text", rows)
     ):
-        st.caption(
-            tr(
-                "The name does not stand in these chunks letter by letter: the texts spell it in other ways."
-            )
+        caption(
+            "The name does not stand in these chunks letter by letter: the texts spell it in other ways."
         )
     pager(Session.texts_passage_page, shown, len(rows_of_node), PASSAGES, tr("Chunks"))

@@ -25,6 +25,7 @@ from core.runtime.jobs import Job
 from pages.parts.shared.buttons import button
 from pages.parts.shared.people import barred
 from pages.parts.shared.problems import noted_errors
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import isolated, many, plain
@@ -54,10 +55,8 @@ def mended(
     with st.expander(
         tr("Mend: entities under several names"), icon=":material/healing:", key="texts_mend"
     ):
-        st.caption(
-            tr(
-                "A merge is for all graphs of these texts, and is done again whenever one is built anew. The documents stay as they are."
-            )
+        caption(
+            "A merge is for all graphs of these texts, and is done again whenever one is built anew. The documents stay as they are."
         )
         why = barred(OWNED_AS, corpus.name) if corpus.own else ""
         _joined(corpus, one, now, mends, why, again)
@@ -121,11 +120,8 @@ def _joined(
                 )
     _more(len(merges.made), "joined")
     if merges.made_in_all > len(merges.made):
-        st.caption(
-            tr(
-                "Only {made:,} of them are listed, those of the most documents.",
-                made=len(merges.made),
-            )
+        caption(
+            "Only {made:,} of them are listed, those of the most documents.", made=len(merges.made)
         )
     _nearly(corpus, merges, now, mends, why)
 
@@ -221,7 +217,7 @@ def _suggestions(corpus: Corpus, graph: Graph, now: Graph, mends: Mends, why: st
             compared_here=COMPARED_HERE,
             corpus=corpus.name,
         )
-        st.caption(plain(tr("This graph has more than {how}", how=how)))
+        caption("This graph has more than {how}", how=how)
         return
     job = engine().jobs.get(_alike_key(graph))
     found = list(_by_spelling(now.digest, mends.refused, now, mends))

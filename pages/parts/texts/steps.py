@@ -16,6 +16,7 @@ from pages.parts.build.drawn import drawn
 from pages.parts.build.fields import check_expression
 from pages.parts.question.permalink import Link
 from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import instances
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -85,10 +86,8 @@ def ask_on(corpus: Corpus, one: Build) -> None:
         (row for row in instances().values() if row.documents and on_one_graph(row, one)), None
     )
     if row is None:
-        st.caption(
-            tr(
-                "No method of the catalogue is made for such a graph. A line begins on it so, with “As text” on Build:"
-            )
+        caption(
+            "No method of the catalogue is made for such a graph. A line begins on it so, with “As text” on Build:"
         )
         st.code(f"BuiltGraph(build={one.id!r})", language=None, wrap_lines=True)
         return
