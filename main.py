@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from core.io.home import ROOT, home, keep_private
-from core.runtime.jobs import Job
 from core.sharing import shared
 from pages.parts.shared.address import go_to_wished
 from pages.parts.shared.people import entered, let_in
@@ -42,5 +41,5 @@ if said(lambda: sidebar() or True) is None:  # a folder of another user
 try:
     page.run()
 finally:  # afterwards, so that the first page does not wait for it
-    engine().jobs.start("warm", lambda: Job("warm", lambda job: engine().warm()))
+    engine().jobs.run("warm", lambda job: engine().warm())
     engine().housekeeping.start()

@@ -119,7 +119,7 @@ def start(
             shutil.rmtree(folder, ignore_errors=True)
 
     key = f"bring-{name}-{folder.name}"
-    session.texts_job = engine().jobs.start(key, lambda: Job(key, work)).key
+    session.texts_job = engine().jobs.run(key, work).key
     session.texts_round += 1  # the choice of files is empty after each
     st.rerun()
 

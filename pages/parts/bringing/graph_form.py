@@ -157,9 +157,7 @@ def begin(name: str, way: Direction, folder: Path, source: Callable[[Job], Tripl
 
 def begin_with(name: str, work: Callable[[Job], tuple[str, list[str]]]) -> None:
     """Start the job that adds the graph of that name; it gives the name and sentences on what came of it."""
-    session.upload_job = (
-        engine().jobs.start(f"add-{name}", lambda: Job(f"add-{name}", work), again=True).key
-    )
+    session.upload_job = engine().jobs.run(f"add-{name}", work, again=True).key
 
 
 def follow_job(job: Job) -> None:

@@ -192,6 +192,6 @@ def _start(held: Held, name: str, title: str) -> None:
         return Brought(corpus, corpus.n_documents, 0, 0, tuple(taken.sentences()), more=said)
 
     key = f"bring-{name}-index"
-    session.texts_job = engine().jobs.start(key, lambda: Job(key, work), again=True).key
+    session.texts_job = engine().jobs.run(key, work, again=True).key
     session.texts_round += 1  # the choice of files is empty after each
     st.rerun()

@@ -32,7 +32,7 @@ def press_measure(on_screen: Shown, place: int, what: str) -> None:
     elif missing := _missing(on_screen, lane):
         key, environment = _key(on_screen, lane), engine().environment
         measure = lambda job: _measure(job, on_screen, place, missing, environment)
-        engine().preparing.start(key, lambda: Job(key, measure), again=True)
+        engine().preparing.run(key, measure, again=True)
 
 
 def _missing(on_screen: Shown, lane: Lane) -> list[bool]:

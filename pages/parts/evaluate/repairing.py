@@ -43,7 +43,7 @@ def repairs(results: Summary) -> None:
         "repairs",
         start,
         tr("Try changes"),
-        ":material/build:",
+        "build",
         tr("Changes can be tried once the evaluation has ended."),
     )
     names = called(run)

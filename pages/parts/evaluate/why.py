@@ -37,7 +37,7 @@ def why(results: Summary) -> None:
         "why",
         start_why,
         tr("Find out"),
-        ":material/troubleshoot:",
+        "troubleshoot",
         tr("This can be read once the evaluation has ended."),
     )
     names = {key: str(one) for key, one in called(run).items()}

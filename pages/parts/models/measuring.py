@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from core.models.registry import ModelInfo
-from core.runtime.jobs import DONE, Job
+from core.runtime.jobs import DONE
 from core.sharing import who
 from pages.parts.shared.buttons import button
 from pages.parts.shared.sentences import caption
@@ -17,11 +17,7 @@ from pages.parts.shared.working import working
 def begin_measure(name: str) -> None:
     """Begin to ask a server what it can do."""
     registry = engine().models
-    engine().jobs.start(
-        f"measure-{name}",
-        lambda: Job(f"measure-{name}", lambda job: registry.measure(name, job)),
-        again=True,
-    )
+    engine().jobs.run(f"measure-{name}", lambda job: registry.measure(name, job), again=True)
 
 
 def measured(info: ModelInfo) -> None:

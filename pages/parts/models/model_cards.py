@@ -120,11 +120,7 @@ def _buttons(info: ModelInfo) -> None:
 
 def _fetch(name: str) -> None:
     registry = engine().models
-    engine().jobs.start(
-        f"fetch-{name}",
-        lambda: Job(f"fetch-{name}", lambda job: registry.fetch(name, job)),
-        again=True,
-    )
+    engine().jobs.run(f"fetch-{name}", lambda job: registry.fetch(name, job), again=True)
 
 
 def _fetching(info: ModelInfo, job: Job) -> None:

@@ -44,7 +44,7 @@ def prepared_corpus(name: str) -> Corpus:
         job.report(tr("Looking for the chunks"))  # in the place of “Waiting for its turn”
         return engine().environment.built(corpus, watch=job, make=True)
 
-    job = engine().jobs.start(key, lambda: Job(key, cut))
+    job = engine().jobs.run(key, cut)
     if not job.wait(0.2):
         follow(job, tr("Cutting the documents into chunks"))
     return corpus

@@ -216,6 +216,4 @@ def _expected(corpus: Corpus, by: str) -> Job:
     """The job that counts what it will cost."""
     there = [status(corpus, build_for(corpus, kind)).current for kind in kinds()]
     key = f"cost-advice-{corpus.digest}-{by}-{there}"
-    return engine().jobs.start(
-        key, lambda: Job(key, lambda job: estimate(corpus, engine().models, by, watch=job))
-    )
+    return engine().jobs.run(key, lambda job: estimate(corpus, engine().models, by, watch=job))

@@ -227,9 +227,7 @@ def _absent(one: Build, complete: bool) -> list[str]:
 def _counting(corpus: Corpus, one: Build) -> Job:
     """The job that counts what a build will cost, anew where a build has ended since."""
     key = f"cost-{corpus.digest}-{one.id}-{len(_ended)}-{time.time() // COST_SECONDS:.0f}"
-    return engine().jobs.start(
-        key, lambda: Job(key, lambda job: cost(corpus, one, engine().models, job))
-    )
+    return engine().jobs.run(key, lambda job: cost(corpus, one, engine().models, job))
 
 
 @st.fragment(run_every=0.4)
@@ -259,7 +257,7 @@ def start(corpus: Corpus, one: Build, cap: Cap | None = None) -> Job:
         finally:
             _ended.append(key)
 
-    return engine().preparing.start(key, lambda: Job(key, work), again=True)
+    return engine().preparing.run(key, work, again=True)
 
 
 def at_work(corpus: Corpus) -> bool:

@@ -93,7 +93,7 @@ def opened(name: str) -> Corpus | None:
 
 def awaited(key: str, work: Any, words: str, again: bool = True) -> Job:
     """A job that has ended, begun anew unless not `again`; it is shown with a way to cancel it where it takes longer than a moment."""
-    job = engine().jobs.start(key, lambda: Job(key, work), again)
+    job = engine().jobs.run(key, work, again=again)
     if not job.wait(0.5):
         follow(job, words)
     return job

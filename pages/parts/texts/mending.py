@@ -298,7 +298,7 @@ def _look(graph: Graph, mends: Mends) -> None:
         job.report(tr("Comparing the vectors of names"))
         return by_vectors(graph, mends, engine().models.encoder(), watch=job)
 
-    engine().jobs.start(key, lambda: Job(key, work))
+    engine().jobs.run(key, work)
 
 
 def _merges(corpus: Corpus, graph: Graph, mends: Mends, why: str) -> None:
