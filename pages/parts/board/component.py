@@ -16,11 +16,6 @@ FOLDER = ASSETS / "board"
 STYLES = tuple(FOLDER / f"{name}.css" for name in ("board", "texts", "prompts", "together"))
 
 
-def source(name: str) -> str:
-    """Text of one file of assets/board."""
-    return (FOLDER / name).read_text(encoding="utf-8")
-
-
 def script() -> str:
     """The modules of assets/board as one."""
     return joined(FOLDER / "board.js")

@@ -89,11 +89,7 @@ def details(graph: Any) -> None:
         tr("Said of entities"): _said(graph.columns.nodes),
         tr("Said of triples"): _said(graph.columns.edges),
         tr("On disk"): _size(graph),
-        tr("From"): ""
-        if known is None
-        else tr("{name}, shipped with Hopscope", name=known.triples.name)
-        if known.triples
-        else known.live and tr("a database") or tr("a file you added"),
+        tr("From"): _origin(known),
         tr("Licence"): "" if known is None else known.licence,
     }
     for label, value in facts.items():
@@ -186,13 +182,9 @@ def _said(table: Table | None) -> str:
 def _origin(known: Dataset | None) -> str:
     if known is None:
         return ""
-    return (
-        tr("{name}, shipped with Hopscope", name=known.triples.name)
-        if known.triples
-        else tr("a database")
-        if known.live
-        else tr("a file you added")
-    )
+    if known.triples:
+        return tr("{name}, shipped with Hopscope", name=known.triples.name)
+    return tr("a database") if known.live else tr("a file you added")
 
 
 def _size(graph: Any) -> str:
