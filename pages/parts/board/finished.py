@@ -37,7 +37,7 @@ def finished_board(comparison: Comparison, key: str) -> Board:
     if clicked.go is not None and 0 <= (node := int(clicked.go["node"])) < graph.n_nodes:
         st.switch_page(
             "pages/graphs.py",
-            query_params={"entity": graph.node_name(node), tr("graph"): graph.name},
+            query_params={"entity": graph.node_name(node), "graph": graph.name},
         )
     return drawing
 

@@ -11,7 +11,7 @@ from core.graph.algorithms.simple import Simple, simple
 from core.graph.texts import hit_titles
 from core.operators.nodes.replay import brought_by
 from core.types import Frame, Step
-from pages.parts.board.keys import Key, edge_id
+from pages.parts.board.keys import Key, at, edge_id
 from pages.parts.board.text_hits import node_keys
 from pages.parts.shared.wording import tr
 
@@ -49,39 +49,27 @@ def story(
     paths: dict[str, Data] = {}
     fates: dict[str, Data] = {}
     for title, considered, brought in _batches(simple(lane.graph), step):
-        nodes = [node for node, _, _ in brought]
         near = [by for _, by, _ in brought if by is not None]
-        keys, names = (
-            node_keys(lane.graph, [*nodes, *near]),
-            dict(zip([*nodes, *near], hit_titles(lane.graph, "node", [*nodes, *near]))),
-        )
-        for node, by, _ in brought:
+        known = [*(node for node, _, _ in brought), *near]
+        keys = node_keys(lane.graph, known)
+        names = dict(zip(known, hit_titles(lane.graph, "node", known)))
+        read = [f"{lane_id} reads {keys[node]}" for node, _, _ in brought]
+        for key, (node, by, _) in zip(read, brought):
+            star = "★ " if keys[node] in stars else ""
             on = [keys[node]] if by is None else [keys[by], keys[node]]
-            edges = [] if by is None else [edge_id(*on)]
-            key = tr("{lane_id} reads {node}", lane_id=lane_id, node=keys[node])
-            paths[key] = {
-                "nodes": on,
-                "edges": edges,
-                "steps": [f"{'★ ' if keys[node] in stars else ''}{names[node]}"],
-                "words": [],
-                "forward": [],
-            }
-            words = (
-                tr("found by the first search") if by is None else tr("beside “{by}”", by=names[by])
-            )
-            fates[key] = {lane_id: {"fate": "found", "text": words, "plain": True}}
-        steps = [tr("{lane_id} reads {node}", lane_id=lane_id, node=keys[node]) for node in nodes]
-        scores, note = (
-            [score for _, _, score in brought],
-            GROWN if step.operator == "Loop" and frames else SCORED,
-        )
+            path = {**at(on, [] if by is None else [edge_id(*on)]), "words": [], "forward": []}
+            paths[key] = {**path, "steps": [f"{star}{names[node]}"]}
+            beside = tr("found by the first search")
+            if by is not None:
+                beside = tr("beside “{by}”", by=names[by])
+            fates[key] = {lane_id: {"fate": "found", "text": beside, "plain": True}}
         frames.append(
             {
                 "title": title,
                 "considered": considered,
-                "paths": steps,
-                "scores": scores,
-                "note": note,
+                "paths": read,
+                "scores": [score for _, _, score in brought],
+                "note": GROWN if step.operator == "Loop" and frames else SCORED,
             }
         )
     return [{"title": tr("Batches"), "of": "document", "frames": frames}], paths, fates
