@@ -29,12 +29,10 @@ def page() -> None:
     """Draw the screen."""
     known = instances()
     bench = restore(known)
-    head, question, trouble, work = (
-        st.container(key="build-head"),
-        st.container(key="build-question"),
-        st.container(),
-        st.container(),
-    )
+    head = st.container(key="build-head")
+    question = st.container(key="build-question")
+    trouble = st.container()
+    work = st.container()
     with question:
         run = asking(bench)
     with head, st.container(horizontal=True, vertical_alignment="center", gap="small"):

@@ -145,10 +145,8 @@ def seen_graph(on_screen: Shown | None) -> Any:
 
 def answered(case: Case) -> None:
     """What a case on the screen is, and the way on."""
-    what, link = (
-        tr("An example that was answered before.") if case.example else tr("A saved case."),
-        case_link(case),
-    )
+    what = tr("An example that was answered before.") if case.example else tr("A saved case.")
+    link = case_link(case)
     missing = tr(
         "It was asked of “{name}”, which is not here: Ask asks what is chosen at the left.",
         name=link.source.name,
@@ -179,11 +177,10 @@ def languages(comparison: Comparison) -> None:
     for sentence in said:
         if free:
             names = tr(" and ").join(map(tr, free))
-            words = (
-                tr("{lanes} does not depend on it.", lanes=names)
-                if len(free) == 1
-                else tr("{lanes} do not depend on it.", lanes=names)
-            )
+            if len(free) == 1:
+                words = tr("{lanes} does not depend on it.", lanes=names)
+            else:
+                words = tr("{lanes} do not depend on it.", lanes=names)
             st.info(plain(f"{sentence} {words}"), icon=":material/translate:")
         else:
             st.warning(plain(sentence), icon=":material/translate:")

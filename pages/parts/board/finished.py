@@ -71,9 +71,7 @@ def report(comparison: Comparison, drawing: Board) -> str:
         tr("starts from"): ", ".join(asked.question.entities),
         tr("known answers"): ", ".join(asked.question.answers),
     }
-    exact = (
-        Board(comparison, drawing, previews=False)
-        if any(lane.preview for lane in comparison.lanes)
-        else drawing
-    )
+    exact = drawing
+    if any(lane.preview for lane in comparison.lanes):
+        exact = Board(comparison, drawing, previews=False)
     return report_html(exact.payload(), asked.question.text, meta)

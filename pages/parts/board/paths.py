@@ -75,11 +75,9 @@ class Paths:
         for lane, missing in zip(self._comparison.lanes, lost):
             state = seen(lane)
             head = state.paths.head(SHOWN_PATHS) if state.paths is not None else None
-            rows = (
-                [(path, head.score(i)) for i, path in enumerate(head.items)]
-                if head is not None
-                else []
-            )
+            rows = []
+            if head is not None:
+                rows = [(path, head.score(i)) for i, path in enumerate(head.items)]
             entries = [
                 {"key": self._key(lane, path), "rank": i, "score": score}
                 for i, (path, score) in enumerate(rows, 1)
@@ -103,11 +101,10 @@ class Paths:
         tables: dict[str, Mapping[str, tuple[str, str]]] = {}
         for key, known in self._known.items():
             graph, walked[key] = next(iter(known.values()))
-            table = (
-                tables[graph.name]
-                if graph.name in tables
-                else tables.setdefault(graph.name, table_of(graph.name))
-            )
+            if graph.name in tables:
+                table = tables[graph.name]
+            else:
+                table = tables.setdefault(graph.name, table_of(graph.name))
             paths[key] = self._path(graph, walked[key], table)
         fates = {key: self._fates(key, by_model) for key in paths if key in shown}
         keys = {
@@ -184,13 +181,12 @@ class Paths:
         ids, _ = self._placed(lane.graph, Path(tuple(nodes)))
         names = hit_titles(lane.graph, "node", nodes[:MASS_NAMES])
         steps = moment.steps
-        title = (
-            tr("settled")
-            if steps is None
-            else tr("at the start")
-            if not steps
-            else tr("after {steps}", steps=many(steps, "step"))
-        )
+        if steps is None:
+            title = tr("settled")
+        elif not steps:
+            title = tr("at the start")
+        else:
+            title = tr("after {steps}", steps=many(steps, "step"))
         best = [{"name": name, "share": share} for name, share in zip(names, shares)]
         return {
             "title": title,

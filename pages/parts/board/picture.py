@@ -131,11 +131,9 @@ class Picture:
         self._joined |= joined(
             graph, [node for node in nodes if node not in self._joined], self._words
         )
-        answers, seeds, lanes = (
-            answer_nodes(comparison),
-            set(comparison.ask.seeds),
-            in_lanes(comparison.lanes, nodes),
-        )
+        answers = answer_nodes(comparison)
+        seeds = set(comparison.ask.seeds)
+        lanes = in_lanes(comparison.lanes, nodes)
         drawn = []
         for node, name in zip(nodes, graph.names(nodes)):
             x, y = self._places[node]

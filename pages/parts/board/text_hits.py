@@ -90,11 +90,9 @@ def _keyed(graph, hits: Ranking) -> Iterable[Hit]:
         if reads_documents(graph)
         else list(map(str, hits.items))
     )  # all lanes have one graph
-    levels = (
-        graph.columns.nodes.numbers("level")
-        if hits.kind == "node" and _has(graph, "nodes", "level")
-        else None
-    )
+    levels = None
+    if hits.kind == "node" and _has(graph, "nodes", "level"):
+        levels = graph.columns.nodes.numbers("level")
     for place, (item, name) in enumerate(zip(hits.items, names), 1):
         score = hits.score(place - 1)
         if item in own:
@@ -162,11 +160,9 @@ def _row(graph, hit: Hit, gold: frozenset[int]) -> dict[str, Any]:
     if hit.kind == "community":
         members = graph.columns.communities.lists("members")[hit.item]
         names = graph.names(members[:MEMBERS].tolist())
-        more = (
-            tr(" and {more:,} more", more=len(members) - len(names))
-            if len(members) > len(names)
-            else ""
-        )
+        more = ""
+        if len(members) > len(names):
+            more = tr(" and {more:,} more", more=len(members) - len(names))
         return row | {
             "title": name,
             "place": tr(

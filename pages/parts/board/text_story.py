@@ -19,10 +19,8 @@ Data = dict[str, Any]
 Brought = tuple[
     int, int | None, float | None
 ]  # a node, the neighbour that brought it in, the score that it was chosen by
-SCORED, GROWN = (
-    tr("Scores of the re-ranker."),
-    tr("Scores that they were chosen by: likeness to the question and place in the graph."),
-)
+SCORED = tr("Scores of the re-ranker.")
+GROWN = tr("Scores that they were chosen by: likeness to the question and place in the graph.")
 NEIGHBOURS = "neighbours"  # ends the title of a batch that was taken from the neighbours of nodes read before
 
 
@@ -33,11 +31,10 @@ def story(
 
     The documents `gold` have a star before their titles.
     """
-    step = (
-        next((step for step in lane.state.trace if in_batches(step)), None)
-        if lane.retrieved and lane.preview is None
-        else None
-    )
+    if lane.retrieved and lane.preview is None:
+        step = next((step for step in lane.state.trace if in_batches(step)), None)
+    else:
+        step = None
     if step is None:
         return [], {}, {}
     stars = {
@@ -77,21 +74,19 @@ def story(
 
 def _batches(links: Simple, step: Step) -> Iterator[tuple[str, int, list[Brought]]]:
     """Each batch of new nodes with its title and how many there were to choose from."""
-    steps = (
-        _adaptive(links, step.frames)
-        if step.operator == "AdaptiveRerank"
-        else brought_by(links, step.frames)
-    )
+    if step.operator == "AdaptiveRerank":
+        steps = _adaptive(links, step.frames)
+    else:
+        steps = brought_by(links, step.frames)
     seen: set[int] = set()
     for number, frame in enumerate(step.frames):
         fresh = [node for node in frame.ranking.items if node not in seen and node in steps]
         seen |= set(fresh)
         if fresh:
-            title = (
-                tr("Start")
-                if not number and step.operator != "AdaptiveRerank"
-                else frame.title.partition(": ")[0]
-            )
+            if not number and step.operator != "AdaptiveRerank":
+                title = tr("Start")
+            else:
+                title = frame.title.partition(": ")[0]
             yield (
                 title,
                 max(len(fresh), frame.considered),
@@ -108,11 +103,9 @@ def _adaptive(
     for number, frame in enumerate(frames):
         own = dict(zip(frame.ranking.items, frame.ranking.scores or ()))
         for node in frame.ranking.items:
-            near = (
-                [other for other in links.of(node).tolist() if other in scores]
-                if frame.title.endswith(NEIGHBOURS)
-                else []
-            )
+            near = []
+            if frame.title.endswith(NEIGHBOURS):
+                near = [other for other in links.of(node).tolist() if other in scores]
             found[node] = (
                 number,
                 max(near, key=lambda other: (scores[other], -other), default=None),

@@ -42,11 +42,9 @@ SHOWN_NOTES = 20  # sentences on what was left out that are shown
 
 def bring_files(here: str) -> None:
     """Draw the form, and the job that reads the files."""
-    stay = (
-        tr("They stay on the server, where all who share it read them.")
-        if shared()
-        else tr("They stay on this computer.")
-    )
+    stay = tr("They stay on this computer.")
+    if shared():
+        stay = tr("They stay on the server, where all who share it read them.")
     tables = tr("tables with a document a row (CSV, JSON, Excel, Parquet)")
     sets = tr(
         "or a published set as it is, such as HotpotQA, MuSiQue or a zip of BEIR, with its questions"
@@ -64,15 +62,13 @@ def bring_files(here: str) -> None:
         key=f"texts_files-{session.texts_round}",
         label_visibility="collapsed",
     )
-    hub = (
-        hub_set(
+    hub = None
+    if not files:
+        hub = hub_set(
             f"texts_hub-{session.texts_round}",
             "hf:hotpotqa/hotpot_qa:distractor:validation",
             folders=True,
         )
-        if not files
-        else None
-    )
     if files or hub:
         _form(files or [hub], here)
     job = engine().jobs.get(session.texts_job)

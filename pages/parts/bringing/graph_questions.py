@@ -133,11 +133,10 @@ def _added() -> None:
     st.markdown(tr("**Sets you added**"))
     for name, (graph, questions) in added.items():
         with st.container(horizontal=True, vertical_alignment="center"):
-            where = (
-                plain(known[graph].title)
-                if graph in known
-                else tr("{graph}, a graph that is missing", graph=plain(graph))
-            )
+            if graph in known:
+                where = plain(known[graph].title)
+            else:
+                where = tr("{graph}, a graph that is missing", graph=plain(graph))
             by = plain(whose(OWNED_AS, name))
             st.markdown(
                 " · ".join(filter(None, (plain(questions.title), where, by))), width="stretch"

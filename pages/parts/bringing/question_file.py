@@ -163,11 +163,8 @@ def _preview(chosen: Chosen, documents: bool) -> None:
             tr("{count:,} with entities", count=sum(bool(q.entities) for q in known)),
             answered,
         ]
-        counts += (
-            [tr("{graphs:,} with graphs of their own", graphs=chosen.graphs)]
-            if chosen.graphs
-            else []
-        )
+        if chosen.graphs:
+            counts.append(tr("{graphs:,} with graphs of their own", graphs=chosen.graphs))
     end = "." if len(head) == len(known) else tr(". The first {head}:", head=len(head))
     st.caption(f"{many(len(known), 'question')}, {', '.join(counts)}{end}")
     if note := chosen.found.note():

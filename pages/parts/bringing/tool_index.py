@@ -143,11 +143,11 @@ def _uploaded(files: list) -> Iterator[Path]:
 def _form(taken: Taken, key: tuple[str, ...], held: Held) -> None:
     """What would be taken, and the button."""
     st.markdown(plain(taken.words()))
-    vectors = (
-        tr("Its vectors are taken where the encoder chosen here makes the same, else made anew.")
-        if taken.counts["vectors"]
-        else ""
-    )
+    vectors = ""
+    if taken.counts["vectors"]:
+        vectors = tr(
+            "Its vectors are taken where the encoder chosen here makes the same, else made anew."
+        )
     for text in filter(
         None,
         [

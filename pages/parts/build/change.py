@@ -26,11 +26,10 @@ def change_data(comparison: Comparison, before: Line | None, now: Line | None) -
         return None
     board = Board(comparison).payload()
     both = len(lanes) > 1
-    rows = (
-        _hit_rows(board, both)
-        if comparison.ask.source.documents and not board["lanes"][-1]["paths"]
-        else _path_rows(board, both)
-    )
+    if comparison.ask.source.documents and not board["lanes"][-1]["paths"]:
+        rows = _hit_rows(board, both)
+    else:
+        rows = _path_rows(board, both)
     counts = _counts(comparison, rows)
     return {
         "what": change_words(before, now)

@@ -207,19 +207,16 @@ def price(line: Line, job: Job | None) -> str:
         )
     first = waiting[0]
     title = tr(title_of(first))
-    whom = (
-        tr("a program of your own")
-        if not all(one.remembered for one in first.parts())
-        else _model_title(first)
-    )
+    if not all(one.remembered for one in first.parts()):
+        whom = tr("a program of your own")
+    else:
+        whom = _model_title(first)
     prompt = _prompt_tokens(lane) if first.stage == "generate" else None
     known = [tr("a prompt of about {tokens}", tokens=many(prompt, "token"))] if prompt else []
     known += _last_time(runs, first)
-    more = (
-        tr("; {steps} after it", steps=many(len(waiting) - 1, "more step"))
-        if len(waiting) > 1
-        else ""
-    )
+    more = ""
+    if len(waiting) > 1:
+        more = tr("; {steps} after it", steps=many(len(waiting) - 1, "more step"))
     return tr(
         "{title} asks {whom}{known}{more}.",
         title=title,

@@ -36,11 +36,9 @@ class Shown:
 
     def on(self, asked: Ask) -> Comparison:
         """The comparison, that of a case on the graph that is asked now, where it was made on that one. Raises HopscopeError."""
-        return (
-            self.comparison
-            if self.case is None
-            else whole(self.case.id, asked.source.graph, asked.source.corpus)
-        )
+        if self.case is None:
+            return self.comparison
+        return whole(self.case.id, asked.source.graph, asked.source.corpus)
 
 
 def come_back() -> None:
@@ -135,21 +133,17 @@ def take(link: Link) -> None:
 
 def _fill(link: Link) -> None:
     asked = known_question(link.question)
-    session.question, session.entities, session.answers = (
-        link.question,
-        list(link.entities),
-        list(link.answers),
-    )
+    session.question = link.question
+    session.entities = list(link.entities)
+    session.answers = list(link.answers)
     if asked is not None:
         session.entities = session.entities or list(asked.entities)
         session.answers = session.answers or list(asked.answers)
     session.hops = asked.hops if asked is not None else None
-    session.lanes, session.seed, session.model, session.reader = (
-        list(link.lanes),
-        link.seed,
-        link.model,
-        link.reader,
-    )
+    session.lanes = list(link.lanes)
+    session.seed = link.seed
+    session.model = link.model
+    session.reader = link.reader
     session.lanes_for = link.source.kind
     session.edits = list(link.edits)
     del session.choosing

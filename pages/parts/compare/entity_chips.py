@@ -118,11 +118,9 @@ def _named(graph: Any, name: str) -> dict[str, str]:
 def _note(graph: Any, name: str) -> str:
     """A word on a named entity; empty where the graph does not have it."""
     nodes = names(graph).exact(name)
-    return (
-        described(graph, max(nodes, key=lambda node: (graph.degree(node), -node)))
-        if nodes
-        else tr("not in the graph")
-    )
+    if nodes:
+        return described(graph, max(nodes, key=lambda node: (graph.degree(node), -node)))
+    return tr("not in the graph")
 
 
 def _changed(graph: Any) -> None:

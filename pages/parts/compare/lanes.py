@@ -132,11 +132,10 @@ def _steps(lane: int, comparison: Comparison | None) -> None:
     """The lane's line as bricks, with what came of each in the question on the screen, and what is done with the changed line."""
     adding = lane >= len(session.lanes)
     try:
-        instance = (
-            None
-            if adding
-            else one_for(find(session.lanes[lane], instances()), source(), instances())
-        )
+        if adding:
+            instance = None
+        else:
+            instance = one_for(find(session.lanes[lane], instances()), source(), instances())
     except HopscopeError as error:
         st.error(plain(str(error)))
         return

@@ -39,11 +39,10 @@ def change(
         if pressed["to"] in (RENAME, MERGE):
             found = [_renamed(comparison, pressed)]
         else:
-            found = (
-                _of_path(paths[pressed["path"]])
-                if "path" in pressed
-                else [_of_node(comparison, pressed["node"])]
-            )
+            if "path" in pressed:
+                found = _of_path(paths[pressed["path"]])
+            else:
+                found = [_of_node(comparison, pressed["node"])]
     except Refused as error:
         st.toast(plain(str(error)))
         return
@@ -67,11 +66,10 @@ def _of_node(comparison: Comparison, node: Any) -> Edit:
         return Edit("node", (name,))
     for graph in (lane.graph for lane in comparison.lanes if kind == "chunk"):
         chunks = graph.columns.chunks
-        row = (
-            next((row for row, id in enumerate(chunks.texts("id")) if id == name), None)
-            if chunks is not None
-            else None
-        )
+        if chunks is not None:
+            row = next((row for row, id in enumerate(chunks.texts("id")) if id == name), None)
+        else:
+            row = None
         if row is not None:
             return Edit("passage", (chunks.text("document", row),))
     raise BadInput(f"{kind} {name}")
@@ -85,11 +83,10 @@ def _renamed(comparison: Comparison, pressed: Mapping[str, Any]) -> Edit:
     """The edit that renames a node, or merges it into another that was clicked or whose name was typed. Raises Refused, and BadInput for
     what has no name of its own."""
     (name,) = _entity(comparison, pressed["node"]).names
-    other = (
-        _entity(comparison, pressed["other"]).names[0]
-        if "other" in pressed
-        else " ".join(str(pressed.get("name", "")).split())
-    )
+    if "other" in pressed:
+        other = _entity(comparison, pressed["other"]).names[0]
+    else:
+        other = " ".join(str(pressed.get("name", "")).split())
     there = any(lane.graph.nodes_named(other) for lane in comparison.lanes) if other else False
     if not other or other == name:
         raise Refused(tr("It has this name already.") if other else tr("A node needs a name."))

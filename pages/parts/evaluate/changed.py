@@ -108,14 +108,12 @@ def _picture(
             session.evaluate_band = (key, (str(opened[0]), str(opened[1])))
 
     data = {**drawn, "label": label, "chosen": ">".join(open_band) if what == key else ""}
-    less = (
-        tr(
+    less = ""
+    if found.left_out:
+        less = tr(
             "{questions} without a row of both, or of which nothing is known, left out.",
             questions=many(found.left_out, "question"),
         )
-        if found.left_out
-        else ""
-    )
     right = COUNTS_AS_RIGHT.get(found.by, BY_ANSWER)
     st.caption(
         plain(
@@ -132,11 +130,9 @@ def _picture(
 
 
 def _title(band: Band, found: Flow, names: dict[str, str]) -> str:
-    count, before, after = (
-        many(len(band.questions), "question"),
-        found.words(band.before),
-        found.words(band.after),
-    )
+    count = many(len(band.questions), "question")
+    before = found.words(band.before)
+    after = found.words(band.after)
     if before == after:
         return tr("{count}: {before} with both", count=count, before=before)
     changed = f" {band.kind}" if band.kind in ("won", "lost") else ""
@@ -168,11 +164,9 @@ def undone(words: str) -> str:
     ('now in the prompt', 'now reached', 'no longer ranked too low')
     """
     first, _, rest = words.partition(" ")
-    return (
-        tr("now {rest}", rest=rest)
-        if first in ("not", "never")
-        else tr("no longer {words}", words=words)
-    )
+    if first in ("not", "never"):
+        return tr("now {rest}", rest=rest)
+    return tr("no longer {words}", words=words)
 
 
 @lru_cache(maxsize=32)

@@ -194,13 +194,12 @@ def runs() -> None:
     for run in known[:SHOWN_RUNS]:
         job = job_of(run)
         at_work = job is not None and not job.ended
-        state = (
-            tr("at work")
-            if at_work
-            else tr("finished")
-            if run.done == run.total
-            else tr("{done:,} of {total:,} done", done=run.done, total=run.total)
-        )
+        if at_work:
+            state = tr("at work")
+        elif run.done == run.total:
+            state = tr("finished")
+        else:
+            state = tr("{done:,} of {total:,} done", done=run.done, total=run.total)
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             with st.container(gap=None, width="stretch"):
                 st.text(", ".join(titles(run).values()))

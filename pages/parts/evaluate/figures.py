@@ -138,19 +138,16 @@ def _table(results: Summary) -> None:
     advice = advised(results.run) if part is results else None
     rows = []
     for instance, row in figures.items():
-        count = (
-            f"{len(part.of(instance)):,}"
-            if part is not results
-            else results.done(instance)
-            if results.unfinished
-            else ""
-        )
+        if part is not results:
+            count = f"{len(part.of(instance)):,}"
+        elif results.unfinished:
+            count = results.done(instance)
+        else:
+            count = ""
         done = {tr("Questions"): count} if count else {}
-        rank = (
-            {tr("Rank"): advice.ranks.get(instance)}
-            if advice is not None and len(advice.ranks) > 1
-            else {}
-        )
+        rank = {}
+        if advice is not None and len(advice.ranks) > 1:
+            rank = {tr("Rank"): advice.ranks.get(instance)}
         rows.append(
             {tr("Method"): spec[instance]}
             | rank
@@ -170,11 +167,9 @@ def _table(results: Summary) -> None:
         "Mean and 95 % bootstrap interval over the questions; the same questions are drawn again for every method. Failed ones score 0."
     )
     if not any(row.question.answers or row.question.gold for row in results.rows):
-        judged = (
-            tr("The tab “Judged in pairs” holds")
-            if can_be_judged(results)
-            else tr("Where a language model answers, another tab holds")
-        )
+        judged = tr("Where a language model answers, another tab holds")
+        if can_be_judged(results):
+            judged = tr("The tab “Judged in pairs” holds")
         sentence = tr(
             "No answers and no passages are known to these questions, so there are figures of cost alone."
         )
@@ -259,8 +254,9 @@ def _pictures(results: Summary) -> None:
             key=f"figures_quality{kind}",
             persist_state="session",
         )
-        cost = (
-            st.selectbox(
+        cost = None
+        if costs:
+            cost = st.selectbox(
                 tr("Against"),
                 costs,
                 format_func=_title,
@@ -268,9 +264,6 @@ def _pictures(results: Summary) -> None:
                 key=f"figures_cost{kind}",
                 persist_state="session",
             )
-            if costs
-            else None
-        )
     drawn = {"front": plots.front(results, table, cost, quality)} if cost else {}
     drawn |= plots.funnels(results)
     for name in FIGURES:

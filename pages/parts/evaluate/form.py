@@ -106,10 +106,8 @@ def _sets(on: Source, known: dict[str, str]) -> list[str]:
 
 
 def _methods(on: Source, known: dict[str, Instance]) -> list[str]:
-    labels, chosen = (
-        {key: text for key, text in options(known).items() if not is_heading(key)},
-        Session.evaluate_methods[on.kind],
-    )
+    labels = {key: text for key, text in options(known).items() if not is_heading(key)}
+    chosen = Session.evaluate_methods[on.kind]
     usual = [key for key in defaults(on).methods if key in labels]
     begun = [key for key in Session.evaluate_brought.take() if key in labels]
     here = [key for key in chosen.value if key in labels]  # a run may have been removed

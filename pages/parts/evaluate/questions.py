@@ -53,11 +53,10 @@ def question_table(summary: Summary) -> None:
         )
     found: dict[str, dict] = {}
     for row in summary.rows:
-        value = (
-            None
-            if row.outcome is None or summary.lacks(row.instance, chosen)
-            else metric(chosen)(row.outcome)
-        )
+        if row.outcome is None or summary.lacks(row.instance, chosen):
+            value = None
+        else:
+            value = metric(chosen)(row.outcome)
         line = found.setdefault(row.question.id, {tr("Question"): row.question.text})
         line[names[row.instance]] = value
     rows = {
@@ -130,21 +129,18 @@ def one_question(number: int, question: str) -> None:
             )
         )
     st.subheader(plain(drawn.question.text), anchor=False)
-    start = (
-        []
-        if drawn.source.documents
-        else [
+    if drawn.source.documents:
+        start = []
+    else:
+        start = [
             tr(
                 "Starts from {entities}",
                 entities=", ".join(drawn.question.entities) or tr("what is found in it"),
             )
         ]
-    )
-    known = (
-        [tr("Known answers: {answers}", answers=", ".join(drawn.question.answers))]
-        if drawn.question.answers
-        else []
-    )
+    known = []
+    if drawn.question.answers:
+        known = [tr("Known answers: {answers}", answers=", ".join(drawn.question.answers))]
     st.caption(plain(" · ".join(start + known)))
     key = f"evaluation-{number}-{question}-{'-'.join(chosen)}"
     compared = Session.evaluation_open.of(key, lambda: _compared(run, drawn, chosen))

@@ -239,10 +239,8 @@ def _planned(options: dict[str, Any]) -> SearchPlan:
 
 def _shown(planned: SearchPlan) -> None:
     """Follow the search while it runs, then what came of it; what was done before it was cancelled or failed is shown as well."""
-    job, config = (
-        engine().evaluations.get(f"search-{planned.search.file.stem}"),
-        planned.search.config,
-    )
+    job = engine().evaluations.get(f"search-{planned.search.file.stem}")
+    config = planned.search.config
     asks = (
         tr(", {calls} of language models", calls=many(config.calls, "call")) if config.asks else ""
     )

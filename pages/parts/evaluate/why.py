@@ -62,20 +62,18 @@ def _instance(found: WhyLost, names: dict[str, str]) -> None:
 
 def _question(one: Why, names: dict[str, str], key: str) -> None:
     """A lost question: its text with the button that opens it, by what it was lost, the row that did not lose it, and the change."""
-    common = (
-        tr(
+    common = ""
+    if one.of:
+        common = tr(
             "; of the {documents} that yours found it has {shared:,}",
             documents=many(one.of, "document"),
             shared=one.shared,
         )
-        if one.of
-        else ""
-    )
-    nearest = (
-        tr("{nearest} did not lose it{common}.", nearest=names[one.nearest], common=common)
-        if one.nearest
-        else ""
-    )
+    nearest = ""
+    if one.nearest:
+        nearest = tr(
+            "{nearest} did not lose it{common}.", nearest=names[one.nearest], common=common
+        )
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
     ):

@@ -39,11 +39,9 @@ def go(graph: Any, node: int) -> None:
         del been[been.index(node) + 1 :]
     else:
         been.append(node)
-    (
-        Session.walk_page[graph.digest].value,
-        Session.walk_filter[graph.digest].value,
-        session.walk_search,
-    ) = 0, EVERY, ""
+    Session.walk_page[graph.digest].value = 0
+    Session.walk_filter[graph.digest].value = EVERY
+    session.walk_search = ""
     st.query_params["entity"] = graph.node_name(node)
 
 
@@ -232,10 +230,8 @@ def _picture(graph: Any, node: int, near: np.ndarray, of: int) -> None:
 
 def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.ndarray) -> None:
     """The steps of one page; a click on one walks there."""
-    here, listed = (
-        trail(graph)[-1],
-        f"{Session.walk_filter[graph.digest].value}-{Session.walk_page[graph.digest].value}",
-    )
+    here = trail(graph)[-1]
+    listed = f"{Session.walk_filter[graph.digest].value}-{Session.walk_page[graph.digest].value}"
     clickable_table(
         {
             tr("Way"): ["→" if f else "←" for f in forward],

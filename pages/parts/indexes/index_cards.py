@@ -117,18 +117,15 @@ def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
     now, lines, by = time.time(), [], whose(OWNED_AS, key(graph, one.kind))
     for saved in sorted(one.saved, key=lambda saved: not saved.usual):
         facts = [saved.words[:1].upper() + saved.words[1:]] if saved.words else []
-        facts += (
-            [
+        if one.parts and saved.usual:
+            facts.append(
                 tr(
                     "{done:,} of {total:,} {parts}",
                     done=one.parts[0],
                     total=one.parts[1],
                     parts=tr(one.kind.parts),
                 )
-            ]
-            if one.parts and saved.usual
-            else []
-        )
+            )
         facts += [size(saved.size), ago(now - saved.changed)]
         facts += [by] if by else []
         facts += (
@@ -212,11 +209,9 @@ def _start(graph: Any, kind: Kind, anew: bool = False) -> None:
 
 def _building(kind: Kind, one: Prepared, job: Job) -> None:
     """How far the building is, and how it ended."""
-    note = (
-        tr("Cancelled. What was done is kept; “Go on” takes it up.")
-        if one.state == PARTLY
-        else tr("Cancelled; nothing was kept.")
-    )
+    note = tr("Cancelled; nothing was kept.")
+    if one.state == PARTLY:
+        note = tr("Cancelled. What was done is kept; “Go on” takes it up.")
     working(
         job, kind.name, note if job.status == CANCELLED and one.state != READY else "", share=True
     )

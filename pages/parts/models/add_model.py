@@ -104,17 +104,15 @@ def _found() -> None:
                 caption("asks for a key")
             elif not one.models:
                 caption("has no model loaded")
-            model = (
-                st.selectbox(
+            model = ""
+            if one.models:
+                model = st.selectbox(
                     tr("Model"),
                     one.models,
                     key=f"found-{one.url}",
                     label_visibility="collapsed",
                     width=280,
                 )
-                if one.models
-                else ""
-            )
             button(tr("Take it"), partial(_take, one, model), key=f"take-{one.url}", icon="south")
 
 

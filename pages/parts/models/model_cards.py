@@ -73,19 +73,15 @@ def _facts(info: ModelInfo) -> list[str]:
             "runs on {device}", device=info.device.upper() if len(info.device) == 3 else info.device
         ),
     ]
-    facts += (
-        [tr("about {gigabytes:.1f} GB of memory", gigabytes=info.memory_bytes / 1e9)]
-        if info.memory_bytes
-        else []
-    )
+    if info.memory_bytes:
+        facts.append(tr("about {gigabytes:.1f} GB of memory", gigabytes=info.memory_bytes / 1e9))
     facts += [tr("licence {licence}", licence=info.licence)] if info.licence else []
     facts += [tr("from {upstream}", upstream=info.upstream)] if info.upstream else []
     facts += [tr("role: {roles}", roles=", ".join(info.roles))] if info.roles else []
-    facts += (
-        [tr("asked without {refuses}, which it refuses", refuses=", ".join(info.refuses))]
-        if info.refuses
-        else []
-    )
+    if info.refuses:
+        facts.append(
+            tr("asked without {refuses}, which it refuses", refuses=", ".join(info.refuses))
+        )
     facts += [info.figures] if info.figures else []
     return facts
 

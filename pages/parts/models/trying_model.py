@@ -103,11 +103,9 @@ def _show_reply(reply: Reply, seconds: float | None) -> None:
     timed = (
         seconds is not None and seconds > 0.05 and not reply.cached and not reply.thought
     )  # a thought comes before the first piece
-    speed = (
-        tr(" · {rate:.1f} tokens a second", rate=(reply.tokens_out - 1) / seconds)
-        if timed and seconds and reply.tokens_out > 1
-        else ""
-    )
+    speed = ""
+    if timed and seconds and reply.tokens_out > 1:
+        speed = tr(" · {rate:.1f} tokens a second", rate=(reply.tokens_out - 1) / seconds)
     remembered = tr(" · remembered from before") if reply.cached else ""
     caption(
         "{tokens_in:,} tokens read, {tokens_out:,} written{speed}{remembered}",

@@ -30,11 +30,9 @@ def known_question(text: str) -> Question | None:
 def take(question: Question, asked_on: Source) -> None:
     """Put a question of a set into the bar, with its entities and known answers, and choose what it is asked on."""
     session.examples_open, session.source = False, asked_on
-    session.question, session.entities, session.answers = (
-        question.text,
-        list(question.entities),
-        list(question.answers),
-    )
+    session.question = question.text
+    session.entities = list(question.entities)
+    session.answers = list(question.answers)
     session.hops, session.submitted, session.settled = question.hops, True, bar_state()
 
 

@@ -24,17 +24,16 @@ def pager(page: Key[int], shown: range, total: int, size: int, what: str, hint: 
     """Which rows are shown, and the buttons to the others."""
     at, last = shown.start // size, max(0, -(-total // size) - 1)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        sentence = (
-            tr(
+        if last:
+            sentence = tr(
                 "{what} {start:,} to {stop:,} of {total:,}.",
                 what=what,
                 start=shown.start + 1,
                 stop=shown.stop,
                 total=total,
             )
-            if last
-            else tr("{total:,} in all.", total=total)
-        )
+        else:
+            sentence = tr("{total:,} in all.", total=total)
         st.caption(f"{sentence} {hint}".strip(), width="stretch")
         if last:
             _button(tr("Earlier"), "chevron_left", page, at - 1, at == 0)

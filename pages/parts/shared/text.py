@@ -39,8 +39,6 @@ def size(count: float) -> str:
     for unit, name in ((1e9, "GB"), (1e6, "MB")):
         if count >= unit:
             return f"{count / unit:.1f} {name}"
-    return (
-        tr("{kilobytes:.0f} kB", kilobytes=count / 1e3)
-        if count >= 1e3
-        else tr("{count:.0f} bytes", count=count)
-    )
+    if count >= 1e3:
+        return tr("{kilobytes:.0f} kB", kilobytes=count / 1e3)
+    return tr("{count:.0f} bytes", count=count)

@@ -35,16 +35,12 @@ WRITERS = {BY_MODEL: tr("a language model, checked"), BY_NAMES: tr("names in the
 def advice(corpus: Corpus) -> None:
     """Draw the answer, how far it is, or what it will cost and the button that begins it."""
     job, before = engine().evaluations.get(job_key(corpus.name)), saved_advice(corpus)
-    at_work, current = (
-        job is not None and not job.ended,
-        before is not None and before.corpus == corpus.digest,
-    )
+    at_work = job is not None and not job.ended
+    current = before is not None and before.corpus == corpus.digest
     answered = before is not None and before.done and current and not at_work
-    label = (
-        f"{TITLE} **{plain(before.headline)}**"
-        if before is not None and answered and before.headline
-        else TITLE
-    )
+    label = TITLE
+    if before is not None and answered and before.headline:
+        label = f"{TITLE} **{plain(before.headline)}**"
     box = st.expander(
         label,
         job is not None,

@@ -114,11 +114,9 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
     if now.current and not at_work:
         building_cost(corpus, now)
     if job is not None:
-        ended = (
-            tr("Cancelled. What was read is kept, and building goes on from there.")
-            if job.status == CANCELLED and not now.current
-            else ""
-        )
+        ended = ""
+        if job.status == CANCELLED and not now.current:
+            ended = tr("Cancelled. What was read is kept, and building goes on from there.")
         working(job, now.build.id, ended, share=True)
 
 
@@ -148,11 +146,10 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
         return
     known = counting.result
     complete = bool(known.chunks) and not known.missing
-    sentence = (
-        " ".join([tr("What the chunks tell is kept from before."), *known.after()])
-        if complete and _reads(now.build)
-        else known.words()
-    )
+    if complete and _reads(now.build):
+        sentence = " ".join([tr("What the chunks tell is kept from before."), *known.after()])
+    else:
+        sentence = known.words()
     st.write(plain(sentence))
     for said in known.language:
         st.warning(plain(said), icon=":material/translate:")
@@ -161,13 +158,12 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
         st.text(how)
     if absent:
         return
-    words = (
-        tr("Build anew")
-        if now.built
-        else tr("Go on")
-        if before is not None and known.missing < known.chunks
-        else tr("Build")
-    )
+    if now.built:
+        words = tr("Build anew")
+    elif before is not None and known.missing < known.chunks:
+        words = tr("Go on")
+    else:
+        words = tr("Build")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         cap, valid = spend_at_most(f"build_cap-{now.folder.name}") if known.calls else (None, True)
         button(
@@ -201,11 +197,9 @@ def _gaps(corpus: Corpus, now: Status) -> None:
 
 def _unreadable(now: Status) -> int:
     """How many replies the build that is there could not read, and would ask for again; none where it came with the texts."""
-    return (
-        0
-        if not now.current or now.report.get("shipped")
-        else sum(now.report.get("counts", {}).get(what, 0) for what in UNREADABLE)
-    )
+    if not now.current or now.report.get("shipped"):
+        return 0
+    return sum(now.report.get("counts", {}).get(what, 0) for what in UNREADABLE)
 
 
 def _button(now: Status) -> str:
@@ -245,10 +239,8 @@ def _build(corpus: Corpus, one: Build, cap: Cap | None = None) -> None:
 
 def start(corpus: Corpus, one: Build, cap: Cap | None = None) -> Job:
     """The job that builds: the one at work where somebody began it before. It stops before it would go over the cap."""
-    key, models = (
-        _key(corpus, one),
-        Unasked(engine().models) if ships(corpus, one) else engine().models,
-    )
+    key = _key(corpus, one)
+    models = Unasked(engine().models) if ships(corpus, one) else engine().models
 
     def work(job: Job) -> None:
         job.report(tr("Cutting the documents into chunks"))
@@ -295,30 +287,27 @@ def _facts(now: Status) -> None:
                 tokens=used["tokens_in"] + used["tokens_out"],
             )
         )
-    parts += (
-        [tr("{replies} kept from before", replies=many(counts["replies kept"], "reply", "replies"))]
-        if counts.get("replies kept") and not came
-        else []
-    )
+    if counts.get("replies kept") and not came:
+        parts.append(
+            tr(
+                "{replies} kept from before",
+                replies=many(counts["replies kept"], "reply", "replies"),
+            )
+        )
     st.caption(plain("  ·  ".join(parts)), width="content")
     if came:
         caption("It came with these texts. {words}.", words=from_plain(ShippedBuild, came).words())
     unreadable = sum(counts.get(what, 0) for what in UNREADABLE)
-    problems = (
-        [tr("{replies} could not be read", replies=many(unreadable, "reply", "replies"))]
-        if unreadable and came
-        else []
-    )
-    problems += (
-        [
+    problems = []
+    if unreadable and came:
+        problems = [tr("{replies} could not be read", replies=many(unreadable, "reply", "replies"))]
+    if counts.get("dropped"):
+        problems.append(
             tr(
                 "{facts} left out: without a name, or with one that is not in the chunk",
                 facts=many(counts["dropped"], "fact"),
             )
-        ]
-        if counts.get("dropped")
-        else []
-    )
+        )
     notes = [*problems, *now.report.get("notes", ())]
     if notes:
         with st.popover(tr("What was left out or cut"), icon=":material/info:", type="tertiary"):

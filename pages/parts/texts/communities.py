@@ -78,11 +78,12 @@ def _map(graph: Graph, table: Table, rows: np.ndarray) -> None:
             }
         )
     show(tiles, tr("Map of communities"), lambda row: _open(graph, row, set(drawn.tolist())))
-    caption = (
-        tr("The {drawn} largest of {rows:,} communities.", drawn=len(drawn), rows=len(rows))
-        if len(rows) > len(drawn)
-        else f"{many(len(rows), 'community', 'communities')}."
-    )
+    if len(rows) > len(drawn):
+        caption = tr(
+            "The {drawn} largest of {rows:,} communities.", drawn=len(drawn), rows=len(rows)
+        )
+    else:
+        caption = f"{many(len(rows), 'community', 'communities')}."
     st.caption(
         tr("{caption} The stronger the colour, the higher its rating.", caption=caption)
         if np.ptp(ratings)

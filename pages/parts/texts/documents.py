@@ -64,11 +64,10 @@ def _anew(corpus: Corpus) -> None:
 
 
 def _documents(corpus: Corpus, typed: str) -> None:
-    rows = (
-        found(corpus.digest, typed, ("title", "id", "text"), corpus.table)
-        if typed
-        else range(len(corpus))
-    )
+    if typed:
+        rows = found(corpus.digest, typed, ("title", "id", "text"), corpus.table)
+    else:
+        rows = range(len(corpus))
     if not len(rows):
         caption("No document holds these words, one after the other.")
         return
@@ -116,11 +115,10 @@ def _chunks(corpus: Corpus, typed: str) -> None:
     table = _cut(corpus)
     if table is None:
         return
-    rows = (
-        found(f"chunks of {corpus.digest}", typed, ("text", "title"), table)
-        if typed
-        else range(len(table))
-    )
+    if typed:
+        rows = found(f"chunks of {corpus.digest}", typed, ("text", "title"), table)
+    else:
+        rows = range(len(table))
     if len(rows):
         _passages(Session.texts_chunk_page[corpus.name], table, rows, typed)
     else:
@@ -137,10 +135,8 @@ def _one(corpus: Corpus, id: str) -> None:
         icon="arrow_back",
         type="tertiary",
     )
-    title, source = (
-        corpus.table.text("title", document) or id,
-        corpus.table.text("source", document),
-    )
+    title = corpus.table.text("title", document) or id
+    source = corpus.table.text("source", document)
     st.subheader(plain(title), anchor=False)
     remove_document(corpus, id)
     table = _cut(corpus, document)

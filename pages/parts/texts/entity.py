@@ -46,13 +46,12 @@ def entity(graph: Graph, node: int) -> None:
     name, table = label(graph, node), graph.columns.nodes
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(plain(name), anchor=False, width="content")
-        kind = (
-            levels(graph)[node]
-            if is_tree(graph)
-            else table.text("type", node)
-            if table is not None
-            else ""
-        )
+        if is_tree(graph):
+            kind = levels(graph)[node]
+        elif table is not None:
+            kind = table.text("type", node)
+        else:
+            kind = ""
         if kind:
             st.badge(plain(kind), color="blue")
     _grouped(graph, node)
@@ -194,11 +193,9 @@ def _weights(graph: Graph) -> np.ndarray:
 
 def _passages(graph: Graph, node: int) -> None:
     """The chunks that tell of it, those that name it first."""
-    rows_of_node, name, chunks = (
-        chunks_of(graph, "nodes")[node],
-        graph.node_name(node),
-        graph.columns.chunks,
-    )
+    rows_of_node = chunks_of(graph, "nodes")[node]
+    name = graph.node_name(node)
+    chunks = graph.columns.chunks
     if chunks is None or not len(rows_of_node):
         return
     st.markdown(

@@ -72,15 +72,13 @@ def _entities(graph: Graph, title: str, nodes: np.ndarray, none: str) -> None:
         for node, chunks in zip(
             nodes[:BUTTONS].tolist(), chunk_lists(graph, "nodes", nodes[:BUTTONS])
         ):
-            help_text = (
-                tr(
+            help_text = None
+            if chunks:
+                help_text = tr(
                     "In {chunks}, first in chunk {first:,}.",
                     chunks=many(len(chunks), "chunk"),
                     first=chunks[0] + 1,
                 )
-                if chunks
-                else None
-            )
             name = plain(short(graph.node_name(node)))
             button(
                 name,

@@ -104,15 +104,12 @@ def _joined(
             arrow = "≠" if refused else "→"
             words = f"**{isolated(row.name)}** {arrow} **{isolated(row.into)}** ({many(row.times, 'document')})"
             st.markdown(words, width="stretch", help=_where(row))
-            change = (
-                (lambda mends, names=names: mends.allowing([names]))
-                if refused
-                else (lambda mends, names=names: mends.refusing([names]))
-            )
-            label, key = (
-                tr("The same after all") if refused else tr("Not the same"),
-                f"split-{place}-{row.name}-{row.into}",
-            )
+            if refused:
+                change = lambda mends, names=names: mends.allowing([names])
+            else:
+                change = lambda mends, names=names: mends.refusing([names])
+            label = tr("The same after all") if refused else tr("Not the same")
+            key = f"split-{place}-{row.name}-{row.into}"
             with _controls():
                 st.badge(row.rule, color="gray")
                 button(

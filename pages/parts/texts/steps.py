@@ -41,13 +41,12 @@ def changed_build(corpus: Corpus, base: Build) -> Build | None:
     line = bench.line
     if line is not None and line == base.line:
         return base
-    words = (
-        change_words(base.line, line)
-        if line is not None
-        else LACKS
-        if bench.draft.bricks
-        else EMPTY
-    )
+    if line is not None:
+        words = change_words(base.line, line)
+    elif bench.draft.bricks:
+        words = LACKS
+    else:
+        words = EMPTY
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", key="texts-changed"
     ):
@@ -62,15 +61,13 @@ def changed_build(corpus: Corpus, base: Build) -> Build | None:
     if line is None:
         return None
     found = find(repr(line))
-    return (
-        found
-        if not found.own
-        else replace(
-            found,
-            title=f"{found.title}: {line.words()}"
-            if base.own
-            else tr("{title}, changed", title=base.title),
-        )
+    if not found.own:
+        return found
+    return replace(
+        found,
+        title=f"{found.title}: {line.words()}"
+        if base.own
+        else tr("{title}, changed", title=base.title),
     )
 
 

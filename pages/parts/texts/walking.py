@@ -54,13 +54,11 @@ def levels(graph: Graph) -> list[str]:
 
 def things(graph: Graph) -> str:
     """What the nodes of a graph are, in a word."""
-    return (
-        tr("Chunks and summaries")
-        if is_tree(graph)
-        else tr("Chunks")
-        if of_chunks(graph)
-        else tr("Entities")
-    )
+    if is_tree(graph):
+        return tr("Chunks and summaries")
+    if of_chunks(graph):
+        return tr("Chunks")
+    return tr("Entities")
 
 
 def own_chunks(graph: Graph, nodes) -> dict[int, int]:
@@ -71,11 +69,9 @@ def own_chunks(graph: Graph, nodes) -> dict[int, int]:
 def label(graph: Graph, node: int) -> str:
     """What a node is called: its name; of a chunk its title and place."""
     row = own_chunks(graph, [node]).get(node)
-    return (
-        graph.node_name(node)
-        if row is None
-        else ", ".join(filter(None, where(graph.columns.tables()["chunks"], row)))
-    )
+    if row is None:
+        return graph.node_name(node)
+    return ", ".join(filter(None, where(graph.columns.tables()["chunks"], row)))
 
 
 def way_down(graph: Graph) -> list[int]:
