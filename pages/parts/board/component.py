@@ -53,9 +53,8 @@ def as_bytes(payload: dict[str, Any]) -> bytes:
     are sent as they are."""
     try:
         return orjson.dumps(payload, option=orjson.OPT_NON_STR_KEYS)
-    except (
-        orjson.JSONEncodeError
-    ):  # half a character of UTF-16 in a name, or a number of more than 64 bits
+    # half a character of UTF-16 in a name, or a number of more than 64 bits
+    except orjson.JSONEncodeError:
         return json_text(payload, ensure_ascii=True).encode()
 
 

@@ -36,8 +36,7 @@ def finished_board(comparison: Comparison, key: str) -> Board:
     press_thumb(comparison, clicked.thumb)
     if clicked.go is not None and 0 <= (node := int(clicked.go["node"])) < graph.n_nodes:
         st.switch_page(
-            "pages/graphs.py",
-            query_params={"entity": graph.node_name(node), "graph": graph.name},
+            "pages/graphs.py", query_params={"entity": graph.node_name(node), "graph": graph.name}
         )
     return drawing
 

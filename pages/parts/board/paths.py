@@ -23,9 +23,8 @@ SHOWN_PATHS = 12  # a lane
 SHOWN_LOST = 6  # a lane
 MASS_NAMES = 8  # nodes of largest mass that are named, at each moment of a PageRank
 
-Placed = Callable[
-    [Any, Path], tuple[list, list]
-]  # the ids in the picture of a path's nodes and edges, given its graph
+# the ids in the picture of a path's nodes and edges, given its graph
+Placed = Callable[[Any, Path], tuple[list, list]]
 Data = dict[str, Any]
 
 
@@ -140,9 +139,8 @@ class Paths:
             "words": words,
         }
         called = graph.names(path.nodes)
-        return (
-            data if called == titles else {**data, "names": called}
-        )  # of nodes that are chunks, which have titles
+        # of nodes that are chunks, which have titles
+        return data if called == titles else {**data, "names": called}
 
     def _fates(self, key: str, by_model: Sequence[bool]) -> dict[str, Data]:
         known, found = self._known[key], {}
@@ -150,9 +148,8 @@ class Paths:
             if lane.retrieved:
                 graph, path = known.get(id(lane.graph)) or next(iter(known.values()))
                 end = fate_in(lane.graph, lane.states, path, graph, model)
-                if (
-                    lane.preview is None or end.cause is Cause.FOUND
-                ):  # what was not found so far may be yet
+                # what was not found so far may be yet
+                if lane.preview is None or end.cause is Cause.FOUND:
                     found[f"lane-{i}"] = {
                         "fate": end.kind,
                         "text": end.text,
@@ -165,10 +162,8 @@ class Paths:
         number = first_pagerank(lane) if lane.retrieved and lane.preview is None else None
         if number is None:
             return []
-        key = (
-            id(lane.graph),
-            repr(lane.instance.line.operators[: number + 1]),
-        )  # lanes that begin alike have one story
+        # lanes that begin alike have one story
+        key = (id(lane.graph), repr(lane.instance.line.operators[: number + 1]))
         if key not in self._spreads:
             frames = [self._moment(lane, moment) for moment in spread(lane)]
             self._spreads[key] = (

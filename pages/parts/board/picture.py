@@ -109,9 +109,8 @@ class Picture:
             for edge in triples
             if edge in used or any(subgraph.has_edge(edge) for subgraph in within)
         ]
-        fixed = (
-            self._places if len(self._places) > len(comparison.ask.seeds) else None
-        )  # seeds alone are no picture yet
+        # seeds alone are no picture yet
+        fixed = self._places if len(self._places) > len(comparison.ask.seeds) else None
         self._places = positions(nodes, [tuple(triples[edge][:2]) for edge in edges], fixed)
         named_nodes = answer_nodes(comparison, named)
         main = main_nodes(comparison.ask.seeds, best, missed, answer_nodes(comparison), named_nodes)

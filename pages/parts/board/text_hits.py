@@ -85,11 +85,12 @@ def has_hits(lane: Lane) -> bool:
 
 def _keyed(graph, hits: Ranking) -> Iterable[Hit]:
     own = leaves(graph, hits.items) if hits.kind == "node" else {}
+    # all lanes have one graph
     names = (
         hit_names(graph, hits.kind, hits.items)
         if reads_documents(graph)
         else list(map(str, hits.items))
-    )  # all lanes have one graph
+    )
     levels = None
     if hits.kind == "node" and _has(graph, "nodes", "level"):
         levels = graph.columns.nodes.numbers("level")
@@ -196,9 +197,4 @@ def passage(graph, row: int, gold: frozenset[int]) -> dict[str, Any]:
     rows of the chunks of gold passages."""
     chunks = graph.columns.chunks
     id, place = (chunks.text(name, row) for name in ("id", "place"))
-    return {
-        "id": id,
-        "title": chunk_title(graph, row),
-        "place": place or "",
-        "gold": row in gold,
-    }
+    return {"id": id, "title": chunk_title(graph, row), "place": place or "", "gold": row in gold}

@@ -22,9 +22,8 @@ from pages.parts.shared.wording import tr
 
 MOST_NODES, MOST_MEMBERS = 44, 12
 MOST_DOCUMENTS, MOST_GOLD = 52, 14  # of a corpus graph, whose nodes are documents
-LanePaths = Sequence[
-    Sequence[Mapping[str, Any]]
-]  # for each lane its best paths, as the board has them
+# for each lane its best paths, as the board has them
+LanePaths = Sequence[Sequence[Mapping[str, Any]]]
 ROLES = {"chunk": "passage", "node": "entity", "summary": "community", "community": "community"}
 
 
@@ -34,9 +33,8 @@ class Drawing:
 
     nodes: dict[Key, dict[str, str]] = field(default_factory=dict)
     edges: dict[tuple[Key, Key], str] = field(default_factory=dict)  # the words of an edge
-    shares: list[dict[str, list[str]]] = field(
-        default_factory=list
-    )  # `nodes` and `edges` of a lane
+    # `nodes` and `edges` of a lane
+    shares: list[dict[str, list[str]]] = field(default_factory=list)
 
 
 class TextPicture:
@@ -279,11 +277,12 @@ def placed(graph, path: Path) -> tuple[list[Key], list[str]]:
 def _name(graph, hit: Hit) -> str:
     if hit.kind == "chunk":
         title, mark, number = passage(graph, hit.item, frozenset())["title"].rpartition("#")
+        # what differs stands first
         return (
             f"#{number} {title}".strip()
             if mark and number.isdecimal()
             else f"{title}{mark}{number}"
-        )  # what differs stands first
+        )
     if hit.kind == "community":
         return graph.columns.communities.text("title", hit.item) or tr(
             "Community {number}", number=hit.item

@@ -14,9 +14,8 @@ from pages.parts.board.text_fates import rows_of
 from pages.parts.board.text_hits import LONG, passage
 from pages.parts.shared.wording import tr
 
-Data = dict[
-    str, Any
-]  # `start, end` of what is said, the `key` of a passage or null, `place` there, `sure` and `text`, a sentence
+# `start, end` of what is said, the `key` of a passage or null, `place` there, `sure` and `text`, a sentence
+Data = dict[str, Any]
 
 
 def rests_data(lane: Lane) -> list[Data] | None:

@@ -16,9 +16,8 @@ from pages.parts.board.text_hits import node_keys
 from pages.parts.shared.wording import tr
 
 Data = dict[str, Any]
-Brought = tuple[
-    int, int | None, float | None
-]  # a node, the neighbour that brought it in, the score that it was chosen by
+# a node, the neighbour that brought it in, the score that it was chosen by
+Brought = tuple[int, int | None, float | None]
 SCORED = tr("Scores of the re-ranker.")
 GROWN = tr("Scores that they were chosen by: likeness to the question and place in the graph.")
 NEIGHBOURS = "neighbours"  # ends the title of a batch that was taken from the neighbours of nodes read before

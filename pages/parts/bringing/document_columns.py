@@ -64,9 +64,8 @@ def choose_columns(files: list) -> Columns | None:
         )
         return None
     guess = guessed(common)
-    whole = (
-        first.name.lower().endswith(WORKBOOK) and "text" not in guess
-    )  # as it is read where no column is named
+    # as it is read where no column is named
+    whole = first.name.lower().endswith(WORKBOOK) and "text" not in guess
     if len(common) == 1 and not whole:
         guess = {"text": common[0]} | guess
     without = WHOLE if whole else "" if said == NO else SENTENCE

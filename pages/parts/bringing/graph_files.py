@@ -39,11 +39,7 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 MOST_TEXT = 2 << 30  # bytes that an uploaded file may unpack to
-FIRST_ROW = {
-    "": tr("By what is in it"),
-    YES: tr("Names the columns"),
-    NO: tr("Is a triple"),
-}
+FIRST_ROW = {"": tr("By what is in it"), YES: tr("Names the columns"), NO: tr("Is a triple")}
 ORIGINS = (tr(":material/upload_file: Files"), tr(":material/database: A database"))
 
 

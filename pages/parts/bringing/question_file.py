@@ -25,10 +25,8 @@ from pages.parts.shared.wording import tr
 
 PREVIEWED = 8
 MOST_MEGABYTES = 64
-MOST_FILE, MOST_TEXT = (
-    MOST_MEGABYTES << 20,
-    256 << 20,
-)  # bytes of the file, and of the text that it may unpack to
+# bytes of the file, and of the text that it may unpack to
+MOST_FILE, MOST_TEXT = (MOST_MEGABYTES << 20, 256 << 20)
 MOST_FETCHED = 2 << 30  # bytes of the text of a set that was fetched
 TYPES = [
     "csv",

@@ -34,9 +34,8 @@ from pages.parts.texts.building import start
 FOLDER, ZIP, PATH = tr("A folder"), tr("A zip of it"), tr("A path on this computer")
 ENDS = ["parquet", "json", "graphml", "pkl", "pklz", "txt"]  # of the files that the readers look at
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-Held = Callable[
-    [], AbstractContextManager[Path]
-]  # what lays down what was chosen, and takes it away at the end
+# what lays down what was chosen, and takes it away at the end
+Held = Callable[[], AbstractContextManager[Path]]
 
 
 def open_another() -> None:

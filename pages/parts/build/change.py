@@ -61,9 +61,8 @@ def _counts(comparison: Comparison, rows: Sequence[Data]) -> dict[str, int]:
         or len({id(lane.graph) for lane in comparison.lanes}) > 1
     ):
         return drawn
-    old, new = (
-        set() if paths is None else {*paths.items} for paths in (found[0], found[-1])
-    )  # none where a line seeks none yet
+    # none where a line seeks none yet
+    old, new = (set() if paths is None else {*paths.items} for paths in (found[0], found[-1]))
     return drawn | {"came": len(new - old), "went": len(old - new), "stayed": len(new & old)}
 
 

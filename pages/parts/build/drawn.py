@@ -33,6 +33,7 @@ STAGE_WORDS = {
     "read": tr("Answer from the graph"),
     "generate": tr("Answer with a language model"),
 }
+# of a brick
 SHORT = {
     "graph": tr("Begin"),
     "convert": tr("Read the question"),
@@ -42,7 +43,7 @@ SHORT = {
     "refine": tr("Choose"),
     "read": tr("Answer"),
     "generate": tr("Answer"),
-}  # of a brick
+}
 BUILD_STAGE_WORDS = {
     "chunk": tr("Cut the documents"),
     "extract": tr("Read the chunks"),
@@ -63,10 +64,11 @@ BUILD_SHORT = {
     "tell": tr("Report"),
     "index": tr("Make searchable"),
 }
+# of the palette's groups, and of a brick
 WORDS: Mapping[Vocabulary, tuple[Mapping[str, str], Mapping[str, str]]] = {
     RETRIEVAL: (STAGE_WORDS, SHORT),
     BUILDING: (BUILD_STAGE_WORDS, BUILD_SHORT),
-}  # of the palette's groups, and of a brick
+}
 START = {
     RETRIEVAL: tr("Drop the first step here, press +, or start from a method above."),
     BUILDING: tr("Drop the first step here, or press +."),

@@ -45,9 +45,8 @@ class Trials:
     whole: tuple = ()
     trouble: str = ""
     waits: int = 0  # operators at the end of the line, and of the one before, that were not run yet
-    done: dict[bool, Comparison] = field(
-        default_factory=dict
-    )  # by whether a language model is asked for answers
+    # by whether a language model is asked for answers
+    done: dict[bool, Comparison] = field(default_factory=dict)
 
     def known(self, line: Line, ask: Ask) -> bool:
         """Whether the line was run to its end on this question already."""

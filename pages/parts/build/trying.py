@@ -37,10 +37,8 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-BESIDE = {
-    GraphSource.kind: "lego-12",
-    CorpusSource.kind: "vanilla-rag",
-}  # the lane that Compare opens beside the own line
+# the lane that Compare opens beside the own line
+BESIDE = {GraphSource.kind: "lego-12", CorpusSource.kind: "vanilla-rag"}
 
 
 def asking(bench: Bench) -> bool:
@@ -182,10 +180,7 @@ def compare_link(line: Line | None, known: Mapping[str, Instance]) -> None:
         link.address("./"),
         icon=":material/view_column:",
         disabled=line is None,
-        help=tr(
-            "Opens this line beside {name} in a new tab.",
-            name=known[beside].name,
-        ),
+        help=tr("Opens this line beside {name} in a new tab.", name=known[beside].name),
     )
 
 

@@ -19,9 +19,8 @@ from pages.parts.question.question_bar import bar_state, known_question
 from pages.parts.shared.session import chosen, engine, source, waiter, went_here
 from pages.parts.shared.session_state import Session, session
 
-_examples: WeakValueDictionary[str, Comparison] = (
-    WeakValueDictionary()
-)  # those of shipped cases that somebody looks at, by the case
+# those of shipped cases that somebody looks at, by the case
+_examples: WeakValueDictionary[str, Comparison] = WeakValueDictionary()
 _sharing = threading.Lock()
 
 

@@ -34,9 +34,8 @@ def chips(graph: Any) -> None:
     @st.fragment
     def draw() -> None:
         whole = opened_graph() or (whole_graph() if session.chips_query else graph)
-        known = (
-            graph if whole.live is not None else whole
-        )  # of a database that is asked live what was fetched
+        # of a database that is asked live what was fetched
+        known = graph if whole.live is not None else whole
         _component()(
             key=Session.entitychips.name, data=_data(known), on_said_change=lambda: _changed(known)
         )

@@ -22,11 +22,8 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-WITHOUT, RENAME, MERGE = (
-    "without",
-    "rename",
-    "merge",
-)  # what a node's panel asks for; the first of a path as well
+# what a node's panel asks for; the first of a path as well
+WITHOUT, RENAME, MERGE = ("without", "rename", "merge")
 WAYS = (WITHOUT, RENAME, MERGE)
 
 

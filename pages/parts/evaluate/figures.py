@@ -77,9 +77,8 @@ def figures(run: Run) -> None:
         tr("Why yours lost"): (has_own, why),
     }
     drawn = {name: draw for name, (has, draw) in further.items() if has(results)}
-    tabs = st.tabs(
-        [*names, *drawn], key=Session.evaluate_part.name, bind="query-params"
-    )  # a reload comes back to the same
+    # a reload comes back to the same
+    tabs = st.tabs([*names, *drawn], key=Session.evaluate_part.name, bind="query-params")
     table, changed, mended, pictures, tests, each, meanings = tabs[: len(names)]
     for tab, draw in zip(tabs[len(names) :], drawn.values()):
         if tab.open:  # first, as nobody looks at the others meanwhile

@@ -131,10 +131,7 @@ def _settings(on: Source) -> dict[str, Any]:
             tr("Language model answers"),
             key=Session.evaluate_model.name,
             persist_state="session",
-            help=tr(
-                "Off, the {reader} answers are scored.",
-                reader=defaults(on).reader,
-            ),
+            help=tr("Off, the {reader} answers are scored.", reader=defaults(on).reader),
         )
         judge = st.toggle(
             tr("Language model judges"),

@@ -46,10 +46,7 @@ def question_table(summary: Summary) -> None:
             tr("Only where they differ"), key="questions_differ", persist_state="session"
         )
         words = st.text_input(
-            tr("Words of the question"),
-            width=240,
-            key="questions_words",
-            persist_state="session",
+            tr("Words of the question"), width=240, key="questions_words", persist_state="session"
         )
     found: dict[str, dict] = {}
     for row in summary.rows:

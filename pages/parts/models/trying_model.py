@@ -83,9 +83,8 @@ def _reply(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
 def _show_outcome(job: Job) -> None:
     """The reply as far as it has come, and what it cost."""
     ended = job.status == DONE
-    written = (
-        job.result[0].text if ended else job.written
-    )  # what was taken for the reply may turn out to be a thought
+    # what was taken for the reply may turn out to be a thought
+    written = job.result[0].text if ended else job.written
     if written.strip():
         with st.container(border=True):
             st.text(written)
@@ -100,9 +99,8 @@ def _show_reply(reply: Reply, seconds: float | None) -> None:
     if reply.thought:
         with st.expander(tr("Thought, no part of the reply")):
             st.text(reply.thought)
-    timed = (
-        seconds is not None and seconds > 0.05 and not reply.cached and not reply.thought
-    )  # a thought comes before the first piece
+    # a thought comes before the first piece
+    timed = seconds is not None and seconds > 0.05 and not reply.cached and not reply.thought
     speed = ""
     if timed and seconds and reply.tokens_out > 1:
         speed = tr(" · {rate:.1f} tokens a second", rate=(reply.tokens_out - 1) / seconds)

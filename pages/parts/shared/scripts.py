@@ -72,9 +72,8 @@ def _served(name: str, code: str) -> str:
             )
         )
 
-    thread = threading.Thread(
-        target=serve
-    )  # what a thread of no visit adds is of no visit, and stays
+    # what a thread of no visit adds is of no visit, and stays
+    thread = threading.Thread(target=serve)
     thread.start()
     thread.join()
     return found[0].removeprefix("/")

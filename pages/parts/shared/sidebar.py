@@ -116,9 +116,8 @@ def _models() -> None:
     st.markdown(tr("**Models**"))
     lines = []
     for info in registry.declared():
-        if info.roles or (
-            info.fetchable and not info.present
-        ):  # what is trained or brought along is told on the Models page
+        # what is trained or brought along is told on the Models page
+        if info.roles or (info.fetchable and not info.present):
             mark = ":green[●]" if info.present else ":gray[○]"
             lines.append(
                 f"{mark} {plain(registry.title(info.name))}{'' if info.present else tr(' · not installed')}"

@@ -41,13 +41,7 @@ def pager(page: Key[int], shown: range, total: int, size: int, what: str, hint: 
 
 
 def _button(words: str, icon: str, page: Key[int], to: int, off: bool) -> None:
-    button(
-        words,
-        partial(page.put, to),
-        key=f"{page.name}-{words}",
-        icon=icon,
-        disabled=off,
-    )
+    button(words, partial(page.put, to), key=f"{page.name}-{words}", icon=icon, disabled=off)
 
 
 def clickable_table(

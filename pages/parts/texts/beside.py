@@ -37,11 +37,8 @@ from pages.parts.texts.walking import of_chunks
 
 LISTED, ALIKE = 200, 100  # entities, and pairs of names, that are listed
 DRAWN, NAMED = 70, 24  # entities on the picture, and those of them whose names are on it
-LETTER, LINE, SIDE = (
-    0.021,
-    0.045,
-    0.25,
-)  # what a letter and a line of a name, and each side, take of the picture
+# what a letter and a line of a name, and each side, take of the picture
+LETTER, LINE, SIDE = (0.021, 0.045, 0.25)
 SHARED, ALONE, LIGHT = "#2f6f9f", "#d9822b", "#9aa7b4"
 
 

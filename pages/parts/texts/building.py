@@ -49,9 +49,8 @@ def builds(corpus: Corpus) -> None:
         ask_on(corpus, one)
     if now.serves:
         graph = _opened(corpus, one)
-        if graph is not None and (
-            graph.n_nodes or not _unreadable(now)
-        ):  # that nothing was found cannot be said of what was not read
+        # that nothing was found cannot be said of what was not read
+        if graph is not None and (graph.n_nodes or not _unreadable(now)):
             if not now.current and not now.renamed:
                 caption(
                     "Meanwhile, the graph of the documents as they were before. Questions are asked on it too, until the new one is "

@@ -120,9 +120,10 @@ def _neighbours(graph: Graph, node: int) -> None:
         caption("It is related to nothing else.")
         return
     table, heavy = graph.columns.edges, _weights(graph)[edges]
+    # in a tree what sums it up first
     order = np.lexsort(
         (neighbours, edges, -heavy, forward if is_tree(graph) else np.zeros(len(edges)))
-    )  # in a tree what sums it up first
+    )
     shown = page_of(Session.texts_near_page, len(order), NEIGHBOURS)
     rows = order[shown.start : shown.stop]
     some = edges[rows]

@@ -23,11 +23,8 @@ from pages.parts.texts.passage import passage
 from pages.parts.texts.walking import go as go_to
 from pages.parts.texts.walking import short
 
-DRAWN, FRAMES, NAMED = (
-    60,
-    60,
-    14,
-)  # entities on the picture, moments of it, and entities whose names are on it
+# entities on the picture, moments of it, and entities whose names are on it
+DRAWN, FRAMES, NAMED = (60, 60, 14)
 BUTTONS, LISTED = 24, 30  # entities and relations of a chunk that are listed
 OLD, FRESH, HERE = "#9aa7b4", "#2f6f9f", "#d9822b"
 

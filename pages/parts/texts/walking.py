@@ -9,12 +9,13 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.wording import tr
 from pages.parts.texts.passage import where
 
+# ways to look at a graph
 ENTITIES, COMMUNITIES, CHUNKS, BESIDE = (
     tr("Entities"),
     tr("Communities"),
     tr("Chunk by chunk"),
     tr("Beside another graph"),
-)  # ways to look at a graph
+)
 LONGEST = 40  # characters of a name on a button
 
 
