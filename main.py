@@ -8,7 +8,8 @@ from core.io.home import ROOT, home, keep_private
 from core.sharing import shared
 from pages.parts.shared.address import go_to_wished
 from pages.parts.shared.people import entered, let_in
-from pages.parts.shared.session import engine, leave_all_but, said
+from pages.parts.shared.problems import result_of
+from pages.parts.shared.session import engine, leave_all_but
 from pages.parts.shared.sidebar import sidebar
 from pages.parts.shared.wording import tr
 
@@ -18,7 +19,7 @@ st.set_page_config(
 )
 st.logo(str(ROOT / "assets" / "logo.svg"), size="large")
 st.html(ROOT / "assets" / "style.css")
-if said(home) is None:
+if result_of(home) is None:
     st.stop()
 
 PAGES = [
@@ -36,7 +37,7 @@ let_in()
 if shared() and st.user.get("is_logged_in"):
     go_to_wished([one.url_path for one in PAGES])
 leave_all_but(page.url_path or "compare")
-if said(lambda: sidebar() or True) is None:  # a folder of another user
+if result_of(lambda: sidebar() or True) is None:  # a folder of another user
     st.stop()
 try:
     page.run()

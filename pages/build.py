@@ -16,8 +16,9 @@ from pages.parts.methods.chooser import chooser
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.shared.buttons import button
 from pages.parts.shared.people import admit, barred, whose
+from pages.parts.shared.problems import result_of
 from pages.parts.shared.sentences import caption
-from pages.parts.shared.session import engine, instances, said
+from pages.parts.shared.session import engine, instances
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -110,7 +111,7 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
         )
         pressed = button(tr("Save"), key="keep-go", type="primary", disabled=line is None)
     if pressed and line is not None:
-        saved = said(lambda: save(name, line))
+        saved = result_of(lambda: save(name, line))
         if saved is not None:
             session.build_saved = saved.title
             st.rerun()  # the list to start from is above and was drawn without it

@@ -40,6 +40,7 @@ from pages.parts.shared.address import ask_on_enter, in_place
 from pages.parts.shared.buttons import button
 from pages.parts.shared.live import AROUND, fetched_text, near
 from pages.parts.shared.people import admit
+from pages.parts.shared.problems import result_of
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import (
     engine,
@@ -48,7 +49,6 @@ from pages.parts.shared.session import (
     graph_name,
     instances,
     opened_graph,
-    said,
     source,
     stop_where_missing,
     waiter,
@@ -330,7 +330,9 @@ def react(on_screen: Shown, clicked, paths) -> None:
     press_thumb(comparison, clicked.thumb)
     if clicked.lane is not None:
         lane, do = int(clicked.lane["lane"]), clicked.lane["do"]
-        said(lambda: press_measure(on_screen, lane, do)) if do in (MEASURE, STOP) else act(lane, do)
+        result_of(lambda: press_measure(on_screen, lane, do)) if do in (MEASURE, STOP) else act(
+            lane, do
+        )
         st.rerun()
     if clicked.repair is not None:
         repair_beside(comparison, int(clicked.repair))

@@ -14,8 +14,8 @@ from core.sharing import why_not
 from core.sources import Source
 from pages.parts.bringing.uploads import save_upload
 from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import result_of
 from pages.parts.shared.sentences import write
-from pages.parts.shared.session import said
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -84,7 +84,7 @@ def _brought(on: Source, file, qrels) -> None:
             judged = save_upload(qrels, _new(Path(folder) / "qrels")) if qrels is not None else ""
             return bring(save_upload(file, _new(Path(folder) / "run")), on, qrels=judged)
 
-    run = said(work)
+    run = result_of(work)
     if run is not None:
         session.evaluate_brought = [f"{RUN}{run.name}"]
         if run.judged:

@@ -16,8 +16,8 @@ from pages.parts.bringing.uploads import save_upload
 from pages.parts.question.set_actions import go_on, ways_on
 from pages.parts.shared.buttons import button
 from pages.parts.shared.people import barred, whose
-from pages.parts.shared.problems import noted_errors
-from pages.parts.shared.session import engine, graph_name, said
+from pages.parts.shared.problems import noted_errors, result_of
+from pages.parts.shared.session import engine, graph_name
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -44,7 +44,7 @@ def _misfit(graph: str, chosen: Chosen) -> str:
 
     def look() -> str:
         with st.spinner(tr("Looking up the names")):
-            opened = said(lambda: engine().graph(graph))
+            opened = result_of(lambda: engine().graph(graph))
         return "" if opened is None else fit(opened, chosen.found.questions).words(graph)
 
     return Session.questions_fit.of((graph, *chosen.key), look)

@@ -24,7 +24,6 @@ from pages.parts.build.bench import Bench
 from pages.parts.build.change import change_data
 from pages.parts.build.component import bricks
 from pages.parts.build.drawn import drawn
-from pages.parts.build.fields import check_expression
 from pages.parts.build.outcomes import outcomes
 from pages.parts.build.over import act, over_data, over_job
 from pages.parts.build.trials import asked_text, price, say_trouble, trial_job, trials
@@ -95,9 +94,6 @@ def _version() -> tuple[int | None, ...] | None:
 def _line(bench: Bench, job: Job | None) -> None:
     """The line of bricks, with what came of them where they were run on the question that is shown, and what the last change did."""
 
-    def take(message: dict[str, Any]) -> None:
-        bench.hear(message, check_expression)
-
     waits = price(bench.line, job) if bench.line is not None else ""
     here = job is not None and _same_question()
     found, extra = (
@@ -117,15 +113,9 @@ def _line(bench: Bench, job: Job | None) -> None:
             known,
             source().documents,
         )
-        bricks(
-            {
-                **data,
-                "change": _change(job) if job is not None and here else None,
-                "running": job is not None and not job.ended,
-                "held": bench.held,
-            },
-            take,
-        )
+        data["change"] = _change(job) if job is not None and here else None
+        data["running"] = job is not None and not job.ended
+        bricks(bench, {**data, "held": bench.held})
 
 
 def _steps(job: Job) -> Sequence[StepOutcome]:

@@ -12,10 +12,9 @@ from core.cases import get, save, tags
 from core.engine import Comparison
 from core.errors import HopscopeError
 from pages.parts.shared.buttons import button
-from pages.parts.shared.problems import noted_errors
+from pages.parts.shared.problems import noted_errors, result_of
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
-from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
@@ -31,10 +30,8 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
                 query_params={"case": session.saved_case[1]},
             )
             return
-        try:
-            known = list(tags())
-        except HopscopeError as error:
-            st.error(plain(str(error)))
+        known = result_of(tags)
+        if known is None:
             return
         st.text_area(
             tr("Notes"),
@@ -45,7 +42,7 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
         )
         st.multiselect(
             tr("Tags"),
-            known,
+            list(known),
             key=Session.case_tags.name,
             persist_state="session",
             accept_new_options=True,

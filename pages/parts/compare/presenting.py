@@ -17,13 +17,12 @@ from pages.parts.compare.without import with_before
 from pages.parts.question.permalink import MOST_LANES, read_link
 from pages.parts.shared.buttons import button
 from pages.parts.shared.edits import new_edits
-from pages.parts.shared.scripts import ASSETS, component
+from pages.parts.shared.scripts import component
 from pages.parts.shared.session import source
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-FOLDER = ASSETS / "presenter"
 # What is around the lanes goes away, and the lanes take the whole screen.
 SCREEN = """<style>
 [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stExpandSidebarButton"] { display: none !important; }
@@ -84,10 +83,6 @@ def _first(listed: list[str]) -> Shown | None:
     return shown()
 
 
-def _component():
-    return component("presenter", FOLDER / "presenter.js", (FOLDER / "presenter.css",))
-
-
 def _head(on_screen: Shown, places: list[str], at: int) -> None:
     """The question, and the way through the cases."""
     question = on_screen.comparison.ask.question
@@ -100,7 +95,9 @@ def _head(on_screen: Shown, places: list[str], at: int) -> None:
     }
     data |= session.presenter_received._asdict()
     message = getattr(
-        _component()(key="presenter", data=data, on_pressed_change=lambda: None), "pressed", None
+        component("presenter")(key="presenter", data=data, on_pressed_change=lambda: None),
+        "pressed",
+        None,
     )
     new, session.presenter_received = new_edits(message, session.presenter_received)
     if any(one.get("leave") for one in new):

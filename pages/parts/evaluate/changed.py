@@ -18,14 +18,13 @@ from pages.parts.evaluate.evaluating import summary
 from pages.parts.evaluate.questions import ask_again, open_question
 from pages.parts.evaluate.recommended import advised
 from pages.parts.shared.buttons import button
-from pages.parts.shared.scripts import ASSETS, component
+from pages.parts.shared.scripts import component
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-FOLDER = ASSETS / "flow"
 MAX_LISTED = 20  # questions of a band that are listed before all are asked for
 MAX_READ = 100  # questions of a band whose causes are read
 COUNTS_AS_RIGHT = {
@@ -76,10 +75,6 @@ def _between(results: Summary, names: dict[str, str]) -> tuple[str, str]:
     return a, b
 
 
-def _component():
-    return component("flow", FOLDER / "flow.js", (FOLDER / "flow.css",))
-
-
 def _picture(
     run: Run,
     found: Flow,
@@ -126,7 +121,7 @@ def _picture(
             )
         )
     )
-    _component()(key=Session.evaluate_flow.name, data=data, on_opened_change=pressed)
+    component("flow")(key=Session.evaluate_flow.name, data=data, on_opened_change=pressed)
 
 
 def _title(band: Band, found: Flow, names: dict[str, str]) -> str:

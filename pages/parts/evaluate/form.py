@@ -6,7 +6,6 @@ from typing import Any
 
 import streamlit as st
 
-from core.errors import HopscopeError
 from core.evaluation.metrics.defaults import defaults
 from core.evaluation.runs.plan import BY_ENCODER, BY_MODEL, make_plan
 from core.evaluation.runs.starting import evaluate
@@ -20,6 +19,7 @@ from pages.parts.evaluate.writing import write_questions
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.question.question_sets import asked, no_questions, usual_sets
 from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import shown_errors
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.spending import spend_at_most
@@ -207,14 +207,12 @@ def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
         )
     if not prompt or not chosen:
         return chosen, True
-    try:
+    with shown_errors():
         instances, notes = prompted(chosen, prompt, engine().models.is_chat)
-    except HopscopeError as error:
-        st.error(plain(str(error)))
-        return chosen, False
-    if notes:
-        st.caption(plain(" ".join(notes)))
-    return list(instances), True
+        if notes:
+            st.caption(plain(" ".join(notes)))
+        return list(instances), True
+    return chosen, False
 
 
 def _servers() -> tuple[int, Cap | None, bool]:
@@ -250,12 +248,9 @@ def begin(
     **settings: Any,
 ) -> None:
     """Start the run and show it; what stands in the way is said."""
-    try:
+    with shown_errors():
         with st.spinner(tr("Opening what is asked and drawing the questions")):
             plan = make_plan(chosen, ",".join(sets), size, engine().graph, seed=seed, **settings)
             job = evaluate(engine(), store(), plan, at_once=at_once, cap=cap)
-    except HopscopeError as error:
-        st.error(plain(str(error)))
-        return
-    st.query_params["run"] = str(job.number)
-    st.rerun()
+        st.query_params["run"] = str(job.number)
+        st.rerun()

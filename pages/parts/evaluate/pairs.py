@@ -17,8 +17,9 @@ from core.io.durations import roughly
 from core.models.chat.saved_replies import SavedReplies
 from core.runtime.jobs import CANCELLED
 from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import result_of
 from pages.parts.shared.sentences import caption, write
-from pages.parts.shared.session import engine, said
+from pages.parts.shared.session import engine
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.shared.working import begun_elsewhere, working
@@ -68,7 +69,7 @@ def _begin(summary: Summary, tally: Tally, missing: int) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         label = tr("Go on judging") if tally.matches else tr("Judge the answers")
-        if button(label, key="judge-pairs", type="primary", icon="balance") and said(
+        if button(label, key="judge-pairs", type="primary", icon="balance") and result_of(
             lambda: start(engine(), summary)
         ):
             st.rerun()

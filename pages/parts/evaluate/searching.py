@@ -29,8 +29,9 @@ from pages.parts.methods.groups import saved
 from pages.parts.question.permalink import Link
 from pages.parts.question.question_sets import asked, no_questions, usual_sets
 from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import result_of
 from pages.parts.shared.sentences import caption, write
-from pages.parts.shared.session import engine, follow, instances, said, store
+from pages.parts.shared.session import engine, follow, instances, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -76,8 +77,8 @@ def _send(options: dict[str, Any]) -> None:
     st.query_params.pop(SEARCH, None)
     del session.search_last
     with st.spinner(tr("Opening what is asked")):
-        planned = said(lambda: _planned(options))
-    if planned is None or said(lambda: start(engine(), store(), planned)) is None:
+        planned = result_of(lambda: _planned(options))
+    if planned is None or result_of(lambda: start(engine(), store(), planned)) is None:
         return
     name = planned.search.file.stem
     _plans.pop(name, None)
@@ -387,7 +388,7 @@ def _save(point: Point, planned: SearchPlan, verdict: SearchVerdict | None) -> N
                     budget=config.budget,
                     cost=COSTS[config.cost],
                 )
-                instance = said(lambda: save(name, point.line, notes))
+                instance = result_of(lambda: save(name, point.line, notes))
                 session.search_saved = (repr(point.line), instance.title if instance else "")
                 if instance:
                     st.rerun()  # the methods to compare are above and were drawn without it

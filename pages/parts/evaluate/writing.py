@@ -15,8 +15,9 @@ from core.models.chat.saved_replies import SavedReplies
 from core.runtime.jobs import CANCELLED, Job
 from core.sources import Source
 from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import result_of
 from pages.parts.shared.sentences import caption, write
-from pages.parts.shared.session import engine, said
+from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -84,7 +85,7 @@ def _form(on: Source) -> None:
         )
     if usual_name(on.name) in on.sets:
         caption("They take the place of those that were written before.")
-    if pressed and said(lambda: _begun(on, recipe, about)):
+    if pressed and result_of(lambda: _begun(on, recipe, about)):
         st.rerun()
 
 

@@ -12,7 +12,7 @@ from core.types import Question
 from pages.parts.graphs.walk import trail
 from pages.parts.shared.buttons import button
 from pages.parts.shared.live import AROUND, near
-from pages.parts.shared.session import said
+from pages.parts.shared.problems import result_of
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -51,7 +51,7 @@ def around_one(graph: Any) -> Any | None:
             icon=":material/database:",
         )
         return None
-    found = said(lambda: near(graph, Question(name, entities=(name,)), _leave))
+    found = result_of(lambda: near(graph, Question(name, entities=(name,)), _leave))
     if found is not None:
         st.caption(plain(found.fetched.text))
     return found

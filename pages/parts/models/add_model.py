@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.errors import BadInput, HopscopeError
+from core.errors import BadInput
 from core.models.chat.openai import OpenAIChat
 from core.models.declared import ROLES, own_file
 from core.models.discovery import PORTS, FoundServer, find_servers, list_models, role_kind
@@ -19,6 +19,7 @@ from core.sharing import check_administrator
 from pages.parts.models.measuring import begin_measure
 from pages.parts.models.roles import ROLE_WORDS
 from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import shown_errors
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session, session
@@ -61,15 +62,13 @@ def add_model() -> None:
             )
             tested = button(tr("Test the connection"), key="server-go", icon="network_check")
             added = button(tr("Add"), key="server-add", type="primary", icon="add")
-        try:
+        with shown_errors():
             if listed:
                 _list(given)
             elif tested:
                 _test(checked(given))
             elif added:
                 _add(checked(given))
-        except HopscopeError as error:
-            st.error(plain(str(error)))
         _listed()
     if title := Session.model_added.take():
         st.success(tr("Added {title}.", title=plain(title)), icon=":material/check_circle:")

@@ -9,8 +9,9 @@ import streamlit as st
 from core.models.declared import ROLES
 from core.models.registry import ModelInfo
 from core.sharing import who
+from pages.parts.shared.problems import result_of
 from pages.parts.shared.sentences import caption
-from pages.parts.shared.session import engine, said
+from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.wording import tr
 
@@ -44,7 +45,7 @@ def choose_roles() -> None:
                 Session.role[role].value = registry.roles[role]
 
                 def chosen(role: str = role) -> None:
-                    said(lambda: registry.set_role(role, Session.role[role].value, save=True))
+                    result_of(lambda: registry.set_role(role, Session.role[role].value, save=True))
 
                 def words(name: str, fit: Mapping[str, ModelInfo] = fit) -> str:
                     title = fit[name].title.split(",")[0].split(" (")[0]

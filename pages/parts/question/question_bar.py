@@ -12,6 +12,7 @@ from core.languages.spelling import holds_words
 from core.sources import Source
 from core.types import Question
 from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import result_of
 from pages.parts.shared.session import source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
@@ -115,10 +116,8 @@ def _sets() -> None:
         persist_state="session",
         format_func=titles.__getitem__,
     )
-    try:
-        questions = known.questions(chosen)
-    except HopscopeError as error:
-        st.error(plain(str(error)))
+    questions = result_of(lambda: known.questions(chosen))
+    if questions is None:
         return
     button(tr("Any question of it"), partial(_draw, known, chosen), icon="casino", key="draw")
     words = st.text_input(

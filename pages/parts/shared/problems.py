@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import streamlit as st
 
 from core.errors import HopscopeError
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -19,6 +22,13 @@ def shown_errors() -> Iterator[None]:
         yield
     except HopscopeError as error:
         st.error(plain(str(error)))
+
+
+def result_of(action: Callable[[], T]) -> T | None:
+    """Return what an action returns; an error is shown at this place of the page, and None returned."""
+    with shown_errors():
+        return action()
+    return None
 
 
 @contextmanager

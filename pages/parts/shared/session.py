@@ -174,12 +174,3 @@ def cancel(
 def give_up(job: Job, page: str) -> None:
     """Cancel a comparison; one that somebody else began goes on for them, and this visit waits for it no more."""
     engine().leave(waiter(page).id) if job.needed_by else job.cancel()
-
-
-def said(action: Callable[[], Any]) -> Any | None:
-    """What `action` returns; an error meant for a person is shown as a sentence and None comes back."""
-    try:
-        return action()
-    except HopscopeError as error:
-        st.error(plain(str(error)))
-        return None

@@ -10,6 +10,7 @@ from core.instances.catalogue import faults
 from core.io.home import cannot_save
 from core.sources import GraphSource, Source, sources
 from pages.parts.shared.people import signed
+from pages.parts.shared.problems import result_of
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import (
     USES_ADDRESS,
@@ -18,7 +19,6 @@ from pages.parts.shared.session import (
     engine,
     is_missing,
     last_graph,
-    said,
 )
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
@@ -95,7 +95,7 @@ def _missing(source: Source) -> str:
 
 def _documents(name: str) -> None:
     """How large the chosen corpus is; on a page that stands on triples, which graph it shows meanwhile."""
-    opened = said(lambda: open_corpus(name))
+    opened = result_of(lambda: open_corpus(name))
     if opened is not None:
         st.caption(
             f"{many(opened.n_documents, 'document')} · {many(opened.characters, 'character')}"

@@ -19,8 +19,9 @@ from core.io.durations import span
 from core.runtime.jobs import CANCELLED, Job
 from pages.parts.shared.buttons import button
 from pages.parts.shared.people import barred
+from pages.parts.shared.problems import result_of
 from pages.parts.shared.sentences import caption, write
-from pages.parts.shared.session import engine, said, store
+from pages.parts.shared.session import engine, store
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 from pages.parts.shared.working import begun_elsewhere, working
@@ -183,7 +184,7 @@ def _form(corpus: Corpus, before: Advice | None) -> None:
     if not done:
         with st.popover(tr("What the paper recommends"), icon=":material/alt_route:"):
             _roadmap(corpus, Answer("", ""))
-    if pressed and said(
+    if pressed and result_of(
         lambda: start(
             engine(), store(), corpus, by=by, seed=before.seed + done if before is not None else 0
         )

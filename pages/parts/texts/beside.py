@@ -12,7 +12,6 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from core.builds import Build, own_builds, status
 from core.builds.shipped import builds_of
 from core.corpus import Corpus
-from core.errors import HopscopeError
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.starting import evaluate
 from core.graph.algorithms.layout import Place, positions
@@ -26,6 +25,7 @@ from core.sources import CorpusSource
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.question.question_sets import usual_sets
 from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import result_of, shown_errors
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session
@@ -70,10 +70,8 @@ def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
             width=560,
         )
     ]
-    try:
-        second = engine().environment.built(corpus, other.id)
-    except HopscopeError as error:
-        st.error(plain(str(error)))
+    second = result_of(lambda: engine().environment.built(corpus, other.id))
+    if second is None:
         return
     if of_chunks(graph) or of_chunks(second):
         st.info(
@@ -355,12 +353,8 @@ def on_build(row: Instance, build: Build) -> Instance:
 
 
 def _begin(rows: list[Instance], questions: str, size: int) -> None:
-    try:
+    with shown_errors():
         with st.spinner(tr("Opening what is asked and drawing the questions")):
-            job = evaluate(
-                engine(), store(), make_plan(rows, questions, size, engine().graph, model=False)
-            )
-    except HopscopeError as error:
-        st.error(plain(str(error)))
-        return
-    st.switch_page("pages/evaluate.py", query_params={"run": str(job.number)})
+            plan = make_plan(rows, questions, size, engine().graph, model=False)
+            job = evaluate(engine(), store(), plan)
+        st.switch_page("pages/evaluate.py", query_params={"run": str(job.number)})

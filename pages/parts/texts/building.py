@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import partial
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -13,13 +14,12 @@ from core.builds.report import UNREADABLE
 from core.builds.run import place
 from core.builds.shipped import ShippedBuild, Unasked, ships
 from core.corpus import Corpus
-from core.errors import HopscopeError
-from core.graph.store import Graph
 from core.io.durations import span
 from core.io.plain import from_plain
 from core.models.price import Cap
 from core.runtime.jobs import CANCELLED, WAITING, Job
 from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import result_of
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.spending import spend_at_most
@@ -34,6 +34,7 @@ from pages.parts.texts.mending import mended
 from pages.parts.texts.steps import ask_on, changed_build
 
 _ended: list[str] = []  # the builds that have ended here, as each may have made others cheaper
+Colour = Literal["orange", "green", "blue", "gray"]
 COST_SECONDS = 600.0  # seconds after which what a build will cost is counted anew
 
 
@@ -48,7 +49,7 @@ def builds(corpus: Corpus) -> None:
     if one.own:
         ask_on(corpus, one)
     if now.serves:
-        graph = _opened(corpus, one)
+        graph = result_of(lambda: engine().environment.built(corpus, one.id))
         # that nothing was found cannot be said of what was not read
         if graph is not None and (graph.n_nodes or not _unreadable(now)):
             if not now.current and not now.renamed:
@@ -73,23 +74,8 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
     at_work = job is not None and not job.ended
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{plain(now.build.title)}**", width="content")
-        if at_work:
-            st.badge(
-                tr("waiting") if job is not None and job.status == WAITING else tr("being built"),
-                color="orange",
-                icon=":material/construction:",
-            )
-        elif now.current:
-            if _unreadable(now):
-                st.badge(tr("built with gaps"), color="orange", icon=":material/warning:")
-            else:
-                st.badge(tr("built"), color="green", icon=":material/check:")
-        elif now.renamed:
-            st.badge(tr("built, names marked since"), color="orange", icon=":material/healing:")
-        elif ships(corpus, now.build):
-            st.badge(tr("comes with these texts"), color="blue", icon=":material/inventory_2:")
-        else:
-            st.badge(tr("of earlier documents") if now.built else tr("not built"), color="gray")
+        words, color, icon = _state(corpus, now, job)
+        st.badge(words, color=color, icon=f":material/{icon}:" if icon else None)
         if now.current and not at_work:
             _facts(now)
     if now.uncovered:
@@ -104,12 +90,7 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
         caption(
             "A question made it, without vectors: a method that searches by meaning makes those that it reads."
         )
-        button(
-            tr("Make all vectors now"),
-            partial(_build, corpus, now.build),
-            key=_button(now),
-            icon="play_arrow",
-        )
+        _build_button(corpus, now, tr("Make all vectors now"))
     if now.current and not at_work:
         building_cost(corpus, now)
     if job is not None:
@@ -119,18 +100,28 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
         working(job, now.build.id, ended, share=True)
 
 
+def _state(corpus: Corpus, now: Status, job: Job | None) -> tuple[str, Colour, str]:
+    """The words, the colour and the symbol of the state of a graph."""
+    if job is not None and not job.ended:
+        words = tr("waiting") if job.status == WAITING else tr("being built")
+        return words, "orange", "construction"
+    if now.current and _unreadable(now):
+        return tr("built with gaps"), "orange", "warning"
+    if now.current:
+        return tr("built"), "green", "check"
+    if now.renamed:
+        return tr("built, names marked since"), "orange", "healing"
+    if ships(corpus, now.build):
+        return tr("comes with these texts"), "blue", "inventory_2"
+    return tr("of earlier documents") if now.built else tr("not built"), "gray", ""
+
+
 def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
     """What it will cost, and the button that starts it once that is known."""
     came = ships(corpus, now.build)
     if came is not None:
         write("{words}. Opening it makes vectors, and asks no language model.", words=came.words())
-        button(
-            tr("Open"),
-            partial(_build, corpus, now.build),
-            key=_button(now),
-            type="primary",
-            icon="play_arrow",
-        )
+        _build_button(corpus, now, tr("Open"), type="primary")
         return
     if now.outdated:
         st.write(plain(now.outdated))
@@ -165,14 +156,7 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
         words = tr("Build")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         cap, valid = spend_at_most(f"build_cap-{now.folder.name}") if known.calls else (None, True)
-        button(
-            words,
-            partial(_build, corpus, now.build, cap),
-            key=_button(now),
-            type="primary",
-            icon="play_arrow",
-            disabled=not valid,
-        )
+        _build_button(corpus, now, words, cap=cap, type="primary", disabled=not valid)
 
 
 def _gaps(corpus: Corpus, now: Status) -> None:
@@ -184,13 +168,7 @@ def _gaps(corpus: Corpus, now: Status) -> None:
             replies=many(unreadable, "reply", "replies"),
         )
     )
-    button(
-        tr("Build again"),
-        partial(_build, corpus, now.build),
-        key=_button(now),
-        type="primary",
-        icon="refresh",
-    )
+    _build_button(corpus, now, tr("Build again"), icon="refresh", type="primary")
     caption("Only these replies are asked for again.")
 
 
@@ -201,8 +179,17 @@ def _unreadable(now: Status) -> int:
     return sum(now.report.get("counts", {}).get(what, 0) for what in UNREADABLE)
 
 
-def _button(now: Status) -> str:
-    return f"start-{now.folder.name}"
+def _build_button(
+    corpus: Corpus,
+    now: Status,
+    label: str,
+    icon: str = "play_arrow",
+    cap: Cap | None = None,
+    **look: Any,
+) -> None:
+    """Draw the button that begins to build; `look` is what else it takes."""
+    begin = partial(start, corpus, now.build, cap)
+    button(label, begin, key=f"start-{now.folder.name}", icon=icon, **look)
 
 
 def _reads(one: Build) -> bool:
@@ -229,11 +216,6 @@ def counted(job: Job) -> None:
     if job.ended or job.wait(0.3):
         st.rerun()
     caption(":material/hourglass_empty: Counting what is to be read …")
-
-
-def _build(corpus: Corpus, one: Build, cap: Cap | None = None) -> None:
-    """Begin the job that builds, at the press of a button."""
-    start(corpus, one, cap)
 
 
 def start(corpus: Corpus, one: Build, cap: Cap | None = None) -> Job:
@@ -312,11 +294,3 @@ def _facts(now: Status) -> None:
         with st.popover(tr("What was left out or cut"), icon=":material/info:", type="tertiary"):
             for text in notes:
                 st.text(text)
-
-
-def _opened(corpus: Corpus, one: Build) -> Graph | None:
-    try:
-        return engine().environment.built(corpus, one.id)
-    except HopscopeError as error:
-        st.error(plain(str(error)))
-        return None

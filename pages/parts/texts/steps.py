@@ -13,7 +13,6 @@ from core.sources import CorpusSource
 from pages.parts.build.bench import Bench
 from pages.parts.build.component import bricks
 from pages.parts.build.drawn import drawn
-from pages.parts.build.fields import check_expression
 from pages.parts.question.permalink import Link
 from pages.parts.shared.buttons import button
 from pages.parts.shared.sentences import caption
@@ -33,11 +32,7 @@ def changed_build(corpus: Corpus, base: Build) -> Build | None:
     bench = Session.texts_bench.of((corpus.name, base.id), lambda: Bench.of(base.line))
     with st.expander(tr("Steps of this build"), icon=":material/linear_scale:", key="texts_steps"):
         data = drawn(bench, {}, refused=lambda operator: operator.lacks(corpus))
-        bricks(
-            {**data, "compact": True},
-            lambda message: bench.hear(message, check_expression),
-            Session.texts_bricks,
-        )
+        bricks(bench, {**data, "compact": True}, Session.texts_bricks)
     line = bench.line
     if line is not None and line == base.line:
         return base
