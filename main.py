@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from core.io.home import ROOT, home, keep_private
-from core.runtime.jobs import Job
 from core.sharing import shared
 from pages.parts.shared.address import go_to_wished
 from pages.parts.shared.people import entered, let_in
-from pages.parts.shared.session import engine, leave_all_but, said
+from pages.parts.shared.problems import result_of
+from pages.parts.shared.session import engine, leave_all_but
 from pages.parts.shared.sidebar import sidebar
 from pages.parts.shared.wording import tr
 
@@ -19,7 +19,7 @@ st.set_page_config(
 )
 st.logo(str(ROOT / "assets" / "logo.svg"), size="large")
 st.html(ROOT / "assets" / "style.css")
-if said(home) is None:
+if result_of(home) is None:
     st.stop()
 
 PAGES = [
@@ -37,10 +37,10 @@ let_in()
 if shared() and st.user.get("is_logged_in"):
     go_to_wished([one.url_path for one in PAGES])
 leave_all_but(page.url_path or "compare")
-if said(lambda: sidebar() or True) is None:  # a folder of another user
+if result_of(lambda: sidebar() or True) is None:  # a folder of another user
     st.stop()
 try:
     page.run()
 finally:  # afterwards, so that the first page does not wait for it
-    engine().jobs.start("warm", lambda: Job("warm", lambda job: engine().warm()))
+    engine().jobs.run("warm", lambda job: engine().warm())
     engine().housekeeping.start()

@@ -303,7 +303,7 @@ def _start_encoding(jobs: Jobs, environment: Environment, graph: Any, encoder: s
         return start(jobs, graph, kind, environment)
     name = f"{key(graph, kind)}-{fingerprint(known)}"
     work = lambda job: make(graph, known, of, with_time_left(job))
-    return jobs.start(name, lambda: Job(name, work), again=True)
+    return jobs.run(name, work, again=True)
 
 
 def _asks_chat(models: Models, instance: Instance) -> bool:

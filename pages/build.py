@@ -14,9 +14,11 @@ from pages.parts.build.trials import keep_up, ready, waits_for_nothing
 from pages.parts.build.trying import asking, compare_link, try_it
 from pages.parts.methods.chooser import chooser
 from pages.parts.methods.groups import is_heading, options
-from pages.parts.shared.people import admit, barred, held, whose
-from pages.parts.shared.problems import attempt
-from pages.parts.shared.session import engine, instances, said
+from pages.parts.shared.buttons import button
+from pages.parts.shared.people import admit, barred, whose
+from pages.parts.shared.problems import result_of
+from pages.parts.shared.sentences import caption
+from pages.parts.shared.session import engine, instances
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -28,21 +30,19 @@ def page() -> None:
     """Draw the screen."""
     known = instances()
     bench = restore(known)
-    head, question, trouble, work = (
-        st.container(key="build-head"),
-        st.container(key="build-question"),
-        st.container(),
-        st.container(),
-    )
+    head = st.container(key="build-head")
+    question = st.container(key="build-question")
+    trouble = st.container()
+    work = st.container()
     with question:
         run = asking(bench)
     with head, st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.header(tr("Build"), anchor=False, width="content")
         start(known, bench)
         line = bench.line
-        if st.button(
+        if button(
             tr("Gallery"),
-            icon=":material/grid_view:",
+            icon="grid_view",
             key="build_gallery_open",
             help=tr("The methods with their lines drawn small."),
         ):
@@ -109,22 +109,20 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
             placeholder=tr("A name of your own"),
             max_chars=80,
         )
-        pressed = st.button(tr("Save"), key="keep-go", type="primary", disabled=line is None)
+        pressed = button(tr("Save"), key="keep-go", type="primary", disabled=line is None)
     if pressed and line is not None:
-        saved = said(lambda: save(name, line))
+        saved = result_of(lambda: save(name, line))
         if saved is not None:
             session.build_saved = saved.title
             st.rerun()  # the list to start from is above and was drawn without it
     if title := Session.build_saved.take():
         st.toast(tr("Saved “{title}”.", title=plain(title)), icon=":material/check:")
     if line is None:
-        st.caption(tr("A line can be saved once it can be run."))
+        caption("A line can be saved once it can be run.")
     own = [instance for instance in known.values() if instance.group == OWN]
     if not own:
-        st.caption(
-            tr(
-                "Nothing saved yet. What you save appears here, where a line is started from, and as a lane on Compare."
-            )
+        caption(
+            "Nothing saved yet. What you save appears here, where a line is started from, and as a lane on Compare."
         )
     for instance in own:
         with st.container(horizontal=True, vertical_alignment="center", key=f"own-{instance.id}"):
@@ -136,15 +134,13 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
                 ),
                 width="stretch",
             )
-            how = held(barred(OWNED_AS, instance.id))
-            st.button(
+            button(
                 tr("Delete"),
+                partial(delete, instance.id),
                 key=f"delete-{instance.id}",
                 type="tertiary",
-                icon=":material/delete:",
-                on_click=attempt,
-                args=(partial(delete, instance.id),),
-                **how,
+                icon="delete",
+                why_not=barred(OWNED_AS, instance.id),
             )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.cases import Case, delete, edit, export, get, tags, whole
@@ -13,8 +15,8 @@ from core.runtime.jobs import sentence
 from pages.parts.board.finished import downloads, finished_board
 from pages.parts.cases.casebook import badges, casebook, copy_case, facts
 from pages.parts.compare.presenting import offer
+from pages.parts.shared.buttons import ask_first, button
 from pages.parts.shared.people import admit, barred, held
-from pages.parts.shared.problems import ask_first
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -32,7 +34,7 @@ def page() -> None:
     except HopscopeError as error:
         st.error(plain(str(error)))
         if key:
-            st.button(tr("All cases"), icon=":material/arrow_back:", on_click=leave)
+            button(tr("All cases"), leave, icon="arrow_back")
 
 
 def opened(case: Case) -> None:
@@ -40,13 +42,7 @@ def opened(case: Case) -> None:
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
     ):
-        st.button(
-            tr("All cases"),
-            key="back",
-            icon=":material/arrow_back:",
-            type="tertiary",
-            on_click=leave,
-        )
+        button(tr("All cases"), leave, key="back", icon="arrow_back", type="tertiary")
         with st.container(
             horizontal=True, width="content", gap="small", vertical_alignment="center"
         ):
@@ -99,13 +95,7 @@ def actions(case: Case) -> None:
     if not case.example:
         with st.popover(tr("Notes and tags"), icon=":material/edit_note:", **held(why)):
             annotate(case)
-    st.button(
-        tr("Duplicate"),
-        key="duplicate",
-        icon=":material/content_copy:",
-        on_click=copy_case,
-        args=(case.id,),
-    )
+    button(tr("Duplicate"), partial(copy_case, case.id), key="duplicate", icon="content_copy")
     st.download_button(
         tr("Export"),
         lambda: export([case.id]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -36,8 +37,11 @@ from pages.parts.question.corpus_question import ask_documents, facts
 from pages.parts.question.permalink import MOST_LANES, case_link, write_link
 from pages.parts.question.question_bar import begin, link_entities, question_bar, settle, suggest
 from pages.parts.shared.address import ask_on_enter, in_place
+from pages.parts.shared.buttons import button
 from pages.parts.shared.live import AROUND, fetched_text, near
 from pages.parts.shared.people import admit
+from pages.parts.shared.problems import result_of
+from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import (
     engine,
     give_up,
@@ -45,7 +49,6 @@ from pages.parts.shared.session import (
     graph_name,
     instances,
     opened_graph,
-    said,
     source,
     stop_where_missing,
     waiter,
@@ -124,13 +127,7 @@ def page() -> None:
     if on_screen is not None:
         with actions:
             if on_screen.job is not None and not on_screen.job.ended:
-                st.button(
-                    tr("Cancel"),
-                    icon=":material/stop_circle:",
-                    key="cancel",
-                    on_click=stop,
-                    args=(on_screen.job,),
-                )
+                button(tr("Cancel"), partial(stop, on_screen.job), icon="stop_circle", key="cancel")
             if on_screen.job is None or on_screen.job.ended:
                 rerank(on_screen.comparison)
             share(on_screen, drawing(on_screen))
@@ -148,10 +145,8 @@ def seen_graph(on_screen: Shown | None) -> Any:
 
 def answered(case: Case) -> None:
     """What a case on the screen is, and the way on."""
-    what, link = (
-        tr("An example that was answered before.") if case.example else tr("A saved case."),
-        case_link(case),
-    )
+    what = tr("An example that was answered before.") if case.example else tr("A saved case.")
+    link = case_link(case)
     missing = tr(
         "It was asked of “{name}”, which is not here: Ask asks what is chosen at the left.",
         name=link.source.name,
@@ -161,16 +156,14 @@ def answered(case: Case) -> None:
             plain(f"{what} {tr('Ask runs it here and now.') if link.source.here else missing}"),
             width="content",
         )
-        st.button(
-            tr("Try your own"), key="own", type="tertiary", icon=":material/edit:", on_click=clear
-        )
+        button(tr("Try your own"), clear, key="own", type="tertiary", icon="edit")
 
 
 def earlier(comparison: Comparison) -> None:
     """Say what the screen answers, where it is not what is in the bar."""
     question = comparison.ask.question.text
     if question != " ".join(session.question.split()):
-        st.caption(tr("Below is still what was asked before: {question}", question=plain(question)))
+        caption("Below is still what was asked before: {question}", question=question)
 
 
 def languages(comparison: Comparison) -> None:
@@ -184,23 +177,21 @@ def languages(comparison: Comparison) -> None:
     for sentence in said:
         if free:
             names = tr(" and ").join(map(tr, free))
-            words = (
-                tr("{lanes} does not depend on it.", lanes=names)
-                if len(free) == 1
-                else tr("{lanes} do not depend on it.", lanes=names)
-            )
+            if len(free) == 1:
+                words = tr("{lanes} does not depend on it.", lanes=names)
+            else:
+                words = tr("{lanes} do not depend on it.", lanes=names)
             st.info(plain(f"{sentence} {words}"), icon=":material/translate:")
         else:
             st.warning(plain(sentence), icon=":material/translate:")
     by_words = instances().get(BY_WORDS)
     room = asked.source.documents and len(session.lanes) < MOST_LANES
     if said and not free and room and by_words is not None and not notes_on(by_words.line):
-        st.button(
+        button(
             tr("Search by words too"),
+            partial(insert, len(session.lanes), BY_WORDS),
             key="by_words",
-            icon=":material/add:",
-            on_click=insert,
-            args=(len(session.lanes), BY_WORDS),
+            icon="add",
         )
 
 
@@ -330,7 +321,7 @@ def ending(job: Job) -> None:
     if job.error:
         st.error(plain(job.error))
     elif job.status == CANCELLED and job.ended:
-        st.caption(tr("Cancelled. What had been found stays; Ask goes on from there."))
+        caption("Cancelled. What had been found stays; Ask goes on from there.")
 
 
 def react(on_screen: Shown, clicked, paths) -> None:
@@ -339,7 +330,9 @@ def react(on_screen: Shown, clicked, paths) -> None:
     press_thumb(comparison, clicked.thumb)
     if clicked.lane is not None:
         lane, do = int(clicked.lane["lane"]), clicked.lane["do"]
-        said(lambda: press_measure(on_screen, lane, do)) if do in (MEASURE, STOP) else act(lane, do)
+        result_of(lambda: press_measure(on_screen, lane, do)) if do in (MEASURE, STOP) else act(
+            lane, do
+        )
         st.rerun()
     if clicked.repair is not None:
         repair_beside(comparison, int(clicked.repair))
@@ -384,21 +377,18 @@ def welcome() -> None:
     """What to do on an empty screen."""
     first = source().examples
     st.subheader(tr("See how a graph retriever hops"), anchor=False)
-    st.write(
-        tr(
-            "Ask a question of {noun}. Every lane answers it by another method, and shows where the right answer was lost.",
-            noun=source().noun,
-        )
+    write(
+        "Ask a question of {noun}. Every lane answers it by another method, and shows where the right answer was lost.",
+        noun=source().noun,
     )
     answered_before()
     for text in first:
-        st.button(
+        button(
             plain(text),
+            partial(begin, text),
             key=f"first-{text}",
             type="tertiary",
-            icon=":material/arrow_forward:",
-            on_click=begin,
-            args=(text,),
+            icon="arrow_forward",
         )
 
 

@@ -11,6 +11,7 @@ from pages.parts.evaluate.figures import facts, figures
 from pages.parts.evaluate.form import new_run
 from pages.parts.evaluate.questions import one_question
 from pages.parts.evaluate.searching import SEARCH, show_search
+from pages.parts.shared.buttons import button
 from pages.parts.shared.people import admit, whose
 from pages.parts.shared.session import store
 from pages.parts.shared.text import many, plain
@@ -34,7 +35,7 @@ def page() -> None:
             else tr("The address names no evaluation.")
         )
         if number:
-            st.button(tr("All evaluations"), icon=":material/arrow_back:", on_click=leave)
+            button(tr("All evaluations"), leave, icon="arrow_back")
 
 
 def start() -> None:
@@ -58,9 +59,7 @@ def one_run(number: int) -> None:
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
     ):
-        st.button(
-            tr("All evaluations"), icon=":material/arrow_back:", type="tertiary", on_click=leave
-        )
+        button(tr("All evaluations"), leave, icon="arrow_back", type="tertiary")
         with st.container(
             horizontal=True, width="content", gap="small", vertical_alignment="center"
         ):

@@ -32,7 +32,7 @@ from core.parameters import parameters
 from pages.parts.shared.wording import DOMAIN, LOCALE
 
 POT = LOCALE / f"{DOMAIN}.pot"
-TEXTS = {"tr"}  # functions whose first argument is a text
+TEXTS = {"tr", "caption", "write"}  # functions whose first argument is a text
 NOUNS = {
     "many",
     "noun",
@@ -40,14 +40,14 @@ NOUNS = {
     "nouns",
     "plural",
 }  # those with a noun, after its number except in `nouns`, and perhaps its plural
-CALL = re.compile(rf"\b({'|'.join(sorted(TEXTS | NOUNS))})\(")
+CALL = re.compile(rf"\b({'|'.join(sorted(NOUNS))}|tr)\(")
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[()\[\]{},]')
 HEADER = "# The texts of Hopscope's screens, in English: written by `make strings`, see docs/translating.md."
 Words = str | tuple[str, str]  # a text, or a noun for one and for more
 
 
 def python_words(text: str) -> Iterator[Words]:
-    """The texts and nouns that a module of Python gives to `tr`, `many`, `noun` and `nouns`.
+    """The texts and nouns that a module of Python gives to `tr`, `caption`, `write`, `many`, `noun` and `nouns`.
 
     >>> list(python_words('tr("{n} left", n=many(n, "reply", "replies")) if n else tr("none")'))
     ['{n} left', ('reply', 'replies'), 'none']

@@ -17,7 +17,7 @@ from core.finetune.run import target
 from core.finetune.split import Split
 from core.finetune.triples import TripleSettings
 from core.io.json_text import json_text
-from core.runtime.jobs import Job, Jobs
+from core.runtime.jobs import Jobs
 
 ENCODER = """Trains all-MiniLM-L6-v2 so that a question lies near what leads to its answers: path texts (for No. 18), triples (No. 12)
 and relation names (No. 5), by multiple-negatives ranking. A positive is what reaches a known answer along the chain of relations that
@@ -284,7 +284,7 @@ def _there(engine, name: str, command: str) -> dict:
 
 def _watched(name: str, work) -> dict:
     """The result of a job that this terminal watches. Raises HopscopeError, KeyboardInterrupt."""
-    job = Jobs(workers=1).start(name, lambda: Job(name, work))
+    job = Jobs(workers=1).run(name, work)
     return finish(job)
 
 

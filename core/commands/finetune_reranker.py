@@ -10,7 +10,7 @@ from core.errors import BadInput
 from core.finetune.reranker import RerankerSettings
 from core.finetune.reranker_run import CORPORA, RERANKER, Lessons, reranker, ship
 from core.io.json_text import json_text
-from core.runtime.jobs import Job, Jobs
+from core.runtime.jobs import Jobs
 
 ABOUT = """Trains a cross-encoder from all-MiniLM-L6-v2: a question and a text read together give one number, which sets the text that the
 question rests on above others that share its words (BM25), by the cross-entropy over the group. It learns from one half of the questions
@@ -78,7 +78,7 @@ def run(options) -> int:
         return _ship(engine, lessons, options)
     settings = RerankerSettings(epochs=options.epochs, tokens=options.tokens, seed=options.seed)
     work = lambda job: reranker(engine, lessons, settings, job, options.again)
-    record = finish(Jobs(workers=1).start("reranker", lambda: Job("reranker", work)))
+    record = finish(Jobs(workers=1).run("reranker", work))
     print(json_text(record, indent=1)) if options.json else _print(record)
     return OK
 
@@ -86,7 +86,7 @@ def run(options) -> int:
 def _ship(engine: Any, lessons: Lessons, options: Any) -> int:
     folder, rank = Path(options.ship), max(1, options.rank)
     work = lambda job: ship(engine, lessons, folder, rank, options.tokens, job)
-    _figures(finish(Jobs(workers=1).start("ship", lambda: Job("ship", work))))
+    _figures(finish(Jobs(workers=1).run("ship", work)))
     print(f"{folder}: {sum(file.stat().st_size for file in folder.iterdir()) / 1000:,.0f} kB")
     return OK
 

@@ -165,7 +165,7 @@ def start(jobs: Jobs, graph: Graph, kind: Kind, env: Environment, anew: bool = F
         assert kind.build is not None  # what comes by itself is never asked for
         kind.build(graph, env, with_time_left(job))
 
-    return jobs.start(key(graph, kind), lambda: Job(key(graph, kind), work), again=True)
+    return jobs.run(key(graph, kind), work, again=True)
 
 
 def building(jobs: Jobs, graph: Graph, kind: Kind) -> Job | None:

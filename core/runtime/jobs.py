@@ -195,6 +195,10 @@ class Jobs:
         run(job) if run is not None else self._pool.submit(job.run)
         return job
 
+    def run(self, key: str, work: Callable[[Job], Any], again: bool = False) -> Job:
+        """The running job of that key, or a new one that does `work`; see `start`."""
+        return self.start(key, lambda: Job(key, work), again)
+
     def _known(self, key: str) -> Job | None:
         """The job of that key, which is then the last to be forgotten. Call with the lock held."""
         job = self._jobs.get(key)

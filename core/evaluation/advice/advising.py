@@ -273,9 +273,7 @@ def start(engine, store: Store, corpus: Corpus, **settings) -> Job:
     if settings.get("by") == BY_MODEL and not (model := engine.models.info(ROLE)).present:
         raise BadInput(model.how_to_get)
     key = job_key(corpus.name)
-    return engine.evaluations.start(
-        key, lambda: Job(key, Advising(engine, store, corpus, **settings)), again=True
-    )
+    return engine.evaluations.run(key, Advising(engine, store, corpus, **settings), again=True)
 
 
 def job_key(corpus: str) -> str:

@@ -201,7 +201,7 @@ def start(
     """The job of the engine that judges the answers of a run in `pairs`; its result is a tally. Raises BadInput, BadParameter."""
     work = Pairwise(summary.instances, pairs(summary, sample, against), engine.models, role)
     key = job_key(summary)
-    return engine.evaluations.start(key, lambda: Job(key, work), again=True)
+    return engine.evaluations.run(key, work, again=True)
 
 
 def job_key(summary: Summary) -> str:

@@ -62,7 +62,7 @@ def start(engine, writing: Writing | LinkedWriting, name: str) -> Job:
         return written
 
     key = job_key(writing.corpus.name)
-    return engine.evaluations.start(key, lambda: Job(key, work), again=True)
+    return engine.evaluations.run(key, work, again=True)
 
 
 def job_key(corpus: str) -> str:

@@ -279,9 +279,7 @@ def repaired(run: Run, repairs: LineRepairs, attempt: Attempt, name: str) -> Ins
 
 def start(engine: Any, store: Store, run: Run) -> Job:
     """The job of the engine that tries changes on what the lines of a run lose; its result is `LineRepairs` a line."""
-    return engine.evaluations.start(
-        job_key(run), lambda: Job(job_key(run), RunRepairs(engine, store, run)), again=True
-    )
+    return engine.evaluations.run(job_key(run), RunRepairs(engine, store, run), again=True)
 
 
 def job_key(run: Run) -> str:

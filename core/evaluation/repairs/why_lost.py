@@ -118,7 +118,7 @@ def start_why(engine: Any, store: Store, run: Run) -> Job:
             for place, one in enumerate(own)
         )
 
-    return engine.evaluations.start(why_key(run), lambda: Job(why_key(run), work), again=True)
+    return engine.evaluations.run(why_key(run), work, again=True)
 
 
 def why_key(run: Run) -> str:

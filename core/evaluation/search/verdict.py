@@ -242,7 +242,7 @@ def start(engine, store: Store, planned: SearchPlan) -> Job:
         return points, judged(Summary(store.run(run.id), store.rows(run.id)), planned, chosen)
 
     key = f"search-{planned.search.file.stem}"
-    return engine.evaluations.start(key, lambda: Job(key, work), again=True)
+    return engine.evaluations.run(key, work, again=True)
 
 
 def judged(summary: Summary, planned: SearchPlan, chosen: Sequence[Point]) -> SearchVerdict:

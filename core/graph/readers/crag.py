@@ -91,17 +91,8 @@ RANKED = {
     6: "rank",
 }
 FAULTS = (  # what reading a file of another form raises
-    *(
-        OSError,
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        EOFError,
-        ArithmeticError,
-        RecursionError,
-        MemoryError,
-    ),
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, EOFError),
+    *(ArithmeticError, RecursionError, MemoryError),
     *(sqlite3.Error, pickle.UnpicklingError, csv.Error),
 )
 COMPANY = {
@@ -136,17 +127,7 @@ def crag_triples(folder: Path, notes: list[str]) -> Iterator[Triple]:
                 f"{name} is left out: it holds more than plain values, and reading those would run code of the file. "
                 f"Save it as {table.name} beside it, by pandas, to have it read."
             )
-        except (
-            OSError,
-            ValueError,
-            KeyError,
-            TypeError,
-            AttributeError,
-            IndexError,
-            EOFError,
-            sqlite3.Error,
-            pickle.UnpicklingError,
-        ) as error:
+        except FAULTS as error:
             raise BadInput(
                 f"{file} cannot be read as CRAG has it: {type(error).__name__} {error}."
             ) from None

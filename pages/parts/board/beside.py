@@ -17,9 +17,8 @@ def beside_data(one: Beside | None) -> dict[str, Any] | None:
     if one is None:
         return None
     before, now = one.right
-    counted = (
-        not one.same and before is not None and now is not None and before != now
-    )  # of two merged answers one is left to count
+    # of two merged answers one is left to count
+    counted = not one.same and before is not None and now is not None and before != now
     rose = (now or 0) > (before or 0)
     tone = ("good" if rose else "bad") if counted else "same" if one.same else "changed"
     said = "" if one.same else shorten(", ".join(one.said), LONGEST)

@@ -13,12 +13,7 @@ from pages.parts.shared.scripts import ASSETS, component, joined, joined_styles
 from pages.parts.shared.session_state import Session
 
 FOLDER = ASSETS / "board"
-STYLES = tuple(FOLDER / f"{name}.css" for name in ("board", "texts", "prompts", "together"))
-
-
-def source(name: str) -> str:
-    """Text of one file of assets/board."""
-    return (FOLDER / name).read_text(encoding="utf-8")
+STYLES = ("board", "texts", "prompts", "together")
 
 
 def script() -> str:
@@ -28,11 +23,7 @@ def script() -> str:
 
 def style() -> str:
     """The stylesheets of assets/board as one."""
-    return joined_styles(STYLES)
-
-
-def _component():
-    return component("board", FOLDER / "board.js", STYLES)
+    return joined_styles(FOLDER / f"{name}.css" for name in STYLES)
 
 
 @dataclass(frozen=True)
@@ -58,9 +49,8 @@ def as_bytes(payload: dict[str, Any]) -> bytes:
     are sent as they are."""
     try:
         return orjson.dumps(payload, option=orjson.OPT_NON_STR_KEYS)
-    except (
-        orjson.JSONEncodeError
-    ):  # half a character of UTF-16 in a name, or a number of more than 64 bits
+    # half a character of UTF-16 in a name, or a number of more than 64 bits
+    except orjson.JSONEncodeError:
         return json_text(payload, ensure_ascii=True).encode()
 
 
@@ -71,7 +61,7 @@ def board(payload: dict[str, Any], key: str) -> Pressed:
     The code of the board, and Cytoscape from ``static/``, are fetched once by the browser, so a run sends the payload.
     """
     received = Session.board_received[key]
-    result = _component()(
+    result = component("board", STYLES)(
         key=key,
         data=as_bytes({**payload, **received.value._asdict()}),
         on_pressed_change=lambda: None,

@@ -36,8 +36,7 @@ def finished_board(comparison: Comparison, key: str) -> Board:
     press_thumb(comparison, clicked.thumb)
     if clicked.go is not None and 0 <= (node := int(clicked.go["node"])) < graph.n_nodes:
         st.switch_page(
-            "pages/graphs.py",
-            query_params={"entity": graph.node_name(node), tr("graph"): graph.name},
+            "pages/graphs.py", query_params={"entity": graph.node_name(node), "graph": graph.name}
         )
     return drawing
 
@@ -71,9 +70,7 @@ def report(comparison: Comparison, drawing: Board) -> str:
         tr("starts from"): ", ".join(asked.question.entities),
         tr("known answers"): ", ".join(asked.question.answers),
     }
-    exact = (
-        Board(comparison, drawing, previews=False)
-        if any(lane.preview for lane in comparison.lanes)
-        else drawing
-    )
+    exact = drawing
+    if any(lane.preview for lane in comparison.lanes):
+        exact = Board(comparison, drawing, previews=False)
     return report_html(exact.payload(), asked.question.text, meta)

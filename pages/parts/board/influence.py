@@ -59,11 +59,10 @@ def _needed(lane: Lane, one: Influence, keys: Keys) -> list[dict[str, str]]:
     for weight in (one.weights[at] for at in one.smallest):
         item = item_at(lane.state, one.by_model, weight.kind, weight.place)
         path = weight.kind == "path"
-        name = (
-            tr("path {place:,}", place=weight.place + 1)
-            if path
-            else shorten(hit_titles(lane.graph, weight.kind, [item])[0], LONGEST)
-        )
+        if path:
+            name = tr("path {place:,}", place=weight.place + 1)
+        else:
+            name = shorten(hit_titles(lane.graph, weight.kind, [item])[0], LONGEST)
         key = _key(lane, weight, item, keys)
         found += [{"key": key, "name": name}] if key is not None else []
     return found[:NAMED]
@@ -84,8 +83,6 @@ def _items(lane: Lane, one: Influence, keys: Keys) -> dict[str, dict[str, Any]]:
 
 def _key(lane: Lane, weight: Weight, item: Any, keys: Keys) -> str | None:
     """The key of an item in the board's data; None for a path that is not drawn."""
-    return (
-        keys.get((id(lane.graph), item))
-        if weight.kind == "path"
-        else keyed(lane.graph, weight.kind, item).key
-    )
+    if weight.kind == "path":
+        return keys.get((id(lane.graph), item))
+    return keyed(lane.graph, weight.kind, item).key

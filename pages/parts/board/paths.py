@@ -23,9 +23,8 @@ SHOWN_PATHS = 12  # a lane
 SHOWN_LOST = 6  # a lane
 MASS_NAMES = 8  # nodes of largest mass that are named, at each moment of a PageRank
 
-Placed = Callable[
-    [Any, Path], tuple[list, list]
-]  # the ids in the picture of a path's nodes and edges, given its graph
+# the ids in the picture of a path's nodes and edges, given its graph
+Placed = Callable[[Any, Path], tuple[list, list]]
 Data = dict[str, Any]
 
 
@@ -75,11 +74,9 @@ class Paths:
         for lane, missing in zip(self._comparison.lanes, lost):
             state = seen(lane)
             head = state.paths.head(SHOWN_PATHS) if state.paths is not None else None
-            rows = (
-                [(path, head.score(i)) for i, path in enumerate(head.items)]
-                if head is not None
-                else []
-            )
+            rows = []
+            if head is not None:
+                rows = [(path, head.score(i)) for i, path in enumerate(head.items)]
             entries = [
                 {"key": self._key(lane, path), "rank": i, "score": score}
                 for i, (path, score) in enumerate(rows, 1)
@@ -103,11 +100,10 @@ class Paths:
         tables: dict[str, Mapping[str, tuple[str, str]]] = {}
         for key, known in self._known.items():
             graph, walked[key] = next(iter(known.values()))
-            table = (
-                tables[graph.name]
-                if graph.name in tables
-                else tables.setdefault(graph.name, table_of(graph.name))
-            )
+            if graph.name in tables:
+                table = tables[graph.name]
+            else:
+                table = tables.setdefault(graph.name, table_of(graph.name))
             paths[key] = self._path(graph, walked[key], table)
         fates = {key: self._fates(key, by_model) for key in paths if key in shown}
         keys = {
@@ -143,9 +139,8 @@ class Paths:
             "words": words,
         }
         called = graph.names(path.nodes)
-        return (
-            data if called == titles else {**data, "names": called}
-        )  # of nodes that are chunks, which have titles
+        # of nodes that are chunks, which have titles
+        return data if called == titles else {**data, "names": called}
 
     def _fates(self, key: str, by_model: Sequence[bool]) -> dict[str, Data]:
         known, found = self._known[key], {}
@@ -153,9 +148,8 @@ class Paths:
             if lane.retrieved:
                 graph, path = known.get(id(lane.graph)) or next(iter(known.values()))
                 end = fate_in(lane.graph, lane.states, path, graph, model)
-                if (
-                    lane.preview is None or end.cause is Cause.FOUND
-                ):  # what was not found so far may be yet
+                # what was not found so far may be yet
+                if lane.preview is None or end.cause is Cause.FOUND:
                     found[f"lane-{i}"] = {
                         "fate": end.kind,
                         "text": end.text,
@@ -168,10 +162,8 @@ class Paths:
         number = first_pagerank(lane) if lane.retrieved and lane.preview is None else None
         if number is None:
             return []
-        key = (
-            id(lane.graph),
-            repr(lane.instance.line.operators[: number + 1]),
-        )  # lanes that begin alike have one story
+        # lanes that begin alike have one story
+        key = (id(lane.graph), repr(lane.instance.line.operators[: number + 1]))
         if key not in self._spreads:
             frames = [self._moment(lane, moment) for moment in spread(lane)]
             self._spreads[key] = (
@@ -184,13 +176,12 @@ class Paths:
         ids, _ = self._placed(lane.graph, Path(tuple(nodes)))
         names = hit_titles(lane.graph, "node", nodes[:MASS_NAMES])
         steps = moment.steps
-        title = (
-            tr("settled")
-            if steps is None
-            else tr("at the start")
-            if not steps
-            else tr("after {steps}", steps=many(steps, "step"))
-        )
+        if steps is None:
+            title = tr("settled")
+        elif not steps:
+            title = tr("at the start")
+        else:
+            title = tr("after {steps}", steps=many(steps, "step"))
         best = [{"name": name, "share": share} for name, share in zip(names, shares)]
         return {
             "title": title,

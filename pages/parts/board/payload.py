@@ -217,10 +217,8 @@ def cost(trace: Iterable[Step], left_out: Mapping[str, float] = MappingProxyType
     trace = list(trace)
     parts = [f"{method_seconds(trace):.2f} s{_left_out(left_out)}"] if trace else []
     texts = sum(step.usage.texts for step in trace)
-    tokens_in, tokens_out = (
-        sum(s.usage.tokens_in for s in trace),
-        sum(s.usage.tokens_out for s in trace),
-    )
+    tokens_in = sum(s.usage.tokens_in for s in trace)
+    tokens_out = sum(s.usage.tokens_out for s in trace)
     parts += [tr("{texts} scored", texts=many(texts, "text"))] if texts else []
     parts += [f"{tokens_in:,} + {many(tokens_out, 'token')}"] if tokens_in + tokens_out else []
     return " · ".join(parts)

@@ -109,9 +109,8 @@ class Picture:
             for edge in triples
             if edge in used or any(subgraph.has_edge(edge) for subgraph in within)
         ]
-        fixed = (
-            self._places if len(self._places) > len(comparison.ask.seeds) else None
-        )  # seeds alone are no picture yet
+        # seeds alone are no picture yet
+        fixed = self._places if len(self._places) > len(comparison.ask.seeds) else None
         self._places = positions(nodes, [tuple(triples[edge][:2]) for edge in edges], fixed)
         named_nodes = answer_nodes(comparison, named)
         main = main_nodes(comparison.ask.seeds, best, missed, answer_nodes(comparison), named_nodes)
@@ -131,11 +130,9 @@ class Picture:
         self._joined |= joined(
             graph, [node for node in nodes if node not in self._joined], self._words
         )
-        answers, seeds, lanes = (
-            answer_nodes(comparison),
-            set(comparison.ask.seeds),
-            in_lanes(comparison.lanes, nodes),
-        )
+        answers = answer_nodes(comparison)
+        seeds = set(comparison.ask.seeds)
+        lanes = in_lanes(comparison.lanes, nodes)
         drawn = []
         for node, name in zip(nodes, graph.names(nodes)):
             x, y = self._places[node]

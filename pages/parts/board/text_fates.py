@@ -23,9 +23,8 @@ PLURALS = {
     "report": tr("reports"),
 }
 
-Data = dict[
-    str, Any
-]  # `fate`, one of found, dropped, never, and its `text`, which needs no word before it: `plain`
+# `fate`, one of found, dropped, never, and its `text`, which needs no word before it: `plain`
+Data = dict[str, Any]
 
 
 def hit_fates(

@@ -85,16 +85,15 @@ def has_hits(lane: Lane) -> bool:
 
 def _keyed(graph, hits: Ranking) -> Iterable[Hit]:
     own = leaves(graph, hits.items) if hits.kind == "node" else {}
+    # all lanes have one graph
     names = (
         hit_names(graph, hits.kind, hits.items)
         if reads_documents(graph)
         else list(map(str, hits.items))
-    )  # all lanes have one graph
-    levels = (
-        graph.columns.nodes.numbers("level")
-        if hits.kind == "node" and _has(graph, "nodes", "level")
-        else None
     )
+    levels = None
+    if hits.kind == "node" and _has(graph, "nodes", "level"):
+        levels = graph.columns.nodes.numbers("level")
     for place, (item, name) in enumerate(zip(hits.items, names), 1):
         score = hits.score(place - 1)
         if item in own:
@@ -162,11 +161,9 @@ def _row(graph, hit: Hit, gold: frozenset[int]) -> dict[str, Any]:
     if hit.kind == "community":
         members = graph.columns.communities.lists("members")[hit.item]
         names = graph.names(members[:MEMBERS].tolist())
-        more = (
-            tr(" and {more:,} more", more=len(members) - len(names))
-            if len(members) > len(names)
-            else ""
-        )
+        more = ""
+        if len(members) > len(names):
+            more = tr(" and {more:,} more", more=len(members) - len(names))
         return row | {
             "title": name,
             "place": tr(
@@ -200,9 +197,4 @@ def passage(graph, row: int, gold: frozenset[int]) -> dict[str, Any]:
     rows of the chunks of gold passages."""
     chunks = graph.columns.chunks
     id, place = (chunks.text(name, row) for name in ("id", "place"))
-    return {
-        "id": id,
-        "title": chunk_title(graph, row),
-        "place": place or "",
-        "gold": row in gold,
-    }
+    return {"id": id, "title": chunk_title(graph, row), "place": place or "", "gold": row in gold}

@@ -18,9 +18,10 @@ def with_lost(tables: Tables, lane: Lane, fates: Sequence[Fate]) -> Tables:
     """The tables, each with its `lost` rows: gold passages that were ranked too late, or not at all; none in a lane that reads nothing."""
     if not tables:
         return tables
+    # a hit, which says so itself
     inside = lambda fate: (
         fate.cause is Cause.FOUND or (fate.cause is Cause.NO_ROOM and fate.retained is None)
-    )  # a hit, which says so itself
+    )
     missing = [fate for fate in fates if fate.chunk and not inside(fate)]
     lost = [
         _row(lane, fate)

@@ -22,9 +22,8 @@ from pages.parts.shared.wording import tr
 
 MOST_NODES, MOST_MEMBERS = 44, 12
 MOST_DOCUMENTS, MOST_GOLD = 52, 14  # of a corpus graph, whose nodes are documents
-LanePaths = Sequence[
-    Sequence[Mapping[str, Any]]
-]  # for each lane its best paths, as the board has them
+# for each lane its best paths, as the board has them
+LanePaths = Sequence[Sequence[Mapping[str, Any]]]
 ROLES = {"chunk": "passage", "node": "entity", "summary": "community", "community": "community"}
 
 
@@ -34,9 +33,8 @@ class Drawing:
 
     nodes: dict[Key, dict[str, str]] = field(default_factory=dict)
     edges: dict[tuple[Key, Key], str] = field(default_factory=dict)  # the words of an edge
-    shares: list[dict[str, list[str]]] = field(
-        default_factory=list
-    )  # `nodes` and `edges` of a lane
+    # `nodes` and `edges` of a lane
+    shares: list[dict[str, list[str]]] = field(default_factory=list)
 
 
 class TextPicture:
@@ -73,10 +71,8 @@ class TextPicture:
         pairs = [(number(one), number(other)) for one, other in drawing.edges]
         if (ids, pairs) != self._laid:
             fixed = {number(key): self._before[key] for key in drawing.nodes if key in self._before}
-            self._laid, self._places = (
-                (ids, pairs),
-                positions(ids, pairs, fixed) if fixed else _spread(positions(ids, pairs)),
-            )
+            self._laid = (ids, pairs)
+            self._places = positions(ids, pairs, fixed) if fixed else _spread(positions(ids, pairs))
         nodes = [
             {
                 "id": key,
@@ -116,13 +112,11 @@ def drawn(lanes: Sequence[Lane], gold: Mapping[str, str], paths: LanePaths = ())
     """The gold passages, then the lanes' paths and hits by turns, the best first, until there are enough; and what joins them."""
     found = [[hit for hit in hits_of(lane) if hit.kind != "triple"] for lane in lanes]
     paths = paths or [()] * len(lanes)
-    most = (
-        MOST_DOCUMENTS
-        if any(
-            handed_on_chunks(lane.graph, lane.state) is not None for lane in lanes if lane.retrieved
-        )
-        else MOST_NODES
-    )
+    most = MOST_NODES
+    if any(
+        handed_on_chunks(lane.graph, lane.state) is not None for lane in lanes if lane.retrieved
+    ):
+        most = MOST_DOCUMENTS
     reached = {hit.key for hits in found for hit in hits}
     keys = {Key("chunk", id): {"name": title, "role": "gold"} for id, title in gold.items()}
     known = sorted(keys, key=lambda key: key not in reached)[
@@ -234,11 +228,9 @@ def _joined(
     for hit in hits:
         if hit.kind in ("node", "summary"):
             data = chunk_lists(lane.graph, "nodes", [hit.item])[0]
-            keys = (
-                [Key("chunk", id) for id in lane.graph.columns.chunks.texts("id", data)]
-                if data
-                else []
-            )
+            keys = []
+            if data:
+                keys = [Key("chunk", id) for id in lane.graph.columns.chunks.texts("id", data)]
             edges |= {pair(hit.key, key): tr("told in") for key in keys if key in drawing.nodes}
         if hit.kind == "community":
             members = lane.graph.columns.communities.lists("members")[hit.item]
@@ -285,11 +277,12 @@ def placed(graph, path: Path) -> tuple[list[Key], list[str]]:
 def _name(graph, hit: Hit) -> str:
     if hit.kind == "chunk":
         title, mark, number = passage(graph, hit.item, frozenset())["title"].rpartition("#")
+        # what differs stands first
         return (
             f"#{number} {title}".strip()
             if mark and number.isdecimal()
             else f"{title}{mark}{number}"
-        )  # what differs stands first
+        )
     if hit.kind == "community":
         return graph.columns.communities.text("title", hit.item) or tr(
             "Community {number}", number=hit.item

@@ -72,11 +72,10 @@ def _note(lane: Lane, state: State, shown: int | None) -> str:
     """How many points there are, of how many parts, and what became of them."""
     assert state.points is not None
     parts, left = _count(state, Points, PARTS), _count(state, Points, NOT_REACHED)
-    of = (
-        tr("{parts:,} of {of}", parts=parts, of=many(parts + left, "part"))
-        if left
-        else many(parts, "part")
-    )
+    if left:
+        of = tr("{parts:,} of {of}", parts=parts, of=many(parts + left, "part"))
+    else:
+        of = many(parts, "part")
     said = [tr("{points} from {of}.", points=many(len(state.points), "point"), of=of)]
     if unreadable := _count(state, Points, UNREADABLE):
         said.append(

@@ -14,9 +14,8 @@ from pages.parts.board.text_fates import rows_of
 from pages.parts.board.text_hits import LONG, passage
 from pages.parts.shared.wording import tr
 
-Data = dict[
-    str, Any
-]  # `start, end` of what is said, the `key` of a passage or null, `place` there, `sure` and `text`, a sentence
+# `start, end` of what is said, the `key` of a passage or null, `place` there, `sure` and `text`, a sentence
+Data = dict[str, Any]
 
 
 def rests_data(lane: Lane) -> list[Data] | None:
@@ -36,10 +35,8 @@ def _rest(lane: Lane, answer: str, rest: Rest) -> Data:
     sure, row = sureness(rest), rows_of(lane.graph).get(rest.chunk)
     if row is None:
         return _one(answer, rest.start, rest.end, "none", tr("What it rests on is not known."))
-    title, alike = (
-        _title(lane, row),
-        tr("{percent:.0f} % alike", percent=100 * max(0.0, rest.score)),
-    )
+    title = _title(lane, row)
+    alike = tr("{percent:.0f} % alike", percent=100 * max(0.0, rest.score))
     text = {
         "words": tr("Its words stand in {title}.", title=title),
         "alike": tr("Most likely rests on {title}: {alike}.", title=title, alike=alike),

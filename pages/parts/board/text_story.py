@@ -11,18 +11,15 @@ from core.graph.algorithms.simple import Simple, simple
 from core.graph.texts import hit_titles
 from core.operators.nodes.replay import brought_by
 from core.types import Frame, Step
-from pages.parts.board.keys import Key, edge_id
+from pages.parts.board.keys import Key, at, edge_id
 from pages.parts.board.text_hits import node_keys
 from pages.parts.shared.wording import tr
 
 Data = dict[str, Any]
-Brought = tuple[
-    int, int | None, float | None
-]  # a node, the neighbour that brought it in, the score that it was chosen by
-SCORED, GROWN = (
-    tr("Scores of the re-ranker."),
-    tr("Scores that they were chosen by: likeness to the question and place in the graph."),
-)
+# a node, the neighbour that brought it in, the score that it was chosen by
+Brought = tuple[int, int | None, float | None]
+SCORED = tr("Scores of the re-ranker.")
+GROWN = tr("Scores that they were chosen by: likeness to the question and place in the graph.")
 NEIGHBOURS = "neighbours"  # ends the title of a batch that was taken from the neighbours of nodes read before
 
 
@@ -33,11 +30,10 @@ def story(
 
     The documents `gold` have a star before their titles.
     """
-    step = (
-        next((step for step in lane.state.trace if in_batches(step)), None)
-        if lane.retrieved and lane.preview is None
-        else None
-    )
+    if lane.retrieved and lane.preview is None:
+        step = next((step for step in lane.state.trace if in_batches(step)), None)
+    else:
+        step = None
     if step is None:
         return [], {}, {}
     stars = {
@@ -49,39 +45,27 @@ def story(
     paths: dict[str, Data] = {}
     fates: dict[str, Data] = {}
     for title, considered, brought in _batches(simple(lane.graph), step):
-        nodes = [node for node, _, _ in brought]
         near = [by for _, by, _ in brought if by is not None]
-        keys, names = (
-            node_keys(lane.graph, [*nodes, *near]),
-            dict(zip([*nodes, *near], hit_titles(lane.graph, "node", [*nodes, *near]))),
-        )
-        for node, by, _ in brought:
+        known = [*(node for node, _, _ in brought), *near]
+        keys = node_keys(lane.graph, known)
+        names = dict(zip(known, hit_titles(lane.graph, "node", known)))
+        read = [f"{lane_id} reads {keys[node]}" for node, _, _ in brought]
+        for key, (node, by, _) in zip(read, brought):
+            star = "★ " if keys[node] in stars else ""
             on = [keys[node]] if by is None else [keys[by], keys[node]]
-            edges = [] if by is None else [edge_id(*on)]
-            key = tr("{lane_id} reads {node}", lane_id=lane_id, node=keys[node])
-            paths[key] = {
-                "nodes": on,
-                "edges": edges,
-                "steps": [f"{'★ ' if keys[node] in stars else ''}{names[node]}"],
-                "words": [],
-                "forward": [],
-            }
-            words = (
-                tr("found by the first search") if by is None else tr("beside “{by}”", by=names[by])
-            )
-            fates[key] = {lane_id: {"fate": "found", "text": words, "plain": True}}
-        steps = [tr("{lane_id} reads {node}", lane_id=lane_id, node=keys[node]) for node in nodes]
-        scores, note = (
-            [score for _, _, score in brought],
-            GROWN if step.operator == "Loop" and frames else SCORED,
-        )
+            path = {**at(on, [] if by is None else [edge_id(*on)]), "words": [], "forward": []}
+            paths[key] = {**path, "steps": [f"{star}{names[node]}"]}
+            beside = tr("found by the first search")
+            if by is not None:
+                beside = tr("beside “{by}”", by=names[by])
+            fates[key] = {lane_id: {"fate": "found", "text": beside, "plain": True}}
         frames.append(
             {
                 "title": title,
                 "considered": considered,
-                "paths": steps,
-                "scores": scores,
-                "note": note,
+                "paths": read,
+                "scores": [score for _, _, score in brought],
+                "note": GROWN if step.operator == "Loop" and frames else SCORED,
             }
         )
     return [{"title": tr("Batches"), "of": "document", "frames": frames}], paths, fates
@@ -89,21 +73,19 @@ def story(
 
 def _batches(links: Simple, step: Step) -> Iterator[tuple[str, int, list[Brought]]]:
     """Each batch of new nodes with its title and how many there were to choose from."""
-    steps = (
-        _adaptive(links, step.frames)
-        if step.operator == "AdaptiveRerank"
-        else brought_by(links, step.frames)
-    )
+    if step.operator == "AdaptiveRerank":
+        steps = _adaptive(links, step.frames)
+    else:
+        steps = brought_by(links, step.frames)
     seen: set[int] = set()
     for number, frame in enumerate(step.frames):
         fresh = [node for node in frame.ranking.items if node not in seen and node in steps]
         seen |= set(fresh)
         if fresh:
-            title = (
-                tr("Start")
-                if not number and step.operator != "AdaptiveRerank"
-                else frame.title.partition(": ")[0]
-            )
+            if not number and step.operator != "AdaptiveRerank":
+                title = tr("Start")
+            else:
+                title = frame.title.partition(": ")[0]
             yield (
                 title,
                 max(len(fresh), frame.considered),
@@ -120,11 +102,9 @@ def _adaptive(
     for number, frame in enumerate(frames):
         own = dict(zip(frame.ranking.items, frame.ranking.scores or ()))
         for node in frame.ranking.items:
-            near = (
-                [other for other in links.of(node).tolist() if other in scores]
-                if frame.title.endswith(NEIGHBOURS)
-                else []
-            )
+            near = []
+            if frame.title.endswith(NEIGHBOURS):
+                near = [other for other in links.of(node).tolist() if other in scores]
             found[node] = (
                 number,
                 max(near, key=lambda other: (scores[other], -other), default=None),

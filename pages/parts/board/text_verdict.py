@@ -24,4 +24,4 @@ def answer_tag(right: int | None, of: int, said: bool) -> dict[str, Any] | None:
     if right is None:
         return None
     words = (tr("right"), tr("wrong")) if said else (tr("answer in it"), tr("not in it"))
-    return {tr("right"): right, "of": of} | ({"word": words[0 if right else 1]} if of == 1 else {})
+    return {"right": right, "of": of} | ({"word": words[0 if right else 1]} if of == 1 else {})

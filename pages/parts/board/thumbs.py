@@ -11,6 +11,7 @@ from core.cases import answer_text, rate, rating_of, unrate, verdict
 from core.engine import Comparison, Lane
 from core.errors import HopscopeError
 from core.runtime.jobs import DONE
+from pages.parts.shared.problems import shown_errors
 from pages.parts.shared.text import plain
 
 WORDS = {True: "up", False: "down", None: None}
@@ -33,14 +34,11 @@ def press_thumb(comparison: Comparison, pressed: Mapping[str, str] | None) -> No
     if pressed is None:
         return
     lane = comparison.lanes[int(pressed["lane"].removeprefix("lane-"))]
-    try:
+    with shown_errors():
         if pressed["verdict"] == "none":
             unrate(*_key(lane))
         else:
             rate(rating_of(lane, pressed["verdict"] == "up"))
-    except HopscopeError as error:
-        st.error(plain(str(error)))
-    else:
         st.rerun()
 
 

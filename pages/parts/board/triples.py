@@ -74,12 +74,8 @@ class TripleView:
             s.name: stage_data(s)
             for s in funnel(ask.source, graph, state, answers_of(ask.question), model)
         }
-        empty: dict[str, Any] = {
-            "alive": None,
-            "of": None,
-            "lost": [],
-            "aside": False,
-        }  # not reached yet, or not a stage of this line
+        # not reached yet, or not a stage of this line
+        empty: dict[str, Any] = {"alive": None, "of": None, "lost": [], "aside": False}
         own = [shared["hits"][hit.key] for hit in hits_of(lane)]
         nodes, edges = ({one for hit in own for one in hit[what]} for what in ("nodes", "edges"))
         drawn = [

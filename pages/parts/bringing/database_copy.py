@@ -20,6 +20,7 @@ from core.watch import Watch
 from pages.parts.bringing.graph_form import LITERAL_WORDS, Looked, begin, form, looked_of
 from pages.parts.bringing.inspection import inspect_upload
 from pages.parts.bringing.live_database import live_database
+from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -42,10 +43,8 @@ class DatabaseForm:
 
 def from_database() -> None:
     """Draw the form, and the first triples once it has been sent."""
-    st.write(
-        tr(
-            "The address of a SPARQL endpoint, or of Neo4j and what else speaks Bolt and Cypher. Nothing is changed there."
-        )
+    write(
+        "The address of a SPARQL endpoint, or of Neo4j and what else speaks Bolt and Cypher. Nothing is changed there."
     )
     way = st.segmented_control(
         tr("How it is asked"),
@@ -125,12 +124,10 @@ def from_database() -> None:
         return
     looked = _look(asked, key)
     if looked.triples:
-        st.caption(
-            tr(
-                "A look at {looked_at:,} triples at most. The graph gets {triples} at most.",
-                looked_at=LOOKED_AT,
-                triples=many(int(limit), "triple"),
-            )
+        caption(
+            "A look at {looked_at:,} triples at most. The graph gets {triples} at most.",
+            looked_at=LOOKED_AT,
+            triples=many(int(limit), "triple"),
         )
     chosen = form(
         looked,

@@ -15,7 +15,7 @@ from core.corpus.readers.separate import sheet_columns
 from core.corpus.readers.table import HEADER, guessed, has_header, header
 from core.errors import BadInput
 from pages.parts.bringing.uploads import save_upload
-from pages.parts.shared.text import plain
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.wording import tr
 
 LINES = (".csv", ".tsv")
@@ -37,14 +37,8 @@ def choose_columns(files: list) -> Columns | None:
     }
     for file in files:
         if file.file_id in published:
-            st.caption(
-                plain(
-                    tr(
-                        "{name} holds {file_id}.",
-                        name=file.name,
-                        file_id=TITLES[published[file.file_id]],
-                    )
-                )
+            caption(
+                "{name} holds {file_id}.", name=file.name, file_id=TITLES[published[file.file_id]]
             )
     tables = [
         file
@@ -65,16 +59,13 @@ def choose_columns(files: list) -> Columns | None:
     headers = [_header(file.file_id, file.name, said, file) for file in tables]
     common = [name for name in headers[0] if all(name in other for other in headers)]
     if not common:
-        st.caption(
-            tr(
-                "These tables have no column in common, so each is read by its own. To choose one, add them one after the other."
-            )
+        caption(
+            "These tables have no column in common, so each is read by its own. To choose one, add them one after the other."
         )
         return None
     guess = guessed(common)
-    whole = (
-        first.name.lower().endswith(WORKBOOK) and "text" not in guess
-    )  # as it is read where no column is named
+    # as it is read where no column is named
+    whole = first.name.lower().endswith(WORKBOOK) and "text" not in guess
     if len(common) == 1 and not whole:
         guess = {"text": common[0]} | guess
     without = WHOLE if whole else "" if said == NO else SENTENCE

@@ -12,7 +12,9 @@ from core.errors import HopscopeError
 from core.io.temporary import temporary_folder
 from pages.parts.bringing.question_file import Chosen, choose_questions
 from pages.parts.bringing.uploads import save_upload
+from pages.parts.shared.buttons import button
 from pages.parts.shared.people import barred
+from pages.parts.shared.sentences import write
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -24,7 +26,7 @@ def bring_known(here: str) -> None:
     if not isinstance(corpus, Corpus) or not corpus.own or barred(OWNED_AS, here):
         return
     st.markdown(tr("**Questions with known answers**"))
-    st.write(tr("Compare offers them, and Evaluate counts by them."))
+    write("Compare offers them, and Evaluate counts by them.")
     if corpus.sets:
         st.caption(
             plain(
@@ -36,11 +38,8 @@ def bring_known(here: str) -> None:
             )
         )
     _, chosen = choose_questions(f"texts_questions-{session.texts_questions_round}", documents=True)
-    if chosen and st.button(
-        tr("Keep these questions"),
-        key="texts_questions_keep",
-        type="primary",
-        icon=":material/quiz:",
+    if chosen and button(
+        tr("Keep these questions"), key="texts_questions_keep", type="primary", icon="quiz"
     ):
         _keep(corpus.name, chosen)
     _said(corpus.name)

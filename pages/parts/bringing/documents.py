@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -22,7 +23,9 @@ from pages.parts.bringing.hub_set import HubSet, hub_set
 from pages.parts.bringing.target_corpus import choose_target, own_corpora
 from pages.parts.bringing.tool_index import begin_opened, open_another
 from pages.parts.bringing.uploads import save_uploads
-from pages.parts.shared.problems import attempt, shown_errors
+from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import shown_errors
+from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
@@ -39,22 +42,18 @@ SHOWN_NOTES = 20  # sentences on what was left out that are shown
 
 def bring_files(here: str) -> None:
     """Draw the form, and the job that reads the files."""
-    stay = (
-        tr("They stay on the server, where all who share it read them.")
-        if shared()
-        else tr("They stay on this computer.")
-    )
+    stay = tr("They stay on this computer.")
+    if shared():
+        stay = tr("They stay on the server, where all who share it read them.")
     tables = tr("tables with a document a row (CSV, JSON, Excel, Parquet)")
     sets = tr(
         "or a published set as it is, such as HotpotQA, MuSiQue or a zip of BEIR, with its questions"
     )
-    st.write(
-        tr(
-            "Text, Markdown, HTML, PDF, Word, PowerPoint, EPUB, mails, notebooks, {tables}, or a zip of them; {sets}. {stay}",
-            tables=tables,
-            sets=sets,
-            stay=stay,
-        )
+    write(
+        "Text, Markdown, HTML, PDF, Word, PowerPoint, EPUB, mails, notebooks, {tables}, or a zip of them; {sets}. {stay}",
+        tables=tables,
+        sets=sets,
+        stay=stay,
     )
     files = st.file_uploader(
         tr("Documents"),
@@ -63,15 +62,13 @@ def bring_files(here: str) -> None:
         key=f"texts_files-{session.texts_round}",
         label_visibility="collapsed",
     )
-    hub = (
-        hub_set(
+    hub = None
+    if not files:
+        hub = hub_set(
             f"texts_hub-{session.texts_round}",
             "hf:hotpotqa/hotpot_qa:distractor:validation",
             folders=True,
         )
-        if not files
-        else None
-    )
     if files or hub:
         _form(files or [hub], here)
     job = engine().jobs.get(session.texts_job)
@@ -98,9 +95,7 @@ def _form(files: list, here: str) -> None:
             first=here,
             called=lambda name: own[name].title,
         )
-        pressed = st.button(
-            tr("Read them"), type="primary", key="texts_read", icon=":material/play_arrow:"
-        )
+        pressed = button(tr("Read them"), type="primary", key="texts_read", icon="play_arrow")
     if pressed:
         with shown_errors():
             start(files, target.name(), target.title, columns, encoding)
@@ -120,7 +115,7 @@ def start(
             shutil.rmtree(folder, ignore_errors=True)
 
     key = f"bring-{name}-{folder.name}"
-    session.texts_job = engine().jobs.start(key, lambda: Job(key, work)).key
+    session.texts_job = engine().jobs.run(key, work).key
     session.texts_round += 1  # the choice of files is empty after each
     st.rerun()
 
@@ -131,7 +126,7 @@ def _watch(job: Job) -> None:
     if not job.ended:
         return
     if job.error:
-        st.caption(tr("Nothing was kept. Correct what is named, and choose the files again."))
+        caption("Nothing was kept. Correct what is named, and choose the files again.")
     if job.status != DONE:
         return
     brought: Brought = job.result
@@ -149,15 +144,14 @@ def _watch(job: Job) -> None:
     for text in brought.notes[:SHOWN_NOTES]:
         st.warning(plain(text), icon=":material/rule:")
     if len(brought.notes) > SHOWN_NOTES:
-        st.caption(tr("And {more:,} more such things.", more=len(brought.notes) - SHOWN_NOTES))
+        caption("And {more:,} more such things.", more=len(brought.notes) - SHOWN_NOTES)
     _missing(brought)
-    st.button(
+    button(
         tr("Go on to its graph"),
+        partial(_open, brought.corpus.name),
         key="texts_go",
         type="primary",
-        icon=":material/hub:",
-        on_click=_open,
-        args=(brought.corpus.name,),
+        icon="hub",
     )
 
 
@@ -180,12 +174,11 @@ def _missing(brought: Brought) -> None:
         icon=":material/rule:",
     )
     remove_them = lambda: open_corpus(name).remove(left)
-    st.button(
+    button(
         tr("Remove {documents}", documents=many(len(left), "document")),
+        remove_them,
         key="texts_missing",
-        icon=":material/delete:",
-        on_click=attempt,
-        args=(remove_them,),
+        icon="delete",
     )
 
 

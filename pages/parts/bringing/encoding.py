@@ -7,7 +7,7 @@ from pathlib import PurePath
 import streamlit as st
 
 from core.io.encoding import ENCODINGS, encodings_that_fit, in_other_bits, marked
-from pages.parts.shared.text import plain
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.wording import tr
 
 TEXTS = (
@@ -39,7 +39,7 @@ def choose_encoding(files: list, key: str = "upload_encoding") -> str:
         width=520,
         help=tr("Choose the one in which the words read right."),
     )
-    st.caption(plain(tr("{name} is not UTF-8. Each choice shows how its words read.", name=name)))
+    caption("{name} is not UTF-8. Each choice shows how its words read.", name=name)
     return chosen
 
 

@@ -13,8 +13,9 @@ from core.retrievers.runs.saved import OWNED_AS, FileRun, bring, remove, runs
 from core.sharing import why_not
 from core.sources import Source
 from pages.parts.bringing.uploads import save_upload
-from pages.parts.shared.problems import attempt
-from pages.parts.shared.session import said
+from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import result_of
+from pages.parts.shared.sentences import write
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -37,11 +38,9 @@ def bring_run(on: Source) -> None:
     with st.expander(
         tr("Bring a finished run from a file"), icon=":material/upload_file:", expanded=bool(words)
     ):
-        st.write(
-            tr(
-                "What another program found or answered becomes a column here and a lane on Compare, with the same figures as any "
-                "method. No server is needed."
-            )
+        write(
+            "What another program found or answered becomes a column here and a lane on Compare, with the same figures as any "
+            "method. No server is needed."
         )
         st.caption(TAKEN)
         with st.container(horizontal=True):
@@ -59,11 +58,8 @@ def bring_run(on: Source) -> None:
                 max_upload_size=64,
                 width=420,
             )
-        if st.button(
-            tr("Add to the methods"),
-            key="run-bring",
-            icon=":material/playlist_add:",
-            disabled=file is None,
+        if button(
+            tr("Add to the methods"), key="run-bring", icon="playlist_add", disabled=file is None
         ):
             _brought(on, file, qrels)
         if words:
@@ -88,7 +84,7 @@ def _brought(on: Source, file, qrels) -> None:
             judged = save_upload(qrels, _new(Path(folder) / "qrels")) if qrels is not None else ""
             return bring(save_upload(file, _new(Path(folder) / "run")), on, qrels=judged)
 
-    run = said(work)
+    run = result_of(work)
     if run is not None:
         session.evaluate_brought = [f"{RUN}{run.name}"]
         if run.judged:
@@ -119,13 +115,12 @@ def _row(one: FileRun) -> None:
             st.text(one.title)
             st.caption(plain(" ".join([f"{title_of(one.format)}: {one.words()}", *one.notes])))
         why = why_not(OWNED_AS, one.name)
-        st.button(
+        button(
             tr("Remove"),
+            lambda: remove(one.name),
             key=f"run-remove-{one.name}",
-            icon=":material/delete:",
+            icon="delete",
             type="tertiary",
             disabled=bool(why),
             help=why or tr("Evaluations that used it keep their figures."),
-            on_click=attempt,
-            args=(lambda: remove(one.name),),
         )

@@ -32,17 +32,14 @@ from pages.parts.bringing.graph_form import (
 from pages.parts.bringing.hub_set import HubSet, hub_set
 from pages.parts.bringing.inspection import inspect_upload, reading_progress
 from pages.parts.bringing.uploads import save_uploads
+from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 MOST_TEXT = 2 << 30  # bytes that an uploaded file may unpack to
-FIRST_ROW = {
-    "": tr("By what is in it"),
-    YES: tr("Names the columns"),
-    NO: tr("Is a triple"),
-}
+FIRST_ROW = {"": tr("By what is in it"), YES: tr("Names the columns"), NO: tr("Is a triple")}
 ORIGINS = (tr(":material/upload_file: Files"), tr(":material/database: A database"))
 
 
@@ -78,15 +75,13 @@ def add_graph() -> None:
 
 
 def _from_files() -> None:
-    st.write(
-        tr(
-            "A file of triples: head, relation and tail. Several files make one graph, such as edges and a table of nodes, or triples and "
-            "labels; also as a zip. They may be compressed ({packed}), and hold at most {limit} of text.",
-            packed=", ".join(PACKED),
-            limit=size_text(MOST_TEXT),
-        )
+    write(
+        "A file of triples: head, relation and tail. Several files make one graph, such as edges and a table of nodes, or triples and "
+        "labels; also as a zip. They may be compressed ({packed}), and hold at most {limit} of text.",
+        packed=", ".join(PACKED),
+        limit=size_text(MOST_TEXT),
     )
-    st.caption(tr("Formats: {formats}.", formats=" · ".join(one.title for one in FORMATS.values())))
+    caption("Formats: {formats}.", formats=" · ".join(one.title for one in FORMATS.values()))
     uploaded = st.file_uploader(
         tr("Files of a graph"),
         type=_types(),
@@ -194,7 +189,7 @@ def _look(files: list, how: Reading) -> Looked:
     job = inspect_upload("upload_looked", (tuple(file.file_id for file in files), how), work)
     if job.error:
         st.error(plain(job.error))
-        st.caption(tr("Correct the file, or how it is read, and choose it again."))
+        caption("Correct the file, or how it is read, and choose it again.")
     return job.result or Looked()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from core.runtime.jobs import CANCELLED, DONE, Job
 from core.sources import GraphSource
 from core.types import Direction
 from core.watch import NO_WATCH, Watch
+from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
@@ -81,7 +84,7 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
     if not looked.triples:
         return None
     head = looked.triples[:PREVIEWED]
-    st.caption(tr("The first {triples}:", triples=many(len(head), "triple")))
+    caption("The first {triples}:", triples=many(len(head), "triple"))
     said = {column.capitalize(): values for column, values in looked.said.items()}
     st.dataframe(
         {
@@ -93,11 +96,9 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
         hide_index=True,
     )
     if looked.nodes:
-        st.caption(
-            tr(
-                "The first {entities} with a type or a description:",
-                entities=many(len(looked.nodes), "entity", "entities"),
-            )
+        caption(
+            "The first {entities} with a type or a description:",
+            entities=many(len(looked.nodes), "entity", "entities"),
         )
         names, types, descriptions = zip(*looked.nodes)
         st.dataframe(
@@ -125,14 +126,11 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
             width=200,
             help=tr("The way edges are followed where a step leaves it to the graph."),
         )
-        pressed = st.button(
-            tr("Build the graph"),
-            type="primary",
-            key="upload_build",
-            icon=":material/account_tree:",
+        pressed = button(
+            tr("Build the graph"), type="primary", key="upload_build", icon="account_tree"
         )
     if clean_name(name) and clean_name(name) != name:
-        st.caption(tr("It will be called {name}.", name=plain(clean_name(name))))
+        caption("It will be called {name}.", name=clean_name(name))
     return (name, way) if pressed else None
 
 
@@ -159,9 +157,7 @@ def begin(name: str, way: Direction, folder: Path, source: Callable[[Job], Tripl
 
 def begin_with(name: str, work: Callable[[Job], tuple[str, list[str]]]) -> None:
     """Start the job that adds the graph of that name; it gives the name and sentences on what came of it."""
-    session.upload_job = (
-        engine().jobs.start(f"add-{name}", lambda: Job(f"add-{name}", work), again=True).key
-    )
+    session.upload_job = engine().jobs.run(f"add-{name}", work, again=True).key
 
 
 def follow_job(job: Job) -> None:
@@ -169,14 +165,14 @@ def follow_job(job: Job) -> None:
     cancelled = tr("Cancelled; nothing was kept of it.") if job.status == CANCELLED else ""
     working(job, "upload", cancelled)
     if job.error:
-        st.caption(tr("Nothing was kept of it. Correct it and try again."))
+        caption("Nothing was kept of it. Correct it and try again.")
     if job.status != DONE:
         return
     name, notes = job.result
     st.success(tr("The graph {name} is ready.", name=plain(name)), icon=":material/check_circle:")
     for note in notes:
         st.caption(plain(note))
-    st.button(tr("Open it"), key="upload_open", on_click=_open, args=(name,))
+    button(tr("Open it"), partial(_open, name), key="upload_open")
 
 
 def _open(name: str) -> None:

@@ -14,9 +14,10 @@ from core.datasets.own import OWNED_AS, added_sets, clean_name, remove_set
 from pages.parts.bringing.question_file import Chosen, choose_questions
 from pages.parts.bringing.uploads import save_upload
 from pages.parts.question.set_actions import go_on, ways_on
-from pages.parts.shared.people import barred, held, whose
-from pages.parts.shared.problems import attempt, noted_errors
-from pages.parts.shared.session import engine, graph_name, said
+from pages.parts.shared.buttons import button
+from pages.parts.shared.people import barred, whose
+from pages.parts.shared.problems import noted_errors, result_of
+from pages.parts.shared.session import engine, graph_name
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -43,7 +44,7 @@ def _misfit(graph: str, chosen: Chosen) -> str:
 
     def look() -> str:
         with st.spinner(tr("Looking up the names")):
-            opened = said(lambda: engine().graph(graph))
+            opened = result_of(lambda: engine().graph(graph))
         return "" if opened is None else fit(opened, chosen.found.questions).words(graph)
 
     return Session.questions_fit.of((graph, *chosen.key), look)
@@ -132,24 +133,22 @@ def _added() -> None:
     st.markdown(tr("**Sets you added**"))
     for name, (graph, questions) in added.items():
         with st.container(horizontal=True, vertical_alignment="center"):
-            where = (
-                plain(known[graph].title)
-                if graph in known
-                else tr("{graph}, a graph that is missing", graph=plain(graph))
-            )
+            if graph in known:
+                where = plain(known[graph].title)
+            else:
+                where = tr("{graph}, a graph that is missing", graph=plain(graph))
             by = plain(whose(OWNED_AS, name))
             st.markdown(
                 " · ".join(filter(None, (plain(questions.title), where, by))), width="stretch"
             )
             if graph in known:
                 ways_on(questions, graph, name, type="tertiary")
-            how = held(barred(OWNED_AS, name), tr("Remove {questions}", questions=questions.title))
-            st.button(
+            button(
                 tr("Remove"),
+                partial(remove_set, name),
                 key=f"questions_remove_{name}",
                 type="tertiary",
-                icon=":material/delete:",
-                on_click=attempt,
-                args=(partial(remove_set, name),),
-                **how,
+                icon="delete",
+                why_not=barred(OWNED_AS, name),
+                help=tr("Remove {questions}", questions=questions.title),
             )

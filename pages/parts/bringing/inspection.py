@@ -34,7 +34,7 @@ def inspect_upload(
         if job is not None:
             job.cancel()
         id = f"look-{uuid.uuid4().hex}"
-        job = engine().jobs.start(id, lambda: Job(id, work))
+        job = engine().jobs.run(id, work)
         Session.looked[name].value = (key, job)
     if not job.wait(BAR_AFTER):
         follow(job, said)

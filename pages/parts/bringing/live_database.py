@@ -14,6 +14,7 @@ from core.errors import HopscopeError
 from core.runtime.jobs import Job
 from core.sharing import shared
 from pages.parts.bringing.graph_form import LITERAL_WORDS, WAYS, begin_with
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -29,10 +30,8 @@ BOUNDS = (  # the name of each bound, its label, step, and the width of its fiel
 
 def live_database() -> None:
     """Draw the form; sent, the database is asked whether it answers, as a job, and added where it does."""
-    st.caption(
-        tr(
-            "Nothing is copied: of each question the neighbourhood of its entities is fetched when it is asked, within these bounds."
-        )
+    caption(
+        "Nothing is copied: of each question the neighbourhood of its entities is fetched when it is asked, within these bounds."
     )
     with st.form("live", border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):

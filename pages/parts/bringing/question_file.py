@@ -19,15 +19,14 @@ from pages.parts.bringing.encoding import choose_encoding
 from pages.parts.bringing.hub_set import HubSet, hub_set
 from pages.parts.bringing.inspection import inspect_upload, reading_progress
 from pages.parts.bringing.uploads import save_upload
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
 PREVIEWED = 8
 MOST_MEGABYTES = 64
-MOST_FILE, MOST_TEXT = (
-    MOST_MEGABYTES << 20,
-    256 << 20,
-)  # bytes of the file, and of the text that it may unpack to
+# bytes of the file, and of the text that it may unpack to
+MOST_FILE, MOST_TEXT = (MOST_MEGABYTES << 20, 256 << 20)
 MOST_FETCHED = 2 << 30  # bytes of the text of a set that was fetched
 TYPES = [
     "csv",
@@ -75,17 +74,15 @@ def choose_questions(key: str, documents: bool = False) -> tuple[Any, Chosen | N
         )
     )
     st.code((GOLD_EXAMPLE if documents else EXAMPLE).rstrip(), language=None)
-    st.caption(
-        tr(
-            "Also taken: text of MetaQA, PathQuestion or SimpleQuestions, and rows (JSON, Parquet, Arrow) of RoG, WebQSP, CWQ, GrailQA, "
-            "SimpleQuestions, WebQuestions, HotpotQA, MuSiQue, ALCE, PopQA and others, or your own (question, "
-            "{columns}); compressed or not ({packed}). "
-            "At most {file_size}, {text_size} of text.",
-            columns="answers, gold" if documents else "entities, answers",
-            packed=", ".join(PACKED),
-            file_size=size_text(MOST_FILE),
-            text_size=size_text(MOST_TEXT),
-        )
+    caption(
+        "Also taken: text of MetaQA, PathQuestion or SimpleQuestions, and rows (JSON, Parquet, Arrow) of RoG, WebQSP, CWQ, GrailQA, "
+        "SimpleQuestions, WebQuestions, HotpotQA, MuSiQue, ALCE, PopQA and others, or your own (question, "
+        "{columns}); compressed or not ({packed}). "
+        "At most {file_size}, {text_size} of text.",
+        columns="answers, gold" if documents else "entities, answers",
+        packed=", ".join(PACKED),
+        file_size=size_text(MOST_FILE),
+        text_size=size_text(MOST_TEXT),
     )
     uploaded = st.file_uploader(
         tr("File of questions"), type=TYPES, key=key, max_upload_size=MOST_MEGABYTES
@@ -114,7 +111,7 @@ def choose_questions(key: str, documents: bool = False) -> tuple[Any, Chosen | N
     looked = _look(f"{key}_looked", file, how, documents)
     if looked.error:
         st.error(plain(looked.error))
-        st.caption(tr("Correct the file, or how it is read, and choose it again."))
+        caption("Correct the file, or how it is read, and choose it again.")
     if looked.error or not looked.result:
         return file, None
     chosen = Chosen(file, format, columns, encoding, *looked.result)
@@ -164,11 +161,8 @@ def _preview(chosen: Chosen, documents: bool) -> None:
             tr("{count:,} with entities", count=sum(bool(q.entities) for q in known)),
             answered,
         ]
-        counts += (
-            [tr("{graphs:,} with graphs of their own", graphs=chosen.graphs)]
-            if chosen.graphs
-            else []
-        )
+        if chosen.graphs:
+            counts.append(tr("{graphs:,} with graphs of their own", graphs=chosen.graphs))
     end = "." if len(head) == len(known) else tr(". The first {head}:", head=len(head))
     st.caption(f"{many(len(known), 'question')}, {', '.join(counts)}{end}")
     if note := chosen.found.note():

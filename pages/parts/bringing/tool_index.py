@@ -22,7 +22,9 @@ from core.sharing import shared
 from pages.parts.bringing.inspection import inspect_upload
 from pages.parts.bringing.target_corpus import choose_target, own_corpora
 from pages.parts.bringing.uploads import save_folder, save_upload
+from pages.parts.shared.buttons import button
 from pages.parts.shared.problems import shown_errors
+from pages.parts.shared.sentences import write
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
@@ -32,9 +34,8 @@ from pages.parts.texts.building import start
 FOLDER, ZIP, PATH = tr("A folder"), tr("A zip of it"), tr("A path on this computer")
 ENDS = ["parquet", "json", "graphml", "pkl", "pklz", "txt"]  # of the files that the readers look at
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-Held = Callable[
-    [], AbstractContextManager[Path]
-]  # what lays down what was chosen, and takes it away at the end
+# what lays down what was chosen, and takes it away at the end
+Held = Callable[[], AbstractContextManager[Path]]
 
 
 def open_another() -> None:
@@ -51,12 +52,10 @@ def open_another() -> None:
     if not box.open:
         return
     with box:
-        st.write(
-            tr(
-                "Of {tools}. Its texts become documents here, with its graph beside those that are "
-                "built here of them. Where the same texts are here already, its graph can be added to theirs.",
-                tools=", ".join(one.title for one in TOOLS.values()),
-            )
+        write(
+            "Of {tools}. Its texts become documents here, with its graph beside those that are "
+            "built here of them. Where the same texts are here already, its graph can be added to theirs.",
+            tools=", ".join(one.title for one in TOOLS.values()),
         )
         ways = [FOLDER, ZIP, *([PATH] if _on_this_computer() else [])]
         way = (
@@ -143,11 +142,11 @@ def _uploaded(files: list) -> Iterator[Path]:
 def _form(taken: Taken, key: tuple[str, ...], held: Held) -> None:
     """What would be taken, and the button."""
     st.markdown(plain(taken.words()))
-    vectors = (
-        tr("Its vectors are taken where the encoder chosen here makes the same, else made anew.")
-        if taken.counts["vectors"]
-        else ""
-    )
+    vectors = ""
+    if taken.counts["vectors"]:
+        vectors = tr(
+            "Its vectors are taken where the encoder chosen here makes the same, else made anew."
+        )
     for text in filter(
         None,
         [
@@ -167,9 +166,7 @@ def _form(taken: Taken, key: tuple[str, ...], held: Held) -> None:
             f"index_title-{'-'.join(key)}",
             called=lambda name: tr("a graph of {title}", title=own[name].title),
         )
-        pressed = st.button(
-            tr("Open it"), type="primary", key="index_open", icon=":material/play_arrow:"
-        )
+        pressed = button(tr("Open it"), type="primary", key="index_open", icon="play_arrow")
     if pressed:
         with shown_errors():
             _start(held, target.name(), target.title)
@@ -194,6 +191,6 @@ def _start(held: Held, name: str, title: str) -> None:
         return Brought(corpus, corpus.n_documents, 0, 0, tuple(taken.sentences()), more=said)
 
     key = f"bring-{name}-index"
-    session.texts_job = engine().jobs.start(key, lambda: Job(key, work), again=True).key
+    session.texts_job = engine().jobs.run(key, work, again=True).key
     session.texts_round += 1  # the choice of files is empty after each
     st.rerun()

@@ -5,12 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from core.drafts import History
-from core.errors import BadParameter, HopscopeError
 from core.instances.catalogue import Instance, find
 from pages.parts.build.bench import Bench
+from pages.parts.shared.problems import shown_errors
 from pages.parts.shared.session import went_here
 from pages.parts.shared.session_state import session
-from pages.parts.shared.text import plain
 
 LINE, FROM = "line", "from"
 
@@ -31,10 +30,8 @@ def restore(known: dict[str, Instance]) -> Bench:
 
 def _load(bench: Bench, wanted: str, known: dict[str, Instance]) -> None:
     """Take over what an address names; what stands in the way is said."""
-    try:
+    with shown_errors():
         if wanted in known or "(" not in wanted:
             bench.load(find(wanted, known).line)
         else:
             bench.read(wanted)
-    except (BadParameter, HopscopeError) as error:
-        st.error(plain(str(error)))

@@ -26,11 +26,10 @@ def change_data(comparison: Comparison, before: Line | None, now: Line | None) -
         return None
     board = Board(comparison).payload()
     both = len(lanes) > 1
-    rows = (
-        _hit_rows(board, both)
-        if comparison.ask.source.documents and not board["lanes"][-1]["paths"]
-        else _path_rows(board, both)
-    )
+    if comparison.ask.source.documents and not board["lanes"][-1]["paths"]:
+        rows = _hit_rows(board, both)
+    else:
+        rows = _path_rows(board, both)
     counts = _counts(comparison, rows)
     return {
         "what": change_words(before, now)
@@ -62,9 +61,8 @@ def _counts(comparison: Comparison, rows: Sequence[Data]) -> dict[str, int]:
         or len({id(lane.graph) for lane in comparison.lanes}) > 1
     ):
         return drawn
-    old, new = (
-        set() if paths is None else {*paths.items} for paths in (found[0], found[-1])
-    )  # none where a line seeks none yet
+    # none where a line seeks none yet
+    old, new = (set() if paths is None else {*paths.items} for paths in (found[0], found[-1]))
     return drawn | {"came": len(new - old), "went": len(old - new), "stayed": len(new & old)}
 
 

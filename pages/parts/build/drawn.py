@@ -33,6 +33,7 @@ STAGE_WORDS = {
     "read": tr("Answer from the graph"),
     "generate": tr("Answer with a language model"),
 }
+# of a brick
 SHORT = {
     "graph": tr("Begin"),
     "convert": tr("Read the question"),
@@ -42,7 +43,7 @@ SHORT = {
     "refine": tr("Choose"),
     "read": tr("Answer"),
     "generate": tr("Answer"),
-}  # of a brick
+}
 BUILD_STAGE_WORDS = {
     "chunk": tr("Cut the documents"),
     "extract": tr("Read the chunks"),
@@ -63,18 +64,17 @@ BUILD_SHORT = {
     "tell": tr("Report"),
     "index": tr("Make searchable"),
 }
+# of the palette's groups, and of a brick
 WORDS: Mapping[Vocabulary, tuple[Mapping[str, str], Mapping[str, str]]] = {
     RETRIEVAL: (STAGE_WORDS, SHORT),
     BUILDING: (BUILD_STAGE_WORDS, BUILD_SHORT),
-}  # of the palette's groups, and of a brick
+}
 START = {
     RETRIEVAL: tr("Drop the first step here, press +, or start from a method above."),
     BUILDING: tr("Drop the first step here, or press +."),
 }
-READS_NOTHING, GIVES_NOTHING = (
-    tr("the question alone"),
-    {RETRIEVAL: tr("an answer"), BUILDING: tr("vectors")},
-)
+READS_NOTHING = tr("the question alone")
+GIVES_NOTHING = {RETRIEVAL: tr("an answer"), BUILDING: tr("vectors")}
 ARM_WORDS = {
     "body": tr("repeated, in this order"),
     "first": tr("one search"),
@@ -180,11 +180,9 @@ def _brick(
 def words(brick: Brick) -> str:
     """What a brick with its defaults does in a few words; empty where its title says as much, or what it holds."""
     said = "" if brick.operator is None or brick.arms else brick.operator.words()
-    rest = (
-        said[len(brick.cls.title) :].lstrip(", ")
-        if said.casefold().startswith(brick.cls.title.casefold())
-        else said
-    )
+    rest = said
+    if said.casefold().startswith(brick.cls.title.casefold()):
+        rest = said[len(brick.cls.title) :].lstrip(", ")
     return said if rest[:1].isdigit() and rest.replace(",", "").isdigit() else rest
 
 
@@ -211,15 +209,13 @@ def _slot_words(draft: Draft, slot: Slot) -> str:
     holder = draft.find(slot.owner) if slot.owner != LINE else None
     inside = "" if holder is None else tr(", in “{heading}”", heading=heading(holder))
     if not row:
-        return (
-            tr(
+        if holder is not None:
+            return tr(
                 "in “{heading}”, {arm_words}",
                 heading=heading(holder),
                 arm_words=_arm_words(slot.arm),
             )
-            if holder is not None
-            else tr("first in the line")
-        )
+        return tr("first in the line")
     if slot.at == 0:
         return tr("before {heading}{inside}", heading=heading(row[0]), inside=inside)
     if slot.at == len(row):
@@ -307,11 +303,9 @@ def _order(draft: Draft, place: Slot | int, documents: bool) -> list[str]:
         end = stages.index(row[place.at].stage) if place.at < len(row) else len(stages) - 1
         near = list(stages[start : end + 1])
     ordered = [*near, *(stage for stage in stages if stage not in near)]
-    return (
-        ordered
-        if documents or near == ["graph"]
-        else sorted(ordered, key=lambda stage: stage == "graph")
-    )
+    if documents or near == ["graph"]:
+        return ordered
+    return sorted(ordered, key=lambda stage: stage == "graph")
 
 
 def stage_of(cls: type[Any]) -> str:

@@ -45,9 +45,8 @@ class Trials:
     whole: tuple = ()
     trouble: str = ""
     waits: int = 0  # operators at the end of the line, and of the one before, that were not run yet
-    done: dict[bool, Comparison] = field(
-        default_factory=dict
-    )  # by whether a language model is asked for answers
+    # by whether a language model is asked for answers
+    done: dict[bool, Comparison] = field(default_factory=dict)
 
     def known(self, line: Line, ask: Ask) -> bool:
         """Whether the line was run to its end on this question already."""
@@ -207,19 +206,16 @@ def price(line: Line, job: Job | None) -> str:
         )
     first = waiting[0]
     title = tr(title_of(first))
-    whom = (
-        tr("a program of your own")
-        if not all(one.remembered for one in first.parts())
-        else _model_title(first)
-    )
+    if not all(one.remembered for one in first.parts()):
+        whom = tr("a program of your own")
+    else:
+        whom = _model_title(first)
     prompt = _prompt_tokens(lane) if first.stage == "generate" else None
     known = [tr("a prompt of about {tokens}", tokens=many(prompt, "token"))] if prompt else []
     known += _last_time(runs, first)
-    more = (
-        tr("; {steps} after it", steps=many(len(waiting) - 1, "more step"))
-        if len(waiting) > 1
-        else ""
-    )
+    more = ""
+    if len(waiting) > 1:
+        more = tr("; {steps} after it", steps=many(len(waiting) - 1, "more step"))
     return tr(
         "{title} asks {whom}{known}{more}.",
         title=title,

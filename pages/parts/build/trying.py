@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -23,21 +24,20 @@ from pages.parts.build.bench import Bench
 from pages.parts.build.change import change_data
 from pages.parts.build.component import bricks
 from pages.parts.build.drawn import drawn
-from pages.parts.build.fields import check_expression
 from pages.parts.build.outcomes import outcomes
 from pages.parts.build.over import act, over_data, over_job
 from pages.parts.build.trials import asked_text, price, say_trouble, trial_job, trials
 from pages.parts.methods.advice import advice_data, tried
 from pages.parts.question.permalink import Link
+from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import give_up, source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-BESIDE = {
-    GraphSource.kind: "lego-12",
-    CorpusSource.kind: "vanilla-rag",
-}  # the lane that Compare opens beside the own line
+# the lane that Compare opens beside the own line
+BESIDE = {GraphSource.kind: "lego-12", CorpusSource.kind: "vanilla-rag"}
 
 
 def asking(bench: Bench) -> bool:
@@ -54,20 +54,12 @@ def asking(bench: Bench) -> bool:
             ),
         )
         if job is not None and not job.ended:
-            st.button(
-                tr("Cancel"),
-                key="try_cancel",
-                icon=":material/stop_circle:",
-                on_click=give_up,
-                args=(job, "build"),
+            button(
+                tr("Cancel"), partial(give_up, job, "build"), key="try_cancel", icon="stop_circle"
             )
             return False
-        return st.button(
-            tr("Run"),
-            type="primary",
-            icon=":material/play_arrow:",
-            key="try_run",
-            disabled=bench.line is None,
+        return button(
+            tr("Run"), type="primary", icon="play_arrow", key="try_run", disabled=bench.line is None
         )
 
 
@@ -102,9 +94,6 @@ def _version() -> tuple[int | None, ...] | None:
 def _line(bench: Bench, job: Job | None) -> None:
     """The line of bricks, with what came of them where they were run on the question that is shown, and what the last change did."""
 
-    def take(message: dict[str, Any]) -> None:
-        bench.hear(message, check_expression)
-
     waits = price(bench.line, job) if bench.line is not None else ""
     here = job is not None and _same_question()
     found, extra = (
@@ -124,15 +113,9 @@ def _line(bench: Bench, job: Job | None) -> None:
             known,
             source().documents,
         )
-        bricks(
-            {
-                **data,
-                "change": _change(job) if job is not None and here else None,
-                "running": job is not None and not job.ended,
-                "held": bench.held,
-            },
-            take,
-        )
+        data["change"] = _change(job) if job is not None and here else None
+        data["running"] = job is not None and not job.ended
+        bricks(bench, {**data, "held": bench.held})
 
 
 def _steps(job: Job) -> Sequence[StepOutcome]:
@@ -187,10 +170,7 @@ def compare_link(line: Line | None, known: Mapping[str, Instance]) -> None:
         link.address("./"),
         icon=":material/view_column:",
         disabled=line is None,
-        help=tr(
-            "Opens this line beside {name} in a new tab.",
-            name=known[beside].name,
-        ),
+        help=tr("Opens this line beside {name} in a new tab.", name=known[beside].name),
     )
 
 
@@ -215,10 +195,10 @@ def _question() -> None:
         label_visibility="collapsed",
     )
     if sets:
-        st.button(
+        button(
             tr("Another"),
-            icon=":material/casino:",
-            on_click=draw,
+            draw,
+            icon="casino",
             key="try_draw",
             help=tr("Draw another question of the set."),
         )
@@ -299,7 +279,7 @@ def _paths(opened: Any, state: Any) -> None:
         for i, path in enumerate(paths_list(opened, shown), 1)
     ]
     if not rows:
-        st.caption(tr("No path was found. Try a larger part of the graph, or more hops."))
+        caption("No path was found. Try a larger part of the graph, or more hops.")
         return
     scored = any(row[tr("Score")] is not None for row in rows)
     st.dataframe(
@@ -314,9 +294,7 @@ def _paths(opened: Any, state: Any) -> None:
         },
     )
     if len(state.paths) > len(rows):
-        st.caption(
-            tr("The first {rows} of {paths:,} paths.", rows=len(rows), paths=len(state.paths))
-        )
+        caption("The first {rows} of {paths:,} paths.", rows=len(rows), paths=len(state.paths))
 
 
 def _row(step: Step) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -11,8 +12,10 @@ from core.cases import Case, cases, duplicate, examples, export, load, tags
 from core.cases.store import OWNED_AS
 from pages.parts.compare.presenting import offer
 from pages.parts.question.permalink import case_link
+from pages.parts.shared.buttons import button
 from pages.parts.shared.people import whose
 from pages.parts.shared.problems import noted_errors, shown_errors
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -70,11 +73,10 @@ def casebook() -> None:
     for case in found[:shown]:
         _row(case)
     if len(found) > shown:
-        st.button(
+        button(
             tr("Show more · {more:,} left", more=len(found) - shown),
+            partial(Session.cases_shown.put, shown + SHOWN),
             type="tertiary",
-            on_click=Session.cases_shown.put,
-            args=(shown + SHOWN,),
         )
 
 
@@ -99,13 +101,11 @@ def badges(case: Case) -> None:
 
 def bring() -> None:
     """Take in a file of cases."""
-    st.caption(
-        tr("A file of cases exported from Hopscope. What is saved here already stays as it is.")
-    )
+    caption("A file of cases exported from Hopscope. What is saved here already stays as it is.")
     file = st.file_uploader(
         tr("File of cases"), type=["gz", "jsonl"], key="cases_file", label_visibility="collapsed"
     )
-    if file is not None and st.button(tr("Import"), key="cases_import", type="primary"):
+    if file is not None and button(tr("Import"), key="cases_import", type="primary"):
         with shown_errors():
             loaded = load(file.getvalue())
             more = tr("; {known:,} were here already", known=loaded.known) if loaded.known else ""
@@ -151,9 +151,7 @@ def _words(case: Case) -> None:
         with st.container(gap=None):
             st.markdown(f"**{plain(case.question)}**")
             st.caption(plain(facts(case)))
-        st.button(
-            tr("Open"), key=f"open_{case.id}", on_click=open_case, args=(case.id,), width="content"
-        )
+        button(tr("Open"), partial(open_case, case.id), key=f"open_{case.id}", width="content")
     if case.notes:
         st.text(
             case.notes if len(case.notes) <= NOTES else case.notes[:NOTES].rsplit(" ", 1)[0] + " …"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import streamlit as st
+from functools import partial
 
 from core.cases.examples import demo
 from pages.parts.compare.asked import open_case
+from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import write
 from pages.parts.shared.session import source
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -16,14 +18,13 @@ def answered_before() -> None:
     found = demo(source()) if source().documents else ()
     if not found:
         return
-    st.write(tr("Answered before, to open at once:"))
+    write("Answered before, to open at once:")
     for case in found:
         title = case.notes.partition(".")[0]
-        st.button(
+        button(
             tr("{question} :gray[{title}]", question=plain(case.question), title=plain(title)),
+            partial(open_case, case),
             key=f"before-{case.id}",
             type="tertiary",
-            icon=":material/bolt:",
-            on_click=open_case,
-            args=(case,),
+            icon="bolt",
         )

@@ -19,9 +19,8 @@ from pages.parts.question.question_bar import bar_state, known_question
 from pages.parts.shared.session import chosen, engine, source, waiter, went_here
 from pages.parts.shared.session_state import Session, session
 
-_examples: WeakValueDictionary[str, Comparison] = (
-    WeakValueDictionary()
-)  # those of shipped cases that somebody looks at, by the case
+# those of shipped cases that somebody looks at, by the case
+_examples: WeakValueDictionary[str, Comparison] = WeakValueDictionary()
 _sharing = threading.Lock()
 
 
@@ -36,11 +35,9 @@ class Shown:
 
     def on(self, asked: Ask) -> Comparison:
         """The comparison, that of a case on the graph that is asked now, where it was made on that one. Raises HopscopeError."""
-        return (
-            self.comparison
-            if self.case is None
-            else whole(self.case.id, asked.source.graph, asked.source.corpus)
-        )
+        if self.case is None:
+            return self.comparison
+        return whole(self.case.id, asked.source.graph, asked.source.corpus)
 
 
 def come_back() -> None:
@@ -135,21 +132,17 @@ def take(link: Link) -> None:
 
 def _fill(link: Link) -> None:
     asked = known_question(link.question)
-    session.question, session.entities, session.answers = (
-        link.question,
-        list(link.entities),
-        list(link.answers),
-    )
+    session.question = link.question
+    session.entities = list(link.entities)
+    session.answers = list(link.answers)
     if asked is not None:
         session.entities = session.entities or list(asked.entities)
         session.answers = session.answers or list(asked.answers)
     session.hops = asked.hops if asked is not None else None
-    session.lanes, session.seed, session.model, session.reader = (
-        list(link.lanes),
-        link.seed,
-        link.model,
-        link.reader,
-    )
+    session.lanes = list(link.lanes)
+    session.seed = link.seed
+    session.model = link.model
+    session.reader = link.reader
     session.lanes_for = link.source.kind
     session.edits = list(link.edits)
     del session.choosing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -10,9 +11,10 @@ import streamlit as st
 from core.cases import get, save, tags
 from core.engine import Comparison
 from core.errors import HopscopeError
-from pages.parts.shared.problems import noted_errors
+from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import noted_errors, result_of
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
-from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
@@ -20,7 +22,7 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
     """A popover that keeps the comparison with notes and tags; `link` are the query parameters that ask it again."""
     with st.popover(tr("Save")):
         if session.saved_case[0] == key and _there(session.saved_case[1]):
-            st.caption(tr("Saved. It opens without the graph and without any model."))
+            caption("Saved. It opens without the graph and without any model.")
             st.page_link(
                 "pages/cases.py",
                 label=tr("Open it on Cases"),
@@ -28,10 +30,8 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
                 query_params={"case": session.saved_case[1]},
             )
             return
-        try:
-            known = list(tags())
-        except HopscopeError as error:
-            st.error(plain(str(error)))
+        known = result_of(tags)
+        if known is None:
             return
         st.text_area(
             tr("Notes"),
@@ -42,18 +42,17 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
         )
         st.multiselect(
             tr("Tags"),
-            known,
+            list(known),
             key=Session.case_tags.name,
             persist_state="session",
             accept_new_options=True,
             placeholder=tr("demo, to check …"),
         )
-        st.button(
+        button(
             tr("Save as case"),
+            partial(_save, key, comparison, dict(link)),
             key="save_case",
             type="primary",
-            on_click=_save,
-            args=(key, comparison, dict(link)),
         )
 
 

@@ -18,15 +18,11 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-_boards: WeakValueDictionary[str, Board] = (
-    WeakValueDictionary()
-)  # those that somebody looks at, by what is on the screen
+# those that somebody looks at, by what is on the screen
+_boards: WeakValueDictionary[str, Board] = WeakValueDictionary()
 _sharing = threading.Lock()
-SLICE, SLICES, SLICES_QUEUED = (
-    0.2,
-    7,
-    25,
-)  # seconds of a wait for news, how many of them make one look, and one while others come first
+# seconds of a wait for news, how many of them make one look, and one while others come first
+SLICE, SLICES, SLICES_QUEUED = (0.2, 7, 25)
 
 
 def drawing(on_screen: Shown) -> Board:

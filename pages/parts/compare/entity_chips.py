@@ -12,14 +12,13 @@ import streamlit as st
 from core.graph.names.lookup import names
 from core.graph.names.roles import described
 from pages.parts.shared.edits import new_edits
-from pages.parts.shared.scripts import ASSETS, component
+from pages.parts.shared.scripts import component
 from pages.parts.shared.session import graph as whole_graph
 from pages.parts.shared.session import opened_graph
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many
 from pages.parts.shared.wording import tr
 
-FOLDER = ASSETS / "entities"
 LISTS = {"entities": Session.entities, "answers": Session.answers}
 SUGGESTED, NOTED = 8, 20  # names suggested, and names of a list that get a word on them
 TYPED, LONGEST = 200, 2_000  # letters
@@ -34,20 +33,15 @@ def chips(graph: Any) -> None:
     @st.fragment
     def draw() -> None:
         whole = opened_graph() or (whole_graph() if session.chips_query else graph)
-        known = (
-            graph if whole.live is not None else whole
-        )  # of a database that is asked live what was fetched
-        _component()(
+        # of a database that is asked live what was fetched
+        known = graph if whole.live is not None else whole
+        component("entities")(
             key=Session.entitychips.name, data=_data(known), on_said_change=lambda: _changed(known)
         )
         if Session.chips_changed.take():
             st.rerun()
 
     draw()
-
-
-def _component():
-    return component("entities", FOLDER / "entities.js", (FOLDER / "entities.css",))
 
 
 def _data(graph: Any) -> dict[str, Any]:
@@ -118,11 +112,9 @@ def _named(graph: Any, name: str) -> dict[str, str]:
 def _note(graph: Any, name: str) -> str:
     """A word on a named entity; empty where the graph does not have it."""
     nodes = names(graph).exact(name)
-    return (
-        described(graph, max(nodes, key=lambda node: (graph.degree(node), -node)))
-        if nodes
-        else tr("not in the graph")
-    )
+    if nodes:
+        return described(graph, max(nodes, key=lambda node: (graph.degree(node), -node)))
+    return tr("not in the graph")
 
 
 def _changed(graph: Any) -> None:

@@ -32,7 +32,7 @@ def press_measure(on_screen: Shown, place: int, what: str) -> None:
     elif missing := _missing(on_screen, lane):
         key, environment = _key(on_screen, lane), engine().environment
         measure = lambda job: _measure(job, on_screen, place, missing, environment)
-        engine().preparing.start(key, lambda: Job(key, measure), again=True)
+        engine().preparing.run(key, measure, again=True)
 
 
 def _missing(on_screen: Shown, lane: Lane) -> list[bool]:
@@ -76,11 +76,9 @@ def _measure(
 
 def measuring(on_screen: Shown) -> list[Job | None]:
     """The jobs that measure lanes on the screen."""
-    return (
-        [_job(on_screen, lane) for lane in on_screen.comparison.lanes]
-        if on_screen.job is not None
-        else []
-    )
+    if on_screen.job is not None:
+        return [_job(on_screen, lane) for lane in on_screen.comparison.lanes]
+    return []
 
 
 def with_measuring(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
@@ -99,11 +97,9 @@ def _offers(on_screen: Shown) -> Iterator[dict[str, Any]]:
         if job is not None and not job.ended:
             yield {"measure": {"running": True, "text": job.text, "share": job.fraction}}
         elif missing:
-            cost = (
-                f"{sentence(price(lane).text)}."
-                if True in missing
-                else tr("No language model is asked.")
-            )
+            cost = tr("No language model is asked.")
+            if True in missing:
+                cost = f"{sentence(price(lane).text)}."
             error = job.error if job is not None else None
             yield {
                 "measure": {

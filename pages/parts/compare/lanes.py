@@ -17,11 +17,13 @@ from core.runtime.jobs import DONE
 from pages.parts.build.bench import Bench
 from pages.parts.build.component import bricks
 from pages.parts.build.drawn import drawn
-from pages.parts.build.fields import check_expression
 from pages.parts.build.outcomes import outcomes
 from pages.parts.methods.advice import advice_data, asked
 from pages.parts.methods.chooser import chooser
 from pages.parts.question.permalink import MOST_LANES, USUAL_LANES
+from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import result_of, shown_errors
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, instances, source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -60,11 +62,9 @@ def chosen(known: Mapping[str, Instance]) -> list[Instance]:
     """The instances of the lanes. A lane that cannot be read says why and is left out."""
     found = []
     for spec in session.lanes:
-        try:
+        with shown_errors():
             one = find(spec, known, session.lanes)
             found.append(one_for(one, source(), known))
-        except HopscopeError as error:
-            st.error(plain(str(error)))
     return found
 
 
@@ -128,19 +128,14 @@ def _method(lane: int, known: Mapping[str, Instance]) -> None:
 
 def _steps(lane: int, comparison: Comparison | None) -> None:
     """The lane's line as bricks, with what came of each in the question on the screen, and what is done with the changed line."""
-    adding = lane >= len(session.lanes)
-    try:
-        instance = (
-            None
-            if adding
-            else one_for(find(session.lanes[lane], instances()), source(), instances())
-        )
-    except HopscopeError as error:
-        st.error(plain(str(error)))
-        return
-    if instance is not None:
+    instance, before = None, Line()
+    if lane < len(session.lanes):
+        known = instances()
+        instance = result_of(lambda: one_for(find(session.lanes[lane], known), source(), known))
+        if instance is None:
+            return
         _about(instance)
-    before = instance.line if instance is not None else Line()
+        before = instance.line
     bench = Session.lane_bench.of((lane, repr(before)), lambda: Bench.of(before))
     found, extra = _outcomes(comparison, bench, instance)
     data = drawn(
@@ -150,11 +145,7 @@ def _steps(lane: int, comparison: Comparison | None) -> None:
         lambda operator: advice_data(operator, asked()),
         documents=source().documents,
     )
-    bricks(
-        {**data, "compact": True},
-        lambda message: bench.hear(message, check_expression),
-        Session.lane_bricks,
-    )
+    bricks(bench, {**data, "compact": True}, Session.lane_bricks)
     _take(lane, bench.line, before)
 
 
@@ -203,26 +194,21 @@ def _take(lane: int, line: Line | None, before: Line) -> None:
             st.caption(f":material/cloud_off: {plain(text)}")
     with st.container(horizontal=True):
         if adding:
-            if st.button(
-                tr("Add this lane"), key="lane-add", type="primary", disabled=idle or full
-            ):
+            if button(tr("Add this lane"), key="lane-add", type="primary", disabled=idle or full):
                 _use(lane - 1, repr(line), beside=True)
             return
-        if st.button(
+        if button(
             tr("Try it in a lane beside"),
             key=f"beside-{lane}",
             type="primary",
             disabled=idle or full,
         ):
             _use(lane, repr(line), beside=True)
-        if st.button(tr("Change this lane"), key=f"apply-{lane}", disabled=idle):
+        if button(tr("Change this lane"), key=f"apply-{lane}", disabled=idle):
             _use(lane, repr(line))
     if full:
-        st.caption(
-            tr(
-                "There is room for {lanes} lanes; remove one to try a change beside.",
-                lanes=MOST_LANES,
-            )
+        caption(
+            "There is room for {lanes} lanes; remove one to try a change beside.", lanes=MOST_LANES
         )
 
 

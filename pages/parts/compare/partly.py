@@ -9,6 +9,8 @@ import streamlit as st
 
 from core.runtime.jobs import DONE, Job
 from pages.parts.compare.asked import Shown
+from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
@@ -40,9 +42,7 @@ def partly(on_screen: Shown) -> None:
                 )
             )
             st.caption(f":material/hourglass_top: {plain(said)}.", width="stretch")
-            st.button(
-                tr("Search again"), key="search_again", icon=":material/refresh:", on_click=_again
-            )
+            button(tr("Search again"), _again, key="search_again", icon="refresh")
         for job in jobs.values():
             working(
                 job,
@@ -51,16 +51,12 @@ def partly(on_screen: Shown) -> None:
                 share=True,
             )
         if any(not job.ended for job in jobs.values()):
-            st.caption(
-                tr(
-                    "Once all are encoded the question is asked again by itself; until then “Search again” searches what has come since."
-                )
+            caption(
+                "Once all are encoded the question is asked again by itself; until then “Search again” searches what has come since."
             )
         else:
-            st.caption(
-                tr(
-                    "Nothing is being encoded now: asking again searches all that is there, and encodes what is missing."
-                )
+            caption(
+                "Nothing is being encoded now: asking again searches all that is there, and encodes what is missing."
             )
 
 

@@ -15,14 +15,14 @@ from pages.parts.compare.asked import Shown, open_case, show_case, shown, take
 from pages.parts.compare.drawn import drawable, news, payload, with_wait
 from pages.parts.compare.without import with_before
 from pages.parts.question.permalink import MOST_LANES, read_link
+from pages.parts.shared.buttons import button
 from pages.parts.shared.edits import new_edits
-from pages.parts.shared.scripts import ASSETS, component
+from pages.parts.shared.scripts import component
 from pages.parts.shared.session import source
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-FOLDER = ASSETS / "presenter"
 # What is around the lanes goes away, and the lanes take the whole screen.
 SCREEN = """<style>
 [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stExpandSidebarButton"] { display: none !important; }
@@ -49,11 +49,11 @@ def present(repair: Callable[[Comparison, int], None]) -> None:
         on_screen = drawable(shown() or _first(listed))
     except HopscopeError as error:
         st.error(plain(str(error)))
-        st.button(tr("Leave the presentation"), on_click=leave)
+        button(tr("Leave the presentation"), leave)
         return
     if on_screen is None:
         st.info(tr("There is nothing to present yet: ask a question on Compare, or save a case."))
-        st.button(tr("Leave the presentation"), on_click=leave)
+        button(tr("Leave the presentation"), leave)
         return
     at = on_screen.case.id if on_screen.case else ""
     places = _places(at, listed, asked="q" in st.query_params)
@@ -83,10 +83,6 @@ def _first(listed: list[str]) -> Shown | None:
     return shown()
 
 
-def _component():
-    return component("presenter", FOLDER / "presenter.js", (FOLDER / "presenter.css",))
-
-
 def _head(on_screen: Shown, places: list[str], at: int) -> None:
     """The question, and the way through the cases."""
     question = on_screen.comparison.ask.question
@@ -99,7 +95,9 @@ def _head(on_screen: Shown, places: list[str], at: int) -> None:
     }
     data |= session.presenter_received._asdict()
     message = getattr(
-        _component()(key="presenter", data=data, on_pressed_change=lambda: None), "pressed", None
+        component("presenter")(key="presenter", data=data, on_pressed_change=lambda: None),
+        "pressed",
+        None,
     )
     new, session.presenter_received = new_edits(message, session.presenter_received)
     if any(one.get("leave") for one in new):
@@ -151,11 +149,5 @@ def offer(found: list[Case]) -> None:
     def begin() -> None:
         session.present_cases = [case.id for case in found]
 
-    if st.button(
-        tr("Present"),
-        icon=":material/present_to_all:",
-        disabled=not found,
-        on_click=begin,
-        key="present_found",
-    ):
+    if button(tr("Present"), begin, icon="present_to_all", disabled=not found, key="present_found"):
         st.switch_page("pages/compare.py", query_params={"present": "1", "show": found[0].id})

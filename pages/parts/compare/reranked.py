@@ -20,6 +20,7 @@ from core.operators.nodes.expansion import ExpandNodes, likeness
 from core.operators.nodes.replay import replayed
 from core.operators.nodes.smoothing import GraphRerank
 from pages.parts.compare.lanes import try_beside
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import noun, tr
@@ -167,19 +168,18 @@ def _sliders(comparison: Comparison, lanes: list[tuple[Lane, Settings]]) -> None
         if text:
             st.caption(text)
     same = (alpha, beta) == (asked.rerank.alpha, asked.expand.beta)
-    if st.button(tr("In a lane of its own"), key=f"rerank-{place}", type="primary", disabled=same):
+    if button(tr("In a lane of its own"), key=f"rerank-{place}", type="primary", disabled=same):
         try_beside(lane.instance.id, repr(with_settings(lane.instance.line, alpha, beta)))
         st.rerun()
 
 
 def _row(row: Row) -> str:
-    moved = (
-        ""
-        if row.was == row.place
-        else tr(" :gray[new]")
-        if row.was is None
-        else tr(" :gray[was {was:,}]", was=row.was)
-    )
+    if row.was == row.place:
+        moved = ""
+    elif row.was is None:
+        moved = tr(" :gray[new]")
+    else:
+        moved = tr(" :gray[was {was:,}]", was=row.was)
     return f"{row.place}. {':green[★] ' if row.gold else ''}{plain(row.title)}{moved}"
 
 
@@ -188,21 +188,17 @@ def _gold(rows: list[Row], keep: int) -> str:
     gold = [row for row in rows if row.gold]
     if not gold:
         return ""
-    now, before = (
-        sum(row.place <= keep for row in gold),
-        sum(row.was is not None and row.was <= keep for row in gold),
-    )
+    now = sum(row.place <= keep for row in gold)
+    before = sum(row.was is not None and row.was <= keep for row in gold)
     moved = [
         f"“{plain(row.title)}” {row.was:,} → {row.place:,}"
         for row in gold
         if row.place > keep and row.was not in (None, row.place)
     ]
     rest = tr("; {more:,} more moved", more=len(moved) - GOLD) if len(moved) > GOLD else ""
-    more = (
-        tr(" Further down: {moved}{rest}.", moved="; ".join(moved[:GOLD]), rest=rest)
-        if moved
-        else ""
-    )
+    more = ""
+    if moved:
+        more = tr(" Further down: {moved}{rest}.", moved="; ".join(moved[:GOLD]), rest=rest)
     return tr(
         "★ {documents} in the first {keep:,}, {before:,} as asked.{more}",
         documents=many(now, "gold document"),
@@ -214,12 +210,10 @@ def _gold(rows: list[Row], keep: int) -> str:
 
 def _beyond_budget(count: int) -> str:
     was = noun(count, "was", "were")
-    return (
-        tr(
+    if count:
+        return tr(
             "{neighbours} {was} passed over, as the re-ranker has not read them; a lane of its own reads what it needs.",
             neighbours=many(count, "neighbour"),
             was=was,
         )
-        if count
-        else ""
-    )
+    return ""

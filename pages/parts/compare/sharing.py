@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from pages.parts.board.finished import downloads
@@ -9,6 +11,7 @@ from pages.parts.board.payload import Board
 from pages.parts.compare.asked import Shown, address
 from pages.parts.compare.case_saving import save_case
 from pages.parts.question.permalink import case_link
+from pages.parts.shared.buttons import button
 from pages.parts.shared.wording import tr
 
 
@@ -25,12 +28,11 @@ def share(on_screen: Shown, drawing: Board) -> None:
         st.code(link.address(st.context.url or ""), language=None, wrap_lines=True)
         downloads(on_screen.comparison, drawing)
     save_case(on_screen.key, on_screen.comparison, address().parameters())
-    st.button(
+    button(
         tr("Present"),
+        partial(_present, on_screen),
         key="present",
         help=tr("One screen, without controls"),
-        on_click=_present,
-        args=(on_screen,),
     )
 
 

@@ -8,8 +8,8 @@ from core.builds import build_for, status
 from core.comparison.run import build_of
 from core.runtime.jobs import FAILED
 from pages.parts.compare.asked import Shown
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import session
-from pages.parts.shared.wording import tr
 from pages.parts.texts.building import card
 
 
@@ -22,10 +22,8 @@ def unbuilt(on_screen: Shown) -> None:
     wanted = dict.fromkeys(build_for(corpus, spec) for spec in specs if spec is not None)
     missing = [one for one in wanted if not status(corpus, one).serves]
     if missing:
-        st.caption(
-            tr(
-                "What failed lanes stand on is not built yet. Once it is, the question is asked again."
-            )
+        caption(
+            "What failed lanes stand on is not built yet. Once it is, the question is asked again."
         )
     building = any([card(corpus, one) for one in missing])
     key, before = session.lacked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -15,16 +16,14 @@ from core.graph.edits import Edit
 from core.runtime.jobs import Job
 from pages.parts.board.beside import beside_data, without_text
 from pages.parts.compare.asked import Shown
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-WITHOUT, RENAME, MERGE = (
-    "without",
-    "rename",
-    "merge",
-)  # what a node's panel asks for; the first of a path as well
+# what a node's panel asks for; the first of a path as well
+WITHOUT, RENAME, MERGE = ("without", "rename", "merge")
 WAYS = (WITHOUT, RENAME, MERGE)
 
 
@@ -37,11 +36,10 @@ def change(
         if pressed["to"] in (RENAME, MERGE):
             found = [_renamed(comparison, pressed)]
         else:
-            found = (
-                _of_path(paths[pressed["path"]])
-                if "path" in pressed
-                else [_of_node(comparison, pressed["node"])]
-            )
+            if "path" in pressed:
+                found = _of_path(paths[pressed["path"]])
+            else:
+                found = [_of_node(comparison, pressed["node"])]
     except Refused as error:
         st.toast(plain(str(error)))
         return
@@ -65,11 +63,10 @@ def _of_node(comparison: Comparison, node: Any) -> Edit:
         return Edit("node", (name,))
     for graph in (lane.graph for lane in comparison.lanes if kind == "chunk"):
         chunks = graph.columns.chunks
-        row = (
-            next((row for row, id in enumerate(chunks.texts("id")) if id == name), None)
-            if chunks is not None
-            else None
-        )
+        if chunks is not None:
+            row = next((row for row, id in enumerate(chunks.texts("id")) if id == name), None)
+        else:
+            row = None
         if row is not None:
             return Edit("passage", (chunks.text("document", row),))
     raise BadInput(f"{kind} {name}")
@@ -83,11 +80,10 @@ def _renamed(comparison: Comparison, pressed: Mapping[str, Any]) -> Edit:
     """The edit that renames a node, or merges it into another that was clicked or whose name was typed. Raises Refused, and BadInput for
     what has no name of its own."""
     (name,) = _entity(comparison, pressed["node"]).names
-    other = (
-        _entity(comparison, pressed["other"]).names[0]
-        if "other" in pressed
-        else " ".join(str(pressed.get("name", "")).split())
-    )
+    if "other" in pressed:
+        other = _entity(comparison, pressed["other"]).names[0]
+    else:
+        other = " ".join(str(pressed.get("name", "")).split())
     there = any(lane.graph.nodes_named(other) for lane in comparison.lanes) if other else False
     if not other or other == name:
         raise Refused(tr("It has this name already.") if other else tr("A node needs a name."))
@@ -128,24 +124,17 @@ def changes() -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="edits"):
         for place, edit in enumerate(edits):
-            st.button(
+            button(
                 plain(sentence(edit.words)),
-                icon=":material/undo:",
+                partial(_put_back, edit),
+                icon="undo",
                 key=f"edit-{place}",
                 help=tr("Put it back and ask again")
                 if edit.removes
                 else tr("Undo it and ask again"),
-                on_click=_put_back,
-                args=(edit,),
             )
         if len(edits) > 1:
-            st.button(
-                tr("Undo all"),
-                key="edits-none",
-                type="tertiary",
-                on_click=_put_back,
-                args=tuple(edits),
-            )
+            button(tr("Undo all"), partial(_put_back, *edits), key="edits-none", type="tertiary")
 
 
 def _put_back(*edits: Edit) -> None:

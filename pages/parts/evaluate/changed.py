@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import streamlit as st
@@ -17,13 +17,14 @@ from core.evaluation.runs.store import Run
 from pages.parts.evaluate.evaluating import summary
 from pages.parts.evaluate.questions import ask_again, open_question
 from pages.parts.evaluate.recommended import advised
-from pages.parts.shared.scripts import ASSETS, component
+from pages.parts.shared.buttons import button
+from pages.parts.shared.scripts import component
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-FOLDER = ASSETS / "flow"
 MAX_LISTED = 20  # questions of a band that are listed before all are asked for
 MAX_READ = 100  # questions of a band whose causes are read
 COUNTS_AS_RIGHT = {
@@ -39,16 +40,14 @@ def what_changed(results: Summary) -> None:
     """Draw the tab: the two methods, the picture, and the questions of the band that was pressed."""
     names, run = titles(results.run), results.run
     if len(names) < 2:
-        st.caption(tr("There is one method only; what changes is drawn between two."))
+        caption("There is one method only; what changes is drawn between two.")
         return
     a, b = _between(results, names)
     found = flow(results, a, b) if a != b else None
     if a == b:
-        st.caption(tr("Choose two different methods."))
+        caption("Choose two different methods.")
     elif found is None:
-        st.caption(
-            tr("Of no question that both have is it known what is right, so nothing can be drawn.")
-        )
+        caption("Of no question that both have is it known what is right, so nothing can be drawn.")
     else:
         causes = _causes(run.id, run.created, run.done, run.failed, a, b)
         _picture(run, found, names, dict(causes))
@@ -74,10 +73,6 @@ def _between(results: Summary, names: dict[str, str]) -> tuple[str, str]:
             **chosen,
         )
     return a, b
-
-
-def _component():
-    return component("flow", FOLDER / "flow.js", (FOLDER / "flow.css",))
 
 
 def _picture(
@@ -108,14 +103,12 @@ def _picture(
             session.evaluate_band = (key, (str(opened[0]), str(opened[1])))
 
     data = {**drawn, "label": label, "chosen": ">".join(open_band) if what == key else ""}
-    less = (
-        tr(
+    less = ""
+    if found.left_out:
+        less = tr(
             "{questions} without a row of both, or of which nothing is known, left out.",
             questions=many(found.left_out, "question"),
         )
-        if found.left_out
-        else ""
-    )
     right = COUNTS_AS_RIGHT.get(found.by, BY_ANSWER)
     st.caption(
         plain(
@@ -128,15 +121,13 @@ def _picture(
             )
         )
     )
-    _component()(key=Session.evaluate_flow.name, data=data, on_opened_change=pressed)
+    component("flow")(key=Session.evaluate_flow.name, data=data, on_opened_change=pressed)
 
 
 def _title(band: Band, found: Flow, names: dict[str, str]) -> str:
-    count, before, after = (
-        many(len(band.questions), "question"),
-        found.words(band.before),
-        found.words(band.after),
-    )
+    count = many(len(band.questions), "question")
+    before = found.words(band.before)
+    after = found.words(band.after)
     if before == after:
         return tr("{count}: {before} with both", count=count, before=before)
     changed = f" {band.kind}" if band.kind in ("won", "lost") else ""
@@ -168,11 +159,9 @@ def undone(words: str) -> str:
     ('now in the prompt', 'now reached', 'no longer ranked too low')
     """
     first, _, rest = words.partition(" ")
-    return (
-        tr("now {rest}", rest=rest)
-        if first in ("not", "never")
-        else tr("no longer {words}", words=words)
-    )
+    if first in ("not", "never"):
+        return tr("now {rest}", rest=rest)
+    return tr("no longer {words}", words=words)
 
 
 @lru_cache(maxsize=32)
@@ -213,14 +202,10 @@ def _listed(
     st.markdown(f"**{plain(_title(band, found, names))}**")
     if reasons := causes.get(at):
         who = names[found.a if band.kind == "won" else found.b]
-        st.caption(
-            plain(
-                tr(
-                    "Why {who} loses them: {reasons}.",
-                    who=who,
-                    reasons=", ".join(f"{words} {count:,}" for words, count in reasons),
-                )
-            )
+        caption(
+            "Why {who} loses them: {reasons}.",
+            who=who,
+            reasons=", ".join(f"{words} {count:,}" for words, count in reasons),
         )
     drawn = {one.question.id: one for one in store().drawn(run.id)}
     shown = band.questions
@@ -232,11 +217,10 @@ def _listed(
         for question in shown:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.text(drawn[question].question.text, width="stretch")
-                st.button(
+                button(
                     tr("Open"),
+                    partial(open_question, question),
                     key=f"flow-open-{question}",
                     help=tr("As this evaluation ran it."),
-                    on_click=open_question,
-                    args=(question,),
                 )
                 ask_again(run, drawn[question], (found.a, found.b))

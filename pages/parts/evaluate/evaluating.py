@@ -20,8 +20,10 @@ from core.evaluation.runs.store import OWNED_AS, Run
 from core.io.json_text import json_text
 from core.models.price import Cap
 from core.runtime.jobs import CANCELLED, Job
-from pages.parts.shared.people import barred, held, whose
-from pages.parts.shared.problems import ask_first, attempt, noted_errors
+from pages.parts.shared.buttons import ask_first, button
+from pages.parts.shared.people import barred, whose
+from pages.parts.shared.problems import noted_errors
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.spending import spend_at_most
@@ -60,15 +62,9 @@ def progress(run: Run) -> None:
             )
             why = barred(OWNED_AS, str(run.id))
             cap, valid = _limit(run, job)
-            how = held(why or "" if valid else tr("Mend the limit first."))
-            st.button(
-                tr("Go on"),
-                key="resume",
-                icon=":material/play_arrow:",
-                on_click=resume,
-                args=(run, cap),
-                **how,
-            )
+            why_not = why if valid else tr("Mend the limit first.")
+            go_on = partial(resume, run, cap)
+            button(tr("Go on"), go_on, key="resume", icon="play_arrow", why_not=why_not)
 
 
 @st.fragment(run_every=1.0)
@@ -112,8 +108,7 @@ def job_beside(
         st.caption(wait)
         return ()
     action = partial(begin, engine(), store(), run)
-    how: dict[str, Any] = {"key": f"{name}-go", "type": "primary", "icon": icon}
-    st.button(label, on_click=attempt, args=(action,), **how)
+    button(label, action, key=f"{name}-go", type="primary", icon=icon)
     begun_elsewhere(key)
     return ()
 
@@ -191,23 +186,20 @@ def runs() -> None:
     """The evaluations there are, the newest first."""
     known = store().runs()
     if not known:
-        st.caption(
-            tr(
-                "No evaluation yet. What you start goes on when you close this page, and can be taken up after a restart."
-            )
+        caption(
+            "No evaluation yet. What you start goes on when you close this page, and can be taken up after a restart."
         )
         return
     st.markdown(tr("**Evaluations**"))
     for run in known[:SHOWN_RUNS]:
         job = job_of(run)
         at_work = job is not None and not job.ended
-        state = (
-            tr("at work")
-            if at_work
-            else tr("finished")
-            if run.done == run.total
-            else tr("{done:,} of {total:,} done", done=run.done, total=run.total)
-        )
+        if at_work:
+            state = tr("at work")
+        elif run.done == run.total:
+            state = tr("finished")
+        else:
+            state = tr("{done:,} of {total:,} done", done=run.done, total=run.total)
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             with st.container(gap=None, width="stretch"):
                 st.text(", ".join(titles(run).values()))
@@ -223,15 +215,14 @@ def runs() -> None:
                     whose(OWNED_AS, str(run.id)),
                 )
                 st.caption(plain(" · ".join(filter(None, parts))))
-            st.button(
+            button(
                 tr("Open"),
+                partial(open_run, run.id),
                 key=f"open-{run.id}",
                 help=tr("Open evaluation {id}", id=run.id),
-                on_click=open_run,
-                args=(run.id,),
             )
     if len(known) > SHOWN_RUNS:
-        st.caption(tr("{more:,} older ones are not shown.", more=len(known) - SHOWN_RUNS))
+        caption("{more:,} older ones are not shown.", more=len(known) - SHOWN_RUNS)
 
 
 def open_run(number: int) -> None:

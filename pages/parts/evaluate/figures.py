@@ -25,6 +25,7 @@ from pages.parts.evaluate.questions import question_table
 from pages.parts.evaluate.recommended import advised, recommended
 from pages.parts.evaluate.repairing import repairs
 from pages.parts.evaluate.why import has_own, why
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -76,9 +77,8 @@ def figures(run: Run) -> None:
         tr("Why yours lost"): (has_own, why),
     }
     drawn = {name: draw for name, (has, draw) in further.items() if has(results)}
-    tabs = st.tabs(
-        [*names, *drawn], key=Session.evaluate_part.name, bind="query-params"
-    )  # a reload comes back to the same
+    # a reload comes back to the same
+    tabs = st.tabs([*names, *drawn], key=Session.evaluate_part.name, bind="query-params")
     table, changed, mended, pictures, tests, each, meanings = tabs[: len(names)]
     for tab, draw in zip(tabs[len(names) :], drawn.values()):
         if tab.open:  # first, as nobody looks at the others meanwhile
@@ -137,19 +137,16 @@ def _table(results: Summary) -> None:
     advice = advised(results.run) if part is results else None
     rows = []
     for instance, row in figures.items():
-        count = (
-            f"{len(part.of(instance)):,}"
-            if part is not results
-            else results.done(instance)
-            if results.unfinished
-            else ""
-        )
+        if part is not results:
+            count = f"{len(part.of(instance)):,}"
+        elif results.unfinished:
+            count = results.done(instance)
+        else:
+            count = ""
         done = {tr("Questions"): count} if count else {}
-        rank = (
-            {tr("Rank"): advice.ranks.get(instance)}
-            if advice is not None and len(advice.ranks) > 1
-            else {}
-        )
+        rank = {}
+        if advice is not None and len(advice.ranks) > 1:
+            rank = {tr("Rank"): advice.ranks.get(instance)}
         rows.append(
             {tr("Method"): spec[instance]}
             | rank
@@ -165,17 +162,13 @@ def _table(results: Summary) -> None:
         hide_index=True,
         column_config={tr("Method"): st.column_config.TextColumn(pinned=True), **config},
     )
-    st.caption(
-        tr(
-            "Mean and 95 % bootstrap interval over the questions; the same questions are drawn again for every method. Failed ones score 0."
-        )
+    caption(
+        "Mean and 95 % bootstrap interval over the questions; the same questions are drawn again for every method. Failed ones score 0."
     )
     if not any(row.question.answers or row.question.gold for row in results.rows):
-        judged = (
-            tr("The tab “Judged in pairs” holds")
-            if can_be_judged(results)
-            else tr("Where a language model answers, another tab holds")
-        )
+        judged = tr("Where a language model answers, another tab holds")
+        if can_be_judged(results):
+            judged = tr("The tab “Judged in pairs” holds")
         sentence = tr(
             "No answers and no passages are known to these questions, so there are figures of cost alone."
         )
@@ -191,14 +184,10 @@ def _table(results: Summary) -> None:
     for instance in results.instances:
         without = part.counts(instance)["without_context"]
         if without:
-            st.caption(
-                plain(
-                    tr(
-                        "{instance}: {without:,} without any triple (counted as they are).",
-                        instance=spec[instance],
-                        without=without,
-                    )
-                )
+            caption(
+                "{instance}: {without:,} without any triple (counted as they are).",
+                instance=spec[instance],
+                without=without,
             )
     for sentence in [*part.failed(), *part.faults(), *part.shallow(names), *part.brought()]:
         st.caption(plain(sentence))
@@ -249,7 +238,7 @@ def _pictures(results: Summary) -> None:
     ]
     qualities = [name for name in useful if metric(name).better == "higher"]
     if not qualities:
-        st.caption(tr("There is nothing to draw yet."))
+        caption("There is nothing to draw yet.")
         return
     recommended = quality_of(results)  # the one that the sentence above goes by
     fronts = [quality for _, quality in results.fronts]
@@ -264,8 +253,9 @@ def _pictures(results: Summary) -> None:
             key=f"figures_quality{kind}",
             persist_state="session",
         )
-        cost = (
-            st.selectbox(
+        cost = None
+        if costs:
+            cost = st.selectbox(
                 tr("Against"),
                 costs,
                 format_func=_title,
@@ -273,9 +263,6 @@ def _pictures(results: Summary) -> None:
                 key=f"figures_cost{kind}",
                 persist_state="session",
             )
-            if costs
-            else None
-        )
     drawn = {"front": plots.front(results, table, cost, quality)} if cost else {}
     drawn |= plots.funnels(results)
     for name in FIGURES:
@@ -303,7 +290,7 @@ def _pictures(results: Summary) -> None:
 def _tests(results: Summary) -> None:
     names = titles(results.run)
     if len(names) < 2:
-        st.caption(tr("There is one method only, so nothing to compare it with."))
+        caption("There is one method only, so nothing to compare it with.")
         return
     base = st.selectbox(
         tr("Tested against"),
@@ -332,12 +319,10 @@ def _tests(results: Summary) -> None:
     ]
     small = st.column_config.NumberColumn(format="%.4f")
     st.dataframe(rows, hide_index=True, column_config={"p": small, tr("p, corrected"): small})
-    st.caption(
-        tr(
-            "A sign-flip permutation test on the questions that gave both a number. The corrected p is Holm's, over the methods for one "
-            "metric. {untested}",
-            untested=plain(results.untested()),
-        )
+    caption(
+        "A sign-flip permutation test on the questions that gave both a number. The corrected p is Holm's, over the methods for one "
+        "metric. {untested}",
+        untested=results.untested(),
     )
 
 
@@ -348,15 +333,11 @@ def _meanings(results: Summary) -> None:
             st.text(tr(one["definition"]))
             st.text(tr(one["convention"]))
             source = tr(" Source: {source}.", source=one["source"]) if one["source"] else ""
-            st.caption(
-                plain(
-                    tr(
-                        "Unit: {unit}; {better} is better.{source}",
-                        unit=tr(one["unit"]),
-                        better=tr(one["better"]),
-                        source=source,
-                    )
-                )
+            caption(
+                "Unit: {unit}; {better} is better.{source}",
+                unit=tr(one["unit"]),
+                better=tr(one["better"]),
+                source=source,
             )
 
 

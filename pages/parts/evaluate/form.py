@@ -6,7 +6,6 @@ from typing import Any
 
 import streamlit as st
 
-from core.errors import HopscopeError
 from core.evaluation.metrics.defaults import defaults
 from core.evaluation.runs.plan import BY_ENCODER, BY_MODEL, make_plan
 from core.evaluation.runs.starting import evaluate
@@ -19,6 +18,8 @@ from pages.parts.bringing.finished_run import bring_run, questions_of_runs
 from pages.parts.evaluate.writing import write_questions
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.question.question_sets import asked, no_questions, usual_sets
+from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import shown_errors
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.spending import spend_at_most
@@ -72,11 +73,11 @@ def new_run() -> None:
         chosen = [known[key] for key in lines]
         chosen, fits = _prompt(chosen) if settings["model"] else (chosen, True)
         at_once, cap, valid = _servers()
-        if st.button(
+        if button(
             tr("Start"),
             key="evaluate-go",
             type="primary",
-            icon=":material/play_arrow:",
+            icon="play_arrow",
             disabled=not (valid and fits),
         ):
             begin(chosen, sets, int(size), int(seed), at_once, cap, **settings)
@@ -105,10 +106,8 @@ def _sets(on: Source, known: dict[str, str]) -> list[str]:
 
 
 def _methods(on: Source, known: dict[str, Instance]) -> list[str]:
-    labels, chosen = (
-        {key: text for key, text in options(known).items() if not is_heading(key)},
-        Session.evaluate_methods[on.kind],
-    )
+    labels = {key: text for key, text in options(known).items() if not is_heading(key)}
+    chosen = Session.evaluate_methods[on.kind]
     usual = [key for key in defaults(on).methods if key in labels]
     begun = [key for key in Session.evaluate_brought.take() if key in labels]
     here = [key for key in chosen.value if key in labels]  # a run may have been removed
@@ -132,10 +131,7 @@ def _settings(on: Source) -> dict[str, Any]:
             tr("Language model answers"),
             key=Session.evaluate_model.name,
             persist_state="session",
-            help=tr(
-                "Off, the {reader} answers are scored.",
-                reader=defaults(on).reader,
-            ),
+            help=tr("Off, the {reader} answers are scored.", reader=defaults(on).reader),
         )
         judge = st.toggle(
             tr("Language model judges"),
@@ -211,14 +207,12 @@ def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
         )
     if not prompt or not chosen:
         return chosen, True
-    try:
+    with shown_errors():
         instances, notes = prompted(chosen, prompt, engine().models.is_chat)
-    except HopscopeError as error:
-        st.error(plain(str(error)))
-        return chosen, False
-    if notes:
-        st.caption(plain(" ".join(notes)))
-    return list(instances), True
+        if notes:
+            st.caption(plain(" ".join(notes)))
+        return list(instances), True
+    return chosen, False
 
 
 def _servers() -> tuple[int, Cap | None, bool]:
@@ -254,12 +248,9 @@ def begin(
     **settings: Any,
 ) -> None:
     """Start the run and show it; what stands in the way is said."""
-    try:
+    with shown_errors():
         with st.spinner(tr("Opening what is asked and drawing the questions")):
             plan = make_plan(chosen, ",".join(sets), size, engine().graph, seed=seed, **settings)
             job = evaluate(engine(), store(), plan, at_once=at_once, cap=cap)
-    except HopscopeError as error:
-        st.error(plain(str(error)))
-        return
-    st.query_params["run"] = str(job.number)
-    st.rerun()
+        st.query_params["run"] = str(job.number)
+        st.rerun()

@@ -16,7 +16,10 @@ from core.evaluation.reports.summary import Summary
 from core.io.durations import roughly
 from core.models.chat.saved_replies import SavedReplies
 from core.runtime.jobs import CANCELLED
-from pages.parts.shared.session import engine, said
+from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import result_of
+from pages.parts.shared.sentences import caption, write
+from pages.parts.shared.session import engine
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.shared.working import begun_elsewhere, working
@@ -35,11 +38,9 @@ def can_be_judged(summary: Summary) -> bool:
 
 def judged_pairs(summary: Summary) -> None:
     """Draw the tab."""
-    st.write(
-        tr(
-            "For questions that ask for an overview no answer is known. A language model says which of two answers is better, and is asked "
-            "in both orders, so that what it prefers for its place alone cancels out."
-        )
+    write(
+        "For questions that ask for an overview no answer is known. A language model says which of two answers is better, and is asked "
+        "in both orders, so that what it prefers for its place alone cancels out."
     )
     try:
         work = Pairwise(summary.instances, pairs(summary), engine().models)
@@ -68,7 +69,7 @@ def _begin(summary: Summary, tally: Tally, missing: int) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         label = tr("Go on judging") if tally.matches else tr("Judge the answers")
-        if st.button(label, key="judge-pairs", type="primary", icon=":material/balance:") and said(
+        if button(label, key="judge-pairs", type="primary", icon="balance") and result_of(
             lambda: start(engine(), summary)
         ):
             st.rerun()
@@ -81,13 +82,9 @@ def _begin(summary: Summary, tally: Tally, missing: int) -> None:
             judge=tally.judge,
             time=time,
         )
-        st.caption(
-            plain(
-                tr(
-                    "{sentence} What is judged is kept. Another model judges once the page Models gives it that role.",
-                    sentence=sentence,
-                )
-            )
+        caption(
+            "{sentence} What is judged is kept. Another model judges once the page Models gives it that role.",
+            sentence=sentence,
         )
 
 
@@ -103,19 +100,15 @@ def _shown(tally: Tally, names: dict[str, Called], texts: dict[str, str]) -> Non
     st.caption(plain(f"{share}."))
     telling = [one for one in CRITERIA if tally.decides(one)]
     if telling:
-        st.caption(
-            tr(
-                "Row over column: the share of questions won, a tie as half, with its 95 % interval."
-            )
+        caption(
+            "Row over column: the share of questions won, a tie as half, with its 95 % interval."
         )
         _matrices(tally, telling, names)
     mute = [one for one in CRITERIA if one not in telling] if tally.read else []
     if mute:
         with st.expander(tr("Win rates that say nothing")):
-            st.caption(
-                tr(
-                    "Both orders agree no more often than by chance, or one place is preferred throughout: these rates rank nobody."
-                )
+            caption(
+                "Both orders agree no more often than by chance, or one place is preferred throughout: these rates rank nobody."
             )
             _matrices(tally, mute, names)
     _verdicts(tally, names, texts)

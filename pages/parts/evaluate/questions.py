@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -18,6 +19,8 @@ from core.evaluation.runs.store import Run
 from core.languages.spelling import holds_words
 from pages.parts.board.finished import downloads, finished_board
 from pages.parts.question.permalink import MOST_LANES
+from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
@@ -43,18 +46,14 @@ def question_table(summary: Summary) -> None:
             tr("Only where they differ"), key="questions_differ", persist_state="session"
         )
         words = st.text_input(
-            tr("Words of the question"),
-            width=240,
-            key="questions_words",
-            persist_state="session",
+            tr("Words of the question"), width=240, key="questions_words", persist_state="session"
         )
     found: dict[str, dict] = {}
     for row in summary.rows:
-        value = (
-            None
-            if row.outcome is None or summary.lacks(row.instance, chosen)
-            else metric(chosen)(row.outcome)
-        )
+        if row.outcome is None or summary.lacks(row.instance, chosen):
+            value = None
+        else:
+            value = metric(chosen)(row.outcome)
         line = found.setdefault(row.question.id, {tr("Question"): row.question.text})
         line[names[row.instance]] = value
     rows = {
@@ -64,7 +63,7 @@ def question_table(summary: Summary) -> None:
         and (not differ or len({line.get(name) for name in names.values()}) > 1)
     }
     if not rows:
-        st.caption(tr("No question is like that."))
+        caption("No question is like that.")
         return
     shown = list(rows)[:SHOWN]
     number = {name: st.column_config.NumberColumn(format="%.3g") for name in names.values()}
@@ -76,21 +75,18 @@ def question_table(summary: Summary) -> None:
         selection_mode="single-row",
         key="question_rows",
     )
-    st.caption(
-        tr(
-            "{shown:,} of {questions} shown. Choose a row to open it.",
-            shown=len(shown),
-            questions=many(len(found), "question"),
-        )
+    caption(
+        "{shown:,} of {questions} shown. Choose a row to open it.",
+        shown=len(shown),
+        questions=many(len(found), "question"),
     )
     place = next(iter(picked["selection"]["rows"]), None)
     if place is not None and place < len(shown):
-        st.button(
+        button(
             tr("Open this question"),
+            partial(open_question, shown[place]),
             type="primary",
-            icon=":material/view_column:",
-            on_click=open_question,
-            args=(shown[place],),
+            icon="view_column",
         )
 
 
@@ -106,12 +102,7 @@ def _back_to_evaluation() -> None:
 def one_question(number: int, question: str) -> None:
     """A question of a run as Compare shows it, from what was kept: no model is asked."""
     run = store().run(number)
-    st.button(
-        tr("The evaluation"),
-        icon=":material/arrow_back:",
-        type="tertiary",
-        on_click=_back_to_evaluation,
-    )
+    button(tr("The evaluation"), _back_to_evaluation, icon="arrow_back", type="tertiary")
     drawn = next((one for one in store().drawn(number) if one.question.id == question), None)
     if drawn is None:
         raise BadInput(
@@ -135,21 +126,18 @@ def one_question(number: int, question: str) -> None:
             )
         )
     st.subheader(plain(drawn.question.text), anchor=False)
-    start = (
-        []
-        if drawn.source.documents
-        else [
+    if drawn.source.documents:
+        start = []
+    else:
+        start = [
             tr(
                 "Starts from {entities}",
                 entities=", ".join(drawn.question.entities) or tr("what is found in it"),
             )
         ]
-    )
-    known = (
-        [tr("Known answers: {answers}", answers=", ".join(drawn.question.answers))]
-        if drawn.question.answers
-        else []
-    )
+    known = []
+    if drawn.question.answers:
+        known = [tr("Known answers: {answers}", answers=", ".join(drawn.question.answers))]
     st.caption(plain(" · ".join(start + known)))
     key = f"evaluation-{number}-{question}-{'-'.join(chosen)}"
     compared = Session.evaluation_open.of(key, lambda: _compared(run, drawn, chosen))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import streamlit as st
 
@@ -11,6 +11,7 @@ from core.evaluation.runs.opening import larger
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Run
 from pages.parts.evaluate.evaluating import summary
+from pages.parts.shared.buttons import button
 from pages.parts.shared.problems import noted_errors
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.text import many, plain
@@ -26,13 +27,12 @@ def recommended(run: Run) -> None:
         st.markdown(f"##### {plain(advice.headline)}")
         st.caption(plain(" ".join(advice.details)))
         if advice.more:
-            st.button(
+            button(
                 tr("Ask {questions}", questions=many(advice.more, "more question")),
-                icon=":material/add:",
+                partial(_ask_more, run, advice.more),
+                icon="add",
                 key="ask_more",
                 help=tr("A new evaluation of these questions and further ones."),
-                on_click=_ask_more,
-                args=(run, advice.more),
             )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.evaluation.repairs.tried import Attempt, LineRepairs, job_key, repaired, start
@@ -12,7 +14,9 @@ from core.evaluation.runs.starting import beside
 from core.evaluation.runs.store import Run
 from core.instances.catalogue import Instance
 from pages.parts.evaluate.evaluating import job_beside
+from pages.parts.shared.buttons import button
 from pages.parts.shared.problems import noted_errors
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
@@ -29,10 +33,8 @@ def repairs(results: Summary) -> None:
     run = results.run
     st.write(SAID)
     if not measure(results, results.instances):
-        st.caption(
-            tr(
-                "Of no question of this evaluation is it known what is right, so nothing is known to be lost."
-            )
+        caption(
+            "Of no question of this evaluation is it known what is right, so nothing is known to be lost."
         )
         return
     found = job_beside(
@@ -41,7 +43,7 @@ def repairs(results: Summary) -> None:
         "repairs",
         start,
         tr("Try changes"),
-        ":material/build:",
+        "build",
         tr("Changes can be tried once the evaluation has ended."),
     )
     names = called(run)
@@ -61,13 +63,9 @@ def _line(run: Run, found: LineRepairs, names: dict[str, Called]) -> None:
             _attempt(run, found, attempt, names, f"{found.instance}-{place}")
         without = [attempt for attempt in found.attempts if not attempt.back]
         if helpful and without:
-            st.caption(
-                plain(
-                    tr(
-                        "Tried as well, and brought none back: {changes}.",
-                        changes="; ".join(attempt.words for attempt in without),
-                    )
-                )
+            caption(
+                "Tried as well, and brought none back: {changes}.",
+                changes="; ".join(attempt.words for attempt in without),
             )
 
 
@@ -84,16 +82,15 @@ def _attempt(
             )
             st.caption(plain(tr("That is {there}.", there=there)), width="content")
         else:
-            st.button(
+            button(
                 tr("Evaluate beside the others"),
+                partial(_evaluate, run, line),
                 key=f"repaired-{key}",
-                icon=":material/playlist_add:",
+                icon="playlist_add",
                 help=tr(
                     "Evaluates the same {questions} with this line too.",
                     questions=many(run.spec["sample"], "question"),
                 ),
-                on_click=_evaluate,
-                args=(run, line),
             )
 
 

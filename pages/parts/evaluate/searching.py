@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -27,7 +28,10 @@ from core.runtime.jobs import CANCELLED
 from pages.parts.methods.groups import saved
 from pages.parts.question.permalink import Link
 from pages.parts.question.question_sets import asked, no_questions, usual_sets
-from pages.parts.shared.session import engine, follow, instances, said, store
+from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import result_of
+from pages.parts.shared.sentences import caption, write
+from pages.parts.shared.session import engine, follow, instances, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -50,11 +54,9 @@ MEASURED = tr(
 
 def show_search() -> None:
     """Draw the form, and below it the search that the address names, else the one that was asked for last in this session."""
-    st.write(
-        tr(
-            "Operators can be put together in very many ways. Say how much a question may cost, and the ways are tried on a few "
-            "questions; the best are then held against the published lines on questions that the search never saw."
-        )
+    write(
+        "Operators can be put together in very many ways. Say how much a question may cost, and the ways are tried on a few "
+        "questions; the best are then held against the published lines on questions that the search never saw."
     )
     options = _form()
     if options is not None:
@@ -75,8 +77,8 @@ def _send(options: dict[str, Any]) -> None:
     st.query_params.pop(SEARCH, None)
     del session.search_last
     with st.spinner(tr("Opening what is asked")):
-        planned = said(lambda: _planned(options))
-    if planned is None or said(lambda: start(engine(), store(), planned)) is None:
+        planned = result_of(lambda: _planned(options))
+    if planned is None or result_of(lambda: start(engine(), store(), planned)) is None:
         return
     name = planned.search.file.stem
     _plans.pop(name, None)
@@ -171,9 +173,7 @@ def _form() -> dict[str, Any] | None:
             )
             kinds, calls = _asking() if on.documents else (_kinds(), 0)
         st.caption(MEASURED)
-        sent = st.button(
-            tr("Search"), key="search_form-go", type="primary", icon=":material/travel_explore:"
-        )
+        sent = button(tr("Search"), key="search_form-go", type="primary", icon="travel_explore")
     if not sent:
         return None
     limits = {
@@ -240,10 +240,8 @@ def _planned(options: dict[str, Any]) -> SearchPlan:
 
 def _shown(planned: SearchPlan) -> None:
     """Follow the search while it runs, then what came of it; what was done before it was cancelled or failed is shown as well."""
-    job, config = (
-        engine().evaluations.get(f"search-{planned.search.file.stem}"),
-        planned.search.config,
-    )
+    job = engine().evaluations.get(f"search-{planned.search.file.stem}")
+    config = planned.search.config
     asks = (
         tr(", {calls} of language models", calls=many(config.calls, "call")) if config.asks else ""
     )
@@ -254,17 +252,13 @@ def _shown(planned: SearchPlan) -> None:
         set=config.tuning.set,
     )
     good = tr(metric(config.quality).described()["title"]).lower()
-    st.caption(
-        plain(
-            tr(
-                "A search: {on}, for {good}, within {budget:g} {cost} a question{asks}.",
-                on=on,
-                good=good,
-                budget=config.budget,
-                cost=COSTS[config.cost],
-                asks=asks,
-            )
-        )
+    caption(
+        "A search: {on}, for {good}, within {budget:g} {cost} a question{asks}.",
+        on=on,
+        good=good,
+        budget=config.budget,
+        cost=COSTS[config.cost],
+        asks=asks,
     )
     if job is not None and not job.ended:
         follow(job, tr("Searching"))
@@ -273,13 +267,7 @@ def _shown(planned: SearchPlan) -> None:
     if job is not None and job.status == CANCELLED:
         st.info(tr("Cancelled. What was tried is kept."))
     if job is None or job.error or job.status == CANCELLED:
-        st.button(
-            tr("Go on searching"),
-            key="search-on",
-            icon=":material/play_arrow:",
-            on_click=_go_on,
-            args=(planned,),
-        )
+        button(tr("Go on searching"), partial(_go_on, planned), key="search-on", icon="play_arrow")
     points, verdict = (
         job.result if job is not None and job.result else (planned.search.points(), None)
     )
@@ -297,13 +285,11 @@ def _shown(planned: SearchPlan) -> None:
             times=many(planned.search.calls(), "time"),
             calls=config.calls,
         )
-        st.caption(
-            tr(
-                "{asked_of}; {points:,} of {lines} were tried.",
-                asked_of=asked_of,
-                points=len(points),
-                lines=many(config.trials, "line"),
-            )
+        caption(
+            "{asked_of}; {points:,} of {lines} were tried.",
+            asked_of=asked_of,
+            points=len(points),
+            lines=many(config.trials, "line"),
         )
     if verdict is None and (why := planned.unjudged(best[:POINTS])):
         st.info(plain(why))
@@ -329,13 +315,9 @@ def _judged(verdict: SearchVerdict) -> None:
         "On {questions} unseen questions, each asked of every line in turn, with 95 % intervals",
         questions=verdict.questions,
     )
-    st.caption(
-        plain(
-            tr(
-                "{how}; the p-values are corrected for the number of lines held against the published one (Holm).",
-                how=how,
-            )
-        )
+    caption(
+        "{how}; the p-values are corrected for the number of lines held against the published one (Holm).",
+        how=how,
     )
     for failed in verdict.failed:
         st.caption(plain(failed))
@@ -398,7 +380,7 @@ def _save(point: Point, planned: SearchPlan, verdict: SearchVerdict | None) -> N
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.popover(tr("Save as a method"), icon=":material/bookmark_add:"):
             name = st.text_input(tr("Name"), key="search_name", max_chars=80)
-            if st.button(tr("Save"), key="search_save", type="primary"):
+            if button(tr("Save"), key="search_save", type="primary"):
                 notes = tr(
                     "Found by a search on {set} for {quality} under {budget:g} {cost} a question.",
                     set=config.tuning.set,
@@ -406,7 +388,7 @@ def _save(point: Point, planned: SearchPlan, verdict: SearchVerdict | None) -> N
                     budget=config.budget,
                     cost=COSTS[config.cost],
                 )
-                instance = said(lambda: save(name, point.line, notes))
+                instance = result_of(lambda: save(name, point.line, notes))
                 session.search_saved = (repr(point.line), instance.title if instance else "")
                 if instance:
                     st.rerun()  # the methods to compare are above and were drawn without it

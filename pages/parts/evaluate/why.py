@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.evaluation.repairs.why_lost import Why, WhyLost, own_instances, start_why, why_key
@@ -9,6 +11,8 @@ from core.evaluation.reports.naming import called
 from core.evaluation.reports.summary import Summary
 from pages.parts.evaluate.evaluating import job_beside
 from pages.parts.evaluate.questions import open_question
+from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import write
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
@@ -23,11 +27,9 @@ def has_own(results: Summary) -> bool:
 def why(results: Summary) -> None:
     """Draw the tab: the button, how far the reading is, then what was found of each such instance."""
     run = results.run
-    st.write(
-        tr(
-            "Where did yours lose a question, and by what? Beside it is the row that found the most of the same passages and did not "
-            "lose it, and the smallest change of what yours found that would have been enough. Nothing is asked anew."
-        )
+    write(
+        "Where did yours lose a question, and by what? Beside it is the row that found the most of the same passages and did not "
+        "lose it, and the smallest change of what yours found that would have been enough. Nothing is asked anew."
     )
     found = job_beside(
         run,
@@ -35,7 +37,7 @@ def why(results: Summary) -> None:
         "why",
         start_why,
         tr("Find out"),
-        ":material/troubleshoot:",
+        "troubleshoot",
         tr("This can be read once the evaluation has ended."),
     )
     names = {key: str(one) for key, one in called(run).items()}
@@ -60,20 +62,18 @@ def _instance(found: WhyLost, names: dict[str, str]) -> None:
 
 def _question(one: Why, names: dict[str, str], key: str) -> None:
     """A lost question: its text with the button that opens it, by what it was lost, the row that did not lose it, and the change."""
-    common = (
-        tr(
+    common = ""
+    if one.of:
+        common = tr(
             "; of the {documents} that yours found it has {shared:,}",
             documents=many(one.of, "document"),
             shared=one.shared,
         )
-        if one.of
-        else ""
-    )
-    nearest = (
-        tr("{nearest} did not lose it{common}.", nearest=names[one.nearest], common=common)
-        if one.nearest
-        else ""
-    )
+    nearest = ""
+    if one.nearest:
+        nearest = tr(
+            "{nearest} did not lose it{common}.", nearest=names[one.nearest], common=common
+        )
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
     ):
@@ -81,10 +81,9 @@ def _question(one: Why, names: dict[str, str], key: str) -> None:
             st.text(one.text)
             cause = f"{one.cause[:1].upper()}{one.cause[1:]}."
             st.caption(plain(" ".join(filter(None, [cause, nearest, one.change]))))
-        st.button(
+        button(
             tr("Open"),
+            partial(open_question, one.question),
             key=key,
             help=tr("As this evaluation ran it."),
-            on_click=open_question,
-            args=(one.question,),
         )

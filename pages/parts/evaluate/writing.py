@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -13,7 +14,10 @@ from core.io.durations import roughly
 from core.models.chat.saved_replies import SavedReplies
 from core.runtime.jobs import CANCELLED, Job
 from core.sources import Source
-from pages.parts.shared.session import engine, said
+from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import result_of
+from pages.parts.shared.sentences import caption, write
+from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -31,11 +35,9 @@ def write_questions(on: Source) -> None:
         icon=":material/edit_note:",
         expanded=not on.sets or job is not None,
     ):
-        st.write(
-            tr(
-                "Questions that ask for an overview rather than for one fact: who would work with these texts, what would each of them do, "
-                "and what would they ask for that? No answer to them is known, so the answers of methods are judged in pairs."
-            )
+        write(
+            "Questions that ask for an overview rather than for one fact: who would work with these texts, what would each of them do, "
+            "and what would they ask for that? No answer to them is known, so the answers of methods are judged in pairs."
         )
         if job is None or job.ended:
             _form(on)
@@ -74,22 +76,16 @@ def _form(on: Source) -> None:
         st.text(model.how_to_get)
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        pressed = st.button(
-            tr("Write them"), key="writing-go", type="primary", icon=":material/edit_note:"
-        )
-        st.caption(
-            plain(
-                tr(
-                    "{questions} by {replies} of {writer}.",
-                    questions=many(recipe.total, "question"),
-                    replies=many(recipe.replies, "reply", "replies"),
-                    writer=_writer(recipe),
-                )
-            )
+        pressed = button(tr("Write them"), key="writing-go", type="primary", icon="edit_note")
+        caption(
+            "{questions} by {replies} of {writer}.",
+            questions=many(recipe.total, "question"),
+            replies=many(recipe.replies, "reply", "replies"),
+            writer=_writer(recipe),
         )
     if usual_name(on.name) in on.sets:
-        st.caption(tr("They take the place of those that were written before."))
-    if pressed and said(lambda: _begun(on, recipe, about)):
+        caption("They take the place of those that were written before.")
+    if pressed and result_of(lambda: _begun(on, recipe, about)):
         st.rerun()
 
 
@@ -110,21 +106,16 @@ def _written(on: Source, written: Written) -> None:
     """What is missing and why, and the first of the questions, which can be chosen above."""
     for sentence in written.notes:
         st.warning(plain(sentence), icon=":material/rule:")
-    st.caption(
-        plain(
-            tr("What the texts are about, as the model was given it: {about}", about=written.about)
-        )
-    )
+    caption("What the texts are about, as the model was given it: {about}", about=written.about)
     for question in written.questions[:SHOWN]:
         st.text(question.text)
     if len(written.questions) > SHOWN:
-        st.caption(tr("and {more:,} more", more=len(written.questions) - SHOWN))
-    st.button(
+        caption("and {more:,} more", more=len(written.questions) - SHOWN)
+    button(
         tr("Evaluate on them"),
+        partial(_choose, usual_name(on.name)),
         key="writing-choose",
-        icon=":material/checklist:",
-        on_click=_choose,
-        args=(usual_name(on.name),),
+        icon="checklist",
     )
 
 

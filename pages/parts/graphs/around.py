@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -9,8 +10,9 @@ import streamlit as st
 from core.errors import shorten
 from core.types import Question
 from pages.parts.graphs.walk import trail
+from pages.parts.shared.buttons import button
 from pages.parts.shared.live import AROUND, near
-from pages.parts.shared.session import said
+from pages.parts.shared.problems import result_of
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -35,10 +37,10 @@ def around_one(graph: Any) -> Any | None:
             max_chars=500,
             width=420,
         )
-        st.button(
+        button(
             tr("Fetch anew"),
-            icon=":material/refresh:",
-            on_click=graph.live.forget,
+            graph.live.forget,
+            icon="refresh",
             help=tr("Forget what was fetched of it before."),
         )
     if not name.strip():
@@ -49,7 +51,7 @@ def around_one(graph: Any) -> Any | None:
             icon=":material/database:",
         )
         return None
-    found = said(lambda: near(graph, Question(name, entities=(name,)), _leave))
+    found = result_of(lambda: near(graph, Question(name, entities=(name,)), _leave))
     if found is not None:
         st.caption(plain(found.fetched.text))
     return found
@@ -61,13 +63,7 @@ def further(graph: Any) -> None:
     name = graph.node_name(been[-1]) if been else ""
     if name and name not in graph.fetched.starts:
         text = tr("Fetch what is around {name}", name=plain(shorten(name, 40)))
-        st.button(
-            text,
-            key="further",
-            icon=":material/explore:",
-            on_click=Session.around.put,
-            args=(name,),
-        )
+        button(text, partial(Session.around.put, name), key="further", icon="explore")
 
 
 def _leave() -> None:

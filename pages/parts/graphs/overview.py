@@ -177,11 +177,9 @@ def sentence(graph: Any, chosen: Overview) -> str:
             entities=many(graph.n_nodes, "entity", "entities"),
         )
     else:
-        more = (
-            tr(", and {further:,} more that these lead to", further=len(chosen.further))
-            if chosen.further
-            else ""
-        )
+        more = ""
+        if chosen.further:
+            more = tr(", and {further:,} more that these lead to", further=len(chosen.further))
         seen = tr(
             "The {hubs} best connected of {n_nodes:,} entities (large), {joints} that join them{more}",
             hubs=len(chosen.hubs),

@@ -13,7 +13,9 @@ from core.graph.algorithms.overview import MANY
 from core.graph.columns import TYPES, Table
 from core.graph.names.language import choose_language, graph_language
 from pages.parts.graphs.walk_view import DARK, LIGHT
+from pages.parts.shared.buttons import button
 from pages.parts.shared.language import language_choice
+from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import graph_name
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.wording import tr
@@ -46,18 +48,11 @@ def counted(graph: Any) -> bool:
     """Whether the counts may be drawn: of a very large graph they are made when a person asks, as all of it is read."""
     if graph.n_edges <= MANY or session.count_asked == graph.digest:
         return True
-    st.write(
-        tr(
-            "Counting reads the whole graph: {n_edges:,} triples. That may take a minute.",
-            n_edges=graph.n_edges,
-        )
+    write(
+        "Counting reads the whole graph: {n_edges:,} triples. That may take a minute.",
+        n_edges=graph.n_edges,
     )
-    st.button(
-        tr("Count them"),
-        icon=":material/bar_chart:",
-        on_click=Session.count_asked.put,
-        args=(graph.digest,),
-    )
+    button(tr("Count them"), partial(Session.count_asked.put, graph.digest), icon="bar_chart")
     return False
 
 
@@ -94,11 +89,7 @@ def details(graph: Any) -> None:
         tr("Said of entities"): _said(graph.columns.nodes),
         tr("Said of triples"): _said(graph.columns.edges),
         tr("On disk"): _size(graph),
-        tr("From"): ""
-        if known is None
-        else tr("{name}, shipped with Hopscope", name=known.triples.name)
-        if known.triples
-        else known.live and tr("a database") or tr("a file you added"),
+        tr("From"): _origin(known),
         tr("Licence"): "" if known is None else known.licence,
     }
     for label, value in facts.items():
@@ -117,9 +108,7 @@ def charts(graph: Any) -> None:
     colour = (DARK if st.context.theme.type == "dark" else LIGHT)["near"]
     degrees = [(d, n) for d, n in zip(found["degrees"], found["entities"]) if d]
     st.markdown(tr("**Edges at an entity**"))
-    st.caption(
-        tr("Each dot: how many entities have that many edges. Both scales grow tenfold a step.")
-    )
+    caption("Each dot: how many entities have that many edges. Both scales grow tenfold a step.")
     dots = go.Figure(
         go.Scatter(
             x=[d for d, _ in degrees],
@@ -139,12 +128,10 @@ def charts(graph: Any) -> None:
     order = sorted(range(graph.n_relations), key=lambda i: (-found["relations"][i], i))[:BARS]
     st.markdown(tr("**Triples of a relation**"))
     if graph.n_relations > BARS:
-        st.caption(
-            tr(
-                "The {shown} most frequent of {n_relations:,}.",
-                shown=BARS,
-                n_relations=graph.n_relations,
-            )
+        caption(
+            "The {shown} most frequent of {n_relations:,}.",
+            shown=BARS,
+            n_relations=graph.n_relations,
         )
     names = [_label(graph.relation_names[i]) for i in order]
     bars = go.Figure(
@@ -195,13 +182,9 @@ def _said(table: Table | None) -> str:
 def _origin(known: Dataset | None) -> str:
     if known is None:
         return ""
-    return (
-        tr("{name}, shipped with Hopscope", name=known.triples.name)
-        if known.triples
-        else tr("a database")
-        if known.live
-        else tr("a file you added")
-    )
+    if known.triples:
+        return tr("{name}, shipped with Hopscope", name=known.triples.name)
+    return tr("a database") if known.live else tr("a file you added")
 
 
 def _size(graph: Any) -> str:

@@ -13,6 +13,8 @@ from core.graph.names.lookup import names
 from core.graph.texts import node_texts, relation_texts, weights
 from pages.parts.graphs.overview import legend, part, picture_of, sentence
 from pages.parts.graphs.walk_view import neighbourhood, picture, show
+from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.tables import clickable_table, page_of, pager, way_back
 from pages.parts.shared.text import plain
@@ -37,11 +39,9 @@ def go(graph: Any, node: int) -> None:
         del been[been.index(node) + 1 :]
     else:
         been.append(node)
-    (
-        Session.walk_page[graph.digest].value,
-        Session.walk_filter[graph.digest].value,
-        session.walk_search,
-    ) = 0, EVERY, ""
+    Session.walk_page[graph.digest].value = 0
+    Session.walk_filter[graph.digest].value = EVERY
+    session.walk_search = ""
     st.query_params["entity"] = graph.node_name(node)
 
 
@@ -65,8 +65,8 @@ def _begin(graph: Any) -> None:
     if not chosen.hubs:
         st.info(tr("This graph has no entities."), icon=":material/hub:")
         return
-    st.caption(
-        tr("Type a name, start at one of the best connected entities, or click one on the picture:")
+    caption(
+        "Type a name, start at one of the best connected entities, or click one on the picture:"
     )
     _choices(graph, list(chosen.hubs), "busy")
     drawn = {*chosen.hubs, *chosen.joints, *chosen.further}
@@ -116,14 +116,14 @@ def _search(graph: Any) -> None:
     if found:
         _choices(graph, found, "found")
     else:
-        st.caption(tr("No name is near to that. Try another spelling, or a part of the name."))
+        caption("No name is near to that. Try another spelling, or a part of the name.")
 
 
 def _choices(graph: Any, nodes: list[int], key: str) -> None:
     """Entities as buttons."""
     with st.container(horizontal=True, gap="small"):
         for node in nodes:
-            st.button(_short(graph, node), key=f"{key}-{node}", on_click=go, args=(graph, node))
+            button(_short(graph, node), partial(go, graph, node), key=f"{key}-{node}")
 
 
 def _crumbs(graph: Any, been: list[int]) -> None:
@@ -220,22 +220,18 @@ def _picture(graph: Any, node: int, near: np.ndarray, of: int) -> None:
             lambda clicked: go(graph, clicked) if clicked in drawn else None,
         )
     further = tr(", and {far:,} entities one step further", far=len(part.far)) if part.far else ""
-    st.caption(
-        tr(
-            "Drawn: {near:,} of {of:,} neighbours{further}. Click a dot to walk there; point at a dot or an arrow to read it.",
-            near=len(part.near),
-            of=of,
-            further=further,
-        )
+    caption(
+        "Drawn: {near:,} of {of:,} neighbours{further}. Click a dot to walk there; point at a dot or an arrow to read it.",
+        near=len(part.near),
+        of=of,
+        further=further,
     )
 
 
 def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.ndarray) -> None:
     """The steps of one page; a click on one walks there."""
-    here, listed = (
-        trail(graph)[-1],
-        f"{Session.walk_filter[graph.digest].value}-{Session.walk_page[graph.digest].value}",
-    )
+    here = trail(graph)[-1]
+    listed = f"{Session.walk_filter[graph.digest].value}-{Session.walk_page[graph.digest].value}"
     clickable_table(
         {
             tr("Way"): ["→" if f else "←" for f in forward],

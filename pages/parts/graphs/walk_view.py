@@ -144,9 +144,8 @@ def network(colours: Mapping[str, str]) -> Any:
 def _templates(folder: str) -> Any:
     from jinja2 import Environment, FileSystemLoader
 
-    return Environment(
-        loader=FileSystemLoader(folder)
-    )  # as pyvis has it: what is drawn is escaped before
+    # as pyvis has it: what is drawn is escaped before
+    return Environment(loader=FileSystemLoader(folder))
 
 
 def picture(graph: Any, part: Neighbourhood, dark: bool) -> str:

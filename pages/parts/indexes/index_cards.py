@@ -30,8 +30,10 @@ from core.indexes.table import KINDS, Kind
 from core.io.durations import ago
 from core.runtime.jobs import CANCELLED, WAITING, Job
 from core.sharing import who
-from pages.parts.shared.people import barred, held, whose
-from pages.parts.shared.problems import ask_first, noted_errors
+from pages.parts.shared.buttons import ask_first, button
+from pages.parts.shared.people import barred, whose
+from pages.parts.shared.problems import noted_errors
+from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain, size
 from pages.parts.shared.wording import tr
@@ -74,10 +76,8 @@ def _figures(known: list[Prepared], left: list[Leftover]) -> None:
         st.metric(tr("On disk"), size(sum(one.size for one in known)), width="content")
         if left:
             st.metric(tr("Left over"), size(sum(one.size for one in left)), width="content")
-    st.caption(
-        tr(
-            "Everything here is made from the graph and can be deleted and made again. It is made once and then serves every question."
-        )
+    caption(
+        "Everything here is made from the graph and can be deleted and made again. It is made once and then serves every question."
     )
 
 
@@ -100,7 +100,7 @@ def _card(graph: Any, one: Prepared) -> None:
                 if not at_work:
                     _buttons(graph, one)
         with st.container(gap=None):
-            st.write(tr(kind.purpose))
+            write(kind.purpose)
             for line in _facts(graph, one, at_work):
                 st.caption(plain(line))
         if not at_work:
@@ -117,18 +117,15 @@ def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
     now, lines, by = time.time(), [], whose(OWNED_AS, key(graph, one.kind))
     for saved in sorted(one.saved, key=lambda saved: not saved.usual):
         facts = [saved.words[:1].upper() + saved.words[1:]] if saved.words else []
-        facts += (
-            [
+        if one.parts and saved.usual:
+            facts.append(
                 tr(
                     "{done:,} of {total:,} {parts}",
                     done=one.parts[0],
                     total=one.parts[1],
                     parts=tr(one.kind.parts),
                 )
-            ]
-            if one.parts and saved.usual
-            else []
-        )
+            )
         facts += [size(saved.size), ago(now - saved.changed)]
         facts += [by] if by else []
         facts += (
@@ -157,29 +154,22 @@ def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
 
 def _buttons(graph: Any, one: Prepared) -> None:
     kind, name = one.kind, one.kind.name
+    start = partial(_start, graph, kind)
     why = barred(OWNED_AS, key(graph, kind)) if one.saved else ""
     if kind.build is not None and not one.lacks and not one.damage:
         if one.state != READY:
             label = tr("Go on") if one.state == PARTLY else tr("Build")
-            how = held("" if kind.adds else why)
-            st.button(
-                label,
-                key=f"build-{name}",
-                icon=":material/play_arrow:",
-                on_click=_start,
-                args=(graph, kind),
-                **how,
-            )
+            why_not = "" if kind.adds else why
+            button(label, start, key=f"build-{name}", icon="play_arrow", why_not=why_not)
         elif not kind.adds:
-            how = held(why, tr("Makes it anew. What is there serves until the new one is whole."))
-            st.button(
+            button(
                 tr("Rebuild"),
+                start,
                 key=f"rebuild-{name}",
-                icon=":material/refresh:",
+                icon="refresh",
                 type="tertiary",
-                on_click=_start,
-                args=(graph, kind),
-                **how,
+                why_not=why,
+                help=tr("Makes it anew. What is there serves until the new one is whole."),
             )
         else:
             question = tr(
@@ -219,11 +209,9 @@ def _start(graph: Any, kind: Kind, anew: bool = False) -> None:
 
 def _building(kind: Kind, one: Prepared, job: Job) -> None:
     """How far the building is, and how it ended."""
-    note = (
-        tr("Cancelled. What was done is kept; “Go on” takes it up.")
-        if one.state == PARTLY
-        else tr("Cancelled; nothing was kept.")
-    )
+    note = tr("Cancelled; nothing was kept.")
+    if one.state == PARTLY:
+        note = tr("Cancelled. What was done is kept; “Go on” takes it up.")
     working(
         job, kind.name, note if job.status == CANCELLED and one.state != READY else "", share=True
     )

@@ -9,14 +9,8 @@ from core.diagnosis.wording import sentence
 from core.instances.catalogue import Instance
 from core.instances.needs import missing
 from pages.parts.methods.groups import grouped
-from pages.parts.shared.scripts import ASSETS, component
+from pages.parts.shared.scripts import component
 from pages.parts.shared.wording import tr
-
-FOLDER = ASSETS / "chooser"
-
-
-def _component():
-    return component("chooser", FOLDER / "chooser.js", (FOLDER / "chooser.css",))
 
 
 def chooser(
@@ -31,7 +25,7 @@ def chooser(
         {"title": title, "rows": [_row(one, models, answering) for one in rows]}
         for title, rows in grouped(known).items()
     ]
-    result = _component()(
+    result = component("chooser")(
         key=key, data={"current": current, "groups": groups}, on_choose_change=lambda: None
     )
     return result.choose

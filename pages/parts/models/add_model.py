@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from core.errors import BadInput, HopscopeError
+from core.errors import BadInput
 from core.models.chat.openai import OpenAIChat
 from core.models.declared import ROLES, own_file
 from core.models.discovery import PORTS, FoundServer, find_servers, list_models, role_kind
@@ -17,6 +18,9 @@ from core.models.keys import HOW, NAME, check_key, key_for
 from core.sharing import check_administrator
 from pages.parts.models.measuring import begin_measure
 from pages.parts.models.roles import ROLE_WORDS
+from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import shown_errors
+from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -43,34 +47,28 @@ class Given:
 def add_model() -> None:
     """Draw the search for servers, the form for one, and the instructions for a graphics card."""
     st.subheader(tr("A server"))
-    st.write(
-        tr(
-            "Any server that speaks the OpenAI protocol: Ollama, LM Studio, llama.cpp, vLLM, or a hosted service."
-        )
+    write(
+        "Any server that speaks the OpenAI protocol: Ollama, LM Studio, llama.cpp, vLLM, or a hosted service."
     )
     _found()
     with st.container(border=True, key="server-box"):
         given = _form()
         with st.container(horizontal=True):
-            listed = st.button(
+            listed = button(
                 tr("List its models"),
                 key="server-list",
-                icon=":material/list:",
+                icon="list",
                 help=tr("Asks the server at the address above."),
             )
-            tested = st.button(
-                tr("Test the connection"), key="server-go", icon=":material/network_check:"
-            )
-            added = st.button(tr("Add"), key="server-add", type="primary", icon=":material/add:")
-        try:
+            tested = button(tr("Test the connection"), key="server-go", icon="network_check")
+            added = button(tr("Add"), key="server-add", type="primary", icon="add")
+        with shown_errors():
             if listed:
                 _list(given)
             elif tested:
                 _test(checked(given))
             elif added:
                 _add(checked(given))
-        except HopscopeError as error:
-            st.error(plain(str(error)))
         _listed()
     if title := Session.model_added.take():
         st.success(tr("Added {title}.", title=plain(title)), icon=":material/check_circle:")
@@ -81,12 +79,10 @@ def add_model() -> None:
 def _found() -> None:
     """The button that looks for servers, and what it found."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button(
-            tr("Look for servers on this computer"), key="server-find", icon=":material/radar:"
-        ):
+        if button(tr("Look for servers on this computer"), key="server-find", icon="radar"):
             with st.spinner(tr("Looking …")):
                 session.servers_found = find_servers()
-        st.caption(tr("Ports {ports}", ports=", ".join(map(str, PORTS))))
+        caption("Ports {ports}", ports=", ".join(map(str, PORTS)))
     if session.servers_found == ():
         st.info(
             tr(
@@ -104,27 +100,19 @@ def _found() -> None:
             st.markdown(f"**{plain(one.program)}**", width="content")
             st.text(one.url, width="content")
             if one.locked:
-                st.caption(tr("asks for a key"))
+                caption("asks for a key")
             elif not one.models:
-                st.caption(tr("has no model loaded"))
-            model = (
-                st.selectbox(
+                caption("has no model loaded")
+            model = ""
+            if one.models:
+                model = st.selectbox(
                     tr("Model"),
                     one.models,
                     key=f"found-{one.url}",
                     label_visibility="collapsed",
                     width=280,
                 )
-                if one.models
-                else ""
-            )
-            st.button(
-                tr("Take it"),
-                key=f"take-{one.url}",
-                on_click=_take,
-                args=(one, model),
-                icon=":material/south:",
-            )
+            button(tr("Take it"), partial(_take, one, model), key=f"take-{one.url}", icon="south")
 
 
 def _take(one: FoundServer, model: str) -> None:
@@ -291,7 +279,7 @@ def _listed() -> None:
     url, models = session.server_models
     if url and url == Session.server_url.value.strip().rstrip("/"):
         if not models:
-            st.caption(tr("The server has no model loaded."))
+            caption("The server has no model loaded.")
             return
         st.pills(tr("Its models"), models, key=Session.server_pill.name, on_change=_choose)
 
@@ -359,17 +347,13 @@ def _add(given: Given) -> None:
 
 
 def _gpu() -> None:
-    st.write(
-        tr(
-            "On a computer with an NVIDIA card, install Hopscope with its graphics packages, then start it:"
-        )
+    write(
+        "On a computer with an NVIDIA card, install Hopscope with its graphics packages, then start it:"
     )
     st.code("pip install -r requirements-gpu.txt\nstreamlit run app.py", language="bash")
-    st.write(
-        tr(
-            "Choose the model that runs on the card for a role under “Models”: its server starts at the first question and ends with "
-            "Hopscope. To declare another, add a row to your own file and start Hopscope again:"
-        )
+    write(
+        "Choose the model that runs on the card for a role under “Models”: its server starts at the first question and ends with "
+        "Hopscope. To declare another, add a row to your own file and start Hopscope again:"
     )
     st.code(
         tr(
@@ -378,6 +362,6 @@ def _gpu() -> None:
         ),
         language="toml",
     )
-    st.caption(tr("Your own file is {own_file}", own_file=plain(str(own_file()))))
-    st.write(tr("Or serve it from another computer, and add that as a server above:"))
+    caption("Your own file is {own_file}", own_file=str(own_file()))
+    write("Or serve it from another computer, and add that as a server above:")
     st.code("vllm serve Qwen/Qwen2.5-7B-Instruct --port 8000", language="bash")

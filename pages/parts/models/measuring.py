@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import streamlit as st
+from functools import partial
 
 from core.models.registry import ModelInfo
-from core.runtime.jobs import DONE, Job
+from core.runtime.jobs import DONE
 from core.sharing import who
+from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine
-from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 from pages.parts.shared.working import working
 
@@ -16,11 +17,7 @@ from pages.parts.shared.working import working
 def begin_measure(name: str) -> None:
     """Begin to ask a server what it can do."""
     registry = engine().models
-    engine().jobs.start(
-        f"measure-{name}",
-        lambda: Job(f"measure-{name}", lambda job: registry.measure(name, job)),
-        again=True,
-    )
+    engine().jobs.run(f"measure-{name}", lambda job: registry.measure(name, job), again=True)
 
 
 def measured(info: ModelInfo) -> None:
@@ -31,20 +28,14 @@ def measured(info: ModelInfo) -> None:
         if not job.ended:
             return
     if info.profile is not None:
-        st.caption(
-            plain(
-                tr(
-                    "Measured {measured}: {sentences}.",
-                    measured=info.profile.measured,
-                    sentences="; ".join(info.profile.sentences()),
-                )
-            )
+        caption(
+            "Measured {measured}: {sentences}.",
+            measured=info.profile.measured,
+            sentences="; ".join(info.profile.sentences()),
         )
     elif job is None and who().administrator:
-        st.caption(
-            tr(
-                "Not measured yet: how long a prompt it reads, and what else it can do, is not known."
-            )
+        caption(
+            "Not measured yet: how long a prompt it reads, and what else it can do, is not known."
         )
 
 
@@ -52,13 +43,12 @@ def measure_button(info: ModelInfo) -> None:
     """The button that measures a server, also again."""
     job = engine().jobs.get(f"measure-{info.name}")
     if job is None or job.ended:
-        st.button(
+        button(
             tr("Measure again") if info.profile else tr("Measure"),
+            partial(begin_measure, info.name),
             key=f"measure-{info.name}",
-            icon=":material/speed:",
+            icon="speed",
             type="tertiary",
-            on_click=begin_measure,
-            args=(info.name,),
             help=tr(
                 "Asks the server some twenty times: how long a prompt it reads, whether it streams, keeps to a schema, and more. "
                 "A minute or two."

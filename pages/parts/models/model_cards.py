@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.models.registry import ModelInfo
 from core.runtime.jobs import DONE, Job
 from core.sharing import who
 from pages.parts.models.measuring import measure_button, measured
-from pages.parts.shared.problems import attempt
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -71,19 +73,15 @@ def _facts(info: ModelInfo) -> list[str]:
             "runs on {device}", device=info.device.upper() if len(info.device) == 3 else info.device
         ),
     ]
-    facts += (
-        [tr("about {gigabytes:.1f} GB of memory", gigabytes=info.memory_bytes / 1e9)]
-        if info.memory_bytes
-        else []
-    )
+    if info.memory_bytes:
+        facts.append(tr("about {gigabytes:.1f} GB of memory", gigabytes=info.memory_bytes / 1e9))
     facts += [tr("licence {licence}", licence=info.licence)] if info.licence else []
     facts += [tr("from {upstream}", upstream=info.upstream)] if info.upstream else []
     facts += [tr("role: {roles}", roles=", ".join(info.roles))] if info.roles else []
-    facts += (
-        [tr("asked without {refuses}, which it refuses", refuses=", ".join(info.refuses))]
-        if info.refuses
-        else []
-    )
+    if info.refuses:
+        facts.append(
+            tr("asked without {refuses}, which it refuses", refuses=", ".join(info.refuses))
+        )
     facts += [info.figures] if info.figures else []
     return facts
 
@@ -93,44 +91,32 @@ def _buttons(info: ModelInfo) -> None:
         return
     job = engine().jobs.get(f"fetch-{info.name}")
     if info.fetchable and not info.present and (job is None or job.ended):
-        st.button(
-            tr("Fetch"),
-            key=f"fetch-{info.name}",
-            icon=":material/download:",
-            on_click=_fetch,
-            args=(info.name,),
-        )
+        button(tr("Fetch"), partial(_fetch, info.name), key=f"fetch-{info.name}", icon="download")
     if info.loaded and info.memory_bytes:
-        st.button(
+        button(
             tr("Unload"),
+            partial(engine().models.unload, info.name),
             key=f"unload-{info.name}",
-            icon=":material/eject:",
+            icon="eject",
             type="tertiary",
-            on_click=engine().models.unload,
-            args=(info.name,),
             help=tr("Lets go of its memory; the next use loads it again."),
         )
     if info.kind == "chat" and info.backend == "openai" and info.present:
         measure_button(info)
     if info.own:
-        st.button(
+        button(
             tr("Remove"),
+            lambda: engine().models.remove(info.name),
             key=f"remove-{info.name}",
-            icon=":material/delete:",
+            icon="delete",
             type="tertiary",
-            on_click=attempt,
-            args=(lambda: engine().models.remove(info.name),),
             help=tr("Takes it out of your own models."),
         )
 
 
 def _fetch(name: str) -> None:
     registry = engine().models
-    engine().jobs.start(
-        f"fetch-{name}",
-        lambda: Job(f"fetch-{name}", lambda job: registry.fetch(name, job)),
-        again=True,
-    )
+    engine().jobs.run(f"fetch-{name}", lambda job: registry.fetch(name, job), again=True)
 
 
 def _fetching(info: ModelInfo, job: Job) -> None:

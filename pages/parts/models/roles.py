@@ -9,7 +9,9 @@ import streamlit as st
 from core.models.declared import ROLES
 from core.models.registry import ModelInfo
 from core.sharing import who
-from pages.parts.shared.session import engine, said
+from pages.parts.shared.problems import result_of
+from pages.parts.shared.sentences import caption
+from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.wording import tr
 
@@ -43,7 +45,7 @@ def choose_roles() -> None:
                 Session.role[role].value = registry.roles[role]
 
                 def chosen(role: str = role) -> None:
-                    said(lambda: registry.set_role(role, Session.role[role].value, save=True))
+                    result_of(lambda: registry.set_role(role, Session.role[role].value, save=True))
 
                 def words(name: str, fit: Mapping[str, ModelInfo] = fit) -> str:
                     title = fit[name].title.split(",")[0].split(" (")[0]
@@ -60,10 +62,8 @@ def choose_roles() -> None:
                     format_func=words,
                 )
         if not mine:
-            st.caption(
-                tr(
-                    "Where Hopscope is shared, only the administrator chooses, fetches and removes models. All may try them."
-                )
+            caption(
+                "Where Hopscope is shared, only the administrator chooses, fetches and removes models. All may try them."
             )
         absent = [
             ROLE_WORDS[role][0]
@@ -71,9 +71,7 @@ def choose_roles() -> None:
             if not registry.info(name).present
         ]
         if absent:
-            st.caption(
-                tr(
-                    "{absent}: that model is not installed yet. Get it below, or choose another.",
-                    absent=tr(" and ").join(absent),
-                )
+            caption(
+                "{absent}: that model is not installed yet. Get it below, or choose another.",
+                absent=tr(" and ").join(absent),
             )

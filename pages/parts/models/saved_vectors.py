@@ -8,7 +8,7 @@ from core.errors import HopscopeError
 from core.io.files import size_text
 from core.models.encoders.saved_vectors import SavedTexts, vector_file
 from core.sharing import who
-from pages.parts.shared.problems import attempt
+from pages.parts.shared.buttons import button
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
@@ -25,13 +25,12 @@ def saved_vectors() -> None:
     ):
         st.caption(plain(sentence(facts)), width="stretch")
         if facts.texts and who().administrator:
-            st.button(
+            button(
                 tr("Clear"),
+                vector_file().clear,
                 key="clear-saved-vectors",
-                icon=":material/delete_sweep:",
+                icon="delete_sweep",
                 type="tertiary",
-                on_click=attempt,
-                args=(vector_file().clear,),
                 help=tr("Answers stay the same; vectors are computed again when needed."),
             )
     if facts.note:

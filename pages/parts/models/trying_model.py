@@ -12,6 +12,8 @@ from core.errors import BadInput
 from core.models.base import Reply, Task
 from core.models.registry import ModelInfo
 from core.runtime.jobs import DONE, Job
+from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import plain
@@ -53,7 +55,7 @@ def _chat(info: ModelInfo) -> None:
         prompt = st.text_area(
             tr("Prompt"), PROMPT, key="try_prompt", persist_state="session", height=100
         )
-        pressed = st.button(tr("Send"), key="try-chat-go", type="primary", icon=":material/send:")
+        pressed = button(tr("Send"), key="try-chat-go", type="primary", icon="send")
     if pressed:
         _start(f"chat-{info.name}", lambda job: _reply(job, info.name, prompt))
     _watch(f"chat-{info.name}", _show_outcome)
@@ -81,9 +83,8 @@ def _reply(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
 def _show_outcome(job: Job) -> None:
     """The reply as far as it has come, and what it cost."""
     ended = job.status == DONE
-    written = (
-        job.result[0].text if ended else job.written
-    )  # what was taken for the reply may turn out to be a thought
+    # what was taken for the reply may turn out to be a thought
+    written = job.result[0].text if ended else job.written
     if written.strip():
         with st.container(border=True):
             st.text(written)
@@ -98,23 +99,18 @@ def _show_reply(reply: Reply, seconds: float | None) -> None:
     if reply.thought:
         with st.expander(tr("Thought, no part of the reply")):
             st.text(reply.thought)
-    timed = (
-        seconds is not None and seconds > 0.05 and not reply.cached and not reply.thought
-    )  # a thought comes before the first piece
-    speed = (
-        tr(" · {rate:.1f} tokens a second", rate=(reply.tokens_out - 1) / seconds)
-        if timed and seconds and reply.tokens_out > 1
-        else ""
-    )
+    # a thought comes before the first piece
+    timed = seconds is not None and seconds > 0.05 and not reply.cached and not reply.thought
+    speed = ""
+    if timed and seconds and reply.tokens_out > 1:
+        speed = tr(" · {rate:.1f} tokens a second", rate=(reply.tokens_out - 1) / seconds)
     remembered = tr(" · remembered from before") if reply.cached else ""
-    st.caption(
-        tr(
-            "{tokens_in:,} tokens read, {tokens_out:,} written{speed}{remembered}",
-            tokens_in=reply.tokens_in,
-            tokens_out=reply.tokens_out,
-            speed=speed,
-            remembered=remembered,
-        )
+    caption(
+        "{tokens_in:,} tokens read, {tokens_out:,} written{speed}{remembered}",
+        tokens_in=reply.tokens_in,
+        tokens_out=reply.tokens_out,
+        speed=speed,
+        remembered=remembered,
     )
 
 
@@ -124,7 +120,7 @@ def _scorer(info: ModelInfo) -> None:
         lines = st.text_area(
             tr("Lines to rank"), LINES, key="try_lines", persist_state="session", height=130
         )
-        pressed = st.button(tr("Rank"), key="try-scorer-go", type="primary", icon=":material/sort:")
+        pressed = button(tr("Rank"), key="try-scorer-go", type="primary", icon="sort")
     if pressed:
         _start(f"rank-{info.name}", lambda job: _ranked(job, info.name, query, lines))
     _watch(f"rank-{info.name}", _table)
@@ -184,15 +180,10 @@ def _watch(key: str, show) -> None:
         if not job.ended:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(tr("Writing …") if job.written else plain(job.text), width="content")
-                st.button(
-                    tr("Cancel"),
-                    key=f"stop-{key}",
-                    icon=":material/stop_circle:",
-                    on_click=job.cancel,
-                )
+                button(tr("Cancel"), job.cancel, key=f"stop-{key}", icon="stop_circle")
         elif job.error:
             st.error(plain(job.error))
         elif job.status != DONE:
-            st.caption(tr("Cancelled."))
+            caption("Cancelled.")
 
     draw()

@@ -14,7 +14,8 @@ from core.runtime.jobs import Job
 from core.sources import CorpusSource
 from core.types import Question
 from pages.parts.question.question_bar import known_question
-from pages.parts.shared.session import engine, follow, said, source
+from pages.parts.shared.problems import result_of
+from pages.parts.shared.session import engine, follow, source
 from pages.parts.shared.session_state import Key, Session, session
 from pages.parts.shared.text import isolated, many, plain
 from pages.parts.shared.wording import tr
@@ -44,7 +45,7 @@ def prepared_corpus(name: str) -> Corpus:
         job.report(tr("Looking for the chunks"))  # in the place of “Waiting for its turn”
         return engine().environment.built(corpus, watch=job, make=True)
 
-    job = engine().jobs.start(key, lambda: Job(key, cut))
+    job = engine().jobs.run(key, cut)
     if not job.wait(0.2):
         follow(job, tr("Cutting the documents into chunks"))
     return corpus
@@ -52,7 +53,7 @@ def prepared_corpus(name: str) -> Corpus:
 
 def facts() -> None:
     """What is asked: the corpus, the known answers, which can be changed, and how many passages are known to hold them."""
-    corpus = said(lambda: open_corpus(source().name))
+    corpus = result_of(lambda: open_corpus(source().name))
     if corpus is None:
         return
     known = known_question(session.question)

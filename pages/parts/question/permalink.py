@@ -110,9 +110,8 @@ def _edits(texts: Iterable[str]) -> Iterator[Edit]:
     for text in texts:
         try:
             yield Edit.read(text)
-        except (
-            BadInput
-        ):  # shown as a name that no graph has, so that nothing is left out without a word
+        # shown as a name that no graph has, so that nothing is left out without a word
+        except BadInput:
             yield Edit("node", (text or "?",))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.errors import HopscopeError
@@ -9,6 +11,8 @@ from core.graph.names.seeds import seeds_of
 from core.languages.spelling import holds_words
 from core.sources import Source
 from core.types import Question
+from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import result_of
 from pages.parts.shared.session import source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
@@ -27,11 +31,9 @@ def known_question(text: str) -> Question | None:
 def take(question: Question, asked_on: Source) -> None:
     """Put a question of a set into the bar, with its entities and known answers, and choose what it is asked on."""
     session.examples_open, session.source = False, asked_on
-    session.question, session.entities, session.answers = (
-        question.text,
-        list(question.entities),
-        list(question.answers),
-    )
+    session.question = question.text
+    session.entities = list(question.entities)
+    session.answers = list(question.answers)
     session.hops, session.submitted, session.settled = question.hops, True, bar_state()
 
 
@@ -80,7 +82,7 @@ def question_bar() -> bool:
         width="stretch",
         persist_state="session",
     )
-    clicked = st.button(tr("Ask"), type="primary", key="ask")
+    clicked = button(tr("Ask"), type="primary", key="ask")
     with st.popover(tr("Example questions"), key=Session.examples_open.name, on_change="rerun"):
         _sets()
     return clicked
@@ -100,13 +102,12 @@ def _sets() -> None:
         )
         return
     for i, text in enumerate(known.examples):
-        st.button(
+        button(
             plain(text),
+            partial(begin, text),
             key=f"example-{i}",
             type="tertiary",
-            icon=":material/arrow_forward:",
-            on_click=begin,
-            args=(text,),
+            icon="arrow_forward",
         )
     chosen = st.selectbox(
         tr("From a set"),
@@ -115,18 +116,10 @@ def _sets() -> None:
         persist_state="session",
         format_func=titles.__getitem__,
     )
-    try:
-        questions = known.questions(chosen)
-    except HopscopeError as error:
-        st.error(plain(str(error)))
+    questions = result_of(lambda: known.questions(chosen))
+    if questions is None:
         return
-    st.button(
-        tr("Any question of it"),
-        icon=":material/casino:",
-        key="draw",
-        on_click=_draw,
-        args=(known, chosen),
-    )
+    button(tr("Any question of it"), partial(_draw, known, chosen), icon="casino", key="draw")
     words = st.text_input(
         tr("Search the set"),
         key="set_search",
@@ -141,9 +134,7 @@ def _sets() -> None:
         )
     for i, question in enumerate(found[:SUGGESTED]):
         asked = (question, known.asked_on(chosen, question))
-        st.button(
-            plain(question.text), key=f"found-{i}", type="tertiary", on_click=take, args=asked
-        )
+        button(plain(question.text), partial(take, *asked), key=f"found-{i}", type="tertiary")
 
 
 def _draw(known: Source, chosen: str) -> None:
@@ -159,11 +150,10 @@ def suggest(error: HopscopeError) -> None:
     if alternatives:
         with st.container(horizontal=True):
             for name in alternatives[:SUGGESTED]:
-                st.button(
+                button(
                     plain(name),
+                    partial(_start_from, name, getattr(error, "name", "")),
                     key=f"suggest-{name}",
-                    on_click=_start_from,
-                    args=(name, getattr(error, "name", "")),
                 )
 
 

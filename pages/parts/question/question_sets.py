@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import streamlit as st
 
 from core.sources import GraphSource, Source
+from pages.parts.shared.sentences import write
 from pages.parts.shared.session import chosen, graph_name, last_graph
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -37,11 +38,9 @@ def no_questions(on: Source) -> None:
             icon=":material/quiz:",
         )
         if on.documents:
-            st.write(
-                tr(
-                    "Bring them with the documents on the page Texts, have some made there (Do I need a graph at all?), or let a language "
-                    "model write some."
-                )
+            write(
+                "Bring them with the documents on the page Texts, have some made there (Do I need a graph at all?), or let a language "
+                "model write some."
             )
             st.page_link(
                 "pages/texts.py",
@@ -50,9 +49,7 @@ def no_questions(on: Source) -> None:
                 query_params={"corpus": on.name},
             )
             return
-        st.write(
-            tr("Add a file of questions (a CSV will do), or choose another graph on the left.")
-        )
+        write("Add a file of questions (a CSV will do), or choose another graph on the left.")
         st.page_link(
             "pages/graphs.py",
             label=tr("Add questions to this graph"),

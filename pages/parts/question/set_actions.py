@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 import streamlit as st
@@ -12,6 +13,7 @@ from core.sources import GraphSource
 from core.types import Question
 from pages.parts.question.permalink import DEFAULT_LANES, Link
 from pages.parts.question.question_bar import take
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -25,21 +27,19 @@ def ways_on(
 ) -> None:
     """Two buttons: ask a question of the set, evaluate the set. The screen that has them draws `go_on` as well."""
     with st.container(horizontal=True, width="content"):
-        st.button(
+        button(
             tr("Ask one"),
+            partial(_ask, known, graph),
             key=f"ask-{key}",
-            icon=":material/view_column:",
+            icon="view_column",
             type=type,
-            on_click=_ask,
-            args=(known, graph),
         )
-        st.button(
+        button(
             tr("Evaluate them"),
+            partial(_evaluate, known, graph),
             key=f"evaluate-{key}",
-            icon=":material/analytics:",
+            icon="analytics",
             type=type,
-            on_click=_evaluate,
-            args=(known, graph),
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.languages import Found, languages
-from pages.parts.shared.problems import attempt
+from pages.parts.shared.buttons import attempt
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr

@@ -43,7 +43,7 @@ def near(graph: Any, question: Question, cancelled: Callable[[], None]) -> Any:
             job.check()
             return error
 
-    job = engine().jobs.start(key, lambda: Job(key, fetch), again=True)
+    job = engine().jobs.run(key, fetch, again=True)
     if not job.wait(0.2):
         follow(
             job,

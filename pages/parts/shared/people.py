@@ -35,11 +35,10 @@ def visitor() -> Person:
     alone. Nobody outside of a run of a page."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return NOBODY
-    person = (
-        NOBODY
-        if str(st.user.get("email_verified")).lower() == "false"
-        else signed_in(str(st.user.get("email") or ""))
-    )
+    if str(st.user.get("email_verified")).lower() == "false":
+        person = NOBODY
+    else:
+        person = signed_in(str(st.user.get("email") or ""))
     if person != NOBODY:
         return person
     session.visit = session.visit or uuid4().hex

@@ -47,9 +47,14 @@ def joined(entry: Path) -> str:
 
 
 @cache
-def component(name: str, entry: Path, styles: tuple[Path, ...]) -> Callable[..., Any]:
-    """The component of that name as Streamlit mounts it: the module `entry` with all that it imports, and its stylesheets."""
-    code = f"{joined(entry)}\nexport const hopscopeStyle = {json.dumps(joined_styles(styles))};\n"
+def component(name: str, styles: tuple[str, ...] = ()) -> Callable[..., Any]:
+    """The component in the folder of that name as Streamlit mounts it, with what its module imports.
+
+    `styles` names its stylesheets, where there is more than the one of its own name.
+    """
+    folder = ASSETS / name
+    style = joined_styles(folder / f"{one}.css" for one in styles or (name,))
+    code = f"{joined(folder / f'{name}.js')}\nexport const hopscopeStyle = {json.dumps(style)};\n"
     failed = tr("This part of the page could not be loaded. Reload the page.")
     constants = f"const ADDRESS = {json.dumps(_served(name, code))};\nconst FAILED = {json.dumps(failed)};\n"
     mount = (ASSETS / "mount.js").read_text(encoding="utf-8")
@@ -72,9 +77,8 @@ def _served(name: str, code: str) -> str:
             )
         )
 
-    thread = threading.Thread(
-        target=serve
-    )  # what a thread of no visit adds is of no visit, and stays
+    # what a thread of no visit adds is of no visit, and stays
+    thread = threading.Thread(target=serve)
     thread.start()
     thread.join()
     return found[0].removeprefix("/")

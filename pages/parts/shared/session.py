@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,8 @@ from core.instances.catalogue import Instance, catalogue
 from core.io.home import cannot_save
 from core.runtime.jobs import Job
 from core.sources import Source, source_in, sources
+from pages.parts.shared.buttons import button
 from pages.parts.shared.ending import end_soon
-from pages.parts.shared.people import held
 from pages.parts.shared.session_state import USUAL, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -135,12 +135,8 @@ def graph() -> Any:
     """The chosen graph. While it is being opened or built, that is shown with its progress; a failure ends the screen."""
     name = graph_name()
     stop_where_missing(last_graph())
-    key = f"open-{name}"
-    job = engine().jobs.start(
-        key,
-        lambda: Job(key, lambda job: engine().graph(name, job)),
-        again=not engine().is_open(name),  # removed, or built again, since it was opened
-    )
+    gone = not engine().is_open(name)  # removed, or built again, since it was opened
+    job = engine().jobs.run(f"open-{name}", lambda job: engine().graph(name, job), again=gone)
     if not job.wait(0.2):
         follow(job, tr("Opening the graph"))
     if job.error:
@@ -169,23 +165,12 @@ def follow(job: Job, title: str, on_cancel: Callable[[Job], None] = Job.cancel) 
 
 
 def cancel(
-    job: Job, key: str, icon: str | None = None, on_cancel: Callable[[Job], None] = Job.cancel
+    job: Job, key: str, icon: str = "", on_cancel: Callable[[Job], None] = Job.cancel
 ) -> None:
     """The button that cancels a job, for who began it."""
-    st.button(
-        tr("Cancel"), key=key, icon=icon, on_click=on_cancel, args=(job,), **held(job.needed_by)
-    )
+    button(tr("Cancel"), partial(on_cancel, job), key=key, icon=icon, why_not=job.needed_by)
 
 
 def give_up(job: Job, page: str) -> None:
     """Cancel a comparison; one that somebody else began goes on for them, and this visit waits for it no more."""
     engine().leave(waiter(page).id) if job.needed_by else job.cancel()
-
-
-def said(action: Callable[[], Any]) -> Any | None:
-    """What `action` returns; an error meant for a person is shown as a sentence and None comes back."""
-    try:
-        return action()
-    except HopscopeError as error:
-        st.error(plain(str(error)))
-        return None

@@ -10,6 +10,8 @@ from core.instances.catalogue import faults
 from core.io.home import cannot_save
 from core.sources import GraphSource, Source, sources
 from pages.parts.shared.people import signed
+from pages.parts.shared.problems import result_of
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import (
     USES_ADDRESS,
     USUAL,
@@ -17,7 +19,6 @@ from pages.parts.shared.session import (
     engine,
     is_missing,
     last_graph,
-    said,
 )
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
@@ -36,7 +37,7 @@ def sidebar() -> None:
             st.warning(plain(sentence), icon=":material/lock:")
         for sentence in (*faults(), *engine().models.faults(), *damaged_corpora()):
             st.warning(plain(tr("Left out: {sentence}", sentence=sentence)), icon=":material/rule:")
-        st.caption(tr("Hopscope lets you see how a graph retriever hops."))
+        caption("Hopscope lets you see how a graph retriever hops.")
     if is_missing(chosen()):  # not in the sidebar, which is folded on a narrow screen
         st.warning(plain(_missing(chosen())))
 
@@ -94,13 +95,13 @@ def _missing(source: Source) -> str:
 
 def _documents(name: str) -> None:
     """How large the chosen corpus is; on a page that stands on triples, which graph it shows meanwhile."""
-    opened = said(lambda: open_corpus(name))
+    opened = result_of(lambda: open_corpus(name))
     if opened is not None:
         st.caption(
             f"{many(opened.n_documents, 'document')} · {many(opened.characters, 'character')}"
         )
     if session.page in ON_TRIPLES:
-        st.caption(tr("This page is about triples: {title}.", title=plain(last_graph().title)))
+        caption("This page is about triples: {title}.", title=last_graph().title)
 
 
 def _begin_anew() -> None:
@@ -115,9 +116,8 @@ def _models() -> None:
     st.markdown(tr("**Models**"))
     lines = []
     for info in registry.declared():
-        if info.roles or (
-            info.fetchable and not info.present
-        ):  # what is trained or brought along is told on the Models page
+        # what is trained or brought along is told on the Models page
+        if info.roles or (info.fetchable and not info.present):
             mark = ":green[●]" if info.present else ":gray[○]"
             lines.append(
                 f"{mark} {plain(registry.title(info.name))}{'' if info.present else tr(' · not installed')}"

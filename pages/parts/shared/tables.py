@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from pages.parts.shared.buttons import button
 from pages.parts.shared.session_state import Key, Session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -22,17 +24,16 @@ def pager(page: Key[int], shown: range, total: int, size: int, what: str, hint: 
     """Which rows are shown, and the buttons to the others."""
     at, last = shown.start // size, max(0, -(-total // size) - 1)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        sentence = (
-            tr(
+        if last:
+            sentence = tr(
                 "{what} {start:,} to {stop:,} of {total:,}.",
                 what=what,
                 start=shown.start + 1,
                 stop=shown.stop,
                 total=total,
             )
-            if last
-            else tr("{total:,} in all.", total=total)
-        )
+        else:
+            sentence = tr("{total:,} in all.", total=total)
         st.caption(f"{sentence} {hint}".strip(), width="stretch")
         if last:
             _button(tr("Earlier"), "chevron_left", page, at - 1, at == 0)
@@ -40,14 +41,7 @@ def pager(page: Key[int], shown: range, total: int, size: int, what: str, hint: 
 
 
 def _button(words: str, icon: str, page: Key[int], to: int, off: bool) -> None:
-    st.button(
-        words,
-        key=f"{page.name}-{words}",
-        icon=f":material/{icon}:",
-        disabled=off,
-        on_click=page.put,
-        args=(to,),
-    )
+    button(words, partial(page.put, to), key=f"{page.name}-{words}", icon=icon, disabled=off)
 
 
 def clickable_table(
@@ -80,5 +74,5 @@ def clickable_table(
 def way_back(places: Iterable[tuple[str, Any]], key: str, go: Callable[[Any], None]) -> None:
     """Draw a button for each earlier place, (its name, what `go` takes), with an arrow behind it."""
     for number, (name, place) in enumerate(places):
-        st.button(plain(name), key=f"{key}-{number}", type="tertiary", on_click=go, args=(place,))
+        button(plain(name), partial(go, place), key=f"{key}-{number}", type="tertiary")
         st.caption("›", width="content")

@@ -7,9 +7,8 @@ import re
 from pages.parts.shared.wording import noun, tr
 
 _MARKED = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$:&@^=])")
-_LINKED = re.compile(
-    r"(https?://|www(?=\.)|@(?=[\w-]))", re.IGNORECASE
-)  # what becomes a link even where every letter is escaped
+# what becomes a link even where every letter is escaped
+_LINKED = re.compile(r"(https?://|www(?=\.)|@(?=[\w-]))", re.IGNORECASE)
 _RIGHT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"  # letters of Hebrew, Arabic and others
 _FROM_RIGHT = re.compile(rf"[{_RIGHT}]+(?:[ \d]{{1,3}}[{_RIGHT}]+)*")  # words of these
 _LETTER = re.compile(rf"[A-Za-z{_RIGHT}]")
@@ -39,8 +38,6 @@ def size(count: float) -> str:
     for unit, name in ((1e9, "GB"), (1e6, "MB")):
         if count >= unit:
             return f"{count / unit:.1f} {name}"
-    return (
-        tr("{kilobytes:.0f} kB", kilobytes=count / 1e3)
-        if count >= 1e3
-        else tr("{count:.0f} bytes", count=count)
-    )
+    if count >= 1e3:
+        return tr("{kilobytes:.0f} kB", kilobytes=count / 1e3)
+    return tr("{count:.0f} bytes", count=count)

@@ -37,7 +37,7 @@ def progress_bar(job: Job, key: str, text: str = "") -> None:
     text = text or job.text or tr("Waiting for its turn")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(min(1.0, job.fraction or 0.0), text=plain(text), width="stretch")
-        cancel(job, key, ":material/stop_circle:")
+        cancel(job, key, "stop_circle")
 
 
 def _whole(fraction: float) -> str:

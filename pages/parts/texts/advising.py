@@ -17,8 +17,11 @@ from core.evaluation.advice.saved import BY_MODEL, BY_NAMES, Advice, saved_advic
 from core.evaluation.reports.summary import Summary
 from core.io.durations import span
 from core.runtime.jobs import CANCELLED, Job
-from pages.parts.shared.people import barred, held
-from pages.parts.shared.session import engine, said, store
+from pages.parts.shared.buttons import button
+from pages.parts.shared.people import barred
+from pages.parts.shared.problems import result_of
+from pages.parts.shared.sentences import caption, write
+from pages.parts.shared.session import engine, store
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 from pages.parts.shared.working import begun_elsewhere, working
@@ -33,16 +36,12 @@ WRITERS = {BY_MODEL: tr("a language model, checked"), BY_NAMES: tr("names in the
 def advice(corpus: Corpus) -> None:
     """Draw the answer, how far it is, or what it will cost and the button that begins it."""
     job, before = engine().evaluations.get(job_key(corpus.name)), saved_advice(corpus)
-    at_work, current = (
-        job is not None and not job.ended,
-        before is not None and before.corpus == corpus.digest,
-    )
+    at_work = job is not None and not job.ended
+    current = before is not None and before.corpus == corpus.digest
     answered = before is not None and before.done and current and not at_work
-    label = (
-        f"{TITLE} **{plain(before.headline)}**"
-        if before is not None and answered and before.headline
-        else TITLE
-    )
+    label = TITLE
+    if before is not None and answered and before.headline:
+        label = f"{TITLE} **{plain(before.headline)}**"
     box = st.expander(
         label,
         job is not None,
@@ -68,11 +67,11 @@ def _answered(corpus: Corpus, before: Advice, current: bool) -> None:
     """The answer, what it rests on, and the way to another one."""
     found = _answer(before)
     if found is None:
-        st.caption(tr("The figures of the last answer were deleted."))
+        caption("The figures of the last answer were deleted.")
         _form(corpus, None)
         return
     if not current:
-        st.caption(tr("The documents have changed since. This was the answer before:"))
+        caption("The documents have changed since. This was the answer before:")
         st.write(plain(found.headline))
     if found.kinds:
         _kinds(found)
@@ -95,16 +94,14 @@ def _answered(corpus: Corpus, before: Advice, current: bool) -> None:
             icon=":material/bar_chart:",
             query_params=figures,
         )
-        st.caption(tr("It took {span}.", span=span(before.seconds)))
+        caption("It took {span}.", span=span(before.seconds))
 
 
 def _kinds(found: Answer) -> None:
     """The kinds of questions as a table."""
     share = lambda name, value: f"{plain(name)}: {value:.2f}"
-    st.caption(
-        tr(
-            "Share of the passages that answer a question among the first four, of the best method of either side"
-        )
+    caption(
+        "Share of the passages that answer a question among the first four, of the best method of either side"
     )
     st.table(
         [
@@ -123,10 +120,8 @@ def _kinds(found: Answer) -> None:
 
 def _roadmap(corpus: Corpus, found: Answer) -> None:
     """The questions of the paper's roadmap one after the other, and the method that they lead to, beside what was measured here."""
-    st.caption(
-        tr(
-            "The roadmap of the In-depth Analysis of Graph-based RAG (Figure 13): from what is asked to the method that it recommends."
-        )
+    caption(
+        "The roadmap of the In-depth Analysis of Graph-based RAG (Figure 13): from what is asked to the method that it recommends."
     )
     answers: dict[str, str] = {}
     while isinstance(step := advised(answers), Asked):
@@ -163,11 +158,9 @@ def _form(corpus: Corpus, before: Advice | None) -> None:
     """Who makes the questions, what it will cost, and the button."""
     done, begun = before is not None and before.done, before is not None and not before.done
     if not done:
-        st.write(
-            tr(
-                "Questions are made from these texts, each with the passages that answer it. They are asked of search by words, by vectors "
-                "and by both, and of four methods on graphs. The answer is a sentence."
-            )
+        write(
+            "Questions are made from these texts, each with the passages that answer it. They are asked of search by words, by vectors "
+            "and by both, and of four methods on graphs. The answer is a sentence."
         )
     by = _writer(corpus, before)
     expected = _expected(corpus, by)
@@ -181,17 +174,17 @@ def _form(corpus: Corpus, before: Advice | None) -> None:
         plain(" ".join([tr("Other questions are drawn.")] * done + [expected.result.words()]))
     )
     words = tr("Go on") if begun else tr("Start") if done else tr("Find out")
-    pressed = st.button(
+    pressed = button(
         words,
         key=f"advise-{corpus.name}",
         type="secondary" if done else "primary",
-        icon=":material/play_arrow:",
-        **held(barred(OWNED_AS, corpus.name) if corpus.own else ""),
+        icon="play_arrow",
+        why_not=barred(OWNED_AS, corpus.name) if corpus.own else "",
     )
     if not done:
         with st.popover(tr("What the paper recommends"), icon=":material/alt_route:"):
             _roadmap(corpus, Answer("", ""))
-    if pressed and said(
+    if pressed and result_of(
         lambda: start(
             engine(), store(), corpus, by=by, seed=before.seed + done if before is not None else 0
         )
@@ -220,6 +213,4 @@ def _expected(corpus: Corpus, by: str) -> Job:
     """The job that counts what it will cost."""
     there = [status(corpus, build_for(corpus, kind)).current for kind in kinds()]
     key = f"cost-advice-{corpus.digest}-{by}-{there}"
-    return engine().jobs.start(
-        key, lambda: Job(key, lambda job: estimate(corpus, engine().models, by, watch=job))
-    )
+    return engine().jobs.run(key, lambda job: estimate(corpus, engine().models, by, watch=job))

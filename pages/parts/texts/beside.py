@@ -12,7 +12,6 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from core.builds import Build, own_builds, status
 from core.builds.shipped import builds_of
 from core.corpus import Corpus
-from core.errors import HopscopeError
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.starting import evaluate
 from core.graph.algorithms.layout import Place, positions
@@ -25,6 +24,9 @@ from core.runtime.jobs import Job
 from core.sources import CorpusSource
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.question.question_sets import usual_sets
+from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import result_of, shown_errors
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
@@ -35,11 +37,8 @@ from pages.parts.texts.walking import of_chunks
 
 LISTED, ALIKE = 200, 100  # entities, and pairs of names, that are listed
 DRAWN, NAMED = 70, 24  # entities on the picture, and those of them whose names are on it
-LETTER, LINE, SIDE = (
-    0.021,
-    0.045,
-    0.25,
-)  # what a letter and a line of a name, and each side, take of the picture
+# what a letter and a line of a name, and each side, take of the picture
+LETTER, LINE, SIDE = (0.021, 0.045, 0.25)
 SHARED, ALONE, LIGHT = "#2f6f9f", "#d9822b", "#9aa7b4"
 
 
@@ -71,10 +70,8 @@ def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
             width=560,
         )
     ]
-    try:
-        second = engine().environment.built(corpus, other.id)
-    except HopscopeError as error:
-        st.error(plain(str(error)))
+    second = result_of(lambda: engine().environment.built(corpus, other.id))
+    if second is None:
         return
     if of_chunks(graph) or of_chunks(second):
         st.info(
@@ -122,11 +119,9 @@ def _figures(found: GraphDifference, one: Build, other: Build) -> None:
             st.write(f"{many(nodes, 'entity', 'entities')}, {many(links, 'linked pair')}")
             missing = {columns[1]: found.first, columns[2]: found.second}.get(column)
             if missing is not None and missing.links:
-                st.caption(
-                    tr(
-                        "{between:,} of these pairs join entities that both have.",
-                        between=missing.between,
-                    )
+                caption(
+                    "{between:,} of these pairs join entities that both have.",
+                    between=missing.between,
                 )
 
 
@@ -141,12 +136,10 @@ def _picture(first: Graph, second: Graph, one: Build, other: Build) -> None:
             st.markdown(f"**{plain(build.title)}**")
             figure = one_layout(both, side, places)
             st.plotly_chart(figure, key=f"texts-beside-{side}", config={"displayModeBar": False})
-    st.caption(
-        tr(
-            "The {shared:,} entities with the most relations, each at one place in both pictures. Blue: in both graphs. "
-            "Orange: only in this one. A ring: only in the other. Blue lines join a pair in both graphs.",
-            shared=len(both.names[0]),
-        )
+    caption(
+        "The {shared:,} entities with the most relations, each at one place in both pictures. Blue: in both graphs. "
+        "Orange: only in this one. A ring: only in the other. Blue lines join a pair in both graphs.",
+        shared=len(both.names[0]),
     )
 
 
@@ -267,9 +260,7 @@ def _lists(found: GraphDifference, first: Graph, second: Graph, one: Build, othe
         _alone(first, found.first, one)
     with right:
         _alone(second, found.second, other)
-    st.caption(
-        tr("Compared by name, in which case, accents and punctuation at the ends do not count.")
-    )
+    caption("Compared by name, in which case, accents and punctuation at the ends do not count.")
 
 
 def _alike() -> ColumnConfig:
@@ -288,7 +279,7 @@ def _alone(graph: Graph, missing: Missing, build: Build) -> None:
         )
     )
     if not len(nodes):
-        st.caption(tr("None."))
+        caption("None.")
         return
     rows = {
         tr("Entity"): graph.names(nodes),
@@ -301,7 +292,7 @@ def _alone(graph: Graph, missing: Missing, build: Build) -> None:
         column_config={tr("Relations"): {"width": 90}},
     )
     if len(missing.nodes) > LISTED:
-        st.caption(tr("The {listed} with the most relations.", listed=LISTED))
+        caption("The {listed} with the most relations.", listed=LISTED)
 
 
 def _questions(corpus: Corpus, one: Build, other: Build) -> None:
@@ -339,15 +330,11 @@ def _questions(corpus: Corpus, one: Build, other: Build) -> None:
             width=320,
         )
         size = st.number_input(tr("How many"), 1, 10_000, 40, key="beside_size", width=110)
-        if st.button(
-            tr("Ask them on both"), key="beside-go", type="primary", icon=":material/play_arrow:"
-        ):
+        if button(tr("Ask them on both"), key="beside-go", type="primary", icon="play_arrow"):
             _begin([on_build(known[method], build) for build in (one, other)], questions, int(size))
-    st.caption(
-        tr(
-            "Evaluates the method on each graph and opens it on Evaluate, where “From one method to another” lists the questions won "
-            "and lost."
-        )
+    caption(
+        "Evaluates the method on each graph and opens it on Evaluate, where “From one method to another” lists the questions won "
+        "and lost."
     )
 
 
@@ -366,12 +353,8 @@ def on_build(row: Instance, build: Build) -> Instance:
 
 
 def _begin(rows: list[Instance], questions: str, size: int) -> None:
-    try:
+    with shown_errors():
         with st.spinner(tr("Opening what is asked and drawing the questions")):
-            job = evaluate(
-                engine(), store(), make_plan(rows, questions, size, engine().graph, model=False)
-            )
-    except HopscopeError as error:
-        st.error(plain(str(error)))
-        return
-    st.switch_page("pages/evaluate.py", query_params={"run": str(job.number)})
+            plan = make_plan(rows, questions, size, engine().graph, model=False)
+            job = evaluate(engine(), store(), plan)
+        st.switch_page("pages/evaluate.py", query_params={"run": str(job.number)})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from functools import partial
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -12,12 +14,13 @@ from core.builds.report import UNREADABLE
 from core.builds.run import place
 from core.builds.shipped import ShippedBuild, Unasked, ships
 from core.corpus import Corpus
-from core.errors import HopscopeError
-from core.graph.store import Graph
 from core.io.durations import span
 from core.io.plain import from_plain
 from core.models.price import Cap
 from core.runtime.jobs import CANCELLED, WAITING, Job
+from pages.parts.shared.buttons import button
+from pages.parts.shared.problems import result_of
+from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.spending import spend_at_most
 from pages.parts.shared.text import many, plain
@@ -31,6 +34,7 @@ from pages.parts.texts.mending import mended
 from pages.parts.texts.steps import ask_on, changed_build
 
 _ended: list[str] = []  # the builds that have ended here, as each may have made others cheaper
+Colour = Literal["orange", "green", "blue", "gray"]
 COST_SECONDS = 600.0  # seconds after which what a build will cost is counted anew
 
 
@@ -45,16 +49,13 @@ def builds(corpus: Corpus) -> None:
     if one.own:
         ask_on(corpus, one)
     if now.serves:
-        graph = _opened(corpus, one)
-        if graph is not None and (
-            graph.n_nodes or not _unreadable(now)
-        ):  # that nothing was found cannot be said of what was not read
+        graph = result_of(lambda: engine().environment.built(corpus, one.id))
+        # that nothing was found cannot be said of what was not read
+        if graph is not None and (graph.n_nodes or not _unreadable(now)):
             if not now.current and not now.renamed:
-                st.caption(
-                    tr(
-                        "Meanwhile, the graph of the documents as they were before. Questions are asked on it too, until the new one is "
-                        "whole."
-                    )
+                caption(
+                    "Meanwhile, the graph of the documents as they were before. Questions are asked on it too, until the new one is "
+                    "whole."
                 )
             look(corpus, one, graph, mended(corpus, one, graph, start))
 
@@ -73,23 +74,8 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
     at_work = job is not None and not job.ended
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{plain(now.build.title)}**", width="content")
-        if at_work:
-            st.badge(
-                tr("waiting") if job is not None and job.status == WAITING else tr("being built"),
-                color="orange",
-                icon=":material/construction:",
-            )
-        elif now.current:
-            if _unreadable(now):
-                st.badge(tr("built with gaps"), color="orange", icon=":material/warning:")
-            else:
-                st.badge(tr("built"), color="green", icon=":material/check:")
-        elif now.renamed:
-            st.badge(tr("built, names marked since"), color="orange", icon=":material/healing:")
-        elif ships(corpus, now.build):
-            st.badge(tr("comes with these texts"), color="blue", icon=":material/inventory_2:")
-        else:
-            st.badge(tr("of earlier documents") if now.built else tr("not built"), color="gray")
+        words, color, icon = _state(corpus, now, job)
+        st.badge(words, color=color, icon=f":material/{icon}:" if icon else None)
         if now.current and not at_work:
             _facts(now)
     if now.uncovered:
@@ -101,49 +87,41 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
     elif _unreadable(now):
         _gaps(corpus, now)
     elif not now.indexed:
-        st.caption(
-            tr(
-                "A question made it, without vectors: a method that searches by meaning makes those that it reads."
-            )
+        caption(
+            "A question made it, without vectors: a method that searches by meaning makes those that it reads."
         )
-        st.button(
-            tr("Make all vectors now"),
-            key=_button(now),
-            icon=":material/play_arrow:",
-            on_click=_build,
-            args=(corpus, now.build),
-        )
+        _build_button(corpus, now, tr("Make all vectors now"))
     if now.current and not at_work:
         building_cost(corpus, now)
     if job is not None:
-        ended = (
-            tr("Cancelled. What was read is kept, and building goes on from there.")
-            if job.status == CANCELLED and not now.current
-            else ""
-        )
+        ended = ""
+        if job.status == CANCELLED and not now.current:
+            ended = tr("Cancelled. What was read is kept, and building goes on from there.")
         working(job, now.build.id, ended, share=True)
+
+
+def _state(corpus: Corpus, now: Status, job: Job | None) -> tuple[str, Colour, str]:
+    """The words, the colour and the symbol of the state of a graph."""
+    if job is not None and not job.ended:
+        words = tr("waiting") if job.status == WAITING else tr("being built")
+        return words, "orange", "construction"
+    if now.current and _unreadable(now):
+        return tr("built with gaps"), "orange", "warning"
+    if now.current:
+        return tr("built"), "green", "check"
+    if now.renamed:
+        return tr("built, names marked since"), "orange", "healing"
+    if ships(corpus, now.build):
+        return tr("comes with these texts"), "blue", "inventory_2"
+    return tr("of earlier documents") if now.built else tr("not built"), "gray", ""
 
 
 def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
     """What it will cost, and the button that starts it once that is known."""
     came = ships(corpus, now.build)
     if came is not None:
-        st.write(
-            plain(
-                tr(
-                    "{words}. Opening it makes vectors, and asks no language model.",
-                    words=came.words(),
-                )
-            )
-        )
-        st.button(
-            tr("Open"),
-            key=_button(now),
-            type="primary",
-            icon=":material/play_arrow:",
-            on_click=_build,
-            args=(corpus, now.build),
-        )
+        write("{words}. Opening it makes vectors, and asks no language model.", words=came.words())
+        _build_button(corpus, now, tr("Open"), type="primary")
         return
     if now.outdated:
         st.write(plain(now.outdated))
@@ -158,11 +136,10 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
         return
     known = counting.result
     complete = bool(known.chunks) and not known.missing
-    sentence = (
-        " ".join([tr("What the chunks tell is kept from before."), *known.after()])
-        if complete and _reads(now.build)
-        else known.words()
-    )
+    if complete and _reads(now.build):
+        sentence = " ".join([tr("What the chunks tell is kept from before."), *known.after()])
+    else:
+        sentence = known.words()
     st.write(plain(sentence))
     for said in known.language:
         st.warning(plain(said), icon=":material/translate:")
@@ -171,24 +148,15 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
         st.text(how)
     if absent:
         return
-    words = (
-        tr("Build anew")
-        if now.built
-        else tr("Go on")
-        if before is not None and known.missing < known.chunks
-        else tr("Build")
-    )
+    if now.built:
+        words = tr("Build anew")
+    elif before is not None and known.missing < known.chunks:
+        words = tr("Go on")
+    else:
+        words = tr("Build")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         cap, valid = spend_at_most(f"build_cap-{now.folder.name}") if known.calls else (None, True)
-        st.button(
-            words,
-            key=_button(now),
-            type="primary",
-            icon=":material/play_arrow:",
-            on_click=_build,
-            args=(corpus, now.build, cap),
-            disabled=not valid,
-        )
+        _build_button(corpus, now, words, cap=cap, type="primary", disabled=not valid)
 
 
 def _gaps(corpus: Corpus, now: Status) -> None:
@@ -200,28 +168,28 @@ def _gaps(corpus: Corpus, now: Status) -> None:
             replies=many(unreadable, "reply", "replies"),
         )
     )
-    st.button(
-        tr("Build again"),
-        key=_button(now),
-        type="primary",
-        icon=":material/refresh:",
-        on_click=_build,
-        args=(corpus, now.build),
-    )
-    st.caption(tr("Only these replies are asked for again."))
+    _build_button(corpus, now, tr("Build again"), icon="refresh", type="primary")
+    caption("Only these replies are asked for again.")
 
 
 def _unreadable(now: Status) -> int:
     """How many replies the build that is there could not read, and would ask for again; none where it came with the texts."""
-    return (
-        0
-        if not now.current or now.report.get("shipped")
-        else sum(now.report.get("counts", {}).get(what, 0) for what in UNREADABLE)
-    )
+    if not now.current or now.report.get("shipped"):
+        return 0
+    return sum(now.report.get("counts", {}).get(what, 0) for what in UNREADABLE)
 
 
-def _button(now: Status) -> str:
-    return f"start-{now.folder.name}"
+def _build_button(
+    corpus: Corpus,
+    now: Status,
+    label: str,
+    icon: str = "play_arrow",
+    cap: Cap | None = None,
+    **look: Any,
+) -> None:
+    """Draw the button that begins to build; `look` is what else it takes."""
+    begin = partial(start, corpus, now.build, cap)
+    button(label, begin, key=f"start-{now.folder.name}", icon=icon, **look)
 
 
 def _reads(one: Build) -> bool:
@@ -239,9 +207,7 @@ def _absent(one: Build, complete: bool) -> list[str]:
 def _counting(corpus: Corpus, one: Build) -> Job:
     """The job that counts what a build will cost, anew where a build has ended since."""
     key = f"cost-{corpus.digest}-{one.id}-{len(_ended)}-{time.time() // COST_SECONDS:.0f}"
-    return engine().jobs.start(
-        key, lambda: Job(key, lambda job: cost(corpus, one, engine().models, job))
-    )
+    return engine().jobs.run(key, lambda job: cost(corpus, one, engine().models, job))
 
 
 @st.fragment(run_every=0.4)
@@ -249,20 +215,13 @@ def counted(job: Job) -> None:
     """How far a job is that counts what something will cost; the page is drawn anew once it has ended."""
     if job.ended or job.wait(0.3):
         st.rerun()
-    st.caption(tr(":material/hourglass_empty: Counting what is to be read …"))
-
-
-def _build(corpus: Corpus, one: Build, cap: Cap | None = None) -> None:
-    """Begin the job that builds, at the press of a button."""
-    start(corpus, one, cap)
+    caption(":material/hourglass_empty: Counting what is to be read …")
 
 
 def start(corpus: Corpus, one: Build, cap: Cap | None = None) -> Job:
     """The job that builds: the one at work where somebody began it before. It stops before it would go over the cap."""
-    key, models = (
-        _key(corpus, one),
-        Unasked(engine().models) if ships(corpus, one) else engine().models,
-    )
+    key = _key(corpus, one)
+    models = Unasked(engine().models) if ships(corpus, one) else engine().models
 
     def work(job: Job) -> None:
         job.report(tr("Cutting the documents into chunks"))
@@ -271,7 +230,7 @@ def start(corpus: Corpus, one: Build, cap: Cap | None = None) -> Job:
         finally:
             _ended.append(key)
 
-    return engine().preparing.start(key, lambda: Job(key, work), again=True)
+    return engine().preparing.run(key, work, again=True)
 
 
 def at_work(corpus: Corpus) -> bool:
@@ -309,47 +268,29 @@ def _facts(now: Status) -> None:
                 tokens=used["tokens_in"] + used["tokens_out"],
             )
         )
-    parts += (
-        [tr("{replies} kept from before", replies=many(counts["replies kept"], "reply", "replies"))]
-        if counts.get("replies kept") and not came
-        else []
-    )
-    st.caption(plain("  ·  ".join(parts)), width="content")
-    if came:
-        st.caption(
-            plain(
-                tr(
-                    "It came with these texts. {words}.",
-                    words=from_plain(ShippedBuild, came).words(),
-                )
+    if counts.get("replies kept") and not came:
+        parts.append(
+            tr(
+                "{replies} kept from before",
+                replies=many(counts["replies kept"], "reply", "replies"),
             )
         )
+    st.caption(plain("  ·  ".join(parts)), width="content")
+    if came:
+        caption("It came with these texts. {words}.", words=from_plain(ShippedBuild, came).words())
     unreadable = sum(counts.get(what, 0) for what in UNREADABLE)
-    problems = (
-        [tr("{replies} could not be read", replies=many(unreadable, "reply", "replies"))]
-        if unreadable and came
-        else []
-    )
-    problems += (
-        [
+    problems = []
+    if unreadable and came:
+        problems = [tr("{replies} could not be read", replies=many(unreadable, "reply", "replies"))]
+    if counts.get("dropped"):
+        problems.append(
             tr(
                 "{facts} left out: without a name, or with one that is not in the chunk",
                 facts=many(counts["dropped"], "fact"),
             )
-        ]
-        if counts.get("dropped")
-        else []
-    )
+        )
     notes = [*problems, *now.report.get("notes", ())]
     if notes:
         with st.popover(tr("What was left out or cut"), icon=":material/info:", type="tertiary"):
             for text in notes:
                 st.text(text)
-
-
-def _opened(corpus: Corpus, one: Build) -> Graph | None:
-    try:
-        return engine().environment.built(corpus, one.id)
-    except HopscopeError as error:
-        st.error(plain(str(error)))
-        return None

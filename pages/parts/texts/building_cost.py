@@ -11,6 +11,7 @@ from core.builds.shipped import builds_of
 from core.corpus import Corpus
 from core.evaluation.metrics.built import built
 from core.evaluation.reports.build_plots import Costs, seconds, tokens
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
@@ -48,10 +49,8 @@ def building_cost(corpus: Corpus, now: Status) -> None:
         if len(costs) > 1:
             for draw in (tokens, seconds):
                 st.plotly_chart(draw(costs), key=f"cost-{draw.__name__}-{now.folder.name}")
-            st.caption(
-                tr(
-                    "Each graph of these texts by its last build. The index: communities, reports on them, and vectors."
-                )
+            caption(
+                "Each graph of these texts by its last build. The index: communities, reports on them, and vectors."
             )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -12,7 +13,9 @@ from core.corpus import Corpus, corpora, open_corpus
 from core.runtime.jobs import Job
 from core.sources import CorpusSource
 from pages.parts.shared.address import in_place
+from pages.parts.shared.buttons import button
 from pages.parts.shared.language import language_choice
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import chosen, engine, follow, went_here
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
@@ -63,12 +66,11 @@ def missed() -> None:
 
 def ask_about(name: str) -> None:
     """The way to Compare, where questions are asked of these documents."""
-    if st.button(
+    if button(
         tr("Ask about it"),
-        icon=":material/view_column:",
+        partial(_asked, name),
+        icon="view_column",
         help=tr("Compare, with these texts chosen"),
-        on_click=_asked,
-        args=(name,),
     ):
         st.switch_page("pages/compare.py", query_params={"corpus": name})
 
@@ -91,7 +93,7 @@ def opened(name: str) -> Corpus | None:
 
 def awaited(key: str, work: Any, words: str, again: bool = True) -> Job:
     """A job that has ended, begun anew unless not `again`; it is shown with a way to cancel it where it takes longer than a moment."""
-    job = engine().jobs.start(key, lambda: Job(key, work), again)
+    job = engine().jobs.run(key, work, again=again)
     if not job.wait(0.5):
         follow(job, words)
     return job
@@ -110,9 +112,7 @@ def about(corpus: Corpus) -> None:
     for came in shipped(corpus):
         graphs.setdefault(came.words(), {})[KINDS[find(came.build).graph]] = None
     for title, kinds in graphs.items():
-        st.caption(
-            plain(tr("Comes with it: {kinds}. {title}.", kinds=", ".join(kinds), title=title))
-        )
+        caption("Comes with it: {kinds}. {title}.", kinds=", ".join(kinds), title=title)
     language_of(corpus)
 
 

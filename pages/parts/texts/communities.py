@@ -9,6 +9,8 @@ import streamlit as st
 
 from core.graph.columns import Table
 from core.graph.store import Graph
+from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.tables import page_of, pager, way_back
 from pages.parts.shared.text import many, plain
@@ -39,19 +41,16 @@ def communities(graph: Graph) -> None:
 def _way(graph: Graph, table: Table, way: list[int]) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if not way:
-            st.caption(
-                tr(
-                    "A tile is a community: entities that are closely related. The larger, the more entities. Click one to open it."
-                )
+            caption(
+                "A tile is a community: entities that are closely related. The larger, the more entities. Click one to open it."
             )
             return
-        st.button(
+        button(
             tr("All communities"),
+            partial(open_community, graph, []),
             key="texts-map-all",
-            icon=":material/arrow_back:",
+            icon="arrow_back",
             type="tertiary",
-            on_click=open_community,
-            args=(graph, []),
         )
         titles = [short(community_title(table, row)) for row in way[:-1]]
         places = [(title, way[: at + 1]) for at, title in enumerate(titles)]
@@ -79,11 +78,12 @@ def _map(graph: Graph, table: Table, rows: np.ndarray) -> None:
             }
         )
     show(tiles, tr("Map of communities"), lambda row: _open(graph, row, set(drawn.tolist())))
-    caption = (
-        tr("The {drawn} largest of {rows:,} communities.", drawn=len(drawn), rows=len(rows))
-        if len(rows) > len(drawn)
-        else f"{many(len(rows), 'community', 'communities')}."
-    )
+    if len(rows) > len(drawn):
+        caption = tr(
+            "The {drawn} largest of {rows:,} communities.", drawn=len(drawn), rows=len(rows)
+        )
+    else:
+        caption = f"{many(len(rows), 'community', 'communities')}."
     st.caption(
         tr("{caption} The stronger the colour, the higher its rating.", caption=caption)
         if np.ptp(ratings)

@@ -10,6 +10,8 @@ from core.builds import chosen
 from core.builds.chunking import Chunker
 from core.corpus import Corpus
 from core.graph.columns import Table
+from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Key, Session, session
 from pages.parts.shared.tables import clickable_table, page_of, pager
 from pages.parts.shared.text import many, plain
@@ -62,13 +64,12 @@ def _anew(corpus: Corpus) -> None:
 
 
 def _documents(corpus: Corpus, typed: str) -> None:
-    rows = (
-        found(corpus.digest, typed, ("title", "id", "text"), corpus.table)
-        if typed
-        else range(len(corpus))
-    )
+    if typed:
+        rows = found(corpus.digest, typed, ("title", "id", "text"), corpus.table)
+    else:
+        rows = range(len(corpus))
     if not len(rows):
-        st.caption(tr("No document holds these words, one after the other."))
+        caption("No document holds these words, one after the other.")
         return
     shown = page_of(Session.texts_document_page[corpus.name], len(rows), ROWS)
     here = [int(rows[at]) for at in shown]
@@ -114,31 +115,28 @@ def _chunks(corpus: Corpus, typed: str) -> None:
     table = _cut(corpus)
     if table is None:
         return
-    rows = (
-        found(f"chunks of {corpus.digest}", typed, ("text", "title"), table)
-        if typed
-        else range(len(table))
-    )
+    if typed:
+        rows = found(f"chunks of {corpus.digest}", typed, ("text", "title"), table)
+    else:
+        rows = range(len(table))
     if len(rows):
         _passages(Session.texts_chunk_page[corpus.name], table, rows, typed)
     else:
-        st.caption(tr("No chunk holds these words, one after the other."))
+        caption("No chunk holds these words, one after the other.")
 
 
 def _one(corpus: Corpus, id: str) -> None:
     """A document, chunk by chunk."""
     document = corpus.row(id)
-    st.button(
+    button(
         tr("All documents"),
+        Session.texts_document.drop,
         key="texts_back",
-        icon=":material/arrow_back:",
+        icon="arrow_back",
         type="tertiary",
-        on_click=Session.texts_document.drop,
     )
-    title, source = (
-        corpus.table.text("title", document) or id,
-        corpus.table.text("source", document),
-    )
+    title = corpus.table.text("title", document) or id
+    source = corpus.table.text("source", document)
     st.subheader(plain(title), anchor=False)
     remove_document(corpus, id)
     table = _cut(corpus, document)
@@ -156,7 +154,7 @@ def _one(corpus: Corpus, id: str) -> None:
     if len(table):
         _passages(Session.texts_chunk_page[corpus.name], table, range(len(table)), "")
     else:
-        st.caption(tr("There is no text in this document."))
+        caption("There is no text in this document.")
 
 
 def _cut(corpus: Corpus, row: int | None = None) -> Table | None:

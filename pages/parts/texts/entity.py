@@ -11,6 +11,8 @@ from core.errors import shorten
 from core.graph.store import Graph
 from core.graph.texts import chunks_of, node_texts, relation_names, relation_texts, weights
 from pages.parts.graphs.walk_view import neighbourhood, picture, show
+from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.tables import clickable_table, page_of, pager, way_back
 from pages.parts.shared.text import many, plain
@@ -44,13 +46,12 @@ def entity(graph: Graph, node: int) -> None:
     name, table = label(graph, node), graph.columns.nodes
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(plain(name), anchor=False, width="content")
-        kind = (
-            levels(graph)[node]
-            if is_tree(graph)
-            else table.text("type", node)
-            if table is not None
-            else ""
-        )
+        if is_tree(graph):
+            kind = levels(graph)[node]
+        elif table is not None:
+            kind = table.text("type", node)
+        else:
+            kind = ""
         if kind:
             st.badge(plain(kind), color="blue")
     _grouped(graph, node)
@@ -90,24 +91,23 @@ def _grouped(graph: Graph, node: int) -> None:
             st.caption(tr("In the community"), width="content")
             for at, row in enumerate(way):
                 words = plain(short(community_title(graph.columns.tables()["communities"], row)))
-                st.button(
+                button(
                     words,
+                    partial(open_community, graph, way[: at + 1]),
                     key=f"texts-in-{row}",
                     type="tertiary",
-                    on_click=open_community,
-                    args=(graph, way[: at + 1]),
                 )
 
 
 def _way(graph: Graph) -> None:
     been = trail(graph)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.button(
+        button(
             tr("All {things}", things=things(graph).lower()),
+            been.clear,
             key="texts-all",
-            icon=":material/arrow_back:",
+            icon="arrow_back",
             type="tertiary",
-            on_click=been.clear,
         )
         places = [(short(label(graph, node)), node) for node in been[-BEEN:-1]]
         way_back(places, "texts-way", partial(go, graph))
@@ -117,12 +117,13 @@ def _neighbours(graph: Graph, node: int) -> None:
     """Its relations, the heaviest first; a click goes on."""
     neighbours, edges, forward = graph.steps(node)
     if not len(edges):
-        st.caption(tr("It is related to nothing else."))
+        caption("It is related to nothing else.")
         return
     table, heavy = graph.columns.edges, _weights(graph)[edges]
+    # in a tree what sums it up first
     order = np.lexsort(
         (neighbours, edges, -heavy, forward if is_tree(graph) else np.zeros(len(edges)))
-    )  # in a tree what sums it up first
+    )
     shown = page_of(Session.texts_near_page, len(order), NEIGHBOURS)
     rows = order[shown.start : shown.stop]
     some = edges[rows]
@@ -182,9 +183,7 @@ def _picture(graph: Graph, node: int) -> None:
             lambda clicked: go(graph, clicked) if clicked in drawn else None,
             tr("The entity among those it is related to"),
         )
-    st.caption(
-        tr("Drawn: {near:,} it is most related to. Click a dot to go there.", near=len(part.near))
-    )
+    caption("Drawn: {near:,} it is most related to. Click a dot to go there.", near=len(part.near))
 
 
 def _weights(graph: Graph) -> np.ndarray:
@@ -195,11 +194,9 @@ def _weights(graph: Graph) -> np.ndarray:
 
 def _passages(graph: Graph, node: int) -> None:
     """The chunks that tell of it, those that name it first."""
-    rows_of_node, name, chunks = (
-        chunks_of(graph, "nodes")[node],
-        graph.node_name(node),
-        graph.columns.chunks,
-    )
+    rows_of_node = chunks_of(graph, "nodes")[node]
+    name = graph.node_name(node)
+    chunks = graph.columns.chunks
     if chunks is None or not len(rows_of_node):
         return
     st.markdown(
@@ -212,9 +209,7 @@ def _passages(graph: Graph, node: int) -> None:
     if not of_chunks(graph) and not any(
         pattern(name).search(text) for text in chunks.texts("text", rows)
     ):
-        st.caption(
-            tr(
-                "The name does not stand in these chunks letter by letter: the texts spell it in other ways."
-            )
+        caption(
+            "The name does not stand in these chunks letter by letter: the texts spell it in other ways."
         )
     pager(Session.texts_passage_page, shown, len(rows_of_node), PASSAGES, tr("Chunks"))

@@ -35,10 +35,8 @@ from pages.parts.texts.walking import (
 
 ROWS = 50
 EVERY = tr("every type")
-SEARCHED, NEAR = (
-    200,
-    55,
-)  # names that a search brings at most, and how near they are at least, of 100
+# names that a search brings at most, and how near they are at least, of 100
+SEARCHED, NEAR = (200, 55)
 
 
 def look(corpus: Corpus, build: Build, as_built: Graph, graph: Graph) -> None:

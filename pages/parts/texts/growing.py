@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
@@ -12,6 +14,8 @@ from core.graph.algorithms.neighbourhood import induced
 from core.graph.growth import ChunkAdds, Growth
 from core.graph.store import Graph
 from core.graph.texts import chunk_lists, n_chunks, relation_names
+from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -19,11 +23,8 @@ from pages.parts.texts.passage import passage
 from pages.parts.texts.walking import go as go_to
 from pages.parts.texts.walking import short
 
-DRAWN, FRAMES, NAMED = (
-    60,
-    60,
-    14,
-)  # entities on the picture, moments of it, and entities whose names are on it
+# entities on the picture, moments of it, and entities whose names are on it
+DRAWN, FRAMES, NAMED = (60, 60, 14)
 BUTTONS, LISTED = 24, 30  # entities and relations of a chunk that are listed
 OLD, FRESH, HERE = "#9aa7b4", "#2f6f9f", "#d9822b"
 
@@ -33,7 +34,7 @@ def chunk_by_chunk(graph: Graph) -> None:
     growth: Growth = graph.derived.once("growth of", "chunks", lambda: Growth(graph))
     total, number = n_chunks(graph), Session.texts_chunk[graph.digest]
     if not total:
-        st.caption(tr("This graph does not know which chunk says what."))
+        caption("This graph does not know which chunk says what.")
         return
     number.value = min(max(1, number.value), total)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -46,7 +47,7 @@ def chunk_by_chunk(graph: Graph) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         passage(graph.columns.tables()["chunks"], row, *graph.names([*adds.fresh, *adds.known]))
-        st.caption(tr("Marked: the names that the texts spell as the graph does."))
+        caption("Marked: the names that the texts spell as the graph does.")
     with right:
         _entities(graph, tr("New with this chunk"), adds.fresh, tr("No new entity."))
         _entities(
@@ -68,26 +69,23 @@ def _entities(graph: Graph, title: str, nodes: np.ndarray, none: str) -> None:
         for node, chunks in zip(
             nodes[:BUTTONS].tolist(), chunk_lists(graph, "nodes", nodes[:BUTTONS])
         ):
-            help_text = (
-                tr(
+            help_text = None
+            if chunks:
+                help_text = tr(
                     "In {chunks}, first in chunk {first:,}.",
                     chunks=many(len(chunks), "chunk"),
                     first=chunks[0] + 1,
                 )
-                if chunks
-                else None
-            )
             name = plain(short(graph.node_name(node)))
-            st.button(
+            button(
                 name,
+                partial(go_to, graph, node),
                 key=f"texts-adds-{node}",
                 type="tertiary",
-                on_click=go_to,
-                args=(graph, node),
                 help=help_text,
             )
     if len(nodes) > BUTTONS:
-        st.caption(tr("and {more:,} more", more=len(nodes) - BUTTONS))
+        caption("and {more:,} more", more=len(nodes) - BUTTONS)
 
 
 def _relations(graph: Graph, adds: ChunkAdds) -> None:
@@ -101,7 +99,7 @@ def _relations(graph: Graph, adds: ChunkAdds) -> None:
     )
     edges = np.concatenate([fresh, known])[:LISTED]
     if not len(edges):
-        st.caption(tr("None."))
+        caption("None.")
         return
     said = [tr("new")] * min(len(fresh), LISTED) + [tr("before")] * max(0, len(edges) - len(fresh))
     heads, _, tails = graph.triples(edges)
@@ -121,9 +119,7 @@ def _relations(graph: Graph, adds: ChunkAdds) -> None:
         column_config={tr("Said"): st.column_config.TextColumn(width=70)},
     )
     if len(fresh) + len(known) > LISTED:
-        st.caption(
-            tr("The first {listed} of {fresh:,}.", listed=LISTED, fresh=len(fresh) + len(known))
-        )
+        caption("The first {listed} of {fresh:,}.", listed=LISTED, fresh=len(fresh) + len(known))
 
 
 def _growing(graph: Graph, growth: Growth, row: int) -> None:
@@ -136,19 +132,17 @@ def _growing(graph: Graph, growth: Growth, row: int) -> None:
             key="texts-growing",
             config={"displayModeBar": False},
         )
-        st.caption(
-            tr(
-                "The {drawn:,} entities with the most relations. Orange: named in this chunk.",
-                drawn=min(DRAWN, graph.n_nodes),
-            )
+        caption(
+            "The {drawn:,} entities with the most relations. Orange: named in this chunk.",
+            drawn=min(DRAWN, graph.n_nodes),
         )
     with right:
         st.markdown(tr("**Entities and relations so far**"))
         st.plotly_chart(
             sizes_figure(growth, row), key="texts-sizes", config={"displayModeBar": False}
         )
-        st.caption(
-            tr("A curve that flattens shows that later chunks speak of what is known: names merge.")
+        caption(
+            "A curve that flattens shows that later chunks speak of what is known: names merge."
         )
 
 

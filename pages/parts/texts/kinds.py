@@ -167,13 +167,11 @@ def _asked(kind: str) -> str:
     """What is chosen among the builds of a kind."""
     if kind == OWN:
         return tr("Which steps")
-    return (
-        tr("What links them")
-        if kind == "links"
-        else tr("Who writes the summaries")
-        if kind.startswith("tree")
-        else tr("Who reads the chunks")
-    )
+    if kind == "links":
+        return tr("What links them")
+    if kind.startswith("tree"):
+        return tr("Who writes the summaries")
+    return tr("Who reads the chunks")
 
 
 def _begin(corpus: Corpus, offered: dict[str, list[Build]], built: list[Build]) -> None:
@@ -183,10 +181,8 @@ def _begin(corpus: Corpus, offered: dict[str, list[Build]], built: list[Build]) 
         return
     session.texts_begun = corpus.name
     kinds = {one.id: kind for kind, some in offered.items() for one in some}
-    there, before = (
-        [kinds[one.id] for one in built],
-        session.texts_kind if offered.get(session.texts_kind) else "",
-    )
+    there = [kinds[one.id] for one in built]
+    before = session.texts_kind if offered.get(session.texts_kind) else ""
     if not any(_runs(corpus, one) for one in offered.get(before, ())):
         before = ""
     session.texts_kind = there[0] if there and before not in there else before or "tkg"
@@ -230,13 +226,12 @@ def _ready(kinds: list[str]) -> str:
 
 def _words(some: list[Build]) -> list[tuple[str, str]]:
     """How each build is called among others of its kind, and a line on it."""
-    who = (
-        WRITERS
-        if some[0].graph.startswith("tree")
-        else LINKS
-        if some[0].graph == "links"
-        else READERS
-    )
+    if some[0].graph.startswith("tree"):
+        who = WRITERS
+    elif some[0].graph == "links":
+        who = LINKS
+    else:
+        who = READERS
     times = [one.extractor for one in some if BY not in one.id].count
     return [
         _called(one, *who[one.extractor])

@@ -42,11 +42,9 @@ def marked(text: str, *names: str) -> str:
         shown = _with_marks(cut, start, end, inside)
         parts.append(shown if inside or not found else f'<span style="{FAINT}">{shown}</span>')
         at = end
-    more = (
-        f" … <i>{html.escape(tr('{more:,} characters more', more=len(text) - LONGEST))}</i>"
-        if len(text) > LONGEST
-        else ""
-    )
+    more = ""
+    if len(text) > LONGEST:
+        more = f" … <i>{html.escape(tr('{more:,} characters more', more=len(text) - LONGEST))}</i>"
     return re.sub(r"\n\s*\n", "<br><br>", "".join(parts)) + more
 
 

@@ -13,8 +13,9 @@ from core.sources import CorpusSource
 from pages.parts.build.bench import Bench
 from pages.parts.build.component import bricks
 from pages.parts.build.drawn import drawn
-from pages.parts.build.fields import check_expression
 from pages.parts.question.permalink import Link
+from pages.parts.shared.buttons import button
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import instances
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -31,44 +32,37 @@ def changed_build(corpus: Corpus, base: Build) -> Build | None:
     bench = Session.texts_bench.of((corpus.name, base.id), lambda: Bench.of(base.line))
     with st.expander(tr("Steps of this build"), icon=":material/linear_scale:", key="texts_steps"):
         data = drawn(bench, {}, refused=lambda operator: operator.lacks(corpus))
-        bricks(
-            {**data, "compact": True},
-            lambda message: bench.hear(message, check_expression),
-            Session.texts_bricks,
-        )
+        bricks(bench, {**data, "compact": True}, Session.texts_bricks)
     line = bench.line
     if line is not None and line == base.line:
         return base
-    words = (
-        change_words(base.line, line)
-        if line is not None
-        else LACKS
-        if bench.draft.bricks
-        else EMPTY
-    )
+    if line is not None:
+        words = change_words(base.line, line)
+    elif bench.draft.bricks:
+        words = LACKS
+    else:
+        words = EMPTY
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", key="texts-changed"
     ):
         st.caption(f":material/edit: {plain(words)}", width="content")
-        st.button(
+        button(
             tr("Back to the chosen build"),
+            _back,
             key="texts_steps_back",
             type="tertiary",
-            icon=":material/undo:",
-            on_click=_back,
+            icon="undo",
         )
     if line is None:
         return None
     found = find(repr(line))
-    return (
-        found
-        if not found.own
-        else replace(
-            found,
-            title=f"{found.title}: {line.words()}"
-            if base.own
-            else tr("{title}, changed", title=base.title),
-        )
+    if not found.own:
+        return found
+    return replace(
+        found,
+        title=f"{found.title}: {line.words()}"
+        if base.own
+        else tr("{title}, changed", title=base.title),
     )
 
 
@@ -84,10 +78,8 @@ def ask_on(corpus: Corpus, one: Build) -> None:
         (row for row in instances().values() if row.documents and on_one_graph(row, one)), None
     )
     if row is None:
-        st.caption(
-            tr(
-                "No method of the catalogue is made for such a graph. A line begins on it so, with “As text” on Build:"
-            )
+        caption(
+            "No method of the catalogue is made for such a graph. A line begins on it so, with “As text” on Build:"
         )
         st.code(f"BuiltGraph(build={one.id!r})", language=None, wrap_lines=True)
         return

@@ -9,12 +9,13 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.wording import tr
 from pages.parts.texts.passage import where
 
+# ways to look at a graph
 ENTITIES, COMMUNITIES, CHUNKS, BESIDE = (
     tr("Entities"),
     tr("Communities"),
     tr("Chunk by chunk"),
     tr("Beside another graph"),
-)  # ways to look at a graph
+)
 LONGEST = 40  # characters of a name on a button
 
 
@@ -54,13 +55,11 @@ def levels(graph: Graph) -> list[str]:
 
 def things(graph: Graph) -> str:
     """What the nodes of a graph are, in a word."""
-    return (
-        tr("Chunks and summaries")
-        if is_tree(graph)
-        else tr("Chunks")
-        if of_chunks(graph)
-        else tr("Entities")
-    )
+    if is_tree(graph):
+        return tr("Chunks and summaries")
+    if of_chunks(graph):
+        return tr("Chunks")
+    return tr("Entities")
 
 
 def own_chunks(graph: Graph, nodes) -> dict[int, int]:
@@ -71,11 +70,9 @@ def own_chunks(graph: Graph, nodes) -> dict[int, int]:
 def label(graph: Graph, node: int) -> str:
     """What a node is called: its name; of a chunk its title and place."""
     row = own_chunks(graph, [node]).get(node)
-    return (
-        graph.node_name(node)
-        if row is None
-        else ", ".join(filter(None, where(graph.columns.tables()["chunks"], row)))
-    )
+    if row is None:
+        return graph.node_name(node)
+    return ", ".join(filter(None, where(graph.columns.tables()["chunks"], row)))
 
 
 def way_down(graph: Graph) -> list[int]:

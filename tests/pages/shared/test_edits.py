@@ -10,7 +10,7 @@ import pytest
 import streamlit as st
 
 from pages.parts.board import component
-from pages.parts.board.component import Pressed, board, source
+from pages.parts.board.component import FOLDER, Pressed, board
 
 
 @pytest.fixture
@@ -61,7 +61,9 @@ def test_a_press_is_sent_again_until_it_is_heard(browser):
     page = browser.new_context().new_page()
     page.clock.install()
     page.add_script_tag(
-        content=re.sub(r"^export ", "", source("edits.js"), flags=re.MULTILINE)
+        content=re.sub(
+            r"^export ", "", (FOLDER / "edits.js").read_text("utf-8"), flags=re.MULTILINE
+        )
         + "\nwindow.edits = new Edits();"
     )
     page.evaluate("window.sent = []")

@@ -215,6 +215,13 @@ def test_damaged_files_are_a_sentence(folder):
         read(folder)
 
 
+def test_a_table_with_a_cell_of_any_length_is_a_sentence(folder):
+    file = next(folder / name for name in READERS if name.endswith(".pkl")).with_suffix(".csv")
+    file.write_text(f"a,b\n{'x' * 200_000},y\n", "utf-8")
+    with pytest.raises(BadInput, match="cannot be read as CRAG has it"):
+        read(folder)
+
+
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: (

@@ -1,0 +1,70 @@
+"""Buttons whose errors are drawn with the page, and those that ask before they act."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal
+
+import streamlit as st
+
+from pages.parts.shared.people import held
+from pages.parts.shared.problems import noted_errors
+from pages.parts.shared.text import plain
+
+
+def attempt(action: Callable[[], Any]) -> None:
+    """Run an action as the callback of a widget; its error is drawn with the page."""
+    with noted_errors():
+        action()
+
+
+def button(
+    label: str,
+    action: Callable[[], Any] | None = None,
+    *,
+    icon: str = "",
+    why_not: str = "",
+    help: str | None = None,
+    **look: Any,
+) -> bool:
+    """Draw a button and return whether it was pressed.
+
+    Parameters
+    ----------
+    action : called when it is pressed; its error is drawn with the page.
+    icon : the name of a Material symbol.
+    why_not : the reason why it cannot be used, if any.
+    look : what else `st.button` takes.
+    """
+    return st.button(
+        label,
+        icon=f":material/{icon}:" if icon else None,
+        on_click=partial(attempt, action) if action is not None else None,
+        **(held(why_not, help) | look),
+    )
+
+
+def ask_first(
+    label: str,
+    question: str,
+    yes: str,
+    action: Callable[[], Any],
+    key: str | None,
+    *,
+    icon: str = ":material/delete:",
+    type: Literal["secondary", "tertiary"] = "tertiary",
+    why_not: str = "",
+    box: str | None = None,
+) -> None:
+    """Draw a button that asks before it acts.
+
+    Parameters
+    ----------
+    yes, key : the label and the key of the button that acts.
+    why_not : the reason why it cannot be used, if any.
+    box : the key of the box with the question.
+    """
+    with st.popover(label, icon=icon, type=type, key=box, **held(why_not)):
+        st.write(plain(question))
+        button(yes, action, key=key, type="primary")
