@@ -13,15 +13,12 @@ from core.operators import OPERATORS
 from core.operators.base import STAGES, Operator
 from core.parameters import Parameter, parameters
 
-MIN_HELP_WORDS = 6  # a shorter help is read with its label before it
-MIN_SHARING = 2  # operators whose parameter means the same, so that it is said once
-SHARED_NAMES = ("direction", "encoder", "max_tokens", "role")  # mean nearly the same everywhere
 MIN_USES_OF_NUMBER = 4  # a source of fewer instances is written out
 MAX_CHANGES = 3  # of an instance that is described by another one
 USUAL_MODELS = ("encoder", "answer")
 HEAD = """# Operators and instances
 
-This page lists every operator with its parameters, and every instance. It is made from the code: `python -m core instances --page`.
+This page lists every operator and every instance. It is made from the code: `python -m core instances --page`.
 
     $ python -m core ask "who directed Inception" --no-llm --instance "PersonalizedPageRank(keep=500) >> ShortestPaths() >> Answer()"
 
@@ -30,19 +27,12 @@ its form on the Build page, the keys of its TOML row and the arguments of its te
 
 | for | see |
 |---|---|
-| an operator's paper, an example, ranges of parameters | `python -m core instances --operator NAME` |
-| all papers and examples | *Operators in full* on the site of `make docs` |
+| what each parameter of an operator means, its range, the paper, an example | `python -m core instances --operator NAME` |
+| the same of all operators | *Operators in full* on the site of `make docs` |
 | each instance's line in full, and the models that are missing for it | `python -m core instances --json` |
 
 ## Operators
-
-In italics is what an operator reads → writes. Parameters are given with their defaults. *Shared* ones are explained
-[below](#shared-parameters).
 """
-SHARED_HEAD = """### Shared parameters
-
-| parameter | means |
-|---|---|"""
 INSTANCES_HEAD = f"""## Instances
 
 Where a line differs from another row's in up to three steps, these alone are given (`A` for `B`: `A` in the
@@ -53,7 +43,7 @@ place of `B`). *Asks* names models that the line does not, beside
 
 def page() -> str:
     """Return the whole page; it has nothing of a person's own, so it is the same on any machine."""
-    parts = [HEAD, *_operators(), SHARED_HEAD, *_shared_rows(), "", INSTANCES_HEAD, *_instances()]
+    parts = [HEAD, *_operators(), INSTANCES_HEAD, *_instances()]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -73,27 +63,22 @@ def operator_text(cls: type[Operator]) -> str:
 
 
 def _operators() -> Iterator[str]:
-    """Yield a table for each stage: a row for each operator, and one for each parameter of its own."""
-    shared = _shared_meanings()
     for stage in STAGES:
         classes = [cls for cls in OPERATORS.values() if cls.stage == stage]
         if not classes:
             continue
         yield f"### {stage}\n"
-        yield "| operator, parameter | does, means |"
-        yield "|---|---|"
+        yield "| operator | does | reads → writes | parameters |"
+        yield "|---|---|---|---|"
         for cls in classes:
-            defaults: dict[str, list[str]] = {}
-            for one in parameters(cls):
-                meaning = _meaning(one)
-                if one.name in SHARED_NAMES or shared.get(one.name) == meaning:
-                    meaning = ""
-                defaults.setdefault(meaning, []).append(f"`{one.name}={one.default!r}`")
-            common = ", ".join(defaults.pop("", ()))
-            text = f"{_summary(cls)} *{_flow(cls)}*" + f" Shared: {common}" * bool(common)
-            yield _row(f"**`{cls.__name__}`**", text)
-            for meaning, names in defaults.items():
-                yield _row(", ".join(names), meaning)
+            defaults = ", ".join(f"{one.name}={one.default!r}" for one in parameters(cls))
+            cells = (
+                f"`{cls.__name__}`",
+                _summary(cls),
+                _flow(cls),
+                f"`{defaults}`" * bool(defaults),
+            )
+            yield _row(*cells)
         yield ""
 
 
@@ -105,30 +90,6 @@ def _summary(cls: type[Operator]) -> str:
 def _flow(cls: type[Operator]) -> str:
     usual = cls()  # what some read depends on their parameters
     return f"{', '.join(usual.reads)} → {', '.join(usual.writes)}".strip()
-
-
-def _shared_rows() -> Iterator[str]:
-    for name, meaning in sorted(_shared_meanings().items()):
-        yield _row(f"`{name}`", meaning)
-
-
-def _shared_meanings() -> dict[str, str]:
-    """Return what a parameter of each name means in most operators, where several share that."""
-    uses: dict[str, Counter[str]] = {}
-    for cls in OPERATORS.values():
-        for one in parameters(cls):
-            uses.setdefault(one.name, Counter())[_meaning(one)] += 1
-    most = {name: counts.most_common(1)[0] for name, counts in uses.items()}
-    return {name: meaning for name, (meaning, count) in most.items() if count >= MIN_SHARING}
-
-
-def _meaning(parameter: Parameter) -> str:
-    """Return the help of a parameter and its choices, with its label where the help is short."""
-    text = parameter.help
-    if len(text.split()) < MIN_HELP_WORDS and parameter.label.lower() != parameter.name:
-        text = f"{parameter.label}: {text}"
-    unsaid = any(choice not in text for choice in parameter.choices or ())
-    return text.removesuffix(".") + f" ({_values(parameter)})" * unsaid
 
 
 def _values(parameter: Parameter) -> str:
