@@ -17,6 +17,7 @@ import hopscope
 from core.cases import examples
 from core.io.home import ROOT
 from core.operators import OPERATORS
+from core.parameters import parameters
 from tests import gallery
 from tests.core.test_requirements import named
 from tests.test_docs import ITEM
@@ -101,11 +102,12 @@ def test_the_reference_has_each_public_name():
     )
 
 
-def test_the_site_has_the_docstring_of_each_operator():
-    found = build.operators()
+def test_the_site_has_the_docstring_and_the_parameters_of_each_operator():
+    found, given = build.operators(), build.operator_parameters()
     assert set(OPERATORS) <= set(found)
     for name, cls in OPERATORS.items():
         assert inspect.getdoc(cls) == found[name], name
+        assert [(one.name, one.default, one.help) for one in parameters(cls)] == given[name], name
     assert all(f"\n## {name}\n" in build.operators_page() for name in OPERATORS)
 
 

@@ -13,43 +13,37 @@ from core.operators import OPERATORS
 from core.operators.base import STAGES, Operator
 from core.parameters import Parameter, parameters
 
-MIN_HELP_WORDS = 6  # a shorter help is read with its label before it
 MIN_USES_OF_NUMBER = 4  # a source of fewer instances is written out
+MAX_CHANGES = 3  # of an instance that is described by another one
 USUAL_MODELS = ("encoder", "answer")
 HEAD = """# Operators and instances
 
-This page lists every operator, its parameters, and every instance. It is made from the code: `python -m core instances --page`.
+This page lists every operator and every instance. It is made from the code: `python -m core instances --page`.
 
     $ python -m core ask "who directed Inception" --no-llm --instance "PersonalizedPageRank(keep=500) >> ShortestPaths() >> Answer()"
 
 An instance is a line of operators. Each operator takes the state of a question and gives a new one. Its parameters are the fields of
 its form on the Build page, the keys of its TOML row and the arguments of its text form.
 
-`python -m core instances --operator NAME` prints the whole docstring of an operator: its paper, where the paper and its code differ, and
-an example that the tests run. The site that `make docs` makes has all of them under *Operators in full*.
-"""
-PARAMETERS_HEAD = """## Parameters
+| for | see |
+|---|---|
+| what each parameter of an operator means, its range, the paper, an example | `python -m core instances --operator NAME` |
+| the same of all operators | *Operators in full* on the site of `make docs` |
+| each instance's line in full, and the models that are missing for it | `python -m core instances --json` |
 
-Defaults are in the tables above; values or a range are in brackets. Several operators share these:"""
+## Operators
+"""
 INSTANCES_HEAD = f"""## Instances
 
-Models are those beside {" and ".join(f"`{model}`" for model in USUAL_MODELS)}, the roles that most lines use."""
+Where a line differs from another row's in up to three steps, these alone are given (`A` for `B`: `A` in the
+place of `B`). *Asks* names models that the line does not, beside
+{" and ".join(f"`{model}`" for model in USUAL_MODELS)}, which most lines use.
+"""
 
 
 def page() -> str:
     """Return the whole page; it has nothing of a person's own, so it is the same on any machine."""
-    parts = [
-        HEAD,
-        "## Operators\n",
-        *_operators(),
-        PARAMETERS_HEAD,
-        "",
-        *_parameters(),
-        "",
-        INSTANCES_HEAD,
-        "",
-        *_instances(),
-    ]
+    parts = [HEAD, *_operators(), INSTANCES_HEAD, *_instances()]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -98,39 +92,6 @@ def _flow(cls: type[Operator]) -> str:
     return f"{', '.join(usual.reads)} → {', '.join(usual.writes)}".strip()
 
 
-def _parameters() -> Iterator[str]:
-    """Yield a table of the parameters that several operators share, and one of the others."""
-    users: dict[tuple[str, str], list[str]] = {}
-    for cls in OPERATORS.values():
-        for one in parameters(cls):
-            users.setdefault((one.name, _meaning(one)), []).append(cls.__name__)
-    shared = {key: names for key, names in users.items() if len(names) > 1}
-    yield "| parameter | operators | means |"
-    yield "|---|---|---|"
-    for (name, meaning), names in sorted(shared.items()):
-        yield _row(f"`{name}`", ", ".join(f"`{one}`" for one in names), meaning)
-    yield ""
-    yield "The others belong to one operator:\n"
-    yield "| operator | parameter | means |"
-    yield "|---|---|---|"
-    for cls in OPERATORS.values():
-        title = f"`{cls.__name__}`"
-        for one in parameters(cls):
-            if (one.name, _meaning(one)) not in shared:
-                yield _row(title, f"`{one.name}`", _meaning(one))
-                title = ""
-
-
-def _meaning(parameter: Parameter) -> str:
-    """Return the help of a parameter and its values, with its label where the help is short."""
-    text = parameter.help
-    if len(text.split()) < MIN_HELP_WORDS:
-        text = f"{parameter.label}: {text}"
-    unsaid = [choice for choice in parameter.choices or () if choice not in text]
-    values = _values(parameter) if unsaid or not parameter.choices else ""
-    return f"{text.removesuffix('.')} ({values})" if values else text.removesuffix(".")
-
-
 def _values(parameter: Parameter) -> str:
     """Return the choices or the range of a parameter."""
     if parameter.choices:
@@ -150,26 +111,53 @@ def _instances() -> Iterator[str]:
     counts = Counter(work_of(one.paper) for one in published().values())
     works = [work for work, count in counts.items() if count >= MIN_USES_OF_NUMBER]
     yield "Sources: " + "; ".join(f"[{n}] {work}" for n, work in enumerate(works, 1)) + ".\n"
-    yield "| id | method | line | models | source |"
-    yield "|---|---|---|---|---|"
+    yield "| id | method | line | source |"
+    yield "|---|---|---|---|"
+    whole: list[Instance] = []
     for group, rows in groups.items():
-        yield f"| **{_cell(group)}** | | | | |"
+        yield f"| **{_cell(group)}** | | | |"
         for one in rows:
-            yield _instance_row(one, works)
+            yield _instance_row(one, whole, works)
 
 
-def _instance_row(instance: Instance, works: list[str]) -> str:
+def _instance_row(instance: Instance, whole: list[Instance], works: list[str]) -> str:
+    """Return the row of an instance, which joins `whole` if its line is given in full."""
     source = instance.paper
-    work = work_of(source)
-    if work in works:
-        source = f"[{works.index(work) + 1}]{source[len(work) :].replace(',', '', 1)}"
+    for number, work in enumerate(works, 1):
+        source = re.sub(rf"(the )?\b{re.escape(work)}(,|\b)", f"[{number}]", source, count=1)
     method = instance.label
-    parts = instance.number.split(", ") if instance.number else []
-    unsaid = [part for part in parts if part not in f"{method} {source}"]
+    known = set(re.findall(r"\w+", f"{instance.id} {method} {source} no v1".lower()))
+    unsaid = [
+        part
+        for part in instance.number.split(", ")
+        if not known.issuperset(re.findall(r"\w+", part.lower()))
+    ]
     if unsaid:
         method += f" ({', '.join(unsaid)})"
-    models = [f"`{model}`" for model in needed(instance.line) if model not in USUAL_MODELS]
-    return _row(f"`{instance.id}`", method, f"`{instance.line!r}`", ", ".join(models), source)
+    line = min(filter(None, (_changes(base, instance) for base in whole)), key=len, default="")
+    if not line:
+        whole.append(instance)
+        line = f"`{instance.line!r}`"
+    models = [f"`{one}`" for one in needed(instance.line) if one not in USUAL_MODELS]
+    asked = [model for model in models if model.strip("`") not in repr(instance.line)]
+    if asked:
+        line += f" Asks {', '.join(asked)}"
+    return _row(f"`{instance.id}`", method, line, source)
+
+
+def _changes(base: Instance, instance: Instance) -> str:
+    """Return in which steps a line differs from another; empty if in many, or if that is longer."""
+    pairs = [(repr(a), repr(b)) for a, b in zip(base.line, instance.line) if repr(a) != repr(b)]
+    kinds = [type(one) for one in base.line]
+    unclear = any(kinds.count(type(a)) > 1 for a, b in zip(base.line, instance.line) if a != b)
+    if len(base.line) != len(instance.line) or len(pairs) > MAX_CHANGES or unclear:
+        return ""
+    steps = [
+        f"`{new}`" + f" for `{old}`" * (old.partition("(")[0] != new.partition("(")[0])
+        for old, new in pairs
+    ]
+    text = f"`{base.id}` with {', '.join(steps)}"
+    return text if len(text) < len(repr(instance.line)) else ""
 
 
 def work_of(source: str) -> str:

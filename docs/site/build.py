@@ -9,6 +9,9 @@ from __future__ import annotations
 import ast
 import os
 import re
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -107,12 +110,57 @@ def reference(root: Path = ROOT) -> str:
 
 def operators(root: Path = ROOT) -> dict[str, str]:
     """Return the docstring of each operator, a class with a title, by its name."""
-    found: dict[str, str] = {}
+    return {node.name: ast.get_docstring(node) or "" for node, _ in _operator_classes(root)}
+
+
+def operator_parameters(root: Path = ROOT) -> dict[str, list[tuple[str, Any, str]]]:
+    """Return name, default and help of each parameter of each operator, by the operator's name.
+
+    An operator without any of its own has those of the operator that it is a kind of.
+    """
+    found: dict[str, list[tuple[str, Any, str]]] = {}
+    bases: dict[str, str] = {}
+    for node, constants in _operator_classes(root):
+        rows = found.setdefault(node.name, [])
+        bases[node.name] = ast.unparse(node.bases[0])
+        for line in node.body:
+            match line:
+                case ast.AnnAssign(
+                    target=ast.Name(id=name),
+                    value=ast.Call(func=ast.Name(id="param"), args=[default, _, text, *_]),
+                ):
+                    rows.append((name, _value(default, constants), _value(text, constants)))
+    return {name: rows or found.get(bases[name], []) for name, rows in found.items()}
+
+
+def _operator_classes(root: Path) -> Iterator[tuple[ast.ClassDef, dict[str, Any]]]:
+    """Yield the class of each operator with the constants of its module."""
     for file in sorted((root / "core" / "operators").rglob("*.py")):
         for node in ast.parse(file.read_text("utf-8")).body:
             if isinstance(node, ast.ClassDef) and "title" in _assigned(node):
-                found[node.name] = ast.get_docstring(node) or ""
+                yield node, _constants(file, root)
+
+
+@cache
+def _constants(file: Path, root: Path) -> dict[str, Any]:
+    """Return the texts and numbers that a module assigns or imports from another of core."""
+    found: dict[str, Any] = {}
+    for node in ast.parse(file.read_text("utf-8")).body:
+        match node:
+            case ast.ImportFrom(module=str(module), names=names) if module.startswith("core."):
+                source = (root / module.replace(".", "/")).with_suffix(".py")
+                wanted = {one.name: one.asname or one.name for one in names if one.name.isupper()}
+                if wanted and source.is_file():
+                    values = _constants(source, root)
+                    found |= {wanted[name]: values[name] for name in wanted if name in values}
+            case ast.Assign():
+                with suppress(NameError, TypeError, AttributeError):
+                    exec(compile(ast.Module([node], []), "", "exec"), {"__builtins__": {}}, found)
     return found
+
+
+def _value(node: ast.expr, constants: dict[str, Any]) -> Any:
+    return eval(compile(ast.Expression(node), "", "eval"), {"__builtins__": {}}, dict(constants))
 
 
 def _assigned(node: ast.ClassDef) -> set[str]:
@@ -130,12 +178,15 @@ def operators_page(root: Path = ROOT) -> str:
     """Return the page of all operators' docstrings, their examples as code."""
     parts = ["# Operators in full", ""]
     parts.append(
-        "The docstring of each operator. [Operators and instances](operators-and-instances.md) has their parameters."
+        "The docstring and the parameters of each operator. [Operators and instances](operators-and-instances.md) lists them by stage."
     )
+    parameters = operator_parameters(root)
     for name, text in sorted(operators(root).items()):
         words, mark, example = text.partition("\n>>> ")
         code = f"\n\n```python\n>>> {example}\n```" if mark else ""
         parts.append(f"\n## {name}\n\n{words.rstrip()}{code}")
+        rows = [f"| `{one}={value!r}` | {about} |" for one, value, about in parameters[name]]
+        parts += ["\n| parameter | means |\n|---|---|", *rows] if rows else []
     return "\n".join(parts) + "\n"
 
 

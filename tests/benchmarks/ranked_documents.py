@@ -256,8 +256,10 @@ def figures(
     milliseconds = {
         key: 1000 * statistics.median(seconds) for key, seconds in (took | again).items()
     }
-    told = tuple(f"{name} is not measured. {' '.join(why)}" for name, why in absent.items())
-    return Figures(values, milliseconds, f"{len(drawn)} questions, {asked_of}", told)
+    for name, why in absent.items():
+        print(f"{name} is not measured. {' '.join(why)}", file=sys.stderr)
+    about = f"{len(drawn)} questions, {asked_of}"
+    return Figures(values, milliseconds, about, tuple(absent))
 
 
 def measured(
@@ -279,8 +281,8 @@ def tables(of: Figures) -> str:
     lines = [
         f"{of.about}. Budgets of {budgets}; of searches {BUDGETS[-1]} alone.",
         "",
-        "| method | R@10 | nDCG@10 | TR@10 |",
-        "|---|---|---|---|",
+        "| method | R@10 | nDCG@10 | TR@10 | ms |",
+        "|---|---|---|---|---:|",
     ]
     ours = of.values[OURS, BUDGETS[-1]]
     for name in dict.fromkeys(name for name, _ in of.values):
@@ -290,18 +292,10 @@ def tables(of: Figures) -> str:
             means = [_short(rows[:, column].mean()) for rows in runs]
             _, low, high = estimates(runs[-1])[column].numbers()
             cells.append(f"{' '.join(means)} [{_short(low)}, {_short(high)}]")
+        cells.append(f"{of.milliseconds[name, BUDGETS[-1]]:.1f}")
         lines.append(f"| {_called(name, runs[-1], ours)} | {' | '.join(cells)} |")
-    medians = [
-        f"{name} {milliseconds:.1f}"
-        for (name, budget), milliseconds in of.milliseconds.items()
-        if budget == BUDGETS[-1]
-    ]
-    lines += ["", f"Median milliseconds beside the models: {', '.join(medians)}."]
-    lines += ["", f"{OURS} less the other, at budget {BUDGETS[-1]}, by question:", ""]
-    lines += [
-        "| other | R@10 | p | nDCG@10 | p | TR@10 | p |",
-        "|---|---|---:|---|---:|---|---:|",
-    ]
+    lines += ["", f"{OURS} less the other, at budget {BUDGETS[-1]}, by question, with p:", ""]
+    lines += ["| other | R@10 | nDCG@10 | TR@10 |", "|---|---|---|---|"]
     for (name, budget), rows in of.values.items():
         if name == OURS or name.endswith(ADAPTED) or budget != BUDGETS[-1]:
             continue
@@ -310,10 +304,10 @@ def tables(of: Figures) -> str:
             test = paired(key, OURS, name, ours[: len(rows), place], rows[:, place])
             assert test is not None
             low, high = _short(test.low, "+"), _short(test.high, "+")
-            cells.append(f"{_short(test.difference, '+')} [{low}, {high}]")
-            cells.append(_short(test.p) if test.p >= 0.001 else "<.001")
+            p = _short(test.p) if test.p >= 0.001 else "<.001"
+            cells.append(f"{_short(test.difference, '+')} [{low}, {high}], {p}")
         lines.append(f"| {_called(name, rows, ours)} | {' | '.join(cells)} |")
-    return "\n".join([*lines, *(f"\n{sentence}" for sentence in of.missing)])
+    return "\n".join([*lines, *(f"\nNot measured: {name}." for name in of.missing)])
 
 
 def _short(value: float, sign: str = "") -> str:

@@ -23,9 +23,16 @@ def test_the_page_is_current():
 
 def test_every_operator_and_instance_is_told():
     told = page()
-    assert all(f"| `{key}` |" in told for key in (*OPERATORS, *published()))
-    for cls in OPERATORS.values():
-        assert all(f"| `{one.name}` |" in told for one in parameters(cls)), cls.__name__
+    assert all(f"| `{key}` |" in told for key in published())
+    for name, cls in OPERATORS.items():
+        row = told.partition(f"| `{name}` |")[2].partition("\n")[0]
+        assert all(f"{one.name}={one.default!r}" in row for one in parameters(cls)), name
+
+
+def test_a_line_of_few_changes_is_given_by_these():
+    told = page()
+    assert "| `lego-12` with `Rank(recall=0.99)` |" in told
+    assert f"`{published()['lego-12'].line!r}`" in told
 
 
 @pytest.mark.parametrize("name", OPERATORS)
