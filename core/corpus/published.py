@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
@@ -76,14 +76,17 @@ def form_of(path: FilePath, columns: Mapping[str, str] | None = None) -> str:
         return ""  # who reads it says what is wrong
     if columns and any(columns.get("text") in row for row in first):
         return ""
+    return form_of_rows(path.suffix.lower(), first)
+
+
+def form_of_rows(suffix: str, first: Sequence[Mapping]) -> str:
+    """Return the format of the file whose first rows these are; empty where it is none of them."""
     if any({"corpus_name", "context"} <= row.keys() for row in first):
         return GRAPHRAG_BENCH
     asks = any(key in row for row in first for key in (*QUESTIONS[:-1], "questions"))
     if asks and any(map(_brings, first)):
         return ROWS
-    return (
-        PASSAGE_ROWS if path.suffix.lower() in ARROW else ""
-    )  # which is no table of documents elsewhere
+    return PASSAGE_ROWS if suffix in ARROW else ""  # which is no table of documents elsewhere
 
 
 def _brings(row: Mapping) -> bool:
