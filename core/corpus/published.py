@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path as FilePath
@@ -84,16 +84,18 @@ def form_of_rows(suffix: str, first: Sequence[Mapping]) -> str:
     if any({"corpus_name", "context"} <= row.keys() for row in first):
         return GRAPHRAG_BENCH
     asks = any(key in row for row in first for key in (*QUESTIONS[:-1], "questions"))
-    if asks and any(map(_brings, first)):
+    if asks and passages_of(first):
         return ROWS
     return PASSAGE_ROWS if suffix in ARROW else ""  # which is no table of documents elsewhere
 
 
-def _brings(row: Mapping) -> bool:
-    try:
-        return bool(passages(row))
-    except Unfit:
-        return False
+def passages_of(rows: Sequence[Mapping]) -> list[Passage]:
+    """Return the passages that some rows bring along; none of a row whose passages are of no known form."""
+    found: list[Passage] = []
+    for row in rows:
+        with suppress(Unfit):
+            found += passages(row)
+    return found
 
 
 def rows(path: FilePath, sets: Sets, watch: Watch, titled: Titled) -> Read:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,7 +117,7 @@ class Importer:
     name : the word by which the present commands know the format, where they do.
     suffixes : ends of the names of its files; empty where content alone tells.
     sniff : says how sure it is that a head of a file is of the format.
-    read : reads a file, bounded to some bytes of text where the format is text.
+    read : reads files, each bounded to some bytes of text where the format is text.
     example : a file of it below `data/formats`; empty where it is no file.
     tools : programs that write it. `taken`, `left` : what is read of it, and what is not.
     """
@@ -127,7 +127,7 @@ class Importer:
     title: str
     suffixes: tuple[str, ...]
     sniff: Callable[[FileHead], Guess]
-    read: Callable[[Path, Watch, int | None, str], ReadFile]
+    read: Callable[[Sequence[Path], Watch, int | None, str], ReadFile]
     example: str = ""
     tools: str = ""
     taken: str = ""
@@ -140,11 +140,14 @@ class Importer:
 
     def read_file(
         self,
-        path: str | Path,
+        *paths: str | Path,
         watch: Watch = NO_WATCH,
         most: int | None = None,
         encoding: str = "",
     ) -> ReadFile:
-        """Read a file of at most `most` bytes of text. Raises BadInput, and what `watch` raises."""
+        """Read a file, or several that belong together, each of at most `most` bytes of text.
+
+        Raises BadInput, and what `watch` raises.
+        """
         watch.check()
-        return self.read(Path(path), watch, most, encoding)
+        return self.read(list(map(Path, paths)), watch, most, encoding)

@@ -14,11 +14,12 @@ from core.graph.readers.formats import ADVICE
 from core.graph.readers.formats import FORMATS as GRAPH_FORMATS
 from core.graph.readers.source import bare_suffix
 from core.importing.file_head import FileHead
-from core.importing.importer import DATABASE, GRAPH, KINDS, Guess, Importer
+from core.importing.importer import DATABASE, DOCUMENTS, GRAPH, KINDS, SET, Guess, Importer
 from core.importing.registry import IMPORTERS
 from core.io.home import graphs_folder
 
 LEAST_CONFIDENCE = 0.1
+SEVERAL = frozenset({GRAPH, DOCUMENTS, SET})  # kinds of which several files are brought at once
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,14 @@ class Recognition:
     confidence : from 0 to 1.
     reason : why, as the end of a sentence: “its name ends in .ttl”.
     paths : the files, the folder, the zip, or the address.
+    is_chosen : whether a person named the format, so that the command has to.
     """
 
     importer: Importer
     confidence: float
     reason: str
     paths: tuple[str, ...]
+    is_chosen: bool = False
 
     @property
     def action(self) -> str:
@@ -73,9 +76,14 @@ class Recognition:
 
     def _format(self) -> tuple[str, ...]:
         """The option that names the format, where the command would not find it by itself."""
-        known = bare_suffix(Path(self.paths[0])) in self.importer.suffixes
-        of_graph = self.importer.kind == GRAPH and self.importer.name not in GRAPH_FORMATS
-        return () if known or of_graph else ("--format", self.importer.name)
+        one = self.importer
+        if one.kind == GRAPH:
+            form = GRAPH_FORMATS.get(one.name)
+            by_content = form is None or form.delimited or len(self.paths) > 1
+            found = by_content or bare_suffix(Path(self.paths[0])) in one.suffixes
+        else:
+            found = True
+        return () if found and not self.is_chosen else ("--format", one.name)
 
 
 def recognise(path: str | Path, encoding: str = "") -> list[Recognition]:
@@ -113,9 +121,9 @@ def recognise_together(paths: Sequence[str | Path], encoding: str = "") -> list[
     if len(each) == 1:
         return each[0]
     best = [{one.importer.kind: one for one in reversed(found)} for found in each]
-    shared = set.intersection(*map(set, best))
+    shared = SEVERAL.intersection(*best)
     if not shared:
-        raise BadInput("These files are of different kinds; bring them one after another.")
+        raise BadInput("These files cannot be brought at once; bring them one after another.")
     return sorted(
         (
             Recognition(

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from core.cases.file import EXTENSION
-from core.cases.file import MAX_BYTES as MAX_CASE_BYTES
+from core.cases.file import MAX_TEXT as MAX_CASE_TEXT
 from core.cases.file import read as read_cases
 from core.corpus import published
+from core.corpus.found import FILES, found_in
 from core.corpus.indexes.opening import look
 from core.corpus.indexes.tools import TOOLS
 from core.corpus.readers.files import FAMILIES, read_files
 from core.corpus.readers.options import counted
+from core.corpus.readers.packed import bytes_of, file_at
 from core.databases.address import BOLT, CYPHER, SPARQL
 from core.datasets.graph_files import ZIP, graph_files
 from core.errors import BadInput
@@ -33,7 +35,7 @@ from core.importing.importer import (
     Importer,
     ReadFile,
 )
-from core.io.files import PACKED, opened
+from core.io.files import PACKED
 from core.questions import GOLD, read_file
 from core.questions.reading import FORMATS as QUESTION_FORMATS
 from core.questions.reading import MAX_BYTES as MAX_QUESTION_BYTES
@@ -73,73 +75,76 @@ SET_TITLES = {
 }
 
 
-def _triples(name: str, path: Path, watch: Watch, most: int | None, encoding: str) -> ReadFile:
+def _triples(
+    name: str, paths: Sequence[Path], watch: Watch, most: int | None, encoding: str
+) -> ReadFile:
+    form = name if len(paths) == 1 else AUTO
     with tempfile.TemporaryDirectory() as folder:
-        source = graph_files([path], Path(folder), format=name, most=most, encoding=encoding)
+        source = graph_files(paths, Path(folder), format=form, most=most, encoding=encoding)
         items = tuple(source.read(watch))
     return ReadFile(items, counted(len(items), "triple"), tuple(source.tally.sentences()))
 
 
-def _documents(path: Path, watch: Watch, most: int | None, encoding: str) -> ReadFile:
-    _check_size(path, most)
-    found = read_files([path], None, watch, encoding)
+def _documents(paths: Sequence[Path], watch: Watch, most: int | None, encoding: str) -> ReadFile:
+    _check_sizes(paths, most)
+    found = read_files(paths, None, watch, encoding)
     documents = tuple(found.documents)
     return ReadFile(documents, counted(len(documents), "document"), tuple(found.notes))
 
 
-def _published(name: str, path: Path, watch: Watch, most: int | None, encoding: str) -> ReadFile:
-    _check_size(path, most)
-    asks = name in published.BRING_QUESTIONS
-    wanted = {path.name.split(".")[0]: None} if asks else {}
-    documents, sets = published.read(name, path, wanted, watch)
-    questions = sum(len(found.questions) for found in sets.values())
-    words = f"{counted(len(documents), 'document')}, {counted(questions, 'question')}"
-    notes = tuple(filter(None, (found.note() for found in sets.values())))
-    return ReadFile(tuple(documents), words, notes)
+def _published(
+    name: str, paths: Sequence[Path], watch: Watch, most: int | None, encoding: str
+) -> ReadFile:
+    _check_sizes(paths, most)
+    form = name if len(paths) == 1 else FILES
+    found = found_in(paths[0].name.split(".")[0], paths, None, form, "", watch, encoding)
+    questions = sum(len(one.questions) for one in found.sets.values())
+    words = f"{counted(len(found.documents), 'document')}, {counted(questions, 'question')}"
+    notes = (*found.notes, *filter(None, (one.note() for one in found.sets.values())))
+    return ReadFile(tuple(found.documents), words, notes)
 
 
-def _questions(name: str, path: Path, watch: Watch, most: int | None, encoding: str) -> ReadFile:
-    most = MAX_QUESTION_BYTES if most is None else most
-    found = read_file(path, format=name, most=most, watch=watch, gold=GOLD, encoding=encoding)
+def _questions(
+    name: str, paths: Sequence[Path], watch: Watch, most: int | None, encoding: str
+) -> ReadFile:
+    how = {"most": MAX_QUESTION_BYTES if most is None else most, "encoding": encoding}
+    found = read_file(paths[0], format=name, watch=watch, gold=GOLD, **how)
     notes = tuple(filter(None, [found.note()]))
     return ReadFile(found.questions, counted(len(found.questions), "question"), notes)
 
 
-def _run(name: str, path: Path, watch: Watch, most: int | None, encoding: str) -> ReadFile:
-    _check_size(path, most)
-    found = read_run_file(path, name, watch)
+def _run(
+    name: str, paths: Sequence[Path], watch: Watch, most: int | None, encoding: str
+) -> ReadFile:
+    _check_sizes(paths, most)
+    found = read_run_file(paths[0], name, watch)
     return ReadFile(found.rows, counted(len(found.rows), "question"), found.notes)
 
 
-def _index(path: Path, watch: Watch, most: int | None, encoding: str) -> ReadFile:
-    taken = look(path, watch)
+def _index(paths: Sequence[Path], watch: Watch, most: int | None, encoding: str) -> ReadFile:
+    _check_sizes(paths, most)
+    taken = look(paths[0], watch)
     return ReadFile(tuple(taken.counts.items()), taken.words(), tuple(taken.sentences()))
 
 
-def _cases(path: Path, watch: Watch, most: int | None, encoding: str) -> ReadFile:
-    try:
-        with open(path, "rb") as file:
-            data = file.read(MAX_CASE_BYTES + 1)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from None
+def _cases(paths: Sequence[Path], watch: Watch, most: int | None, encoding: str) -> ReadFile:
+    _check_sizes(paths, most)
     found = []
-    for case, _ in read_cases(data):
+    for case, _ in read_cases(bytes_of(file_at(paths[0]), MAX_CASE_TEXT)):
         watch.check()
         found.append(case)
     return ReadFile(tuple(found), counted(len(found), "comparison"))
 
 
-def _database(path: Path, watch: Watch, most: int | None, encoding: str) -> ReadFile:
+def _database(paths: Sequence[Path], watch: Watch, most: int | None, encoding: str) -> ReadFile:
     raise BadInput("A database is read as it is copied; give its address to `build`.")
 
 
-def _check_size(path: Path, most: int | None) -> None:
-    """Raise BadInput for a file that unpacks to more than `most` bytes, where its reader takes no bound."""
-    if most is None or not path.is_file():
-        return
-    with opened(path, most=most) as stream:
-        while stream.read(1 << 20):
-            pass
+def _check_sizes(paths: Sequence[Path], most: int | None) -> None:
+    """Raise BadInput for a file that unpacks to more than `most` bytes, of readers that take no bound."""
+    for path in paths if most is not None else ():
+        if path.is_file():
+            bytes_of(file_at(path), most)
 
 
 def _graph_rows() -> Iterator[Importer]:

@@ -9,15 +9,16 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from core.cases.file import EXTENSION, FILE_KIND
+from core.corpus import published
 from core.corpus.beir import is_beir
 from core.corpus.indexes.tools import TOOLS, recognised
-from core.corpus.published import BEIR, form_of_rows
+from core.corpus.published import BEIR, ROWS, form_of_rows
 from core.corpus.readers.files import FAMILIES, TABLES
 from core.corpus.readers.files import KINDS as DOCUMENT_SUFFIXES
 from core.corpus.readers.table import guessed
 from core.errors import BadInput
 from core.graph.readers.crag import is_crag
-from core.graph.readers.delimited import HEADS, TAILS, bare_key, header_of
+from core.graph.readers.delimited import bare_key, header_of
 from core.graph.readers.formats import FORMATS as GRAPH_FORMATS
 from core.graph.readers.json_graphs import EXTRACTED, LINKS, is_property_graph, triple_keys
 from core.graph.readers.node_tables import IDS, LABELS
@@ -45,7 +46,7 @@ BEGINNINGS = {
     "gexf": r"<gexf\b",
     "rdfxml": r"<rdf:RDF\b",
     "turtle": r"^\s*(@prefix|PREFIX)\s",
-    "ntriples": r"\A\s*(<[^>\s]+>|_:\S+)\s+<[^>\s]+>\s",
+    "ntriples": r"\A\s*(<\w+:[^>\s]+>|_:\S+)\s+<\w+:[^>\s]+>\s",
     "gml": r"\bgraph\s*\[",
     "pajek": r"\A\s*\*vertices\b",
 }
@@ -83,13 +84,13 @@ def graphs(head: FileHead) -> Guesses:
     if head.is_several:
         return _several_graphs(head)
     found = _tables_of_triples(head) | _json_graphs(head)
-    for name, pattern in BEGINNINGS.items():
-        if re.search(pattern, head.text[:2000], re.IGNORECASE | re.MULTILINE):
-            found[name] = Guess(LIKELY, f"it begins as {GRAPH_FORMATS[name].title} does")
     for name, one in GRAPH_FORMATS.items():
         own = not (one.delimited or one.table or name == "rows")
         if own and head.suffix in one.suffixes:
-            found[name] = Guess(SURE if head.text else UNLIKELY, _ends(head))
+            return {name: Guess(SURE if head.text else UNLIKELY, _ends(head))}
+    for name, pattern in BEGINNINGS.items():
+        if re.search(pattern, head.text[:2000], re.IGNORECASE | re.MULTILINE):
+            found[name] = Guess(LIKELY, f"it begins as {GRAPH_FORMATS[name].title} does")
     return found
 
 
@@ -107,28 +108,27 @@ def _several_graphs(head: FileHead) -> Guesses:
 
 
 def _tables_of_triples(head: FileHead) -> Guesses:
-    """Formats of delimited text, edge lists, Parquet and Arrow, and tables of nodes."""
-    found: Guesses = {}
+    """Formats of delimited text, Parquet and Arrow, and tables of nodes."""
     form = "parquet" if head.suffix == ".parquet" else "arrow" if head.suffix in COLUMNAR else ""
     form = form or BY_SEPARATOR.get(head.separator, "")
-    names = head.header
-    columns = header_of(names, head.table[1:]) if form and names else None
+    if not form or not head.header:
+        return {}
+    columns = header_of(head.header, head.table[1:])
     if columns is not None:
-        shown = ", ".join(names[at - 1] for at in columns)
-        found[form] = Guess(SURE, f"its columns {shown} are head, relation and tail")
-    elif form and head.table:
-        fitting = sum(len(cells) == 3 for cells in head.table) / len(head.table)
-        if fitting >= MOST_LINES:
-            sure = LIKELY if form in ("tab", "bar") else POSSIBLE
-            found[form] = Guess(sure, "its lines hold three columns")
-    if form == "tab" and form in found and '"' in head.text:
-        found["tab-quoted"] = Guess(POSSIBLE, "its lines hold tabs and quotes")
-    if head.suffix in GRAPH_FORMATS["edges"].suffixes and head.lines:
-        found = {"edges": Guess(SURE, _ends(head))}
-    keys = [bare_key(name) for name in names]
-    if form and columns is None and any(key in keys for key in (*IDS, *LABELS)):
-        if not (set(keys) & set(HEADS) and set(keys) & set(TAILS)):
-            found[NODES] = Guess(UNLIKELY, "its columns are those of nodes; edges have to come too")
+        shown = ", ".join(head.header[at - 1] for at in columns)
+        return {form: Guess(SURE, f"its columns {shown} are head, relation and tail")}
+    found: Guesses = {}
+    keys = set(map(bare_key, head.header))
+    of_nodes = not keys.isdisjoint((*IDS, *LABELS))
+    if of_nodes:
+        found[NODES] = Guess(0.3, "its columns are those of nodes; edges have to come too")
+    three = sum(len(cells) == 3 for cells in head.table)
+    if three and three >= MOST_LINES * len(head.table):
+        sure = LIKELY if form in ("tab", "bar") else POSSIBLE
+        named = of_nodes or separator(head.lines[0]) or guessed(head.header).get("text")
+        found[form] = Guess(UNLIKELY if named else sure, "its lines hold three columns")
+        if form == "tab" and '"' in head.text:
+            found["tab-quoted"] = Guess(POSSIBLE, "its lines hold tabs and quotes")
     return found
 
 
@@ -182,8 +182,16 @@ def sets(head: FileHead) -> Guesses:
         ):
             return {BEIR: Guess(SURE, "it holds a corpus and queries in the form of BEIR")}
         return {}
-    form = form_of_rows(head.suffix, _records(head)) if head.rows else ""
-    return {form: Guess(SURE, "its rows bring their texts along")} if form else {}
+    if head.suffix == ".txt":
+        return {"book": Guess(0.1, "it may be one text")}
+    records = _records(head)
+    form = form_of_rows(head.suffix, records) if head.rows else ""
+    if form != ROWS:
+        return {form: Guess(SURE, published.TITLES[form])} if form else {}
+    of_run = _run_format(records) not in ("", "rows", PREDICTIONS)
+    named = any(one.title or one.whole for one in published.passages_of(records))
+    sure = UNLIKELY if of_run else SURE if named else POSSIBLE
+    return {form: Guess(sure, "its rows bring their passages along")}
 
 
 def _is_part(name: str, part: str) -> bool:
@@ -236,16 +244,27 @@ def runs(head: FileHead) -> Guesses:
     if not head.rows and head.lines and all(map(is_run, head.lines)):
         return {TREC: Guess(SURE, "its lines hold the six columns of a run")}
     records = _records(head)
-    for name, one in RUN_FORMATS.items():
-        if not records or not one.fits(records[0]):
-            continue
-        if name == PREDICTIONS:
-            single = len(head.rows) == 1 and records is head.rows
-            return {name: Guess(POSSIBLE, "it holds a text for each key")} if single else {}
-        found = sorted(RESULT_KEYS & records[0].keys())
-        sure = SURE if found or name not in ("rows", "ragas") else POSSIBLE
-        return {name: Guess(sure - 0.03, f"its rows hold {', '.join(found[:3]) or one.taken}")}
-    return {}
+    name = _run_format(records)
+    if name == PREDICTIONS:
+        of_scorer = isinstance(records[0].get("answer"), Mapping)
+        sure = SURE if of_scorer else UNLIKELY if records is head.rows else 0.0
+        return {name: Guess(sure, "it holds a text for each key")}
+    if not name:
+        return {}
+    found = sorted(RESULT_KEYS & records[0].keys())
+    sure = LIKELY + 0.05 if found else POSSIBLE
+    if name == "rows" and sets(head).get(ROWS, NO_GUESS).confidence >= sure:
+        sure = UNLIKELY
+    known = name not in ("rows", "ragas")
+    words = f"its rows hold {', '.join(found[:3]) or RUN_FORMATS[name].taken}"
+    return {name: Guess(0.9 if known else sure, words)}
+
+
+def _run_format(records: Sequence[Row]) -> str:
+    """The first format of finished runs that a first row fits; empty where it fits none."""
+    if not records:
+        return ""
+    return next((name for name, one in RUN_FORMATS.items() if one.fits(records[0])), "")
 
 
 RESULT_KEYS = frozenset({*CONTEXT_KEYS, *ANSWER_KEYS, "results"}) - {"answer"}
