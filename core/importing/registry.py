@@ -78,7 +78,9 @@ SET_TITLES = {
 def _triples(
     name: str, paths: Sequence[Path], watch: Watch, most: int | None, encoding: str
 ) -> ReadFile:
-    form = name if len(paths) == 1 else AUTO
+    if name == sniffing.NODES and len(paths) == 1:
+        raise BadInput(f"{paths[0].name} is a table of nodes; bring it with the file of edges.")
+    form = name if len(paths) == 1 and name in GRAPH_FORMATS else AUTO
     with tempfile.TemporaryDirectory() as folder:
         source = graph_files(paths, Path(folder), format=form, most=most, encoding=encoding)
         items = tuple(source.read(watch))
@@ -98,6 +100,8 @@ def _published(
     _check_sizes(paths, most)
     form = name if len(paths) == 1 else FILES
     found = found_in(paths[0].name.split(".")[0], paths, None, form, "", watch, encoding)
+    if not found.documents:
+        raise BadInput(f"{paths[0].name} holds no documents.")
     questions = sum(len(one.questions) for one in found.sets.values())
     words = f"{counted(len(found.documents), 'document')}, {counted(questions, 'question')}"
     notes = (*found.notes, *filter(None, (one.note() for one in found.sets.values())))
@@ -154,15 +158,12 @@ def _graph_rows() -> Iterator[Importer]:
         read = partial(_triples, name)
         example = f"{GRAPH}/{name}{next(iter(one.suffixes), '.txt')}"
         yield Importer(GRAPH, name, one.title, one.suffixes, of(name), read, example, **about)
-    read = partial(_triples, AUTO)
-    for name, title, suffixes, taken in (
-        (sniffing.NODES, "A table of nodes, with edges in another file", (), "ids, labels, types"),
-        (sniffing.ZIPPED, "A zip of the files of one graph", (ZIP,), "as of its files"),
-        (sniffing.CRAG, "CRAG's folder `cragkg`", (), "facts of its databases and tables"),
+    for name, title, suffixes, example, taken in (
+        (sniffing.NODES, "A table of nodes beside edges", (), f"{GRAPH}/nodes.csv", "ids, labels"),
+        (sniffing.ZIPPED, "A zip of files of a graph", (ZIP,), f"{GRAPH}/zip.zip", "its files"),
+        (sniffing.CRAG, "CRAG's folder cragkg", (), "", "facts of databases and tables"),
     ):
-        example = (
-            "" if name == sniffing.CRAG else f"{GRAPH}/{name}{suffixes[0] if suffixes else '.csv'}"
-        )
+        read = partial(_triples, name)
         yield Importer(GRAPH, name, title, suffixes, of(name), read, example, taken=taken)
 
 
