@@ -121,7 +121,7 @@ def _run(
     name: str, paths: Sequence[Path], watch: Watch, most: int | None, encoding: str
 ) -> ReadFile:
     _check_sizes(paths, most)
-    found = read_run_file(paths[0], name, watch)
+    found = read_run_file(paths[0], name, watch, encoding)
     return ReadFile(found.rows, counted(len(found.rows), "question"), found.notes)
 
 

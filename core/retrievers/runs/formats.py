@@ -290,7 +290,9 @@ def title_of(format: str) -> str:
     return FORMATS[format].title if format in FORMATS else format
 
 
-def read_run_file(path: str | Path, format: str = AUTO, watch: Watch = NO_WATCH) -> ReadRun:
+def read_run_file(
+    path: str | Path, format: str = AUTO, watch: Watch = NO_WATCH, encoding: str = ""
+) -> ReadRun:
     """The run in a file, plain or packed: TREC's six columns, JSON (an array, lines, or an object that holds rows), CSV with a header, or
     Parquet. Raises BadInput for a format that is not known, and naming the file for what holds no run."""
     path, said = Path(path), list[str]()
@@ -299,7 +301,7 @@ def read_run_file(path: str | Path, format: str = AUTO, watch: Watch = NO_WATCH)
             f"There is no format “{shorten(format, 40)}” of finished runs.{nearest(format, FORMATS)}"
         )
     columns = is_columnar(path)
-    file = path if columns else readable(path, said.append, most=MAX_BYTES)
+    file = path if columns else readable(path, said.append, encoding, MAX_BYTES)
     if format == TREC:
         return _whole(path.name, TREC, _trec(file, watch), said)
     first = beginning(file, 1, MAX_BYTES)
