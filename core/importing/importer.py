@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from core.importing.file_head import FileHead
 from core.watch import NO_WATCH, Watch
 
-GRAPH, DOCUMENTS, SET, QUESTIONS, RUN, INDEX, CASES, DATABASE = (
-    "graph",
-    "documents",
-    "set",
-    "questions",
-    "run",
-    "index",
-    "cases",
-    "database",
-)
+
+class KindName(StrEnum):
+    """The kinds of things that are brought."""
+
+    GRAPH = "graph"
+    DOCUMENTS = "documents"
+    SET = "set"
+    QUESTIONS = "questions"
+    RUN = "run"
+    INDEX = "index"
+    CASES = "cases"
+    DATABASE = "database"
 
 
 @dataclass(frozen=True)
@@ -31,60 +34,32 @@ class ImportKind:
     that questions and runs are of.
     """
 
-    name: str
     title: str
     action: str
     command: str
 
 
-KINDS = {
-    kind.name: kind
-    for kind in (
-        ImportKind(
-            GRAPH,
-            "Graphs",
-            "Build a graph of its triples",
-            "build {path} {format} --out {folder} --name {name}",
-        ),
-        ImportKind(
-            DOCUMENTS,
-            "Documents",
-            "Add its documents to a corpus",
-            "corpus add {path} --name {name}",
-        ),
-        ImportKind(
-            SET,
-            "Published sets",
-            "Add its documents and their questions to a corpus",
-            "corpus add {path} {format} --name {name}",
-        ),
-        ImportKind(
-            QUESTIONS,
-            "Questions",
-            "Save its questions as a set of a graph or a corpus",
-            "questions {path} {format} {source} --name {name}",
-        ),
-        ImportKind(
-            RUN,
-            "Finished runs",
-            "Evaluate what another program found",
-            "evaluate --run {path} {source}",
-        ),
-        ImportKind(
-            INDEX,
-            "Indexes of other tools",
-            "Make a corpus of its texts, with its graph",
-            "corpus open {path} --name {name}",
-        ),
-        ImportKind(CASES, "Saved comparisons", "Add its comparisons", "cases import {path}"),
-        ImportKind(
-            DATABASE,
-            "Databases",
-            "Copy its triples as a graph, or ask it live",
-            "build {path} --out {folder} --name {name}",
-        ),
-    )
+COMMANDS = {
+    KindName.GRAPH: "build {path} {format} --out {folder} --name {name}",
+    KindName.DOCUMENTS: "corpus add {path} --name {name}",
+    KindName.SET: "corpus add {path} {format} --name {name}",
+    KindName.QUESTIONS: "questions {path} {format} {source} --name {name}",
+    KindName.RUN: "evaluate --run {path} {source}",
+    KindName.INDEX: "corpus open {path} --name {name}",
+    KindName.CASES: "cases import {path}",
+    KindName.DATABASE: "build {path} --out {folder} --name {name}",
 }
+ACTIONS = {
+    KindName.GRAPH: ("Graphs", "Build a graph of its triples"),
+    KindName.DOCUMENTS: ("Documents", "Add its documents to a corpus"),
+    KindName.SET: ("Published sets", "Add its documents and their questions to a corpus"),
+    KindName.QUESTIONS: ("Questions", "Save its questions as a set of a graph or a corpus"),
+    KindName.RUN: ("Finished runs", "Evaluate what another program found"),
+    KindName.INDEX: ("Indexes of other tools", "Make a corpus of its texts, with its graph"),
+    KindName.CASES: ("Saved comparisons", "Add its comparisons"),
+    KindName.DATABASE: ("Databases", "Copy its triples as a graph, or ask it live"),
+}
+KINDS = {name: ImportKind(*ACTIONS[name], COMMANDS[name]) for name in KindName}
 
 
 @dataclass(frozen=True)
@@ -113,22 +88,23 @@ class Importer:
 
     Parameters
     ----------
-    kind : a name in `KINDS`.
     name : the word by which the present commands know the format, where they do.
     suffixes : ends of the names of its files; empty where content alone tells.
     sniff : says how sure it is that a head of a file is of the format.
     read : reads files, each bounded to some bytes of text where the format is text.
     example : a file of it below `data/formats`; empty where it is no file.
+    files : the files by which it is known, where their suffixes do not tell.
     tools : programs that write it. `taken`, `left` : what is read of it, and what is not.
     """
 
-    kind: str
+    kind: KindName
     name: str
     title: str
     suffixes: tuple[str, ...]
     sniff: Callable[[FileHead], Guess]
     read: Callable[[Sequence[Path], Watch, int | None, str], ReadFile]
     example: str = ""
+    files: str = ""
     tools: str = ""
     taken: str = ""
     left: str = ""

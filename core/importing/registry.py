@@ -14,7 +14,7 @@ from core.corpus import published
 from core.corpus.found import FILES, found_in
 from core.corpus.indexes.opening import look
 from core.corpus.indexes.tools import TOOLS
-from core.corpus.readers.files import FAMILIES, read_files
+from core.corpus.readers.files import read_files
 from core.corpus.readers.options import counted
 from core.corpus.readers.packed import bytes_of, file_at
 from core.databases.address import BOLT, CYPHER, SPARQL
@@ -23,18 +23,7 @@ from core.errors import BadInput
 from core.graph.readers.formats import AUTO
 from core.graph.readers.formats import FORMATS as GRAPH_FORMATS
 from core.importing import sniffing
-from core.importing.importer import (
-    CASES,
-    DATABASE,
-    DOCUMENTS,
-    GRAPH,
-    INDEX,
-    QUESTIONS,
-    RUN,
-    SET,
-    Importer,
-    ReadFile,
-)
+from core.importing.importer import Importer, KindName, ReadFile
 from core.io.files import PACKED
 from core.questions import GOLD, read_file
 from core.questions.reading import FORMATS as QUESTION_FORMATS
@@ -42,37 +31,11 @@ from core.questions.reading import MAX_BYTES as MAX_QUESTION_BYTES
 from core.questions.rows import ROW_FORMATS
 from core.retrievers.runs.formats import FORMATS as RUN_FORMATS
 from core.retrievers.runs.formats import TREC, read_run_file
-from core.runtime.row_files import COLUMNAR
+from core.runtime.row_files import ARROW, COLUMNAR
 from core.watch import Watch
 
+FILES_OF_ROWS = "JSON, Parquet, Arrow"
 ROW_SUFFIXES = (".json", ".jsonl", ".ndjson", *COLUMNAR)
-FAMILY_TITLES = {
-    "txt": ("Plain text", ""),
-    "md": ("Markdown", "headings; the text is not changed"),
-    "html": ("HTML", "headings; scripts, styles, the head and what a browser hides are dropped"),
-    "pdf": ("PDF", "pages: `page 3`"),
-    "docx": ("Word", "headings; a row of a table is a line, its cells separated by a bar"),
-    "xlsx": (
-        "Excel",
-        "a document for each row where the first row names a column of texts, else one document, "
-        "its sheets as places",
-    ),
-    "pptx": ("PowerPoint", "slides: `slide 3 Results`"),
-    "epub": ("Books", "headings"),
-    "eml": ("Mails", ""),
-    "ipynb": ("Notebooks", "headings of the text cells"),
-    "csv": ("Tables", "a document for each row"),
-    "jsonl": ("JSON rows", "a document for each row"),
-    "parquet": ("Parquet and Arrow", "a document for each row; of Arrow by its title"),
-}
-"""What a family of documents is called, and what marks a place in them."""
-SET_TITLES = {
-    published.ROWS: "Questions with their passages",
-    published.PASSAGE_ROWS: "Passages with their titles",
-    published.GRAPHRAG_BENCH: "GraphRAG-Bench",
-    published.BEIR: "BEIR",
-    "book": "One plain text as a book",
-}
 
 
 def _triples(
@@ -156,37 +119,34 @@ def _graph_rows() -> Iterator[Importer]:
     for name, one in GRAPH_FORMATS.items():
         about = {"tools": one.tools, "taken": one.taken, "left": one.left}
         read = partial(_triples, name)
-        example = f"{GRAPH}/{name}{next(iter(one.suffixes), '.txt')}"
-        yield Importer(GRAPH, name, one.title, one.suffixes, of(name), read, example, **about)
+        example = f"graph/{name}{next(iter(one.suffixes), '.txt')}"
+        yield Importer(
+            KindName.GRAPH, name, one.title, one.suffixes, of(name), read, example, **about
+        )
     for name, title, suffixes, example, taken in (
-        (sniffing.NODES, "A table of nodes beside edges", (), f"{GRAPH}/nodes.csv", "ids, labels"),
-        (sniffing.ZIPPED, "A zip of files of a graph", (ZIP,), f"{GRAPH}/zip.zip", "its files"),
+        (sniffing.NODES, "A table of nodes beside edges", (), "graph/nodes.csv", "ids, labels"),
+        (sniffing.ZIPPED, "A zip of files of a graph", (ZIP,), "graph/zip.zip", "its files"),
         (sniffing.CRAG, "CRAG's folder cragkg", (), "", "facts of databases and tables"),
     ):
         read = partial(_triples, name)
-        yield Importer(GRAPH, name, title, suffixes, of(name), read, example, taken=taken)
+        yield Importer(KindName.GRAPH, name, title, suffixes, of(name), read, example, taken=taken)
 
 
 def _document_rows() -> Iterator[Importer]:
     of = partial(sniffing.by_kind, sniffing.documents)
-    for name, suffixes in FAMILIES.items():
-        title, taken = FAMILY_TITLES[name]
-        example = f"{DOCUMENTS}/{name}{suffixes[0]}"
-        yield Importer(DOCUMENTS, name, title, suffixes, of(name), _documents, example, taken=taken)
-    files = sniffing.FILES
-    title = "A folder or a zip of documents"
-    example = f"{DOCUMENTS}/{files}{ZIP}"
-    yield Importer(DOCUMENTS, files, title, (ZIP,), of(files), _documents, example)
+    for name, (title, suffixes, taken) in sniffing.FAMILIES.items():
+        about = {"example": f"documents/{name}{suffixes[0]}", "taken": taken}
+        kind = KindName.DOCUMENTS
+        yield Importer(kind, name, title, suffixes, of(name), _documents, **about)
 
 
 def _set_rows() -> Iterator[Importer]:
     of = partial(sniffing.by_kind, sniffing.sets)
-    suffixes = {published.BEIR: (ZIP,), published.PASSAGE_ROWS: (".arrow",), "book": (".txt",)}
-    for name, title in SET_TITLES.items():
-        ends = suffixes.get(name, ROW_SUFFIXES)
-        example, taken = f"{SET}/{name}{ends[0]}", published.TITLES.get(name, "")
-        read = partial(_published, name)
-        yield Importer(SET, name, title, ends, of(name), read, example, taken=taken)
+    suffixes = {published.BEIR: (ZIP,), published.PASSAGE_ROWS: ARROW, published.BOOK: (".txt",)}
+    for name, words in published.TITLES.items():
+        title, ends = words[0].upper() + words[1:], suffixes.get(name, ROW_SUFFIXES)
+        read, example = partial(_published, name), f"set/{name}{ends[0]}"
+        yield Importer(KindName.SET, name, title, ends, of(name), read, example)
 
 
 def _question_rows() -> Iterator[Importer]:
@@ -195,8 +155,9 @@ def _question_rows() -> Iterator[Importer]:
         title, _, taken = words.partition(": ")
         text = (".csv", ".tsv") if name == "csv" else (".txt", ".tsv")
         suffixes = ROW_SUFFIXES if name in ROW_FORMATS else text
-        read, example = partial(_questions, name), f"{QUESTIONS}/{name}{suffixes[0]}"
-        yield Importer(QUESTIONS, name, title, suffixes, of(name), read, example, taken=taken)
+        read, example = partial(_questions, name), f"questions/{name}{suffixes[0]}"
+        about = {"taken": taken, "files": FILES_OF_ROWS if name in ROW_FORMATS else ""}
+        yield Importer(KindName.QUESTIONS, name, title, suffixes, of(name), read, example, **about)
 
 
 def _run_rows() -> Iterator[Importer]:
@@ -204,29 +165,31 @@ def _run_rows() -> Iterator[Importer]:
     for name, one in RUN_FORMATS.items():
         about = {"tools": one.written_by, "taken": one.taken, "left": one.left}
         suffixes = (".trec", ".run", ".txt") if name == TREC else (*ROW_SUFFIXES, ".csv")
-        read, example = partial(_run, name), f"{RUN}/{name}{suffixes[0]}"
-        yield Importer(RUN, name, one.title, suffixes, of(name), read, example, **about)
+        about["files"] = "" if name == TREC else f"{FILES_OF_ROWS}, CSV"
+        read, example = partial(_run, name), f"run/{name}{suffixes[0]}"
+        yield Importer(KindName.RUN, name, one.title, suffixes, of(name), read, example, **about)
 
 
 def _index_rows() -> Iterator[Importer]:
     of = partial(sniffing.by_kind, sniffing.indexes)
     for name, one in TOOLS.items():
         about = {"tools": one.versions, "taken": one.taken, "left": one.left}
-        example = f"{INDEX}/{name}{ZIP}"
-        yield Importer(INDEX, name, one.title, (ZIP,), of(name), _index, example, **about)
+        about["files"] = one.known_by
+        example = f"index/{name}{ZIP}"
+        yield Importer(KindName.INDEX, name, one.title, (ZIP,), of(name), _index, example, **about)
 
 
 def _other_rows() -> Iterator[Importer]:
     title = "Comparisons that were exported"
-    example = f"{CASES}/case{EXTENSION}"
-    yield Importer(CASES, "cases", title, (EXTENSION,), sniffing.cases, _cases, example)
+    example = f"cases/case{EXTENSION}"
+    yield Importer(KindName.CASES, "cases", title, (EXTENSION,), sniffing.cases, _cases, example)
     schemes = (f"{SPARQL}+https", f"{SPARQL}+http", "https", "http")
     for name, title, ends in (
         (SPARQL, "A SPARQL endpoint", schemes),
         (BOLT, "Neo4j and what else speaks Bolt and Cypher", CYPHER),
     ):
         addresses = tuple(f"{end}://" for end in ends)
-        yield Importer(DATABASE, name, title, addresses, sniffing.no_guess, _database)
+        yield Importer(KindName.DATABASE, name, title, addresses, sniffing.no_guess, _database)
 
 
 IMPORTERS: dict[str, Importer] = {

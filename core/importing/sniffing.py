@@ -13,7 +13,6 @@ from core.corpus import published
 from core.corpus.beir import is_beir
 from core.corpus.indexes.tools import TOOLS, recognised
 from core.corpus.published import BEIR, ROWS, form_of_rows
-from core.corpus.readers.files import FAMILIES, TABLES
 from core.corpus.readers.files import KINDS as DOCUMENT_SUFFIXES
 from core.corpus.readers.table import guessed
 from core.errors import BadInput
@@ -51,6 +50,28 @@ BEGINNINGS = {
     "pajek": r"\A\s*\*vertices\b",
 }
 """What texts of formats of graphs begin with, as patterns."""
+FAMILIES = {
+    "txt": ("Plain text", (".txt", ".text", ".rst", ".tex", ".log"), ""),
+    "md": ("Markdown", (".md", ".markdown"), "headings; the text is not changed"),
+    "html": (
+        "HTML",
+        (".html", ".htm", ".xhtml"),
+        "headings; scripts, styles and what is hidden are left out",
+    ),
+    "pdf": ("PDF", (".pdf",), "pages: `page 3`"),
+    "docx": ("Word", (".docx",), "headings; a row of a table is a line, a bar between its cells"),
+    "xlsx": ("Excel", (".xlsx",), "a document for each row of a column of texts, else sheets"),
+    "pptx": ("PowerPoint", (".pptx",), "slides: `slide 3 Results`"),
+    "epub": ("Books", (".epub",), "headings"),
+    "eml": ("Mails", (".eml",), ""),
+    "ipynb": ("Notebooks", (".ipynb",), "headings of the text cells"),
+    "csv": ("Tables", (".csv", ".tsv"), "a document for each row"),
+    "jsonl": ("JSON rows", (".jsonl", ".ndjson", ".json"), "a document for each row"),
+    "parquet": ("Columns", COLUMNAR, "a document for each row; of Arrow by its title"),
+    FILES: ("A folder or a zip of documents", (".zip",), "as of its files"),
+}
+"""Families of documents: what each is called, its suffixes, and what marks a place in it."""
+TABLES = ("csv", "jsonl", "parquet")  # families of which each row is a document
 OWN_QUESTIONS = (*QUESTIONS[:-1], "RawQuestion", "utterance")  # keys that nothing but questions has
 
 
@@ -160,7 +181,7 @@ def documents(head: FileHead) -> Guesses:
         suffixes = {PurePosixPath(bare(name.lower())).suffix for name in head.files}
         fits = sorted(suffixes & DOCUMENT_SUFFIXES)
         return {FILES: Guess(LIKELY, f"it holds {', '.join(fits[:6])}")} if fits else {}
-    name = next((name for name, suffixes in FAMILIES.items() if head.suffix in suffixes), "")
+    name = next((name for name, family in FAMILIES.items() if head.suffix in family[1]), "")
     if not name:
         return {}
     if name in TABLES:

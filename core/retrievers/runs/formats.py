@@ -418,16 +418,3 @@ def _predicted(row: Row) -> Iterator[RunRow]:
         yield RunRow(
             id, "", documents_in([{"title": title} for title in titles if title]), text_in(answer)
         )
-
-
-def format_page() -> str:
-    """The formats as a table in Markdown, as docs/formats.md has it."""
-    rows = [
-        "| format | written by | what is taken | what is not |",
-        "|---|---|---|---|",
-        *(
-            f"| `{key}`: {one.title} | {one.written_by} | {one.taken} | {one.left} |"
-            for key, one in FORMATS.items()
-        ),
-    ]
-    return "\n".join(rows)
