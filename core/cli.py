@@ -26,6 +26,7 @@ __all__ = ["FAILED", "INTERRUPTED", "OK", "WRONG", "main", "parser"]
 COMMANDS = (
     "ask",
     "instances",
+    "bring",
     "build",
     "cases",
     "corpus",

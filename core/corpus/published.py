@@ -10,8 +10,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path as FilePath
@@ -38,6 +38,7 @@ Read = tuple[list[Document], dict[str, QuestionFile]]
 RECOGNISED = (".json", ".jsonl", ".ndjson", ".bz2", ".gz", ".zst", *COLUMNAR)
 LOOKED_AT = 3  # rows by which a file is recognised
 ROWS, GRAPHRAG_BENCH, BEIR, PASSAGE_ROWS = "rows", "graphrag-bench", "beir", "passages"
+BOOK = "book"
 
 
 def read(
@@ -76,21 +77,26 @@ def form_of(path: FilePath, columns: Mapping[str, str] | None = None) -> str:
         return ""  # who reads it says what is wrong
     if columns and any(columns.get("text") in row for row in first):
         return ""
+    return form_of_rows(path.suffix.lower(), first)
+
+
+def form_of_rows(suffix: str, first: Sequence[Mapping]) -> str:
+    """Return the format of the file whose first rows these are; empty where it is none of them."""
     if any({"corpus_name", "context"} <= row.keys() for row in first):
         return GRAPHRAG_BENCH
     asks = any(key in row for row in first for key in (*QUESTIONS[:-1], "questions"))
-    if asks and any(map(_brings, first)):
+    if asks and passages_of(first):
         return ROWS
-    return (
-        PASSAGE_ROWS if path.suffix.lower() in ARROW else ""
-    )  # which is no table of documents elsewhere
+    return PASSAGE_ROWS if suffix in ARROW else ""  # which is no table of documents elsewhere
 
 
-def _brings(row: Mapping) -> bool:
-    try:
-        return bool(passages(row))
-    except Unfit:
-        return False
+def passages_of(rows: Sequence[Mapping]) -> list[Passage]:
+    """Return the passages that some rows bring along; none of a row whose passages are of no known form."""
+    found: list[Passage] = []
+    for row in rows:
+        with suppress(Unfit):
+            found += passages(row)
+    return found
 
 
 def rows(path: FilePath, sets: Sets, watch: Watch, titled: Titled) -> Read:
@@ -222,15 +228,16 @@ FORMATS: Mapping[str, Callable[..., Read]] = {
     PASSAGE_ROWS: passage_rows,
     GRAPHRAG_BENCH: graphrag_bench,
     BEIR: beir,
-    "book": book,
+    BOOK: book,
 }
 TITLES = {
     ROWS: "questions with their passages; both are read",
     PASSAGE_ROWS: "passages with their titles",
     GRAPHRAG_BENCH: "texts in the form of GraphRAG-Bench",
     BEIR: "documents, queries and judgements in the form of BEIR",
+    BOOK: "one plain text, a document by its file's name",
 }
-"""What is in a file that is recognised, in words."""
+"""What is in a file, in words."""
 BRING_QUESTIONS = frozenset(
     name for name, form in FORMATS.items() if form is rows
 )  # formats whose own rows are questions

@@ -199,14 +199,18 @@ def found_encoding(name: str, data: bytes, named: str = "", note: Note = ignored
 
 
 def _detected(data: bytes) -> list[str]:
-    """The encodings that two detectors find, that of Firefox and chardet."""
+    """The encodings that two detectors find, that of Firefox and chardet.
+
+    Those that a mark names are left out, as a mark counts at the beginning of a file alone.
+    """
     import chardet
     from chardetng_py import EncodingDetector
 
     detector = EncodingDetector()
     detector.feed(data, last=False)
     names = [detector.guess(tld=None, allow_utf8=False), chardet.detect(data).get("encoding") or ""]
-    return list(dict.fromkeys(known_encoding(name) for name in names if name))
+    marks = {encoding for _, encoding in BOMS}
+    return [name for name in dict.fromkeys(map(known_encoding, names)) if name not in {"", *marks}]
 
 
 def _reading(data: bytes, encoding: str) -> str:

@@ -72,7 +72,7 @@ def _of_row(source: TripleSource, where: str, row: Row) -> tuple[Iterable[Triple
         return row_triples(source.name, where, row), True
     if EXTRACTED in row:
         return _extracted(source, row[EXTRACTED]), True
-    keys = _columns(row)
+    keys = triple_keys(row)
     if keys is None:
         return [], "question" in row
     source.tally.note(
@@ -109,7 +109,7 @@ def _name(value: Any) -> str:
     return _text(value) if isinstance(value, Mapping | str) else "" if value is None else str(value)
 
 
-def _columns(row: Row) -> tuple[str, str, str] | None:
+def triple_keys(row: Row) -> tuple[str, str, str] | None:
     """The keys of a row's head, relation and tail; None where it lacks one."""
     folded = {str(key).casefold(): key for key in row}
     found = [

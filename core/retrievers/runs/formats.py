@@ -27,7 +27,7 @@ from core.retrievers.runs.traces import (
 )
 from core.retrievers.runs.trec import MAX_BYTES, is_qrels, is_run, read_run
 from core.runtime.separate_columns import column_rows
-from core.watch import NO_WATCH
+from core.watch import NO_WATCH, Watch
 
 AUTO, TREC, PREDICTIONS = "auto", "trec", "hotpotqa"
 HELD = (
@@ -80,16 +80,26 @@ class Keys:
         )
 
 
+def _is_line(row: Row) -> bool:
+    """Say that an object is of no format that is made of lines."""
+    return False
+
+
+def _no_rows(rows: Iterable[Row]) -> Iterator[RunRow]:
+    """Give no rows of objects, as the format is made of lines."""
+    return iter(())
+
+
 @dataclass(frozen=True)
 class RunFormat:
-    """A format of finished runs made of objects. `fits` says whether an object is of it, `read` gives the rows that objects hold."""
+    """A format of finished runs. Of one made of objects `fits` says whether an object is of it, and `read` gives the rows that they hold."""
 
     title: str
     written_by: str
     taken: str
     left: str
-    fits: Callable[[Row], bool]
-    read: Callable[[Iterable[Row]], Iterator[RunRow]]
+    fits: Callable[[Row], bool] = _is_line
+    read: Callable[[Iterable[Row]], Iterator[RunRow]] = _no_rows
 
 
 def _by_keys(keys: Keys) -> Callable[[Iterable[Row]], Iterator[RunRow]]:
@@ -172,6 +182,12 @@ ROWS = Keys(
 )
 
 FORMATS: dict[str, RunFormat] = {
+    TREC: RunFormat(
+        "TREC run",
+        "trec_eval, ir_measures, Anserini, PyTerrier",
+        "documents by score, ties by id as trec_eval",
+        "ranks, tags",
+    ),
     "openinference": RunFormat(
         "Traces of OpenInference",
         "Phoenix (20.26): its client's table of spans as Parquet, JSON or CSV; any OpenInference instrumentation (0.1.72) as "
@@ -271,38 +287,40 @@ class ReadRun:
 
 def title_of(format: str) -> str:
     """What a format is called."""
-    return "TREC run" if format == TREC else FORMATS[format].title if format in FORMATS else format
+    return FORMATS[format].title if format in FORMATS else format
 
 
-def read_run_file(path: str | Path, format: str = AUTO) -> ReadRun:
+def read_run_file(
+    path: str | Path, format: str = AUTO, watch: Watch = NO_WATCH, encoding: str = ""
+) -> ReadRun:
     """The run in a file, plain or packed: TREC's six columns, JSON (an array, lines, or an object that holds rows), CSV with a header, or
     Parquet. Raises BadInput for a format that is not known, and naming the file for what holds no run."""
     path, said = Path(path), list[str]()
-    if format not in (AUTO, TREC, *FORMATS):
+    if format not in (AUTO, *FORMATS):
         raise BadInput(
-            f"There is no format “{shorten(format, 40)}” of finished runs.{nearest(format, (TREC, *FORMATS))}"
+            f"There is no format “{shorten(format, 40)}” of finished runs.{nearest(format, FORMATS)}"
         )
     columns = is_columnar(path)
-    file = path if columns else readable(path, said.append, most=MAX_BYTES)
+    file = path if columns else readable(path, said.append, encoding, MAX_BYTES)
     if format == TREC:
-        return _whole(path.name, TREC, read_run(lines(file, most=MAX_BYTES), path.name), said)
+        return _whole(path.name, TREC, _trec(file, watch), said)
     first = beginning(file, 1, MAX_BYTES)
     if not columns and first not in ("{", "["):
         line = next(
             (text for _, text in islice(lines(file, most=MAX_BYTES), LOOKED_AT) if text.strip()), ""
         )
         if format == AUTO and is_run(line):
-            return _whole(path.name, TREC, read_run(lines(file, most=MAX_BYTES), path.name), said)
+            return _whole(path.name, TREC, _trec(file, watch), said)
         if format == AUTO and is_qrels(line):
             raise BadInput(
                 f"{path.name} holds judgements of relevance rather than a run; give it as the qrels of a run."
             )
-        rows = _table(file, line)
+        rows = _table(file, line, watch)
     else:
         rows = (
             _columns(path)
             if columns
-            else (row for _, _, row in numbered_rows(file, NO_WATCH, MAX_BYTES, HELD, single=True))
+            else (row for _, _, row in numbered_rows(file, watch, MAX_BYTES, HELD, single=True))
         )
     looked = list(islice(rows, LOOKED_AT))
     chosen = (
@@ -351,12 +369,16 @@ def _whole(name: str, format: str, rows: Iterable[RunRow], said: list[str]) -> R
     return ReadRun(format, tuple(found.values()), tuple(filter(None, (*said, *notes))))
 
 
-def _table(path: Path | Source, header: str) -> Iterator[Row]:
+def _trec(file: Path | Source, watch: Watch) -> Iterator[RunRow]:
+    return read_run(lines(file, watch, MAX_BYTES), file.name)
+
+
+def _table(path: Path | Source, header: str, watch: Watch) -> Iterator[Row]:
     """The rows of a delimited file with a header as objects."""
     named = EXCEL_SEPARATOR.match(header)
     mark = "\t" if "\t" in header else ";" if header.count(";") > header.count(",") else ","
     with (
-        opened(path, most=MAX_BYTES) as source,
+        opened(path, watch, MAX_BYTES) as source,
         io.TextIOWrapper(io.BytesIO(source.read()), "utf-8-sig", "replace", newline="") as text,
     ):
         try:
@@ -396,17 +418,3 @@ def _predicted(row: Row) -> Iterator[RunRow]:
         yield RunRow(
             id, "", documents_in([{"title": title} for title in titles if title]), text_in(answer)
         )
-
-
-def format_page() -> str:
-    """The formats as a table in Markdown, as docs/formats.md has it."""
-    rows = [
-        "| format | written by | what is taken | what is not |",
-        "|---|---|---|---|",
-        "| `trec`: TREC run | trec_eval, ir_measures, Anserini, PyTerrier | documents by score, ties by id as trec_eval | ranks, tags |",
-        *(
-            f"| `{key}`: {one.title} | {one.written_by} | {one.taken} | {one.left} |"
-            for key, one in FORMATS.items()
-        ),
-    ]
-    return "\n".join(rows)

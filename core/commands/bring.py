@@ -1,0 +1,130 @@
+"""`bring`: say what a file, a folder, a zip or a database is, and do with it what the other commands do."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+from core.commands.terminal import ENCODING_HELP, OK, bar, file_of, warn
+from core.datasets.own import clean_name
+from core.datasets.own_graphs import free_name
+from core.errors import BadInput
+from core.importing import KINDS, Recognition, importers_named, recognise_together
+from core.importing.importer import KindName
+
+MAX_OTHERS = 4  # other things that a file may be which are named
+TITLED = "corpus questions"  # commands that take a title
+
+
+def add(commands) -> None:
+    """Add the command's grammar."""
+    bring = commands.add_parser(
+        "bring",
+        help="say what a file, a folder, a zip or a database is, and add it: graphs, documents, questions, runs, indexes, cases",
+        epilog="It runs the command that it names, which has more options. Formats: docs/formats.md.",
+    )
+    bring.add_argument(
+        "paths", nargs="+", metavar="PATH", help="files, a folder, a zip, an address, or hf:NAME"
+    )
+    bring.add_argument(
+        "--as",
+        dest="form",
+        default="",
+        metavar="KIND",
+        help=f"what it is, where it may be several things: {', '.join(KINDS)}, or with a format: graph/turtle",
+    )
+    bring.add_argument(
+        "--name",
+        default="",
+        help="of the graph, corpus or question set that is made (default: the file's)",
+    )
+    bring.add_argument("--title", default="", help="what the choosers show (default: the name)")
+    about = bring.add_mutually_exclusive_group()
+    about.add_argument("--graph", default="", metavar="NAME", help="that questions or a run are of")
+    about.add_argument("--corpus", default="", metavar="NAME", help="that they are of")
+    bring.add_argument("--encoding", metavar="NAME", default="", help=ENCODING_HELP)
+    bring.add_argument(
+        "--dry-run", action="store_true", help="only say what it is, what of it is taken, and how"
+    )
+    bring.set_defaults(run=run)
+
+
+def run(options) -> int:
+    """Say what the files are, and bring them; the exit code."""
+    paths = [file_of(path) for path in options.paths]
+    found, others = _chosen(paths, options)
+    print(f"{found.importer.title} ({found.importer.key}): {found.reason}.")
+    if others:
+        shown = ", ".join(f"{one.importer.key} ({one.importer.title})" for one in others)
+        print(f"It may also be brought --as {shown}.")
+    if options.dry_run:
+        return _look(found, options)
+    name = options.name or clean_name(Path(paths[0]).name.split(".")[0])
+    words = found.arguments(
+        free_name(name) if found.importer.kind in (KindName.GRAPH, KindName.DATABASE) else name,
+        _source(found, options),
+    )
+    words += ["--title", options.title] if options.title and words[0] in TITLED.split() else []
+    if options.encoding and found.importer.kind not in (
+        KindName.INDEX,
+        KindName.RUN,
+        KindName.CASES,
+        KindName.DATABASE,
+    ):
+        words += ["--encoding", options.encoding]
+    print(f"python -m core {shlex.join(words)}")
+    return _run(words, options)
+
+
+def _chosen(paths: list[str], options) -> tuple[Recognition, list[Recognition]]:
+    """What the files are taken for, and what else they may be. Raises BadInput."""
+    if not options.form:
+        found = recognise_together(paths, options.encoding)
+        return found[0], found[1 : MAX_OTHERS + 1]
+    named = {one.key: one for one in importers_named(options.form)}
+    is_chosen = "/" in options.form
+    try:
+        found = recognise_together(paths, options.encoding)
+    except BadInput:
+        if not is_chosen:
+            raise
+        found = []
+    fitting = [one for one in found if one.importer.key in named]
+    if fitting:
+        return replace(fitting[0], is_chosen=is_chosen), []
+    if not is_chosen:
+        raise BadInput(
+            f"Nothing here can be brought as {options.form}; it looks like {found[0].importer.key}."
+        )
+    importer = named[options.form]
+    return Recognition(importer, 0.0, "as you say", tuple(paths), True), []
+
+
+def _source(found: Recognition, options) -> tuple[str, str]:
+    """The option that says which graph or corpus questions or a run are of. Raises BadInput."""
+    if found.needs_source and not (options.graph or options.corpus):
+        raise BadInput("Say which graph or corpus this is of, with --graph NAME or --corpus NAME.")
+    return ("--corpus", options.corpus) if options.corpus else ("--graph", options.graph)
+
+
+def _look(found: Recognition, options) -> int:
+    """Read the files and say what would be taken; the exit code."""
+    if found.importer.kind != KindName.DATABASE:
+        with bar("Reading") as watch:
+            read = found.importer.read_file(*found.paths, watch=watch, encoding=options.encoding)
+        print(read.words)
+        warn(read.notes)
+    print(f"Nothing was written. To bring it: {found.command}")
+    return OK
+
+
+def _run(words: list[str], options) -> int:
+    """Run another command; the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m core")
+    importlib.import_module(f"{__package__}.{words[0]}").add(parser.add_subparsers())
+    given = parser.parse_args(words)
+    given.engine = options.engine
+    return given.run(given)

@@ -1,0 +1,151 @@
+"""The beginning of a file, a folder or a zip: as much of it as says what it is."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from core.corpus.indexes.files import files_of
+from core.corpus.readers.packed import Held
+from core.errors import BadInput
+from core.graph.readers.source import bare_suffix
+from core.io.encoding import check_first_bytes, decoded, known_encoding
+from core.io.files import EXCEL_SEPARATOR, Source, opened
+from core.io.json_pieces import Pieces
+from core.runtime.row_files import file_rows, is_columnar
+
+HEAD_BYTES = 1 << 18  # of a file's text, after unpacking
+MAX_LINES, MAX_ROWS, MAX_ITEMS = 100, 3, 3
+SEPARATORS = "\t,;|"
+Row = Mapping[str, Any]
+
+
+class FileHead:
+    """The beginning of what lies at a path.
+
+    Its properties hold what is looked at, each read once. They raise BadInput where there is
+    nothing, or it is damaged.
+
+    Parameters
+    ----------
+    encoding : that of a text which is not UTF-8, where a person names it.
+    """
+
+    def __init__(self, path: Path, encoding: str = ""):
+        self.path, self.name, self.encoding = path, path.name, known_encoding(encoding)
+        self.suffix = bare_suffix(path)
+
+    @cached_property
+    def is_several(self) -> bool:
+        """Whether it holds files: a folder, or a zip."""
+        return self.path.is_dir() or (self.suffix == ".zip" and self.path.is_file())
+
+    @cached_property
+    def files(self) -> dict[str, Source]:
+        """The files of a folder or a zip by their paths within it; none for another file."""
+        return files_of(self.path)[0] if self.is_several else {}
+
+    @cached_property
+    def data(self) -> bytes:
+        """The first bytes, unpacked."""
+        if self.is_several:
+            return b""
+        with opened(self.path) as stream:
+            return stream.read(HEAD_BYTES)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the file may go on behind the head."""
+        return len(self.data) >= HEAD_BYTES
+
+    @cached_property
+    def text_or_fault(self) -> tuple[str, str]:
+        """The head as text, or the reason why it is none."""
+        whole_lines = self.data.rfind(b"\n") + 1 if self.is_cut else 0
+        data = self.data[: whole_lines or None]
+        try:
+            check_first_bytes(self.name, data)
+            text = decoded(self.name, data, named=self.encoding)
+        except BadInput as error:
+            return "", str(error)
+        return text.removeprefix("\ufeff"), ""
+
+    @property
+    def text(self) -> str:
+        """The head as text; empty where it is none that can be read."""
+        return self.text_or_fault[0]
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The first lines that are not blank, without one in which Excel names the separator."""
+        lines = [line for line in self.text.splitlines() if line.strip()][:MAX_LINES]
+        return lines[1:] if lines and EXCEL_SEPARATOR.match(lines[0]) else lines
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """The first objects of JSON, Parquet or Arrow, as far as the head holds them."""
+        if self.is_several:
+            return []
+        if is_columnar(self.path):
+            return [row for _, row in islice(file_rows(self.path), MAX_ROWS)]
+        return list(islice(_objects(self.text), MAX_ROWS)) if self.text[:1] in "{[" else []
+
+    @cached_property
+    def separator(self) -> str:
+        """What parts the columns of the first line of text; empty where nothing does."""
+        first = self.lines[0] if self.lines and not self.rows else ""
+        mark = max(SEPARATORS, key=first.count)
+        return mark if mark in first else ""
+
+    @cached_property
+    def table(self) -> list[list[str]]:
+        """The cells of the first lines; none where nothing parts them, or they are no table."""
+        if not self.separator:
+            return []
+        try:
+            return list(csv.reader(self.lines, delimiter=self.separator, skipinitialspace=True))
+        except csv.Error:
+            return []
+
+    @cached_property
+    def header(self) -> list[str]:
+        """The names of the columns of a table, or of the keys of the first row of JSON."""
+        if self.rows:
+            return list(dict.fromkeys(str(key) for row in self.rows for key in row))
+        return [cell.strip() for cell in self.table[0]] if self.table else []
+
+
+def _objects(text: str) -> Iterator[Row]:
+    """The objects at the beginning of a JSON text; of one that is cut, the keys before the cut."""
+    with opened(Held("head.json", text.encode("utf-8", "replace"))) as stream:
+        pieces = Pieces(stream)
+        row: dict[str, Any] = {}
+        try:
+            if pieces.next() == "[":
+                pieces.take("[")
+            while pieces.next() == "{":
+                row = {}
+                _fill(row, pieces)
+                yield row
+                row = {}
+        except BadInput:
+            if row:
+                yield row
+
+
+def _fill(row: dict[str, Any], pieces: Pieces) -> None:
+    """Fill an object with its values, and lists of objects in it with the first few."""
+    for key in pieces.keys():
+        row[key] = None
+        if not pieces.opens_objects():
+            row[key] = pieces.value()
+            continue
+        items = row[key] = list[Any]()
+        for _ in pieces.items():
+            item = pieces.value()
+            if len(items) < MAX_ITEMS:
+                items.append(item)

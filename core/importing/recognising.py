@@ -1,0 +1,175 @@
+"""What a file, a folder, a zip or an address can be brought as, best first."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.corpus.readers.files import OTHERS
+from core.databases.address import address_of, is_address
+from core.errors import BadInput, nearest, shorten
+from core.graph.readers.formats import ADVICE
+from core.graph.readers.formats import FORMATS as GRAPH_FORMATS
+from core.graph.readers.source import bare_suffix
+from core.importing.file_head import FileHead
+from core.importing.importer import KINDS, Guess, Importer, KindName
+from core.importing.registry import IMPORTERS
+from core.io.home import graphs_folder
+
+LEAST_CONFIDENCE = 0.1
+SEVERAL = frozenset(
+    {KindName.GRAPH, KindName.DOCUMENTS, KindName.SET}
+)  # kinds of which several files are brought at once
+
+
+@dataclass(frozen=True)
+class Recognition:
+    """A format that something to bring may be of.
+
+    Parameters
+    ----------
+    importer : the format.
+    confidence : from 0 to 1.
+    reason : why, as the end of a sentence: “its name ends in .ttl”.
+    paths : the files, the folder, the zip, or the address.
+    is_chosen : whether a person named the format, so that the command has to.
+    """
+
+    importer: Importer
+    confidence: float
+    reason: str
+    paths: tuple[str, ...]
+    is_chosen: bool = False
+
+    @property
+    def action(self) -> str:
+        """What can be done with it, in words."""
+        return KINDS[self.importer.kind].action
+
+    @property
+    def needs_source(self) -> bool:
+        """Whether the graph or the corpus that it is of has to be said."""
+        return "{source}" in KINDS[self.importer.kind].command
+
+    @property
+    def command(self) -> str:
+        """The command that does it, with words in capitals for what a person has to say."""
+        return shlex.join(["python", "-m", "core", *self.arguments()])
+
+    def arguments(self, name: str = "", source: Sequence[str] = ("--graph", "GRAPH")) -> list[str]:
+        """The words of the command behind `python -m core`.
+
+        Parameters
+        ----------
+        name : of the graph, the corpus or the set that is made; `NAME` without one.
+        source : the option that says which graph or corpus questions and runs are of.
+        """
+        filled: dict[str, Sequence[str]] = {
+            "{path}": self.paths,
+            "{source}": source,
+            "{format}": self._format(),
+            "{name}": (name or "NAME",),
+            "{folder}": (str(graphs_folder() / name) if name else "FOLDER",),
+        }
+        words = KINDS[self.importer.kind].command.split()
+        return [part for word in words for part in filled.get(word, (word,))]
+
+    def _format(self) -> tuple[str, ...]:
+        """The option that names the format, where the command would not find it by itself."""
+        one = self.importer
+        if one.kind == KindName.GRAPH:
+            form = GRAPH_FORMATS.get(one.name)
+            by_content = form is None or form.delimited or len(self.paths) > 1
+            found = by_content or bare_suffix(Path(self.paths[0])) in one.suffixes
+        else:
+            found = True
+        return () if found and not self.is_chosen else ("--format", one.name)
+
+
+def recognise(path: str | Path, encoding: str = "") -> list[Recognition]:
+    """The formats that a file, a folder, a zip or the address of a database may be of, best first.
+
+    Of a file no more than its head is read. `encoding` is that of a text which is not UTF-8.
+
+    Raises
+    ------
+    BadInput
+        There is no such file, or it is of no format that is read; the sentence says why.
+    """
+    if is_address(str(path)):
+        address = address_of(str(path))
+        importer = IMPORTERS[f"{KindName.DATABASE}/{address.kind}"]
+        return [Recognition(importer, 1.0, f"it is the address {address.title}", (str(path),))]
+    path = Path(path)
+    if not path.exists():
+        raise BadInput(f"There is no file {path}.")
+    head = FileHead(path, encoding)
+    guesses = [(importer, importer.sniff(head)) for importer in IMPORTERS.values()]
+    found = _sorted(guesses, (str(path),))
+    if not found:
+        raise BadInput(_why_not(head))
+    return found
+
+
+def recognise_together(paths: Sequence[str | Path], encoding: str = "") -> list[Recognition]:
+    """The kinds that all of several files may be brought as at once, best first.
+
+    Files of one graph may be of several formats, and so may documents; the format is then that of
+    the first of them. Raises BadInput as `recognise` does, and where no kind fits all.
+    """
+    each = [recognise(path, encoding) for path in paths]
+    if len(each) == 1:
+        return each[0]
+    best = [{one.importer.kind: one for one in reversed(found)} for found in each]
+    shared = SEVERAL.intersection(*best)
+    if not shared:
+        raise BadInput("These files cannot be brought at once; bring them one after another.")
+    return sorted(
+        (
+            Recognition(
+                max((kinds[kind] for kinds in best), key=lambda one: one.confidence).importer,
+                min(kinds[kind].confidence for kinds in best),
+                best[0][kind].reason,
+                tuple(map(str, paths)),
+            )
+            for kind in shared
+        ),
+        key=lambda one: -one.confidence,
+    )
+
+
+def importers_named(text: str) -> list[Importer]:
+    """The importers that `KIND` or `KIND/NAME` names. Raises BadInput naming the nearest."""
+    found = [one for one in IMPORTERS.values() if text in (one.kind, one.key)]
+    if not found:
+        known = [*KINDS, *IMPORTERS]
+        raise BadInput(f"Nothing is brought as “{shorten(text, 40)}”.{nearest(text, known)}")
+    return found
+
+
+def _sorted(guesses: Sequence[tuple[Importer, Guess]], paths: tuple[str, ...]) -> list[Recognition]:
+    found = [
+        Recognition(importer, guess.confidence, guess.reason, paths)
+        for importer, guess in guesses
+        if guess.confidence >= LEAST_CONFIDENCE
+    ]
+    return sorted(found, key=lambda one: -one.confidence)
+
+
+def _why_not(head: FileHead) -> str:
+    """Why a head is of no format, with advice where the program that wrote it is known."""
+    if head.is_several:
+        return f"{head.name} holds no file that can be read."
+    if head.suffix in ADVICE:
+        return f"{head.name} is not read. {ADVICE[head.suffix]}"
+    if head.suffix in OTHERS:
+        return f"{head.name} is not read; save it as {OTHERS[head.suffix]} first."
+    if not head.data.strip():
+        return f"{head.name} is empty."
+    text, fault = head.text_or_fault
+    if not text:
+        return fault
+    shown = shorten(next(iter(head.lines), ""), 60)
+    return f"{head.name} is of no format that is known; it begins with “{shown}”."

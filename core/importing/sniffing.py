@@ -1,0 +1,313 @@
+"""How sure it is that a head of a file is of each format, kind by kind, by its name and what is in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import Any
+
+from core.cases.file import EXTENSION, FILE_KIND
+from core.corpus import published
+from core.corpus.beir import is_beir
+from core.corpus.indexes.tools import TOOLS, recognised
+from core.corpus.published import BEIR, ROWS, form_of_rows
+from core.corpus.readers.files import KINDS as DOCUMENT_SUFFIXES
+from core.corpus.readers.table import guessed
+from core.errors import BadInput
+from core.graph.readers.crag import is_crag
+from core.graph.readers.delimited import bare_key, header_of
+from core.graph.readers.formats import FORMATS as GRAPH_FORMATS
+from core.graph.readers.json_graphs import EXTRACTED, LINKS, is_property_graph, triple_keys
+from core.graph.readers.node_tables import IDS, LABELS
+from core.importing.file_head import FileHead, Row
+from core.importing.importer import NO_GUESS, Guess
+from core.io.files import bare
+from core.io.json_rows import HOLDS_ROWS
+from core.questions.forms import rows_within
+from core.questions.reading import CSV, SHAPES, TOPICS
+from core.questions.rows import ANSWERS, QUESTIONS, format_of_row
+from core.questions.table import separator
+from core.questions.topics import are_queries, is_topics
+from core.retrievers.runs.formats import ANSWER_KEYS, CONTEXT_KEYS, HELD, PREDICTIONS, TREC
+from core.retrievers.runs.formats import FORMATS as RUN_FORMATS
+from core.retrievers.runs.trec import is_run
+from core.runtime.row_files import COLUMNAR
+
+Guesses = dict[str, Guess]  # by the name of a format of the kind
+CRAG, NODES, ZIPPED, FILES = "crag", "nodes", "zip", "files"
+SURE, LIKELY, POSSIBLE, UNLIKELY = 0.95, 0.8, 0.5, 0.2
+MOST_LINES = 0.8  # of the first lines, that have to look alike
+BY_SEPARATOR = {"\t": "tab", "|": "bar", ",": "comma", ";": "semicolon"}
+BEGINNINGS = {
+    "graphml": r"<graphml\b",
+    "gexf": r"<gexf\b",
+    "rdfxml": r"<rdf:RDF\b",
+    "turtle": r"^\s*(@prefix|PREFIX)\s",
+    "ntriples": r"\A\s*(<\w+:[^>\s]+>|_:\S+)\s+<\w+:[^>\s]+>\s",
+    "gml": r"\bgraph\s*\[",
+    "pajek": r"\A\s*\*vertices\b",
+}
+"""What texts of formats of graphs begin with, as patterns."""
+FAMILIES = {
+    "txt": ("Plain text", (".txt", ".text", ".rst", ".tex", ".log"), ""),
+    "md": ("Markdown", (".md", ".markdown"), "headings; the text is not changed"),
+    "html": (
+        "HTML",
+        (".html", ".htm", ".xhtml"),
+        "headings; scripts, styles and what is hidden are left out",
+    ),
+    "pdf": ("PDF", (".pdf",), "pages: `page 3`"),
+    "docx": ("Word", (".docx",), "headings; a row of a table is a line, a bar between its cells"),
+    "xlsx": ("Excel", (".xlsx",), "a document for each row of a column of texts, else sheets"),
+    "pptx": ("PowerPoint", (".pptx",), "slides: `slide 3 Results`"),
+    "epub": ("Books", (".epub",), "headings"),
+    "eml": ("Mails", (".eml",), ""),
+    "ipynb": ("Notebooks", (".ipynb",), "headings of the text cells"),
+    "csv": ("Tables", (".csv", ".tsv"), "a document for each row"),
+    "jsonl": ("JSON rows", (".jsonl", ".ndjson", ".json"), "a document for each row"),
+    "parquet": ("Columns", COLUMNAR, "a document for each row; of Arrow by its title"),
+    FILES: ("A folder or a zip of documents", (".zip",), "as of its files"),
+}
+"""Families of documents: what each is called, its suffixes, and what marks a place in it."""
+TABLES = ("csv", "jsonl", "parquet")  # families of which each row is a document
+OWN_QUESTIONS = (*QUESTIONS[:-1], "RawQuestion", "utterance")  # keys that nothing but questions has
+
+
+def by_kind(guesses: Callable[[FileHead], Guesses], name: str) -> Callable[[FileHead], Guess]:
+    """Return the sniffer of one format of a kind."""
+
+    def sniff(head: FileHead) -> Guess:
+        return guesses(head).get(name, NO_GUESS)
+
+    return sniff
+
+
+def _ends(head: FileHead) -> str:
+    return f"its name ends in {head.suffix}"
+
+
+def _records(head: FileHead) -> Sequence[Row]:
+    """The first rows of JSON or of a table with a header; those that one object holds, where it does."""
+    if not head.rows:
+        return [dict(zip(head.header, cells)) for cells in head.table[1:4]]
+    for key in (*HOLDS_ROWS, *HELD, "docs"):
+        held = head.rows[0].get(key)
+        if isinstance(held, list) and held and all(isinstance(one, Mapping) for one in held):
+            return held
+    return head.rows
+
+
+@lru_cache(4)
+def graphs(head: FileHead) -> Guesses:
+    """The formats of graphs that a head may be of."""
+    if head.is_several:
+        return _several_graphs(head)
+    found = _tables_of_triples(head) | _json_graphs(head)
+    for name, one in GRAPH_FORMATS.items():
+        own = not (one.delimited or one.table or name == "rows")
+        if own and head.suffix in one.suffixes:
+            return {name: Guess(SURE if head.text else UNLIKELY, _ends(head))}
+    for name, pattern in BEGINNINGS.items():
+        if re.search(pattern, head.text[:2000], re.IGNORECASE | re.MULTILINE):
+            found[name] = Guess(LIKELY, f"it begins as {GRAPH_FORMATS[name].title} does")
+    return found
+
+
+def _several_graphs(head: FileHead) -> Guesses:
+    if is_crag(head.path):
+        return {CRAG: Guess(SURE, "it holds the files of CRAG's graphs")}
+    known = {suffix for one in GRAPH_FORMATS.values() for suffix in one.suffixes}
+    suffixes = {PurePosixPath(bare(name.lower())).suffix for name in head.files}
+    fits = suffixes & known if head.suffix == ".zip" else set()
+    only_graphs = fits - DOCUMENT_SUFFIXES
+    if not fits:
+        return {}
+    reason = f"it holds files that end in {', '.join(sorted(only_graphs or fits))}"
+    return {ZIPPED: Guess(LIKELY if only_graphs else POSSIBLE, reason)}
+
+
+def _tables_of_triples(head: FileHead) -> Guesses:
+    """Formats of delimited text, Parquet and Arrow, and tables of nodes."""
+    form = "parquet" if head.suffix == ".parquet" else "arrow" if head.suffix in COLUMNAR else ""
+    form = form or BY_SEPARATOR.get(head.separator, "")
+    if not form or not head.header:
+        return {}
+    columns = header_of(head.header, head.table[1:])
+    if columns is not None:
+        shown = ", ".join(head.header[at - 1] for at in columns)
+        return {form: Guess(SURE, f"its columns {shown} are head, relation and tail")}
+    found: Guesses = {}
+    keys = set(map(bare_key, head.header))
+    of_nodes = not keys.isdisjoint((*IDS, *LABELS))
+    if of_nodes:
+        found[NODES] = Guess(0.3, "its columns are those of nodes; edges have to come too")
+    three = sum(len(cells) == 3 for cells in head.table)
+    if three and three >= MOST_LINES * len(head.table):
+        sure = LIKELY if form in ("tab", "bar") else POSSIBLE
+        named = of_nodes or separator(head.lines[0]) or guessed(head.header).get("text")
+        found[form] = Guess(UNLIKELY if named else sure, "its lines hold three columns")
+        if form == "tab" and '"' in head.text:
+            found["tab-quoted"] = Guess(POSSIBLE, "its lines hold tabs and quotes")
+    return found
+
+
+def _json_graphs(head: FileHead) -> Guesses:
+    records = _records(head) if head.rows and head.suffix not in COLUMNAR else ()
+    if not records:
+        return {}
+    whole, first = head.rows[0], records[0]
+    if is_property_graph(first) or (
+        "elements" in whole or any(key in whole for key in LINKS) and "nodes" in whole
+    ):
+        return {"rows": Guess(SURE, "it holds nodes and links")}
+    if isinstance(whole.get("graph"), Mapping):
+        return {"rows": Guess(LIKELY, "it holds a graph of nodes and links")}
+    if EXTRACTED in first:
+        return {"rows": Guess(SURE, f"its rows hold “{EXTRACTED}”")}
+    if "graph" in first:
+        return {"rows": Guess(POSSIBLE, "its rows bring graphs along")}
+    keys = triple_keys(first)
+    if keys is not None:
+        return {"rows": Guess(SURE, f"its keys {', '.join(keys)} are head, relation and tail")}
+    return {}
+
+
+@lru_cache(4)
+def documents(head: FileHead) -> Guesses:
+    """The families of documents that a head may be of, by suffix."""
+    if head.is_several:
+        suffixes = {PurePosixPath(bare(name.lower())).suffix for name in head.files}
+        fits = sorted(suffixes & DOCUMENT_SUFFIXES)
+        return {FILES: Guess(LIKELY, f"it holds {', '.join(fits[:6])}")} if fits else {}
+    name = next((name for name, family in FAMILIES.items() if head.suffix in family[1]), "")
+    if not name:
+        return {}
+    if name in TABLES:
+        column = guessed(head.header).get("text")
+        if column:
+            return {name: Guess(LIKELY, f"its column “{column}” holds texts")}
+        return {name: Guess(UNLIKELY, "each of its rows can be a text")}
+    return {name: Guess(POSSIBLE if name == "txt" else SURE, _ends(head))}
+
+
+@lru_cache(4)
+def sets(head: FileHead) -> Guesses:
+    """The forms of published sets that a head may be of."""
+    if head.is_several:
+        names = list(head.files)
+        roots = {name.rpartition("/")[0] for name in names if _is_part(name, "corpus")}
+        if is_beir(head.path) or any(
+            _is_part(name, "queries") and name.rpartition("/")[0] in roots for name in names
+        ):
+            return {BEIR: Guess(SURE, "it holds a corpus and queries in the form of BEIR")}
+        return {}
+    if head.suffix == ".txt":
+        return {"book": Guess(0.1, "it may be one text")}
+    records = _records(head)
+    form = form_of_rows(head.suffix, records) if head.rows else ""
+    if form != ROWS:
+        return {form: Guess(SURE, published.TITLES[form])} if form else {}
+    of_run = _run_format(records) not in ("", "rows", PREDICTIONS)
+    named = any(one.title or one.whole for one in published.passages_of(records))
+    sure = UNLIKELY if of_run else SURE if named else POSSIBLE
+    return {form: Guess(sure, "its rows bring their passages along")}
+
+
+def _is_part(name: str, part: str) -> bool:
+    return name.rpartition("/")[2].startswith(f"{part}.")
+
+
+@lru_cache(4)
+def questions(head: FileHead) -> Guesses:
+    """The formats of questions that a head may be of."""
+    if head.is_several:
+        return {}
+    if head.rows:
+        return _question_rows(_records(head))
+    if not head.lines:
+        return {}
+    if is_topics(head.lines[0]):
+        return {TOPICS: Guess(SURE, "it begins as TREC's topics do")}
+    if separator(head.lines[0]) is not None:
+        own = any(name.casefold() in ("question", "questions", "query") for name in head.header)
+        return {CSV: Guess(SURE if own else UNLIKELY, "its first row names a question")}
+    return _question_lines([line.split("\t") for line in head.lines])
+
+
+def _question_rows(records: Sequence[Row]) -> Guesses:
+    for row in (one for record in records for one in rows_within(record)):
+        key = next((key for key in OWN_QUESTIONS if key in row), "")
+        if key:
+            known = any(name in row for name in ANSWERS)
+            sure = LIKELY if known else POSSIBLE
+            return {format_of_row(row): Guess(sure, f"its rows hold “{key}”")}
+    return {}
+
+
+def _question_lines(lines: Sequence[Sequence[str]]) -> Guesses:
+    if are_queries(lines):
+        return {"queries": Guess(LIKELY, "its lines hold an id, a tab and words")}
+    fitting = {name: sum(map(shape, lines)) / len(lines) for name, shape in SHAPES.items()}
+    best = max(fitting, key=fitting.__getitem__)
+    if fitting[best] < MOST_LINES:
+        return {}
+    asked = best != "metaqa" or any("[" in line[0] or "?" in line[0] for line in lines)
+    return {best: Guess(SURE if asked else UNLIKELY, "its lines have this form")}
+
+
+@lru_cache(4)
+def runs(head: FileHead) -> Guesses:
+    """The formats of finished runs that a head may be of."""
+    if head.is_several:
+        return {}
+    if not head.rows and head.lines and all(map(is_run, head.lines)):
+        return {TREC: Guess(SURE, "its lines hold the six columns of a run")}
+    records = _records(head)
+    name = _run_format(records)
+    if name == PREDICTIONS:
+        of_scorer = isinstance(records[0].get("answer"), Mapping)
+        sure = SURE if of_scorer else UNLIKELY if records is head.rows else 0.0
+        return {name: Guess(sure, "it holds a text for each key")}
+    if not name:
+        return {}
+    found = sorted(RESULT_KEYS & records[0].keys())
+    sure = LIKELY + 0.05 if found else POSSIBLE
+    if name == "rows" and sets(head).get(ROWS, NO_GUESS).confidence >= sure:
+        sure = UNLIKELY
+    known = name not in ("rows", "ragas")
+    words = f"its rows hold {', '.join(found[:3]) or RUN_FORMATS[name].taken}"
+    return {name: Guess(0.9 if known else sure, words)}
+
+
+def _run_format(records: Sequence[Row]) -> str:
+    """The first format of finished runs that a first row fits; empty where it fits none."""
+    if not records:
+        return ""
+    return next((name for name, one in RUN_FORMATS.items() if one.fits(records[0])), "")
+
+
+RESULT_KEYS = frozenset({*CONTEXT_KEYS, *ANSWER_KEYS, "results"}) - {"answer"}
+
+
+@lru_cache(4)
+def indexes(head: FileHead) -> Guesses:
+    """The tool whose index a head is, by the names of its files."""
+    try:
+        tool, _ = recognised(dict(head.files) or {head.name: None}, head.name)  # type: ignore[dict-item]
+    except BadInput:
+        return {}
+    return {tool: Guess(0.98, f"it holds {TOOLS[tool].known_by}")}
+
+
+def cases(head: FileHead) -> Guess:
+    """How sure it is that a head is a file of saved comparisons."""
+    if head.rows and head.rows[0].get("kind") == FILE_KIND:
+        return Guess(1.0, "its first line says so")
+    return Guess(POSSIBLE, _ends(head)) if head.name.endswith(EXTENSION) else NO_GUESS
+
+
+def no_guess(head: Any) -> Guess:
+    """No guess: of what is known by its address alone."""
+    return NO_GUESS
