@@ -18,7 +18,6 @@ from core.comparison.housekeeping import Housekeeping, freeze
 from core.comparison.lane import Comparison, Lane
 from core.comparison.queues import Wait
 from core.comparison.run import LaneRun, Prefixes, Progress, answer_role, build_of
-from core.comparison.viewers import Viewers
 from core.comparison.waiters import Waiter, Waiters
 from core.corpus.mends import mends_of
 from core.datasets import datasets, open_graph
@@ -66,8 +65,8 @@ class Engine:
         if models is None:
             models = self._own_models = Registry()
         self._built = BuiltGraphs(models)
-        self._viewers = Viewers()
-        self.jobs = Jobs(workers=4, weigh=_weight, needed=self._viewers.looking)
+        self._waiters = Waiters()
+        self.jobs = Jobs(workers=4, weigh=_weight, needed=self._waiters.looking)
         self.evaluations = Jobs(
             workers=1
         )  # apart, so that hours of evaluation never keep a question waiting
@@ -77,7 +76,7 @@ class Engine:
         )  # apart as well: two lines over some questions, while a person looks
         bare = Environment(models, solved, self._built)
         self.environment = replace(bare, encoding=partial(_start_encoding, self.preparing, bare))
-        self._prefixes, self._queues, self._waiters = Prefixes(), Queues(), Waiters()
+        self._prefixes, self._queues = Prefixes(), Queues()
         self.housekeeping = Housekeeping(
             self._queues.busy, partial(_load_answering, models), begun=self._queues.begun
         )
@@ -199,8 +198,7 @@ class Engine:
             job.unattended = True
         else:
             self._waiters.wait(waiter, job)
-            self._viewers.add(waiter, job)
-        self._viewers.look(self.jobs.holds)
+        self._waiters.free(self.jobs.holds)
         return job
 
     def at_once(self, line: Line, source: Source, answering: bool = False) -> int:
@@ -285,7 +283,7 @@ class Engine:
         """Start a comparison; with `alive` changes are tried afterwards, as long as it is true."""
         shared = job.comparison, self.environment, self._prefixes, self._queues, self._asks_chat
         after = None if alive is None else Repairing(*shared, alive)
-        Comparing(*shared, after, self._viewers.looking).start(job)
+        Comparing(*shared, after, self._waiters.looking).start(job)
 
 
 def _load_answering(models: Models) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 from weakref import WeakKeyDictionary
@@ -87,8 +88,8 @@ class Declared:
             )
 
     def __repr__(self) -> str:
-        changed = [p for p in parameters(type(self)) if getattr(self, p.name) != p.default]
-        return f"{type(self).__name__}({', '.join(f'{p.name}={getattr(self, p.name)!r}' for p in changed)})"
+        cls = type(self)
+        return f"{cls.__name__}({', '.join(settings_text(cls, values(self)))})"
 
 
 def parameters(cls: type[Declared]) -> tuple[Parameter, ...]:
@@ -126,19 +127,37 @@ def value_words(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else shorten(value, VALUE_LETTERS)
 
 
-def make(cls: type[D], given: Mapping[str, Any], where: str = "") -> D:
-    """An operator from named values. Raises BadParameter that says `where`, what is unknown and the nearest valid name."""
+def settings_text(cls: type[Declared], given: Mapping[str, Any]) -> list[str]:
+    """The values that differ from the defaults, each as `name=value`."""
+    named = ((p.name, given.get(p.name, p.default), p.default) for p in parameters(cls))
+    return [f"{name}={value!r}" for name, value, usual in named if value != usual]
+
+
+@contextmanager
+def located(where: str) -> Iterator[None]:
+    """Say `where` the parameter is that is bad, in what is raised within."""
+    try:
+        yield
+    except BadParameter as error:
+        raise BadParameter(f"{where}: {error}" if where else str(error)) from None
+
+
+def check_names(
+    cls: type[Declared], given: Mapping[str, Any], called: str, where: str = ""
+) -> None:
+    """Raise BadParameter for a value of no parameter; it names the nearest one."""
     known = [p.name for p in parameters(cls)]
-    prefix = f"{where}: " if where else ""
     for key in given:
         if key not in known:
-            raise BadParameter(
-                f"{prefix}{cls.__name__} has no parameter “{key}”.{nearest(key, known)}"
-            )
-    try:
+            with located(where):
+                raise BadParameter(f"{called} has no parameter “{key}”.{nearest(key, known)}")
+
+
+def make(cls: type[D], given: Mapping[str, Any], where: str = "") -> D:
+    """An operator from named values. Raises BadParameter that says `where`, what is unknown and the nearest valid name."""
+    check_names(cls, given, cls.__name__, where)
+    with located(where):
         return cls(**given)
-    except BadParameter as error:
-        raise BadParameter(f"{prefix}{error}") from None
 
 
 def _fit(operator: Declared, parameter: Parameter, value: Any) -> Any:

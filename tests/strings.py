@@ -20,14 +20,15 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from core.builds.registry import BUILDING
 from core.diagnosis.funnel import STAGES_OF
-from core.drafts.fits import title_of
-from core.drafts.vocabulary import BUILDING, RETRIEVAL
 from core.evaluation.metrics.catalogue import METRICS, REPORTED, metric
 from core.indexes.prepared import ABSENT, DAMAGED, OTHER, PARTLY, READY
 from core.indexes.table import KINDS
 from core.instances.catalogue import published
 from core.io.home import ROOT
+from core.lines.difference import title_of
+from core.operators.text import RETRIEVAL
 from core.parameters import parameters
 from pages.parts.shared.wording import DOMAIN, LOCALE
 

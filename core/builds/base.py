@@ -186,8 +186,9 @@ class BuildLine(OperatorLine[BuildOperator]):
     """Building operators one after the other; refuses an order in which something is read that nobody wrote, what is made is thrown away by
     another, or a stage comes after a later one. Raises BadParameter."""
 
-    def unfit_at(self, position: int) -> str | None:
-        return unfit(self.operators[:position], self.operators[position])
+    @staticmethod
+    def unfit(before: Iterable[BuildOperator], operator: BuildOperator) -> str | None:
+        return unfit(before, operator)
 
     def words(self) -> str:
         """The line in words: `chunks of 300 tokens → noun phrases → merged by name`."""
@@ -210,9 +211,7 @@ class BuildLine(OperatorLine[BuildOperator]):
     @property
     def unindexed(self) -> BuildLine:
         """The line without these: the graph alone."""
-        return BuildLine(
-            tuple(operator for operator in self.operators if operator.stage != "index")
-        )
+        return self.without("index")
 
     @property
     def asks_chat(self) -> bool:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import ast
-import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-from core.builds.base import STAGES, BuildLine, BuildOperator
-from core.builds.registry import OPERATORS
+from core.builds.base import BuildLine, BuildOperator
+from core.builds.registry import BUILDING
 from core.errors import BadParameter, nearest, shorten
-from core.io.toml_file import read_toml
-from core.lines import calls, check_row, named_values, stage_of
-from core.parameters import make, parameters, values
+from core.lines.difference import changed_values
+from core.parameters import parameters
 
 FILE = Path(__file__).with_name("builds.toml")
 FIELDS = ("title", "graph", "extractor", "paper", "notes", "line")
@@ -100,11 +96,7 @@ def catalogue() -> dict[str, Build]:
 
 def read(file: Path) -> dict[str, Build]:
     """The builds of one TOML file. Raises BadParameter."""
-    try:
-        rows = read_toml(file)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadParameter(f"{file.name} is not valid TOML: {error}.") from None
-    return {key: _build(key, row, f"{file.name}, “{key}”") for key, row in rows.items()}
+    return {key: Build(key, **fields) for key, fields in BUILDING.read(file, FIELDS)}
 
 
 def find(spec: str) -> Build:
@@ -122,7 +114,7 @@ def find(spec: str) -> Build:
         raise BadParameter(
             f"There is no build “{shorten(spec)}”.{nearest(spec, [*known, *dict.fromkeys(b.graph for b in known.values())])}"
         )
-    line = parse_line(spec)
+    line = BUILDING.parse(spec)
     return next(
         (build for build in known.values() if build.line == line),
         Build(repr(line), "Own build", line, kind_of(line)),
@@ -133,10 +125,11 @@ def kind_of(line: BuildLine) -> str:
     """The kind of graph that a line makes: that of the row with the same steps from the graph on, and of these of the one with the fewest
     other settings; empty where no row has these steps.
 
-    >>> from core.builds.catalogue import kind_of, parse_line
-    >>> kind_of(parse_line("SentenceChunks() >> NounPhrases() >> Merge(longest=90) >> Vectors(of='nodes')"))
+    >>> from core.builds.catalogue import kind_of
+    >>> from core.builds.registry import BUILDING
+    >>> kind_of(BUILDING.parse("SentenceChunks() >> NounPhrases() >> Merge(longest=90) >> Vectors(of='nodes')"))
     'rkg'
-    >>> kind_of(parse_line("TokenChunks() >> NounPhrases() >> PassageGraph() >> AddSynonymEdges()"))
+    >>> kind_of(BUILDING.parse("TokenChunks() >> NounPhrases() >> PassageGraph() >> AddSynonymEdges()"))
     ''
     """
     steps = _graph_steps(line)
@@ -145,11 +138,7 @@ def kind_of(line: BuildLine) -> str:
         for row in catalogue().values()
         if [*map(type, other := _graph_steps(row.line))] == [*map(type, steps)]
     ]
-    differing = lambda pair: sum(
-        values(one)[name] != value
-        for one, two in zip(pair[1], steps)
-        for name, value in values(two).items()
-    )
+    differing = lambda pair: sum(len(changed_values(*both)) for both in zip(pair[1], steps))
     return min(alike, key=differing)[0] if alike else ""
 
 
@@ -183,22 +172,6 @@ def chosen(graph: str, extractor: str = "") -> Build:
     )
 
 
-def _build(key: str, row: Any, where: str) -> Build:
-    check_row(row, FIELDS, where)
-    operators = tuple(
-        _operator(step, f"{where}, operator {i}") for i, step in enumerate(row["line"], 1)
-    )
-    try:
-        line = BuildLine(operators)
-    except BadParameter as error:
-        raise BadParameter(f"{where}: {error}") from None
-    return Build(
-        key,
-        line=line,
-        **{field: row[field] for field in FIELDS if field in row and field != "line"},
-    )
-
-
 def _asking(operator: BuildOperator, model: str) -> BuildOperator:
     """An operator with another language model, where it asks one."""
     asked = {
@@ -207,47 +180,3 @@ def _asking(operator: BuildOperator, model: str) -> BuildOperator:
         if p.chat and getattr(operator, p.name) in operator.models()
     }
     return replace(operator, **asked)
-
-
-def _operator(step: Any, where: str) -> BuildOperator:
-    stage = stage_of(step, STAGES, where)
-    cls = operator_class(step[stage], where)
-    if cls.stage != stage:
-        raise BadParameter(
-            f"{where}: {cls.__name__} belongs to the stage “{cls.stage}”, not “{stage}”."
-        )
-    return make(cls, {key: value for key, value in step.items() if key != stage}, where)
-
-
-def parse_line(text: str) -> BuildLine:
-    """The line whose `repr` is `text`: `TokenChunks(size=300) >> NounPhrases() >> Merge()`.
-
-    Only operator names with literal parameters are read; nothing is evaluated. Raises BadParameter.
-    """
-    try:
-        tree = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise BadParameter(
-            f"“{shorten(text)}” is neither a build nor a line of building operators."
-        ) from None
-    return BuildLine(tuple(read_operator(call) for call in calls(tree)))
-
-
-def operator_class(name: object, where: str = "") -> type[BuildOperator]:
-    """The building operator of that name. Raises BadParameter that names the nearest."""
-    if not isinstance(name, str) or name not in OPERATORS:
-        raise BadParameter(
-            f"{where + ': there' if where else 'There'} is no building operator “{shorten(name)}”.{nearest(str(name), OPERATORS)}"
-        )
-    return OPERATORS[name]
-
-
-def read_operator(call: ast.expr) -> BuildOperator:
-    """The building operator that an expression names with its parameters. Raises BadParameter."""
-    named = named_values(call)
-    if named is None:
-        raise BadParameter(
-            f"“{shorten(ast.unparse(call))}” is neither a build nor a building operator with named parameters."
-        )
-    name, given = named
-    return make(operator_class(name), given)

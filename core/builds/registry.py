@@ -1,8 +1,8 @@
-"""Every building operator by name."""
+"""Every building operator by name, and the grammar of lines of them."""
 
 from __future__ import annotations
 
-from core.builds.base import BuildOperator
+from core.builds.base import STAGES, BuildLine, BuildOperator
 from core.builds.chunking import CharacterChunks, SentenceChunks, TokenChunks, WholeDocuments
 from core.builds.extract.described_names import DescribedNames
 from core.builds.extract.language_model import LanguageModelExtraction
@@ -23,6 +23,7 @@ from core.builds.merge.synonyms import AddIdentityEdges, AddSynonymEdges
 from core.builds.opened import OpenedIndex
 from core.builds.resolve.names import ResolveNames
 from core.builds.vectors import Vectors
+from core.lines import Grammar
 
 EVERY: tuple[type[BuildOperator], ...] = (
     *(WholeDocuments, TokenChunks, SentenceChunks, CharacterChunks, OpenedIndex),
@@ -33,3 +34,6 @@ EVERY: tuple[type[BuildOperator], ...] = (
     *(AddIdentityEdges, AddSynonymEdges, Communities, Tree, Reports, Vectors),
 )
 OPERATORS: dict[str, type[BuildOperator]] = {operator.__name__: operator for operator in EVERY}
+BUILDING = Grammar(
+    OPERATORS, STAGES, BuildLine, last="index", kind="a build", noun="building operator"
+)

@@ -39,7 +39,7 @@ from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import RUN, catalogue, find, one_for
 from core.instances.prompted import prompt_given, prompted
 from core.io.json_text import json_text
-from core.lines import split
+from core.lines.text import split
 from core.models.price import cap_of
 from core.retrievers.runs.formats import title_of
 from core.retrievers.runs.saved import FileRun, bring

@@ -24,7 +24,7 @@ from core.evaluation.search.verdict import (
 )
 from core.instances.catalogue import catalogue, find, save
 from core.io.json_text import json_text
-from core.lines import split
+from core.lines.text import split
 
 EPILOG = """Each line that was tried is saved in the folder searches of your Hopscope folder; the same command continues from there, and
 with more --trials tries more lines. The exit code is 1 where no line is within the budget."""

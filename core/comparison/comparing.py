@@ -8,9 +8,8 @@ import time
 from collections.abc import Callable
 
 from core.comparison import traces
-from core.comparison.first_look import FirstLook
-from core.comparison.head_start import HeadStart
 from core.comparison.lane import ENDED, Comparison
+from core.comparison.pauses import Pauses
 from core.comparison.preview import Preview, Previews
 from core.comparison.queues import Fair, Wait
 from core.comparison.run import LaneRun, Prefixes, Progress, answer_role
@@ -137,11 +136,10 @@ class Comparing:
             self.comparison.lanes,
             self._asks_chat,
         )  # not by way of this, which would then hold itself
-        self._head_start = HeadStart(lambda: queues.others(job))
         left = lambda lane: (
             not lane.retrieved and lane.status not in ENDED and not asks_chat(lane.instance)
         )
-        self._first_look = FirstLook(
+        self._pauses = Pauses(
             lambda: [i for i, lane in enumerate(lanes) if left(lane)], lambda: queues.others(job)
         )
         waiting = [place for place, lane in enumerate(lanes) if lane.status not in ENDED]
@@ -181,9 +179,7 @@ class Comparing:
         make_ready()
         loading = time.perf_counter() - start
         self.comparison.change(place, prepared={"Loading the program": loading})
-        if not self._part(
-            place, LaneRun.retrieve, Watch(lambda: self._head_start.pause(self._job))
-        ):
+        if not self._part(place, LaneRun.retrieve, Watch(lambda: self._pauses.let_read(self._job))):
             return
         lane = self.comparison.change(place, retrieved=True, preview=None)
         self._queues.pace[repr(lane.line)] = sum(
@@ -213,11 +209,11 @@ class Comparing:
 
     def _ask(self, place: int, role: str) -> None:
         if not side_by_side(self._models, role):  # it shares the cores
-            self._head_start.begin()
+            self._pauses.begin_reading()
         try:
             self._answer(place)
         finally:
-            self._head_start.end()
+            self._pauses.end_reading()
 
     def _part(self, place: int, part: Callable[[LaneRun, Progress], None], watch: Watch) -> bool:
         """Whether one part of a lane went well; its failure is written on it and goes no further."""
@@ -248,7 +244,7 @@ class Comparing:
         def wrote(piece: str) -> None:
             answer = comparison.lanes[place].answer + piece
             comparison.change(place, answer=answer, progress=None)
-            self._head_start.end()
+            self._pauses.end_reading()
             job.touch()
 
         reported_at = 0.0
@@ -257,7 +253,7 @@ class Comparing:
             nonlocal reported_at
             lane = comparison.change(place, text=how.text, progress=how)
             if lane.status == ANSWERING:
-                self._head_start.left(how.left)
+                self._pauses.expect(how.left)
             if time.monotonic() - reported_at >= TELL:
                 reported_at = time.monotonic()
                 job.report(f"{name}: {how.text}", how.fraction)
@@ -284,7 +280,7 @@ class Comparing:
             if (
                 previews(text, states) and threading.get_ident() == here
             ):  # a model that reads elsewhere is not kept waiting
-                self._first_look.give_way(place, watch)
+                self._pauses.let_others_show(place, watch)
 
         return preview
 

@@ -1,4 +1,8 @@
-"""Who waits for which job: one that nobody waits for any more is cancelled."""
+"""Who waits for which job, and who looks at what it found.
+
+A job that nobody waits for any more is cancelled, and what an ended one found is freed once nobody
+looks at it. A job that was asked for without a waiter is left alone.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from core.runtime.jobs import Job
 
@@ -22,20 +27,28 @@ class Waiter:
 
 
 class Waiters:
-    """Cancels the jobs that nobody waits for. A job that was asked for without a waiter is left alone."""
+    """Cancels the jobs that nobody waits for, and frees what nobody looks at.
+
+    A browser that went away is remembered for a while with all that it showed, so that it may come
+    back. The states that were found for it take most of its memory, and can be found again.
+    """
 
     def __init__(self, every: float = EVERY, grace: float = GRACE):
         self._every, self._grace = every, grace
         self._waits: dict[str, tuple[Waiter, Job]] = {}
         self._left_since: dict[Job, float] = {}  # since when nobody is there
+        self._looks: WeakKeyDictionary[Job, dict[str, Waiter]] = WeakKeyDictionary()
         self._lock, self._sweeping = threading.Lock(), False
 
     def wait(self, waiter: Waiter, job: Job) -> None:
-        """`waiter` waits for `job`, and no more for what it waited for before."""
+        """`waiter` waits for `job` and looks at it, and no more at what it waited for before."""
         with self._lock:
             former = self._waits.get(waiter.id, (None, None))[1]
             self._waits[waiter.id] = (waiter, job)
             self._left_since.pop(job, None)
+            for waiters in self._looks.values():
+                waiters.pop(waiter.id, None)
+            self._looks.setdefault(job, {})[waiter.id] = waiter
             if not self._sweeping:
                 self._sweeping = True
                 threading.Thread(target=self._sweep, name="waiters", daemon=True).start()
@@ -43,7 +56,7 @@ class Waiters:
             self._cancel_unless_waited(former)
 
     def leave(self, waiter: str) -> None:
-        """The waiter of that id waits for nothing any more."""
+        """The waiter of that id waits for nothing any more; it still looks at what it waited for."""
         with self._lock:
             _, job = self._waits.pop(waiter, (None, None))
         if job is not None:
@@ -54,6 +67,24 @@ class Waiters:
         with self._lock:
             waiting = [waiter for waiter, other in self._waits.values() if other is job]
         return sum(waiter.alive() for waiter in waiting)
+
+    def looking(self, job: Job) -> bool:
+        """Whether somebody who is still there looks at a job."""
+        with self._lock:
+            waiters = list(self._looks.get(job, {}).values())
+        return any(waiter.alive() for waiter in waiters)
+
+    def free(self, is_known: Callable[[Job], bool]) -> None:
+        """Free the states of ended comparisons that nobody looks at, and nobody would find again."""
+        with self._lock:
+            ended = [job for job in self._looks if job.ended and not job.unattended]
+        for job in ended:
+            if is_known(job) or job.comparison.repairing or self.looking(job):
+                continue
+            for place in range(len(job.comparison.lanes)):
+                job.comparison.change(place, states=(), preview=None)
+            with self._lock:
+                self._looks.pop(job, None)
 
     def _cancel_unless_waited(self, job: Job) -> None:
         if not job.ended and not job.unattended and not self.of(job):

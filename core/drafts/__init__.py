@@ -1,8 +1,9 @@
 """A line of operators while a person puts it together: bricks, what fits where, and typed edits."""
 
-from core.drafts.brick import Brick, Draft
+from core.drafts.draft import Draft
 from core.drafts.edits import History, change_of, edit
 from core.drafts.fits import faults
 from core.drafts.slots import Slot, slots
+from core.lines.brick import Brick
 
 __all__ = ["Brick", "Draft", "History", "Slot", "change_of", "edit", "faults", "slots"]

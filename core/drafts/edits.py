@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
-from core.drafts.brick import OTHERWISE, Brick, Draft, new_brick, recounted
+from core.drafts.draft import Draft, new_brick
 from core.drafts.slots import Slot, place_of, row_at, slot_of, with_row
-from core.drafts.vocabulary import Vocabulary
-from core.errors import BadParameter, nearest
-from core.operators.branch import Branch
-from core.parameters import make, parameters
+from core.errors import BadParameter
+from core.lines.brick import Brick, recounted
+from core.operators.branch import OTHERWISE, Branch
+from core.parameters import check_names, make
 
 MOST_BRICKS = 60  # of a draft, those inside others too
 STEPS_BACK = 100
@@ -89,7 +89,7 @@ def edit(draft: Draft, change: Change) -> Draft:
     if isinstance(change, Insert):
         keys = count(draft.following)
         return _counted(
-            _put(draft, change.slot, new_brick(class_of(change.name, draft.vocabulary), keys)), keys
+            _put(draft, change.slot, new_brick(draft.grammar.any_class(change.name), keys)), keys
         )
     place, brick = place_of(draft, change.key), draft.find(change.key)
     if place is None or brick is None:
@@ -107,7 +107,7 @@ def edit(draft: Draft, change: Change) -> Draft:
         keys = count(draft.following)
         return _counted(
             _instead(
-                draft, place, brick, _replaced(brick, class_of(change.name, draft.vocabulary), keys)
+                draft, place, brick, _replaced(brick, draft.grammar.any_class(change.name), keys)
             ),
             keys,
         )
@@ -119,14 +119,6 @@ def edit(draft: Draft, change: Change) -> Draft:
         if isinstance(change, AddArm | RemoveArm)
         else _with_value(brick, change),
     )
-
-
-def class_of(name: str, vocabulary: Vocabulary) -> type[Any]:
-    """The operator of that name. Raises BadParameter that names the nearest."""
-    known = vocabulary.operators
-    if name not in known:
-        raise BadParameter(f"There is no operator “{name[:80]}”.{nearest(name, known)}")
-    return known[name]
 
 
 def _put(draft: Draft, slot: Slot, brick: Brick) -> Draft:
@@ -167,11 +159,7 @@ def _replaced(brick: Brick, cls: type[Any], keys: Iterator[int]) -> Brick:
 
 
 def _with_value(brick: Brick, change: Set) -> Brick:
-    known = [parameter.name for parameter in parameters(brick.cls)]
-    if change.name not in known:
-        raise BadParameter(
-            f"{brick.cls.__name__} has no parameter “{change.name[:80]}”.{nearest(change.name, known)}"
-        )
+    check_names(brick.cls, {change.name: change.value}, brick.cls.__name__)
     given = {**brick.given, change.name: change.value}
     if brick.arms:
         changed = replace(brick, given=given)

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.drafts.brick import Brick, Bricks, Draft
+from core.drafts.draft import Draft
 from core.drafts.edits import Change, Insert, Move, Replace, edit
 from core.drafts.slots import Slot, place_of, row_at, slots
-from core.drafts.vocabulary import Vocabulary
+from core.lines import Grammar
+from core.lines.brick import Brick, Bricks
+from core.lines.difference import title_of
 from core.operators.base import Operator
 from core.operators.branch import Branch
 from core.operators.combinator import Combinator
@@ -36,15 +38,10 @@ class _Before:
         )
 
 
-def title_of(operator: Any) -> str:
-    """The operator's title as a heading."""
-    return operator.title[:1].upper() + operator.title[1:]
-
-
 def faults(draft: Draft) -> dict[int, str]:
     """By key a sentence for each brick that lacks something where it is; empty for a draft whose line can be run."""
     found: dict[int, str] = {}
-    _walk(draft.bricks, None, None, found, draft.vocabulary)
+    _walk(draft.bricks, None, None, found, draft.grammar)
     return found
 
 
@@ -53,18 +50,18 @@ def _walk(
     before: _Before | None,
     inside: Brick | None,
     found: dict[int, str],
-    vocabulary: Vocabulary,
+    grammar: Grammar[Any],
 ) -> None:
     """Add the faults of a row behind what is `before` it."""
     for brick in row:
         operator = brick.operator
         reason = _refused(inside, brick)
         for arm in brick.arms.values():
-            _walk(arm, before, brick, found, vocabulary)
+            _walk(arm, before, brick, found, grammar)
         if reason is None:
             known: tuple[Any, ...] = (before,) if before else ()
             reason = (
-                _said(vocabulary.unfit(known, operator), operator)
+                _said(grammar.line.unfit(known, operator), operator)
                 if operator is not None
                 else brick.lacks
             )
@@ -72,7 +69,7 @@ def _walk(
             brick.arms and any(one.key in found for one in brick.each())
         ):  # else a brick in it says so already
             found[brick.key] = reason
-        before = (before or _Before(frozenset(), "")).and_then(brick, vocabulary.stages)
+        before = (before or _Before(frozenset(), "")).and_then(brick, grammar.stages)
 
 
 def _writes(brick: Brick) -> tuple[str, ...]:
@@ -149,7 +146,7 @@ def offers(draft: Draft, place: Slot | int) -> dict[str, str | None]:
         if isinstance(place, Slot)
         else (lambda name: Replace(place, name))
     )
-    return {name: misfit(draft, put(name), known) for name in draft.vocabulary.operators}
+    return {name: misfit(draft, put(name), known) for name in draft.grammar.operators}
 
 
 def slots_for(draft: Draft, name: str) -> tuple[Slot, ...]:
@@ -184,5 +181,5 @@ def usual_slot(draft: Draft) -> Slot:
     broken: Iterable[int] = (
         at for at, brick in enumerate(draft.bricks) if any(one.key in known for one in brick.each())
     )
-    rest = (at for at, brick in enumerate(draft.bricks) if brick.stage == draft.vocabulary.last)
+    rest = (at for at, brick in enumerate(draft.bricks) if brick.stage == draft.grammar.last)
     return Slot(next(iter(broken), next(rest, len(draft.bricks))))

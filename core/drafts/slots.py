@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from core.drafts.brick import Brick, Bricks, Draft
+from core.drafts.draft import Draft
 from core.errors import BadParameter
+from core.lines.brick import Brick, Bricks
 
 LINE = 0  # the owner of the draft's own row, which no brick is
 

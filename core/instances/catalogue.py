@@ -11,18 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput, BadParameter, StoreError, nearest, shorten
-from core.instances.difference import changed_settings, differing_step
-from core.instances.steps import operator_of, row_of
 from core.io.durable import write_whole
 from core.io.home import home
 from core.io.locks import changing
 from core.io.toml_file import read_toml
-from core.lines import check_row
+from core.lines.difference import changed_settings, differing_step
+from core.lines.grammar import entries_of
 from core.operators.base import Line, Operator
 from core.operators.generate import Answer
 from core.operators.retrieve.external import OwnDocuments, OwnRetriever
 from core.operators.retrieve.filed import FileAnswer, FileDocuments, FilePaths
-from core.operators.text import parse_line
+from core.operators.text import RETRIEVAL, parse_line
 from core.operators.texts.answer.generate import AnswerFromTables
 from core.operators.texts.answer.own import OwnAnswer
 from core.operators.texts.built import BuiltGraph
@@ -137,7 +136,8 @@ def _own_read(file: Path, changed: int, size: int) -> tuple[dict[str, Instance],
         return {}, {"": str(error)}
     for key, row in rows.items():
         try:
-            found[key] = _instance(key, row, f"{file.name}, “{key}”")
+            fields = RETRIEVAL.fields_of(row, FIELDS, f"{file.name}, “{key}”")
+            found[key] = Instance(key, **fields)
         except BadParameter as error:
             wrong[key] = str(error)
     return found, wrong
@@ -222,11 +222,7 @@ def read(file: Path) -> dict[str, Instance]:
 
 @lru_cache(maxsize=32)
 def _read(file: Path, changed: int, size: int) -> dict[str, Instance]:
-    try:
-        rows = read_toml(file)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadParameter(f"{file.name} is not valid TOML: {error}.") from None
-    return {key: _instance(key, row, f"{file.name}, “{key}”") for key, row in rows.items()}
+    return {key: Instance(key, **fields) for key, fields in RETRIEVAL.read(file, FIELDS)}
 
 
 def find(
@@ -370,11 +366,10 @@ def delete(key: str) -> None:
 
 def row(instance: Instance) -> dict[str, Any]:
     """The TOML row that reads back as `instance`."""
-    line = [row_of(operator) for operator in instance.line]
     fields = {
         key: getattr(instance, key) for key in FIELDS if key != "line" and getattr(instance, key)
     }
-    return {**fields, "line": line}
+    return {**fields, "line": entries_of(instance.line)}
 
 
 def _own_rows() -> dict[str, Any]:
@@ -390,20 +385,4 @@ def _write(rows: Mapping[str, Any]) -> None:
 
     write_whole(
         own_file(), lambda temporary: temporary.write_text(tomli_w.dumps(dict(rows)), "utf-8")
-    )
-
-
-def _instance(key: str, row: Any, where: str) -> Instance:
-    check_row(row, FIELDS, where)
-    operators = [
-        operator_of(step, f"{where}, operator {i}") for i, step in enumerate(row["line"], 1)
-    ]
-    try:
-        line = Line(tuple(operators))
-    except BadParameter as error:
-        raise BadParameter(f"{where}: {error}") from None
-    return Instance(
-        key,
-        line=line,
-        **{field: row[field] for field in FIELDS if field in row and field != "line"},
     )

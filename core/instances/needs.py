@@ -21,11 +21,7 @@ def missing(line: Line, models, answering: bool = True) -> tuple[str, ...]:
     `models` is the registry; without `answering`, the model of the answer is not counted. A name that nobody declared is told of.
     """
     found = []
-    asked = (
-        line
-        if answering
-        else Line(tuple(operator for operator in line if operator.stage != "generate"))
-    )
+    asked = line if answering else line.without("generate")
     for name in needed(asked):
         try:
             found.append(models.info(name).how_to_get)

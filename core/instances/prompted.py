@@ -10,7 +10,6 @@ from core.errors import BadInput, nearest
 from core.instances.catalogue import Instance
 from core.models.combine import with_prompt
 from core.operators.base import Operator
-from core.operators.everywhere import changed
 from core.operators.generate import PLACES as PATH_PLACES
 from core.operators.generate import PROMPTS, READS, Answer
 from core.operators.texts.answer.generate import PLACES as TABLE_PLACES
@@ -68,7 +67,7 @@ def prompted(
         own_prompt(prompt, EVERY_PLACE)
     found, notes = list[Instance](), list[str]()
     for one in instances:
-        line = changed(one.line, lambda operator: _asked_by(operator, prompt, known, is_chat))
+        line = one.line.changed(lambda operator: _asked_by(operator, prompt, known, is_chat))
         if repr(line) == repr(one.line):
             found.append(one)
             notes.append(

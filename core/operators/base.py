@@ -280,19 +280,18 @@ def _times(meter: Meter, whole: float) -> dict[str, Any]:
 class Line(OperatorLine[Operator]):
     """Operators one after the other; refuses an order in which something is read that nobody wrote."""
 
-    def unfit_at(self, position: int) -> str | None:
-        return unfit(self.operators[:position], self.operators[position])
+    @staticmethod
+    def unfit(before: Iterable[Operator], operator: Operator) -> str | None:
+        return unfit(before, operator)
 
     def words(self) -> str:
         """The line in words: `PageRank 1,000 → shortest paths → best 32 by encoder`; the answer only where it stands alone."""
-        shown = [
-            operator for operator in self.operators if operator.stage != "generate"
-        ] or self.operators
+        shown = self.without("generate").operators or self.operators
         return self._with_nodes(" → ".join(operator.words() for operator in shown))
 
     def plain_words(self) -> str:
         """What the line does in everyday words: `Takes 1,000 nodes around the entities, then finds the shortest paths.`"""
-        shown = [operator for operator in self.operators if operator.stage != "generate"]
+        shown = self.without("generate")
         said = [words for operator in shown if (words := operator.plain_words())]
         if all(operator.stage == "graph" for operator in shown):
             said = ["answers from the question alone"]
@@ -309,10 +308,6 @@ class Line(OperatorLine[Operator]):
     def parts(self) -> tuple[Operator, ...]:
         """Every operator that may run, those of branches included."""
         return tuple(part for operator in self.operators for part in operator.parts())
-
-    def replaced(self, position: int, operator: Operator) -> Line:
-        """This line with another operator at `position`."""
-        return Line(self.operators[:position] + (operator,) + self.operators[position + 1 :])
 
 
 GIVEN = ("question", "seeds")

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Self
 
 from core.errors import BadParameter
 from core.operators.base import Context, needs
-from core.operators.combinator import Arm, Combinator, arm_plain_words, arm_text, arm_words
+from core.operators.combinator import Arm, Combinator, arm_plain_words, arm_words
+from core.parameters import located
 from core.types import State
 
 DECIDES = ("hops",)  # fields of State that a branch can look at
+OTHERWISE = "otherwise"  # the row for all other questions; `else` in a TOML row
+ELSE = "else"
+WRITTEN = "A branch is written Branch(on='hops', arms={1: ..., 2: ...}, otherwise=...)."
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,13 +58,65 @@ class Branch(Combinator):
                 raise BadParameter("An arm of a branch has no operator.")
         super().__post_init__()
 
-    def every_arm(self) -> tuple[Arm, ...]:
-        return (*(arm for _, arm in self.arms), self.otherwise)
+    def rows(self) -> dict[str, Arm]:
+        return {str(key): arm for key, arm in self.arms} | {OTHERWISE: self.otherwise}
 
-    def changed(self, change: Callable[[Arm], Arm]) -> Branch:
-        return Branch(
-            self.on, tuple((key, change(arm)) for key, arm in self.arms), change(self.otherwise)
-        )
+    def settings(self) -> dict[str, Any]:
+        return {"on": self.on}
+
+    @classmethod
+    def holding(cls, rows: Mapping[str, Arm], settings: Mapping[str, Any], where: str = "") -> Self:
+        numbered = tuple((int(name), arm) for name, arm in rows.items() if name != OTHERWISE)
+        with located(where):
+            return cls(settings["on"], numbered, rows.get(OTHERWISE, ()))
+
+    @classmethod
+    def text(cls, rows: Mapping[str, str], settings: Mapping[str, Any]) -> str:
+        numbered = ", ".join(f"{name}: {row}" for name, row in rows.items() if name != OTHERWISE)
+        return f"Branch(on={settings['on']!r}, arms={{{numbered}}}, otherwise={rows[OTHERWISE]})"
+
+    @classmethod
+    def of_text(
+        cls, given: Mapping[str, ast.expr]
+    ) -> tuple[dict[str, ast.expr | None], dict[str, Any]]:
+        on, arms, otherwise = (given.get(name) for name in ("on", "arms", OTHERWISE))
+        if len(given) != 3 or not isinstance(on, ast.Constant) or on.value not in DECIDES:
+            raise BadParameter(WRITTEN)
+        if not isinstance(arms, ast.Dict) or otherwise is None:
+            raise BadParameter(WRITTEN)
+        numbers: list[Any] = [
+            key.value if isinstance(key, ast.Constant) else None for key in arms.keys
+        ]
+        whole = all(type(number) is int and number >= 0 for number in numbers)
+        if not whole or len(set(numbers)) < len(numbers):
+            raise BadParameter(WRITTEN)
+        rows = {str(number): row for number, row in zip(numbers, arms.values)}
+        return {**rows, OTHERWISE: otherwise}, {"on": on.value}
+
+    def entry(self, rows: Mapping[str, list[Any]]) -> dict[str, Any]:
+        named = {ELSE if name == OTHERWISE else name: row for name, row in rows.items()}
+        return {self.keyword(): self.on, **named}
+
+    @classmethod
+    def of_entry(
+        cls, entry: Mapping[str, Any], where: str
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        rows = {}
+        for name, row in entry.items():
+            if name == cls.keyword():
+                continue
+            if name != ELSE and not name.isdecimal():
+                raise BadParameter(
+                    f"{where}: an arm of a branch is named by a whole number or “{ELSE}”, not “{name}”."
+                )
+            if not isinstance(row, list):
+                raise BadParameter(f"{where}: the arm “{name}” must be a list of operators.")
+            rows[OTHERWISE if name == ELSE else name] = row
+        return rows, {"on": entry[cls.keyword()]}
+
+    @classmethod
+    def row_words(cls, name: str) -> str:
+        return f"arm {ELSE if name == OTHERWISE else name}"
 
     @property
     def stage(self) -> str:  # type: ignore[override]
@@ -95,7 +153,3 @@ class Branch(Combinator):
 
     def plain_words(self) -> str:
         return f"by the number of {self.on} {' or '.join(map(arm_plain_words, self.every_arm()))}"
-
-    def __repr__(self) -> str:
-        arms = ", ".join(f"{key}: {arm_text(arm)}" for key, arm in self.arms)
-        return f"Branch(on={self.on!r}, arms={{{arms}}}, otherwise={arm_text(self.otherwise)})"

@@ -7,7 +7,7 @@ import pytest
 
 from core.cli import FAILED, OK, WRONG, main
 from core.diagnosis.causes import BRIEF, Cause
-from core.lines import split
+from core.lines.text import split
 from tests.notes import NoteWith
 
 LINE = "EgoNetwork(hops=2, keep=300) >> ShortestPaths() >> Rank(model='bm25', keep=20) >> Answer()"

@@ -17,7 +17,7 @@ from core.evaluation.papers.graphs import on_builds
 from core.evaluation.papers.printed import PrintedTable, UpperBound, read_table
 from core.evaluation.reports.sensitivity import variant, varied
 from core.instances.catalogue import Instance
-from core.lines import split
+from core.lines.text import split
 from core.operators.base import Line
 from core.operators.text import operator_class
 from core.operators.texts.built import BuiltGraph

@@ -10,17 +10,16 @@ from typing import Any
 from core import builds
 from core.builds.base import BuildLine
 from core.builds.registry import OPERATORS as BUILDING
-from core.errors import BadParameter, nearest
+from core.errors import BadParameter
 from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.naming import called, of
 from core.evaluation.reports.summary import Summary
 from core.instances.catalogue import Instance
-from core.lines import split
+from core.lines.text import split
 from core.operators.base import Line
-from core.operators.everywhere import changed, everywhere
 from core.operators.text import operator_class, parse_line
 from core.operators.texts.built import BuiltGraph
-from core.parameters import Declared, parameters, values
+from core.parameters import Declared, check_names, parameters, values
 
 
 def varied(instances: Sequence[Instance], variation: str) -> tuple[Instance, ...]:
@@ -89,7 +88,9 @@ def curves(
     for spec in summary.run.spec["instances"]:
         line = parse_line(spec["line"])
         found = {
-            getattr(one, _known(cls, parameter)) for one in everywhere(line) if isinstance(one, cls)
+            getattr(one, _known(cls, parameter))
+            for one in line.everywhere()
+            if isinstance(one, cls)
         }
         if len(found) != 1:
             continue
@@ -108,7 +109,7 @@ def differing(summary: Summary) -> list[tuple[str, str]]:
     """(operator, parameter) for each number that is not the same in all operators of a name, over the instances of the run."""
     found: dict[tuple[str, str], set[Any]] = {}
     for spec in summary.run.spec["instances"]:
-        for operator in everywhere(parse_line(spec["line"])):
+        for operator in parse_line(spec["line"]).everywhere():
             for name, value in values(operator).items():
                 found.setdefault((type(operator).__name__, name), set()).add(value)
     return [
@@ -120,7 +121,7 @@ def differing(summary: Summary) -> list[tuple[str, str]]:
 
 def _operators(line: Line, cls: type[Declared]) -> list[Any]:
     """The operators of a line; for a class of building operators those of the builds that it names."""
-    asking = list(everywhere(line))
+    asking = list(line.everywhere())
     if cls.__name__ not in BUILDING:
         return asking
     return [
@@ -154,16 +155,12 @@ def _with(line: Line, cls: type[Declared], parameter: str, value: Any) -> Line:
 
     if cls is BuiltGraph and parameter == "build":
         builds.find(str(value))
-    return changed(line, change)
+    return line.changed(change)
 
 
 def _known(cls: type[Declared], parameter: str) -> str:
     """The parameter, which the class must have. Raises BadParameter that names the nearest."""
-    known = [p.name for p in parameters(cls)]
-    if parameter not in known:
-        raise BadParameter(
-            f"{cls.__name__} has no parameter “{parameter}”.{nearest(parameter, known)}"
-        )
+    check_names(cls, {parameter: None}, cls.__name__)
     return parameter
 
 

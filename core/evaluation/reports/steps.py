@@ -13,13 +13,14 @@ from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import Paired, corrected, paired
 from core.evaluation.reports.flow import FAILED, PASSAGES, RIGHT, endings, measure
 from core.evaluation.reports.summary import Summary
+from core.lines.difference import changed_values, differing
 from core.operators import EmbedQuery
 from core.operators.base import Line, Operator
 from core.operators.combinator import Arm, Combinator
 from core.operators.retrieve.external import OwnDocuments, OwnRetriever
 from core.operators.retrieve.filed import FileAnswer, FileDocuments, FilePaths
 from core.operators.text import parse_line
-from core.parameters import parameters
+from core.parameters import parameters, values
 
 Step = tuple[
     Operator | None, Operator | None
@@ -124,11 +125,7 @@ def one_step(line: Line, other: Line) -> Step | None:
 
 
 def _differing(a: Arm, b: Arm) -> Step | None:
-    texts, others = list(map(repr, a)), list(map(repr, b))
-    start = next((i for i, (x, y) in enumerate(zip(texts, others)) if x != y), min(len(a), len(b)))
-    room = min(len(a), len(b)) - start
-    end = next((i for i in range(room) if texts[-1 - i] != others[-1 - i]), room)
-    left, right = a[start : len(a) - end], b[start : len(b) - end]
+    _, left, right = differing(a, b)
     if max(len(left), len(right)) != 1:
         return None
     step = (left[0] if left else None, right[0] if right else None)
@@ -139,9 +136,8 @@ def _inside(one: Operator | None, other: Operator | None) -> Step | None:
     """The one step in which two combinators of a kind differ, where all else of them is the same."""
     if not isinstance(one, Combinator) or type(one) is not type(other):
         return None
-    bare = lambda operator: [getattr(operator, p.name) for p in parameters(type(operator))]
     arms = [(a, b) for a, b in zip(one.every_arm(), other.every_arm()) if repr(a) != repr(b)]
-    return _differing(*arms[0]) if bare(one) == bare(other) and len(arms) == 1 else None
+    return _differing(*arms[0]) if values(one) == values(other) and len(arms) == 1 else None
 
 
 def words(step: Step) -> str:
@@ -157,12 +153,10 @@ def words(step: Step) -> str:
         return f"with {_words(after or before)}"
     old, new = _words(before), _words(after)
     if old == new:  # they differ in what these words leave out
-        changed = [
-            p for p in parameters(type(after)) if getattr(before, p.name) != getattr(after, p.name)
-        ]
+        labels = {p.name: p.label.lower() for p in parameters(type(after))}
         settings = [
-            f"{p.label.lower()} {getattr(after, p.name)} in place of {getattr(before, p.name)}"
-            for p in changed
+            f"{labels[name]} {value} in place of {past}"
+            for name, (past, value) in changed_values(before, after).items()
         ]
         return (
             f"{new}, {' and '.join(settings)}" if settings else f"{after!r} in place of {before!r}"
@@ -196,8 +190,7 @@ def _backwards(step: Step, found: dict) -> bool:
         return True
     if before is None or type(before) is not type(after):
         return False
-    pairs = [(getattr(before, p.name), getattr(after, p.name)) for p in parameters(type(after))]
-    changed = [(a, b) for a, b in pairs if a != b]
+    changed = list(changed_values(before, after).values())
     numbers = all(isinstance(one, int | float) for pair in changed for one in pair)
     return len(changed) == 1 and numbers and changed[0][0] > changed[0][1]
 

@@ -43,7 +43,7 @@ def references(known: Mapping[str, Instance], models, source: Source) -> tuple[I
         for key, one in known.items()
         if (_finds_chunks(one) if source.documents else TABLE_1.fullmatch(key))
     ):
-        line = Line(tuple(o for o in instance.line if o.stage != "generate"))
+        line = instance.line.without("generate")
         if not missing(line, models) and all(
             models.info(name).kind != "chat" for name in needed(line)
         ):

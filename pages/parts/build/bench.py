@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.drafts import Draft, History, Slot, change_of, edit, faults
+from core.drafts.draft import parse_draft
 from core.drafts.edits import Duplicate, Insert, Move, Remove, Replace, Set
 from core.drafts.fits import usual_slot
 from core.drafts.slots import place_of, row_at, slot_of
-from core.drafts.text import parse_draft
 from core.errors import BadParameter
 from core.lines import OperatorLine
 from core.parameters import Parameter, parameters
@@ -76,7 +76,7 @@ class Bench:
 
     def read(self, text: str) -> None:
         """Take over the line that a text writes, which need not be complete. Raises BadParameter where it is none."""
-        self._then(parse_draft(text[:LONGEST], self.draft.vocabulary))
+        self._then(parse_draft(text[:LONGEST], self.draft.grammar))
         self.picked = None
 
     def hear(self, message: Mapping[str, Any], check: Check) -> bool:
@@ -147,8 +147,8 @@ class Bench:
 
 def _next_slot(draft: Draft, change: Insert | Duplicate) -> Slot | None:
     """The slot after a step that is put at the end of a row, so that the next can follow; None elsewhere, and after one that answers."""
-    words = draft.vocabulary
-    if isinstance(change, Duplicate) or words.operators[change.name].stage == words.last:
+    grammar = draft.grammar
+    if isinstance(change, Duplicate) or grammar.operators[change.name].stage == grammar.last:
         return None
     row, slot = row_at(draft, change.slot), change.slot
     return replace(slot, at=slot.at + 1) if row is not None and len(row) == slot.at else None

@@ -7,8 +7,8 @@ from typing import Any
 
 from core.comparison.lane import Comparison
 from core.diagnosis.before_now import Figures, Turn, figures, strongest, turn
-from core.instances.difference import change_words
 from core.io.durations import differ
+from core.lines.difference import change_words
 from core.operators.base import Line
 from core.runtime.jobs import DONE
 from pages.parts.board.payload import Board

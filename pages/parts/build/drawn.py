@@ -9,15 +9,18 @@ from typing import Any
 
 from core.builds import catalogue as builds
 from core.builds.catalogue import KINDS
+from core.builds.registry import BUILDING
 from core.diagnosis.curves import Curve
 from core.drafts import Brick, Draft, Slot, faults, slots
-from core.drafts.brick import OTHERWISE, usual
-from core.drafts.fits import bricks_for, moves, offers, slots_for, title_of
+from core.drafts.fits import bricks_for, moves, offers, slots_for
 from core.drafts.slots import LINE, row_at
 from core.drafts.terms import term
-from core.drafts.vocabulary import BUILDING, RETRIEVAL, Vocabulary
 from core.instances.catalogue import published
-from core.operators.branch import Branch
+from core.lines import Grammar
+from core.lines.brick import stage_of, usual
+from core.lines.difference import title_of
+from core.operators.branch import OTHERWISE, Branch
+from core.operators.text import RETRIEVAL
 from core.parameters import parameters, value_words
 from pages.parts.build.bench import Bench
 from pages.parts.build.fields import fields, sentence_of
@@ -65,7 +68,7 @@ BUILD_SHORT = {
     "index": tr("Make searchable"),
 }
 # of the palette's groups, and of a brick
-WORDS: Mapping[Vocabulary, tuple[Mapping[str, str], Mapping[str, str]]] = {
+WORDS: Mapping[Grammar[Any], tuple[Mapping[str, str], Mapping[str, str]]] = {
     RETRIEVAL: (STAGE_WORDS, SHORT),
     BUILDING: (BUILD_STAGE_WORDS, BUILD_SHORT),
 }
@@ -113,7 +116,7 @@ def drawn(
         if one is None
         else {**_form(one, bench, curves(one.key)), "advice": advice(one.operator)},
         "slots": {str(slot): _slot_words(draft, slot) for slot in slots(draft)},
-        "start": START[draft.vocabulary],
+        "start": START[draft.grammar],
         "text": draft.text,
         "typed": bench.trouble.typed
         if bench.trouble is not None and bench.trouble.key is None
@@ -159,7 +162,7 @@ def _brick(
         "key": brick.key,
         "title": heading(brick),
         "stage": brick.stage,
-        "stage_words": WORDS[draft.vocabulary][1][brick.stage],
+        "stage_words": WORDS[draft.grammar][1][brick.stage],
         "words": words(brick),
         "given": changed(brick),
         "fault": known.get(brick.key, ""),
@@ -240,7 +243,7 @@ def _palette(
     draft: Draft, place: Slot | int, documents: bool, refused: Callable[[Any], str]
 ) -> dict[str, Any]:
     """What fits at the chosen place, by stage, and why the rest does not."""
-    known = draft.vocabulary.operators
+    known = draft.grammar.operators
     reasons = {
         name: (refused(usual(known[name])) if known[name] is not Branch else "") or reason
         for name, reason in offers(draft, place).items()
@@ -252,7 +255,7 @@ def _palette(
     targets = _targets(draft, fitting)
     groups = [
         {
-            "title": WORDS[draft.vocabulary][0][stage],
+            "title": WORDS[draft.grammar][0][stage],
             "stage": stage,
             "rows": [
                 entry(known[name], current, targets[name])
@@ -293,7 +296,7 @@ def _capital(text: str) -> str:
 
 def _order(draft: Draft, place: Slot | int, documents: bool) -> list[str]:
     """The stages, those first that come at this place of a line as a rule: from that of the step before to that of the step behind."""
-    stages = draft.vocabulary.stages
+    stages = draft.grammar.stages
     if isinstance(place, int):
         first = draft.find(place)
         near = [first.stage] if first is not None else []
@@ -308,14 +311,9 @@ def _order(draft: Draft, place: Slot | int, documents: bool) -> list[str]:
     return sorted(ordered, key=lambda stage: stage == "graph")
 
 
-def stage_of(cls: type[Any]) -> str:
-    """The stage under which the palette has an operator."""
-    return "retrieve" if cls is Branch else cls.stage
-
-
 def _targets(draft: Draft, names: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
     """For each operator the slots that it may be dragged into, and the bricks that it may replace; found once for operators alike."""
-    operators: Mapping[str, type] = draft.vocabulary.operators
+    operators: Mapping[str, type] = draft.grammar.operators
     found: dict[Any, dict[str, list[Any]]] = {}
     for name in names:
         if (alike := _alike(operators[name])) not in found:

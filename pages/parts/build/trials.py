@@ -9,10 +9,10 @@ import streamlit as st
 
 from core.comparison.dear import asks
 from core.comparison.lane import Comparison, Lane
-from core.drafts.fits import title_of
 from core.errors import HopscopeError
 from core.evaluation.runs.plan import used
 from core.instances.catalogue import Instance, named
+from core.lines.difference import title_of
 from core.operators.base import Line, Operator
 from core.results import prompt_dict
 from core.runtime.jobs import DONE, Job, nothing

@@ -10,8 +10,8 @@ from core.diagnosis.step_outcomes import step_outcomes
 from core.engine import Comparison
 from core.errors import HopscopeError
 from core.instances.catalogue import Instance, find, one_for
-from core.instances.difference import change_words
 from core.instances.needs import missing
+from core.lines.difference import change_words
 from core.operators.base import Line
 from core.runtime.jobs import DONE
 from pages.parts.build.bench import Bench

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.builds import Build, find, status
 from core.corpus import Corpus
-from core.instances.difference import change_words
+from core.lines.difference import change_words
 from core.sources import CorpusSource
 from pages.parts.build.bench import Bench
 from pages.parts.build.component import bricks

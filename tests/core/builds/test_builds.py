@@ -17,8 +17,9 @@ from core.builds import (
     own_builds,
     status,
 )
-from core.builds.catalogue import parse_line, read
+from core.builds.catalogue import read
 from core.builds.cost import cost
+from core.builds.registry import BUILDING
 from core.builds.report import BuildReport
 from core.builds.run import BUILT, _part, context, place
 from core.comparison import built
@@ -42,7 +43,7 @@ def corpus(tmp_path):
 
 def test_the_text_of_a_line_reads_back_as_the_line():
     for one in catalogue().values():
-        assert parse_line(repr(one.line)) == one.line and find(repr(one.line)) == one == find(
+        assert BUILDING.parse(repr(one.line)) == one.line and find(repr(one.line)) == one == find(
             one.id
         )
 

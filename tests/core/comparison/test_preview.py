@@ -10,7 +10,7 @@ import pytest
 
 from core.cases.saved import freeze
 from core.comparison.endings import ending
-from core.comparison.first_look import FirstLook
+from core.comparison.pauses import Pauses
 from core.comparison.preview import EVERY, SELDOM, SHARE, Previews
 from core.comparison.run import LaneRun, Progress
 from core.comparison.waiters import Waiter
@@ -371,10 +371,10 @@ def test_a_second_question_while_the_first_is_shown(engine, kit, slow):
 def test_lanes_give_way_until_each_has_shown_something(monkeypatch):
     """Three lanes: the first goes on once the others have shown something, the second once the first has retrieved."""
     left, order, crowd = [0, 1, 2], [], []
-    look = FirstLook(lambda: left, lambda: bool(crowd))
+    look = Pauses(lambda: left, lambda: bool(crowd))
 
     def lane(number):
-        look.give_way(number)
+        look.let_others_show(number)
         order.append(number)
 
     threads = [threading.Thread(target=lane, args=(number,)) for number in (0, 1, 2)]
@@ -391,12 +391,12 @@ def test_lanes_give_way_until_each_has_shown_something(monkeypatch):
 
 
 def test_the_first_lane_does_not_wait_for_ever_and_not_in_a_crowd(monkeypatch):
-    monkeypatch.setattr("core.comparison.first_look.LONGEST", 0.1)
+    monkeypatch.setattr("core.comparison.pauses.MAX_SHOWING_SECONDS", 0.1)
     crowd = []
-    look = FirstLook(lambda: [0, 1], lambda: bool(crowd))
-    look.give_way(0)  # comes back, though lane 1 never shows anything
+    look = Pauses(lambda: [0, 1], lambda: bool(crowd))
+    look.let_others_show(0)  # comes back, though lane 1 never shows anything
     crowd.append("somebody")
-    look.give_way(1)  # comes back, though lane 0 has not retrieved
+    look.let_others_show(1)  # comes back, though lane 0 has not retrieved
 
 
 def test_who_cancels_is_heard_while_a_lane_gives_way():
@@ -404,4 +404,4 @@ def test_who_cancels_is_heard_while_a_lane_gives_way():
         raise Cancelled()
 
     with pytest.raises(Cancelled):
-        FirstLook(lambda: [0, 1], lambda: False).give_way(0, Watch(check))
+        Pauses(lambda: [0, 1], lambda: False).let_others_show(0, Watch(check))

@@ -7,13 +7,14 @@ import pytest
 from core.builds import catalogue, find
 from core.builds.base import AFTER, NEED, STAGES
 from core.builds.catalogue import kind_of
+from core.builds.registry import BUILDING
 from core.drafts import Draft, faults
+from core.drafts.draft import parse_draft
 from core.drafts.edits import Insert, Remove, Replace, edit
 from core.drafts.fits import misfit, moves, offers, usual_slot
 from core.drafts.slots import Slot
-from core.drafts.text import parse_draft
-from core.drafts.vocabulary import BUILDING, RETRIEVAL
 from core.errors import BadParameter
+from core.operators.text import RETRIEVAL
 
 LINE = "TokenChunks() >> NounPhrases() >> Merge() >> Communities() >> Reports() >> Vectors()"  # keys 1 to 6
 
@@ -25,13 +26,13 @@ def fitting(draft: Draft, place) -> set[str]:
 @pytest.mark.parametrize("row", catalogue().values(), ids=lambda row: row.id)
 def test_every_build_that_ships_is_a_draft_that_lacks_nothing(row):
     draft = Draft.of(row.line)
-    assert draft.vocabulary is BUILDING and faults(draft) == {}
+    assert draft.grammar is BUILDING and faults(draft) == {}
     assert draft.text == repr(row.line) == parse_draft(draft.text, BUILDING).text
     assert draft.line() == row.line and find(draft.text).id == row.id
 
 
 def test_an_empty_build_begins_with_what_cuts_documents():
-    empty = Draft(vocabulary=BUILDING)
+    empty = Draft(grammar=BUILDING)
     assert fitting(empty, Slot(0)) == {
         "WholeDocuments",
         "TokenChunks",
@@ -133,7 +134,7 @@ def test_operators_of_the_two_kinds_of_lines_do_not_mix():
     ):
         with pytest.raises(BadParameter):
             parse_draft(text, BUILDING)
-    with pytest.raises(BadParameter, match="no operator"):
+    with pytest.raises(BadParameter, match="no building operator"):
         edit(parse_draft(LINE, BUILDING), Insert(Slot(0), "EgoNetwork"))
     with pytest.raises(BadParameter):
         parse_draft("TokenChunks()")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.drafts.brick import Draft
+from core.drafts.draft import Draft, parse_draft
 from core.drafts.edits import (
     MOST_BRICKS,
     AddArm,
@@ -20,7 +20,6 @@ from core.drafts.edits import (
     edit,
 )
 from core.drafts.slots import Slot
-from core.drafts.text import parse_draft
 from core.errors import BadParameter
 
 LINE = "PersonalizedPageRank(keep=50) >> ShortestPaths() >> Rank(keep=3)"  # keys 1, 2, 3

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from core.drafts.brick import Draft
+from core.drafts.draft import Draft, parse_draft
 from core.drafts.edits import Insert, Move, Replace
 from core.drafts.fits import bricks_for, faults, misfit, moves, offers, slots_for, usual_slot
 from core.drafts.slots import Slot, slots
 from core.drafts.terms import TERMS
-from core.drafts.text import parse_draft
 from core.errors import BadParameter
 from core.instances.catalogue import published
 from core.operators import OPERATORS

@@ -185,6 +185,8 @@ def test_a_lines_text_reads_back():
         ),
         ('["x"]\ntitle = "X"\nline = [{ keep = 3 }]', ["name one stage"]),
         ('["x"]\ntitle = "X"', ["“line” is missing"]),
+        ('["x"]\ntitle = "X"\nline = 3', ["“x”", "“line” must be a list"]),
+        ('["x"]\ntitle = "X"\nline = [{ retrieve = 3 }]', ["operator 1", "no operator “3”"]),
         ("title = ", ["not valid TOML"]),
         (
             '["x"]\ntitle = "X"\nline = [{ extract = "PersonalizedPageRank", keep = "all" }]',

@@ -4,8 +4,8 @@ import pytest
 
 from core.errors import BadParameter
 from core.instances.catalogue import find, published
-from core.instances.difference import changed_settings
 from core.instances.prompted import prompted, published_prompts
+from core.lines.difference import changed_settings
 from core.models.base import Task
 from core.models.llm_chooser import LLMChooser, parse_texts, prompt
 from core.operators import Answer, EgoNetwork, ShortestPaths

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from core.drafts.draft import parse_draft
 from core.drafts.slots import Slot
-from core.drafts.text import parse_draft
-from core.drafts.vocabulary import RETRIEVAL
 from core.errors import BadParameter
-from core.operators.text import parse_line
+from core.operators.text import RETRIEVAL, parse_line
 from pages.parts.build.bench import Bench
 from pages.parts.build.drawn import drawn
 

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.diagnosis.step_outcomes import step_outcomes
-from core.drafts.brick import new_brick
+from core.drafts.draft import new_brick
 from core.instances.catalogue import catalogue, faults, own_file
 from core.io.home import ROOT
 from core.operators import OPERATORS

@@ -9,7 +9,6 @@ from core.errors import BadParameter
 from core.evaluation.reports.sensitivity import curves, differing, varied
 from core.evaluation.reports.summary import Summary
 from core.instances.catalogue import catalogue, find
-from core.operators.everywhere import everywhere
 from tests.core.evaluation.reports.test_summary import RUN, summary
 
 __all__ = ["summary"]
@@ -22,7 +21,7 @@ def found(id, wish, operator, parameter):
     lists = [
         [
             getattr(one, parameter)
-            for one in everywhere(made_one.line)
+            for one in made_one.line.everywhere()
             if type(one).__name__ == operator
         ]
         for made_one in made

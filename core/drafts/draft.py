@@ -1,0 +1,80 @@
+"""A draft: bricks in a row, which need not make a line yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from core.builds.base import BuildLine
+from core.builds.registry import BUILDING
+from core.errors import BadParameter
+from core.lines import Grammar, OperatorLine
+from core.lines.brick import Brick, Bricks, brick_of, bricks_of, bricks_text, operators_of, usual
+from core.operators.branch import DECIDES, OTHERWISE, Branch
+from core.operators.text import RETRIEVAL
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Bricks in a row; `following` is the key that the next new brick gets."""
+
+    bricks: Bricks = ()
+    following: int = 1
+    grammar: Grammar[Any] = RETRIEVAL
+
+    @classmethod
+    def of(cls, line: Iterable[Any]) -> Draft:
+        """Return a line as a draft."""
+        keys = count(1)
+        bricks = bricks_of(line, keys)
+        return cls(bricks, next(keys), BUILDING if isinstance(line, BuildLine) else RETRIEVAL)
+
+    def each(self) -> Iterator[Brick]:
+        """Every brick, those inside others too."""
+        for brick in self.bricks:
+            yield from brick.each()
+
+    def find(self, key: int) -> Brick | None:
+        """The brick of that key, wherever it is."""
+        return next((brick for brick in self.each() if brick.key == key), None)
+
+    @property
+    def text(self) -> str:
+        """Its canonical text, as `parse_draft` reads it; of a complete draft that of its line."""
+        return bricks_text(self.bricks)
+
+    def line(self) -> OperatorLine[Any]:
+        """The line that it makes. Raises BadParameter where it is empty or cannot be run."""
+        if not self.bricks:
+            raise BadParameter("The line is empty; add a first step, or start from a method.")
+        return self.grammar.line(operators_of(self.bricks))
+
+    def complete(self) -> Any:
+        """The line that it makes; None where it cannot be run yet."""
+        try:
+            return self.line()
+        except BadParameter:
+            return None
+
+
+def parse_draft(text: str, grammar: Grammar[Any] = RETRIEVAL) -> Draft:
+    """Return the draft whose `text` it is: a line, which need not be one that can be run.
+
+    Raises BadParameter for what is no line at all.
+
+    >>> from core.drafts.draft import parse_draft
+    >>> parse_draft("Rank(keep=8) >> Loop(body=..., budget=9)").text
+    'Rank(keep=8) >> Loop(body=..., budget=9)'
+    """
+    keys = count(1)
+    bricks = grammar.bricks(text, keys) if text.strip() else ()
+    return Draft(bricks, next(keys), grammar)
+
+
+def new_brick(cls: type[Any], keys: Iterator[int]) -> Brick:
+    """Return an operator with its defaults as a brick; a branch gets two rows without steps."""
+    if issubclass(cls, Branch):
+        return Brick(next(keys), Branch, {"on": DECIDES[0]}, {"1": (), OTHERWISE: ()})
+    return brick_of(usual(cls), keys)

@@ -1,0 +1,183 @@
+"""Lines of one kind, read from texts and from rows of TOML files, and written as these."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from core.errors import BadParameter, nearest, shorten
+from core.io.toml_file import read_toml
+from core.lines.brick import Brick, Bricks, brick_of, bricks_of, operators_of, usual
+from core.lines.holder import Holder
+from core.lines.line import OperatorLine
+from core.lines.text import calls, keywords, literals
+from core.parameters import located, make, values
+
+L = TypeVar("L", bound=OperatorLine[Any])
+
+
+@dataclass(frozen=True, eq=False)
+class Grammar(Generic[L]):
+    """The operators of one kind of lines by name, and the stages of these lines in order.
+
+    Parameters
+    ----------
+    line : makes a line of operators.
+    last : the stage before which a new step goes.
+    kind : what messages call a line that has a name, such as “a build”.
+    noun : what they call an operator.
+    """
+
+    operators: Mapping[str, type[Any]]
+    stages: tuple[str, ...]
+    line: type[L]
+    last: str
+    kind: str
+    noun: str
+
+    def parse(self, text: str) -> L:
+        """Return the line whose `repr` is `text`: `EgoNetwork(hops=1) >> ShortestPaths()`.
+
+        Only names of operators with literal parameters are read; nothing is evaluated.
+        Raises BadParameter.
+        """
+        bricks = self.bricks(text, count())
+        if not bricks:
+            raise BadParameter(self._no_line(text))
+        return self.line(operators_of(bricks))
+
+    def bricks(self, text: str, keys: Iterator[int]) -> Bricks:
+        """Return the bricks that a text writes, which need not make a line. Raises BadParameter."""
+        try:
+            tree = ast.parse(text.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            raise BadParameter(self._no_line(text)) from None
+        return self._row(tree, keys)
+
+    def _no_line(self, text: str) -> str:
+        form = "Operator(parameter=value) >> Operator()"
+        return f"“{shorten(text)}” is neither {self.kind} nor a line of {self.noun}s, as {form} …"
+
+    def _row(self, tree: ast.expr, keys: Iterator[int]) -> Bricks:
+        if isinstance(tree, ast.Constant) and tree.value is Ellipsis:
+            return ()
+        return tuple(self._brick(call, keys) for call in calls(tree))
+
+    def _brick(self, call: ast.expr, keys: Iterator[int]) -> Brick:
+        if isinstance(call, ast.BinOp) and isinstance(call.op, ast.BitOr):  # a | b
+            sides = [ast.keyword("first", call.left), ast.keyword("second", call.right)]
+            call = ast.Call(ast.Name("Union"), [], sides)
+        named = keywords(call)
+        if named is None:
+            raise BadParameter(
+                f"“{shorten(ast.unparse(call))}” is no {self.noun} with named parameters."
+            )
+        name, given = named
+        cls = self.any_class(name)
+        if not issubclass(cls, Holder):
+            return brick_of(make(cls, literals(name, given)), keys)
+        key, (rows, settings) = next(keys), cls.of_text(given)
+        arms = {}
+        for arm, row in rows.items():
+            if row is None:
+                arms[arm] = bricks_of(usual(cls).rows()[arm], keys)
+            else:
+                arms[arm] = self._row(row, keys)
+        return Brick(key, cls, settings, arms)
+
+    def any_class(self, name: str) -> type[Any]:
+        """Return the operator of a name, whatever it holds. Raises BadParameter."""
+        return self.operators.get(name) or self.operator_class(name)
+
+    def operator_class(self, name: object, where: str = "") -> type[Any]:
+        """Return the operator of a name that has a stage of its own, as a branch has none.
+
+        Raises BadParameter that says where, and names the nearest.
+        """
+        known = {key: cls for key, cls in self.operators.items() if isinstance(cls.stage, str)}
+        if not isinstance(name, str) or name not in known:
+            there = f"{where}: there" if where else "There"
+            raise BadParameter(
+                f"{there} is no {self.noun} “{shorten(name)}”.{nearest(str(name), known)}"
+            )
+        return known[name]
+
+    def read(self, file: Path, fields: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield each row of a TOML file with its fields, of which the line is made.
+
+        Raises BadParameter with file, row, key and the nearest valid name.
+        """
+        try:
+            rows = read_toml(file)
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise BadParameter(f"{file.name} is not valid TOML: {error}.") from None
+        for key, row in rows.items():
+            yield key, self.fields_of(row, fields, f"{file.name}, “{key}”")
+
+    def fields_of(self, row: Any, fields: Sequence[str], where: str) -> dict[str, Any]:
+        """Return the fields of a TOML row, of which the line is made. Raises BadParameter."""
+        if not isinstance(row, Mapping):
+            raise BadParameter(f"{where}: a table was expected.")
+        for field in row:
+            if field not in fields:
+                raise BadParameter(f"{where}: unknown key “{field}”.{nearest(field, fields)}")
+        for field in ("title", "line"):
+            if field not in row:
+                raise BadParameter(f"{where}: “{field}” is missing.")
+        if not isinstance(row["line"], list):
+            raise BadParameter(f"{where}: “line” must be a list of {self.noun}s.")
+        operators = self._entries(row["line"], where)
+        with located(where):
+            return {**row, "line": self.line(operators)}
+
+    def _entries(self, entries: Sequence[Any], where: str) -> tuple[Any, ...]:
+        return tuple(self._entry(one, f"{where}, operator {i}") for i, one in enumerate(entries, 1))
+
+    def _entry(self, entry: Any, where: str) -> Any:
+        """Return the operator that an entry tells. Raises BadParameter that says where."""
+        for cls in self.operators.values():
+            if issubclass(cls, Holder) and isinstance(entry, Mapping) and cls.keyword() in entry:
+                rows, settings = cls.of_entry(entry, where)
+                held = {
+                    name: self._entries(row, f"{where}, {cls.row_words(name)}")
+                    for name, row in rows.items()
+                }
+                return cls.holding(held, settings, where)
+        stage = self._stage(entry, where)
+        cls = self.operator_class(entry[stage], where)
+        if cls.stage != stage:
+            raise BadParameter(
+                f"{where}: {cls.__name__} belongs to the stage “{cls.stage}”, not “{stage}”."
+            )
+        return make(cls, {key: value for key, value in entry.items() if key != stage}, where)
+
+    def _stage(self, entry: Any, where: str) -> str:
+        """Return the one stage that an entry names, as which a parameter may be called too.
+
+        Raises BadParameter where it names none, or several.
+        """
+        named = [stage for stage in self.stages if isinstance(entry, Mapping) and stage in entry]
+        if len(named) > 1:  # a name is a text, such as of a reader; how much is read is a number
+            named = [stage for stage in named if isinstance(entry[stage], str)]
+        if len(named) != 1:
+            raise BadParameter(
+                f"{where}: name one stage ({', '.join(self.stages)}) and its operator."
+            )
+        return named[0]
+
+
+def entries_of(operators: Iterable[Any]) -> list[dict[str, Any]]:
+    """Return the entries of a row's line that read back as operators."""
+    found = []
+    for operator in operators:
+        if isinstance(operator, Holder):
+            rows = {name: entries_of(row) for name, row in operator.rows().items()}
+            found.append(operator.entry(rows))
+        else:
+            found.append({operator.stage: type(operator).__name__, **values(operator)})
+    return found

@@ -1,0 +1,95 @@
+"""Operators that hold rows of operators, in each of the forms in which these are written."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+from core.errors import BadParameter
+from core.lines.text import literals
+from core.parameters import Declared, check_names, located, make, settings_text, values
+
+Row = tuple[Any, ...]
+COUNTS = {1: "a list", 2: "two lists"}
+
+
+class Holder(Declared):
+    """An operator that holds rows of operators, each by a name; the rows are fields.
+
+    In a TOML row its key is the name of its class: `{ loop = [...], budget = 100 }`.
+    """
+
+    kind: ClassVar[str]  # what messages call it
+    lines: ClassVar[tuple[str, ...]] = ()  # the fields that are rows
+
+    @classmethod
+    def keyword(cls) -> str:
+        """The key of its entry in a TOML row."""
+        return cls.__name__.lower()
+
+    def rows(self) -> dict[str, Row]:
+        """Return the rows by name, in order."""
+        return {name: getattr(self, name) for name in self.lines}
+
+    def settings(self) -> dict[str, Any]:
+        """Return all that it is made of beside its rows."""
+        return dict(values(self))
+
+    @classmethod
+    def holding(cls, rows: Mapping[str, Row], settings: Mapping[str, Any], where: str = "") -> Self:
+        """Return an operator of rows and settings. Raises BadParameter that says where."""
+        check_names(cls, settings, cls.kind.capitalize(), where)
+        with located(where):
+            return replace(make(cls, settings), **rows)
+
+    @classmethod
+    def text(cls, rows: Mapping[str, str], settings: Mapping[str, Any]) -> str:
+        """Return the canonical text, given those of the rows."""
+        parts = [f"{name}={row}" for name, row in rows.items()]
+        return f"{cls.__name__}({', '.join([*parts, *settings_text(cls, settings)])})"
+
+    @classmethod
+    def of_text(
+        cls, given: Mapping[str, ast.expr]
+    ) -> tuple[dict[str, ast.expr | None], dict[str, Any]]:
+        """Return the rows and the settings among the named expressions of a text.
+
+        A row that is not written is None: it is the usual one. Raises BadParameter.
+        """
+        rest = {name: value for name, value in given.items() if name not in cls.lines}
+        settings = literals(cls.__name__, rest)
+        check_names(cls, settings, cls.kind.capitalize())
+        return {name: given.get(name) for name in cls.lines}, dict(values(make(cls, settings)))
+
+    def entry(self, rows: Mapping[str, list[Any]]) -> dict[str, Any]:
+        """Return the entry of a TOML row, given those of the rows."""
+        held = list(rows.values())
+        return {self.keyword(): held if len(held) > 1 else held[0], **self.settings()}
+
+    @classmethod
+    def of_entry(
+        cls, entry: Mapping[str, Any], where: str
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the rows and the settings of an entry. Raises BadParameter that says where."""
+        key, count = cls.keyword(), len(cls.lines)
+        rows = [entry[key]] if count == 1 else entry[key]
+        if not isinstance(rows, list) or [isinstance(row, list) for row in rows] != [True] * count:
+            raise BadParameter(f"{where}: “{key}” must be {COUNTS[count]} of operators.")
+        return dict(zip(cls.lines, rows)), {k: value for k, value in entry.items() if k != key}
+
+    @classmethod
+    def row_words(cls, name: str) -> str:
+        """Return what messages call a row of its entry."""
+        key = cls.keyword()
+        return key if len(cls.lines) == 1 else f"{key}, line {cls.lines.index(name) + 1}"
+
+    def __repr__(self) -> str:
+        texts = {name: row_text(row) for name, row in self.rows().items()}
+        return self.text(texts, self.settings())
+
+
+def row_text(row: Row) -> str:
+    """Return the canonical text of a row."""
+    return " >> ".join(map(repr, row))

@@ -1,0 +1,91 @@
+"""A line of operators, with its edits."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, Self, TypeVar
+
+from core.errors import BadParameter
+from core.lines.holder import Holder
+from core.parameters import Declared
+
+O = TypeVar("O", bound=Declared)  # noqa: E741
+
+
+@dataclass(frozen=True, repr=False)
+class OperatorLine(Generic[O]):
+    """Operators one after the other. `repr` is their canonical text.
+
+    Raises BadParameter where one cannot follow those before it.
+    """
+
+    operators: tuple[O, ...] = ()
+
+    def __post_init__(self) -> None:
+        for position, operator in enumerate(self.operators):
+            if reason := self.unfit(self.operators[:position], operator):
+                raise BadParameter(reason)
+
+    @staticmethod
+    @abstractmethod
+    def unfit(before: Iterable[Any], operator: Any) -> str | None:
+        """Return why an operator cannot follow those before it; None where it can."""
+
+    def __rshift__(self, other: O | OperatorLine[O]) -> Self:
+        return type(self)(
+            self.operators + (other.operators if isinstance(other, OperatorLine) else (other,))
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.operators)
+
+    def __len__(self) -> int:
+        return len(self.operators)
+
+    def __repr__(self) -> str:
+        return " >> ".join(map(repr, self.operators))
+
+    def replaced(self, position: int, operator: O) -> Self:
+        """Return this line with another operator at a position."""
+        return type(self)((*self.operators[:position], operator, *self.operators[position + 1 :]))
+
+    def without(self, stage: str) -> Self:
+        """Return this line without the operators of a stage."""
+        return type(self)(tuple(one for one in self if one.stage != stage))
+
+    def everywhere(self) -> Iterator[Any]:
+        """Yield every operator, those inside another one before that."""
+        return _each(self.operators)
+
+    def changed(self, change: Callable[[Any], Any]) -> Self:
+        """Return this line with `change` applied to every operator, first to those inside another.
+
+        Raises BadParameter.
+
+        >>> from core.operators.texts.sparse import SparseNodes
+        >>> from core.operators.text import parse_line
+        >>> line = parse_line("EmbedQuery() >> (VectorNodes() | SparseNodes()) >> SparseNodes()")
+        >>> line.changed(lambda one: SparseNodes(keep=3) if isinstance(one, SparseNodes) else one)
+        EmbedQuery() >> Union(..., second=SparseNodes(keep=3)) >> SparseNodes(keep=3)
+        """
+        return type(self)(_changed(self.operators, change))
+
+
+def _each(operators: Iterable[Any]) -> Iterator[Any]:
+    for operator in operators:
+        if isinstance(operator, Holder):
+            for row in operator.rows().values():
+                yield from _each(row)
+        yield operator
+
+
+def _changed(operators: Iterable[Any], change: Callable[[Any], Any]) -> tuple[Any, ...]:
+    found = []
+    for operator in operators:
+        if isinstance(operator, Holder):
+            rows = {name: _changed(row, change) for name, row in operator.rows().items()}
+            operator = operator.holding(rows, operator.settings())
+        found.append(change(operator))
+    return tuple(found)

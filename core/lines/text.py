@@ -1,0 +1,79 @@
+"""The text of a line as Python expressions: `A(x=1) >> B()`. Nothing is evaluated."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from core.errors import BadParameter
+
+
+def calls(tree: ast.expr) -> tuple[ast.expr, ...]:
+    """The parts of the expression `a >> b >> c`, in their order.
+
+    >>> import ast
+    >>> from core.lines.text import calls
+    >>> [ast.unparse(call) for call in calls(ast.parse("A(x=1) >> B()", mode="eval").body)]
+    ['A(x=1)', 'B()']
+    """
+    found: list[ast.expr] = []
+    while isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.RShift):
+        found.append(tree.right)
+        tree = tree.left
+    return (tree, *reversed(found))
+
+
+def keywords(call: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
+    """The name that is called and the expressions of its named values; None for another expression.
+
+    Raises BadParameter for a name that is given twice.
+    """
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args):
+        return None
+    given: dict[str, ast.expr] = {}
+    for keyword in call.keywords:
+        if keyword.arg in given:
+            raise BadParameter(f"{call.func.id}: “{keyword.arg}” is given twice.")
+        given[keyword.arg or "**"] = keyword.value
+    return call.func.id, given
+
+
+def literals(name: str, given: Mapping[str, ast.expr]) -> dict[str, Any]:
+    """The values of expressions, which must be literals. Raises BadParameter.
+
+    >>> import ast
+    >>> from core.lines.text import keywords, literals
+    >>> literals(*keywords(ast.parse("A(x=1)", mode="eval").body))
+    {'x': 1}
+    """
+    found: dict[str, Any] = {}
+    for key, expression in given.items():
+        try:
+            found[key] = value = ast.literal_eval(expression)
+            str(value).encode("utf-8")  # half a character of another encoding is no text
+        except (ValueError, TypeError, RecursionError, MemoryError):
+            raise BadParameter(
+                f"{name}: the value of “{key}” must be a number, a text, True or False."
+            ) from None
+    return found
+
+
+def split(text: str) -> list[str]:
+    """The parts of `text` between the commas outside brackets and quotes.
+
+    >>> from core.lines.text import split
+    >>> split("A(x=1, y=',') >> B(), c")
+    ["A(x=1, y=',') >> B()", 'c']
+    """
+    parts, depth, quote = [""], 0, ""
+    for letter in text:
+        if quote or letter in "\"'":
+            quote = quote or letter if letter != quote else ""
+        else:
+            depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and not depth and not quote:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
