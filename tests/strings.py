@@ -20,7 +20,6 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from core.diagnosis.funnel import STAGES_OF
 from core.drafts.fits import title_of
 from core.drafts.vocabulary import BUILDING, RETRIEVAL
 from core.evaluation.metrics.catalogue import METRICS, REPORTED, metric
@@ -29,6 +28,7 @@ from core.indexes.table import KINDS
 from core.instances.catalogue import published
 from core.io.home import ROOT
 from core.parameters import parameters
+from core.sources import CorpusSource, GraphSource
 from pages.parts.shared.wording import DOMAIN, LOCALE
 
 POT = LOCALE / f"{DOMAIN}.pot"
@@ -133,8 +133,8 @@ def core_words() -> Iterator[tuple[str, str]]:
         (row["title"], "models")
         for row in tomllib.loads((ROOT / "models.toml").read_text("utf-8"))["model"].values()
     )
-    for stages in STAGES_OF.values():
-        yield from ((stage, "stages") for stage in stages)
+    for kind in (GraphSource, CorpusSource):
+        yield from ((stage, "stages") for stage in kind.stages)
 
 
 def add(found: Catalog, words: Words, place: str) -> None:

@@ -137,7 +137,7 @@ def one_question(number: int, question: str) -> None:
     st.subheader(plain(drawn.question.text), anchor=False)
     start = (
         []
-        if drawn.source.documents
+        if drawn.source.is_corpus
         else [
             tr(
                 "Starts from {entities}",
