@@ -19,7 +19,6 @@ from core.comparison.lane import Comparison, Lane
 from core.comparison.queues import Wait
 from core.comparison.run import LaneRun, Prefixes, Progress, answer_role, build_of
 from core.comparison.waiters import Waiter, Waiters
-from core.corpus.mends import mends_of
 from core.datasets import datasets, open_graph
 from core.diagnosis.repair.repairing import Repairing
 from core.environment import Environment
@@ -205,9 +204,7 @@ class Engine:
         """How many operators of a line are run without being asked for: those before the first that asks a language model (for its answer
         with `answering` alone) or a program of the user's; none where the line names a graph of documents that is not built yet."""
         build = build_of(line)
-        if build is not None and not (
-            source.corpus is not None and self._built.digest(source.corpus, build)
-        ):
+        if build is not None and not self._built.digest(source.corpus, build):
             return 0
         return at_once(line, self.models, answering)
 
@@ -247,7 +244,7 @@ class Engine:
     def _graph_digest(self, ask: Ask, line: Line) -> str:
         """The digest of the graph that a line names; empty where it is not built, which its lane does or says."""
         build, source = build_of(line), ask.source
-        if not build or source.corpus is None:
+        if not build:
             return source.graph.digest
         return self._built.digest(source.corpus, build) + _mends(ask)
 
@@ -311,7 +308,7 @@ def _asks_chat(models: Models, instance: Instance) -> bool:
 
 def _mends(ask: Ask) -> str:
     """The digest of the merges that are saved for the corpus that is asked; empty where there is none. Raises StoreError."""
-    return "" if ask.source.corpus is None else mends_of(ask.source.corpus).digest
+    return ask.source.mends.digest
 
 
 def _complete_lanes(before: Comparison | None, ask: Ask) -> dict[str, Lane]:

@@ -9,7 +9,7 @@ from core.comparison.build_title import build_title
 from core.comparison.lane import Comparison, Lane
 from core.comparison.run import build_of
 from core.diagnosis.causes import Cause, Fate
-from core.diagnosis.funnel import STAGES_OF, funnel
+from core.diagnosis.funnel import funnel
 from core.diagnosis.influence import influence_text
 from core.diagnosis.measure import lane_by_model
 from core.diagnosis.passages import fates, gold_rows
@@ -29,7 +29,7 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
     comparison = comparison.now
     ask, lanes = comparison.ask, comparison.lanes
     about: dict[str, Any] = (
-        {"corpus": ask.source.name, "gold": list(ask.question.gold)} if ask.source.documents else {}
+        {"corpus": ask.source.name, "gold": list(ask.question.gold)} if ask.source.is_corpus else {}
     )
     about |= (
         {"aliases": [list(names) for names in ask.question.aliases]} if ask.question.aliases else {}
@@ -118,7 +118,7 @@ def funnel_dict(lane: Lane, by_model: bool) -> dict[str, list[str] | None] | Non
     wanted = answers_of(ask.question)
     stages = funnel(ask.source, lane.graph, lane.state, wanted, by_model, lane.saved_alive)
     alive = {stage.name: list(stage.alive) for stage in stages}
-    return {name: alive.get(name) for name in STAGES_OF[ask.source.kind]} if stages else None
+    return {name: alive.get(name) for name in ask.source.stages} if stages else None
 
 
 def gold_dict(lane: Lane) -> dict[str, Any] | None:
@@ -135,7 +135,7 @@ def gold_dict(lane: Lane) -> dict[str, Any] | None:
         for fate in fates(lane.graph, lane.states, lane.ask.question.gold)
     ]
     return {
-        "alive": {name: alive.get(name) for name in STAGES_OF[source.kind][:-1]},
+        "alive": {name: alive.get(name) for name in source.stages[:-1]},
         "fates": found,
     }
 

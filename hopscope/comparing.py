@@ -17,7 +17,7 @@ from core.operators.retrieve.external import OwnDocuments, OwnRetriever
 from core.operators.texts.answer.own import OwnAnswer
 from core.results import comparison_dict
 from core.retrievers.declared import declare
-from core.serving.calls import USUAL, asked, source_of
+from core.serving.calls import asked, source_of
 from core.sources import Source
 from hopscope.picture import html
 from hopscope.session import engine, finished
@@ -195,7 +195,7 @@ def compare(
         if isinstance(methods, str | Instance | Line | Operator) or callable(methods)
         else list(methods)
     )
-    instances = [instance_of(one, source) for one in given or USUAL[source.kind]]
+    instances = [instance_of(one, source) for one in given or source.usual_methods]
     question_asked = asked(
         engine(), source, question, tuple(entities), tuple(answers), tuple(gold), llm, seed
     )
@@ -231,7 +231,7 @@ def instance_of(method: Method, source: Source) -> Instance:
         name = declare(method).name
         steps = (
             (OwnDocuments(name), OwnAnswer())
-            if source.documents
+            if source.is_corpus
             else (OwnRetriever(name), Answer())
         )
         return Instance(name, name, Line(steps))

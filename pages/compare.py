@@ -99,7 +99,7 @@ def page() -> None:
         if on_screen is not None and session.trouble is not None:
             earlier(on_screen.comparison)
     with entities:
-        if source().documents:
+        if source().is_corpus:
             facts()
         else:
             chips(seen_graph(on_screen))
@@ -185,7 +185,7 @@ def languages(comparison: Comparison) -> None:
         else:
             st.warning(plain(sentence), icon=":material/translate:")
     by_words = instances().get(BY_WORDS)
-    room = asked.source.documents and len(session.lanes) < MOST_LANES
+    room = asked.source.is_corpus and len(session.lanes) < MOST_LANES
     if said and not free and room and by_words is not None and not notes_on(by_words.line):
         button(
             tr("Search by words too"),
@@ -216,7 +216,7 @@ def options() -> None:
             help=tr("Name the entities at the ends of the best paths (the graph reader)."),
             persist_state="session",
         )
-        if source().documents:
+        if source().is_corpus:
             st.toggle(
                 tr("Wait for all vectors"),
                 key=Session.whole.name,
@@ -242,7 +242,7 @@ def ask(lanes, on_screen: Shown | None = None) -> HopscopeError | None:
         else (on_screen.comparison.ask.reader, on_screen.comparison.ask.model)
     )
     try:
-        put = ask_documents if source().documents else ask_graph
+        put = ask_documents if source().is_corpus else ask_graph
         asked = put(*switches, session.edits)
         before = on_screen.on(asked) if on_screen is not None else None
         if session.edits:
@@ -295,7 +295,7 @@ def draw(on_screen: Shown) -> None:
         if job is not None:
             ending(job)
         ended = not at_work((job, before_job(), *measuring(on_screen)))
-        ways = [*([] if on_screen.comparison.ask.source.documents else ["walk", "start"]), *WAYS]
+        ways = [*([] if on_screen.comparison.ask.source.is_corpus else ["walk", "start"]), *WAYS]
         edit = {"editable": True, "most_lanes": MOST_LANES, "ways": ways}
         drawn = {
             **with_measuring(
@@ -366,7 +366,7 @@ def go(opened, node: int, to: str) -> None:
 def draw_idle(lanes) -> None:
     """The lanes before the first question."""
     clicked = board(
-        {**idle(lanes, source().documents), "editable": True, "most_lanes": MOST_LANES}, key="idle"
+        {**idle(lanes, source().is_corpus), "editable": True, "most_lanes": MOST_LANES}, key="idle"
     )
     if clicked.lane is not None:
         act(int(clicked.lane["lane"]), clicked.lane["do"])

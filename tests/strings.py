@@ -21,7 +21,6 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from core.builds.registry import BUILDING
-from core.diagnosis.funnel import STAGES_OF
 from core.evaluation.metrics.catalogue import METRICS, REPORTED, metric
 from core.indexes.prepared import ABSENT, DAMAGED, OTHER, PARTLY, READY
 from core.indexes.table import KINDS
@@ -30,6 +29,7 @@ from core.io.home import ROOT
 from core.lines.difference import title_of
 from core.operators.text import RETRIEVAL
 from core.parameters import parameters
+from core.sources import CorpusSource, GraphSource
 from pages.parts.shared.wording import DOMAIN, LOCALE
 
 POT = LOCALE / f"{DOMAIN}.pot"
@@ -134,8 +134,8 @@ def core_words() -> Iterator[tuple[str, str]]:
         (row["title"], "models")
         for row in tomllib.loads((ROOT / "models.toml").read_text("utf-8"))["model"].values()
     )
-    for stages in STAGES_OF.values():
-        yield from ((stage, "stages") for stage in stages)
+    for kind in (GraphSource, CorpusSource):
+        yield from ((stage, "stages") for stage in kind.stages)
 
 
 def add(found: Catalog, words: Words, place: str) -> None:

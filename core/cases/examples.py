@@ -30,7 +30,7 @@ def demo(source: Source | None = None) -> tuple[Case, ...]:
 
     `whole(case.id)` opens one.
     """
-    if source is not None and source.documents:
+    if source is not None and source.is_corpus:
         return tuple(case for case, _ in examples() if source_in(case.link) == source)
     file = FOLDER / f"{DEMO}{EXTENSION}"
     return tuple(case for case, _ in _known(file)) if file.exists() else ()

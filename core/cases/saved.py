@@ -18,7 +18,7 @@ from core.operators import OPERATORS
 from core.operators.text import parse_line
 from core.runtime.jobs import CANCELLED
 from core.snapshot import ExcerptGraph, excerpt, freeze_all, thaw_all
-from core.sources import Ask, CorpusSource, GraphSource, Source
+from core.sources import Ask, GraphSource, source_in
 from core.types import State
 
 VERSION = 1
@@ -125,17 +125,15 @@ def _ended(lane: Lane) -> Lane:
 
 
 def _saved_ask(ask: Ask) -> _SavedAsk:
-    corpus = ask.source.name if ask.source.documents else ""
     edits = tuple(edit.written() for edit in ask.source.edits)
-    return _SavedAsk(ask.seed, ask.reader, ask.model, corpus, edits)
+    return _SavedAsk(ask.seed, ask.reader, ask.model, ask.source.corpus_name, edits)
 
 
 def _ask(saved: _SavedAsk, first: State, graph: Any, corpus: Corpus | None) -> Ask:
     """The question as it was asked; `first` is its state before any operator."""
-    source: Source = GraphSource.of(graph)
-    if saved.corpus:
-        source = CorpusSource(saved.corpus, graph, corpus)
-    source = replace(source, edits=tuple(map(Edit.read, saved.edits)))
+    named = source_in({"corpus": saved.corpus, "graph": graph.name}) or GraphSource("")
+    edits = tuple(map(Edit.read, saved.edits))
+    source = replace(named, graph=graph, corpus=corpus, edits=edits)
     return Ask(source, first.question, first.seeds, saved.seed, saved.reader, saved.model)
 
 

@@ -22,8 +22,8 @@ from core.io.json_text import json_text
 from core.operators.asking import UNASKED
 from core.operators.languages import notes_on_language
 from core.results import comparison_dict
-from core.serving.calls import USUAL, asked
-from core.sources import Ask, CorpusSource, GraphSource, Source
+from core.serving.calls import asked
+from core.sources import Ask, GraphSource, Source, source_in
 from core.types import Beside, Step
 
 STOPPED = 10.0  # seconds in which what is made in the background ends
@@ -106,10 +106,11 @@ def add(commands) -> None:
 def run(options) -> int:
     """Compare the chosen instances; the exit code."""
     engine, known = options.engine(), catalogue()
-    source: Source = CorpusSource(options.corpus) if options.corpus else GraphSource(options.graph)
+    source = source_in(vars(options)) or GraphSource(options.graph)
     ask = _asked(source, options, engine)
     chosen = [
-        one_for(find(spec, known), source, known) for spec in options.instance or USUAL[source.kind]
+        one_for(find(spec, known), source, known)
+        for spec in options.instance or source.usual_methods
     ]
     if options.prompt:
         changed, notes = prompted(chosen, prompt_given(options.prompt), engine.models.is_chat)

@@ -354,7 +354,7 @@ def bring_runs(options) -> list[FileRun]:
     )
     source = (
         GraphSource(options.graph or graph_of_set(options.set))
-        if options.set and not source.documents
+        if options.set and not source.is_corpus
         else source
     )
     if not source.name or not source.here:

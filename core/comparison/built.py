@@ -62,8 +62,10 @@ class BuiltGraphs:
         with self._lock:
             self._opened.clear()
 
-    def digest(self, corpus: Corpus, spec: str) -> str:
+    def digest(self, corpus: Corpus | None, spec: str) -> str:
         """The digest of the graph that `spec` means, without opening or making it; empty where it is not built, or no build is meant."""
+        if corpus is None:
+            return ""
         try:
             now = status(corpus, build_for(corpus, spec))
         except BadParameter:

@@ -13,12 +13,9 @@ from core.diagnosis.targets import Target, answers_of, passages_of
 from core.graph.names.lookup import names as names_of
 from core.graph.texts import hit_names, hit_texts
 from core.languages.spelling import normalize
-from core.sources import CorpusSource, GraphSource, Source
+from core.sources import Source
 from core.types import Path, State
 
-STAGES = ("graph", "subgraph", "paths", "prompt", "answer")  # of a run on triples
-TEXT_STAGES = ("corpus", "graph", "retrieved", "prompt", "answer")  # of one on documents
-STAGES_OF = {GraphSource.kind: STAGES, CorpusSource.kind: TEXT_STAGES}
 SavedAlive = Mapping[str, tuple[str, ...]] | None
 Tests = list[tuple[str, Callable[[Target], bool]]]  # by stage whether a target is alive in it
 
@@ -67,7 +64,7 @@ def funnel(
         return ()
     if targets[0].kind == "passage":
         tests = _passages(source, graph, state, saved)
-    elif source.documents:
+    elif source.is_corpus:
         tests = _words(source, graph, state, targets, saved)
     else:
         by_model = state.answer is not None if by_model is None else by_model
@@ -205,7 +202,7 @@ def _survivors(tests: Tests, targets: Sequence[Target], bypassed: str) -> tuple[
 def saved_alive(lane: Lane) -> SavedAlive:
     """Of the known answers and passages those in the corpus and in the lane's graph, for a comparison that is saved without these."""
     ask = lane.ask
-    if not ask.source.documents or lane.saved_alive is not None:
+    if not ask.source.is_corpus or lane.saved_alive is not None:
         return lane.saved_alive
     begun = State(ask.question)
     answers, passages = (

@@ -41,7 +41,7 @@ class StepOutcome:
 def targets_of(comparison: Comparison) -> tuple[Target, ...]:
     """What a comparison's lanes are to bring: the gold passages of a question to documents where it has some, else its known answers."""
     question = comparison.ask.question
-    return (passages_of(question) if comparison.ask.source.documents else ()) or answers_of(
+    return (passages_of(question) if comparison.ask.source.is_corpus else ()) or answers_of(
         question
     )
 
@@ -96,7 +96,7 @@ def _places(
     by_model: bool,
 ) -> dict[str, str]:
     """By name of a target that was lost a few words on where, those of the nearest place first."""
-    if comparison.ask.source.documents:
+    if comparison.ask.source.is_corpus:
         gold = [target.name for target in targets if target.kind == "passage"]
         lost = [one for one in fates(lane.graph, states, gold) if one.kind != "found"]
         return {

@@ -60,7 +60,7 @@ def together(comparison: Comparison, found: Sequence[Beside | None]) -> str:
     otherwise, same = ("stood on it", "found another way")
     if not removed:
         otherwise, same = ("gave another answer", "said the same")
-    elif comparison.ask.source.documents:  # a text follows no path, so that no way is known
+    elif comparison.ask.source.is_corpus:  # a text follows no path, so that no way is known
         same = "said the same, having read it"
     parts = [f"{joined(changed)} {otherwise}" if changed else f"No lane {otherwise}"]
     parts += [f"{joined(another)} {same}"] if another else []
@@ -87,7 +87,7 @@ def _beside(
     by_model = lane_by_model(before, old)
     read = any(_read(old, edit, by_model) for edit in edits if edit not in absent)
     said, says_now = _said(before, old), _said(now, lane)
-    if not now.ask.source.documents:
+    if not now.ask.source.is_corpus:
         said = carried(
             said, [edit for edit in edits if not edit.removes]
         )  # a new name is no new answer
@@ -109,9 +109,9 @@ def _whole(lane: Lane):
 
 
 def _said(comparison: Comparison, lane: Lane) -> tuple[str, ...]:
-    if comparison.ask.source.documents and lane.state.answer is None:
+    if comparison.ask.source.is_corpus and lane.state.answer is None:
         return (lane.state.excerpt.text,) if lane.state.excerpt is not None else ()
-    if comparison.ask.source.documents:
+    if comparison.ask.source.is_corpus:
         return (
             (lane.state.answer.strip(),) if lane.state.answer and lane.state.answer.strip() else ()
         )

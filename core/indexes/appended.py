@@ -70,7 +70,7 @@ def grown(blocks: Blocks, kind: str, width: int) -> tuple[Any, Order] | None:
     if not (blocks.folder / KEYS).exists():
         return None
     new = np.load(blocks.folder / KEYS)
-    for folder in earlier_folders(blocks.folder, others=blocks.graph.columns.of_texts):
+    for folder in earlier_folders(blocks.folder, blocks.graph):
         known = _before(folder, kind, width)
         if known is None:
             continue

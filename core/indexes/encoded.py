@@ -205,7 +205,7 @@ class Blocks:
         keep(self.folder / KEYS, lambda stream: np.save(stream, np.concatenate(every)))
         missing, waiting, total = self.missing(), {}, self.total()
         share = 1 - len(missing) / len(self)
-        earlier = Earlier.beside(self.folder, others=self.graph.columns.of_texts)
+        earlier = Earlier.beside(self.folder, self.graph)
 
         def wanted() -> Iterator[Texts]:
             for number in missing:
@@ -257,11 +257,10 @@ class Earlier:
     _blocks: dict[Path, np.ndarray] = field(default_factory=dict)
 
     @classmethod
-    def beside(cls, folder: Path, others: bool = False) -> Earlier:
-        """What folders of this name hold beside that of other contents, the newest first; with `others` also those of the graphs
-        beside this one, as the graphs of a corpus have many texts in common."""
+    def beside(cls, folder: Path, graph: Graph | None = None) -> Earlier:
+        """The vectors of the folders that `earlier_folders` finds."""
         found = []
-        for other in earlier_folders(folder, others):
+        for other in earlier_folders(folder, graph):
             try:
                 digests.check_sealed(other / KEYS)
                 keys = np.load(other / KEYS)
@@ -317,14 +316,16 @@ class Earlier:
         return self._blocks[file]
 
 
-def earlier_folders(folder: Path, others: bool = False) -> list[Path]:
-    """Where vectors as those in a folder lie of other contents, the newest first, at most `EARLIER`; with `others` also those of the graphs
-    beside this one."""
+def earlier_folders(folder: Path, graph: Graph | None = None) -> list[Path]:
+    """Folders with vectors of other contents of the graph, the newest first, at most `EARLIER`.
+
+    Those of a graph made of documents include those of the graphs beside it, as these have many
+    texts in common.
+    """
     indexes = folder.parent.parent
     places = [*indexes.glob(f"*/{folder.name}/{KEYS}")]
-    places += (
-        indexes.parent.parent.glob(f"*/{indexes.name}/*/{folder.name}/{KEYS}") if others else []
-    )
+    if graph is not None and graph.columns.of_texts:
+        places += indexes.parent.parent.glob(f"*/{indexes.name}/*/{folder.name}/{KEYS}")
     known = {file.parent for file in places if file.parent != folder}
     return sorted(known, key=lambda other: (-(other / KEYS).stat().st_mtime_ns, str(other)))[
         :EARLIER

@@ -352,9 +352,7 @@ KINDS = {
             lambda match: "of passages" if match["of"] == "chunks" else "of entities",
             lambda graph, env: "words-chunks",
             forget=words.forget,
-            fits=lambda graph: (
-                graph.columns.of_texts and vectors.count(graph, "chunks") >= words.SAVED_FROM
-            ),
+            fits=lambda graph: vectors.count(graph, "chunks") >= words.SAVED_FROM,
         ),
         Kind(
             "walks",

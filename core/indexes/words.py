@@ -298,7 +298,7 @@ def _changed(
 ) -> Postings | None:
     """The postings of an earlier content with what has changed; None where none is there or a tenth of the texts is new. `named` are the
     keys of the texts."""
-    for earlier in earlier_folders(folder, others=graph.columns.of_texts):
+    for earlier in earlier_folders(folder, graph):
         before = opened(earlier, code)
         try:
             digests.check_sealed(earlier / KEYS)

@@ -85,9 +85,13 @@ class Instance:
         return self.method or self.name
 
     @property
-    def documents(self) -> bool:
+    def on_documents(self) -> bool:
         """Whether it is asked of documents or of a graph made of them, rather than of one of triples."""
         return any(operator.stage == "graph" or operator.on_documents for operator in self.line)
+
+    def is_for(self, source: Source) -> bool:
+        """Whether it is asked of sources of this kind, and of this one where it is of one alone."""
+        return self.on_documents == source.is_corpus and self.only_on in ("", source.name)
 
     @property
     def number(self) -> str:
@@ -172,9 +176,11 @@ def instance_of(run: FileRun) -> Instance:
     """The instance of a finished run: its documents, or on triples its paths, with its answers, or with those of a language model or the
     graph reader where it has none; else its answers alone."""
     operators: tuple[Operator, ...] = (FileAnswer(run.name),)
-    if run.source.documents and run.with_documents:
-        operators = (FileDocuments(run.name), *(() if run.with_answers else (AnswerFromTables(),)))
-    elif not run.source.documents and run.with_paths:
+    if run.source.is_corpus:
+        if run.with_documents:
+            answering = () if run.with_answers else (AnswerFromTables(),)
+            operators = (FileDocuments(run.name), *answering)
+    elif run.with_paths:
         operators = (FilePaths(run.name), *(operators if run.with_answers else (Answer(),)))
     paper = f"{title_of(run.format)}, {run.file}"
     return Instance(
@@ -252,11 +258,9 @@ def one_for(instance: Instance, source: Source, known: Mapping[str, Instance]) -
     >>> [one_for(catalogue()["tog"], source, catalogue()).id for source in (CorpusSource("letters"), GraphSource("towns"))]
     ['tog-documents', 'tog']
     """
-    return (
-        known.get(f"{instance.id}{ON_DOCUMENTS}", instance)
-        if source.documents and not instance.documents
-        else instance
-    )
+    if instance.is_for(source):
+        return instance
+    return known.get(f"{instance.id}{ON_DOCUMENTS}", instance)
 
 
 def as_built(instance: Instance) -> Instance:

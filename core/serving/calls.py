@@ -18,7 +18,7 @@ from core.io.outside import (
 )
 from core.languages.spelling import holds_words
 from core.results import comparison_dict
-from core.sources import Ask, CorpusSource, GraphSource, Source, sources
+from core.sources import Ask, GraphSource, Source, source_in, sources
 from core.types import Question
 
 if TYPE_CHECKING:
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 MAX_ITEMS, MAX_CHARACTERS = 50, 2_000  # of a lane's paths and of each kind of its hits; of a text
 MAX_QUESTIONS = 1_000  # of an evaluation
 MAX_QUESTION, MAX_SENTENCE = 20_000, 300  # characters of a question, and of a refusal
-USUAL = {
-    GraphSource.kind: ("lego-12",),
-    CorpusSource.kind: ("vanilla-rag",),
-}  # methods where none is named
 LOOK = 0.1  # seconds between two looks at how far work is
 
 
@@ -55,14 +51,14 @@ def source_of(graph: str = "", corpus: str = "") -> Source:
     """What is asked: the graph or the corpus of that name, MetaQA's graph where neither is named. Raises BadInput where both are.
 
     >>> from core.serving.calls import source_of
-    >>> source_of().name, source_of(corpus="hotpotqa").documents
+    >>> source_of().name, source_of(corpus="hotpotqa").is_corpus
     ('metaqa', True)
     """
     checked_text(graph, "graph", MAX_NAME_LETTERS)
     checked_text(corpus, "corpus", MAX_NAME_LETTERS)
     if graph and corpus:
         raise BadInput("A question is asked of a graph or of a corpus; name one of the two.")
-    return CorpusSource(corpus) if corpus else GraphSource(graph or "metaqa")
+    return source_in({"corpus": corpus, "graph": graph}) or GraphSource("metaqa")
 
 
 def asked(
@@ -189,7 +185,7 @@ def list_methods(words: str = "") -> list[dict[str, str]]:
     found = []
     for key, one in catalogue().items():
         if holds_words(f"{key} {one.short} {one.title} {one.method} {one.paper}", words):
-            asks = "documents" if one.documents else "a graph"
+            asks = "documents" if one.on_documents else "a graph"
             found.append(
                 {
                     "id": key,
@@ -325,7 +321,7 @@ def _compared(
     checked_number(seed, "seed", 0, MAX_SEED)
     source, known = source_of(graph, corpus), catalogue()
     instances = [
-        one_for(find(method, known), source, known) for method in methods or USUAL[source.kind]
+        one_for(find(method, known), source, known) for method in methods or source.usual_methods
     ]
     return _ended(
         engine.compare(

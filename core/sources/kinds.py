@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from random import Random
 from typing import Any
 
 from core.corpus import Corpus, Shipped, corpora, open_corpus
-from core.corpus.mends import mends_of
+from core.corpus.mends import Mends, mends_of
+from core.corpus.quoted import parts_of
 from core.datasets import Dataset, dataset_of, datasets
 from core.datasets.catalogue import unreadable
 from core.environment import Environment
@@ -25,7 +26,9 @@ from core.watch import NO_WATCH, Watch
 class GraphSource(Source):
     """A graph of triples, which all lanes share."""
 
-    kind, documents, noun = "graph", False, "the graph"
+    kind, is_corpus, noun = "graph", False, "the graph"
+    stages = ("graph", "subgraph", "paths", "prompt", "answer")
+    usual_methods = ("lego-12",)
 
     @classmethod
     def of(cls, graph: KnowledgeGraph) -> GraphSource:
@@ -34,6 +37,13 @@ class GraphSource(Source):
 
     def _known(self) -> Dataset | None:
         return dataset_of(self.name)
+
+    @property
+    def graph_name(self) -> str:
+        return self.name
+
+    def digest(self, open_graph: Callable[[str], KnowledgeGraph]) -> str:
+        return open_graph(self.name).digest
 
     @property
     def title(self) -> str:
@@ -136,7 +146,9 @@ class GraphSource(Source):
 class CorpusSource(Source):
     """The documents of a corpus: each lane runs on the graph that its line names, or else on that of the chunks alone."""
 
-    kind, documents, noun = "corpus", True, "the documents"
+    kind, is_corpus, noun = "corpus", True, "the documents"
+    stages = ("corpus", "graph", "retrieved", "prompt", "answer")
+    usual_methods = ("vanilla-rag",)
 
     @classmethod
     def of(cls, corpus: Corpus) -> CorpusSource:
@@ -146,20 +158,42 @@ class CorpusSource(Source):
     def _known(self) -> Corpus | Shipped | None:
         return self.corpus or corpora().get(self.name)
 
+    def __contains__(self, passage: str) -> bool:
+        return (
+            self.corpus is not None
+            and self.corpus.has_passage(passage)
+            and parts_of(passage)[0] not in self.removed
+        )
+
+    @property
+    def corpus_name(self) -> str:
+        return self.name
+
+    @property
+    def documents(self) -> Corpus:
+        return self.corpus or open_corpus(self.name)
+
+    @property
+    def mends(self) -> Mends:
+        return mends_of(self.corpus) if self.corpus else Mends()
+
+    def digest(self, open_graph: Callable[[str], KnowledgeGraph]) -> str:
+        return self.documents.digest
+
     @property
     def sets(self) -> Mapping[str, str]:
         known = self._known()
         return {} if known is None else known.sets
 
     def questions(self, set_name: str) -> Sequence[Question]:
-        return (self.corpus or open_corpus(self.name)).questions(set_name)
+        return self.documents.questions(set_name)
 
     def draw(self, set_name: str, seed: int) -> Question:
         return Random(seed).choice(self.questions(set_name))
 
     def named(self, text: str) -> Question | None:
         with suppress(HopscopeError):  # said where the corpus is opened
-            corpus = self.corpus or open_corpus(self.name)
+            corpus = self.documents
             every = (
                 question for name in reversed(corpus.sets) for question in corpus.questions(name)
             )
@@ -169,7 +203,7 @@ class CorpusSource(Source):
     def open(self, engine: Opener, watch: Watch = NO_WATCH) -> Source:
         if self.graph is not None:
             return replace(self, graph=edited(self.graph, self.edits))
-        corpus = open_corpus(self.name, watch) if self.corpus is None else self.corpus
+        corpus = self.corpus or open_corpus(self.name, watch)
         return replace(
             self,
             corpus=corpus,
@@ -196,8 +230,8 @@ class CorpusSource(Source):
         mended: bool = True,
         make: bool = False,
     ) -> Any:
-        mends = mends_of(self.corpus).edits if mended and self.corpus is not None else ()
-        return edited(environment.built(self.corpus, build, watch, make), (*mends, *self.edits))
+        mends = mends_of(self.documents).edits if mended else ()
+        return edited(environment.built(self.documents, build, watch, make), (*mends, *self.edits))
 
 
 def sources() -> dict[Source, str]:
@@ -220,9 +254,12 @@ def corpus_with(set_name: str) -> CorpusSource | None:
     return owners.get(set_name)
 
 
+KINDS: dict[str, type[Source]] = {one.kind: one for one in (CorpusSource, GraphSource)}
+
+
 def source_in(parameters: Mapping[str, Any]) -> Source | None:
     """The source that an address names; None where it names none."""
-    for kind in (CorpusSource, GraphSource):
-        if name := parameters.get(kind.kind):
-            return kind(name)
+    for kind, source in KINDS.items():
+        if name := parameters.get(kind):
+            return source(name)
     return None

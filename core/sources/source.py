@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from core.corpus import Corpus, Shipped
-from core.corpus.quoted import parts_of
+from core.corpus.mends import Mends
 from core.datasets import Dataset
 from core.environment import Environment
 from core.errors import HopscopeError
 from core.graph.edits import Edit
+from core.graph.protocol import KnowledgeGraph
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
@@ -39,15 +40,37 @@ class Source(ABC):
         default=(), compare=False, repr=False
     )  # changes that its graphs are asked with
     kind: ClassVar[str]  # its key in addresses
-    documents: ClassVar[bool]  # whether lines on documents run on it, rather than those on triples
+    is_corpus: ClassVar[bool]  # whether lines on documents run on it, rather than those on triples
     noun: ClassVar[str]  # what sentences call it
+    stages: ClassVar[tuple[str, ...]]  # of its lanes' funnel
+    usual_methods: ClassVar[tuple[str, ...]]  # ids of the instances that answer where none is named
 
     def __contains__(self, passage: str) -> bool:
-        return (
-            self.corpus is not None
-            and self.corpus.has_passage(passage)
-            and parts_of(passage)[0] not in self.removed
-        )
+        return False
+
+    @property
+    def graph_name(self) -> str:
+        """The name of the graph of triples; empty for a corpus."""
+        return ""
+
+    @property
+    def corpus_name(self) -> str:
+        """The name of the corpus; empty for a graph."""
+        return ""
+
+    @property
+    def documents(self) -> Container[str]:
+        """The ids of its documents, none of a graph. Raises BadInput, StoreError where they are not here."""
+        return ()
+
+    @property
+    def mends(self) -> Mends:
+        """The merges that are saved for its graphs. Raises StoreError."""
+        return Mends()
+
+    @abstractmethod
+    def digest(self, open_graph: Callable[[str], KnowledgeGraph]) -> str:
+        """The digest of the graph, which is opened, or of the corpus. Raises BadInput, StoreError."""
 
     @property
     def removed(self) -> frozenset[str]:
@@ -170,6 +193,6 @@ class Ask:
             ask.question.aliases,
             ask.reader,
             ask.model,
-            ask.source.documents,
+            ask.source.kind,
         )
         return parts(self) == parts(other)

@@ -259,7 +259,7 @@ def test_a_question_of_nothing_is_refused(corpus, engine):
 
 
 def test_every_row_on_documents_says_what_it_needs():
-    rows = [one for one in catalogue().values() if one.documents]
+    rows = [one for one in catalogue().values() if one.on_documents]
     assert {"vanilla-rag", "vgraphrag", "lgraphrag"} <= {one.id for one in rows}
     assert all(
         one.line.operators[0].stage == "graph" and one.line.operators[-1].stage == "generate"

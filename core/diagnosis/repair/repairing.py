@@ -69,7 +69,7 @@ class Repairing:
     def _rest(self, job: Job) -> None:
         """Look up what the sentences of the answers rest on, as soon as there are any; not where no encoder is there."""
         models, go_on = self._environment.models, Watch(lambda: self._go_on(job))
-        lanes = self._comparison.now.lanes if self._comparison.ask.source.documents else ()
+        lanes = self._comparison.now.lanes if self._comparison.ask.source.is_corpus else ()
         for place, lane in enumerate(lanes):
             if lane.status == DONE and lane.state.answer and lane.rests is None:
                 try:

@@ -66,7 +66,7 @@ def brought(run: LaneRun | Lane, by_model: bool, saved: SavedAlive = None) -> Br
     wanted or sought.
     """
     question, graph, state = run.ask.question, run.graph, run.state
-    if not run.ask.source.documents:
+    if not run.ask.source.is_corpus:
         stages = (
             {
                 stage.name: stage
@@ -92,7 +92,7 @@ def brought(run: LaneRun | Lane, by_model: bool, saved: SavedAlive = None) -> Br
 
 def proposed(run: LaneRun, losses: Sequence[Loss]) -> Iterator[Change]:
     """Changes of one step that may help against what a run lost."""
-    if run.ask.source.documents:
+    if run.ask.source.is_corpus:
         return passage_changes.changes(run.line, losses)
     return (
         path_changes.changes(run.ask, run.line, losses, run.environment.models)
@@ -110,7 +110,7 @@ def _tried(
     known: Callable[[Repair, LaneRun], bool],
 ) -> Repair | None:
     """What a change brings; None where it cannot be run, or not in time, or is `known`."""
-    changed, documents = changed_line(run.line, change), run.ask.source.documents
+    changed, documents = changed_line(run.line, change), run.ask.source.is_corpus
     if changed is None:
         return None
     own = Layered(run.prefixes)  # what is only tried takes no room from what was asked

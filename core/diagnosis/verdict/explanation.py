@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from core.datasets.relations import chain_words
 from core.datasets.wording import table_of
 from core.diagnosis.causes import PHRASES, Cause, Chain, Loss, figure
-from core.diagnosis.funnel import STAGES
 from core.diagnosis.losses import LaneStages, losses
 from core.diagnosis.missed_answers import lost_paths
 from core.diagnosis.path_outcome import ordinal, title
 from core.diagnosis.wording import are, counted, every, named, number, sentence
+from core.sources import GraphSource
 from core.types import State
 
 
@@ -67,10 +67,7 @@ def _lane(run: LaneStages, answers: tuple[str, ...], ways) -> Explained:
             (),
             extra,
         )
-    causes = Counter(loss.cause for loss in lost)
-    main = min(
-        lost, key=lambda loss: (-causes[loss.cause], STAGES.index(loss.stage), loss.place or 0)
-    ).cause
+    main = _main_cause(lost)
     alike = sorted(
         (loss for loss in lost if loss.cause == main),
         key=lambda loss: (loss.place is None, loss.place or 0, -(loss.hop or 0)),
@@ -88,6 +85,14 @@ def _lane(run: LaneStages, answers: tuple[str, ...], ways) -> Explained:
         extra,
         phrase,
     )
+
+
+def _main_cause(lost: Sequence[Loss]) -> Cause:
+    """The commonest cause, of equally common ones that of the earliest stage and the first place."""
+    causes, stages = Counter(loss.cause for loss in lost), GraphSource.stages
+    return min(
+        lost, key=lambda loss: (-causes[loss.cause], stages.index(loss.stage), loss.place or 0)
+    ).cause
 
 
 def _extra(run: LaneStages, answers: Sequence[str]) -> int:

@@ -49,7 +49,7 @@ def _explain(comparison: Comparison) -> Verdict:
     """What is known of the lanes by now."""
     graph, answers = comparison.graph, comparison.ask.question.answers
     lanes = comparison.lanes
-    if comparison.ask.source.documents:
+    if comparison.ask.source.is_corpus:
         ended = all(lane.status in ENDED for lane in lanes)
         text = verdict_texts(comparison, lane_names(comparison)) if ended else ""
         return Verdict(text, tuple(explained_texts(comparison, lane) for lane in lanes))

@@ -18,6 +18,7 @@ class Defaults:
     fronts: tuple[tuple[str, str], ...]  # pairs of cost and quality
     question: str  # the metric shown of each question
     qualities: tuple[str, ...]  # what a search may go by, the usual one first
+    changes: tuple[str, ...]  # metrics that show what a change of a line did
     methods: tuple[str, ...]  # instances that a new evaluation proposes
     reader: str  # whose answers are scored where no language model is asked
 
@@ -51,6 +52,7 @@ DEFAULTS = {
             "path_hit@32",
             "path_mrr",
         ),
+        changes=("path_recall", "reader_hit@1", "hits@1", "seconds", "tokens"),
         methods=("lego-1", "lego-12", "lego-14"),
         reader="graph reader's",
     ),
@@ -91,6 +93,7 @@ DEFAULTS = {
             "context_precision",
             "accuracy",
         ),
+        changes=("passage_recall", "accuracy", "seconds", "tokens"),
         methods=("vanilla-rag", "vgraphrag", "lgraphrag"),
         reader="nearest sentence's",
     ),
@@ -100,4 +103,4 @@ DEFAULTS = {
 def defaults(asked: Source | Sequence[Source]) -> Defaults:
     """The defaults of a source; of several, as sets of both kinds may be asked in one run, those of documents where any has documents."""
     of = (asked,) if isinstance(asked, Source) else asked
-    return DEFAULTS[next((one.kind for one in of if one.documents), GraphSource.kind)]
+    return DEFAULTS[next((one.kind for one in of if one.is_corpus), GraphSource.kind)]

@@ -39,9 +39,7 @@ class Change:
 
 def prepare_walks(plan: Plan, engine, watch: Watch = NO_WATCH) -> None:
     """Encode the walks that the plan's instances read of each graph that all questions share, where they are not. Raises BadInput."""
-    for name in dict.fromkeys(
-        one.source.name for one in plan.drawn if one.source.name and not one.source.documents
-    ):
+    for name in filter(None, dict.fromkeys(one.source.graph_name for one in plan.drawn)):
         for operator in (part for instance in plan.instances for part in instance.line.parts()):
             if isinstance(operator, NodesThenWalks) and operator.verbaliser == TEMPLATE:
                 graph, encoder = engine.graph(name), engine.models.encoder(operator.encoder)

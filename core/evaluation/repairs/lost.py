@@ -68,7 +68,7 @@ def reopened(
 def _why(lane: LaneRun) -> tuple[tuple[Loss, ...], Cause | None]:
     """What a lane lost, and the most frequent cause of it: of gold passages, or on triples of known answers."""
     question, by_model = lane.ask.question, lane.state.answer is not None
-    if not lane.ask.source.documents:
+    if not lane.ask.source.is_corpus:
         one = explained(lane.graph, [lane.states], question.answers, [by_model])[0]
         return (one.losses, one.phrase) if one is not None and one.losses else ((), None)
     losses = lost_passages(

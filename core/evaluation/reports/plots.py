@@ -8,13 +8,13 @@ from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from core.diagnosis.funnel import STAGES, TEXT_STAGES
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.export import with_interval
 from core.evaluation.reports.labels import positions
 from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.summary import Summary
+from core.sources import CorpusSource, GraphSource
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -149,7 +149,9 @@ def _lost(
     }
     stages = [
         stage
-        for stage in dict.fromkeys((*TEXT_STAGES[:1], *STAGES[:-2], *TEXT_STAGES))
+        for stage in dict.fromkeys(
+            (*CorpusSource.stages[:1], *GraphSource.stages[:-2], *CorpusSource.stages)
+        )
         if stage in there
     ]
     figure.update_xaxes(

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from core.diagnosis.funnel import STAGES, TEXT_STAGES
 from core.diagnosis.wording import counted, joined
 from core.evaluation.metrics.answering import OWN
 from core.evaluation.metrics.catalogue import REPORTED, metric
@@ -37,6 +36,7 @@ from core.evaluation.reports.naming import called
 from core.evaluation.runs.store import Run, StoredRow
 from core.evaluation.runs.written import sources_of
 from core.instances.catalogue import ADAPTED
+from core.sources import CorpusSource, GraphSource
 
 SPENT = ("seconds", "calls", "tokens_in", "tokens_out", "texts")
 FIRST_PASSAGES = 4  # the cut-off of gold passages, where every instance hands on so many
@@ -225,7 +225,7 @@ class Summary:
         ]
         shares = {
             stage: [one.alive[stage] / one.golds for one in known if stage in one.alive]
-            for stage in TEXT_STAGES
+            for stage in CorpusSource.stages
         }
         return {stage: sum(found) / len(found) for stage, found in shares.items() if found}
 
@@ -467,5 +467,7 @@ def _plain(estimates: dict[str, Estimate]) -> dict[str, dict[str, Any]]:
 def stages_of(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
     """The stages of the funnel: those of documents where any outcome has them, else those of triples."""
     return (
-        TEXT_STAGES if any("retrieved" in (outcome.alive or ()) for outcome in outcomes) else STAGES
+        CorpusSource.stages
+        if any("retrieved" in (outcome.alive or ()) for outcome in outcomes)
+        else GraphSource.stages
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from core.environment import Environment
 from core.evaluation.metrics.catalogue import metric
+from core.evaluation.metrics.defaults import defaults
 from core.evaluation.metrics.failures import patterns, reasons
 from core.evaluation.metrics.outcome import Outcome
 from core.evaluation.metrics.statistics import Paired, paired
@@ -17,9 +18,6 @@ from core.evaluation.runs.row import vary
 from core.sources import Ask
 from core.types import Question
 from core.watch import Watch
-
-METRICS = ("path_recall", "reader_hit@1", "hits@1", "seconds", "tokens")  # of lines on triples
-TEXT_METRICS = ("passage_recall", "accuracy", "seconds", "tokens")  # of lines on documents
 
 
 @dataclass(frozen=True)
@@ -69,9 +67,8 @@ class BothLines:
         outcomes = list(self.outcomes)
         questions = [drawn.question for drawn in self.plan.drawn[: len(outcomes)]]
         asked = lambda name: self.plan.model or name != "hits@1"
-        names = TEXT_METRICS if self.plan.drawn[0].source.documents else filter(asked, METRICS)
         found = []
-        for name in names:
+        for name in filter(asked, defaults(self.plan.drawn[0].source).changes):
             pairs = zip(outcomes, questions)
             numbers = [[_number(name, one, question) for one in pair] for pair, question in pairs]
             before, now = np.array(numbers, np.float64).reshape(-1, 2).T

@@ -80,13 +80,12 @@ def larger(store: Store, run: Run, more: int, by_name: Callable[[str], Any]) -> 
         name: getattr(same, name)
         for name in ("seed", "model", "judge", "cold", "support", "second_judge")
     }
-    graph = "" if first.source.documents else first.source.name
     return make_plan(
         same.instances,
         same.set,
         len(same.drawn) + more,
         by_name,
-        graph=graph,
+        graph=first.source.graph_name,
         abstract=first.question.abstract,
         **settings,
     )

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from core.corpus import open_corpus
 from core.datasets import full_name, graph_for, owner, question_set
 from core.datasets.fit import fit, own_fit
 from core.errors import BadInput
@@ -25,7 +24,7 @@ from core.sources import GraphSource, Source, corpus_with
 from core.types import Question
 
 OWN = "a graph for each question"
-Opened = tuple[tuple[str, Sequence[Question]], Source, str]
+Opened = tuple[tuple[str, Sequence[Question]], Source, str, str]
 BY_ENCODER, BY_MODEL = "encoder", "model"  # who may be asked whether an answer is supported
 
 
@@ -199,9 +198,9 @@ def make_plan(
     drawn: list[Drawn] = []
     set_names, graphs, of, notes = [], {}, 0, []
     for name in filter(None, map(str.strip, sets.split(","))):
-        known, asked_on, digest = (
+        known, asked_on, digest, note = (
             _of_run(name, by_name)
-            or _of_corpus(name)
+            or _of_corpus(name, by_name)
             or _opened(name, graph, by_name, columns, only)
         )
         chosen = sample(known[1], size, seed)
@@ -211,8 +210,7 @@ def make_plan(
         ]
         graphs[written(asked_on) or f"{known[0]}: {OWN}"] = digest
         set_names.append(known[0])
-        if not asked_on.documents and not name.startswith(RUN):
-            notes.append(question_set(name, columns).note())
+        notes.append(note)
         of += len(known[1])
     return Plan(
         tuple(instances),
@@ -239,7 +237,7 @@ def source_of(sets: str) -> Source:
 def misfits(drawn: Iterable[Drawn], by_name: Callable[[str], Any]) -> list[str]:
     """A sentence for each set and graph that do not fit: entities or answers that the graph lacks, answers that are not given."""
     together: dict[tuple[str, str], list[Question]] = {}
-    for one in (one for one in drawn if not one.source.documents):
+    for one in (one for one in drawn if not one.source.is_corpus):
         together.setdefault((one.set, one.source.name), []).append(one.question)
     sentences = [
         (fit(by_name(graph), found) if graph else own_fit(question_set(name), found)).words(
@@ -284,26 +282,22 @@ def _of_run(name: str, by_name: Callable[[str], Any]) -> Opened | None:
         raise BadInput(
             f"The finished run “{run.title}” has no question whose text is known; bring its questions to “{run.source_name}”."
         )
-    digest = (
-        open_corpus(run.source_name).digest
-        if run.source.documents
-        else by_name(run.source_name).digest
-    )
-    return (name, asked), run.source, digest
+    return (name, asked), run.source, run.source.digest(by_name), ""
 
 
-def _of_corpus(name: str) -> Opened | None:
+def _of_corpus(name: str, by_name: Callable[[str], Any]) -> Opened | None:
     """As `_opened`, for a set of a corpus; None where there is none of that name."""
     found = corpus_with(name)
     if found is None:
         return None
-    corpus = open_corpus(found.name)
-    return (name, corpus.questions(name)), found, corpus.digest
+    return (name, found.questions(name)), found, found.digest(by_name), ""
 
 
 def _opened(name: str, graph: str, by_name, columns: str, only: str) -> Opened:
-    """A set's full name and questions, the source (without a name for a graph a question), and the digest of what is asked."""
+    """A set's full name and questions, the source (without a name for a graph a question), the digest of what is asked, and
+    what the set says of itself."""
     known = question_set(name, columns)
+    note = known.note()
     is_file = FilePath(name).is_file() and known.file == FilePath(name).absolute()
     known = replace(known, only=only) if only and is_file else known
     full = str(known.file) if is_file else full_name(name)
@@ -313,9 +307,11 @@ def _opened(name: str, graph: str, by_name, columns: str, only: str) -> Opened:
                 (full, known.questions()),
                 GraphSource(""),
                 hashlib.file_digest(stream, "sha256").hexdigest(),
+                note,
             )
     asked_on = graph or ("metaqa" if is_file else owner(name).name)
-    return (full, known.questions()), GraphSource(asked_on), by_name(asked_on).digest
+    source = GraphSource(asked_on)
+    return (full, known.questions()), source, source.digest(by_name), note
 
 
 def _digest(value: Any) -> str:

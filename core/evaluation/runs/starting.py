@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 
 from core.comparison.run import build_of, graph_of
-from core.corpus import open_corpus
 from core.errors import BadInput, BadParameter, HopscopeError
 from core.evaluation.runs.opening import planned
 from core.evaluation.runs.plan import Plan, key
@@ -20,7 +19,6 @@ from core.operators.base import Line
 from core.prompts import digest
 from core.runtime.cluster import Workers
 from core.runtime.jobs import Job
-from core.sources import CorpusSource
 
 
 def evaluate(
@@ -124,41 +122,27 @@ def _signature(models, name: str) -> str:
 def _builds(engine, plan: Plan) -> list[str]:
     """The digests of the graphs of lines on documents; one that is not built is left out, as its rows will say."""
     found = []
-    for source in dict.fromkeys(drawn.source for drawn in plan.drawn if drawn.source.documents):
-        with suppress(HopscopeError):
-            opened = CorpusSource.of(open_corpus(source.name))
-            for first in dict.fromkeys(
-                instance.line.operators[0] for instance in plan.instances if build_of(instance.line)
-            ):
-                with suppress(HopscopeError):
-                    graph = graph_of(Line((first,)), opened, engine.environment)
-                    found += [] if graph is None else [graph.digest]
+    firsts = dict.fromkeys(
+        instance.line.operators[0] for instance in plan.instances if build_of(instance.line)
+    )
+    for source in dict.fromkeys(drawn.source for drawn in plan.drawn):
+        for first in firsts:
+            with suppress(HopscopeError):
+                graph = graph_of(Line((first,)), source, engine.environment)
+                found += [] if graph is None else [graph.digest]
     return found
 
 
 def _stamps(engine, plan: Plan) -> list[str]:
     """What the plan's operators depend on beside graph and models, such as a person's own solved questions or retrievers."""
-    if plan.drawn[
-        0
-    ].source.documents:  # what depends on more than its graph there is not of the graph
-        on_documents = [
-            operator
-            for instance in plan.instances
-            for operator in instance.line
-            if operator.on_documents
-        ]
-        return [
-            stamp
-            for operator in on_documents
-            if (stamp := operator.stamp(None, engine.environment))
-        ]
-    try:
-        graph = plan.drawn[0].open(engine).graph
-    except BadInput:  # the question has no graph, as its rows will say
-        return []
-    return [
-        stamp
-        for instance in plan.instances
-        for operator in instance.line
-        if (stamp := operator.stamp(graph, engine.environment))
-    ]
+    operators = [operator for instance in plan.instances for operator in instance.line]
+    if plan.drawn[0].source.is_corpus:
+        # What depends on more than its graph there is not of the graph.
+        graph, operators = None, [one for one in operators if one.on_documents]
+    else:
+        try:
+            graph = plan.drawn[0].open(engine).graph
+        except BadInput:  # the question has no graph, as its rows will say
+            return []
+    stamps = [operator.stamp(graph, engine.environment) for operator in operators]
+    return list(filter(None, stamps))

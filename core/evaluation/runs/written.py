@@ -13,7 +13,7 @@ CORPUS = "corpus:"
 
 def written(source: Source) -> str:
     """The text that is saved of a source."""
-    return f"{CORPUS}{source.name}" if source.documents else source.name
+    return f"{CORPUS}{source.name}" if source.is_corpus else source.name
 
 
 def read_source(text: str) -> Source:

@@ -149,7 +149,7 @@ class Search:
         )
         warm(this, self.environment, self.ask, job.quiet)
         if (
-            plan.drawn[0].source.documents
+            plan.drawn[0].source.is_corpus
         ):  # its graph is opened, built first where that is soon done, and its vectors are read
             self._opened(line, job)
         job.report(f"{far}. Now: {shorten(line.words(), WORDS)}", job.fraction)

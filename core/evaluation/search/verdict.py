@@ -41,7 +41,7 @@ def references(known: Mapping[str, Instance], models, source: Source) -> tuple[I
     for instance in (
         one
         for key, one in known.items()
-        if (_finds_chunks(one) if source.documents else TABLE_1.fullmatch(key))
+        if (_finds_chunks(one) if source.is_corpus else TABLE_1.fullmatch(key))
     ):
         line = instance.line.without("generate")
         if not missing(line, models) and all(
@@ -155,7 +155,7 @@ def plan_search(
         name: options.pop(name) for name in ("graph", "seed", "columns") if name in options
     }
     kinds = tuple(options.pop("kinds", USUAL))
-    shared |= {"model": ASKING in kinds and source_of(sets).documents, "cold": True}
+    shared |= {"model": ASKING in kinds and source_of(sets).is_corpus, "cold": True}
     if options.get("cost") == "tokens" and "llm" not in kinds:
         raise BadInput(
             "Without a language model no line costs a token; let language models choose, or give a budget of seconds."
@@ -168,7 +168,7 @@ def plan_search(
         _unseen(known, unseen, unseen_sample, tuning, sample, engine, shared) if unseen else None
     )
     seen = {one.question.text for one in tuning.drawn}
-    kinds_asked = {one.source.documents for plan in (tuning, later) if plan for one in plan.drawn}
+    kinds_asked = {one.source.is_corpus for plan in (tuning, later) if plan for one in plan.drawn}
     if len(kinds_asked) > 1:
         raise BadInput(
             "Search with questions of graphs or with questions of documents, not with both."

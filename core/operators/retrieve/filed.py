@@ -133,7 +133,7 @@ class FileAnswer(Operator):
     @property
     def on_documents(self) -> bool:  # type: ignore[override]
         known = runs().get(self.run)
-        return known is not None and known.source.documents
+        return known is not None and known.source.is_corpus
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         row = _row(run_of(self.run), state, ctx)
@@ -150,7 +150,7 @@ class FileAnswer(Operator):
 
 def _row(known: FileRun, state: State, ctx: Context) -> RunRow:
     """The run's row of the question. Raises BadInput where it is a run on another source, or has no such question."""
-    if known.source.documents and known.source_name != ctx.graph.name:
+    if known.source.corpus_name not in ("", ctx.graph.name):
         raise BadInput(
             f"The finished run “{known.title}” is on “{known.source_name}”, and this is “{ctx.graph.name}”."
         )

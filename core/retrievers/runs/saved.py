@@ -6,12 +6,11 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from core.corpus import open_corpus
 from core.corpus.quoted import squeezed
 from core.errors import BadInput, BadParameter, StoreError, nearest, shorten
 from core.io.home import home
@@ -22,7 +21,8 @@ from core.retrievers.runs.formats import AUTO, read_run_file
 from core.retrievers.runs.parts import RunRow
 from core.retrievers.runs.trec import read_qrels
 from core.sharing import check_may_change, forget_owner, made
-from core.sources import CorpusSource, GraphSource, Source
+from core.sources import GraphSource, Source
+from core.sources.kinds import KINDS
 from core.types import Question
 
 STATEMENTS = (
@@ -64,9 +64,7 @@ class FileRun:
     @property
     def source(self) -> Source:
         """What its questions are asked of."""
-        return (CorpusSource if self.source_kind == CorpusSource.kind else GraphSource)(
-            self.source_name
-        )
+        return KINDS[self.source_kind](self.source_name)
 
     def row(self, question: Question) -> RunRow | None:
         """The row of a question: of its text, else of its id among the rows without a text; None where the run has none."""
@@ -120,11 +118,11 @@ def bring(
         if (one.digest, one.source_kind, one.source_name) == (digest, source.kind, source.name):
             return one
     found = read_run_file(path, format)
-    if not source.documents and not any(row.answer is not None or row.paths for row in found.rows):
+    if not source.is_corpus and not any(row.answer is not None or row.paths for row in found.rows):
         raise BadInput(
             f"{path.name} holds documents, and neither answers nor paths; “{source.name}” is a graph of triples, so choose a corpus for it."
         )
-    if source.documents and not any(row.documents or row.answer is not None for row in found.rows):
+    if source.is_corpus and not any(row.documents or row.answer is not None for row in found.rows):
         raise BadInput(
             f"{path.name} holds paths, and neither documents nor answers; “{source.name}” is a corpus, so choose a graph for it."
         )
@@ -251,9 +249,9 @@ def _digest(*files: str | Path) -> str:
 
 def _relevant(qrels: str | Path, source: Source) -> dict[str, tuple[str, ...]]:
     """The relevant documents of each judged question, by the ids that the corpus has for them."""
-    corpus: Container[str] = open_corpus(source.name) if source.documents else ()  # type: ignore[assignment]
+    documents = source.is_corpus
     return {
-        question: tuple(known_id(id, corpus) for id in gold)
+        question: tuple(known_id(id, documents) for id in gold)
         for question, gold in read_qrels(qrels).items()
     }
 
@@ -269,9 +267,9 @@ def _unjudged(rows: Sequence[RunRow], source: Source) -> list[str]:
     """Sentences on judged questions that the run lacks, on those that are not judged, and on relevant documents that are not there."""
     lacking = sum(not row.holds for row in rows)
     without = sum(row.holds and not row.gold for row in rows)
-    corpus = open_corpus(source.name) if source.documents else None
+    documents = source.is_corpus
     gold = {id for row in rows for id in row.gold}
-    strange = sum(id not in corpus for id in gold) if corpus is not None else 0
+    strange = sum(id not in documents for id in gold) if documents else 0
     counted = lambda count: f"{count:,} question{'s' * (count != 1)}"
     return [
         sentence

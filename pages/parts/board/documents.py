@@ -8,7 +8,7 @@ from typing import Any
 from core.comparison.build_title import build_title
 from core.comparison.run import mended_in
 from core.corpus.mends import mends_of
-from core.diagnosis.funnel import TEXT_STAGES, funnel, right
+from core.diagnosis.funnel import funnel, right
 from core.diagnosis.passages import fates
 from core.diagnosis.targets import answers_of, passages_of
 from core.diagnosis.verdict.explanation import Explained
@@ -21,6 +21,7 @@ from core.graph.names.language import graph_language
 from core.graph.texts import hit_titles, n_chunks
 from core.operators.retrieve.external import NAMED, UNPLACED
 from core.results import graph_dict
+from core.sources import CorpusSource
 from core.types import State
 from pages.parts.board.paths import Paths, WordsOnPaths
 from pages.parts.board.text_fates import gold_titles, hit_fates
@@ -182,7 +183,9 @@ class DocumentView:
                 title=passage(lane.graph, state.excerpt.chunk, frozenset())["title"],
             )
         return {
-            "funnel": [_stage(name, passages.get(name), words.get(name)) for name in TEXT_STAGES]
+            "funnel": [
+                _stage(name, passages.get(name), words.get(name)) for name in CorpusSource.stages
+            ]
             if words or passages
             else None,
             "verdict": answer_tag(alive, len(set(ask.question.answers)), state.answer is not None),

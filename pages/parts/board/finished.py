@@ -28,7 +28,7 @@ def finished_board(comparison: Comparison, key: str) -> Board:
     drawn = {
         **drawing.payload(),
         "ways": ["walk"]
-        if not comparison.ask.source.documents and graph.name in datasets()
+        if not comparison.ask.source.is_corpus and graph.name in datasets()
         else [],
         "repairs": False,
     }
@@ -64,7 +64,7 @@ def report(comparison: Comparison, drawing: Board) -> str:
     """The comparison as one self-contained HTML file, without what a lane shows of a ranking that is not done."""
     asked = comparison.ask
     meta = {
-        tr("documents") if asked.source.documents else tr("graph"): asked.source.graph.name,
+        tr("documents") if asked.source.is_corpus else tr("graph"): asked.source.graph.name,
         tr("seed"): asked.seed,
         tr("date"): date.today().isoformat(),
         tr("starts from"): ", ".join(asked.question.entities),

@@ -52,7 +52,7 @@ class Board:
         self._shown = dataclasses.replace(comparison, lanes=[])  # while it is drawn
         self._versions: list[tuple] = []  # of the lanes that were drawn last
         self._drawn_previews: list[Preview | None] = [None] * len(comparison.lanes)
-        view = DocumentView if comparison.ask.source.documents else TripleView
+        view = DocumentView if comparison.ask.source.is_corpus else TripleView
         self._view: DocumentView | TripleView = view(
             self._shown, {} if earlier is None else earlier._view.places
         )

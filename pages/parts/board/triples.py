@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.datasets.wording import table_of
-from core.diagnosis.funnel import STAGES, funnel, right
+from core.diagnosis.funnel import funnel, right
 from core.diagnosis.measure import by_model, lane_by_model
 from core.diagnosis.missed_answers import lost_paths, read_paths
 from core.diagnosis.targets import answers_of
@@ -14,6 +14,7 @@ from core.diagnosis.verdict.explanation import Explained
 from core.diagnosis.verdict.verdict_words import Verdict
 from core.engine import Comparison, Lane
 from core.graph.algorithms.layout import Place
+from core.sources import GraphSource
 from core.types import State
 from pages.parts.board.keys import at, placed_by_id
 from pages.parts.board.paths import Paths, WordsOnPaths, seen
@@ -89,7 +90,7 @@ class TripleView:
             "reader": None if state.reader is None else graph.names(state.reader),
             "verdict": verdict_data(right(graph, state, answers, reader=False), answers),
             "reader_verdict": verdict_data(right(graph, state, answers, reader=True), answers),
-            "funnel": [stages.get(name, {"stage": name, **empty}) for name in STAGES]
+            "funnel": [stages.get(name, {"stage": name, **empty}) for name in GraphSource.stages]
             if stages
             else None,
             "drawn": None if subgraph is None else {"nodes": len(drawn), "of": len(subgraph.nodes)},

@@ -26,7 +26,7 @@ def change_data(comparison: Comparison, before: Line | None, now: Line | None) -
         return None
     board = Board(comparison).payload()
     both = len(lanes) > 1
-    if comparison.ask.source.documents and not board["lanes"][-1]["paths"]:
+    if comparison.ask.source.is_corpus and not board["lanes"][-1]["paths"]:
         rows = _hit_rows(board, both)
     else:
         rows = _path_rows(board, both)
@@ -37,7 +37,7 @@ def change_data(comparison: Comparison, before: Line | None, now: Line | None) -
         else "",
         "facts": _facts(
             *(figures(comparison, lane) for lane in lanes),
-            documents=comparison.ask.source.documents,
+            documents=comparison.ask.source.is_corpus,
         ),
         "picture": _picture(board, rows),
         "rows": [
@@ -47,7 +47,7 @@ def change_data(comparison: Comparison, before: Line | None, now: Line | None) -
         "more": max(0, sum(counts.values()) - min(len(rows), ROWS)),
         "counts": counts,
         "both": both,
-        "noun": tr("passages") if comparison.ask.source.documents else tr("paths"),
+        "noun": tr("passages") if comparison.ask.source.is_corpus else tr("paths"),
     }
 
 

@@ -96,7 +96,7 @@ def ready(bench: Bench) -> bool:
     """Whether the line is run without being asked for: the graph is open, or the line was changed or run here."""
     on = source()
     return (
-        (not on.documents and engine().is_open(on.name))
+        (not on.is_corpus and engine().is_open(on.name))
         or bool(bench.history.before)
         or bool(session.try_job)
     )
@@ -105,7 +105,7 @@ def ready(bench: Bench) -> bool:
 def waits_for_nothing() -> bool:
     """Whether a run begins at once, as the graph or the documents are open."""
     on = source()
-    if not on.documents:
+    if not on.is_corpus:
         return engine().is_open(on.name)
     job = trial_job()
     return job is not None and job.comparison.ask.source == on
@@ -159,7 +159,7 @@ def _start(
     question = known_question(typed.text) or typed
     opened: Source = (
         CorpusSource.of(prepared_corpus(on.name))
-        if on.documents
+        if on.is_corpus
         else GraphSource.of(near(graph(), question, nothing))
     )
     answering = session.try_model

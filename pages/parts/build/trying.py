@@ -111,7 +111,7 @@ def _line(bench: Bench, job: Job | None) -> None:
             extra,
             lambda operator: advice_data(operator, tried()),
             known,
-            source().documents,
+            source().is_corpus,
         )
         data["change"] = _change(job) if job is not None and here else None
         data["running"] = job is not None and not job.ended
@@ -190,7 +190,7 @@ def _question() -> None:
         key=Session.try_question.name,
         persist_state="session",
         placeholder=tr("Ask a question of these documents")
-        if on.documents
+        if on.is_corpus
         else tr("Ask about an entity of the graph"),
         label_visibility="collapsed",
     )

@@ -15,7 +15,7 @@ from pages.parts.shared.wording import tr
 
 def answered_before() -> None:
     """A button for each shipped comparison on the chosen corpus, which opens without a model; nothing where there is none."""
-    found = demo(source()) if source().documents else ()
+    found = demo(source()) if source().is_corpus else ()
     if not found:
         return
     write("Answered before, to open at once:")

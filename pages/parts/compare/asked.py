@@ -107,7 +107,7 @@ def _open(link: Link) -> None:
             del session.case
     begin = (
         demo()
-        if (link.case or link.empty and "graph" not in st.query_params) and not source().documents
+        if (link.case or link.empty and "graph" not in st.query_params) and not source().is_corpus
         else ()
     )
     if begin:

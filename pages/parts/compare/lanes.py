@@ -36,17 +36,12 @@ NEW_VIEWS = {"change": tr("A method"), "step": tr("A line of your own")}  # of a
 def fitting(known: Mapping[str, Instance]) -> dict[str, Instance]:
     """The instances that can be run on what is chosen: lines on documents for a corpus, and those that need no graph for both."""
     on = source()
-    return {
-        key: one
-        for key, one in known.items()
-        if (one.documents == on.documents or _graphless(one)) and one.only_on in ("", on.name)
-    }
+    return {key: one for key, one in known.items() if one.is_for(on) or _graphless(one)}
 
 
 def _graphless(one: Instance) -> bool:
-    return not one.documents and not any(
-        operator.stage in ("extract", "retrieve", "refine") for operator in one.line.parts()
-    )
+    stages = {operator.stage for operator in one.line.parts()}
+    return not one.only_on and stages.isdisjoint(("graph", "extract", "retrieve", "refine"))
 
 
 def settle_lanes() -> None:
@@ -143,7 +138,7 @@ def _steps(lane: int, comparison: Comparison | None) -> None:
         found,
         extra,
         lambda operator: advice_data(operator, asked()),
-        documents=source().documents,
+        documents=source().is_corpus,
     )
     bricks(bench, {**data, "compact": True}, Session.lane_bricks)
     _take(lane, bench.line, before)

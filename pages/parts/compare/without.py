@@ -56,7 +56,7 @@ def change(
 def _of_node(comparison: Comparison, node: Any) -> Edit:
     """The edit that takes a node of the board away: of triples by its id, of documents by its kind and name. Raises BadInput for a summary
     and a community, which come from passages."""
-    if not comparison.ask.source.documents:
+    if not comparison.ask.source.is_corpus:
         return Edit("node", (comparison.graph.node_name(int(node)),))
     kind, _, name = str(node).partition(" ")
     if kind == "node":

@@ -39,14 +39,10 @@ def new_run() -> None:
     if not titles:
         no_questions(on)
         bring_run(on)
-        if on.documents:
+        if on.is_corpus:
             write_questions(on)
         return
-    known = {
-        key: one
-        for key, one in instances().items()
-        if one.documents == on.documents and one.only_on in ("", on.name)
-    }
+    known = {key: one for key, one in instances().items() if one.is_for(on)}
     with st.container(border=True, key="evaluate-box"):
         sets, lines = _sets(on, titles), _methods(on, known)
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -82,7 +78,7 @@ def new_run() -> None:
         ):
             begin(chosen, sets, int(size), int(seed), at_once, cap, **settings)
     bring_run(on)
-    if on.documents:
+    if on.is_corpus:
         write_questions(on)
 
 
@@ -145,7 +141,7 @@ def _settings(on: Source) -> dict[str, Any]:
             persist_state="session",
             help=tr("Methods share no results, so their seconds compare. Slow."),
         )
-        abstract = on.documents and st.toggle(
+        abstract = on.is_corpus and st.toggle(
             tr("Long answers"),
             key="evaluate_abstract",
             persist_state="session",
@@ -155,7 +151,7 @@ def _settings(on: Source) -> dict[str, Any]:
             ),
         )
     support: list[str] = []
-    if on.documents and model:
+    if on.is_corpus and model:
         support = st.pills(
             tr("Is each sentence of an answer supported by what the prompt showed?"),
             list(SUPPORT),

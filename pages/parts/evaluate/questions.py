@@ -126,7 +126,7 @@ def one_question(number: int, question: str) -> None:
             )
         )
     st.subheader(plain(drawn.question.text), anchor=False)
-    if drawn.source.documents:
+    if drawn.source.is_corpus:
         start = []
     else:
         start = [

@@ -121,7 +121,7 @@ def _form() -> dict[str, Any] | None:
                 persist_state="session",
                 help=tr("More show differences between lines better and take longer."),
             )
-            later = [name for name in UNSEEN if name in known] or (first if on.documents else [])
+            later = [name for name in UNSEEN if name in known] or (first if on.is_corpus else [])
             unseen = st.multiselect(
                 tr("Unseen questions"),
                 list(known),
@@ -171,7 +171,7 @@ def _form() -> dict[str, Any] | None:
             trials = st.number_input(
                 tr("Methods to try"), 1, 1000, 25, key="search_trials", persist_state="session"
             )
-            kinds, calls = _asking() if on.documents else (_kinds(), 0)
+            kinds, calls = _asking() if on.is_corpus else (_kinds(), 0)
         st.caption(MEASURED)
         sent = button(tr("Search"), key="search_form-go", type="primary", icon="travel_explore")
     if not sent:

@@ -35,7 +35,7 @@ def tried() -> Question:
 def advised(operator: Operator, question: Question) -> Advice | str | None:
     """The suggestion for an operator that keeps the nodes of the largest PageRank, or why there is none in a sentence; None for other
     operators, without a question, and while the graph is not open."""
-    job = engine().jobs.get(f"open-{graph_name()}") if not source().documents else None
+    job = engine().jobs.get(f"open-{graph_name()}") if not source().is_corpus else None
     opened = job.result if job is not None else None
     if (
         not isinstance(operator, PersonalizedPageRank)

@@ -43,7 +43,7 @@ class Link:
         return (
             not self.typed
             and not self.question
-            and not self.source.documents
+            and not self.source.is_corpus
             and not self.case
             and self.lanes == DEFAULT_LANES
         )

@@ -97,7 +97,7 @@ def _sets() -> None:
         )
         st.caption(
             tr("These documents have no questions of their own; type one.")
-            if known.documents
+            if known.is_corpus
             else graph
         )
         return

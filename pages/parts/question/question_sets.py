@@ -16,9 +16,9 @@ from pages.parts.shared.wording import tr
 def asked() -> Source:
     """What is chosen in the sidebar; in the place of the graph of one question, and of a corpus that is missing, a graph with sets."""
     on = chosen()
-    on = last_graph() if on.documents and not on.here else on
+    on = last_graph() if on.is_corpus and not on.here else on
     whole = GraphSource(on.name.partition(":")[0])
-    return on if on.documents or not whole.here else whole
+    return on if on.is_corpus or not whole.here else whole
 
 
 def usual_sets(sets: Iterable[str]) -> list[str]:
@@ -37,7 +37,7 @@ def no_questions(on: Source) -> None:
             ),
             icon=":material/quiz:",
         )
-        if on.documents:
+        if on.is_corpus:
             write(
                 "Bring them with the documents on the page Texts, have some made there (Do I need a graph at all?), or let a language "
                 "model write some."

@@ -102,13 +102,13 @@ def chosen() -> Source:
 
 def source() -> Source:
     """What the page asks: what is chosen, or on a page that asks no corpus the graph chosen last."""
-    asks_it = session.page in ("", *ASKING) or not chosen().documents
+    asks_it = session.page in ("", *ASKING) or not chosen().is_corpus
     return chosen() if asks_it else last_graph()
 
 
 def last_graph() -> Source:
     """The chosen graph; where a corpus is chosen, the one chosen before."""
-    return session.last_graph if chosen().documents else chosen()
+    return session.last_graph if chosen().is_corpus else chosen()
 
 
 def graph_name() -> str:

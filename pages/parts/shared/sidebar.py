@@ -58,13 +58,13 @@ def _graph() -> None:
         placeholder=tr("Choose a graph or documents"),
         key=Session.source.name,
         format_func=lambda one: (
-            tr("{title} · texts", title=titles[one]) if one.documents else titles[one]
+            tr("{title} · texts", title=titles[one]) if one.is_corpus else titles[one]
         ),
         on_change=_begin_anew,
     )
     if session.source is None:
         return
-    if session.source.documents:
+    if session.source.is_corpus:
         _documents(session.source.name)
         return
     session.last_graph = session.source
@@ -82,7 +82,7 @@ def _graph() -> None:
 
 def _missing(source: Source) -> str:
     """Say that a graph or corpus named by the address or by the session is not here."""
-    if source.documents:
+    if source.is_corpus:
         return tr(
             "There is no corpus “{current}” here; choose another, or add its documents on the page Texts.",
             current=source.name,

@@ -301,7 +301,7 @@ def _questions(corpus: Corpus, one: Build, other: Build) -> None:
     known = {
         key: row
         for key, row in instances().items()
-        if row.documents and on_one_graph(row, one, other)
+        if row.on_documents and on_one_graph(row, one, other)
     }
     st.markdown(tr("**Which questions turn on the difference?**"))
     if not source.sets or not known:

@@ -30,7 +30,7 @@ def choose() -> str:
     asked, beside = st.query_params.get("corpus", ""), chosen()
     if session.texts_wanted in known:
         session.texts_corpus = Session.texts_wanted.take()
-    elif beside.documents and beside != session.texts_beside and beside.name in known:
+    elif beside.is_corpus and beside != session.texts_beside and beside.name in known:
         session.texts_corpus = beside.name
     elif asked in known and (not session.texts_corpus or went_here()):
         session.texts_corpus = asked

@@ -352,7 +352,7 @@ def _lines(one: Build) -> dict[str, Instance]:
     found = {
         key: line
         for key, line in instances().items()
-        if line.documents and build_of(line.line) in (one.graph, one.id)
+        if line.on_documents and build_of(line.line) in (one.graph, one.id)
     }
     return found if not one.own else {key: on_build(line, one) for key, line in found.items()}
 

@@ -75,7 +75,7 @@ def ask_on(corpus: Corpus, one: Build) -> None:
     if not status(corpus, one).serves:
         return
     row = next(
-        (row for row in instances().values() if row.documents and on_one_graph(row, one)), None
+        (row for row in instances().values() if row.on_documents and on_one_graph(row, one)), None
     )
     if row is None:
         caption(

@@ -93,7 +93,7 @@ def told(graph, row):
 
 @pytest.mark.usefixtures("triples_by_words")
 @pytest.mark.parametrize(
-    "row", sorted(key for key, one in catalogue().items() if not one.documents)
+    "row", sorted(key for key, one in catalogue().items() if not one.on_documents)
 )
 def test_the_order_of_lines_decides_nothing(graphs, row):
     first, *others = (told(graph, row) for graph in graphs)

@@ -15,7 +15,7 @@ from core.sources import CorpusSource
 from tests.real_models import registry
 
 CORPUS = {"Documents": "hotpotqa", "Corpus graphs": "cacm"}
-ROWS = sorted(key for key, one in catalogue().items() if one.documents)
+ROWS = sorted(key for key, one in catalogue().items() if one.on_documents)
 FINDS_NOTHING = ("zero-shot",)
 PART = 20  # documents: those that the first question needs, and the first others
 

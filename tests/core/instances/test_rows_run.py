@@ -15,7 +15,7 @@ from core.sources import Ask, GraphSource
 from core.types import Question
 from tests.real_models import registry
 
-ROWS = sorted(key for key, one in catalogue().items() if not one.documents)
+ROWS = sorted(key for key, one in catalogue().items() if not one.on_documents)
 SCORED = [
     "lego-1",
     "lego-2",

@@ -18,7 +18,7 @@ from tests.films import Written
 ANSWERING = {
     repr(row.line.operators[-1]): row.line.operators[-1]
     for row in catalogue().values()
-    if row.documents or row.id == "zero-shot"
+    if row.on_documents or row.id == "zero-shot"
 }
 SHORT = re.compile("few words|as few")
 SYSTEMS = {

@@ -83,9 +83,9 @@ def test_a_retriever_of_one_kind_of_source_is_one_method(home):
     ]
     assert (
         find("retriever-mine") == find("retriever-mine-documents")
-        and find("retriever-mine").documents
+        and find("retriever-mine").on_documents
     )
-    assert not find("retriever-graphs").documents
+    assert not find("retriever-graphs").on_documents
 
 
 BAD = [

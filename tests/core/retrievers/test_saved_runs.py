@@ -110,7 +110,7 @@ def test_a_run_is_an_instance_of_its_source(source, tmp_path):
         "run-said": "FileAnswer(run='said')",
         "run-triples": "FileAnswer(run='triples')",
     }
-    assert [find(key).documents for key in lines] == [True, True, True, False]
+    assert [find(key).on_documents for key in lines] == [True, True, True, False]
     assert [find(key).only_on for key in lines] == ["carols", "carols", "carols", "films"]
     with pytest.raises(BadInput, match="choose a corpus"):
         bring(tmp_path / "found.trec", GraphSource("films"))

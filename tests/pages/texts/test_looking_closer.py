@@ -50,7 +50,7 @@ def test_the_method_stands_on_the_one_graph_or_the_other():
     row = next(
         one
         for one in catalogue().values()
-        if one.documents and repr(one.line).startswith("BuiltGraph(build='tkg')")
+        if one.on_documents and repr(one.line).startswith("BuiltGraph(build='tkg')")
     )
     moved = on_build(row, find("kg-noun-phrases"))
     assert repr(moved.line) == repr(row.line).replace("build='tkg'", "build='kg-noun-phrases'", 1)
