@@ -249,7 +249,7 @@ def _digest(*files: str | Path) -> str:
 
 def _relevant(qrels: str | Path, source: Source) -> dict[str, tuple[str, ...]]:
     """The relevant documents of each judged question, by the ids that the corpus has for them."""
-    documents = source.is_corpus
+    documents = source.documents
     return {
         question: tuple(known_id(id, documents) for id in gold)
         for question, gold in read_qrels(qrels).items()
@@ -267,7 +267,7 @@ def _unjudged(rows: Sequence[RunRow], source: Source) -> list[str]:
     """Sentences on judged questions that the run lacks, on those that are not judged, and on relevant documents that are not there."""
     lacking = sum(not row.holds for row in rows)
     without = sum(row.holds and not row.gold for row in rows)
-    documents = source.is_corpus
+    documents = source.documents
     gold = {id for row in rows for id in row.gold}
     strange = sum(id not in documents for id in gold) if documents else 0
     counted = lambda count: f"{count:,} question{'s' * (count != 1)}"

@@ -69,9 +69,8 @@ def _begin(summary: Summary, tally: Tally, missing: int) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         label = tr("Go on judging") if tally.matches else tr("Judge the answers")
-        if button(label, key="judge-pairs", type="primary", icon="balance") and result_of(
-            lambda: start(engine(), summary)
-        ):
+        pressed = button(label, key="judge-pairs", type="primary", icon="balance")
+        if pressed and result_of(lambda: start(engine(), summary)) is not None:
             st.rerun()
         known = SavedReplies().measured(engine().models.weights(ROLE))
         time = f", {roughly(missing * known[0])}" if known else ""

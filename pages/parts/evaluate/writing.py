@@ -85,7 +85,7 @@ def _form(on: Source) -> None:
         )
     if usual_name(on.name) in on.sets:
         caption("They take the place of those that were written before.")
-    if pressed and result_of(lambda: _begun(on, recipe, about)):
+    if pressed and result_of(lambda: _begun(on, recipe, about)) is not None:
         st.rerun()
 
 

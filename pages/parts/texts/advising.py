@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 from cachetools import LRUCache
 
@@ -184,11 +186,9 @@ def _form(corpus: Corpus, before: Advice | None) -> None:
     if not done:
         with st.popover(tr("What the paper recommends"), icon=":material/alt_route:"):
             _roadmap(corpus, Answer("", ""))
-    if pressed and result_of(
-        lambda: start(
-            engine(), store(), corpus, by=by, seed=before.seed + done if before is not None else 0
-        )
-    ):
+    seed = before.seed + done if before is not None else 0
+    begin = partial(start, engine(), store(), corpus, by=by, seed=seed)
+    if pressed and result_of(begin) is not None:
         st.rerun()
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from core.builds import chosen
@@ -64,10 +66,9 @@ def _anew(corpus: Corpus) -> None:
 
 
 def _documents(corpus: Corpus, typed: str) -> None:
+    rows: Sequence[int] | np.ndarray = range(len(corpus))
     if typed:
         rows = found(corpus.digest, typed, ("title", "id", "text"), corpus.table)
-    else:
-        rows = range(len(corpus))
     if not len(rows):
         caption("No document holds these words, one after the other.")
         return
@@ -115,10 +116,9 @@ def _chunks(corpus: Corpus, typed: str) -> None:
     table = _cut(corpus)
     if table is None:
         return
+    rows: Sequence[int] | np.ndarray = range(len(table))
     if typed:
         rows = found(f"chunks of {corpus.digest}", typed, ("text", "title"), table)
-    else:
-        rows = range(len(table))
     if len(rows):
         _passages(Session.texts_chunk_page[corpus.name], table, rows, typed)
     else:
