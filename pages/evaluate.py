@@ -1,4 +1,5 @@
-"""Evaluate: methods over question sets, with figures that can be trusted, pictures, tests, and every question to open."""
+"""Evaluate: methods over question sets, with figures that can be trusted, pictures, tests, and
+every question to open."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from pages.parts.evaluate.figures import facts, figures
 from pages.parts.evaluate.form import new_run
 from pages.parts.evaluate.questions import one_question
 from pages.parts.evaluate.searching import SEARCH, show_search
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.people import admit, whose
 from pages.parts.shared.session import store
 from pages.parts.shared.text import many, plain

@@ -1,4 +1,5 @@
-"""What the line of bricks shows, as plain data: bricks and slots, the palette of what fits, and the form of the chosen brick."""
+"""What the line of bricks shows, as plain data: bricks and slots, the palette of what fits, and the
+form of the chosen brick."""
 
 from __future__ import annotations
 
@@ -97,10 +98,12 @@ def drawn(
     documents: bool = True,
     refused: Callable[[Any], str] = lambda operator: "",
 ) -> dict[str, Any]:
-    """The data of assets/bricks; see the head of bricks.js. `outcomes` has by key what came of a brick when the line was run, `extra` the
-    steps of the run that are no brick of the line; `advice` says what is suggested for the chosen one, `curves` what values of
-    its parameters do. Without `documents`, on a graph of triples, steps that begin at a graph of texts are offered last. `refused` says
-    why an operator with its defaults cannot be used here, wherever it is put."""
+    """The data of assets/bricks; see the head of bricks.js. `outcomes` has by key what came of a
+    brick when the line was run, `extra` the steps of the run that are no brick of the line;
+    `advice` says what is suggested for the chosen one, `curves` what values of its parameters do.
+    Without `documents`, on a graph of triples, steps that begin at a graph of texts are offered
+    last. `refused` says why an operator with its defaults cannot be used here, wherever it is
+    put."""
     draft, chosen = bench.draft, bench.chosen
     known = faults(draft)
     one = draft.find(chosen) if isinstance(chosen, int) else None
@@ -178,7 +181,8 @@ def _brick(
 
 
 def words(brick: Brick) -> str:
-    """What a brick with its defaults does in a few words; empty where its title says as much, or what it holds."""
+    """What a brick with its defaults does in a few words; empty where its title says as much, or
+    what it holds."""
     said = "" if brick.operator is None or brick.arms else brick.operator.words()
     rest = said
     if said.casefold().startswith(brick.cls.title.casefold()):
@@ -191,7 +195,8 @@ def _arm_words(name: str) -> str:
 
 
 def changed(brick: Brick) -> list[list[str]]:
-    """The parameters of a brick that differ from the default, the first few of them, each with its value."""
+    """The parameters of a brick that differ from the default, the first few of them, each with its
+    value."""
     found = [
         (tr(p.label), brick.given[p.name])
         for p in parameters(brick.cls)
@@ -229,7 +234,8 @@ def _slot_words(draft: Draft, slot: Slot) -> str:
 
 
 def _palette_once(bench: Bench, documents: bool, refused: Callable[[Any], str]) -> dict[str, Any]:
-    """The palette of the chosen place, drawn once as long as line and place stay, as while the line runs."""
+    """The palette of the chosen place, drawn once as long as line and place stay, as while the line
+    runs."""
     place = bench.chosen, documents
     if bench.palette is None or bench.palette[0] is not bench.draft or bench.palette[1] != place:
         bench.palette = bench.draft, place, _palette(bench.draft, bench.chosen, documents, refused)
@@ -292,7 +298,8 @@ def _capital(text: str) -> str:
 
 
 def _order(draft: Draft, place: Slot | int, documents: bool) -> list[str]:
-    """The stages, those first that come at this place of a line as a rule: from that of the step before to that of the step behind."""
+    """The stages, those first that come at this place of a line as a rule: from that of the step
+    before to that of the step behind."""
     stages = draft.vocabulary.stages
     if isinstance(place, int):
         first = draft.find(place)
@@ -314,7 +321,8 @@ def stage_of(cls: type[Any]) -> str:
 
 
 def _targets(draft: Draft, names: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
-    """For each operator the slots that it may be dragged into, and the bricks that it may replace; found once for operators alike."""
+    """For each operator the slots that it may be dragged into, and the bricks that it may replace;
+    found once for operators alike."""
     operators: Mapping[str, type] = draft.vocabulary.operators
     found: dict[Any, dict[str, list[Any]]] = {}
     for name in names:
@@ -350,8 +358,8 @@ def entry(cls: type, current: Brick | None, targets: Mapping[str, list[Any]]) ->
 
 @cache
 def about(cls: type) -> dict[str, Any]:
-    """What an operator is in more words: its description, what it reads and gives, and the methods of papers or kinds of graph that have
-    it."""
+    """What an operator is in more words: its description, what it reads and gives, and the methods
+    of papers or kinds of graph that have it."""
     if cls is Branch:
         return {
             "text": [BRANCH_ABOUT],
@@ -378,7 +386,8 @@ def about(cls: type) -> dict[str, Any]:
 
 
 def _used(cls: type[Any]) -> str:
-    """The published methods, or the kinds of graph, that have an operator, the first few of them by name."""
+    """The published methods, or the kinds of graph, that have an operator, the first few of them by
+    name."""
     if cls in BUILDING.operators.values():
         found = list(
             dict.fromkeys(

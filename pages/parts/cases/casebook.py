@@ -12,9 +12,8 @@ from core.cases import Case, cases, duplicate, examples, export, load, tags
 from core.cases.store import OWNED_AS
 from pages.parts.compare.presenting import offer
 from pages.parts.question.permalink import case_link
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button, shown_errors
 from pages.parts.shared.people import whose
-from pages.parts.shared.problems import noted_errors, shown_errors
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
@@ -122,10 +121,9 @@ def open_case(key: str) -> None:
 
 def copy_case(key: str) -> None:
     """Duplicate a case and go to the copy."""
-    with noted_errors():
-        copy = duplicate(key)
-        session.cases_message = tr("This is the copy.")
-        open_case(copy.id)
+    copy = duplicate(key)
+    session.cases_message = tr("This is the copy.")
+    open_case(copy.id)
 
 
 def _row(case: Case) -> None:

@@ -1,4 +1,5 @@
-"""The suggested size of a subgraph beside its parameter, with the reasons; never applied unless a person presses the button."""
+"""The suggested size of a subgraph beside its parameter, with the reasons; never applied unless a
+person presses the button."""
 
 from __future__ import annotations
 
@@ -33,8 +34,9 @@ def tried() -> Question:
 
 
 def advised(operator: Operator, question: Question) -> Advice | str | None:
-    """The suggestion for an operator that keeps the nodes of the largest PageRank, or why there is none in a sentence; None for other
-    operators, without a question, and while the graph is not open."""
+    """The suggestion for an operator that keeps the nodes of the largest PageRank, or why there is
+    none in a sentence; None for other operators, without a question, and while the graph is not
+    open."""
     job = engine().jobs.get(f"open-{graph_name()}") if not source().documents else None
     opened = job.result if job is not None else None
     if (
@@ -57,7 +59,8 @@ def same_words(keep: int) -> str:
 
 
 def advice_data(operator: Operator | None, question: Question) -> dict[str, Any] | None:
-    """The suggestion as plain data: a title, its reasons, and the value that a button sets where it is another one."""
+    """The suggestion as plain data: a title, its reasons, and the value that a button sets where it
+    is another one."""
     advice = advised(operator, question) if operator is not None else None
     if advice is None:
         return None

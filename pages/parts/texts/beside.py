@@ -1,4 +1,5 @@
-"""Two graphs of the same texts side by side: what only one has, names that may mean the same, and the questions that turn on it."""
+"""Two graphs of the same texts side by side: what only one has, names that may mean the same, and
+the questions that turn on it."""
 
 from __future__ import annotations
 
@@ -20,12 +21,10 @@ from core.graph.store import Graph
 from core.instances.catalogue import Instance, named
 from core.operators.base import Line
 from core.operators.texts.built import BuiltGraph
-from core.runtime.jobs import Job
 from core.sources import CorpusSource
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.question.question_sets import usual_sets
-from pages.parts.shared.buttons import button
-from pages.parts.shared.problems import result_of, shown_errors
+from pages.parts.shared.actions import button, result_of, shown_errors
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session
@@ -89,17 +88,13 @@ def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
 
 
 def _difference(first: Graph, second: Graph) -> GraphDifference | None:
-    """What sets the graphs apart; the page waits for it. None where it could not be found out, which is said."""
-    job: Job = awaited(
+    """What sets the graphs apart; the page waits for it. None where it could not be found out,
+    which is said."""
+    key, work = (
         f"beside-{first.digest}-{second.digest}",
         lambda job: graph_difference(first, second),
-        tr("Comparing the graphs"),
-        again=False,
     )
-    if job.error or job.result is None:
-        st.error(plain(job.error or tr("Comparing the graphs was cancelled.")))
-        return None
-    return job.result
+    return awaited(key, work, tr("Comparing the graphs"), again=False)
 
 
 def _figures(found: GraphDifference, one: Build, other: Build) -> None:
@@ -144,7 +139,8 @@ def _picture(first: Graph, second: Graph, one: Build, other: Build) -> None:
 
 
 def one_layout(both: Union, side: int, places: dict[int, Place]) -> go.Figure:
-    """One of two graphs (`side` 0 or 1) on the layout of both: what it shares, what it has alone, and as rings what only the other has."""
+    """One of two graphs (`side` 0 or 1) on the layout of both: what it shares, what it has alone,
+    and as rings what only the other has."""
     own, others = both.names[side], both.names[1 - side]
     lines = [
         (both.pairs[side] - both.pairs[1 - side], {"color": LIGHT, "width": 0.8}),
@@ -209,7 +205,8 @@ def _way(x: float) -> str:
 
 
 def _has_room(place: Place, name: str, boxes: list[tuple[float, float, float]]) -> bool:
-    """Whether a name at a place lies over none of the `boxes` of others (middle, height and half width), to which it is added."""
+    """Whether a name at a place lies over none of the `boxes` of others (middle, height and half
+    width), to which it is added."""
     x, y, half = *place, len(name) * LETTER / 2
     x += {"right": half, "left": -half, "center": 0.0}[_way(x)]
     free = len(boxes) < NAMED and all(
