@@ -98,37 +98,46 @@ def drawn(
     documents: bool = True,
     refused: Callable[[Any], str] = lambda operator: "",
 ) -> dict[str, Any]:
-    """The data of assets/bricks; see the head of bricks.js. `outcomes` has by key what came of a
-    brick when the line was run, `extra` the steps of the run that are no brick of the line;
-    `advice` says what is suggested for the chosen one, `curves` what values of its parameters do.
-    Without `documents`, on a graph of triples, steps that begin at a graph of texts are offered
-    last. `refused` says why an operator with its defaults cannot be used here, wherever it is
-    put."""
+    """The data of assets/bricks; see the head of bricks.js.
+
+    Parameters
+    ----------
+    outcomes : by key what came of a brick when the line was run.
+    extra : the steps of the run that are no brick of the line.
+    advice, curves : what is suggested for the chosen brick, and what values of its parameters do.
+    documents : without it steps that begin at a graph of texts are offered last.
+    refused : why an operator with its defaults cannot be used here, wherever it is put.
+    """
     draft, chosen = bench.draft, bench.chosen
     known = faults(draft)
     one = draft.find(chosen) if isinstance(chosen, int) else None
+    form = None
+    if one is not None:
+        form = {**_form(one, bench, curves(one.key)), "advice": advice(one.operator)}
     return {
         "bricks": [_brick(draft, brick, known, outcomes) for brick in draft.bricks],
         "extra": list(extra),
         "chosen": {"slot": str(chosen)} if isinstance(chosen, Slot) else {"key": chosen},
         "palette": _palette_once(bench, documents, refused),
-        "form": None
-        if one is None
-        else {**_form(one, bench, curves(one.key)), "advice": advice(one.operator)},
+        "form": form,
         "slots": {str(slot): _slot_words(draft, slot) for slot in slots(draft)},
         "start": START[draft.vocabulary],
-        "text": draft.text,
-        "typed": bench.trouble.typed
-        if bench.trouble is not None and bench.trouble.key is None
-        else None,
-        "trouble": bench.trouble.sentence
-        if bench.trouble is not None and bench.trouble.key is None
-        else "",
-        "as_text": bench.as_text,
+        **_as_text(bench),
         "complete": bench.line is not None,
         "undo": bool(bench.history.before),
         "redo": bool(bench.history.after),
         **bench.done._asdict(),
+    }
+
+
+def _as_text(bench: Bench) -> dict[str, Any]:
+    """The line as text, and why what was typed there could not be read."""
+    trouble = bench.trouble if bench.trouble is not None and bench.trouble.key is None else None
+    return {
+        "text": bench.draft.text,
+        "typed": trouble.typed if trouble is not None else None,
+        "trouble": trouble.sentence if trouble is not None else "",
+        "as_text": bench.as_text,
     }
 
 

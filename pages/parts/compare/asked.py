@@ -64,9 +64,8 @@ def come_back() -> None:
             and {"graph", "corpus", "case"} & set(st.query_params)
             and link.source.here
         ):
-            session.wanted = (
-                link  # another page, where the session began, has chosen something else before
-            )
+            # another page, where the session began, has chosen something else before
+            session.wanted = link
         elif session.wanted is None:
             _open(link)
     elif (

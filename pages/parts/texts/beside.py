@@ -31,7 +31,7 @@ from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.texts.chosen import awaited
-from pages.parts.texts.growing import label
+from pages.parts.texts.growing import label, straight_lines
 from pages.parts.texts.walking import of_chunks
 
 LISTED, ALIKE = 200, 100  # entities, and pairs of names, that are listed
@@ -142,35 +142,21 @@ def one_layout(both: Union, side: int, places: dict[int, Place]) -> go.Figure:
     """One of two graphs (`side` 0 or 1) on the layout of both: what it shares, what it has alone,
     and as rings what only the other has."""
     own, others = both.names[side], both.names[1 - side]
-    lines = [
-        (both.pairs[side] - both.pairs[1 - side], {"color": LIGHT, "width": 0.8}),
-        (both.pairs[0] & both.pairs[1], {"color": SHARED, "width": 1.8}),
-    ]
-    traces: list[go.Scatter] = [
-        go.Scatter(
-            x=_ends(pairs, places, 0),
-            y=_ends(pairs, places, 1),
-            mode="lines",
-            line=line,
-            hoverinfo="skip",
-        )
-        for pairs, line in lines
-    ]
+    alone = sorted(both.pairs[side] - both.pairs[1 - side])
+    shared = sorted(both.pairs[0] & both.pairs[1])
     here = [at for at, name in enumerate(own) if name]
     colors = [SHARED if others[at] else ALONE for at in here]
     absent = [at for at, name in enumerate(own) if not name]
-    traces.append(
-        _points(
-            absent,
-            places,
-            ["" for _ in absent],
-            {"size": 8, "color": "rgba(0,0,0,0)", "line": {"color": LIGHT, "width": 1}},
-        )
+    ring = {"size": 8, "color": "rgba(0,0,0,0)", "line": {"color": LIGHT, "width": 1}}
+    names = [label(own[at]) for at in here]
+    figure = go.Figure(
+        [
+            straight_lines(alone, places, {"color": LIGHT, "width": 0.8}),
+            straight_lines(shared, places, {"color": SHARED, "width": 1.8}),
+            _points(absent, places, [""] * len(absent), ring),
+            _points(here, places, names, {"size": 9, "color": colors}),
+        ]
     )
-    traces.append(
-        _points(here, places, [label(own[at]) for at in here], {"size": 9, "color": colors})
-    )
-    figure = go.Figure(traces)
     hidden = {"visible": False, "range": [-0.06, 1.06], "fixedrange": True}
     margin = {"l": 4, "r": 4, "t": 4, "b": 4}
     figure.update_layout(height=420, margin=margin, showlegend=False, xaxis=hidden, yaxis=hidden)
@@ -215,15 +201,6 @@ def _has_room(place: Place, name: str, boxes: list[tuple[float, float, float]]) 
     if free:
         boxes.append((x, y, half))
     return free
-
-
-def _ends(pairs: set[tuple[int, int]], places: dict[int, Place], axis: int) -> list[float | None]:
-    """The coordinates of lines between pairs, each ended by None."""
-    return [
-        value
-        for one, other in sorted(pairs)
-        for value in (places[one][axis], places[other][axis], None)
-    ]
 
 
 def _lists(found: GraphDifference, first: Graph, second: Graph, one: Build, other: Build) -> None:

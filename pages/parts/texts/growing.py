@@ -3,6 +3,7 @@ the graph as it grows."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import partial
 
 import numpy as np
@@ -252,17 +253,11 @@ def _moment(
     adds = growth.adds(row)
     here = np.isin(nodes, np.concatenate([adds.fresh, adds.known]))
     there = growth.first("edges")[edges] <= row
-    lines_x, lines_y = list[float | None](), list[float | None]()
-    for (head, tail), shown in zip(pairs, there):
-        if shown:
-            lines_x += [places[head][0], places[tail][0], None]
-            lines_y += [places[head][1], places[tail][1], None]
+    drawn = [pair for pair, shown in zip(pairs, there) if shown]
     shown = [at for at in range(len(nodes)) if first[at] <= row]
     names = [label(graph.node_name(int(nodes[at]))) for at in shown]
     return [
-        go.Scatter(
-            x=lines_x, y=lines_y, mode="lines", line={"color": OLD, "width": 0.8}, hoverinfo="skip"
-        ),
+        straight_lines(drawn, places, {"color": OLD, "width": 0.8}),
         go.Scatter(
             x=[places[int(nodes[at])][0] for at in shown],
             y=[places[int(nodes[at])][1] for at in shown],
@@ -278,6 +273,17 @@ def _moment(
             },
         ),
     ]
+
+
+def straight_lines(
+    pairs: Iterable[tuple[int, int]], places: Mapping[int, Place], line: dict
+) -> go.Scatter:
+    """Lines between the places of pairs."""
+    ends: list[tuple[float | None, float | None]] = []
+    for one, other in pairs:
+        ends += [places[one], places[other], (None, None)]
+    x, y = [end[0] for end in ends], [end[1] for end in ends]
+    return go.Scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip")
 
 
 def label(name: str) -> str:
