@@ -30,11 +30,10 @@ def page() -> None:
         else:
             one_run(int(number))
     except (HopscopeError, ValueError) as error:
-        st.error(
-            plain(str(error))
-            if isinstance(error, HopscopeError)
-            else tr("The address names no evaluation.")
-        )
+        if isinstance(error, HopscopeError):
+            st.error(plain(str(error)))
+        else:
+            st.error(tr("The address names no evaluation."))
         if number:
             button(tr("All evaluations"), leave, icon="arrow_back")
 

@@ -87,11 +87,10 @@ def _note(lane: Lane, state: State, shown: int | None) -> str:
             )
         )
     if shown is not None and shown < len(state.points):
-        said.append(
-            tr("The answer was made from the best {shown:,}.", shown=shown)
-            if shown
-            else tr("The answer was made from none of them.")
-        )
+        if shown:
+            said.append(tr("The answer was made from the best {shown:,}.", shown=shown))
+        else:
+            said.append(tr("The answer was made from none of them."))
     if lane.status == FAILED and shown is None:
         said.append(tr("Then the lane failed: no answer was made from them."))
     return " ".join(said)

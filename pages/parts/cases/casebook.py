@@ -63,11 +63,10 @@ def casebook() -> None:
     if message := Session.cases_message.take():
         st.success(plain(message), icon=":material/check_circle:")
     if not found:
-        st.caption(
-            tr("No case holds all these words.")
-            if text or tag
-            else tr("Nothing is saved yet. On Compare, “Save” keeps what is on the screen.")
-        )
+        if text or tag:
+            caption("No case holds all these words.")
+        else:
+            caption("Nothing is saved yet. On Compare, “Save” keeps what is on the screen.")
     shown = session.cases_shown or SHOWN
     for case in found[:shown]:
         _row(case)

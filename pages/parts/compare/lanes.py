@@ -183,11 +183,10 @@ def _take(lane: int, line: Line | None, before: Line) -> None:
     words = "" if line is None else change_words(before, line)
     idle = line is None or not words
     if line is None:
-        st.caption(
-            tr("The line cannot be run yet.")
-            if adding
-            else tr("The line cannot be run like this: the brick with the red border says why.")
-        )
+        if adding:
+            caption("The line cannot be run yet.")
+        else:
+            caption("The line cannot be run like this: the brick with the red border says why.")
     else:
         st.caption(
             plain(words)

@@ -26,11 +26,10 @@ def share(on_screen: Shown, drawing: Board) -> None:
     at."""
     with st.popover(tr("Share")):
         case = on_screen.case
-        st.caption(
-            tr("This address opens this case:")
-            if case is not None
-            else tr("This address restores the question and the lanes:")
-        )
+        if case is not None:
+            caption("This address opens this case:")
+        else:
+            caption("This address restores the question and the lanes:")
         link = case_link(case) if case is not None else address()
         st.code(link.address(st.context.url or ""), language=None, wrap_lines=True)
         downloads(on_screen.comparison, drawing)

@@ -14,6 +14,7 @@ import streamlit as st
 
 from core.datasets.relations import relation_words
 from core.datasets.wording import table_of
+from core.errors import shorten
 from core.graph.algorithms.layout import positions
 from core.graph.algorithms.overview import Overview, overview
 from pages.parts.graphs.walk_view import (
@@ -221,5 +222,4 @@ def _relations(joined: dict[tuple[int, int], list[int]]) -> list[int]:
 
 def _words(graph: Any, relation: int, table: Mapping[str, tuple[str, str]]) -> str:
     """A relation in words, as it is said along its triple."""
-    words = relation_words(graph.relation_names[relation], True, table)
-    return words if len(words) <= 40 else words[:39] + "…"
+    return shorten(relation_words(graph.relation_names[relation], True, table), 40)

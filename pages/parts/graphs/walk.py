@@ -258,5 +258,4 @@ def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.nd
 
 
 def _short(graph: Any, node: int) -> str:
-    name = graph.node_name(node)
-    return plain(name if len(name) <= 40 else name[:39] + "…")
+    return plain(shorten(graph.node_name(node), 40))

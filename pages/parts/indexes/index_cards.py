@@ -145,11 +145,10 @@ def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
         if one.state == PARTLY and one.parts is not None:
             missing -= one.parts[0] / max(1, one.parts[1])
         takes = one.kind.takes(graph, engine().environment, missing)
-        lines.append(
-            tr("Building the rest takes {takes}.", takes=takes)
-            if one.state == PARTLY
-            else tr("Building takes {takes}.", takes=takes)
-        )
+        if one.state == PARTLY:
+            lines.append(tr("Building the rest takes {takes}.", takes=takes))
+        else:
+            lines.append(tr("Building takes {takes}.", takes=takes))
     return lines
 
 

@@ -279,11 +279,10 @@ def _questions(corpus: Corpus, one: Build, other: Build) -> None:
     }
     st.markdown(tr("**Which questions turn on the difference?**"))
     if not source.sets or not known:
-        st.caption(
-            tr("These texts have no questions yet.")
-            if not source.sets
-            else tr("No method of the catalogue runs on either kind of graph.")
-        )
+        if not source.sets:
+            caption("These texts have no questions yet.")
+        else:
+            caption("No method of the catalogue runs on either kind of graph.")
         return
     labels = {key: text for key, text in options(known).items() if not is_heading(key)}
     with st.container(border=True, horizontal=True, vertical_alignment="bottom"):

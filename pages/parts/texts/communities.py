@@ -86,11 +86,10 @@ def _map(graph: Graph, table: Table, rows: np.ndarray) -> None:
         )
     else:
         caption = f"{many(len(rows), 'community', 'communities')}."
-    st.caption(
-        tr("{caption} The stronger the colour, the higher its rating.", caption=caption)
-        if np.ptp(ratings)
-        else caption
-    )
+    if np.ptp(ratings):
+        st.caption(tr("{caption} The stronger the colour, the higher its rating.", caption=caption))
+    else:
+        st.caption(caption)
 
 
 def _open(graph: Graph, row: int, drawn: set[int]) -> None:

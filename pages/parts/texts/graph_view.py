@@ -12,6 +12,7 @@ from core.corpus import Corpus
 from core.graph.names.lookup import names
 from core.graph.store import Graph
 from core.graph.texts import n_chunks
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.tables import page_of, pager
 from pages.parts.shared.wording import tr
@@ -157,11 +158,10 @@ def _entities(graph: Graph) -> None:
         near = (_telling if chunks else _named)(graph, typed)
         nodes = near[np.isin(near, nodes)]
     if not len(nodes):
-        st.caption(
-            tr("No text holds these words, one after the other.")
-            if chunks
-            else tr("No name is near to that. Try another spelling.")
-        )
+        if chunks:
+            caption("No text holds these words, one after the other.")
+        else:
+            caption("No name is near to that. Try another spelling.")
         return
     shown = page_of(Session.texts_entity_page[graph.digest], len(nodes), ROWS)
     entity_table(graph, nodes[shown.start : shown.stop], f"entities-{shown.start}")

@@ -3,6 +3,7 @@ communities opened one within the other."""
 
 from __future__ import annotations
 
+from core.errors import shorten
 from core.graph.columns import Rows, Table
 from core.graph.store import Graph
 from core.graph.texts import leaves
@@ -108,4 +109,4 @@ def community_title(table: Table, row: int) -> str:
 
 def short(name: str) -> str:
     """A name that fits on a button."""
-    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+    return shorten(name, LONGEST)
